@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Makefile: the short commands. CMake and its presets do the work.
+#
+#   make            builds the product; the command line is build/mettle
+#   make demo       installs what is missing (as root), builds, runs the
+#                   examples and leaves the picture under build/
+#   make test       the same, then every test; FILTER='suite:test ...' for some
+#   make bench      the benchmarks: a table, and build/bench.json
+#   make sanitize   the tests under ASan + UBSan, and under TSan
+#   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
+#   make valgrind   the examples under valgrind
+#   make install    to PREFIX=/usr/local, under DESTDIR
+#   make clean      removes the build folders
+.PHONY: all packages configure demo everything test bench sanitize asan tsan \
+  fuzz valgrind install clean
+.DEFAULT_GOAL := all
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SECONDS_EACH ?= 20
+CMAKE_FLAGS ?=
+build = build
+
+all: configure
+	@cmake --build $(build) -j $(JOBS) --target product
+
+# Names or installs the packages without which nothing builds.
+packages:
+	@tools/install_packages.sh build demo
+
+configure: packages
+	@test -f $(build)/build.ninja || cmake --preset check $(CMAKE_FLAGS)
+
+demo: all
+	@tools/demo.sh $(build)
+
+# The tests and benchmarks as well; they need more packages.
+everything: configure
+	@tools/install_packages.sh test
+	@cmake --build $(build) -j $(JOBS)
+
+test: everything
+	@tests/harness/run.py --build $(build) --jobs $(JOBS) $(FILTER)
+
+bench: configure
+	@tools/install_packages.sh bench || \
+	  echo "Going on without what is missing." >&2
+	@cmake --build $(build) -j $(JOBS) --target mettle-bench
+	@$(build)/mettle-bench --output $(build)/bench.json
+
+sanitize: asan tsan
+
+asan tsan: packages
+	@tools/install_packages.sh test
+	@test -f build-$@/build.ninja || cmake --preset $@ $(CMAKE_FLAGS)
+	@cmake --build --preset $@ -j $(JOBS)
+	@tests/harness/run.py --build build-$@ --jobs $(JOBS) $(FILTER)
+
+fuzz: all
+	@tools/install_packages.sh test check
+	@test -f build-fuzz/build.ninja || cmake --preset fuzz $(CMAKE_FLAGS)
+	@cmake --build --preset fuzz -j $(JOBS)
+	@tools/fuzz.py build-fuzz $(SECONDS_EACH)
+
+valgrind: all
+	@tools/install_packages.sh check
+	@tools/valgrind_examples.sh $(build)
+
+install: all
+	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(build) build-asan build-tsan build-fuzz

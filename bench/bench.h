@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// bench.h: a benchmark is a row of a table: what Mettle takes and what others
+// take for the same thing, measured side by side. Each topic has a file with
+// its table; main.c runs them all, interleaved, and keeps the medians.
+#ifndef METTLE_BENCH_H
+#define METTLE_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mettle/mettle.h"
+
+#define BENCH_MAX_PEERS 4
+
+// Measures once, in the benchmark's unit. NAN if it cannot be measured here.
+typedef double bench_measure(const void *context);
+
+typedef struct bench_peer {
+  const char *name;  // "pocl", "memcpy", ...
+  bench_measure *measure;
+} bench_peer;
+
+typedef struct benchmark {
+  const char *name;
+  const char *unit;       // "us", "ms": less is better; "GB/s": more is
+  uint32_t sample_count;  // of which the median is taken
+  bench_measure *mettle;
+  bench_peer peers[BENCH_MAX_PEERS];  // the rest have no name
+  const void *context;                // for all measures of this row
+} benchmark;
+
+typedef struct bench_topic {
+  const char *name;
+  const benchmark *rows;  // [row_count]
+  size_t row_count;
+} bench_topic;
+
+extern const bench_topic submit_topic, copy_topic, compile_topic, kernel_topic;
+
+// --- what topics share (common.c) --------------------------------------------
+
+uint64_t now_ns(void);
+// Ends the program with a message if a call of Mettle failed.
+#define MUST(call) bench_must(call, #call)
+void bench_must(mtl_status status, const char *call);
+void *bench_allocate(size_t length_bytes);
+
+// Objects of the default device, made at the first call.
+mtl_device *bench_device(void);
+mtl_queue *bench_queue(int number);  // 0 or 1
+mtl_buffer *bench_buffer(size_t length_bytes);
+mtl_pipeline *bench_pipeline(const char *source, const char *name);
+
+// Runs this program anew for one sample: "--sample NAME" with an empty cache.
+double bench_sample_in_new_process(const char *name);
+// The samples that such a run can be asked for.
+typedef struct bench_child_sample {
+  const char *name;
+  bench_measure *measure;
+} bench_child_sample;
+extern const bench_child_sample bench_child_samples[];
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// common.c: the clock, the device and its objects for all topics.
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+extern char **environ;
+
+uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void bench_must(mtl_status status, const char *call) {
+  if (status != MTL_OK) {
+    fprintf(stderr, "mettle-bench: %s: %s: %s\n", call, mtl_status_name(status),
+            mtl_last_error());
+    exit(1);
+  }
+}
+
+void *bench_allocate(size_t length_bytes) {
+  void *bytes = malloc(length_bytes);
+  if (bytes == NULL) {
+    fprintf(stderr, "mettle-bench: no memory for %zu bytes\n", length_bytes);
+    exit(1);
+  }
+  return bytes;
+}
+
+mtl_device *bench_device(void) {
+  static mtl_device *device;
+  if (device == NULL) {
+    MUST(mtl_device_default(&device));
+  }
+  return device;
+}
+
+mtl_queue *bench_queue(int number) {
+  static mtl_queue *queues[2];
+  if (queues[number] == NULL) {
+    MUST(mtl_queue_create(bench_device(), NULL, &queues[number]));
+  }
+  return queues[number];
+}
+
+mtl_buffer *bench_buffer(size_t length_bytes) {
+  mtl_buffer *buffer = NULL;
+  MUST(mtl_buffer_create(bench_device(),
+                         &(mtl_buffer_desc){.length_bytes = length_bytes},
+                         &buffer));
+  // The first touch of a page is the system's time, not Mettle's.
+  memset(mtl_buffer_contents(buffer), 1, length_bytes);
+  return buffer;
+}
+
+mtl_pipeline *bench_pipeline(const char *source, const char *name) {
+  mtl_library *library = NULL;
+  mtl_function *function = NULL;
+  mtl_pipeline *pipeline = NULL;
+  MUST(mtl_library_create_from_source(bench_device(), source, strlen(source),
+                                      NULL, &library));
+  MUST(mtl_function_create(library, name, NULL, &function));
+  MUST(mtl_pipeline_create(function, NULL, &pipeline));
+  mtl_function_release(function);
+  mtl_library_release(library);
+  return pipeline;
+}
+
+// Removes a folder of caches; the name is one that mkdtemp made.
+static void remove_folder(const char *path) {
+  char *arguments[] = {"rm", "-rf", "--", (char *)path, NULL};
+  pid_t child;
+  if (posix_spawnp(&child, "rm", NULL, NULL, arguments, environ) == 0) {
+    waitpid(child, NULL, 0);
+  }
+}
+
+double bench_sample_in_new_process(const char *name) {
+  char folder[] = "/tmp/mettle-bench-XXXXXX";
+  int ends[2];
+  if (mkdtemp(folder) == NULL || pipe(ends) != 0) {
+    return NAN;
+  }
+  // env(1) sets the caches of the new process alone.
+  char mettle_cache[64], pocl_cache[64], program[1024] = "";
+  snprintf(mettle_cache, sizeof mettle_cache, "METTLE_CACHE_DIR=%s", folder);
+  snprintf(pocl_cache, sizeof pocl_cache, "POCL_CACHE_DIR=%s", folder);
+  if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) {
+    return NAN;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  char *arguments[] = {"env",      mettle_cache, pocl_cache, program,
+                       "--sample", (char *)name, NULL};
+  pid_t child;
+  const int failed =
+      posix_spawnp(&child, "env", &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  char text[64] = "";
+  if (failed == 0) {
+    const ssize_t length = read(ends[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    waitpid(child, NULL, 0);
+  }
+  close(ends[0]);
+  remove_folder(folder);
+  char *end;
+  const double value = strtod(text, &end);
+  return end == text ? NAN : value;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// main.c: runs the benchmarks, prints a table and writes bench.json: a list of
+// {"name", "unit", "value", "peers": {name: value}}.
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "opencl.h"
+
+static const bench_topic *const topics[] = {&submit_topic, &copy_topic,
+                                            &compile_topic, &kernel_topic};
+
+typedef struct row_result {
+  const benchmark *row;
+  double mettle;
+  double peers[BENCH_MAX_PEERS];
+} row_result;
+
+static int by_value(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static double median(double *values, size_t count) {
+  qsort(values, count, sizeof values[0], by_value);
+  return count % 2 ? values[count / 2]
+                   : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+// Takes all samples of one row, Mettle and its peers in turn, so that a change
+// of the machine's mood meets all alike. The first round is not counted.
+static row_result run_row(const benchmark *row) {
+  row_result result = {.row = row};
+  double *samples[BENCH_MAX_PEERS + 1];
+  bool there[BENCH_MAX_PEERS + 1] = {false};
+  for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
+    samples[side] = bench_allocate(row->sample_count * sizeof(double));
+    there[side] =
+        side == 0 ? row->mettle != NULL : row->peers[side - 1].measure != NULL;
+  }
+  for (uint32_t round = 0; round <= row->sample_count; round++) {
+    for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
+      if (!there[side]) {
+        continue;
+      }
+      bench_measure *measure =
+          side == 0 ? row->mettle : row->peers[side - 1].measure;
+      const double value = measure(row->context);
+      there[side] = !isnan(value);
+      if (round > 0) {
+        samples[side][round - 1] = value;
+      }
+    }
+  }
+  for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
+    const double value =
+        there[side] ? median(samples[side], row->sample_count) : NAN;
+    *(side == 0 ? &result.mettle : &result.peers[side - 1]) = value;
+    free(samples[side]);
+  }
+  return result;
+}
+
+static bool more_is_better(const char *unit) {
+  return strstr(unit, "/s") != NULL;
+}
+
+// How many times better Mettle is than a peer.
+static double advantage(const row_result *result, size_t peer) {
+  return more_is_better(result->row->unit)
+             ? result->mettle / result->peers[peer]
+             : result->peers[peer] / result->mettle;
+}
+
+static void print_heading(const char *topic) {
+  printf("\n%-40s %10s  %-5s  %s\n", topic, "mettle", "",
+         "others (times Mettle is better)");
+}
+
+static void print_row(const row_result *result) {
+  const benchmark *row = result->row;
+  printf("%-40s %10.3g  %-5s ", row->name, result->mettle, row->unit);
+  for (size_t i = 0; i < BENCH_MAX_PEERS && row->peers[i].name; i++) {
+    if (isnan(result->peers[i])) {
+      printf(" %s: not here", row->peers[i].name);
+    } else {
+      printf(" %s %.3g (%.2fx)", row->peers[i].name, result->peers[i],
+             advantage(result, i));
+    }
+  }
+  putchar('\n');
+  fflush(stdout);
+}
+
+static void write_json_row(FILE *file, const row_result *result, bool first) {
+  const benchmark *row = result->row;
+  fprintf(file, "%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g, ",
+          first ? "" : ",", row->name, row->unit, result->mettle);
+  fprintf(file, "\"peers\": {");
+  const char *separator = "";
+  for (size_t i = 0; i < BENCH_MAX_PEERS && row->peers[i].name; i++) {
+    if (!isnan(result->peers[i])) {
+      fprintf(file, "%s\"%s\": %.6g", separator, row->peers[i].name,
+              result->peers[i]);
+      separator = ", ";
+    }
+  }
+  fprintf(file, "}}");
+}
+
+static int run_all(const char *output, const char *filter) {
+  FILE *file = output ? fopen(output, "w") : NULL;
+  if (output != NULL && file == NULL) {
+    perror(output);
+    return 1;
+  }
+  const mtl_device_info *info = mtl_device_get_info(bench_device());
+  printf("device %s (%s), %u compute units; %s\n", info->name,
+         info->architecture, info->compute_units, opencl_description());
+  bool first = true;
+  for (size_t t = 0; t < sizeof topics / sizeof topics[0]; t++) {
+    bool has_heading = false;
+    for (size_t i = 0; i < topics[t]->row_count; i++) {
+      const benchmark *row = &topics[t]->rows[i];
+      if (filter != NULL && fnmatch(filter, row->name, 0) != 0) {
+        continue;
+      }
+      if (!has_heading) {
+        print_heading(topics[t]->name);
+        has_heading = true;
+      }
+      const row_result result = run_row(row);
+      print_row(&result);
+      if (file != NULL && !isnan(result.mettle)) {
+        fprintf(file, first ? "[" : "");
+        write_json_row(file, &result, first);
+        first = false;
+      }
+    }
+  }
+  if (file != NULL) {
+    fprintf(file, first ? "[]\n" : "\n]\n");
+    return fclose(file) == 0 ? 0 : 1;
+  }
+  return 0;
+}
+
+static int run_sample(const char *name) {
+  for (const bench_child_sample *it = bench_child_samples; it->name; it++) {
+    if (strcmp(it->name, name) == 0) {
+      printf("%.9g\n", it->measure(NULL));
+      return 0;
+    }
+  }
+  return 2;
+}
+
+// Caches that this run fills and that no other run has filled.
+static char cache_folder[] = "/tmp/mettle-bench-XXXXXX";
+
+static void remove_cache_folder(void) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", cache_folder);
+  if (system(command) != 0) {
+    fprintf(stderr, "mettle-bench: %s is left behind\n", cache_folder);
+  }
+}
+
+int main(int argument_count, char **arguments) {
+  const char *output = NULL, *filter = NULL;
+  for (int i = 1; i < argument_count; i++) {
+    if (strcmp(arguments[i], "--sample") == 0 && i + 1 < argument_count) {
+      return run_sample(arguments[i + 1]);
+    } else if (strcmp(arguments[i], "--output") == 0 &&
+               i + 1 < argument_count) {
+      output = arguments[++i];
+    } else if (arguments[i][0] != '-' && filter == NULL) {
+      filter = arguments[i];
+    } else {
+      fprintf(stderr, "usage: mettle-bench [--output FILE.json] [PATTERN]\n");
+      return 2;
+    }
+  }
+  if (mkdtemp(cache_folder) != NULL) {
+    setenv("METTLE_CACHE_DIR", cache_folder, 1);
+    setenv("POCL_CACHE_DIR", cache_folder, 1);
+    atexit(remove_cache_folder);
+  }
+  return run_all(output, filter);
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# mettle.bash: completion of the command mettle in bash. Installed as
+# share/bash-completion/completions/mettle; or: source completions/mettle.bash
+
+# Kernels of the source in the command line, as `mettle reflect` tells.
+_mettle_kernels() {
+  [[ -r $1 ]] && mettle reflect "$1" 2>/dev/null |
+    sed -n 's/^kernel //p'
+}
+
+_mettle() {
+  local word=$2 before=$3 verb=${COMP_WORDS[1]}
+  local verbs="run compile reflect corpus devices bench"
+  local shared="-I -D --constant --math --std --device --debug --help --version"
+  COMPREPLY=()
+
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W "$verbs help --help --version" -- "$word"))
+    return
+  fi
+
+  case $before in
+    --math) COMPREPLY=($(compgen -W "safe relaxed fast" -- "$word")); return ;;
+    --std)
+      COMPREPLY=($(compgen -W "metal2.4 metal3.0 metal3.1 metal3.2" \
+        -- "$word"))
+      return ;;
+    --device)
+      COMPREPLY=($(compgen -W "$(mettle devices 2>/dev/null |
+        sed -n 's/^\([^ ][^ ]*\).*/\1/p')" -- "$word"))
+      return ;;
+    -I) COMPREPLY=($(compgen -d -- "$word")); return ;;
+    --manifest | -o) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --kernel)
+      COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
+        -- "$word"))
+      return ;;
+    --grid | --group | --print | --save | --repeat | --constant | -D | \
+      --dump-after)
+      return ;;
+  esac
+
+  if [[ $word == -* ]]; then
+    case $verb in
+      run) shared+=" --grid --group --save --print --repeat --json" ;;
+      compile) shared+=" -o --dump-after --report --kernel" ;;
+      reflect) shared+=" --json" ;;
+      corpus)
+        shared=${shared/--constant /}
+        shared+=" --manifest --pipelines --json" ;;
+      *) shared="--json --help --version" ;;
+    esac
+    COMPREPLY=($(compgen -W "$shared" -- "$word"))
+    return
+  fi
+
+  case $verb:$COMP_CWORD in
+    run:2 | compile:2 | reflect:2)
+      COMPREPLY=($(compgen -f -X '!*.metal' -- "$word") \
+        $(compgen -d -S / -- "$word"))
+      compopt -o nospace -o filenames ;;
+    corpus:2) COMPREPLY=($(compgen -d -- "$word")) ;;
+    run:3)
+      COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
+        -- "$word")) ;;
+    # "=" and "@" end a word in bash's default COMP_WORDBREAKS.
+    run:*)
+      if [[ $before == "=" || $word == "=" ]]; then
+        COMPREPLY=($(compgen -W "zeros: ones: iota: rand:" -- "${word#=}"))
+        compopt -o nospace
+      else
+        COMPREPLY=($(compgen -f -X '!*.npy' -- "${word#@}"))
+      fi ;;
+  esac
+}
+complete -F _mettle mettle

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// buffer.h: memory that kernels read and write.
+#ifndef METTLE_BUFFER_H
+#define METTLE_BUFFER_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_buffer mtl_buffer;
+
+// Where a buffer lives and who may touch it. Zero is the default.
+typedef enum mtl_storage_mode {
+  MTL_STORAGE_SHARED = 0,  // host and device see one memory; the host sees the
+                           // device's writes once the command buffer completed
+  MTL_STORAGE_MANAGED,     // two copies: mtl_buffer_did_modify_range tells the
+                           // device, mtl_blit_encoder_synchronize the host
+  MTL_STORAGE_PRIVATE,     // the device alone; contents is NULL
+} mtl_storage_mode;
+
+typedef enum mtl_hazard_tracking {
+  MTL_HAZARD_TRACKED = 0,  // dispatches that touch the buffer keep their order
+  MTL_HAZARD_UNTRACKED,    // the client orders them: barriers, fences, events
+} mtl_hazard_tracking;
+
+// Called once when nothing uses no_copy_bytes any more, on any thread.
+typedef void mtl_buffer_deallocator(void *context, void *bytes,
+                                    size_t length_bytes);
+
+typedef struct mtl_buffer_desc {
+  size_t length_bytes;  // 1 to max_buffer_bytes
+  mtl_storage_mode storage_mode;
+  mtl_hazard_tracking hazard_tracking;
+  const void *bytes;    // [length_bytes] initial contents, or NULL for zeros
+  void *no_copy_bytes;  // [length_bytes] the caller's memory to use in place,
+                        // a multiple of the page size; shared mode only
+  mtl_buffer_deallocator *deallocator;  // for no_copy_bytes; NULL for none
+  void *deallocator_context;
+  bool guarded;       // an inaccessible page right behind the last byte: an
+                      // access past the end faults. length_bytes is then
+                      // rounded up to 16 for the address of the first byte
+  const char *label;  // copied; NULL for none
+} mtl_buffer_desc;
+
+// Makes a buffer. Contents start as desc->bytes, or as zeros.
+//
+// Ownership  The buffer is yours; it retains device. bytes is borrowed;
+//            no_copy_bytes stays the caller's until the deallocator is called.
+// Threads    Any.
+// Errors     MTL_INVALID_ARGUMENT  length 0 or over max_buffer_bytes;
+//                                  no_copy_bytes misaligned or not shared;
+//                                  both bytes and no_copy_bytes
+//            MTL_OUT_OF_MEMORY     the text has the length
+// Source     Metal: -[MTLDevice newBufferWithLength:options:],
+//            newBufferWithBytes:…, newBufferWithBytesNoCopy:…
+MTL_API MTL_MUST_USE mtl_status mtl_buffer_create(mtl_device *device,
+                                                  const mtl_buffer_desc *desc,
+                                                  mtl_buffer **out_buffer);
+
+MTL_API mtl_buffer *mtl_buffer_retain(mtl_buffer *buffer);
+// NULL is allowed; work in flight keeps the buffer alive.
+MTL_API void mtl_buffer_release(mtl_buffer *buffer);
+
+// Returns the host's address of the first byte, page aligned unless guarded,
+// or NULL for a private buffer. Valid as long as the buffer.
+MTL_API void *mtl_buffer_contents(const mtl_buffer *buffer);
+MTL_API size_t mtl_buffer_length(const mtl_buffer *buffer);
+MTL_API mtl_storage_mode mtl_buffer_storage_mode(const mtl_buffer *buffer);
+MTL_API mtl_device *mtl_buffer_device(const mtl_buffer *buffer);  // borrowed
+
+// Returns the address that kernels see for the first byte.
+//
+// Source     Metal: -[MTLBuffer gpuAddress]
+MTL_API uint64_t mtl_buffer_gpu_address(const mtl_buffer *buffer);
+
+// Tells the device that the host wrote into a managed buffer. Shared buffers
+// need no call and accept it.
+//
+// Errors     MTL_INVALID_ARGUMENT  the range ends past the buffer, or the
+//                                  buffer is private
+// Source     Metal: -[MTLBuffer didModifyRange:]
+MTL_API MTL_MUST_USE mtl_status mtl_buffer_did_modify_range(
+    mtl_buffer *buffer, size_t offset_bytes, size_t length_bytes);
+
+// Sets the label shown in errors; copied, NULL for none.
+MTL_API void mtl_buffer_set_label(mtl_buffer *buffer, const char *label);
+// Returns the label, "" if there is none. Valid until the next set_label.
+MTL_API const char *mtl_buffer_label(const mtl_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// command_buffer.h: a list of work, recorded once and committed once.
+//
+// Everything that a command buffer uses is retained until it has completed,
+// however early the client releases it, unless retained references are turned
+// off. Recording calls return nothing: the command buffer keeps its first
+// error, and mtl_command_buffer_commit returns it.
+#ifndef METTLE_COMMAND_BUFFER_H
+#define METTLE_COMMAND_BUFFER_H
+
+#include "event.h"
+#include "queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_command_buffer mtl_command_buffer;
+
+// Source     Metal: MTLCommandBufferStatus, same order
+typedef enum mtl_command_buffer_status {
+  MTL_COMMAND_BUFFER_NOT_ENQUEUED = 0,
+  MTL_COMMAND_BUFFER_ENQUEUED,
+  MTL_COMMAND_BUFFER_COMMITTED,
+  MTL_COMMAND_BUFFER_SCHEDULED,
+  MTL_COMMAND_BUFFER_COMPLETED,
+  MTL_COMMAND_BUFFER_ERROR,
+} mtl_command_buffer_status;
+
+typedef struct mtl_command_buffer_desc {
+  bool unretained_references;  // the client keeps what it uses alive
+  const char *label;           // copied; NULL for none
+} mtl_command_buffer_desc;
+
+// Makes an empty command buffer on queue. Waits while the queue already has
+// max_command_buffers that are not completed.
+//
+//   desc   NULL for the defaults
+//
+// Ownership  The command buffer is yours; it retains queue.
+// Threads    One thread at a time per command buffer while recording; any
+//            thread for status, wait and callbacks.
+// Source     Metal: -[MTLCommandQueue commandBufferWithDescriptor:]
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_create(
+    mtl_queue *queue, const mtl_command_buffer_desc *desc,
+    mtl_command_buffer **out_command_buffer);
+MTL_API mtl_command_buffer *mtl_command_buffer_retain(
+    mtl_command_buffer *command_buffer);
+// Releasing one that was never committed discards it.
+MTL_API void mtl_command_buffer_release(mtl_command_buffer *command_buffer);
+
+// Takes the next place in the queue's order; commit may come later. The queue
+// runs nothing behind this place before then.
+//
+// Errors     MTL_INVALID_STATE  already enqueued
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_enqueue(mtl_command_buffer *command_buffer);
+
+// Hands the command buffer to its queue and returns at once.
+//
+// Errors     MTL_INVALID_STATE  committed before, or an encoder is still open
+//            any other           the first error of recording; nothing runs,
+//                                and the command buffer's status is ERROR
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_commit(mtl_command_buffer *command_buffer);
+
+// Waits until the command buffer has completed, and returns its error, MTL_OK
+// if it has none. May be called any number of times.
+//
+// Errors     MTL_INVALID_STATE  not committed
+//            MTL_KERNEL_FAULT   the text names kernel, thread and address
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_wait(mtl_command_buffer *command_buffer);
+
+// The same with a limit.
+//
+// Errors     MTL_TIMED_OUT  still running after timeout_ns
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_wait_timeout(
+    mtl_command_buffer *command_buffer, uint64_t timeout_ns);
+
+// Waits until the queue has taken the command buffer up.
+//
+// Source     Metal: -[MTLCommandBuffer waitUntilScheduled]
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_wait_scheduled(mtl_command_buffer *command_buffer);
+
+MTL_API mtl_command_buffer_status
+mtl_command_buffer_get_status(const mtl_command_buffer *command_buffer);
+
+// Returns the error's status and, in *out_text, its text ("" without one),
+// valid as long as the command buffer. MTL_OK until it has failed.
+MTL_API mtl_status mtl_command_buffer_error(
+    const mtl_command_buffer *command_buffer, const char **out_text);
+
+typedef void mtl_command_buffer_callback(void *context,
+                                         mtl_command_buffer *command_buffer);
+
+// Adds a function to call once the command buffer is scheduled or completed
+// (failed ones complete too), in the order added, on a thread of Mettle's.
+// wait returns only after the completed callbacks have run.
+//
+// Ownership  The command buffer is borrowed by the callback.
+// Errors     MTL_INVALID_STATE  already committed
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_scheduled(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context);
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context);
+
+// Records a wait: nothing recorded later starts before event is at least
+// value. It blocks the queue, never the caller.
+//
+// Ownership  Retains event.
+// Source     Metal: -[MTLCommandBuffer encodeWaitForEvent:value:]
+MTL_API void mtl_command_buffer_wait_event(mtl_command_buffer *command_buffer,
+                                           mtl_event *event, uint64_t value);
+
+// Records a signal: event rises to value once everything recorded earlier has
+// finished. A command buffer that fails signals all the same, so that no other
+// queue hangs; its own error tells.
+MTL_API void mtl_command_buffer_signal_event(
+    mtl_command_buffer *command_buffer, mtl_event *event, uint64_t value);
+
+// Times of CLOCK_MONOTONIC in nanoseconds, 0 until known: when the queue took
+// the command buffer up (kernel) and when its work ran (device).
+//
+// Source     Metal: kernelStartTime, kernelEndTime, GPUStartTime, GPUEndTime
+typedef struct mtl_command_buffer_times {
+  uint64_t kernel_start_ns;
+  uint64_t kernel_end_ns;
+  uint64_t device_start_ns;
+  uint64_t device_end_ns;
+} mtl_command_buffer_times;
+MTL_API mtl_command_buffer_times
+mtl_command_buffer_get_times(const mtl_command_buffer *command_buffer);
+
+MTL_API void mtl_command_buffer_set_label(mtl_command_buffer *command_buffer,
+                                          const char *label);
+MTL_API const char *mtl_command_buffer_label(
+    const mtl_command_buffer *command_buffer);
+MTL_API mtl_queue *mtl_command_buffer_queue(
+    const mtl_command_buffer *command_buffer);  // borrowed
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// encoder.h: records dispatches and copies into a command buffer.
+//
+// An encoder is open from its creation to its end; a command buffer has one
+// open encoder at the most. Grids are counted in threads unless the name says
+// threadgroups.
+#ifndef METTLE_ENCODER_H
+#define METTLE_ENCODER_H
+
+#include "buffer.h"
+#include "command_buffer.h"
+#include "pipeline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_compute_encoder mtl_compute_encoder;
+typedef struct mtl_blit_encoder mtl_blit_encoder;
+
+typedef struct mtl_size {
+  uint32_t x, y, z;  // 1-D sizes have y = z = 1; any 0 makes the grid empty
+} mtl_size;
+
+typedef enum mtl_dispatch_type {
+  MTL_DISPATCH_SERIAL = 0,  // each dispatch sees all effects of earlier ones
+  MTL_DISPATCH_CONCURRENT,  // dispatches may overlap between barriers
+} mtl_dispatch_type;
+
+// What a memory barrier orders.
+typedef enum mtl_barrier_scope { MTL_BARRIER_BUFFERS = 1 } mtl_barrier_scope;
+
+typedef enum mtl_resource_usage {
+  MTL_USAGE_READ = 1,
+  MTL_USAGE_WRITE = 2,
+} mtl_resource_usage;
+
+// Opens a compute encoder.
+//
+// Ownership  The encoder is yours; it retains command_buffer. Releasing it
+//            while open ends it.
+// Threads    One at a time per command buffer.
+// Errors     MTL_INVALID_STATE  committed, or another encoder is open
+// Source     Metal: -[MTLCommandBuffer computeCommandEncoderWithDispatchType:]
+MTL_API MTL_MUST_USE mtl_status mtl_compute_encoder_create(
+    mtl_command_buffer *command_buffer, mtl_dispatch_type dispatch_type,
+    mtl_compute_encoder **out_encoder);
+MTL_API void mtl_compute_encoder_release(mtl_compute_encoder *encoder);
+MTL_API mtl_compute_encoder *mtl_compute_encoder_retain(
+    mtl_compute_encoder *encoder);
+
+// Closes the encoder and returns the command buffer's first error, if any.
+MTL_API MTL_MUST_USE mtl_status
+mtl_compute_encoder_end(mtl_compute_encoder *encoder);
+
+// Chooses what later dispatches run. Bindings stay.
+MTL_API void mtl_compute_encoder_set_pipeline(mtl_compute_encoder *encoder,
+                                              mtl_pipeline *pipeline);
+
+// Binds buffer at offset_bytes to [[buffer(index)]]; NULL unbinds.
+//
+//   offset_bytes   within the buffer; a multiple of 4 and, checked at
+//                  dispatch, of the argument's alignment
+//   index          0 to 30
+MTL_API void mtl_compute_encoder_set_buffer(mtl_compute_encoder *encoder,
+                                            mtl_buffer *buffer,
+                                            size_t offset_bytes,
+                                            uint32_t index);
+// Binds a copy of bytes.
+//
+//   length_bytes   1 to 4096, as Metal
+MTL_API void mtl_compute_encoder_set_bytes(mtl_compute_encoder *encoder,
+                                           const void *bytes,
+                                           size_t length_bytes, uint32_t index);
+// Sets the size of [[threadgroup(index)]].
+//
+//   length_bytes   a multiple of 16; 0 unbinds
+MTL_API void mtl_compute_encoder_set_threadgroup_memory(
+    mtl_compute_encoder *encoder, size_t length_bytes, uint32_t index);
+
+// Runs grid threads in threadgroups of group threads; the last ones along each
+// side are smaller where grid is no multiple of group. An empty grid does
+// nothing.
+//
+//   group   1 to the pipeline's max_total_threads_per_threadgroup in all, and
+//           to the device's max_threadgroup_threads along each side
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: no pipeline; an
+//            argument not bound; a buffer too small behind its offset for a
+//            reference; a group too large; threadgroup memory over the limit
+// Source     Metal: dispatchThreads:threadsPerThreadgroup:
+MTL_API void mtl_compute_encoder_dispatch_threads(mtl_compute_encoder *encoder,
+                                                  mtl_size grid,
+                                                  mtl_size group);
+// Runs groups whole threadgroups of group threads.
+MTL_API void mtl_compute_encoder_dispatch_threadgroups(
+    mtl_compute_encoder *encoder, mtl_size groups, mtl_size group);
+// The same with the count of groups read from buffer when the dispatch runs:
+// three uint32_t at offset_bytes (a multiple of 4).
+MTL_API void mtl_compute_encoder_dispatch_threadgroups_indirect(
+    mtl_compute_encoder *encoder, mtl_buffer *buffer, size_t offset_bytes,
+    mtl_size group);
+
+// In a concurrent encoder: later dispatches see the effects of earlier ones.
+MTL_API void mtl_compute_encoder_memory_barrier(mtl_compute_encoder *encoder,
+                                                mtl_barrier_scope scope);
+// The same for buffers [count] only.
+MTL_API void mtl_compute_encoder_memory_barrier_buffers(
+    mtl_compute_encoder *encoder, mtl_buffer *const *buffers, size_t count);
+
+// Keeps buffer alive, and ordered if tracked, for kernels that reach it
+// through an address.
+MTL_API void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
+                                            mtl_buffer *buffer,
+                                            mtl_resource_usage usage);
+
+// Signals fence when this encoder's work is done; makes this encoder's work
+// wait for the fence's last update that was recorded before.
+MTL_API void mtl_compute_encoder_update_fence(mtl_compute_encoder *encoder,
+                                              mtl_fence *fence);
+MTL_API void mtl_compute_encoder_wait_fence(mtl_compute_encoder *encoder,
+                                            mtl_fence *fence);
+
+// Names what follows, in errors and traces; groups nest.
+MTL_API void mtl_compute_encoder_push_debug_group(mtl_compute_encoder *encoder,
+                                                  const char *name);
+MTL_API void mtl_compute_encoder_pop_debug_group(mtl_compute_encoder *encoder);
+
+// Opens a blit encoder; as mtl_compute_encoder_create.
+MTL_API MTL_MUST_USE mtl_status mtl_blit_encoder_create(
+    mtl_command_buffer *command_buffer, mtl_blit_encoder **out_encoder);
+MTL_API mtl_blit_encoder *mtl_blit_encoder_retain(mtl_blit_encoder *encoder);
+MTL_API void mtl_blit_encoder_release(mtl_blit_encoder *encoder);
+MTL_API MTL_MUST_USE mtl_status mtl_blit_encoder_end(mtl_blit_encoder *encoder);
+
+// Copies length_bytes; the ranges may lie in one buffer but not overlap. Any
+// alignment.
+MTL_API void mtl_blit_encoder_copy(mtl_blit_encoder *encoder,
+                                   mtl_buffer *source,
+                                   size_t source_offset_bytes,
+                                   mtl_buffer *target,
+                                   size_t target_offset_bytes,
+                                   size_t length_bytes);
+// Sets length_bytes bytes to value.
+MTL_API void mtl_blit_encoder_fill(mtl_blit_encoder *encoder,
+                                   mtl_buffer *buffer, size_t offset_bytes,
+                                   size_t length_bytes, uint8_t value);
+// Makes the device's writes to a managed buffer visible to the host.
+MTL_API void mtl_blit_encoder_synchronize(mtl_blit_encoder *encoder,
+                                          mtl_buffer *buffer);
+MTL_API void mtl_blit_encoder_update_fence(mtl_blit_encoder *encoder,
+                                           mtl_fence *fence);
+MTL_API void mtl_blit_encoder_wait_fence(mtl_blit_encoder *encoder,
+                                         mtl_fence *fence);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// library.h: MSL source, compiled, and the functions in it.
+//
+// A library is made by the compiler, a process of its own that the runtime
+// starts at the first need and keeps. Whatever happens to that process is a
+// status here. Libraries and pipelines are cached on disk (docs/choices.md).
+#ifndef METTLE_LIBRARY_H
+#define METTLE_LIBRARY_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_library mtl_library;
+typedef struct mtl_function mtl_function;
+typedef struct mtl_constant_values mtl_constant_values;
+
+// Metal language versions, major * 100 + minor * 10, as __METAL_VERSION__.
+typedef enum mtl_language_version {
+  MTL_LANGUAGE_DEFAULT = 0,  // the newest supported: 3.2
+  MTL_LANGUAGE_2_4 = 240,
+  MTL_LANGUAGE_3_0 = 300,
+  MTL_LANGUAGE_3_1 = 310,
+  MTL_LANGUAGE_3_2 = 320,
+} mtl_language_version;
+
+// What the compiler may do with floating point.
+//
+// Source     Metal: MTLMathMode; its default is fast
+typedef enum mtl_math_mode {
+  MTL_MATH_FAST = 0,  // fast variants of functions, contraction allowed
+  MTL_MATH_RELAXED,   // fast variants, infinities and NaN kept
+  MTL_MATH_SAFE,      // precise variants, IEEE semantics
+} mtl_math_mode;
+
+typedef struct mtl_macro {
+  const char *name;   // NAME or NAME(PARAMETERS)
+  const char *value;  // NULL means 1; one line
+} mtl_macro;
+
+// Finds the text of a header that a source includes and that is neither part
+// of Metal's library nor on the include paths.
+//
+//   name        as written between the quotes or brackets
+//   out_text    [*out_length] the header, valid until the compile call returns
+//
+// Returns false if there is no such header. Called on the thread that called
+// mtl_library_create_from_source, before that call returns.
+typedef bool mtl_header_callback(void *context, const char *name,
+                                 const char **out_text, size_t *out_length);
+
+typedef struct mtl_compile_options {
+  mtl_language_version language_version;
+  mtl_math_mode math_mode;
+  const mtl_macro *macros;  // [macro_count]
+  size_t macro_count;
+  const char *const *include_paths;  // [include_path_count], searched in order
+  size_t include_path_count;
+  mtl_header_callback *header_callback;  // NULL for none
+  void *header_context;
+  const char *file_name;  // shown in diagnostics; NULL means "program_source"
+  bool debug;             // full debug information; pipelines use tier T0
+} mtl_compile_options;
+
+// Compiles MSL source.
+//
+//   source   [source_bytes] UTF-8 text, no terminator needed
+//   options  NULL for the defaults
+//
+// Ownership  The library is yours; it retains device. The rest is borrowed.
+// Threads    Any; calls from several threads compile side by side.
+// Errors     MTL_INVALID_ARGUMENT  an option is none, a macro cannot be
+//            MTL_COMPILE_FAILED  the text is every diagnostic, each as
+//                                file:line:column: error: text, the line and
+//                                a caret
+//            MTL_COMPILER_LOST   the compiler died or passed its limits
+//                                (METTLE_COMPILER_SECONDS, default 120;
+//                                METTLE_COMPILER_MEMORY_MB, default 4096)
+// Source     Metal: -[MTLDevice newLibraryWithSource:options:error:]
+MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_source(
+    mtl_device *device, const char *source, size_t source_bytes,
+    const mtl_compile_options *options, mtl_library **out_library);
+
+// Makes a library from a code container in memory, checked in full.
+//
+// Errors     MTL_BAD_DATA  damaged, cut short, or from another version
+// Source     Metal: -[MTLDevice newLibraryWithData:error:]
+MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_data(
+    mtl_device *device, const void *data, size_t data_bytes,
+    mtl_library **out_library);
+
+// The same from a file that mtl_library_write wrote.
+//
+// Errors     MTL_NOT_FOUND, MTL_IO_ERROR, MTL_BAD_DATA; the text has the path
+MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_file(
+    mtl_device *device, const char *path, mtl_library **out_library);
+
+// Writes the library's code container to path, atomically; into a pipe or
+// device directly.
+MTL_API MTL_MUST_USE mtl_status mtl_library_write(const mtl_library *library,
+                                                  const char *path);
+
+MTL_API mtl_library *mtl_library_retain(mtl_library *library);
+MTL_API void mtl_library_release(mtl_library *library);
+
+// Returns the warnings of the compilation, "" if there were none. Valid as
+// long as the library.
+MTL_API const char *mtl_library_warnings(const mtl_library *library);
+
+MTL_API size_t mtl_library_function_count(const mtl_library *library);
+// Returns the name of function index, in source order; NULL past the end.
+MTL_API const char *mtl_library_function_name(const mtl_library *library,
+                                              size_t index);
+
+// The types of function constants and of arguments' elements.
+typedef enum mtl_data_type {
+  MTL_TYPE_NONE = 0,  // a struct or a type with no name here
+  MTL_TYPE_BOOL,
+  MTL_TYPE_CHAR,
+  MTL_TYPE_UCHAR,
+  MTL_TYPE_SHORT,
+  MTL_TYPE_USHORT,
+  MTL_TYPE_INT,
+  MTL_TYPE_UINT,
+  MTL_TYPE_LONG,
+  MTL_TYPE_ULONG,
+  MTL_TYPE_HALF,
+  MTL_TYPE_BFLOAT,
+  MTL_TYPE_FLOAT,
+} mtl_data_type;
+
+// Returns the size of one element in bytes; 0 for MTL_TYPE_NONE.
+MTL_API size_t mtl_data_type_size(mtl_data_type type);
+
+// A declared function constant.
+typedef struct mtl_constant_info {
+  const char *name;
+  uint32_t index;  // n of [[function_constant(n)]]
+  mtl_data_type type;
+  uint32_t components;  // 1 to 4
+  bool required;        // read without is_function_constant_defined
+} mtl_constant_info;
+
+// Returns the constants that the library declares. Valid as long as it.
+MTL_API const mtl_constant_info *mtl_library_constants(
+    const mtl_library *library, size_t *out_count);
+
+// Makes an empty set of constant values.
+//
+// Ownership  The set is yours.
+MTL_API MTL_MUST_USE mtl_status
+mtl_constant_values_create(mtl_constant_values **out_values);
+MTL_API void mtl_constant_values_release(mtl_constant_values *values);
+
+// Sets the constant with the given index, or by name. A later value replaces
+// an earlier one.
+//
+//   components  1 to 4; value is [components] elements of type
+//
+// Ownership  Borrows value.
+// Threads    One at a time per set.
+MTL_API MTL_MUST_USE mtl_status mtl_constant_values_set(
+    mtl_constant_values *values, uint32_t index, mtl_data_type type,
+    uint32_t components, const void *value);
+MTL_API MTL_MUST_USE mtl_status mtl_constant_values_set_named(
+    mtl_constant_values *values, const char *name, mtl_data_type type,
+    uint32_t components, const void *value);
+
+// Finds a function by name and fixes its constants.
+//
+//   name       the host name: [[host_name("…")]], or the function's own name
+//   constants  NULL if the function uses none
+//
+// Ownership  The function is yours; it retains library. Borrows constants.
+// Errors     MTL_NOT_FOUND         the text lists near names
+//            MTL_INVALID_ARGUMENT  a constant is of another type, or missing;
+//                                  which of them the function's body needs is
+//                                  known, and told, when a pipeline is made
+// Source     Metal: -[MTLLibrary newFunctionWithName:constantValues:error:]
+MTL_API MTL_MUST_USE mtl_status mtl_function_create(
+    mtl_library *library, const char *name,
+    const mtl_constant_values *constants, mtl_function **out_function);
+MTL_API mtl_function *mtl_function_retain(mtl_function *function);
+MTL_API void mtl_function_release(mtl_function *function);
+MTL_API const char *mtl_function_name(const mtl_function *function);
+
+typedef enum mtl_argument_kind {
+  MTL_ARGUMENT_BUFFER = 0,          // device or constant pointer or reference
+  MTL_ARGUMENT_THREADGROUP_MEMORY,  // [[threadgroup(n)]]
+  MTL_ARGUMENT_TEXTURE,
+  MTL_ARGUMENT_SAMPLER,
+} mtl_argument_kind;
+
+typedef enum mtl_access {
+  MTL_ACCESS_READ_ONLY = 0,
+  MTL_ACCESS_READ_WRITE,
+  MTL_ACCESS_WRITE_ONLY,
+} mtl_access;
+
+// One argument of a function.
+//
+// Source     Metal: MTLBinding, MTLBufferBinding
+typedef struct mtl_argument {
+  const char *name;
+  mtl_argument_kind kind;
+  uint32_t index;          // in the table of its kind
+  mtl_access access;
+  const char *type_name;   // of the pointee, as written: "float4"
+  mtl_data_type type;      // of the pointee's elements
+  uint32_t components;     // 1 to 4; 0 for a struct
+  uint32_t size_bytes;     // of the pointee
+  uint32_t alignment_bytes;
+  bool is_reference;       // T&: needs at least size_bytes behind the offset
+  bool is_active;          // false if the constants leave it out
+} mtl_argument;
+
+// Returns the arguments in source order. Valid as long as the function.
+MTL_API const mtl_argument *mtl_function_arguments(const mtl_function *function,
+                                                   size_t *out_count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline.h: one function, made ready to run on one device.
+#ifndef METTLE_PIPELINE_H
+#define METTLE_PIPELINE_H
+
+#include "library.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_pipeline mtl_pipeline;
+
+typedef struct mtl_pipeline_desc {
+  uint32_t max_total_threads_per_threadgroup;  // threads; 0 for the device's
+  const char *label;                           // copied; NULL for the name
+  bool debug;  // tier T0: one thread at a time, unoptimised, in order
+  const char *dump_after;  // keep the compiler's IR as it is after this pass,
+                           // for mtl_pipeline_dump, and compile past the
+                           // cache; NULL for none
+} mtl_pipeline_desc;
+
+// Compiles function for its device, or takes it from the cache.
+//
+//   desc   NULL for the defaults
+//
+// Ownership  The pipeline is yours; it retains function's device.
+// Threads    Any.
+// Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST, MTL_UNSUPPORTED
+//            MTL_NOT_FOUND  dump_after is no pass; the text lists those that are
+// Source     Metal: -[MTLDevice newComputePipelineStateWithFunction:error:]
+MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create(
+    mtl_function *function, const mtl_pipeline_desc *desc,
+    mtl_pipeline **out_pipeline);
+
+// Receives the pipeline, or NULL with the status and text of the failure.
+//
+// Ownership  pipeline is yours; error is borrowed.
+// Threads    Called once, on a thread of Mettle's.
+typedef void mtl_pipeline_callback(void *context, mtl_pipeline *pipeline,
+                                   mtl_status status, const char *error);
+
+// Does the same in the background and calls back.
+//
+// Ownership  Retains function until the callback returns. Borrows desc.
+MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create_async(
+    mtl_function *function, const mtl_pipeline_desc *desc,
+    mtl_pipeline_callback *callback, void *context);
+
+MTL_API mtl_pipeline *mtl_pipeline_retain(mtl_pipeline *pipeline);
+MTL_API void mtl_pipeline_release(mtl_pipeline *pipeline);
+
+// Threads in a threadgroup at the most.
+MTL_API uint32_t
+mtl_pipeline_max_total_threads_per_threadgroup(const mtl_pipeline *pipeline);
+// Threads in a simdgroup: 32.
+MTL_API uint32_t
+mtl_pipeline_thread_execution_width(const mtl_pipeline *pipeline);
+// Bytes of threadgroup variables declared in the function.
+MTL_API size_t
+mtl_pipeline_static_threadgroup_memory_bytes(const mtl_pipeline *pipeline);
+MTL_API const mtl_argument *mtl_pipeline_arguments(const mtl_pipeline *pipeline,
+                                                   size_t *out_count);
+MTL_API const char *mtl_pipeline_label(const mtl_pipeline *pipeline);
+// Returns what the compiler tells of the machine code that it made: vectorised
+// or why not, how barriers run. Text for people; "" if it tells nothing. Valid
+// as long as the pipeline.
+MTL_API const char *mtl_pipeline_report(const mtl_pipeline *pipeline);
+// Returns the LLVM IR that dump_after asked for, "" without it. Valid as long
+// as the pipeline.
+MTL_API const char *mtl_pipeline_dump(const mtl_pipeline *pipeline);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

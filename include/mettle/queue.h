@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// queue.h: runs command buffers in the order of their commits.
+#ifndef METTLE_QUEUE_H
+#define METTLE_QUEUE_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mtl_queue mtl_queue;
+
+typedef struct mtl_queue_desc {
+  uint32_t max_command_buffers;  // not yet completed, at the most; creating one
+                                 // more waits. 0 means 64, as Metal
+  const char *label;             // copied; NULL for none
+} mtl_queue_desc;
+
+// Makes a queue. Queues of a device run side by side; each keeps its order.
+//
+// Ownership  The queue is yours; it retains device. Command buffers retain
+//            their queue, so releasing it while work is in flight is fine.
+// Threads    Any; command buffers may be committed from any thread.
+// Source     Metal: -[MTLDevice newCommandQueueWithMaxCommandBufferCount:]
+MTL_API MTL_MUST_USE mtl_status mtl_queue_create(mtl_device *device,
+                                                 const mtl_queue_desc *desc,
+                                                 mtl_queue **out_queue);
+MTL_API mtl_queue *mtl_queue_retain(mtl_queue *queue);
+MTL_API void mtl_queue_release(mtl_queue *queue);
+MTL_API mtl_device *mtl_queue_device(const mtl_queue *queue);  // borrowed
+MTL_API void mtl_queue_set_label(mtl_queue *queue, const char *label);
+MTL_API const char *mtl_queue_label(const mtl_queue *queue);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// machine.h: how much of this machine the process may use.
+#ifndef MTLI_MACHINE_H
+#define MTLI_MACHINE_H
+
+#include <stdint.h>
+
+// Returns the CPUs that the process may keep busy: its affinity, cut by the
+// CPU quota of its control group and of the groups around it. At least 1.
+uint32_t mtli_machine_cpus(void);
+
+// Returns the bytes that the process may have: physical memory, cut by the
+// control groups' memory limits and by RLIMIT_AS.
+uint64_t mtli_machine_memory_bytes(void);
+
+uint64_t mtli_machine_page_bytes(void);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cli.h: what the verbs of the command `mettle` share: exit codes, errors, and
+// the table of verbs that main.c walks.
+#ifndef METTLE_CLI_CLI_H
+#define METTLE_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mettle/status.h"
+
+// Scripts depend on these.
+typedef enum cli_exit {
+  CLI_DONE = 0,
+  CLI_FAILED = 1,        // the command line was right, the work failed
+  CLI_USAGE = 2,         // the command line is wrong
+  CLI_NOT_COMPILED = 3,  // the source did not compile
+} cli_exit;
+
+// The first thing that went wrong. Zero means nothing has.
+typedef struct cli_error {
+  cli_exit exit_code;
+  char text[1024];    // one line, cut if longer
+  char *diagnostics;  // malloc'ed: the compiler's, to print instead; or NULL
+} cli_error;
+
+// Fills error (printf form) and returns false, so that a failure reads
+// `return cli_fail(error, CLI_USAGE, ...)`.
+bool cli_fail(cli_error *error, cli_exit exit_code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// The same for a failed call of libmettle: what was tried, then its text.
+bool cli_fail_status(cli_error *error, mtl_status status, const char *what);
+
+// The same where a source or a kernel was compiled: CLI_NOT_COMPILED if that
+// is why.
+bool cli_fail_compile(cli_error *error, mtl_status status, const char *what);
+
+// Prints error to stderr as verb's, clears it and returns its exit code.
+int cli_report(const char *verb, cli_error *error);
+
+// Fills target with "; there are: a, b" out of names [count], as many as fit.
+void cli_list_names(char *target, size_t size, const char *const *names,
+                    size_t count);
+
+typedef struct cli_verb {
+  const char *name;
+  const char *summary;  // one line
+  const char *help;     // the whole page of --help
+  // Runs with the arguments behind the verb, NULL at the end; returns false
+  // with error filled.
+  bool (*run)(char **arguments, cli_error *error);
+} cli_verb;
+
+extern const cli_verb cli_verb_run;
+extern const cli_verb cli_verb_compile;
+extern const cli_verb cli_verb_reflect;
+extern const cli_verb cli_verb_devices;
+extern const cli_verb cli_verb_bench;
+extern const cli_verb cli_verb_corpus;
+
+#endif

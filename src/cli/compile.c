@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compile.c: `mettle compile`: checks a source, writes its code container, and
+// shows what the compiler makes of each kernel.
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/program.h"
+
+enum {
+  OPTION_OUTPUT = OPTION_VERB,
+  OPTION_DUMP_AFTER,
+  OPTION_REPORT,
+  OPTION_KERNEL,
+};
+
+static const option_spec compile_option_specs[] = {
+    PROGRAM_OPTIONS,
+    {"-o", OPTION_OUTPUT, true},
+    {"--dump-after", OPTION_DUMP_AFTER, true},
+    {"--report", OPTION_REPORT, false},
+    {"--kernel", OPTION_KERNEL, true},
+    {NULL, 0, false},
+};
+
+typedef struct compile_options {
+  program_options program;
+  const char *output;
+  const char *dump_after;
+  const char *kernel;  // NULL for all
+  bool report;
+} compile_options;
+
+static bool take_argument(compile_options *options, int id, const char *value,
+                          cli_error *error) {
+  switch (id) {
+    case ARGUMENT_POSITIONAL:
+      if (options->program.file != NULL) {
+        return cli_fail(error, CLI_USAGE, "'%s' is one argument too many",
+                        value);
+      }
+      options->program.file = value;
+      return true;
+    case OPTION_OUTPUT: options->output = value; return true;
+    case OPTION_DUMP_AFTER: options->dump_after = value; return true;
+    case OPTION_REPORT: options->report = true; return true;
+    case OPTION_KERNEL: options->kernel = value; return true;
+    default: return program_options_take(&options->program, id, value, error);
+  }
+}
+
+static bool parse(char **arguments, compile_options *out_options,
+                  cli_error *error) {
+  argument_walk walk = {.next = arguments, .options = compile_option_specs};
+  const char *value;
+  int id;
+  while ((id = argument_walk_next(&walk, &value, error)) != ARGUMENT_END) {
+    if (id == ARGUMENT_WRONG || !take_argument(out_options, id, value, error)) {
+      return false;
+    }
+  }
+  return out_options->program.file != NULL ||
+         cli_fail(error, CLI_USAGE, "FILE.metal is missing");
+}
+
+static void print_block(const char *text) {
+  const size_t length = strlen(text);
+  fputs(text, stdout);
+  if (length > 0 && text[length - 1] != '\n') {
+    putchar('\n');
+  }
+}
+
+static void print_report(const char *name, const mtl_pipeline *pipeline) {
+  printf("kernel %s\n", name);
+  printf("threads in a group: %u at most; threadgroup variables: %zu bytes\n",
+         mtl_pipeline_max_total_threads_per_threadgroup(pipeline),
+         mtl_pipeline_static_threadgroup_memory_bytes(pipeline));
+  print_block(mtl_pipeline_report(pipeline));
+}
+
+// Compiles one kernel to machine code and prints what was asked for.
+static bool show_kernel(const compile_options *options,
+                        const cli_program *program, const char *name,
+                        cli_error *error) {
+  mtl_function *function = NULL;
+  mtl_pipeline *pipeline = NULL;
+  if (!program_find_function(program, &options->program, name, false, &function,
+                             error)) {
+    return false;
+  }
+  const mtl_pipeline_desc desc = {
+      .debug = options->program.compile.debug,
+      .dump_after = options->dump_after,
+  };
+  const bool ok = program_make_pipeline(function, &desc, &pipeline, error);
+  if (ok && options->dump_after != NULL) {
+    printf("; kernel %s after %s\n", name, options->dump_after);
+    print_block(mtl_pipeline_dump(pipeline));
+  }
+  if (ok && options->report) {
+    print_report(name, pipeline);
+  }
+  mtl_pipeline_release(pipeline);
+  mtl_function_release(function);
+  return ok;
+}
+
+static bool show_kernels(const compile_options *options,
+                         const cli_program *program, cli_error *error) {
+  if (options->dump_after == NULL && !options->report) {
+    return true;
+  }
+  if (options->kernel != NULL) {
+    return show_kernel(options, program, options->kernel, error);
+  }
+  const size_t count = mtl_library_function_count(program->library);
+  for (size_t i = 0; i < count; ++i) {
+    if (!show_kernel(options, program,
+                     mtl_library_function_name(program->library, i), error)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool write_container(const compile_options *options,
+                            const cli_program *program, cli_error *error) {
+  if (options->output == NULL) {
+    return true;
+  }
+  const mtl_status status =
+      mtl_library_write(program->library, options->output);
+  return status == MTL_OK || cli_fail_status(error, status, options->output);
+}
+
+static bool compile(char **arguments, cli_error *error) {
+  compile_options options = {0};
+  cli_program program = {0};
+  if (!program_options_create(arguments, &options.program, error)) {
+    return false;
+  }
+  const bool ok = parse(arguments, &options, error) &&
+                  program_open(&options.program, &program, error) &&
+                  write_container(&options, &program, error) &&
+                  show_kernels(&options, &program, error);
+  program_clear(&program);
+  program_options_clear(&options.program);
+  return ok;
+}
+
+static const char compile_help[] =
+    "usage: mettle compile FILE.metal [-o FILE] [option...]\n"
+    "\n"
+    "Compiles FILE.metal and prints what is wrong with it. Errors and "
+    "warnings\n"
+    "go to standard error.\n"
+    "\n"
+    "  -o FILE                write the code container, for 'mettle run FILE'\n"
+    "                         and mtl_library_create_from_file\n"
+    "  --dump-after=PASS      print the LLVM IR of each kernel after PASS; a\n"
+    "                         wrong name lists the passes\n"
+    "  --report               print how each kernel was compiled, and its "
+    "limits\n"
+    "  --kernel NAME          print of this kernel only\n"
+    "  --debug                compile for tier T0, as 'mettle run "
+    "--debug'\n" PROGRAM_HELP
+    "\n"
+    "exit code: 0 done, 1 failed, 2 wrong usage, 3 the source did not "
+    "compile\n";
+
+const cli_verb cli_verb_compile = {
+    .name = "compile",
+    .summary = "check a source, write its code, show how it compiles",
+    .help = compile_help,
+    .run = compile,
+};

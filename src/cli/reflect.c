@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// reflect.c: `mettle reflect`: the kernels of a source, their arguments, and
+// its function constants.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json.h"
+#include "cli/program.h"
+
+enum { OPTION_JSON = OPTION_VERB };
+
+static const option_spec reflect_option_specs[] = {
+    PROGRAM_OPTIONS,
+    {"--json", OPTION_JSON, false},
+    {NULL, 0, false},
+};
+
+static const char *kind_name(mtl_argument_kind kind) {
+  switch (kind) {
+    case MTL_ARGUMENT_BUFFER: return "buffer";
+    case MTL_ARGUMENT_THREADGROUP_MEMORY: return "threadgroup";
+    case MTL_ARGUMENT_TEXTURE: return "texture";
+    default: return "sampler";
+  }
+}
+
+static const char *access_name(mtl_access access) {
+  switch (access) {
+    case MTL_ACCESS_READ_ONLY: return "read";
+    case MTL_ACCESS_WRITE_ONLY: return "write";
+    default: return "read_write";
+  }
+}
+
+static const char *type_name(mtl_data_type type) {
+  static const char *const names[] = {
+      [MTL_TYPE_NONE] = "struct", [MTL_TYPE_BOOL] = "bool",
+      [MTL_TYPE_CHAR] = "char",   [MTL_TYPE_UCHAR] = "uchar",
+      [MTL_TYPE_SHORT] = "short", [MTL_TYPE_USHORT] = "ushort",
+      [MTL_TYPE_INT] = "int",     [MTL_TYPE_UINT] = "uint",
+      [MTL_TYPE_LONG] = "long",   [MTL_TYPE_ULONG] = "ulong",
+      [MTL_TYPE_HALF] = "half",   [MTL_TYPE_BFLOAT] = "bfloat",
+      [MTL_TYPE_FLOAT] = "float",
+  };
+  return names[type];
+}
+
+static void print_argument(const mtl_argument *argument) {
+  printf("  %-11s %2u  %-16s %-10s %s%s", kind_name(argument->kind),
+         argument->index, argument->name, access_name(argument->access),
+         argument->type_name, argument->is_reference ? "&" : "");
+  printf("  (%u bytes, aligned to %u)%s\n", argument->size_bytes,
+         argument->alignment_bytes,
+         argument->is_active ? "" : "  left out by its constant");
+}
+
+static void print_json_argument(const mtl_argument *argument) {
+  fputs("{\"name\": ", stdout);
+  json_write_text(stdout, argument->name);
+  printf(", \"kind\": \"%s\", \"index\": %u, \"access\": \"%s\", \"type\": ",
+         kind_name(argument->kind), argument->index,
+         access_name(argument->access));
+  json_write_text(stdout, argument->type_name);
+  printf(
+      ", \"element\": \"%s\", \"components\": %u, \"size_bytes\": %u, "
+      "\"alignment_bytes\": %u, \"reference\": %s, \"active\": %s}",
+      type_name(argument->type), argument->components, argument->size_bytes,
+      argument->alignment_bytes, argument->is_reference ? "true" : "false",
+      argument->is_active ? "true" : "false");
+}
+
+static void print_kernel(const mtl_function *function, bool as_json) {
+  const char *name = mtl_function_name(function);
+  size_t count;
+  const mtl_argument *arguments = mtl_function_arguments(function, &count);
+  if (!as_json) {
+    printf("kernel %s\n", name);
+    for (size_t i = 0; i < count; ++i) {
+      print_argument(&arguments[i]);
+    }
+    return;
+  }
+  fputs("{\"name\": ", stdout);
+  json_write_text(stdout, name);
+  fputs(", \"arguments\": [", stdout);
+  for (size_t i = 0; i < count; ++i) {
+    fputs(i == 0 ? "" : ", ", stdout);
+    print_json_argument(&arguments[i]);
+  }
+  fputs("]}", stdout);
+}
+
+static void print_constant(const mtl_constant_info *constant, bool as_json) {
+  if (!as_json) {
+    char width[12] = "";
+    if (constant->components > 1) {
+      snprintf(width, sizeof width, "%u", constant->components);
+    }
+    printf("constant %u  %s  %s%s%s\n", constant->index, constant->name,
+           type_name(constant->type), width,
+           constant->required ? "" : "  optional");
+    return;
+  }
+  printf("{\"index\": %u, \"name\": ", constant->index);
+  json_write_text(stdout, constant->name);
+  printf(", \"type\": \"%s\", \"components\": %u, \"required\": %s}",
+         type_name(constant->type), constant->components,
+         constant->required ? "true" : "false");
+}
+
+static void print_constants(const cli_program *program, bool as_json) {
+  size_t count;
+  const mtl_constant_info *constants =
+      mtl_library_constants(program->library, &count);
+  for (size_t i = 0; i < count; ++i) {
+    fputs(as_json && i > 0 ? ", " : "", stdout);
+    print_constant(&constants[i], as_json);
+  }
+}
+
+static void print_program(const cli_program *program,
+                          mtl_function *const *functions, size_t count,
+                          bool as_json) {
+  fputs(as_json ? "{\"kernels\": [" : "", stdout);
+  for (size_t i = 0; i < count; ++i) {
+    fputs(as_json && i > 0 ? ", " : "", stdout);
+    print_kernel(functions[i], as_json);
+  }
+  fputs(as_json ? "], \"constants\": [" : "", stdout);
+  print_constants(program, as_json);
+  fputs(as_json ? "]}\n" : "", stdout);
+}
+
+// Finds every function before anything is printed: half a JSON object helps
+// nobody.
+static bool reflect_program(const program_options *options,
+                            const cli_program *program, bool as_json,
+                            cli_error *error) {
+  const size_t count = mtl_library_function_count(program->library);
+  mtl_function **functions = calloc(count + 1, sizeof *functions);
+  bool ok = functions != NULL || cli_fail(error, CLI_FAILED, "out of memory");
+  for (size_t i = 0; i < count && ok; ++i) {
+    ok = program_find_function(program, options,
+                               mtl_library_function_name(program->library, i),
+                               true, &functions[i], error);
+  }
+  if (ok) {
+    print_program(program, functions, count, as_json);
+  }
+  for (size_t i = 0; i < count && functions != NULL; ++i) {
+    mtl_function_release(functions[i]);
+  }
+  free(functions);
+  return ok;
+}
+
+static bool parse(char **arguments, program_options *options, bool *out_as_json,
+                  cli_error *error) {
+  argument_walk walk = {.next = arguments, .options = reflect_option_specs};
+  const char *value;
+  int id;
+  while ((id = argument_walk_next(&walk, &value, error)) != ARGUMENT_END) {
+    if (id == OPTION_JSON) {
+      *out_as_json = true;
+    } else if (id == ARGUMENT_POSITIONAL && options->file == NULL) {
+      options->file = value;
+    } else if (id == ARGUMENT_POSITIONAL) {
+      return cli_fail(error, CLI_USAGE, "'%s' is one argument too many", value);
+    } else if (id == ARGUMENT_WRONG ||
+               !program_options_take(options, id, value, error)) {
+      return false;
+    }
+  }
+  return options->file != NULL ||
+         cli_fail(error, CLI_USAGE, "FILE.metal is missing");
+}
+
+static bool reflect(char **arguments, cli_error *error) {
+  program_options options;
+  cli_program program = {0};
+  bool as_json = false;
+  if (!program_options_create(arguments, &options, error)) {
+    return false;
+  }
+  const bool ok = parse(arguments, &options, &as_json, error) &&
+                  program_open(&options, &program, error) &&
+                  reflect_program(&options, &program, as_json, error);
+  program_clear(&program);
+  program_options_clear(&options);
+  return ok;
+}
+
+static const char reflect_help[] =
+    "usage: mettle reflect FILE.metal [--json] [option...]\n"
+    "\n"
+    "Lists the kernels of FILE.metal with their arguments (kind, index, name,\n"
+    "access, type, size), and the function constants. A required constant\n"
+    "without a value counts as 0. Limits are a pipeline's: see 'mettle "
+    "compile\n"
+    "--report'.\n"
+    "\n"
+    "  --json                 print one JSON object: kernels, constants\n"
+    "  --debug                as 'mettle run --debug'\n" PROGRAM_HELP
+    "\n"
+    "exit code: 0 done, 1 failed, 2 wrong usage, 3 the source did not "
+    "compile\n";
+
+const cli_verb cli_verb_reflect = {
+    .name = "reflect",
+    .summary = "list a source's kernels and their arguments",
+    .help = reflect_help,
+    .run = reflect,
+};

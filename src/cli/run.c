@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// run.c: `mettle run`: binds, dispatches, times, and hands on to
+// run_output.c.
+#include "cli/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+#include "cli/run_buffers.h"
+
+static bool open_pipeline(const run_options *options, run_state *state,
+                          cli_error *error) {
+  if (!program_find_function(&state->program, &options->program,
+                             options->kernel, false, &state->function, error)) {
+    return false;
+  }
+  const mtl_pipeline_desc desc = {.debug = options->program.compile.debug};
+  if (!program_make_pipeline(state->function, &desc, &state->pipeline, error)) {
+    return false;
+  }
+  state->arguments =
+      mtl_pipeline_arguments(state->pipeline, &state->argument_count);
+  return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+// The group of a command line without --group: 256 threads, or what the
+// pipeline allows: as rows of 32, one simdgroup, where the grid has two sides
+// or three. Never larger than the grid.
+static void choose_group(const run_options *options, const run_state *state,
+                         uint32_t group[3]) {
+  if (options->has_group) {
+    memcpy(group, options->group, 3 * sizeof group[0]);
+    return;
+  }
+  const mtl_device_info *info = mtl_device_get_info(state->program.device);
+  const uint32_t *grid = options->grid;
+  const bool is_row = grid[1] == 1 && grid[2] == 1;
+  uint32_t left = least(
+      256, mtl_pipeline_max_total_threads_per_threadgroup(state->pipeline));
+  for (int i = 0; i < 3; ++i) {
+    uint32_t side = least(left, info->max_threadgroup_threads[i]);
+    if (i == 0 && !is_row) {
+      side = least(side, MTL_SIMD_WIDTH);
+    }
+    side = least(side, grid[i]);
+    group[i] = side > 0 ? side : 1;
+    left /= group[i];
+  }
+}
+
+static void bind_one(mtl_compute_encoder *encoder,
+                     const kernel_binding *binding, mtl_buffer *buffer) {
+  if (binding->kind == BINDING_THREADGROUP) {
+    // Metal takes multiples of 16.
+    const uint64_t rounded = (binding->threadgroup_bytes + 15) / 16 * 16;
+    mtl_compute_encoder_set_threadgroup_memory(encoder, rounded,
+                                               binding->index);
+  } else if (buffer != NULL) {
+    mtl_compute_encoder_set_buffer(encoder, buffer, 0, binding->index);
+  } else {
+    mtl_compute_encoder_set_bytes(encoder, binding->values,
+                                  binding->values_bytes, binding->index);
+  }
+}
+
+static mtl_size to_size(const uint32_t size[3]) {
+  return (mtl_size){size[0], size[1], size[2]};
+}
+
+static mtl_status record(const run_options *options, const run_state *state,
+                         mtl_command_buffer *commands) {
+  mtl_compute_encoder *encoder;
+  mtl_status status =
+      mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder);
+  if (status != MTL_OK) {
+    return status;
+  }
+  mtl_compute_encoder_set_pipeline(encoder, state->pipeline);
+  for (size_t i = 0; i < options->binding_count; ++i) {
+    bind_one(encoder, &options->bindings[i], state->buffers[i]);
+  }
+  mtl_compute_encoder_dispatch_threads(encoder, to_size(options->grid),
+                                       to_size(state->result.group));
+  status = mtl_compute_encoder_end(encoder);
+  mtl_compute_encoder_release(encoder);
+  return status;
+}
+
+// One dispatch in a command buffer of its own.
+static mtl_status dispatch(const run_options *options, const run_state *state,
+                           uint64_t *out_time_ns) {
+  mtl_command_buffer *commands;
+  mtl_status status = mtl_command_buffer_create(state->queue, NULL, &commands);
+  if (status != MTL_OK) {
+    return status;
+  }
+  status = record(options, state, commands);
+  if (status == MTL_OK) {
+    status = mtl_command_buffer_commit(commands);
+  }
+  if (status == MTL_OK) {
+    status = mtl_command_buffer_wait(commands);
+  }
+  const mtl_command_buffer_times times = mtl_command_buffer_get_times(commands);
+  *out_time_ns = times.device_end_ns - times.device_start_ns;
+  mtl_command_buffer_release(commands);
+  return status;
+}
+
+static int compare_times(const void *a, const void *b) {
+  const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return (left > right) - (left < right);
+}
+
+static bool dispatch_all(const run_options *options, run_state *state,
+                         cli_error *error) {
+  mtl_status status =
+      mtl_queue_create(state->program.device, NULL, &state->queue);
+  state->result.times_ns = calloc(options->repeat, sizeof(uint64_t));
+  if (state->result.times_ns == NULL) {
+    return cli_fail(error, CLI_FAILED, "out of memory");
+  }
+  progress *bar = progress_start("running");
+  for (uint32_t i = 0; i < options->repeat && status == MTL_OK; ++i) {
+    if (i > 0) {
+      status = run_restore_buffers(options, state);
+    }
+    if (status == MTL_OK) {
+      status = dispatch(options, state, &state->result.times_ns[i]);
+    }
+    progress_set(bar, i + 1, options->repeat);
+  }
+  progress_stop(bar);
+  qsort(state->result.times_ns, options->repeat, sizeof(uint64_t),
+        compare_times);
+  return status == MTL_OK || cli_fail_status(error, status, options->kernel);
+}
+
+static bool run_with_options(run_options *options, run_state *state,
+                             cli_error *error) {
+  if (!program_open(&options->program, &state->program, error) ||
+      !open_pipeline(options, state, error) ||
+      !run_check_bindings(options, state, error) ||
+      !run_make_buffers(options, state, error)) {
+    return false;
+  }
+  choose_group(options, state, state->result.group);
+  if (!dispatch_all(options, state, error)) {
+    return false;
+  }
+  state->result.device_name = mtl_device_get_info(state->program.device)->name;
+  run_collect_contents(options, state);
+  return run_write_outputs(options, &state->result, error);
+}
+
+static void clear_state(run_state *state, size_t binding_count) {
+  run_release_buffers(state, binding_count);
+  free(state->result.times_ns);
+  mtl_queue_release(state->queue);
+  mtl_pipeline_release(state->pipeline);
+  mtl_function_release(state->function);
+  program_clear(&state->program);
+}
+
+static bool run(char **arguments, cli_error *error) {
+  run_options options;
+  run_state state = {0};
+  const bool ok = run_options_parse(arguments, &options, error) &&
+                  run_with_options(&options, &state, error);
+  clear_state(&state, options.binding_count);
+  run_options_clear(&options);
+  return ok;
+}
+
+static const char run_help[] =
+    "usage: mettle run FILE.metal KERNEL --grid X[,Y[,Z]] [option...] "
+    "[BINDING...]\n"
+    "\n"
+    "Compiles FILE.metal, or loads the code container that 'mettle compile'\n"
+    "wrote, and runs KERNEL with X * Y * Z threads.\n"
+    "\n"
+    "  --grid X[,Y[,Z]]       threads in all; uneven edges are exact\n"
+    "  --group X[,Y[,Z]]      threads in a threadgroup. Without it: 256 "
+    "threads\n"
+    "                         along X, or for a grid with Y or Z rows of 32, "
+    "no\n"
+    "                         more than the kernel allows or the grid has\n"
+    "  --save INDEX=file.npy  write buffer INDEX, with the type and shape "
+    "that\n"
+    "                         it came in, when the run is done\n"
+    "  --print INDEX[:COUNT]  print buffer INDEX, or its first COUNT elements\n"
+    "  --repeat N             run N times, each from the same contents, and\n"
+    "                         tell the least and the median time\n"
+    "  --json                 print one JSON object: kernel, device, grid, "
+    "group\n"
+    "                         and time_ns (min, median, runs) of the dispatch\n"
+    "                         alone; with --print its buffers as \"print\"\n"
+    "  --debug                tier T0: one thread at a time, unoptimised, "
+    "with\n"
+    "                         debug information; an access past the end of a\n"
+    "                         buffer ends the run with an error\n" PROGRAM_HELP
+    "\n"
+    "BINDING is one of\n"
+    "  INDEX=@file.npy        a NumPy array; its bytes in the order of the "
+    "file\n"
+    "  INDEX=zeros:TYPE:COUNT\n"
+    "  INDEX=ones:TYPE:COUNT\n"
+    "  INDEX=iota:TYPE:COUNT  0, 1, 2, ...\n"
+    "  INDEX=rand:TYPE:COUNT[:SEED]\n"
+    "                         uniform in [0, 1); integers: any value. The "
+    "same\n"
+    "                         values for the same SEED, 0 if not given\n"
+    "  INDEX=TYPE:V[,V...]    the values themselves; a V may start with a "
+    "TYPE:\n"
+    "                         of its own, for a struct laid out as in C\n"
+    "  tgINDEX=BYTES          threadgroup memory\n"
+    "TYPE is one of " VALUE_TYPE_NAMES
+    "\n"
+    "\n"
+    "exit code: 0 done, 1 the run failed, 2 wrong usage, 3 the source did not\n"
+    "compile\n";
+
+const cli_verb cli_verb_run = {
+    .name = "run",
+    .summary = "compile a kernel and run it on data",
+    .help = run_help,
+    .run = run,
+};

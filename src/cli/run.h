@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// run.h: what the files of the verb `run` share: its options, and a run.
+#ifndef METTLE_CLI_RUN_H
+#define METTLE_CLI_RUN_H
+
+#include "cli/program.h"
+
+// --save or --print.
+typedef struct run_output {
+  uint32_t index;
+  const char *path;  // to save to; NULL to print
+  bool has_count;    // of --print; all elements without
+  uint64_t count;
+} run_output;
+
+typedef struct run_options {
+  program_options program;
+  const char *kernel;
+  uint32_t grid[3];  // threads
+  uint32_t group[3];
+  bool has_grid, has_group, json;
+  uint32_t repeat;
+  kernel_binding *bindings;  // [binding_count], each index of a kind once
+  size_t binding_count;
+  run_output *outputs;  // [output_count], in the order given
+  size_t output_count;
+} run_options;
+
+// Reads the whole command line of `run`. Opens nothing.
+//
+// Ownership  End *out_options with run_options_clear, also after a failure.
+bool run_options_parse(char **arguments, run_options *out_options,
+                       cli_error *error);
+void run_options_clear(run_options *options);
+
+// The binding of buffer index, or NULL.
+kernel_binding *run_find_buffer(const run_options *options, uint32_t index);
+
+// What a run leaves behind for its outputs.
+typedef struct run_result {
+  const char *device_name;
+  uint32_t group[3];
+  uint64_t *times_ns;  // [options->repeat] rising
+  // [options->binding_count] what to save and print; NULL for what has no
+  // buffer
+  const void **contents;
+} run_result;
+
+// Saves and prints what the command line asks for.
+bool run_write_outputs(const run_options *options, const run_result *result,
+                       cli_error *error);
+
+#endif

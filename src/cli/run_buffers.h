@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// run_buffers.h: the state of a run, and the buffers of its bindings.
+#ifndef METTLE_CLI_RUN_BUFFERS_H
+#define METTLE_CLI_RUN_BUFFERS_H
+
+#include "cli/run.h"
+
+typedef struct run_state {
+  cli_program program;
+  mtl_function *function;
+  mtl_pipeline *pipeline;
+  mtl_queue *queue;
+  const mtl_argument *arguments;  // [argument_count] the pipeline's
+  size_t argument_count;
+  // By number of the binding; NULL for what is set as bytes:
+  mtl_buffer **buffers;
+  // What a buffer that the kernel writes held at first; NULL if only one run
+  // uses it:
+  void **first_contents;
+  run_result result;
+} run_state;
+
+// Holds the command line against the kernel's arguments: fails if one is not
+// bound, warns where a type cannot be meant.
+bool run_check_bindings(const run_options *options, const run_state *state,
+                        cli_error *error);
+
+// Makes and fills the buffers; reads the files.
+bool run_make_buffers(run_options *options, run_state *state, cli_error *error);
+
+// Puts back what the last run has overwritten.
+mtl_status run_restore_buffers(const run_options *options,
+                               const run_state *state);
+
+// Sets result.contents.
+void run_collect_contents(const run_options *options, run_state *state);
+
+void run_release_buffers(run_state *state, size_t binding_count);
+
+#endif

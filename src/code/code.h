@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// code.h: the code container, the one form in which compiled code travels:
+// from the compiler to the runtime, to the disk cache, to a file and back.
+//
+// A container of a library holds its functions, their argument tables, its
+// function constants and the portable IR (LLVM bitcode). A container of a
+// pipeline holds one function and, besides, the machine code for it. This
+// header is the decoded form; container_write.c turns it into bytes and
+// container_read.c back. No LLVM, no device.
+#ifndef MTLI_CODE_H
+#define MTLI_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "mettle/library.h"
+
+// What a parameter of a kernel is fed with. Buffers, threadgroup memory,
+// textures and samplers come from the client (mtl_argument_kind); the rest are
+// the built-in inputs of the MSL specification, section "attributes for kernel
+// function input arguments".
+typedef enum mtli_builtin {
+  MTLI_BUILTIN_NONE = 0,
+  MTLI_THREAD_POSITION_IN_GRID,
+  MTLI_THREAD_POSITION_IN_THREADGROUP,
+  MTLI_THREADGROUP_POSITION_IN_GRID,
+  MTLI_THREADS_PER_THREADGROUP,
+  MTLI_DISPATCH_THREADS_PER_THREADGROUP,
+  MTLI_THREADS_PER_GRID,
+  MTLI_THREADGROUPS_PER_GRID,
+  MTLI_GRID_ORIGIN,  // always 0
+  MTLI_GRID_SIZE,    // threads_per_grid
+  MTLI_THREAD_INDEX_IN_THREADGROUP,
+  MTLI_THREAD_INDEX_IN_SIMDGROUP,
+  MTLI_THREAD_INDEX_IN_QUADGROUP,
+  MTLI_SIMDGROUP_INDEX_IN_THREADGROUP,
+  MTLI_QUADGROUP_INDEX_IN_THREADGROUP,
+  MTLI_SIMDGROUPS_PER_THREADGROUP,
+  MTLI_QUADGROUPS_PER_THREADGROUP,
+  MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP,
+  MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP,
+  MTLI_THREADS_PER_SIMDGROUP,  // thread_execution_width
+  MTLI_BUILTIN_COUNT,
+} mtli_builtin;
+
+// Its own inverse.
+#define MTLI_ENABLED_IF_DEFINED(position) (-2 - (position))
+
+// One parameter of a kernel, in source order.
+typedef struct mtli_parameter {
+  mtl_argument argument;  // for MTLI_BUILTIN_NONE; name is always set
+  mtli_builtin builtin;
+  uint32_t builtin_components;       // 1 to 3
+  uint32_t builtin_component_bytes;  // 2 or 4
+  // The function constant that decides whether the argument is there: by its
+  // value, the position in mtli_code.constants; by whether it is defined,
+  // MTLI_ENABLED_IF_DEFINED of the position; -1 if the argument always is.
+  int32_t enabling_constant;
+} mtli_parameter;
+
+typedef struct mtli_kernel {
+  const char *name;    // host name
+  const char *symbol;  // of the per-thread function in the IR
+  const char *file;    // where it is declared, and
+  uint32_t line;
+  mtli_parameter *parameters;  // [parameter_count]
+  size_t parameter_count;
+  uint32_t max_total_threads_per_threadgroup;  // attribute; 0 if none
+  // Known only in a pipeline's container:
+  uint32_t static_threadgroup_bytes;
+  uint32_t tier;  // mtli_tier of the machine code
+} mtli_kernel;
+
+typedef struct mtli_constant {
+  mtl_constant_info info;
+  const char *symbol;  // the global in the IR
+} mtli_constant;
+
+// A value for a constant when a pipeline is made, by position.
+typedef struct mtli_constant_value {
+  bool is_set;
+  uint8_t bytes[32];  // components * size of the constant's type
+} mtli_constant_value;
+
+// Execution tiers: how a kernel's threads become machine code.
+typedef enum mtli_tier {
+  MTLI_TIER_0 = 0,  // one thread at a time, unoptimised
+  MTLI_TIER_1 = 1,  // optimised
+} mtli_tier;
+
+typedef enum mtli_blob_kind {
+  MTLI_BLOB_IR = 1,     // LLVM bitcode, portable IR (docs/ir.md)
+  MTLI_BLOB_ELF = 2,    // shared object with the symbols of cpu_abi.h
+  MTLI_BLOB_PTX = 3,    // PTX text
+  MTLI_BLOB_REPORT = 4, // text of `mettle compile --report`
+} mtli_blob_kind;
+
+typedef struct mtli_blob {
+  mtli_blob_kind kind;
+  const char *target;  // "x86_64 avx512f,..." for ELF; "" for IR
+  const void *bytes;   // [size_bytes]
+  size_t size_bytes;
+} mtli_blob;
+
+typedef struct mtli_code {
+  mtl_language_version language_version;
+  mtl_math_mode math_mode;
+  bool debug;
+  const char *warnings;  // the compiler's, "" for none
+  mtli_kernel *kernels;  // [kernel_count], source order
+  size_t kernel_count;
+  mtli_constant *constants;  // [constant_count], by rising index
+  size_t constant_count;
+  mtli_blob *blobs;  // [blob_count]
+  size_t blob_count;
+} mtli_code;
+
+// Encodes code as a container.
+//
+//   out_bytes  malloc'ed, yours; starts with the magic "MTLCODE" and a format
+//              version, ends with a checksum of everything before
+mtl_status mtli_code_write(const mtli_code *code, void **out_bytes,
+                           size_t *out_size_bytes);
+
+// Decodes a container, checking every length, offset, count, enumeration and
+// the checksum; any input is safe.
+//
+// Ownership  *out_code lives in arena, but for blob bytes, which stay in
+//            bytes: keep both alive.
+// Errors     MTL_BAD_DATA  the text says what is wrong and at which offset
+mtl_status mtli_code_read(const void *bytes, size_t size_bytes,
+                          mtli_arena *arena, mtli_code **out_code);
+
+// Returns the blob of a kind, or NULL.
+const mtli_blob *mtli_code_find_blob(const mtli_code *code,
+                                     mtli_blob_kind kind);
+// Returns the kernel of a name, or NULL.
+const mtli_kernel *mtli_code_find_kernel(const mtli_code *code,
+                                         const char *name);
+
+#endif

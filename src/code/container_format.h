@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// container_format.h: the layout of a code container, shared by the two files
+// that write and read it.
+//
+// Little-endian throughout. A container is
+//
+//   0    magic, 8 bytes
+//   8    u32 format version
+//   12   u32 count of sections
+//   16   u64 bytes of the whole container
+//   24   the section table: u32 section, u32 bytes of a record, u64 offset,
+//        u64 bytes; in the order of the enumeration
+//   ...  the sections, each at the next multiple of 16
+//   end  XXH3-128 of everything before, canonical (big-endian) form, itself at
+//        a multiple of 16
+//
+// A text is u32 offset into the section of texts, u32 length without its
+// terminating zero byte.
+#ifndef MTLI_CONTAINER_FORMAT_H
+#define MTLI_CONTAINER_FORMAT_H
+
+#define CONTAINER_MAGIC "MTLCODE\0"
+
+enum {
+  CONTAINER_MAGIC_BYTES = 8,
+  CONTAINER_VERSION = 1,
+  CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
+  CONTAINER_CHECKSUM_BYTES = 16,
+  CONTAINER_TABLE_OFFSET = 24,
+  CONTAINER_TABLE_ENTRY_BYTES = 24,
+};
+
+typedef enum container_section {
+  SECTION_INFO,  // one record
+  SECTION_KERNELS,
+  SECTION_PARAMETERS,  // of all kernels, one after the other
+  SECTION_CONSTANTS,
+  SECTION_BLOBS,
+  SECTION_TEXTS,
+  SECTION_DATA,  // the blobs' bytes, each at a multiple of 16
+  SECTION_COUNT,
+} container_section;
+
+// Bytes of a record in each section; the sections of plain bytes have 1.
+static const unsigned container_record_bytes[SECTION_COUNT] = {
+    [SECTION_INFO] = 20,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 64,
+    [SECTION_CONSTANTS] = 32, [SECTION_BLOBS] = 32,   [SECTION_TEXTS] = 1,
+    [SECTION_DATA] = 1,
+};
+
+// Bits of a parameter's flags.
+enum { PARAMETER_IS_REFERENCE = 1, PARAMETER_IS_ACTIVE = 2 };
+
+#endif

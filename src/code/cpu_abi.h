@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cpu_abi.h: how the cpu driver calls compiled code. The compiler's emit_cpu
+// writes to this layout by offset (it asserts them), the driver fills it in.
+//
+// A pipeline's ELF blob exports MTLI_CPU_ENTRY_SYMBOL and
+// MTLI_CPU_CONTEXT_SYMBOL.
+#ifndef MTLI_CPU_ABI_H
+#define MTLI_CPU_ABI_H
+
+#include <stdint.h>
+
+#define MTLI_CPU_ABI_VERSION 1
+#define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
+#define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
+#define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, an AVX-512 register
+
+// One dispatch, read by all workers. A slot is a position in the kernel's
+// parameter list (mtli_kernel.parameters); slots of built-in inputs are unused.
+typedef struct mtli_cpu_launch {
+  // [parameter_count] the address that a buffer parameter points to. For a
+  // threadgroup parameter, the byte offset of its memory from the start of the
+  // threadgroup memory, as an integer. NULL for an inactive argument.
+  void *const *arguments;       // offset 0
+  uint32_t grid_threads[3];     // offset 8: threads in the grid
+  uint32_t group_threads[3];    // offset 20: threads of a full threadgroup
+  uint32_t group_count[3];      // offset 32: threadgroups
+  uint32_t threadgroup_bytes;   // offset 44: static and dynamic memory
+                                // together, a multiple of 64
+} mtli_cpu_launch;
+
+// The first bytes of a worker's scratch, kept current by the code so that a
+// fault can be placed: T0 writes both for every thread that it switches to,
+// T1 the group, and the first thread of the simdgroup where it is cheap.
+typedef struct mtli_cpu_position {
+  uint32_t group[3];           // offset 0: threadgroup_position_in_grid
+  uint32_t thread_in_group;    // offset 12: thread_index_in_threadgroup
+  // reserved[0], offset 16: 0, or why the code stopped itself: 1 __builtin_trap, 2 an
+  // assertion (the reason of mettle.trap in docs/ir.md, plus 1). The code sets
+  // it to 0 on entry. To stop, it writes this and thread_in_group and executes
+  // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
+  // with the program counter in the kernel, and does not come back.
+  uint32_t reserved[12];
+} mtli_cpu_position;
+
+// A worker's scratch, aligned to 64:
+//   offset 0                          mtli_cpu_position, 64 bytes
+//   offset 64                         threadgroup memory, threadgroup_bytes:
+//                                     first the kernel's static variables
+//                                     (mtli_kernel.static_threadgroup_bytes),
+//                                     then the threadgroup arguments
+//   offset 64 + threadgroup_bytes     context: coroutine frames or values that
+//                                     live across barriers
+// Contents are unspecified on entry.
+
+// Runs the threadgroups with linear indices first_group to end_group - 1, x
+// fastest, then y, then z, each to its end.
+typedef void mtli_cpu_entry(const mtli_cpu_launch *launch, uint32_t first_group,
+                            uint32_t end_group, void *scratch);
+
+// Returns the context bytes that a threadgroup of the given size needs.
+typedef uint64_t mtli_cpu_context_bytes(uint32_t threads_per_threadgroup);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compiler.h: the runtime's way to the compiler: a client of the compiler
+// process, behind the disk cache. client.c talks, cache.c remembers.
+//
+// The process is started at the first need, kept, shared by all threads, and
+// started anew when it is lost. It ends by itself when this process ends.
+#ifndef MTLI_COMPILER_H
+#define MTLI_COMPILER_H
+
+#include "code/code.h"
+
+// A container as it came from the compiler or the cache, decoded.
+typedef struct mtli_compiled {
+  mtli_arena arena;
+  mtli_code *code;
+  void *bytes;  // [size_bytes] the container itself
+  size_t size_bytes;
+  char *dump;  // malloc'ed: the IR that dump_after asked for; NULL without it
+  bool from_cache;
+} mtli_compiled;
+
+void mtli_compiled_clear(mtli_compiled *compiled);
+
+// MSL source to a library's container. Arguments as for
+// mtl_library_create_from_source, checked there.
+//
+// Ownership  *out_compiled is yours; end it with mtli_compiled_clear.
+// Threads    Any.
+// Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST, MTL_OUT_OF_MEMORY
+mtl_status mtli_compile_library(const char *source, size_t source_bytes,
+                                const mtl_compile_options *options,
+                                mtli_compiled *out_compiled);
+
+// What a pipeline is compiled for.
+typedef struct mtli_pipeline_request {
+  const void *library_bytes;  // [library_size_bytes] a library's container
+  size_t library_size_bytes;
+  const char *kernel_name;
+  const mtli_constant_value *constant_values;  // [constant_count], or NULL
+  size_t constant_count;
+  mtli_tier tier;
+  const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
+                       // NULL for the CPU that the process runs on
+  uint32_t group_threads[3];  // specialise on this threadgroup size; 0 if not
+  const char *dump_after;  // a pass after which the IR is wanted in dump; such a
+                           // request neither reads nor fills the cache; or NULL
+} mtli_pipeline_request;
+
+// One function of a library to a pipeline's container.
+mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
+                                 mtli_compiled *out_compiled);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// emit_cpu.c: the machine that code is made for, and the object file.
+#include <llvm-c/Target.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "compiler/module.h"
+
+enum { FEATURES_LIMIT = 4096 };  // bytes; a host's list is about 1200
+
+static pthread_once_t targets_once = PTHREAD_ONCE_INIT;
+
+static void prepare_targets(void) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+}
+
+// What a target string says: architecture, CPU and features, apart.
+typedef struct target_parts {
+  char triple[64];
+  char cpu[64];
+  char features[FEATURES_LIMIT];  // "+avx2,-sse4a"
+} target_parts;
+
+// Whether to pass on what LLVM says of one of the host's features, present or
+// absent: a CPU's name alone promises what a virtual machine may hide. Left out
+// is what names a mode rather than an instruction set, and avx10, which LLVM 19
+// takes for another machine than the avx512 features that come with it.
+static bool is_wanted_feature(const char *name) {
+  static const char *const left_out[] = {"avx10", "shstk",  "amx",  "sgx",
+                                         "kl",    "widekl", "uintr"};
+  for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; ++i) {
+    if (mtlc_starts_with(name + 1, left_out[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void append_feature(target_parts *parts, const char *feature) {
+  const size_t length = strlen(parts->features);
+  if (length + strlen(feature) + 2 < FEATURES_LIMIT) {
+    if (length > 0) {
+      strcat(parts->features, ",");
+    }
+    strcat(parts->features, feature);
+  }
+}
+
+static void host_parts(target_parts *parts) {
+#if defined(__aarch64__)
+  strcpy(parts->triple, "aarch64-unknown-linux-gnu");
+#else
+  strcpy(parts->triple, "x86_64-unknown-linux-gnu");
+#endif
+  char *cpu = LLVMGetHostCPUName();
+  char *features = LLVMGetHostCPUFeatures();
+  strncat(parts->cpu, cpu, sizeof parts->cpu - 1);
+  char *rest = NULL;
+  for (char *name = strtok_r(features, ",", &rest); name;
+       name = strtok_r(NULL, ",", &rest)) {
+    if (is_wanted_feature(name)) {
+      append_feature(parts, name);
+    }
+  }
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+}
+
+// A CPU's name says which features it has, but only to the code generator.
+// Those that passes ask about are spelled out.
+static void spell_features(target_parts *parts) {
+  static const char *const levels[][2] = {
+      {"x86-64-v3", "+avx2,+fma,+f16c,+bmi2"},
+      {"x86-64-v4",
+       "+avx2,+fma,+f16c,+bmi2,+avx512f,+avx512bw,+avx512vl,"
+       "+avx512dq,+avx512cd,+evex512"},
+  };
+  for (size_t i = 0; i < sizeof levels / sizeof levels[0]; ++i) {
+    if (strcmp(parts->cpu, levels[i][0]) == 0) {
+      append_feature(parts, levels[i][1]);
+    }
+  }
+}
+
+// "x86_64 x86-64-v3 +f16c,-sse4a": an architecture, then a CPU, then features;
+// the last two may be left out.
+static mtl_status parse_parts(const char *target, target_parts *parts) {
+  char text[FEATURES_LIMIT];
+  if (strlen(target) >= sizeof text) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "the target's text has %zu bytes",
+                     strlen(target));
+  }
+  strcpy(text, target);
+  char *rest = NULL;
+  const char *architecture = strtok_r(text, " ", &rest);
+  if (!architecture || (strcmp(architecture, "x86_64") != 0 &&
+                        strcmp(architecture, "aarch64") != 0)) {
+    return mtli_fail(MTL_UNSUPPORTED,
+                     "target \"%s\": x86_64 and aarch64 are known", target);
+  }
+  strcpy(parts->triple, architecture);
+  strcat(parts->triple, "-unknown-linux-gnu");
+  strcpy(parts->cpu,
+         strcmp(architecture, "x86_64") == 0 ? "x86-64-v2" : "generic");
+  const char *word;
+  while ((word = strtok_r(NULL, " ", &rest))) {
+    if (word[0] == '+' || word[0] == '-') {
+      append_feature(parts, word);
+    } else {
+      parts->cpu[0] = '\0';
+      strncat(parts->cpu, word, sizeof parts->cpu - 1);
+    }
+  }
+  spell_features(parts);
+  return MTL_OK;
+}
+
+mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
+                               LLVMTargetMachineRef *out_target) {
+  pthread_once(&targets_once, prepare_targets);
+  *out_target = NULL;
+  target_parts parts = {0};
+  if (target) {
+    MTL_TRY(parse_parts(target, &parts));
+  } else {
+    host_parts(&parts);
+  }
+  LLVMTargetRef found = NULL;
+  char *message = NULL;
+  if (LLVMGetTargetFromTriple(parts.triple, &found, &message)) {
+    const mtl_status status = mtli_fail(MTL_UNSUPPORTED, "%s", message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  *out_target = LLVMCreateTargetMachine(
+      found, parts.triple, parts.cpu, parts.features,
+      tier == MTLI_TIER_0 ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,
+      LLVMRelocPIC, LLVMCodeModelSmall);
+  if (!*out_target) {
+    return mtli_fail(MTL_UNSUPPORTED, "no code generation for %s %s",
+                     parts.triple, parts.cpu);
+  }
+  return MTL_OK;
+}
+
+mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
+                            size_t *out_size_bytes) {
+  *out_object = NULL;
+  *out_size_bytes = 0;
+  LLVMMemoryBufferRef buffer = NULL;
+  char *message = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
+                                          LLVMObjectFile, &message, &buffer)) {
+    const mtl_status status =
+        mtli_fail(MTL_UNSUPPORTED, "kernel %s: code generation: %s",
+                  kernel->kernel->name, message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  const size_t size = LLVMGetBufferSize(buffer);
+  *out_object = malloc(size);
+  if (*out_object) {
+    memcpy(*out_object, LLVMGetBufferStart(buffer), size);
+    *out_size_bytes = size;
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  return *out_object
+             ? MTL_OK
+             : mtli_fail(MTL_OUT_OF_MEMORY, "an object of %zu bytes", size);
+}

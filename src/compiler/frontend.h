@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend.h: clang and lld, and what LLVM's C API lacks, behind a C header.
+// frontend.cpp is the only C++ file of Mettle and the only one that sees their
+// classes.
+#ifndef MTLC_FRONTEND_H
+#define MTLC_FRONTEND_H
+
+#include <llvm-c/Core.h>
+
+#include "code/code.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Asks for the text of a header that clang does not find; as
+// mtl_header_callback, with text that lives until the compilation ends.
+typedef bool mtlc_header_lookup(void *context, const char *name,
+                                const char **out_text, size_t *out_length);
+
+// Told of every file outside Metal's own library that the compilation opened
+// or looked for in vain, so that the cache knows what a result rests on:
+// headers on include paths, and paths that were tried before them.
+//
+//   path   as opened; relative paths are relative to the working directory
+//   text   [length] as read, before any rewriting; NULL if there is no such file
+typedef void mtlc_file_observer(void *context, const char *path,
+                                const char *text, size_t length);
+
+typedef struct mtlc_source {
+  const char *text;  // [size_bytes]
+  size_t size_bytes;
+  mtl_compile_options options;  // header_callback unused: see header_lookup
+  mtlc_header_lookup *header_lookup;  // NULL for none
+  void *header_context;
+  mtlc_file_observer *file_observer;  // NULL for none
+  void *file_context;
+} mtlc_source;
+
+typedef struct mtlc_parsed {
+  LLVMContextRef context;
+  LLVMModuleRef module;  // portable IR as docs/ir.md, unoptimised
+  char *diagnostics;     // malloc'ed text, "" for none: warnings, and errors
+  mtli_arena arena;      // holds what code points at
+  mtli_code code;        // all but blobs
+} mtlc_parsed;
+
+// Prepares what every compilation needs: targets, and the standard library's
+// precompiled header, from mettlec.pch beside the program if that was made by
+// this very compiler, else made now (some 100 ms). Call once, before
+// mtlc_parse.
+void mtlc_frontend_prepare(void);
+
+// Writes mettlec.pch; the build calls it through `mettlec --precompile`.
+//
+// Returns false if the library's headers do not compile, with the reason on
+// stderr, or the file cannot be written.
+bool mtlc_frontend_precompile(const char *path);
+
+// Parses and type-checks source, and emits IR.
+//
+// Returns false if the source has errors; diagnostics is set in any case.
+bool mtlc_parse(const mtlc_source *source, mtlc_parsed *out_parsed);
+void mtlc_parsed_clear(mtlc_parsed *parsed);
+
+// Reads from bitcode one function and what it reaches, with the module's
+// initialisers and what they reach, and nothing else: a library may hold
+// thousands of kernels. (LLVM's C API reads all of a module or nothing.)
+//
+//   bitcode     [size_bytes] as written by the frontend; read during this call
+//   symbol      the function's; if the module has none such, the module comes
+//               without
+//   out_module  in context, yours
+//
+// Returns false if the bitcode is damaged.
+bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
+                      size_t size_bytes, const char *symbol,
+                      LLVMModuleRef *out_module);
+
+// Links one relocatable ELF object into a shared object with lld.
+//
+//   out_shared  [*out_size_bytes] malloc'ed
+//
+// Returns false with a malloc'ed text in *out_error.
+bool mtlc_link_shared(const void *object, size_t object_bytes,
+                      void **out_shared, size_t *out_size_bytes,
+                      char **out_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_kernels.cpp: reads kernels and function constants off the syntax
+// tree, has them judged (reflect.h), and writes an entry for each kernel.
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "compiler/frontend_parts.h"
+#include "compiler/reflect.h"
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace {
+
+using namespace mtlc;
+
+// Returns what stands behind "mettle." in an annotation, or "".
+StringRef annotationName(const AnnotateAttr *A) {
+  StringRef Name = A->getAnnotation();
+  return Name.consume_front("mettle.") ? Name : "";
+}
+
+const AnnotateAttr *findAnnotation(const Decl *D, StringRef Name) {
+  for (const AnnotateAttr *A : D->specific_attrs<AnnotateAttr>())
+    if (annotationName(A) == Name) return A;
+  return nullptr;
+}
+
+bool evaluateIndex(const AnnotateAttr *A, const ASTContext &C, int64_t &Value) {
+  Expr::EvalResult Result;
+  if (A->args_size() == 0 || (*A->args_begin())->isValueDependent() ||
+      !(*A->args_begin())->EvaluateAsInt(Result, C))
+    return false;
+  Value = Result.Val.getInt().getExtValue();
+  return true;
+}
+
+mtl_data_type scalarType(const BuiltinType *T) {
+  switch (T->getKind()) {
+    case BuiltinType::Bool: return MTL_TYPE_BOOL;
+    case BuiltinType::SChar:
+    case BuiltinType::Char_S:
+    case BuiltinType::Char_U: return MTL_TYPE_CHAR;
+    case BuiltinType::UChar: return MTL_TYPE_UCHAR;
+    case BuiltinType::Short: return MTL_TYPE_SHORT;
+    case BuiltinType::UShort: return MTL_TYPE_USHORT;
+    case BuiltinType::Int: return MTL_TYPE_INT;
+    case BuiltinType::UInt: return MTL_TYPE_UINT;
+    case BuiltinType::Long:
+    case BuiltinType::LongLong: return MTL_TYPE_LONG;
+    case BuiltinType::ULong:
+    case BuiltinType::ULongLong: return MTL_TYPE_ULONG;
+    case BuiltinType::Half:
+    case BuiltinType::Float16: return MTL_TYPE_HALF;
+    case BuiltinType::BFloat16: return MTL_TYPE_BFLOAT;
+    case BuiltinType::Float: return MTL_TYPE_FLOAT;
+    default: return MTL_TYPE_NONE;
+  }
+}
+
+struct ElementType {
+  mtl_data_type Type = MTL_TYPE_NONE;
+  uint32_t Components = 0;
+  bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
+};
+
+// Sees through the library's vectors and atomics to their elements.
+ElementType elementType(QualType T) {
+  ElementType E;
+  T = T.getCanonicalType();
+  if (const auto *B = T->getAs<BuiltinType>()) {
+    E.Type = scalarType(B);
+    E.Components = E.Type != MTL_TYPE_NONE;
+    E.IsPlain = true;
+    return E;
+  }
+  const CXXRecordDecl *Class = T->getAsCXXRecordDecl();
+  if (Class && Class->getQualifiedNameAsString() == "bfloat") {
+    E.Type = MTL_TYPE_BFLOAT;
+    E.Components = 1;
+    E.IsPlain = true;
+    return E;
+  }
+  const auto *Record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(Class);
+  if (!Record ||
+      !StringRef(Record->getQualifiedNameAsString()).starts_with("metal::"))
+    return E;
+  const StringRef Name = Record->getName();
+  const TemplateArgumentList &Args = Record->getTemplateArgs();
+  const bool IsVector = Name == "vec" || Name == "packed_vec";
+  if ((!IsVector && Name != "atomic") || Args.size() == 0 ||
+      Args[0].getKind() != TemplateArgument::Type)
+    return E;
+  E = elementType(Args[0].getAsType());
+  E.IsPlain = Name == "vec";
+  if (IsVector && Args.size() > 1 &&
+      Args[1].getKind() == TemplateArgument::Integral)
+    E.Components = Args[1].getAsIntegral().getExtValue();
+  return E;
+}
+
+mtlc_space spaceOf(QualType T) {
+  switch (T.getAddressSpace()) {
+    case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
+    case LangAS::sycl_global_host: return MTLC_SPACE_CONSTANT;
+    case LangAS::sycl_local: return MTLC_SPACE_THREADGROUP;
+    default: return MTLC_SPACE_THREAD;
+  }
+}
+
+// One compilation's results, and the way to them: collects kernels and
+// constants as they are parsed, judges them at the end, and gives each kernel
+// its entry before code is generated.
+class MetalConsumer : public SemaConsumer {
+ public:
+  MetalConsumer(mtlc_parsed *Parsed, const llvm::StringSet<> &Tested,
+                CodeGenerator *Generator)
+      : Parsed(Parsed), Tested(Tested), Generator(Generator) {}
+
+  void InitializeSema(Sema &Semantics) override {
+    S = &Semantics;
+  }
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    for (Decl *D : Group) collect(D);
+    return true;
+  }
+
+  // Of the precompiled library, which has no kernels.
+  void HandleInterestingDecl(DeclGroupRef) override {}
+
+  void HandleTranslationUnit(ASTContext &Context) override {
+    C = &Context;
+    if (hasErrors()) return;
+    sortBySource(Constants);
+    sortBySource(Kernels);
+    reflectConstants();
+    reflectKernels();
+    for (FunctionDecl *F : Functions) checkStatics(F->getBody(), isKernel(F));
+    if (hasErrors()) return;
+    for (size_t I = 0; I < Kernels.size(); ++I)
+      Generator->HandleTopLevelDecl(DeclGroupRef(makeEntry(Kernels[I], I)));
+    S->PerformPendingInstantiations();
+  }
+
+ private:
+  bool hasErrors() const {
+    return S->getDiagnostics().hasErrorOccurred();
+  }
+
+  void error(SourceLocation Loc, const llvm::Twine &Text) {
+    report(S->getDiagnostics(), Loc, DiagnosticsEngine::Error, Text.str());
+  }
+
+  const char *keep(StringRef Text) {
+    return mtli_arena_copy_text(&Parsed->arena, Text.data(), Text.size());
+  }
+
+  template <typename T>
+  T *keepArray(size_t Count) {
+    return static_cast<T *>(
+        mtli_arena_allocate(&Parsed->arena, Count * sizeof(T)));
+  }
+
+  // --- collecting ---
+
+  void collect(Decl *D) {
+    if (auto *Context = dyn_cast<DeclContext>(D);
+        Context && isa<NamespaceDecl, LinkageSpecDecl, CXXRecordDecl>(D)) {
+      for (Decl *Inner : Context->noload_decls()) collect(Inner);
+    } else if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      collectFunction(F);
+    } else if (auto *Template = dyn_cast<FunctionTemplateDecl>(D)) {
+      if (Template->getTemplatedDecl()->doesThisDeclarationHaveABody())
+        Functions.push_back(Template->getTemplatedDecl());
+    } else if (auto *V = dyn_cast<VarDecl>(D)) {
+      collectVariable(V);
+    }
+  }
+
+  void collectFunction(FunctionDecl *F) {
+    if (!F->doesThisDeclarationHaveABody() || F->isDependentContext()) return;
+    const TemplateSpecializationKind Kind = F->getTemplateSpecializationKind();
+    if (Kind != TSK_ImplicitInstantiation &&
+        Kind != TSK_ExplicitInstantiationDefinition)
+      Functions.push_back(F);
+    if (isKernel(F) && Kind != TSK_ImplicitInstantiation &&
+        Kind != TSK_ExplicitInstantiationDeclaration)
+      Kernels.push_back(F);
+  }
+
+  void collectVariable(VarDecl *V) {
+    if (findAnnotation(V, "function_constant") && V == V->getCanonicalDecl())
+      Constants.push_back(V);
+    const auto *Section = V->getAttr<SectionAttr>();
+    if (V->getType().getAddressSpace() == LangAS::sycl_local && !Section)
+      Stray.push_back(V);
+  }
+
+  static bool isKernel(const FunctionDecl *F) {
+    return findAnnotation(F, "kernel") != nullptr;
+  }
+
+  static SourceLocation sourceOf(const Decl *D) {
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      if (F->getPointOfInstantiation().isValid())
+        return F->getPointOfInstantiation();
+    return D->getLocation();
+  }
+
+  template <typename T>
+  void sortBySource(std::vector<T *> &Decls) {
+    const SourceManager &SM = S->getSourceManager();
+    std::stable_sort(Decls.begin(), Decls.end(), [&](T *A, T *B) {
+      return SM.isBeforeInTranslationUnit(sourceOf(A), sourceOf(B));
+    });
+    Decls.erase(std::unique(Decls.begin(), Decls.end()), Decls.end());
+  }
+
+  // --- function constants ---
+
+  void reflectConstants() {
+    std::vector<std::pair<int64_t, VarDecl *>> Indexed;
+    for (VarDecl *V : Constants) {
+      int64_t Index = 0;
+      if (!evaluateIndex(findAnnotation(V, "function_constant"), *C, Index) ||
+          Index < 0 || Index > UINT16_MAX)
+        error(V->getLocation(), "the index of function constant '" +
+                                    V->getName() + "' must be 0 to 65535");
+      else if (elementType(V->getType()).Components == 0)
+        error(V->getLocation(), "function constant '" + V->getName() +
+                                    "' must be a scalar or a vector");
+      else if (V->hasInit())
+        error(V->getLocation(), "function constant '" + V->getName() +
+                                    "' cannot have an initializer");
+      else
+        Indexed.push_back({Index, V});
+    }
+    std::stable_sort(
+        Indexed.begin(), Indexed.end(),
+        [](const auto &A, const auto &B) { return A.first < B.first; });
+    Constants.clear();
+    mtli_constant *Table = keepArray<mtli_constant>(Indexed.size());
+    for (auto &[Index, V] : Indexed) {
+      const ElementType E = elementType(V->getType());
+      mtli_constant &Constant = Table[Constants.size()];
+      Constant.info.name = keep(V->getName());
+      Constant.info.index = static_cast<uint32_t>(Index);
+      Constant.info.type = E.Type;
+      Constant.info.components = E.Components;
+      Constant.info.required = !Tested.count(V->getName());
+      Constant.symbol = keep(Generator->GetMangledName(GlobalDecl(V)));
+      Constants.push_back(V);
+    }
+    Parsed->code.constants = Table;
+    Parsed->code.constant_count = Constants.size();
+  }
+
+  const Expr *withoutWrapping(const Expr *E) const {
+    E = E->IgnoreParenImpCasts();
+    if (const auto *Full = dyn_cast<FullExpr>(E))
+      E = Full->getSubExpr()->IgnoreParenImpCasts();
+    if (const auto *Address = dyn_cast<UnaryOperator>(E);
+        Address && Address->getOpcode() == UO_AddrOf)
+      E = Address->getSubExpr()->IgnoreParenImpCasts();
+    return E;
+  }
+
+  // Which constant decides, as mtli_parameter.enabling_constant: the one that
+  // E names, itself or through constants that stand for it. Any other
+  // computation counts as always enabled.
+  int32_t enablingConstant(const Expr *E, int Depth = 0) const {
+    constexpr int MostDepth = 16;
+    E = withoutWrapping(E);
+    if (const auto *Call = dyn_cast<CallExpr>(E)) {
+      const FunctionDecl *Callee = Call->getDirectCallee();
+      if (!Callee || Call->getNumArgs() != 1 || !Callee->getIdentifier() ||
+          Callee->getName() != "__mettle_constant_defined")
+        return -1;
+      const int32_t Position = enablingConstant(Call->getArg(0), MostDepth);
+      return Position < 0 ? -1 : MTLI_ENABLED_IF_DEFINED(Position);
+    }
+    const auto *Ref = dyn_cast<DeclRefExpr>(E);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (!V) return -1;
+    for (size_t I = 0; I < Constants.size(); ++I)
+      if (V->getCanonicalDecl() == Constants[I]) return static_cast<int32_t>(I);
+    const Expr *Init = V->getAnyInitializer();
+    return Init && Depth < MostDepth ? enablingConstant(Init, Depth + 1) : -1;
+  }
+
+  // Which constant [[function_constant(name)]] on a parameter means.
+  int32_t enablingConstant(const ParmVarDecl *P) const {
+    const AnnotateAttr *A = findAnnotation(P, "enabled_by");
+    return A && A->args_size() != 0 ? enablingConstant(*A->args_begin()) : -1;
+  }
+
+  // --- kernels ---
+
+  std::string kernelName(const FunctionDecl *F) {
+    StringRef Name;
+    for (const AnnotateAttr *A : F->specific_attrs<AnnotateAttr>()) {
+      StringRef Text = annotationName(A);
+      if (Text.consume_front("host_name:")) Name = Text;
+    }
+    if (!Name.empty()) return Name.str();
+    std::string Qualified;
+    llvm::raw_string_ostream OS(Qualified);
+    F->getNameForDiagnostic(OS, C->getPrintingPolicy(), /*Qualified=*/true);
+    return Qualified;
+  }
+
+  void reflectKernels() {
+    for (const VarDecl *V : Stray)
+      error(V->getLocation(), "variable '" + V->getName() +
+                                  "' in the threadgroup address space must "
+                                  "be declared in a kernel");
+    mtli_kernel *Table = keepArray<mtli_kernel>(Kernels.size());
+    llvm::StringMap<const FunctionDecl *> Names;
+    for (size_t I = 0; I < Kernels.size(); ++I) {
+      const FunctionDecl *F = Kernels[I];
+      const std::string Name = kernelName(F);
+      const auto [Entry, IsNew] = Names.insert({Name, F});
+      if (!IsNew) {
+        error(sourceOf(F), "kernel name '" + Name + "' is already used");
+        report(S->getDiagnostics(), sourceOf(Entry->second),
+               DiagnosticsEngine::Note, "the first kernel of that name");
+      }
+      reflectKernel(F, Name, I, Table[I]);
+    }
+    Parsed->code.kernels = Table;
+    Parsed->code.kernel_count = Kernels.size();
+  }
+
+  void reflectKernel(const FunctionDecl *F, StringRef Name, size_t Number,
+                     mtli_kernel &Kernel) {
+    const PresumedLoc Loc = S->getSourceManager().getPresumedLoc(
+        S->getSourceManager().getExpansionLoc(F->getLocation()));
+    Kernel.name = keep(Name);
+    Kernel.symbol = keep(("mettle.kernel." + llvm::Twine(Number)).str());
+    Kernel.file = keep(Loc.isValid() ? Loc.getFilename() : "");
+    Kernel.line = Loc.isValid() ? Loc.getLine() : 0;
+    if (!F->getReturnType()->isVoidType())
+      error(F->getLocation(), "kernel '" + Name + "' must return void");
+    if (isa<CXXMethodDecl>(F) || F->isVariadic())
+      error(F->getLocation(), "kernel '" + Name + "' must be a plain function");
+    reflectThreadLimit(F, Kernel);
+    reflectParameters(F, Kernel);
+  }
+
+  void reflectThreadLimit(const FunctionDecl *F, mtli_kernel &Kernel) {
+    const AnnotateAttr *A =
+        findAnnotation(F, "max_total_threads_per_threadgroup");
+    int64_t Value = 0;
+    if (A && (!evaluateIndex(A, *C, Value) || Value < 1 || Value > UINT32_MAX))
+      error(F->getLocation(),
+            "max_total_threads_per_threadgroup must be a positive number");
+    Kernel.max_total_threads_per_threadgroup = static_cast<uint32_t>(Value);
+  }
+
+  void reflectParameters(const FunctionDecl *F, mtli_kernel &Kernel) {
+    const size_t Count = F->getNumParams();
+    std::vector<mtlc_parameter_facts> Facts;
+    for (const ParmVarDecl *P : F->parameters())
+      Facts.push_back(parameterFacts(P));
+    Kernel.parameters = keepArray<mtli_parameter>(Count);
+    Kernel.parameter_count = Count;
+    mtlc_parameter_error Error;
+    if (!mtlc_reflect_parameters(Facts.data(), Count, Kernel.parameters,
+                                 &Error))
+      error(F->getParamDecl(Error.parameter)->getLocation(), Error.text);
+  }
+
+  mtlc_parameter_facts parameterFacts(const ParmVarDecl *P) {
+    mtlc_parameter_facts Facts = {};
+    Facts.name = keep(P->getName());
+    Facts.enabling_constant = enablingConstant(P);
+    for (const AnnotateAttr *A : P->specific_attrs<AnnotateAttr>()) {
+      const StringRef Name = annotationName(A);
+      if (Name.empty() || Name == "enabled_by") continue;
+      Facts.attribute = keep(Name);
+      Facts.has_index = A->args_size() != 0;
+      if (Facts.has_index && !evaluateIndex(A, *C, Facts.index))
+        Facts.index = -1;
+    }
+    QualType T = P->getType();
+    Facts.is_pointer = T->isPointerType();
+    Facts.is_reference = T->isReferenceType();
+    if (Facts.is_pointer || Facts.is_reference) T = T->getPointeeType();
+    Facts.space = spaceOf(T);
+    Facts.is_const = T.isConstQualified();
+    const ElementType E = elementType(T);
+    Facts.type = E.Type;
+    Facts.components = E.Components;
+    const char *Plain =
+        E.IsPlain ? mtlc_type_name(E.Type, E.Components) : nullptr;
+    Facts.type_name = Plain ? Plain : keep(writtenName(T));
+    if (S->isCompleteType(P->getLocation(), T) && !T->isFunctionType()) {
+      Facts.size_bytes = C->getTypeSizeInChars(T).getQuantity();
+      Facts.alignment_bytes = C->getTypeAlignInChars(T).getQuantity();
+    }
+    return Facts;
+  }
+
+  // The type without qualifiers and without the library's namespace.
+  std::string writtenName(QualType T) {
+    PrintingPolicy Policy(C->getLangOpts());
+    Policy.SuppressTagKeyword = true;
+    QualType Bare = C->removeAddrSpaceQualType(T).getUnqualifiedType();
+    while (const auto *Attributed = Bare->getAs<AttributedType>())
+      Bare = C->removeAddrSpaceQualType(Attributed->getModifiedType())
+                 .getUnqualifiedType();
+    const std::string Text = Bare.getAsString(Policy);
+    StringRef Name = Text;
+    Name.consume_front("metal::");
+    return Name.str();
+  }
+
+  // --- threadgroup variables ---
+
+  // Walks a function for its threadgroup variables, which are static (see
+  // source.h) and so have no initialiser that could run once a threadgroup.
+  void checkStatics(const Stmt *Body, bool InKernel) {
+    if (!Body) return;
+    if (const auto *Statement = dyn_cast<DeclStmt>(Body))
+      for (const Decl *D : Statement->decls())
+        if (const auto *V = dyn_cast<VarDecl>(D)) checkStatic(V, InKernel);
+    for (const Stmt *Child : Body->children()) checkStatics(Child, InKernel);
+  }
+
+  void checkStatic(const VarDecl *V, bool InKernel) {
+    const auto *Section = V->getAttr<SectionAttr>();
+    if (!Section || Section->getName() != ".mettle.threadgroup") return;
+    const std::string Name = V->getNameAsString();
+    if (V->getType().getAddressSpace() != LangAS::sycl_local &&
+        !V->getType()->isDependentType() && !V->getType()->isArrayType())
+      error(V->getLocation(), "declare '" + Name +
+                                  "' apart from the threadgroup variables: "
+                                  "it is not one itself");
+    else if (!InKernel)
+      error(V->getLocation(), "variable '" + Name +
+                                  "' in the threadgroup address space must "
+                                  "be declared in a kernel");
+    else if (hasInitializer(V) && !V->getInit()->isValueDependent() &&
+             !V->hasConstantInitialization())
+      error(V->getLocation(), "variable '" + Name +
+                                  "' in the threadgroup address space needs "
+                                  "a constant initializer");
+  }
+
+  // A trivial default constructor is none.
+  static bool hasInitializer(const VarDecl *V) {
+    const Expr *Init = V->getInit();
+    if (!Init) return false;
+    const auto *Construct = dyn_cast<CXXConstructExpr>(Init->IgnoreImplicit());
+    return !Construct || Construct->getNumArgs() != 0 ||
+           !Construct->getConstructor()->isTrivial();
+  }
+
+  // --- entries ---
+
+  // Writes  void mettle.kernel.n(void **arguments) { kernel(...); }  with one
+  // pointer in arguments for each parameter (docs/ir.md).
+  FunctionDecl *makeEntry(FunctionDecl *Kernel, size_t Number) {
+    const SourceLocation Loc = Kernel->getLocation();
+    const std::string Symbol = ("mettle.kernel." + llvm::Twine(Number)).str();
+    const QualType Arguments = C->getPointerType(C->VoidPtrTy);
+    const QualType T = C->getFunctionType(C->VoidTy, {Arguments}, {});
+    FunctionDecl *Entry =
+        FunctionDecl::Create(*C, C->getTranslationUnitDecl(), Loc, Loc,
+                             &C->Idents.get("__" + Symbol), T,
+                             C->getTrivialTypeSourceInfo(T, Loc), SC_None);
+    ParmVarDecl *P = ParmVarDecl::Create(
+        *C, Entry, Loc, Loc, &C->Idents.get("arguments"), Arguments,
+        C->getTrivialTypeSourceInfo(Arguments, Loc), SC_None, nullptr);
+    Entry->setParams(P);
+    Entry->addAttr(AsmLabelAttr::CreateImplicit(*C, Symbol, true));
+    Sema::SynthesizedFunctionScope Scope(*S, Entry);
+    std::vector<Expr *> Values;
+    for (size_t I = 0; I < Kernel->getNumParams(); ++I)
+      Values.push_back(makeArgument(P, I, Kernel->getParamDecl(I)->getType()));
+    Expr *Callee =
+        S->BuildDeclRefExpr(Kernel, Kernel->getType(), VK_LValue, Loc);
+    const ExprResult Call = S->BuildCallExpr(nullptr, Callee, Loc, Values, Loc);
+    if (Call.isUsable()) {
+      Stmt *Statement = S->MaybeCreateExprWithCleanups(Call.get());
+      Entry->setBody(
+          CompoundStmt::Create(*C, Statement, FPOptionsOverride(), Loc, Loc));
+    }
+    return Entry;
+  }
+
+  // *(T *)&arguments[i] for a pointer T, **(T **)&arguments[i] for the rest.
+  Expr *makeArgument(ParmVarDecl *Arguments, size_t I, QualType T) {
+    const SourceLocation Loc = Arguments->getLocation();
+    const bool IsPointer = T->isPointerType();
+    const QualType Element =
+        (IsPointer ? T : C->getPointerType(T.getNonReferenceType()))
+            .getUnqualifiedType();
+    Expr *Index = IntegerLiteral::Create(
+        *C, llvm::APInt(C->getTypeSize(C->getSizeType()), I), C->getSizeType(),
+        Loc);
+    Expr *Base =
+        S->BuildDeclRefExpr(Arguments, Arguments->getType(), VK_LValue, Loc);
+    Expr *E = S->CreateBuiltinArraySubscriptExpr(Base, Loc, Index, Loc).get();
+    E = S->CreateBuiltinUnaryOp(Loc, UO_AddrOf, E).get();
+    const QualType Target = C->getPointerType(Element);
+    E = S->ImpCastExprToType(E, Target, CK_BitCast).get();
+    E = S->CreateBuiltinUnaryOp(Loc, UO_Deref, E).get();
+    return IsPointer ? E : S->CreateBuiltinUnaryOp(Loc, UO_Deref, E).get();
+  }
+
+  mtlc_parsed *Parsed;
+  const llvm::StringSet<> &Tested;  // as makeKernelConsumer
+  CodeGenerator *Generator;
+  Sema *S = nullptr;
+  ASTContext *C = nullptr;
+  std::vector<FunctionDecl *> Functions;  // as written, templates included
+  std::vector<FunctionDecl *> Kernels;
+  std::vector<VarDecl *> Constants;
+  std::vector<VarDecl *> Stray;
+};
+
+}  // namespace
+
+std::unique_ptr<ASTConsumer> mtlc::makeKernelConsumer(
+    mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
+    CodeGenerator *Generator) {
+  return std::make_unique<MetalConsumer>(Parsed, TestedConstants, Generator);
+}

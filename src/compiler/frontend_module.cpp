@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_module.cpp: from clang's IR to portable IR, and from a library's
+// bitcode back to the module of one kernel.
+#include <stdlib.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend_parts.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+namespace {
+
+// The threadgroup variables that were given an initialiser (source.c).
+std::vector<llvm::GlobalVariable *> initializedVariables(llvm::Module &M) {
+  std::vector<llvm::GlobalVariable *> Result;
+  const auto *G = M.getNamedGlobal("llvm.global.annotations");
+  if (!G) return Result;
+  for (const llvm::Use &Entry : G->getInitializer()->operands()) {
+    const auto *Fields = cast<llvm::ConstantStruct>(Entry);
+    const auto *Name = cast<llvm::GlobalVariable>(Fields->getOperand(1));
+    const auto *Text =
+        cast<llvm::ConstantDataSequential>(Name->getInitializer());
+    if (Text->getAsCString() == "mettle.initialized")
+      Result.push_back(cast<llvm::GlobalVariable>(Fields->getOperand(0)));
+  }
+  return Result;
+}
+
+bool isUsedIn(const llvm::Value *V, const llvm::Function *F) {
+  return llvm::any_of(V->users(), [&](const llvm::User *U) {
+    const auto *I = dyn_cast<llvm::Instruction>(U);
+    return I ? I->getFunction() == F : isUsedIn(U, F);
+  });
+}
+
+// Lets the first thread of the group write the initial values of a kernel's
+// variables, and the others wait for it.
+void writeInitialValues(llvm::Module &M, llvm::CallInst *Kernel,
+                        llvm::ArrayRef<llvm::GlobalVariable *> Variables) {
+  llvm::IRBuilder<> Builder(Kernel);
+  llvm::Type *I32 = Builder.getInt32Ty();
+  const llvm::FunctionCallee Position =
+      M.getOrInsertFunction("mettle.position", I32, I32, I32);
+  llvm::FunctionCallee Barrier = M.getOrInsertFunction(
+      "mettle.barrier.threadgroup", Builder.getVoidTy(), I32);
+  cast<llvm::Function>(Barrier.getCallee())->setConvergent();
+  llvm::Value *Thread = Builder.CreateCall(
+      Position, {Builder.getInt32(MTLI_THREAD_INDEX_IN_THREADGROUP),
+                 Builder.getInt32(0)});
+  llvm::Value *IsFirst = Builder.CreateICmpEQ(Thread, Builder.getInt32(0));
+  constexpr uint32_t ThreadgroupFlag = 2;  // mem_flags::mem_threadgroup
+  llvm::CallInst *Wait =
+      Builder.CreateCall(Barrier, Builder.getInt32(ThreadgroupFlag));
+  Wait->setConvergent();
+  Builder.SetInsertPoint(
+      llvm::SplitBlockAndInsertIfThen(IsFirst, Wait, /*Unreachable=*/false));
+  for (llvm::GlobalVariable *G : Variables) {
+    const uint64_t Size = M.getDataLayout().getTypeAllocSize(G->getValueType());
+    llvm::Constant *Value = G->getInitializer();
+    if (Value->isNullValue()) {
+      Builder.CreateMemSet(G, Builder.getInt8(0), Size, G->getAlign());
+      continue;
+    }
+    auto *Copy = new llvm::GlobalVariable(
+        M, G->getValueType(), /*isConstant=*/true,
+        llvm::GlobalValue::PrivateLinkage, Value, G->getName() + ".initial");
+    Copy->setAlignment(G->getAlign());
+    Builder.CreateMemCpy(G, G->getAlign(), Copy, G->getAlign(), Size);
+  }
+}
+
+// Metal leaves threadgroup memory undefined but for initialisers.
+void initializeThreadgroupMemory(llvm::Module &M) {
+  const std::vector<llvm::GlobalVariable *> Variables = initializedVariables(M);
+  for (llvm::Function &Entry : M) {
+    if (Variables.empty() || !Entry.getName().starts_with("mettle.kernel."))
+      continue;
+    std::vector<llvm::GlobalVariable *> Used;
+    for (llvm::Instruction &I : llvm::make_early_inc_range(Entry.front())) {
+      auto *Call = dyn_cast<llvm::CallInst>(&I);
+      llvm::Function *Kernel = Call ? Call->getCalledFunction() : nullptr;
+      if (!Kernel || Kernel->isDeclaration()) continue;
+      llvm::copy_if(Variables, std::back_inserter(Used),
+                    [&](const auto *G) { return isUsedIn(G, Kernel); });
+      if (!Used.empty()) {
+        writeInitialValues(M, Call, Used);
+        break;
+      }
+    }
+  }
+  for (llvm::GlobalVariable &G : M.globals())
+    if (G.getSection() == ".mettle.threadgroup")
+      G.setInitializer(llvm::UndefValue::get(G.getValueType()));
+}
+
+// Annotations have done their work; fields' ones stand in the way of loads.
+void removeAnnotations(llvm::Module &M) {
+  for (llvm::Function &F : llvm::make_early_inc_range(M)) {
+    const llvm::Intrinsic::ID ID = F.getIntrinsicID();
+    if (ID != llvm::Intrinsic::var_annotation &&
+        ID != llvm::Intrinsic::ptr_annotation)
+      continue;
+    for (llvm::User *U : llvm::make_early_inc_range(F.users())) {
+      auto *Call = cast<llvm::CallInst>(U);
+      if (ID == llvm::Intrinsic::ptr_annotation)
+        Call->replaceAllUsesWith(Call->getArgOperand(0));
+      Call->eraseFromParent();
+    }
+    F.eraseFromParent();
+  }
+  if (llvm::GlobalVariable *G = M.getNamedGlobal("llvm.global.annotations"))
+    G->eraseFromParent();
+}
+
+// --- reading one kernel ------------------------------------------------------
+
+// What a function reaches, its body read in as the search gets there.
+class Reach {
+ public:
+  void add(llvm::GlobalValue *G) {
+    if (G && Found.insert(G).second) Next.push_back(G);
+  }
+  bool contains(const llvm::GlobalValue *G) const {
+    return Found.count(G);
+  }
+  llvm::Error search() {
+    while (!Next.empty()) {
+      llvm::GlobalValue *G = Next.pop_back_val();
+      if (llvm::Error E = G->materialize()) return E;
+      addOperands(*G);
+      if (auto *F = llvm::dyn_cast<llvm::Function>(G))
+        for (const llvm::Instruction &I : llvm::instructions(F)) addOperands(I);
+    }
+    return llvm::Error::success();
+  }
+
+ private:
+  // Constants are expressions of any depth, and many share their parts.
+  void addOperands(const llvm::User &Root) {
+    llvm::SmallVector<const llvm::User *> Users{&Root};
+    while (!Users.empty())
+      for (llvm::Value *V : Users.pop_back_val()->operands()) {
+        if (auto *G = llvm::dyn_cast<llvm::GlobalValue>(V))
+          add(G);
+        else if (auto *C = llvm::dyn_cast<llvm::Constant>(V))
+          if (C->getNumOperands() && Seen.insert(C).second) Users.push_back(C);
+      }
+  }
+
+  llvm::DenseSet<const llvm::GlobalValue *> Found;
+  llvm::DenseSet<const llvm::Constant *> Seen;
+  llvm::SmallVector<llvm::GlobalValue *> Next;
+};
+
+// Nothing that stays uses what goes; what goes may use all the rest.
+void dropUnreached(llvm::Module &M, const Reach &Reached) {
+  llvm::SmallVector<llvm::GlobalValue *> Dropped;
+  for (llvm::GlobalValue &G : M.global_values())
+    if (!Reached.contains(&G) && !G.getName().starts_with("llvm."))
+      Dropped.push_back(&G);
+  for (llvm::GlobalValue *G : Dropped)
+    if (auto *F = llvm::dyn_cast<llvm::Function>(G))
+      F->deleteBody();
+    else
+      G->dropAllReferences();
+  for (llvm::GlobalValue *G : Dropped) {
+    G->replaceAllUsesWith(llvm::PoisonValue::get(G->getType()));
+    G->eraseFromParent();
+  }
+}
+
+llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
+                       StringRef Symbol, std::unique_ptr<llvm::Module> &Out) {
+  auto Opened = llvm::getOwningLazyBitcodeModule(
+      llvm::MemoryBuffer::getMemBuffer(Bitcode, "library", false), Context,
+      /*ShouldLazyLoadMetadata=*/true);
+  if (!Opened) return Opened.takeError();
+  Reach Reached;
+  Reached.add((*Opened)->getFunction(Symbol));
+  Reached.add((*Opened)->getNamedGlobal("llvm.global_ctors"));
+  if (llvm::Error E = Reached.search()) return E;
+  dropUnreached(**Opened, Reached);
+  if (llvm::Error E = (*Opened)->materializeAll()) return E;
+  Out = std::move(*Opened);
+  return llvm::Error::success();
+}
+
+// "ns::f" of "_ZN2ns1fEj"; other names as they are.
+std::string nameInSource(StringRef Symbol) {
+  const std::string Mangled = Symbol.str();
+  llvm::ItaniumPartialDemangler Demangler;
+  if (Demangler.partialDemangle(Mangled.c_str())) return Mangled;
+  char *Name = Demangler.getFunctionName(nullptr, nullptr);
+  const std::string Result = Name ? Name : Mangled;
+  free(Name);
+  return Result;
+}
+
+// Debug information has taken the compilation's folder off.
+std::string pathInSource(const llvm::Module &M, const llvm::DILocation &At) {
+  llvm::SmallString<256> Path(At.getFilename());
+  if (llvm::sys::path::is_absolute(M.getSourceFileName()))
+    llvm::sys::fs::make_absolute(At.getDirectory(), Path);
+  return Path.str().str();
+}
+
+}  // namespace
+
+// Leaves the kernels' entries and what they reach, for no CPU in particular.
+void mtlc::finishModule(llvm::Module &M) {
+  initializeThreadgroupMemory(M);
+  removeAnnotations(M);
+  for (llvm::Function &F : M)
+    for (const char *Name : {"target-cpu", "target-features", "tune-cpu",
+                             "min-legal-vector-width"})
+      F.removeFnAttr(Name);
+  llvm::internalizeModule(M, [](const llvm::GlobalValue &G) {
+    return G.getName().starts_with("mettle.");
+  });
+  llvm::ModuleAnalysisManager Analyses;
+  llvm::PassBuilder().registerModuleAnalyses(Analyses);
+  llvm::GlobalDCEPass().run(M, Analyses);
+}
+
+// Metal links when it compiles: what is called must be there.
+bool mtlc::isComplete(const llvm::Module &M, llvm::raw_ostream &Errors) {
+  bool Complete = true;
+  for (const llvm::Function &F : M) {
+    if (!F.isDeclaration() || F.isIntrinsic() || F.use_empty() ||
+        F.getName().starts_with("mettle."))
+      continue;
+    Complete = false;
+    for (const llvm::User *U : F.users())
+      if (const auto *Call = dyn_cast<llvm::Instruction>(U))
+        if (const llvm::DILocation *At = Call->getDebugLoc()) {
+          Errors << pathInSource(M, *At) << ':' << At->getLine() << ':'
+                 << At->getColumn() << ": ";
+          break;
+        }
+    Errors << "error: function '" << nameInSource(F.getName())
+           << "' is called but nowhere defined\n";
+  }
+  return Complete;
+}
+
+bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
+                      size_t size_bytes, const char *symbol,
+                      LLVMModuleRef *out_module) {
+  std::unique_ptr<llvm::Module> Module;
+  const StringRef Bitcode(static_cast<const char *>(bitcode), size_bytes);
+  llvm::Error Failed =
+      loadKernel(*llvm::unwrap(context), Bitcode, symbol, Module);
+  const bool Done = !Failed;
+  llvm::consumeError(std::move(Failed));
+  *out_module = llvm::wrap(Module.release());
+  return Done;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_parts.h: what the files of the front end have of each other. The
+// rest of Mettle sees frontend.h alone.
+#ifndef MTLC_FRONTEND_PARTS_H
+#define MTLC_FRONTEND_PARTS_H
+
+extern "C" {
+#include "code/code.h"
+}
+#include <memory>
+
+#include "clang/Basic/Diagnostic.h"
+#include "compiler/frontend.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/VirtualFileSystem.h"
+
+namespace clang {
+class ASTConsumer;
+class CodeGenerator;
+class CompilerInstance;
+}  // namespace clang
+namespace llvm {
+class Module;
+}
+
+namespace mtlc {
+
+// Where Metal's own library, the generated text of a compilation's options,
+// and the client's headers seem to be.
+constexpr char LibraryDir[] = "/mettle/include/";
+constexpr char PCHPath[] = "/mettle/library.pch";
+constexpr char OptionsPath[] = "/mettle/compile_options.h";
+constexpr char CallbackDir[] = "/mettle/client/";
+
+// frontend_files.cpp: the files of a compilation: Metal's library, the
+// client's headers, the given texts, and the disk, whose use the source's
+// observer is told.
+//
+//   Source  null for none, else used as long as the files are
+//   Extra   path and text; the texts must last as long
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(
+    const mtlc_source *Source,
+    llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Extra);
+
+// frontend_tokens.cpp: lexes the whole translation unit, rewrites it
+// (source.h) and parses it, as clang's ParseAST does without the rewriting.
+//
+//   TestedConstants  the names in is_function_constant_defined(name), known
+//                    before the parser begins
+void parseTranslationUnit(clang::CompilerInstance &CI,
+                          llvm::StringSet<> &TestedConstants);
+void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
+            clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
+
+// frontend_kernels.cpp: judges kernels and function constants once all is
+// parsed, fills in Parsed->code, and gives Generator an entry for each kernel.
+std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
+    mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
+    clang::CodeGenerator *Generator);
+
+// frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
+void finishModule(llvm::Module &M);
+// Whether all that is called is defined; writes what is not to Errors.
+bool isComplete(const llvm::Module &M, llvm::raw_ostream &Errors);
+
+}  // namespace mtlc
+
+#endif

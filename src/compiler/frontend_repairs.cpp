@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_repairs.cpp: four functions of clang 19 that refuse what Metal
+// takes, put right. It stands beside frontend.cpp because the linker's --wrap
+// (CMakeLists.txt) sends clang's own calls of these functions here and gives
+// their bodies the prefix __real_; their mangled names are the interface.
+//
+//   c ? x[i] : float4(0)    class objects in different address spaces have no
+//                           common type in C++: both are copied first
+//   c ? b : 0               an integer beside a bfloat, a class, becomes one
+//   v.x += y, v.xy + v.zw   swizzles are properties; a template that is
+//   v.x++                   instantiated forgets to read and write them
+//   1.5bf, 2.0H             suffixes that clang has not: _bf and h of
+//                           metal_literals
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "clang/AST/Expr.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Sema/Initialization.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaPseudoObject.h"
+#include "llvm/ADT/StringExtras.h"
+#pragma GCC diagnostic pop
+
+using namespace clang;
+
+// The functions, by the names that CMakeLists.txt wraps.
+#define CONDITIONAL                                                       \
+  "_ZN5clang4Sema27CXXCheckConditionalOperandsERNS_12ActionResultIPNS_4E" \
+  "xprELb1EEES5_S5_RNS_13ExprValueKindERNS_14ExprObjectKindENS_14SourceL" \
+  "ocationE"
+#define BINARY                                                            \
+  "_ZN5clang4Sema18CreateBuiltinBinOpENS_14SourceLocationENS_18BinaryOpe" \
+  "ratorKindEPNS_4ExprES4_"
+#define UNARY                                                             \
+  "_ZN5clang4Sema20CreateBuiltinUnaryOpENS_14SourceLocationENS_17UnaryOp" \
+  "eratorKindEPNS_4ExprEb"
+#define NUMBER "_ZN5clang4Sema20ActOnNumericConstantERKNS_5TokenEPNS_5ScopeE"
+
+QualType realConditional(Sema *, ExprResult &, ExprResult &, ExprResult &,
+                         ExprValueKind &, ExprObjectKind &,
+                         SourceLocation) __asm__("__real_" CONDITIONAL);
+QualType wrapConditional(Sema *, ExprResult &, ExprResult &, ExprResult &,
+                         ExprValueKind &, ExprObjectKind &,
+                         SourceLocation) __asm__("__wrap_" CONDITIONAL);
+ExprResult realBinary(Sema *, SourceLocation, BinaryOperatorKind, Expr *,
+                      Expr *) __asm__("__real_" BINARY);
+ExprResult wrapBinary(Sema *, SourceLocation, BinaryOperatorKind, Expr *,
+                      Expr *) __asm__("__wrap_" BINARY);
+ExprResult realUnary(Sema *, SourceLocation, UnaryOperatorKind, Expr *,
+                     bool) __asm__("__real_" UNARY);
+ExprResult wrapUnary(Sema *, SourceLocation, UnaryOperatorKind, Expr *,
+                     bool) __asm__("__wrap_" UNARY);
+ExprResult realNumber(Sema *, const Token &, Scope *) __asm__("__real_" NUMBER);
+ExprResult wrapNumber(Sema *, const Token &, Scope *) __asm__("__wrap_" NUMBER);
+
+namespace {
+
+// Turns a class object in an address space into a copy outside any.
+void copyOut(Sema &S, ExprResult &E) {
+  const QualType T = E.get()->getType();
+  if (!E.get()->isGLValue() || !T->isRecordType() ||
+      T.getAddressSpace() == LangAS::Default)
+    return;
+  const ExprResult Copy = S.PerformCopyInitialization(
+      InitializedEntity::InitializeTemporary(T.getUnqualifiedType()),
+      SourceLocation(), E);
+  if (Copy.isUsable()) E = Copy;
+}
+
+bool isBfloat(QualType T) {
+  const CXXRecordDecl *Class = T->getAsCXXRecordDecl();
+  return Class && Class->getIdentifier() && Class->getName() == "bfloat" &&
+         Class->getDeclContext()->isTranslationUnit();
+}
+
+// Turns an integer beside a bfloat into a bfloat.
+void joinBfloat(Sema &S, ExprResult &Integer, const ExprResult &Other) {
+  const QualType T = Other.get()->getType();
+  if (!isBfloat(T) || !Integer.get()->getType()->isIntegerType()) return;
+  const ExprResult Converted = S.PerformCopyInitialization(
+      InitializedEntity::InitializeTemporary(T.getUnqualifiedType()),
+      SourceLocation(), Integer);
+  if (Converted.isUsable()) Integer = Converted;
+}
+
+bool isProperty(const Expr *E) {
+  const auto *T = E->getType()->getAs<BuiltinType>();
+  return T && T->getKind() == BuiltinType::PseudoObject;
+}
+
+// Reads a property; leaves anything else.
+bool readProperty(Sema &S, Expr *&E) {
+  if (!isProperty(E)) return true;
+  const ExprResult Value = S.CheckPlaceholderExpr(E);
+  if (Value.isUsable()) E = Value.get();
+  return Value.isUsable();
+}
+
+}  // namespace
+
+QualType wrapConditional(Sema *S, ExprResult &Condition, ExprResult &Left,
+                         ExprResult &Right, ExprValueKind &Kind,
+                         ExprObjectKind &Object, SourceLocation Question) {
+  if (Left.isUsable() && Right.isUsable() && !Left.get()->isTypeDependent() &&
+      !Right.get()->isTypeDependent() &&
+      !S->Context.hasSameType(Left.get()->getType(), Right.get()->getType())) {
+    copyOut(*S, Left);
+    copyOut(*S, Right);
+    joinBfloat(*S, Left, Right);
+    joinBfloat(*S, Right, Left);
+  }
+  return realConditional(S, Condition, Left, Right, Kind, Object, Question);
+}
+
+ExprResult wrapBinary(Sema *S, SourceLocation Loc, BinaryOperatorKind Operator,
+                      Expr *Left, Expr *Right) {
+  if (!isProperty(Left) && !isProperty(Right))
+    return realBinary(S, Loc, Operator, Left, Right);
+  if (!readProperty(*S, Right)) return ExprError();
+  if (isProperty(Left) && BinaryOperator::isAssignmentOp(Operator))
+    return S->PseudoObject().checkAssignment(nullptr, Loc, Operator, Left,
+                                             Right);
+  if (!readProperty(*S, Left)) return ExprError();
+  return S->BuildBinOp(nullptr, Loc, Operator, Left, Right);
+}
+
+ExprResult wrapUnary(Sema *S, SourceLocation Loc, UnaryOperatorKind Operator,
+                     Expr *Operand, bool IsAfterAmp) {
+  if (!isProperty(Operand))
+    return realUnary(S, Loc, Operator, Operand, IsAfterAmp);
+  if (UnaryOperator::isIncrementDecrementOp(Operator))
+    return S->PseudoObject().checkIncDec(nullptr, Loc, Operator, Operand);
+  if (!readProperty(*S, Operand)) return ExprError();
+  return S->BuildUnaryOp(nullptr, Loc, Operator, Operand);
+}
+
+ExprResult wrapNumber(Sema *S, const Token &Number, Scope *Names) {
+  // Macros of a precompiled header have no text of their own: ask for it.
+  SmallString<64> Buffer;
+  Buffer.resize(Number.getLength());
+  const StringRef Text = S->PP.getSpelling(Number, Buffer);
+  const bool IsHex = Text.starts_with_insensitive("0x");
+  const bool IsFloat = Text.contains('.') ||
+                       Text.find_first_of(IsHex ? "pP" : "eE") != Text.npos;
+  StringRef Digits = Text;
+  const char *Suffix = nullptr;
+  // In 0x1bf the letters are digits.
+  if (!IsHex || IsFloat) {
+    if (Digits.consume_back("bf") || Digits.consume_back("BF"))
+      Suffix = "_bf";
+    else if (Digits.consume_back("H"))
+      Suffix = "h";
+  }
+  if (!Suffix || Digits.empty()) return realNumber(S, Number, Names);
+  const std::string Taken = (Digits + Suffix).str();
+  char *const Kept = new (S->Context) char[Taken.size() + 1];
+  memcpy(Kept, Taken.c_str(), Taken.size() + 1);
+  Token Renamed = Number;
+  Renamed.setLiteralData(Kept);
+  Renamed.setLength(Taken.size());
+  return realNumber(S, Renamed, Names);
+}

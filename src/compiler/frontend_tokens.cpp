@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_tokens.cpp: from text to syntax tree, with the rewriter between
+// clang's lexer and its parser.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Lex/Pragma.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Parse/Parser.h"
+#include "clang/Sema/EnterExpressionEvaluationContext.h"
+#include "clang/Sema/Sema.h"
+#include "compiler/frontend_parts.h"
+#include "compiler/source.h"
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace {
+
+using namespace mtlc;
+
+// 16 million tokens need about 1.3 GB here.
+constexpr size_t MostTokens = 16u << 20;
+
+mtlc_token describeToken(const Token &T) {
+  const auto Make = [](StringRef Text, mtlc_token_kind Kind) {
+    return mtlc_token{Text.data(), static_cast<uint32_t>(Text.size()), Kind};
+  };
+  if (T.isAnnotation() || T.is(tok::eof)) return Make("", MTLC_TOKEN_OTHER);
+  if (const IdentifierInfo *II = T.getIdentifierInfo())
+    return Make(II->getName(), MTLC_TOKEN_WORD);
+  if (T.isLiteral())
+    return Make(
+        StringRef(T.getLiteralData(), T.getLiteralData() ? T.getLength() : 0),
+        MTLC_TOKEN_LITERAL);
+  const char *Spelling = tok::getPunctuatorSpelling(T.getKind());
+  return Make(Spelling ? Spelling : "",
+              Spelling ? MTLC_TOKEN_PUNCTUATION : MTLC_TOKEN_OTHER);
+}
+
+// A token that the rewriter put in, at the place of the one it stands for.
+Token makeToken(Preprocessor &PP, StringRef Text, const Token &Origin) {
+  Token T;
+  T.startToken();
+  T.setLocation(Origin.getLocation());
+  if (Text.front() == '"') {
+    T.setKind(tok::string_literal);
+    PP.CreateString(Text, T, Origin.getLocation(), Origin.getLocation());
+    return T;
+  }
+  T.setLength(Origin.isAnnotation() ? 1 : Origin.getLength());
+  static const llvm::StringMap<tok::TokenKind> Punctuators = [] {
+    llvm::StringMap<tok::TokenKind> Map;
+    for (unsigned Kind = 0; Kind < tok::NUM_TOKENS; ++Kind)
+      if (const char *Spelling =
+              tok::getPunctuatorSpelling(static_cast<tok::TokenKind>(Kind)))
+        Map[Spelling] = static_cast<tok::TokenKind>(Kind);
+    return Map;
+  }();
+  if (const auto Found = Punctuators.find(Text); Found != Punctuators.end()) {
+    T.setKind(Found->second);
+    return T;
+  }
+  IdentifierInfo *II = PP.getIdentifierInfo(Text);
+  T.setIdentifierInfo(II);
+  T.setKind(II->getTokenID());
+  return T;
+}
+
+// Finds the constants whose presence is asked for, which a client may then
+// leave out: name in is_function_constant_defined(name), a macro.
+void findTestedConstants(const std::vector<mtlc_token> &Tokens,
+                         llvm::StringSet<> &Result) {
+  const auto Text = [&](size_t I) {
+    return StringRef(Tokens[I].text, Tokens[I].length);
+  };
+  for (size_t I = 0; I < Tokens.size(); ++I) {
+    if (Text(I) != "__mettle_constant_defined") continue;
+    for (size_t J = I + 1; J < Tokens.size() && Text(J) != ")"; ++J)
+      if (Tokens[J].kind == MTLC_TOKEN_WORD) Result.insert(Text(J));
+  }
+}
+
+// Lexes the whole translation unit and rewrites it (source.h).
+bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
+                llvm::StringSet<> &TestedConstants) {
+  std::vector<Token> Tokens;
+  do {
+    Tokens.emplace_back();
+    PP.Lex(Tokens.back());
+  } while (Tokens.back().isNot(tok::eof) && Tokens.size() < MostTokens);
+  std::vector<mtlc_token> Described;
+  Described.reserve(Tokens.size());
+  for (const Token &T : Tokens) {
+    Described.push_back(describeToken(T));
+    const SourceLocation Loc = T.getLocation();
+    if (T.is(tok::kw_double) && !PP.getSourceManager().isInSystemHeader(Loc))
+      report(PP.getDiagnostics(), Loc, DiagnosticsEngine::Error,
+             "'double' is not supported in Metal");
+  }
+  findTestedConstants(Described, TestedConstants);
+  mtlc_rewrite Rewrite;
+  if (Tokens.back().isNot(tok::eof) ||
+      !mtlc_rewrite_tokens(Described.data(), Described.size(), &Rewrite))
+    return false;
+  Result.reserve(Rewrite.count);
+  for (size_t I = 0; I < Rewrite.count; ++I) {
+    const Token &Origin = Tokens[Rewrite.tokens[I].origin];
+    const char *Text = Rewrite.tokens[I].text;
+    Result.push_back(Text ? makeToken(PP, Text, Origin) : Origin);
+  }
+  mtlc_rewrite_clear(&Rewrite);
+  return true;
+}
+
+// Sema's list of functions to check at the end for what devices lack. In a
+// precompiled header it would make every compilation read the whole library,
+// at 3 ms of 4.5; it has no accessor, but an explicit instantiation may name a
+// private member.
+template <auto Member>
+struct DeferredDecls {
+  friend auto &deferredDecls(Sema &S) {
+    return S.*Member;
+  }
+};
+template struct DeferredDecls<&Sema::DeclsToCheckForDeferredDiags>;
+auto &deferredDecls(Sema &S);
+
+// #pragma METAL fp contract(off) and math_mode(safe), as clang spells them.
+class MetalPragmaHandler : public PragmaHandler {
+ public:
+  MetalPragmaHandler() : PragmaHandler("METAL") {}
+
+  void HandlePragma(Preprocessor &PP, PragmaIntroducer, Token &First) override {
+    std::vector<std::string> Words;
+    for (Token T; PP.LexUnexpandedToken(T), T.isNot(tok::eod);)
+      Words.push_back(PP.getSpelling(T));
+    if (Words.size() != 5 || Words[0] != "fp") return;
+    std::string Mode;
+    if (Words[1] == "contract")
+      Mode = Words[3];
+    else if (Words[1] == "math_mode")
+      Mode = Words[3] == "safe" ? "on" : "fast";
+    if (Mode != "on" && Mode != "off" && Mode != "fast") return;
+    const std::string Spelling = "\"clang fp contract(" + Mode + ")\"";
+    auto Tokens = std::make_unique<Token[]>(4);
+    const char *const Texts[] = {"_Pragma", "(", Spelling.c_str(), ")"};
+    for (size_t I = 0; I < 4; ++I) Tokens[I] = makeToken(PP, Texts[I], First);
+    PP.EnterTokenStream(std::move(Tokens), 4, /*DisableMacroExpansion=*/false,
+                        /*IsReinject=*/false);
+  }
+};
+
+}  // namespace
+
+void mtlc::report(DiagnosticsEngine &Diags, SourceLocation Loc,
+                  DiagnosticsEngine::Level Level, StringRef Text) {
+  Diags.Report(Loc, Diags.getDiagnosticIDs()->getCustomDiagID(
+                        static_cast<DiagnosticIDs::Level>(Level), "%0"))
+      << Text;
+}
+
+void mtlc::parseTranslationUnit(CompilerInstance &CI,
+                                llvm::StringSet<> &TestedConstants) {
+  Sema &S = CI.getSema();
+  Preprocessor &PP = CI.getPreprocessor();
+  ASTConsumer &Consumer = CI.getASTConsumer();
+  Parser P(PP, S, /*SkipFunctionBodies=*/false);  // it handles the pragmas
+  PP.AddPragmaHandler(new MetalPragmaHandler);
+  PP.EnterMainSourceFile();
+  if (ExternalASTSource *External = CI.getASTContext().getExternalSource())
+    External->StartTranslationUnit(&Consumer);
+  std::vector<Token> Tokens;
+  if (!readTokens(PP, Tokens, TestedConstants)) {
+    report(CI.getDiagnostics(), SourceLocation(), DiagnosticsEngine::Fatal,
+           "the source has more than 16 million tokens");
+    return;
+  }
+  PP.EnterTokenStream(Tokens, /*DisableMacroExpansion=*/true,
+                      /*IsReinject=*/true);
+  P.Initialize();
+  EnterExpressionEvaluationContext Evaluated(
+      S, Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
+  Parser::DeclGroupPtrTy Group;
+  Sema::ModuleImportState State;
+  for (bool AtEnd = P.ParseFirstTopLevelDecl(Group, State); !AtEnd;
+       AtEnd = P.ParseTopLevelDecl(Group, State))
+    if (Group) Consumer.HandleTopLevelDecl(Group.get());
+  deferredDecls(S).clear();
+  Consumer.HandleTranslationUnit(CI.getASTContext());
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ir_text.S: the IR that is written by hand, carried inside the compiler as text.
+// mtlc_link_text (module.h) parses and links a piece of it.
+
+  .macro TEXT name, file
+  .balign 8
+  .global mtlc_text_\name
+  .hidden mtlc_text_\name
+mtlc_text_\name:
+  .incbin "\file"
+  .byte 0
+  .endm
+
+  .section .rodata, "a"
+  TEXT entry, "compiler/ir/entry.ll"
+  TEXT lane_loop, "compiler/ir/lane_loop.ll"
+  TEXT schedule, "compiler/ir/schedule.ll"
+  TEXT memory, "compiler/ir/memory.ll"
+  TEXT fused, "compiler/ir/fused.ll"
+  TEXT halves, "compiler/ir/halves.ll"
+  TEXT simdgroups, "compiler/vectorize/simdgroups.ll"
+  TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
+
+  .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mettle_prelude.h: what Metal's compiler knows without any #include: the
+// address space keywords, the function qualifiers, the built-in scalar, vector
+// and matrix types. The front end includes it before every source.
+#ifndef METTLE_PRELUDE_H
+#define METTLE_PRELUDE_H
+
+// A vector built from {a, b} with integers in it is no narrowing in Metal.
+#pragma clang diagnostic ignored "-Wc++11-narrowing"
+
+#define device __attribute__((opencl_global))
+#define threadgroup __attribute__((opencl_local))
+#define constant __attribute__((opencl_global_host)) const
+#define thread
+#define kernel __attribute__((annotate("mettle.kernel")))
+#define vertex __attribute__((annotate("mettle.vertex")))
+#define fragment __attribute__((annotate("mettle.fragment")))
+
+// Every function of the library: inlined in every tier, and without debug
+// information, so that a debugger and a fault stop at the caller's line.
+#define METTLE_INLINE __attribute__((always_inline, nodebug)) inline
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef _Float16 half;
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef decltype(sizeof(0)) size_t;
+typedef long ptrdiff_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef decltype(nullptr) nullptr_t;
+
+#include <metal_config>
+#include <metal_function_constants>
+#include <metal_types>
+
+#endif

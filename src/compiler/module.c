@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// module.c: the helpers of module.h, over LLVM's C API.
+#include "compiler/module.h"
+
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "code/cpu_abi.h"
+
+mtlc_types mtlc_types_of(LLVMContextRef context) {
+  return (mtlc_types){
+      .nothing = LLVMVoidTypeInContext(context),
+      .i1 = LLVMInt1TypeInContext(context),
+      .i8 = LLVMInt8TypeInContext(context),
+      .i16 = LLVMInt16TypeInContext(context),
+      .i32 = LLVMInt32TypeInContext(context),
+      .i64 = LLVMInt64TypeInContext(context),
+      .f16 = LLVMHalfTypeInContext(context),
+      .f32 = LLVMFloatTypeInContext(context),
+      .pointer = LLVMPointerTypeInContext(context, 0),
+      .token = LLVMTokenTypeInContext(context),
+  };
+}
+
+LLVMValueRef mtlc_i32(LLVMContextRef context, uint32_t value) {
+  return LLVMConstInt(LLVMInt32TypeInContext(context), value, false);
+}
+
+LLVMValueRef mtlc_i64(LLVMContextRef context, uint64_t value) {
+  return LLVMConstInt(LLVMInt64TypeInContext(context), value, false);
+}
+
+void mtlc_values_add(mtlc_values *values, LLVMValueRef value) {
+  if (values->count == values->capacity) {
+    values->capacity = values->capacity ? 2 * values->capacity : 16;
+    // The compiler is a process of its own with a memory limit: running out
+    // ends it, and the runtime reports that.
+    values->items =
+        realloc(values->items, values->capacity * sizeof values->items[0]);
+    if (!values->items) {
+      abort();
+    }
+  }
+  values->items[values->count++] = value;
+}
+
+LLVMValueRef mtlc_callee(LLVMValueRef instruction) {
+  if (!LLVMIsACallInst(instruction)) {
+    return NULL;
+  }
+  LLVMValueRef called = LLVMGetCalledValue(instruction);
+  return LLVMIsAFunction(called) ? called : NULL;
+}
+
+const char *mtlc_name(LLVMValueRef value) {
+  size_t length;
+  return LLVMGetValueName2(value, &length);
+}
+
+bool mtlc_starts_with(const char *text, const char *prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
+                        mtlc_values *calls) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (!mtlc_starts_with(mtlc_name(function), prefix)) {
+      continue;
+    }
+    for (LLVMUseRef use = LLVMGetFirstUse(function); use;
+         use = LLVMGetNextUse(use)) {
+      LLVMValueRef user = LLVMGetUser(use);
+      if (mtlc_callee(user) == function) {
+        mtlc_values_add(calls, user);
+      }
+    }
+  }
+}
+
+bool mtlc_names_threadgroup_memory(LLVMValueRef value) {
+  if (LLVMIsAGlobalVariable(value)) {
+    const char *section = LLVMGetSection(value);
+    return section && strcmp(section, ".mettle.threadgroup") == 0;
+  }
+  if (!LLVMIsAConstantExpr(value)) {
+    return false;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(value); ++i) {
+    if (mtlc_names_threadgroup_memory(LLVMGetOperand(value, (unsigned)i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
+                               void *context) {
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef next;
+    for (LLVMValueRef instruction = LLVMGetFirstInstruction(block); instruction;
+         instruction = next) {
+      next = LLVMGetNextInstruction(instruction);
+      visit(instruction, context);
+    }
+  }
+}
+
+void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
+                             void *context) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    mtlc_for_each_instruction(function, visit, context);
+  }
+}
+
+void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value) {
+  LLVMReplaceAllUsesWith(instruction, value);
+  LLVMInstructionEraseFromParent(instruction);
+}
+
+LLVMValueRef mtlc_declare(LLVMModuleRef module, const char *name,
+                          LLVMTypeRef type) {
+  LLVMValueRef function = LLVMGetNamedFunction(module, name);
+  return function ? function : LLVMAddFunction(module, name, type);
+}
+
+LLVMValueRef mtlc_call_intrinsic(LLVMBuilderRef builder, const char *name,
+                                 LLVMTypeRef *overloads, size_t overload_count,
+                                 LLVMValueRef *arguments, size_t count) {
+  LLVMBasicBlockRef block = LLVMGetInsertBlock(builder);
+  LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(block));
+  const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef function =
+      LLVMGetIntrinsicDeclaration(module, id, overloads, overload_count);
+  return mtlc_call(builder, function, arguments, count);
+}
+
+LLVMValueRef mtlc_call(LLVMBuilderRef builder, LLVMValueRef function,
+                       LLVMValueRef *arguments, size_t count) {
+  return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                        arguments, (unsigned)count, "");
+}
+
+LLVMValueRef mtlc_offset(LLVMBuilderRef builder, LLVMValueRef pointer,
+                         uint64_t bytes) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(pointer));
+  LLVMValueRef index = mtlc_i64(context, bytes);
+  return LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context), pointer, &index,
+                       1, "");
+}
+
+void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
+  LLVMValueRef at = LLVMGetFirstInstruction(entry);
+  while (at && LLVMIsAAllocaInst(at) && LLVMIsConstant(LLVMGetOperand(at, 0))) {
+    at = LLVMGetNextInstruction(at);
+  }
+  LLVMPositionBuilder(builder, entry, at);
+}
+
+void mtlc_move_body(LLVMValueRef source, LLVMValueRef target) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(target));
+  // Blocks move behind a block of the target, so it needs one to begin with.
+  LLVMBasicBlockRef anchor =
+      LLVMAppendBasicBlockInContext(context, target, "anchor");
+  LLVMBasicBlockRef after = anchor;
+  LLVMBasicBlockRef next;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(source); block;
+       block = next) {
+    next = LLVMGetNextBasicBlock(block);
+    LLVMMoveBasicBlockAfter(block, after);
+    after = block;
+  }
+  LLVMDeleteBasicBlock(anchor);
+  LLVMMetadataRef subprogram = LLVMGetSubprogram(source);
+  if (subprogram) {
+    // One definition describes one function.
+    LLVMGlobalEraseMetadata(source,
+                            LLVMGetMDKindIDInContext(context, "dbg", 3));
+    LLVMSetSubprogram(target, subprogram);
+  }
+}
+
+static LLVMContextRef function_context(LLVMValueRef function) {
+  return LLVMGetModuleContext(LLVMGetGlobalParent(function));
+}
+
+void mtlc_set_attribute(LLVMValueRef function, const char *name,
+                        uint64_t value) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMCreateEnumAttribute(function_context(function), kind, value));
+}
+
+void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
+                             const char *value) {
+  LLVMAddAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMCreateStringAttribute(function_context(function), name,
+                                (unsigned)strlen(name), value,
+                                (unsigned)strlen(value)));
+}
+
+bool mtlc_has_attribute(LLVMValueRef function, const char *name) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  return LLVMGetEnumAttributeAtIndex(
+             function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind) !=
+         NULL;
+}
+
+void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function) {
+  LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+  LLVMInstructionSetDebugLoc(
+      instruction,
+      LLVMDIBuilderCreateDebugLocation(function_context(function),
+                                       LLVMDISubprogramGetLine(subprogram), 0,
+                                       subprogram, NULL));
+}
+
+bool mtlc_is_convergent(LLVMModuleRef module) {
+  mtlc_values calls = {0};
+  mtlc_collect_calls(module, "mettle.barrier.", &calls);
+  mtlc_collect_calls(module, "mettle.simd.", &calls);
+  free(calls.items);
+  return calls.count > 0;
+}
+
+void mtlc_hide_functions(LLVMModuleRef module) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    const char *name = mtlc_name(function);
+    if (!LLVMIsDeclaration(function) &&
+        strcmp(name, MTLI_CPU_ENTRY_SYMBOL) != 0 &&
+        strcmp(name, MTLI_CPU_CONTEXT_SYMBOL) != 0) {
+      LLVMSetLinkage(function, LLVMInternalLinkage);
+    }
+  }
+}
+
+void mtlc_set_target_attributes(mtlc_kernel *kernel) {
+  char *cpu = LLVMGetTargetMachineCPU(kernel->target);
+  char *features = LLVMGetTargetMachineFeatureString(kernel->target);
+  for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (!LLVMIsDeclaration(function)) {
+      mtlc_set_text_attribute(function, "target-cpu", cpu);
+      mtlc_set_text_attribute(function, "target-features", features);
+      // LLVM else keeps to 256 bits on machines that have 512.
+      mtlc_set_text_attribute(function, "prefer-vector-width", "512");
+    }
+  }
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+}
+
+bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
+  char *triple = LLVMGetTargetMachineTriple(target);
+  char *features = LLVMGetTargetMachineFeatureString(target);
+  bool has = mtlc_starts_with(triple, "aarch64");
+  char *rest = NULL;
+  for (char *name = strtok_r(features, ",", &rest); name;
+       name = strtok_r(NULL, ",", &rest)) {
+    has = has || (name[0] == '+' && strcmp(name + 1, feature) == 0);
+  }
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(features);
+  return has;
+}
+
+mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
+                          const char *text) {
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(text, strlen(text), name, true);
+  LLVMModuleRef part = NULL;
+  char *message = NULL;
+  if (LLVMParseIRInContext(kernel->context, buffer, &part, &message)) {
+    const mtl_status status =
+        mtli_fail(MTL_UNSUPPORTED, "built-in IR %s: %s", name, message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  LLVMSetTarget(part, LLVMGetTarget(kernel->module));
+  LLVMSetDataLayout(part, LLVMGetDataLayoutStr(kernel->module));
+  if (LLVMLinkModules2(kernel->module, part)) {
+    return mtli_fail(MTL_UNSUPPORTED, "built-in IR %s does not link", name);
+  }
+  return MTL_OK;
+}
+
+mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error =
+      LLVMRunPasses(kernel->module, passes, kernel->target, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) {
+    return MTL_OK;
+  }
+  char *message = LLVMGetErrorMessage(error);
+  const mtl_status status =
+      mtli_fail(MTL_UNSUPPORTED, "LLVM passes \"%s\": %s", passes, message);
+  LLVMDisposeErrorMessage(message);
+  return status;
+}

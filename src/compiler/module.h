@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// module.h: what the passes share in reading and changing a module: types,
+// lists of calls, moved functions, linked text.
+#ifndef MTLC_MODULE_H
+#define MTLC_MODULE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "compiler/passes.h"
+
+// The types that passes name most.
+typedef struct mtlc_types {
+  LLVMTypeRef nothing, i1, i8, i16, i32, i64, f16, f32, pointer, token;
+} mtlc_types;
+
+mtlc_types mtlc_types_of(LLVMContextRef context);
+
+LLVMValueRef mtlc_i32(LLVMContextRef context, uint32_t value);
+LLVMValueRef mtlc_i64(LLVMContextRef context, uint64_t value);
+
+// A growing list of values. Zero is empty; free(items) ends it.
+typedef struct mtlc_values {
+  LLVMValueRef *items;  // [count]
+  size_t count;
+  size_t capacity;
+} mtlc_values;
+
+void mtlc_values_add(mtlc_values *values, LLVMValueRef value);
+
+// The function that a call calls by name, or NULL: not a call, or by pointer.
+LLVMValueRef mtlc_callee(LLVMValueRef instruction);
+// The name of a value; never NULL.
+const char *mtlc_name(LLVMValueRef value);
+bool mtlc_starts_with(const char *text, const char *prefix);
+
+// Appends every call of a function whose name starts with prefix.
+void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
+                        mtlc_values *calls);
+
+// Whether a value is a threadgroup variable (docs/ir.md) or a constant
+// expression over one.
+bool mtlc_names_threadgroup_memory(LLVMValueRef value);
+
+// Calls visit for each instruction of a function, or of all functions. The
+// visited instruction may be erased, its block not split.
+typedef void mtlc_visit(LLVMValueRef instruction, void *context);
+void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
+                               void *context);
+void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
+                             void *context);
+
+// Puts value in the place of an instruction and erases it.
+void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
+
+// The declaration of a function of the module, made if it is not there.
+LLVMValueRef mtlc_declare(LLVMModuleRef module, const char *name,
+                          LLVMTypeRef type);
+// Calls an intrinsic, overloaded on the types given.
+LLVMValueRef mtlc_call_intrinsic(LLVMBuilderRef builder, const char *name,
+                                 LLVMTypeRef *overloads, size_t overload_count,
+                                 LLVMValueRef *arguments, size_t count);
+// Calls a function of the module.
+LLVMValueRef mtlc_call(LLVMBuilderRef builder, LLVMValueRef function,
+                       LLVMValueRef *arguments, size_t count);
+
+// The address that lies bytes behind pointer.
+LLVMValueRef mtlc_offset(LLVMBuilderRef builder, LLVMValueRef pointer,
+                         uint64_t bytes);
+
+// Positions a builder where code that must run before the function's own may
+// be put: behind the first block's static allocas.
+void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
+
+// Moves the body of source into target, a declaration, with its debug
+// information; parameters and attributes do not move.
+void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);
+
+void mtlc_set_attribute(LLVMValueRef function, const char *name,
+                        uint64_t value);
+void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
+                             const char *value);
+bool mtlc_has_attribute(LLVMValueRef function, const char *name);
+
+// Gives an instruction of function, made by us, the line that the function
+// begins on; function has debug information.
+void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
+
+// Whether the module calls barriers or simdgroup functions.
+bool mtlc_is_convergent(LLVMModuleRef module);
+
+// Parses IR text (from ir_text.S) and links it into the kernel's module.
+mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
+                          const char *text);
+
+// Makes every function internal but the two of cpu_abi.h.
+void mtlc_hide_functions(LLVMModuleRef module);
+
+// Sets the target's CPU and features on every function, without which LLVM
+// optimises and emits for the plainest machine of the triple.
+void mtlc_set_target_attributes(mtlc_kernel *kernel);
+
+// Whether the target has an x86 feature, or is AArch64, which has the like of
+// those that are asked for.
+bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
+
+// Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
+mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);
+
+// Texts of ir_text.S.
+extern const char mtlc_text_entry[];
+extern const char mtlc_text_lane_loop[];
+extern const char mtlc_text_schedule[];
+extern const char mtlc_text_memory[];
+extern const char mtlc_text_fused[];
+extern const char mtlc_text_halves[];
+
+#endif

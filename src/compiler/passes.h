@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// passes.h: the passes from portable IR to one kernel's machine code, and what
+// they share. The order is in passes.c.
+//
+// Between the passes the module changes shape three times:
+//
+//   docs/ir.md       to enter_kernel: one wrapper that takes an argument array
+//   @mettle.thread   void(void), one thread. It reaches the outside only by the
+//                    functions of docs/ir.md; lower_threadgroup_memory leaves
+//                      ptr @mettle.threadgroup_memory(i32 offset_bytes)
+//                    in place of the kernel's threadgroup variables: the
+//                    address of a byte of the threadgroup memory
+//   @mettle.group    void(ptr launch, ptr scratch, ptr context, ptr group): one
+//                    threadgroup; with i64 @mettle.context_bytes(i32 threads).
+//                    Whoever makes these two is done: mettle_entry, the loop
+//                    over threadgroups, comes from ir/entry.ll, which also
+//                    fills in what is behind the pointer `group` (mtlc_group).
+//                    The vectoriser may make mettle_entry itself instead
+#ifndef MTLC_PASSES_H
+#define MTLC_PASSES_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "code/code.h"
+
+#define MTLC_THREAD_FUNCTION "mettle.thread"
+#define MTLC_GROUP_FUNCTION "mettle.group"
+#define MTLC_CONTEXT_BYTES_FUNCTION "mettle.context_bytes"
+#define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
+
+// One threadgroup, filled in by ir/entry.ll for the function mettle.group.
+// Byte offsets, as the IR addresses it.
+typedef struct mtlc_group {
+  uint32_t position[3];  // offset 0: threadgroup_position_in_grid
+  uint32_t size[3];      // offset 12: threads_per_threadgroup, of this one
+  uint32_t origin[3];    // offset 24: position in the grid of its first thread
+  uint32_t threads;      // offset 36: the product of size
+} mtlc_group;
+
+// What every pass may read, and the few facts that passes leave for later ones.
+typedef struct mtlc_kernel {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMValueRef thread;  // void(void): what one thread does (docs/ir.md)
+  const mtli_code *library;
+  const mtli_kernel *kernel;
+  const mtli_constant_value *constant_values;  // [library->constant_count]
+  mtli_tier tier;
+  uint32_t group_threads[3];  // 0 if not specialised
+  LLVMTargetMachineRef target;
+  // Left by lower_threadgroup_memory, or the vectoriser; a multiple of 64:
+  uint32_t static_threadgroup_bytes;
+  bool without_vectors;  // leave T1 to loops and coroutines; for tests
+  // Set by the pass that made MTLC_GROUP_FUNCTION; those after it stand back.
+  bool has_group;
+  // Set with it if mettle.group needs no more of LLVM's optimiser.
+  bool is_optimised;
+  // The text for `mettle compile --report`, malloc'ed, grown by passes.
+  char *report;
+} mtlc_kernel;
+
+// Runs one pass. Returns MTL_OK, or a failure made with mtli_fail.
+typedef mtl_status mtlc_pass(mtlc_kernel *kernel);
+
+// Runs all passes for kernel->tier, so that kernel->module holds the functions
+// of cpu_abi.h. dump_after and out_dump as mtlc_compile_pipeline; a name that
+// is no pass is MTL_NOT_FOUND with the names that are.
+mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
+                           char **out_dump);
+
+// Appends a line of text (printf form) to kernel->report.
+void mtlc_report(mtlc_kernel *kernel, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The passes, each in the file of its name, which says what it requires and
+// leaves behind.
+mtlc_pass mtlc_drop_initialisers;
+mtlc_pass mtlc_select_kernel;
+mtlc_pass mtlc_fix_constants;
+mtlc_pass mtlc_lower_pointer_calls;
+mtlc_pass mtlc_enter_kernel;
+mtlc_pass mtlc_lower_bfloat;
+mtlc_pass mtlc_define_arithmetic;
+mtlc_pass mtlc_contract_arithmetic;
+mtlc_pass mtlc_lower_threadgroup_memory;
+mtlc_pass mtlc_bound_private;
+mtlc_pass mtlc_simplify_thread;
+mtlc_pass mtlc_loop_lanes;
+mtlc_pass mtlc_make_coroutines;
+mtlc_pass mtlc_link_entry;
+mtlc_pass mtlc_optimise;
+mtlc_pass mtlc_finish_module;
+mtlc_pass mtlc_split_blocks;
+
+// Makes the target machine for a request's target string.
+mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
+                               LLVMTargetMachineRef *out_target);
+
+// Module to relocatable object; malloc'ed.
+mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
+                            size_t *out_size_bytes);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// protocol.h: what the runtime and the compiler process say to each other.
+//
+// The runtime holds one control socket to the server (SOCK_SEQPACKET). For
+// each request it sends a packet with two descriptors: one end of a stream,
+// and the writing end of a pipe. The server forks a worker, which answers on
+// the stream; what the server itself has to say about a worker that ended
+// badly, the obituary, comes through the pipe. Requests need no order and no
+// numbers, and the end of a worker is the end of its stream.
+//
+// On the stream:   worker                        runtime
+//                  ACCEPTED
+//                                                LIBRARY or PIPELINE
+//                  HEADER_WANTED (any number)    HEADER
+//                  RESULT
+//
+// Integers are little-endian; texts and blocks are those of base/bytes.h. Both
+// sides take what they receive for input from outside.
+#ifndef MTLC_PROTOCOL_H
+#define MTLC_PROTOCOL_H
+
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "compiler/compiler.h"
+
+enum {
+  MTLC_PROTOCOL_VERSION = 1,
+  MTLC_CONTROL_FD = 3,           // in the server
+  MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
+  MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF
+  MTLC_HELLO_BYTES = 64 * 1024,
+};
+
+// A frame's contents at the most: larger ones are refused, not allocated.
+#define MTLC_FRAME_LIMIT_BYTES ((uint64_t)2 << 30)
+
+typedef enum mtlc_frame_kind {
+  MTLC_FRAME_ACCEPTED = 1,
+  MTLC_FRAME_LIBRARY,
+  MTLC_FRAME_PIPELINE,
+  MTLC_FRAME_HEADER_WANTED,  // text
+  MTLC_FRAME_HEADER,         // mtlc_header
+  MTLC_FRAME_RESULT,         // mtlc_reply
+} mtlc_frame_kind;
+
+// Writes a frame's header for contents of length bytes, or checks one.
+void mtlc_frame_header(unsigned char out_header[MTLC_FRAME_HEADER_BYTES],
+                       mtlc_frame_kind kind, uint64_t length);
+bool mtlc_frame_parse(const unsigned char header[MTLC_FRAME_HEADER_BYTES],
+                      mtlc_frame_kind *out_kind, uint64_t *out_length);
+
+// The control packet of a request; two descriptors go with it.
+typedef struct mtlc_limits {
+  uint32_t seconds;
+  uint32_t memory_mb;
+} mtlc_limits;
+enum { MTLC_LIMITS_BYTES = 12 };
+void mtlc_limits_write(const mtlc_limits *limits, mtli_bytes *out);
+bool mtlc_limits_read(const void *data, size_t size, mtlc_limits *out_limits);
+
+// The server's first packet: who it is, as mtlc_stamp_append for each file
+// that it is made of, its own program first.
+void mtlc_hello_write(const mtli_bytes *identity, mtli_bytes *out);
+bool mtlc_hello_read(const void *data, size_t size, const void **out_identity,
+                     size_t *out_size);
+
+// Appends path and what tells one state of that file from another (size,
+// time, inode). False if there is no such file.
+bool mtlc_stamp_append(mtli_bytes *bytes, const char *path);
+// Tells whether all files of an identity are still what they were, and the
+// first of them is the program at path.
+bool mtlc_identity_is_current(const void *identity, size_t size,
+                              const char *path);
+
+// How a worker ended that gave no result.
+typedef enum mtlc_end {
+  MTLC_END_SIGNAL = 1,  // detail: the signal
+  MTLC_END_EXIT,        // detail: the exit status
+  MTLC_END_TIME,        // passed its time limit
+  MTLC_END_MEMORY,      // passed its memory limit
+  MTLC_END_STACK,       // ran out of stack
+  MTLC_END_NO_PROCESS,  // never began; detail: errno of fork
+  MTLC_END_COUNT,
+} mtlc_end;
+
+typedef struct mtlc_obituary {
+  mtlc_end end;
+  uint32_t detail;
+  char text[1024];  // the last that it wrote to its standard error
+} mtlc_obituary;
+void mtlc_obituary_write(const mtlc_obituary *obituary, mtli_bytes *out);
+bool mtlc_obituary_read(const void *data, size_t size,
+                        mtlc_obituary *out_obituary);
+
+// A request to compile a library, as it lies in a frame.
+typedef struct mtlc_library_request {
+  const char *text;  // [size_bytes]
+  size_t size_bytes;
+  mtl_compile_options options;  // header_callback unused
+  bool has_header_callback;
+  const char *working_directory;  // where relative paths start
+} mtlc_library_request;
+
+void mtlc_library_request_write(const mtlc_library_request *request,
+                                mtli_bytes *out);
+// Ownership  Arrays live in arena, texts in data.
+bool mtlc_library_request_read(const void *data, size_t size, mtli_arena *arena,
+                               mtlc_library_request *out_request);
+
+void mtlc_pipeline_request_write(const mtli_pipeline_request *request,
+                                 mtli_bytes *out);
+// All of a pipeline's request but the library's bytes, for the cache's key.
+void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
+                                      mtli_bytes *out);
+bool mtlc_pipeline_request_read(const void *data, size_t size,
+                                mtli_arena *arena,
+                                mtli_pipeline_request *out_request);
+
+// A header's text, or that there is none.
+void mtlc_header_write(bool found, const char *text, size_t length,
+                       mtli_bytes *out);
+bool mtlc_header_read(const void *data, size_t size, bool *out_found,
+                      const char **out_text, size_t *out_length);
+
+// What a compilation read, or looked for in vain, besides the source.
+typedef struct mtlc_dependency {
+  bool is_header;  // asked of the header callback; otherwise a file
+  bool found;
+  const char *name;
+  XXH128_canonical_t hash;  // of its text; zero if not found
+} mtlc_dependency;
+
+void mtlc_dependency_write(const mtlc_dependency *dependency, mtli_bytes *out);
+bool mtlc_dependency_read(mtli_cursor *cursor, mtlc_dependency *out_dependency);
+XXH128_canonical_t mtlc_text_hash(const void *text, size_t length);
+
+typedef struct mtlc_reply {
+  mtl_status status;
+  const char *text;
+  const void *container;  // [container_bytes]
+  size_t container_bytes;
+  const void *dependencies;   // [dependencies_bytes] mtlc_dependency_write's,
+  size_t dependencies_bytes;  // one behind the other
+} mtlc_reply;
+
+void mtlc_reply_write(const mtlc_reply *reply, mtli_bytes *out);
+bool mtlc_reply_read(const void *data, size_t size, mtlc_reply *out_reply);
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// reflect.h: Metal's rules for a kernel's parameters. The front end reads the
+// facts off the syntax tree; reflect.c judges them and makes the argument
+// table.
+#ifndef MTLC_REFLECT_H
+#define MTLC_REFLECT_H
+
+#include "code/code.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Source     Metal feature set tables: buffers per compute function
+#define MTLC_BUFFER_INDEX_COUNT 31
+#define MTLC_THREADGROUP_INDEX_COUNT 31
+
+typedef enum mtlc_space {
+  MTLC_SPACE_THREAD = 0,
+  MTLC_SPACE_DEVICE,
+  MTLC_SPACE_CONSTANT,
+  MTLC_SPACE_THREADGROUP,
+} mtlc_space;
+
+// One parameter as it is declared.
+typedef struct mtlc_parameter_facts {
+  const char *name;       // "" if it has none
+  const char *attribute;  // "buffer", "thread_position_in_grid"; NULL for none
+  bool has_index;         // the attribute has an argument
+  int64_t index;          // its value
+  bool is_pointer;
+  bool is_reference;
+  mtlc_space space;       // of the pointee
+  bool is_const;          // the pointee is
+  const char *type_name;  // of the pointee, or of the value
+  mtl_data_type type;     // MTL_TYPE_NONE for a struct
+  uint32_t components;    // 0 for a struct
+  uint32_t size_bytes;    // 0 if unknown
+  uint32_t alignment_bytes;
+  int32_t enabling_constant;  // as mtli_parameter
+} mtlc_parameter_facts;
+
+// What is wrong with a parameter.
+typedef struct mtlc_parameter_error {
+  size_t parameter;
+  char text[256];
+} mtlc_parameter_error;
+
+// Makes the argument table of a kernel: built-in inputs, buffers and
+// threadgroup memory, with an index for each that has none.
+//
+//   facts           [count]
+//   out_parameters  [count]; the texts stay those of facts
+//
+// Returns false with the first thing that is wrong in *out_error.
+bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
+                             mtli_parameter *out_parameters,
+                             mtlc_parameter_error *out_error);
+
+// Returns Metal's name for a scalar or a vector ("float4"), or NULL.
+const char *mtlc_type_name(mtl_data_type type, uint32_t components);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

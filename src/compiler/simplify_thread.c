@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simplify_thread.c: brings what one thread does into its simplest form, from
+// which vectors, loops or coroutines are made.
+//
+// Requires  contract_arithmetic
+// Leaves    mettle.thread with everything inlined, in SSA form; T1 only
+#include "base/status.h"
+#include "compiler/module.h"
+
+// LLVM's own -O2 order, but without what ties a thread's code to one thread at
+// a time: no vectors, no run-time unrolling, no libcalls recognised in loops.
+static const char pipeline[] =
+    "always-inline,globaldce,function("
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
+    "fixpoint>,sccp,bdce,simplifycfg,"
+    "loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
+    "instcombine<no-verify-fixpoint>,"
+    "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
+    "sroa<modify-cfg>,early-cse<memssa>,gvn,sccp,bdce,"
+    "instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),"
+    "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
+    "globaldce";
+
+mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (!LLVMIsDeclaration(function) && function != kernel->thread) {
+      mtlc_set_attribute(function, "alwaysinline", 0);
+    }
+  }
+  mtlc_set_target_attributes(kernel);
+  return mtlc_run_llvm_passes(kernel, pipeline);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// source.h: what must be rewritten in MSL before a C++ parser sees it, and
+// nothing else. It works on the preprocessed tokens of a translation unit, so
+// comments, strings, macros and #include are behind it, and hands on tokens
+// that know where they came from, so that diagnostics show the user's text.
+#ifndef MTLC_SOURCE_H
+#define MTLC_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mtlc_token_kind {
+  MTLC_TOKEN_WORD = 0,  // identifier or keyword
+  MTLC_TOKEN_PUNCTUATION,
+  MTLC_TOKEN_LITERAL,  // number, character or string
+  MTLC_TOKEN_OTHER,    // whatever the rewriter passes through unread
+} mtlc_token_kind;
+
+typedef struct mtlc_token {
+  const char *text;  // [length] not terminated
+  uint32_t length;
+  mtlc_token_kind kind;
+} mtlc_token;
+
+// A token of the result: token number `origin` of the input, or, if text is
+// not NULL, a new one that stands for it in diagnostics.
+typedef struct mtlc_rewritten {
+  size_t origin;
+  const char *text;  // terminated; a word, a punctuator or a string literal
+} mtlc_rewritten;
+
+typedef struct mtlc_rewrite {
+  mtlc_rewritten *tokens;  // [count] malloc'ed
+  size_t count;
+} mtlc_rewrite;
+
+// Rewrites a translation unit's tokens:
+//
+//   [[kernel, buffer(n)]]       GNU attributes annotate("mettle.kernel") and
+//                               annotate("mettle.buffer", n); names that Metal
+//                               does not know stay, for clang to judge
+//   threadgroup float x[4];     in a block: static, and in the section
+//                               .mettle.threadgroup
+//   constant int c [[function_constant(n)]];   extern
+//   float get() const device;   float get() const; once if repeated with
+//                               another address space
+//   void f(constant int x[4])   constant int (*x)
+//
+//   tokens  [count] any tokens, sense or no sense
+//
+// Returns false when out of memory.
+//
+// Ownership  *out_rewrite is yours: mtlc_rewrite_clear. Its texts are
+//            constants or belong to tokens.
+bool mtlc_rewrite_tokens(const mtlc_token *tokens, size_t count,
+                         mtlc_rewrite *out_rewrite);
+void mtlc_rewrite_clear(mtlc_rewrite *rewrite);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

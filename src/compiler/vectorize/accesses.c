@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// accesses.c: loads and stores of 32 threads: one scalar, one vector, a few
+// rows of vectors, or gathers and scatters, whatever the address's shape
+// allows. Lanes that do not run never touch memory.
+#include "compiler/vectorize/accesses.h"
+
+static lanes_access access_of(lanes_emitter *e, LLVMValueRef instruction,
+                              LLVMValueRef pointer, LLVMTypeRef value_type) {
+  lanes_access a = {.instruction = instruction,
+                    .pointer = pointer,
+                    .shape = lanes_shape_of(e->values, pointer),
+                    .type = lanes_component_type(value_type, 0),
+                    .count = lanes_component_count(value_type),
+                    .alignment = LLVMGetAlignment(instruction)};
+  a.size_bytes = LLVMStoreSizeOfType(e->values->data, a.type);
+  a.element = a.type;
+  if (LLVMGetTypeKind(a.type) == LLVMIntegerTypeKind &&
+      LLVMGetIntTypeWidth(a.type) != a.size_bytes * 8) {
+    a.element = LLVMIntTypeInContext(e->context, (unsigned)a.size_bytes * 8);
+  }
+  a.pitch_bytes = a.size_bytes;
+  const LLVMTypeKind kind = LLVMGetTypeKind(value_type);
+  if (kind == LLVMStructTypeKind || kind == LLVMArrayTypeKind ||
+      (kind == LLVMVectorTypeKind && a.element != a.type)) {
+    lanes_refuse(e, "loads or stores of whole structures");
+  }
+  return a;
+}
+
+LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
+                              uint64_t offset) {
+  if (!offset) {
+    return pointer;
+  }
+  LLVMValueRef by = mtlc_i64(e->context, offset);
+  return LLVMBuildGEP2(e->builder, e->types.i8, pointer, &by, 1, "");
+}
+
+static LLVMValueRef alignment_of(lanes_emitter *e, const lanes_access *a,
+                                 uint64_t offset) {
+  return mtlc_i32(e->context, lanes_common_alignment(a->alignment, offset));
+}
+
+// --- Plain vectors -----------------------------------------------------------
+
+static LLVMValueRef masked_load(lanes_emitter *e, LLVMTypeRef type,
+                                LLVMValueRef pointer, uint32_t alignment,
+                                LLVMValueRef mask) {
+  LLVMValueRef arguments[] = {pointer, mtlc_i32(e->context, alignment), mask,
+                              LLVMGetPoison(type)};
+  LLVMTypeRef overloads[] = {type, e->types.pointer};
+  return lanes_intrinsic(e, "llvm.masked.load", overloads, 2, arguments, 4);
+}
+
+void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
+                        LLVMValueRef pointer, uint32_t alignment,
+                        LLVMValueRef mask) {
+  LLVMValueRef arguments[] = {value, pointer, mtlc_i32(e->context, alignment),
+                              mask};
+  LLVMTypeRef overloads[] = {LLVMTypeOf(value), e->types.pointer};
+  lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
+}
+
+// --- Gathers and scatters ----------------------------------------------------
+
+// Machines gather words, not bytes: the aligned word around an element lies in
+// the same page, so that reading it does no harm.
+static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
+  return a->size_bytes < 4 &&
+         lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
+}
+
+static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef pointers, uint64_t offset) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef longs = lanes_vector_of(e->types.i64);
+  LLVMValueRef at = lanes_address_at(e, pointers, offset);
+  LLVMValueRef low =
+      LLVMBuildAnd(e->builder, LLVMBuildPtrToInt(e->builder, at, longs, ""),
+                   lanes_steps(e->types.i64, 3, 0), "");
+  LLVMValueRef back = LLVMBuildNeg(e->builder, low, "");
+  LLVMValueRef aligned =
+      LLVMBuildGEP2(e->builder, e->types.i8, at, &back, 1, "");
+  LLVMValueRef arguments[] = {aligned, mtlc_i32(e->context, 4), e->mask,
+                              LLVMGetPoison(words)};
+  LLVMTypeRef overloads[] = {words, LLVMTypeOf(pointers)};
+  LLVMValueRef word =
+      lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  LLVMValueRef shift =
+      LLVMBuildMul(e->builder, LLVMBuildTrunc(e->builder, low, words, ""),
+                   lanes_steps(e->types.i32, 8, 0), "");
+  LLVMTypeRef narrow =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  LLVMValueRef value =
+      LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, word, shift, ""),
+                     lanes_vector_of(narrow), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->element), "");
+}
+
+LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef pointers, uint64_t offset) {
+  if (is_part_of_word(a, offset)) {
+    return gather_words(e, a, pointers, offset);
+  }
+  LLVMTypeRef type = lanes_vector_of(a->element);
+  LLVMValueRef arguments[] = {lanes_address_at(e, pointers, offset),
+                              alignment_of(e, a, offset), e->mask,
+                              LLVMGetPoison(type)};
+  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
+  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+}
+
+void lanes_scatter(lanes_emitter *e, const lanes_access *a,
+                   LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
+  LLVMValueRef arguments[] = {value, lanes_address_at(e, pointers, offset),
+                              alignment_of(e, a, offset), e->mask};
+  LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+  lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
+}
+
+// --- Lanes a small stride apart: one wide vector, taken apart by shuffles ----
+
+enum { LARGEST_STRIDE_BYTES = 32 };
+
+// Returns how many elements lanes are apart, or 0 if that is not the case.
+static uint32_t stride_elements(const lanes_access *a) {
+  const uint64_t span = a->count * a->size_bytes;
+  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
+      a->shape.stride > LARGEST_STRIDE_BYTES ||
+      a->shape.stride % (int64_t)a->size_bytes ||
+      a->pitch_bytes != a->size_bytes) {
+    return 0;
+  }
+  const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
+  return a->count == 1 && stride > 4 ? 0 : stride;
+}
+
+// Lane i's mask at its elements i * stride to i * stride + count - 1.
+static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
+                                uint32_t count) {
+  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < LANES * stride; i++) {
+    lanes[i] = i % stride < count ? (int)(i / stride) : LANES;
+  }
+  return lanes_shuffle(e, e->mask, LLVMConstNull(LLVMTypeOf(e->mask)), lanes,
+                       LANES * stride);
+}
+
+static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
+static void load_strided(lanes_emitter *e, const lanes_access *a,
+                         uint32_t stride, LLVMValueRef *out_components) {
+  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
+  LLVMValueRef mask = stride == 1 ? e->mask : spread_mask(e, stride, a->count);
+  LLVMValueRef all =
+      masked_load(e, type, first_address(e, a), a->alignment, mask);
+  for (uint32_t c = 0; c < a->count; c++) {
+    int lanes[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(i * stride + c);
+    }
+    out_components[c] =
+        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
+  }
+}
+
+// Joins vectors of equal length, a power of two of them in the end.
+static LLVMValueRef concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                 uint32_t count) {
+  while (count > 1) {
+    const uint32_t length = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
+    int *lanes = lanes_allocate(e->arena, 2 * length, sizeof *lanes);
+    for (uint32_t i = 0; i < 2 * length; i++) {
+      lanes[i] = (int)i;
+    }
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < count; i += 2) {
+      LLVMValueRef second =
+          i + 1 < count ? parts[i + 1] : LLVMGetPoison(LLVMTypeOf(parts[i]));
+      parts[joined++] = lanes_shuffle(e, parts[i], second, lanes, 2 * length);
+    }
+    count = joined;
+  }
+  return parts[0];
+}
+
+static void store_strided(lanes_emitter *e, const lanes_access *a,
+                          uint32_t stride, LLVMValueRef *components) {
+  LLVMValueRef all = components[0];
+  if (stride > 1) {
+    int lanes[LANES * LARGEST_STRIDE_BYTES];
+    for (uint32_t i = 0; i < LANES * stride; i++) {
+      lanes[i] =
+          i % stride < a->count ? (int)(i % stride * LANES + i / stride) : -1;
+    }
+    all = lanes_shuffle(e, concatenated(e, components, a->count), NULL, lanes,
+                        LANES * stride);
+  }
+  lanes_masked_store(e, all, first_address(e, a), a->alignment,
+                     stride == 1 ? e->mask : spread_mask(e, stride, a->count));
+}
+
+// --- Rows shorter than a simdgroup -------------------------------------------
+
+static bool is_by_rows(const lanes_access *a) {
+  return a->shape.row >= 4 && a->shape.row < LANES && a->count == 1 &&
+         a->shape.stride == (int64_t)a->size_bytes;
+}
+
+static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+                          uint32_t count) {
+  int lanes[LANES];
+  for (uint32_t i = 0; i < count; i++) {
+    lanes[i] = (int)(first + i);
+  }
+  return lanes_shuffle(e, vector, NULL, lanes, count);
+}
+
+static LLVMValueRef row_address(lanes_emitter *e, LLVMValueRef firsts,
+                                uint32_t row) {
+  return LLVMBuildExtractElement(e->builder, firsts, mtlc_i32(e->context, row),
+                                 "");
+}
+
+static LLVMValueRef load_rows(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t row = a->shape.row;
+  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
+  LLVMValueRef parts[LANES];
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    parts[r] = masked_load(e, LLVMVectorType(a->element, row),
+                           row_address(e, firsts, r), a->alignment,
+                           piece(e, e->mask, r * row, row));
+  }
+  return concatenated(e, parts, LANES / row);
+}
+
+// One element for each row, read if any thread of the row wants it.
+static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t row = a->shape.row;
+  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
+  LLVMTypeRef one = LLVMVectorType(a->element, 1);
+  LLVMTypeRef bit = LLVMVectorType(e->types.i1, 1);
+  LLVMTypeRef bits_type = LLVMIntTypeInContext(e->context, row);
+  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, LANES / row));
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    LLVMValueRef bits = LLVMBuildBitCast(
+        e->builder, piece(e, e->mask, r * row, row), bits_type, "");
+    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntNE, bits,
+                                     LLVMConstNull(bits_type), "");
+    LLVMValueRef value =
+        masked_load(e, one, row_address(e, firsts, r), a->alignment,
+                    LLVMBuildBitCast(e->builder, any, bit, ""));
+    value =
+        LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0), "");
+    result = LLVMBuildInsertElement(e->builder, result, value,
+                                    mtlc_i32(e->context, r), "");
+  }
+  return result;
+}
+
+static void store_rows(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef value) {
+  const uint32_t row = a->shape.row;
+  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    lanes_masked_store(e, piece(e, value, r * row, row),
+                       row_address(e, firsts, r), a->alignment,
+                       piece(e, e->mask, r * row, row));
+  }
+}
+
+// --- Any address -------------------------------------------------------------
+
+// Loads from an address whose shape is known to hold.
+static void load_shaped(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef *out_components) {
+  const uint32_t stride = stride_elements(a);
+  if (stride) {
+    load_strided(e, a, stride, out_components);
+  } else if (is_by_rows(a)) {
+    out_components[0] = load_rows(e, a);
+  } else {
+    lanes_note(e, &e->gathers, a->instruction);
+    LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
+    for (uint32_t c = 0; c < a->count; c++) {
+      out_components[c] = lanes_gather(e, a, pointers, c * a->pitch_bytes);
+    }
+  }
+}
+
+static void store_shaped(lanes_emitter *e, const lanes_access *a,
+                         LLVMValueRef *components) {
+  const uint32_t stride = stride_elements(a);
+  if (stride) {
+    store_strided(e, a, stride, components);
+  } else if (is_by_rows(a)) {
+    store_rows(e, a, components[0]);
+  } else {
+    lanes_note(e, &e->scatters, a->instruction);
+    LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
+    for (uint32_t c = 0; c < a->count; c++) {
+      lanes_scatter(e, a, pointers, c * a->pitch_bytes, components[c]);
+    }
+  }
+}
+
+// Some lane's index wraps: those before it and those from it on are two runs.
+// Falls back on every lane's own address where it is not so simple.
+static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
+                           LLVMValueRef *components) {
+  LLVMValueRef jump = NULL;
+  LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
+  if (!before) {
+    lanes_access any = *a;
+    any.shape = lanes_shape_varying();
+    if (store) {
+      store_shaped(e, &any, components);
+    } else {
+      load_shaped(e, &any, components);
+    }
+    return;
+  }
+  LLVMValueRef mask = e->mask;
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(mask));
+  LLVMValueRef parts[2][LANES];
+  lanes_access run = *a;
+  for (uint32_t part = 0; part < 2; part++) {
+    e->mask = part == 0 ? LLVMBuildSelect(e->builder, before, mask, none, "")
+                        : LLVMBuildSelect(e->builder, before, none, mask, "");
+    run.first = part == 0 ? lanes_scalar(e, a->pointer, 0)
+                          : LLVMBuildGEP2(e->builder, e->types.i8, run.first,
+                                          &jump, 1, "");
+    for (uint32_t c = 0; c < a->count; c++) {
+      parts[part][c] = components[c];
+    }
+    if (store) {
+      store_shaped(e, &run, parts[part]);
+    } else {
+      load_shaped(e, &run, parts[part]);
+    }
+  }
+  e->mask = mask;
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] =
+        LLVMBuildSelect(e->builder, before, parts[0][c], parts[1][c], "");
+  }
+}
+
+// Asks at run time whether the stride holds.
+static void access_conditionally(lanes_emitter *e, const lanes_access *a,
+                                 bool store, LLVMValueRef *components) {
+  LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "wraps"),
+                                 lanes_block(e, "accessed")};
+  LLVMBuildCondBr(e->builder, lanes_stride_holds(e, a->pointer), blocks[0],
+                  blocks[1]);
+  LLVMValueRef results[2][LANES] = {{0}};
+  const lanes_list gathers = e->gathers;
+  const lanes_list scatters = e->scatters;
+  e->uncached = true;
+  for (uint32_t w = 0; w < 2; w++) {
+    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
+    for (uint32_t c = 0; store && c < a->count; c++) {
+      results[w][c] = components[c];
+    }
+    if (w == 1) {
+      access_wrapped(e, a, store, results[w]);
+    } else if (store) {
+      store_shaped(e, a, results[w]);
+    } else {
+      load_shaped(e, a, results[w]);
+    }
+    blocks[w] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, blocks[2]);
+  }
+  e->uncached = false;
+  e->gathers = gathers;  // the way that is all but never taken
+  e->scatters = scatters;
+  LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] = LLVMBuildPhi(e->builder, lanes_vector_of(a->element), "");
+    LLVMValueRef both[] = {results[0][c], results[1][c]};
+    LLVMAddIncoming(components[c], both, blocks, 2);
+  }
+}
+
+static bool is_conditional(const lanes_access *a) {
+  return a->shape.conditional && (stride_elements(a) || is_by_rows(a));
+}
+
+// --- The instructions --------------------------------------------------------
+
+static bool is_ordinary(LLVMValueRef instruction) {
+  return !LLVMGetVolatile(instruction) &&
+         LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
+}
+
+static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
+  LLVMTypeRef type = LLVMTypeOf(load);
+  LLVMValueRef whole = LLVMBuildLoad2(
+      e->builder, type, lanes_scalar(e, LLVMGetOperand(load, 0), 0), "");
+  LLVMSetAlignment(whole, LLVMGetAlignment(load));
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    lanes_set_result(e, load, 0, whole);
+    return;
+  }
+  for (uint32_t c = 0; c < LLVMGetVectorSize(type); c++) {
+    lanes_set_result(e, load, c,
+                     LLVMBuildExtractElement(e->builder, whole,
+                                             mtlc_i32(e->context, c), ""));
+  }
+}
+
+void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
+  if (!is_ordinary(load)) {
+    lanes_emit_serially(e, load);
+    return;
+  }
+  const lanes_access a =
+      access_of(e, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
+  if (e->refusal[0]) {
+    return;
+  }
+  if (lanes_is_uniform(a.shape)) {
+    load_uniform(e, load);
+    return;
+  }
+  if (lanes_loads_by_rows(load, a.shape)) {
+    LLVMValueRef firsts = load_row_firsts(e, &a);
+    if (a.element != a.type) {
+      firsts = LLVMBuildTrunc(e->builder, firsts,
+                              LLVMVectorType(a.type, LANES / a.shape.row), "");
+    }
+    lanes_set_result(e, load, 0, firsts);
+    return;
+  }
+  LLVMValueRef components[LANES];
+  const uint32_t unit = lanes_unit_of(e, &a);
+  if (a.count > LANES) {
+    lanes_refuse(e, "vectors of more than 32 components");
+  } else if (unit) {
+    lanes_load_units(e, &a, unit, components);
+  } else if (is_conditional(&a)) {
+    access_conditionally(e, &a, false, components);
+  } else {
+    load_shaped(e, &a, components);
+  }
+  for (uint32_t c = 0; c < a.count && !e->refusal[0]; c++) {
+    LLVMValueRef value = components[c];
+    if (a.element != a.type) {
+      value = LLVMBuildTrunc(e->builder, value, lanes_vector_of(a.type), "");
+    }
+    lanes_set_result(e, load, c, value);
+  }
+}
+
+// All threads store to one place: the last one's value stays. There is one.
+static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  LLVMTypeRef type = LLVMTypeOf(value);
+  const uint32_t count = lanes_component_count(type);
+  const bool same = lanes_is_uniform(lanes_shape_of(e->values, value));
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef last = LLVMBuildSub(
+      e->builder, mtlc_i32(e->context, LANES - 1),
+      lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2), "");
+  LLVMValueRef whole = LLVMGetPoison(type);
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMValueRef one =
+        same ? lanes_scalar(e, value, c)
+             : LLVMBuildExtractElement(e->builder, lanes_vector(e, value, c),
+                                       last, "");
+    whole = LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                ? LLVMBuildInsertElement(e->builder, whole, one,
+                                         mtlc_i32(e->context, c), "")
+                : one;
+  }
+  LLVMValueRef emitted = LLVMBuildStore(
+      e->builder, whole, lanes_scalar(e, LLVMGetOperand(store, 1), 0));
+  LLVMSetAlignment(emitted, LLVMGetAlignment(store));
+}
+
+void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
+  if (!is_ordinary(store)) {
+    lanes_emit_serially(e, store);
+    return;
+  }
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  const lanes_access a =
+      access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
+  if (e->refusal[0]) {
+    return;
+  }
+  if (lanes_is_uniform(a.shape)) {
+    store_uniform(e, store);
+    return;
+  }
+  if (a.count > LANES) {
+    lanes_refuse(e, "vectors of more than 32 components");
+    return;
+  }
+  LLVMValueRef components[LANES];
+  for (uint32_t c = 0; c < a.count; c++) {
+    components[c] = lanes_vector(e, value, c);
+    if (a.element != a.type) {
+      components[c] = LLVMBuildZExt(e->builder, components[c],
+                                    lanes_vector_of(a.element), "");
+    }
+  }
+  const uint32_t unit = lanes_unit_of(e, &a);
+  if (unit) {
+    lanes_store_units(e, &a, unit, components);
+  } else if (is_conditional(&a)) {
+    access_conditionally(e, &a, true, components);
+  } else {
+    store_shaped(e, &a, components);
+  }
+}

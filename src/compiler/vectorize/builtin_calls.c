@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// builtin_calls.c: calls of the functions of docs/ir.md and of LLVM's
+// intrinsics. Positions and arguments are computed once, in the entry block.
+#include <stddef.h>
+#include <string.h>
+
+#include "code/cpu_abi.h"
+#include "compiler/vectorize/emitter.h"
+
+// --- Loads in the entry block ------------------------------------------------
+
+static LLVMValueRef parameter(const lanes_emitter *e, lanes_parameter which) {
+  return LLVMGetParam(e->function, which);
+}
+
+// Nothing writes the launch while it runs.
+static LLVMValueRef launch_load(lanes_emitter *e, LLVMTypeRef type,
+                                LLVMValueRef at) {
+  LLVMValueRef value = LLVMBuildLoad2(e->prologue, type, at, "");
+  const char *name = "invariant.load";
+  LLVMSetMetadata(
+      value, LLVMGetMDKindIDInContext(e->context, name, (unsigned)strlen(name)),
+      LLVMMDNodeInContext(e->context, NULL, 0));
+  return value;
+}
+
+static LLVMValueRef launch_u32(lanes_emitter *e, size_t offset,
+                               uint32_t dimension) {
+  return launch_load(e, e->types.i32,
+                     mtlc_offset(e->prologue, parameter(e, LANES_LAUNCH),
+                                 offset + 4 * dimension));
+}
+
+static LLVMValueRef group_u32(lanes_emitter *e, size_t offset,
+                              uint32_t dimension) {
+  return LLVMBuildLoad2(e->prologue, e->types.i32,
+                        mtlc_offset(e->prologue, parameter(e, LANES_GROUP),
+                                    offset + 4 * dimension),
+                        "");
+}
+
+static LLVMValueRef threadgroup_memory(lanes_emitter *e, LLVMValueRef offset) {
+  LLVMValueRef start = mtlc_offset(e->prologue, parameter(e, LANES_SCRATCH),
+                                   sizeof(mtli_cpu_position));
+  return LLVMBuildGEP2(e->prologue, e->types.i8, start, &offset, 1, "");
+}
+
+static LLVMValueRef argument(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  const mtli_kernel *kernel = e->kernel->kernel;
+  const uint64_t slot = LLVMIsAConstantInt(operand)
+                            ? LLVMConstIntGetZExtValue(operand)
+                            : UINT64_MAX;
+  if (slot >= kernel->parameter_count) {
+    lanes_refuse(e, "mettle.argument of no parameter");
+    return LLVMGetPoison(e->types.pointer);
+  }
+  LLVMValueRef table =
+      launch_load(e, e->types.pointer, parameter(e, LANES_LAUNCH));
+  LLVMValueRef at = mtlc_offset(e->prologue, table, slot * sizeof(void *));
+  if (kernel->parameters[slot].argument.kind ==
+      MTL_ARGUMENT_THREADGROUP_MEMORY) {
+    return threadgroup_memory(e, launch_load(e, e->types.i64, at));
+  }
+  return launch_load(e, e->types.pointer, at);
+}
+
+// --- Positions ---------------------------------------------------------------
+
+static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
+  return mtlc_i32(e->context, value);
+}
+
+// The number of units of width that hold count threads.
+static LLVMValueRef units(lanes_emitter *e, LLVMValueRef count,
+                          uint32_t width) {
+  LLVMValueRef up = LLVMBuildAdd(e->prologue, count, u32(e, width - 1), "");
+  return LLVMBuildUDiv(e->prologue, up, u32(e, width), "");
+}
+
+static LLVMValueRef full_group_threads(lanes_emitter *e) {
+  const size_t offset = offsetof(mtli_cpu_launch, group_threads);
+  LLVMValueRef plane = LLVMBuildMul(e->prologue, launch_u32(e, offset, 0),
+                                    launch_u32(e, offset, 1), "");
+  return LLVMBuildMul(e->prologue, plane, launch_u32(e, offset, 2), "");
+}
+
+// first + i * step for each of width lanes.
+static LLVMValueRef lanes_from(lanes_emitter *e, LLVMValueRef first,
+                               uint32_t step, uint32_t width) {
+  LLVMValueRef items[LANES];
+  for (uint32_t i = 0; i < width; i++) {
+    items[i] = u32(e, i * step);
+  }
+  return LLVMBuildAdd(e->prologue, lanes_splat_to(e, e->prologue, first, width),
+                      LLVMConstVector(items, width), "");
+}
+
+// Whole quotients of thread indices, which floats hold exactly.
+static LLVMValueRef divide(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
+  LLVMTypeRef number =
+      LLVMVectorType(e->types.f32, LLVMGetVectorSize(LLVMTypeOf(a)));
+  LLVMValueRef quotient =
+      LLVMBuildFDiv(e->prologue, LLVMBuildUIToFP(e->prologue, a, number, ""),
+                    LLVMBuildUIToFP(e->prologue, b, number, ""), "");
+  return LLVMBuildFPToUI(e->prologue, quotient, LLVMTypeOf(a), "");
+}
+
+// thread_position_in_threadgroup of the first thread of each row.
+static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
+  const uint32_t row = e->values->row;
+  if (row == LANES) {
+    return parameter(e, (lanes_parameter)(LANES_X + dimension));
+  }
+  LLVMValueRef rest =
+      lanes_from(e, parameter(e, LANES_FIRST), row, LANES / row);
+  for (uint32_t d = 0;; d++) {
+    LLVMValueRef size = lanes_splat_to(
+        e, e->prologue, group_u32(e, offsetof(mtlc_group, size), d),
+        LANES / row);
+    LLVMValueRef above = divide(e, rest, size);
+    if (d == dimension) {
+      return LLVMBuildSub(e->prologue, rest,
+                          LLVMBuildMul(e->prologue, above, size, ""), "");
+    }
+    rest = above;
+  }
+}
+
+static LLVMValueRef cached_position(lanes_emitter *e, mtli_builtin builtin,
+                                    uint32_t dimension);
+
+static LLVMValueRef position_in_grid(lanes_emitter *e, uint32_t dimension) {
+  LLVMValueRef origin = group_u32(e, offsetof(mtlc_group, origin), dimension);
+  LLVMValueRef at =
+      cached_position(e, MTLI_THREAD_POSITION_IN_THREADGROUP, dimension);
+  origin = lanes_splat_to(e, e->prologue, origin, LANES / e->values->row);
+  return LLVMBuildAdd(e->prologue, origin, at, "");
+}
+
+static LLVMValueRef position(lanes_emitter *e, mtli_builtin builtin,
+                             uint32_t dimension) {
+  LLVMValueRef first = parameter(e, LANES_FIRST);
+  const size_t launch_grid = offsetof(mtli_cpu_launch, grid_threads);
+  const size_t launch_group = offsetof(mtli_cpu_launch, group_threads);
+  const size_t launch_count = offsetof(mtli_cpu_launch, group_count);
+  const size_t group_threads = offsetof(mtlc_group, threads);
+  switch (builtin) {
+    case MTLI_THREAD_POSITION_IN_GRID: return position_in_grid(e, dimension);
+    case MTLI_THREAD_POSITION_IN_THREADGROUP:
+      return position_in_group(e, dimension);
+    case MTLI_THREADGROUP_POSITION_IN_GRID:
+      return group_u32(e, offsetof(mtlc_group, position), dimension);
+    case MTLI_THREADS_PER_THREADGROUP:
+      return group_u32(e, offsetof(mtlc_group, size), dimension);
+    case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
+      return launch_u32(e, launch_group, dimension);
+    case MTLI_THREADS_PER_GRID:
+    case MTLI_GRID_SIZE: return launch_u32(e, launch_grid, dimension);
+    case MTLI_THREADGROUPS_PER_GRID:
+      return launch_u32(e, launch_count, dimension);
+    case MTLI_GRID_ORIGIN: return u32(e, 0);
+    case MTLI_THREAD_INDEX_IN_THREADGROUP: return first;
+    case MTLI_THREAD_INDEX_IN_SIMDGROUP: return u32(e, 0);
+    case MTLI_THREAD_INDEX_IN_QUADGROUP:
+      return lanes_splat_to(e, e->prologue, u32(e, 0), LANES / 4);
+    case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP:
+      return LLVMBuildUDiv(e->prologue, first, u32(e, LANES), "");
+    case MTLI_QUADGROUP_INDEX_IN_THREADGROUP:
+      return lanes_from(e, LLVMBuildUDiv(e->prologue, first, u32(e, 4), ""), 1,
+                        LANES / 4);
+    case MTLI_SIMDGROUPS_PER_THREADGROUP:
+      return units(e, group_u32(e, group_threads, 0), LANES);
+    case MTLI_QUADGROUPS_PER_THREADGROUP:
+      return units(e, group_u32(e, group_threads, 0), 4);
+    case MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
+      return units(e, full_group_threads(e), LANES);
+    case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
+      return units(e, full_group_threads(e), 4);
+    case MTLI_THREADS_PER_SIMDGROUP: return u32(e, LANES);
+    case MTLI_BUILTIN_NONE:
+    case MTLI_BUILTIN_COUNT: break;
+  }
+  lanes_refuse(e, "an unknown built-in input");
+  return LLVMGetPoison(e->types.i32);
+}
+
+static LLVMValueRef cached_position(lanes_emitter *e, mtli_builtin builtin,
+                                    uint32_t dimension) {
+  if (builtin >= MTLI_BUILTIN_COUNT || dimension > 2) {
+    lanes_refuse(e, "an unknown built-in input");
+    return LLVMGetPoison(e->types.i32);
+  }
+  LLVMValueRef *cached = &e->positions[builtin][dimension];
+  if (!*cached) {
+    *cached = position(e, builtin, dimension);
+  }
+  return *cached;
+}
+
+static void emit_position(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef builtin = LLVMGetOperand(call, 0);
+  LLVMValueRef dimension = LLVMGetOperand(call, 1);
+  if (!LLVMIsAConstantInt(builtin) || !LLVMIsAConstantInt(dimension)) {
+    lanes_refuse(e, "mettle.position of something that is not constant");
+    return;
+  }
+  lanes_set_everywhere(
+      e, call,
+      cached_position(e, (mtli_builtin)LLVMConstIntGetZExtValue(builtin),
+                      (uint32_t)LLVMConstIntGetZExtValue(dimension)));
+}
+
+// --- Intrinsics --------------------------------------------------------------
+
+// Which of the types an intrinsic is named after: its result, its argument.
+static uint32_t overloads_of(const char *name, LLVMTypeRef result,
+                             LLVMTypeRef argument_type, LLVMTypeRef second,
+                             LLVMTypeRef *out_types) {
+  if (strncmp(name, "llvm.fpto", 9) == 0) {
+    out_types[0] = result;
+    out_types[1] = argument_type;
+    return 2;
+  }
+  if (strncmp(name, "llvm.ldexp.", 11) == 0) {
+    out_types[0] = result;
+    out_types[1] = second;
+    return 2;
+  }
+  out_types[0] = argument_type;
+  return 1;
+}
+
+static void emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
+  const uint32_t width = lanes_width(e, call);
+  const uint32_t argument_count = LLVMGetNumArgOperands(call);
+  LLVMValueRef first = LLVMGetOperand(call, 0);
+  const uint32_t count = lanes_component_count(LLVMTypeOf(first));
+  const char *full = lanes_callee_name(call);
+  // The name without the types, which LLVM appends anew.
+  char name[64];
+  const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
+  size_t length = 0;
+  const char *base = LLVMIntrinsicGetName(id, &length);
+  if (length >= sizeof name || argument_count > 4) {
+    lanes_refuse(e, "the intrinsic %s", full);
+    return;
+  }
+  memcpy(name, base, length);
+  name[length] = 0;
+  LLVMTypeRef result_type = LLVMTypeOf(call);
+  const bool is_pair = LLVMGetTypeKind(result_type) == LLVMStructTypeKind;
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMValueRef arguments[4];
+    for (uint32_t i = 0; i < argument_count; i++) {
+      LLVMValueRef operand = LLVMGetOperand(call, i);
+      arguments[i] = lanes_operand_is_flag(call, i)
+                         ? operand
+                         : lanes_form(e, operand, c, width);
+    }
+    LLVMTypeRef part = lanes_component_type(result_type, c);
+    LLVMTypeRef types[2];
+    const uint32_t type_count = overloads_of(
+        full, lanes_wide(part, width), LLVMTypeOf(arguments[0]),
+        argument_count > 1 ? LLVMTypeOf(arguments[1]) : NULL, types);
+    LLVMValueRef value =
+        lanes_intrinsic(e, name, types, type_count, arguments, argument_count);
+    if (!is_pair) {
+      lanes_set_result(e, call, c, value);
+      continue;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+      lanes_set_result(e, call, c + k * count,
+                       LLVMBuildExtractValue(e->builder, value, k, ""));
+    }
+  }
+}
+
+// --- Barriers and traps ------------------------------------------------------
+
+// Keeps LLVM from moving memory accesses across; the lanes of a simdgroup need
+// no more, for they run in step.
+static void emit_fence(lanes_emitter *e) {
+  LLVMBuildFence(e->builder, LLVMAtomicOrderingSequentiallyConsistent, true,
+                 "");
+}
+
+// Notes why and where, then stops the worker (cpu_abi.h).
+static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef lane =
+      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2);
+  LLVMValueRef thread =
+      LLVMBuildAdd(e->builder, parameter(e, LANES_FIRST), lane, "");
+  LLVMValueRef scratch = parameter(e, LANES_SCRATCH);
+  LLVMSetVolatile(
+      LLVMBuildStore(e->builder, thread,
+                     mtlc_offset(e->builder, scratch,
+                                 offsetof(mtli_cpu_position, thread_in_group))),
+      true);
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  LLVMValueRef reason =
+      lanes_width(e, operand) == 1
+          ? lanes_scalar(e, operand, 0)
+          : LLVMBuildExtractElement(e->builder, lanes_vector(e, operand, 0),
+                                    lane, "");
+  reason = LLVMBuildAdd(e->builder, reason, u32(e, 1), "");
+  LLVMSetVolatile(
+      LLVMBuildStore(e->builder, reason,
+                     mtlc_offset(e->builder, scratch,
+                                 offsetof(mtli_cpu_position, reserved))),
+      true);
+  lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
+}
+
+static bool has_barrier(const lanes_emitter *e, uint32_t node) {
+  LLVMBasicBlockRef block = e->graph->nodes[node].block;
+  if (!block) {
+    return false;
+  }
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMCall &&
+        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Threads that went another way may wait for each other here only if they are
+// on their way out: no barrier lies before them.
+static bool others_are_leaving(const lanes_emitter *e) {
+  const uint32_t count = e->graph->node_count;
+  lanes_set reached = lanes_set_make(e->arena, count);
+  lanes_set_unite(reached, e->plan->steps[e->node].deferred);
+  for (uint32_t n = lanes_set_next(reached, 0); n != LANES_NONE;
+       n = lanes_set_next(reached, n + 1)) {
+    const lanes_node *node = &e->graph->nodes[n];
+    if (has_barrier(e, n) || (node->loop != LANES_NONE &&
+                              lanes_in_loop(e->graph, e->node, node->loop))) {
+      return false;
+    }
+    for (uint32_t k = 0; k < node->successors.count; k++) {
+      lanes_set_add(reached, node->successors.items[k]);
+    }
+  }
+  return true;
+}
+
+static void emit_threadgroup_barrier(lanes_emitter *e) {
+  emit_fence(e);
+  if (e->single_simdgroup) {
+    return;
+  }
+  if (e->plan->steps[e->node].mask != LANES_NONE && !others_are_leaving(e)) {
+    lanes_refuse(e,
+                 "a threadgroup barrier that not all threads reach "
+                 "together");
+    return;
+  }
+  lanes_emit_wait(e);
+}
+
+// --- All calls ---------------------------------------------------------------
+
+void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
+  switch (lanes_callee_of(call)) {
+    case LANES_CALLEE_NOTHING: return;
+    case LANES_CALLEE_ARGUMENT:
+      lanes_set_everywhere(e, call, argument(e, call));
+      return;
+    case LANES_CALLEE_THREADGROUP_MEMORY:
+      lanes_set_everywhere(e, call,
+                           threadgroup_memory(e, LLVMGetOperand(call, 0)));
+      return;
+    case LANES_CALLEE_POSITION: emit_position(e, call); return;
+    case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e); return;
+    case LANES_CALLEE_SIMDGROUP_BARRIER: emit_fence(e); return;
+    case LANES_CALLEE_SHUFFLE: lanes_emit_shuffle(e, call); return;
+    case LANES_CALLEE_BALLOT: lanes_emit_ballot(e, call); return;
+    case LANES_CALLEE_REDUCE:
+    case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
+    case LANES_CALLEE_TRAP: emit_trap(e, call); return;
+    case LANES_CALLEE_ELEMENTWISE: emit_elementwise(e, call); return;
+    case LANES_CALLEE_UNKNOWN:
+      lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+      return;
+    case LANES_CALLEE_OTHER: lanes_emit_serially(e, call); return;
+  }
+}

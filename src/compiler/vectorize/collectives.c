@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// collectives.c: simdgroup operations as shuffles of whole vectors, in the
+// order of combination that docs/ir.md fixes.
+#include "compiler/vectorize/emitter.h"
+
+#include <string.h>
+
+static bool is_float(LLVMTypeRef type) {
+  const LLVMTypeKind kind = LLVMGetTypeKind(type);
+  return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind ||
+         kind == LLVMBFloatTypeKind || kind == LLVMDoubleTypeKind;
+}
+
+// What an inactive thread holds.
+static LLVMValueRef identity_of(LLVMTypeRef type, lanes_collective what) {
+  if (is_float(type)) {
+    switch (what.operation) {
+      case LANES_ADD: return LLVMConstReal(type, -0.0);
+      case LANES_MULTIPLY: return LLVMConstReal(type, 1.0);
+      default: return LLVMConstRealOfString(type, "nan");
+    }
+  }
+  const uint32_t width = LLVMGetIntTypeWidth(type);
+  const uint64_t ones = ~UINT64_C(0) >> (64 - width);
+  uint64_t value = 0;
+  switch (what.operation) {
+    case LANES_MULTIPLY: value = 1; break;
+    case LANES_AND: value = ones; break;
+    case LANES_MINIMUM: value = what.is_unsigned ? ones : ones >> 1; break;
+    case LANES_MAXIMUM: value = what.is_unsigned ? 0 : (ones >> 1) + 1; break;
+    default: break;
+  }
+  return LLVMConstInt(type, value, false);
+}
+
+static LLVMValueRef extremum(lanes_emitter *e, lanes_collective what,
+                             LLVMValueRef a, LLVMValueRef b, bool floating) {
+  const bool minimum = what.operation == LANES_MINIMUM;
+  const char *name = floating ? (minimum ? "llvm.minnum" : "llvm.maxnum")
+                     : what.is_unsigned ? (minimum ? "llvm.umin" : "llvm.umax")
+                                        : (minimum ? "llvm.smin" : "llvm.smax");
+  LLVMTypeRef type = LLVMTypeOf(a);
+  LLVMValueRef arguments[] = {a, b};
+  return lanes_intrinsic(e, name, &type, 1, arguments, 2);
+}
+
+static LLVMValueRef combine(lanes_emitter *e, lanes_collective what,
+                            LLVMValueRef a, LLVMValueRef b) {
+  const bool floating = is_float(LLVMGetElementType(LLVMTypeOf(a)));
+  switch (what.operation) {
+    case LANES_ADD:
+      return LLVMBuildBinOp(e->builder, floating ? LLVMFAdd : LLVMAdd, a, b,
+                            "");
+    case LANES_MULTIPLY:
+      return LLVMBuildBinOp(e->builder, floating ? LLVMFMul : LLVMMul, a, b,
+                            "");
+    case LANES_AND: return LLVMBuildAnd(e->builder, a, b, "");
+    case LANES_OR: return LLVMBuildOr(e->builder, a, b, "");
+    case LANES_XOR: return LLVMBuildXor(e->builder, a, b, "");
+    default: return extremum(e, what, a, b, floating);
+  }
+}
+
+static LLVMValueRef of_active(lanes_emitter *e, LLVMValueRef value,
+                              lanes_collective what) {
+  LLVMValueRef identity =
+      identity_of(LLVMGetElementType(LLVMTypeOf(value)), what);
+  return LLVMBuildSelect(e->builder, e->mask, value,
+                         lanes_splat(e, e->builder, identity), "");
+}
+
+LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
+                          lanes_collective what) {
+  value = of_active(e, value, what);
+  for (uint32_t half = LANES / 2; half > 0; half /= 2) {
+    int low[LANES];
+    int high[LANES];
+    for (uint32_t i = 0; i < half; i++) {
+      low[i] = (int)i;
+      high[i] = (int)(i + half);
+    }
+    LLVMValueRef a = lanes_shuffle(e, value, NULL, low, half);
+    LLVMValueRef b = lanes_shuffle(e, value, NULL, high, half);
+    value = combine(e, what, a, b);
+  }
+  return LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0),
+                                 "");
+}
+
+// Every lane's value moved up by distance; the lowest take their values from
+// below, a vector whose last lanes count.
+static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
+                             LLVMValueRef below, uint32_t distance) {
+  int lanes[LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = (int)(i < distance ? LANES + i : i - distance);
+  }
+  return lanes_shuffle(e, value, below, lanes, LANES);
+}
+
+LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
+                        lanes_collective what) {
+  value = of_active(e, value, what);
+  LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(value));
+  if (what.is_exclusive) {
+    LLVMValueRef start = what.operation == LANES_MULTIPLY
+                             ? identity_of(type, what)
+                             : LLVMConstNull(type);
+    value = moved_up(e, value, lanes_splat(e, e->builder, start), 1);
+  }
+  for (uint32_t distance = 1; distance < LANES; distance *= 2) {
+    LLVMValueRef earlier =
+        moved_up(e, value, LLVMConstNull(LLVMTypeOf(value)), distance);
+    LLVMValueRef sum = combine(e, what, earlier, value);
+    // Lanes with nothing that far below keep their value.
+    int lanes[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(i < distance ? i : LANES + i);
+    }
+    value = lanes_shuffle(e, value, sum, lanes, LANES);
+  }
+  return value;
+}
+
+void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call) {
+  const lanes_collective what = lanes_collective_of(call);
+  if (what.operation == LANES_NO_OPERATION) {
+    lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+    return;
+  }
+  LLVMValueRef value = lanes_vector(e, LLVMGetOperand(call, 0), 0);
+  lanes_set_result(
+      e, call, 0,
+      what.is_scan ? lanes_scan(e, value, what) : lanes_reduce(e, value, what));
+}
+
+// --- Shuffles ----------------------------------------------------------------
+
+static bool machine_has(lanes_emitter *e, const char *feature) {
+  char *features = LLVMGetTargetMachineFeatureString(e->kernel->target);
+  const char *at = strstr(features, feature);
+  const bool has = at && at > features && at[-1] == '+';
+  LLVMDisposeMessage(features);
+  return has;
+}
+
+static LLVMValueRef half_of(lanes_emitter *e, LLVMValueRef value,
+                            uint32_t first) {
+  int lanes[LANES / 2];
+  for (uint32_t i = 0; i < LANES / 2; i++) {
+    lanes[i] = (int)(first + i);
+  }
+  return lanes_shuffle(e, value, NULL, lanes, LANES / 2);
+}
+
+// vpermi2d picks from 32 elements in two registers: a simdgroup of i32.
+static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
+                                   LLVMValueRef index) {
+  LLVMValueRef halves[2];
+  for (uint32_t h = 0; h < 2; h++) {
+    LLVMValueRef arguments[] = {half_of(e, value, 0),
+                                half_of(e, index, h * LANES / 2),
+                                half_of(e, value, LANES / 2)};
+    halves[h] = lanes_intrinsic(e, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
+                                arguments, 3);
+  }
+  int lanes[LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = (int)i;
+  }
+  return lanes_shuffle(e, halves[0], halves[1], lanes, LANES);
+}
+
+static LLVMValueRef permute_i32(lanes_emitter *e, LLVMValueRef value,
+                                LLVMValueRef index) {
+  if (machine_has(e, "avx512f")) {
+    return permute_avx512(e, value, index);
+  }
+  // Through memory: the machine has gathers or LLVM makes loads of them.
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
+  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
+  LLVMValueRef array = LLVMBuildAlloca(builder, LLVMTypeOf(value), "");
+  LLVMDisposeBuilder(builder);
+  LLVMBuildStore(e->builder, value, array);
+  LLVMValueRef pointers =
+      LLVMBuildGEP2(e->builder, e->types.i32, array, &index, 1, "");
+  LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+  LLVMValueRef all = LLVMConstAllOnes(lanes_vector_of(e->types.i1));
+  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, 4), all,
+                              LLVMGetPoison(LLVMTypeOf(value))};
+  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+}
+
+static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
+                            LLVMValueRef index) {
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(value));
+  if (LLVMGetIntTypeWidth(element) == 32) {
+    return permute_i32(e, value, index);
+  }
+  LLVMTypeRef narrow = lanes_vector_of(e->types.i32);
+  LLVMValueRef shift =
+      lanes_splat(e, e->builder, LLVMConstInt(element, 32, false));
+  LLVMValueRef low =
+      permute_i32(e, LLVMBuildTrunc(e->builder, value, narrow, ""), index);
+  LLVMValueRef high = permute_i32(
+      e,
+      LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, value, shift, ""),
+                     narrow, ""),
+      index);
+  low = LLVMBuildZExt(e->builder, low, LLVMTypeOf(value), "");
+  high = LLVMBuildZExt(e->builder, high, LLVMTypeOf(value), "");
+  return LLVMBuildOr(e->builder, low, LLVMBuildShl(e->builder, high, shift, ""),
+                     "");
+}
+
+static LLVMValueRef shuffle_by_constant(lanes_emitter *e, LLVMValueRef value,
+                                        LLVMValueRef index) {
+  int lanes[LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    LLVMValueRef lane = LLVMGetAggregateElement(index, i);
+    if (!lane || !LLVMIsAConstantInt(lane)) {
+      return NULL;
+    }
+    lanes[i] = (int)(LLVMConstIntGetZExtValue(lane) % LANES);
+  }
+  return lanes_shuffle(e, value, NULL, lanes, LANES);
+}
+
+void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  LLVMValueRef lane = LLVMGetOperand(call, 1);
+  if (lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+    lanes_set_result(e, call, 0, lanes_scalar(e, operand, 0));
+    return;
+  }
+  // Lanes that do not run may hold poison, which must not spread.
+  LLVMValueRef value =
+      LLVMBuildFreeze(e->builder, lanes_vector(e, operand, 0), "");
+  LLVMValueRef last = mtlc_i32(e->context, LANES - 1);
+  if (lanes_is_uniform(lanes_shape_of(e->values, lane))) {
+    LLVMValueRef one =
+        LLVMBuildAnd(e->builder, lanes_scalar(e, lane, 0), last, "");
+    lanes_set_result(e, call, 0,
+                     LLVMBuildExtractElement(e->builder, value, one, ""));
+    return;
+  }
+  LLVMValueRef index = lanes_vector(e, lane, 0);
+  LLVMValueRef result =
+      LLVMIsConstant(index) ? shuffle_by_constant(e, value, index) : NULL;
+  if (!result) {
+    index =
+        LLVMBuildAnd(e->builder, index, lanes_splat(e, e->builder, last), "");
+    result = permute(e, value, LLVMBuildFreeze(e->builder, index, ""));
+  }
+  lanes_set_result(e, call, 0, result);
+}
+
+void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef predicate = lanes_vector(e, LLVMGetOperand(call, 0), 0);
+  LLVMValueRef active = LLVMBuildSelect(e->builder, e->mask, predicate,
+                                        LLVMConstNull(LLVMTypeOf(e->mask)), "");
+  lanes_set_result(e, call, 0, lanes_bits(e, active));
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// emitter.h: the function that runs one simdgroup, while it is being written.
+//
+// Every value of the thread function has one or more components: a vector's
+// elements, a structure's fields. Of a component that differs by a stride, or
+// not at all, over runs of lanes, the first of each run is kept: one scalar if
+// the run is the simdgroup, or else a short vector; this number is its width
+// (lanes_width_of). Any other is a vector of 32. Values that another block
+// reads go through memory (an alloca a component): LLVM's mem2reg makes SSA
+// form of it, so no rule of dominance has to be kept here.
+#ifndef MTLC_VECTORIZE_EMITTER_H
+#define MTLC_VECTORIZE_EMITTER_H
+
+#include "compiler/module.h"
+#include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/linearize.h"
+
+// A value of the thread function in the emitted code.
+typedef struct lanes_slot {
+  uint32_t component_count;
+  LLVMValueRef *memory;     // [component_count] allocas, or NULL
+  LLVMValueRef *current;    // [component_count] in this block, if fresh
+  LLVMValueRef *as_vector;  // [component_count] made from less, if fresh
+  uint32_t fresh;           // the block's number in which the two are valid
+  uint32_t vector_fresh;
+  LLVMValueRef *everywhere;  // [component_count] constants and values of the
+                             // entry block, which all blocks can read; or NULL
+  LLVMValueRef
+      *phi_memory;  // [component_count] where edges leave a phi's value
+} lanes_slot;
+
+// A place where the simdgroup waits at a barrier and later goes on.
+typedef struct lanes_wait {
+  LLVMBasicBlockRef before;  // ends in `ret i32 number`
+  LLVMBasicBlockRef after;
+} lanes_wait;
+
+typedef struct lanes_emitter {
+  mtlc_kernel *kernel;
+  mtlc_types types;
+  LLVMContextRef context;
+  LLVMBuilderRef builder;
+  mtli_arena *arena;
+  const lanes_graph *graph;
+  const lanes_values *values;
+  const lanes_plan *plan;
+
+  LLVMValueRef function;
+  LLVMBasicBlockRef entry;      // allocas and what is computed once
+  LLVMBuilderRef prologue;      // at the end of entry
+  LLVMValueRef all_lanes;       // <32 x i1> that entered
+  LLVMValueRef private_memory;  // or NULL
+  LLVMValueRef positions[MTLI_BUILTIN_COUNT][3];  // [builtin][dimension]
+
+  lanes_slot *slots;          // [values->count]
+  LLVMValueRef *mask_memory;  // [node_count] or NULL
+  LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
+  LLVMBasicBlockRef *bodies;  // [node_count] behind its guard
+  LLVMValueRef *memories;     // [memory_count] all allocas, for lanes_spill
+  uint32_t memory_count;
+  uint32_t memory_capacity;
+
+  uint32_t node;      // being emitted
+  uint32_t fresh;     // number of the block being emitted
+  LLVMValueRef mask;  // <32 x i1> the threads that run it
+  bool uncached;      // what is made now does not dominate what comes later
+
+  lanes_wait *waits;  // [wait_count]
+  uint32_t wait_count;
+  uint32_t wait_capacity;
+
+  bool has_waits;         // somewhere in the thread function
+  bool private_in_frame;  // private memory is kept in the frame, not the stack
+  bool single_simdgroup;  // threadgroups have at most 32 threads
+  lanes_list gathers;     // source lines of what a person could make faster:
+  lanes_list scatters;
+  lanes_list serials;  // calls and atomics run lane by lane
+  char refusal[256];   // why the kernel cannot be vectorised, or ""
+} lanes_emitter;
+
+// Parameters of the emitted function.
+typedef enum lanes_parameter {
+  LANES_LAUNCH,      // ptr to mtli_cpu_launch
+  LANES_SCRATCH,     // ptr to the worker's scratch
+  LANES_GROUP,       // ptr to mtlc_group
+  LANES_FRAME,       // ptr to what the simdgroup keeps across barriers
+  LANES_FIRST,       // i32: index in the threadgroup of lane 0
+  LANES_ENTRY_MASK,  // i32: bit i set if there is a lane i
+  LANES_STATE,       // i32: 0 to begin, else the wait to go on from
+  LANES_X,           // i32: lane 0's position in the threadgroup, if rows fill
+  LANES_Y,           // simdgroups
+  LANES_Z,
+  LANES_PARAMETER_COUNT,
+} lanes_parameter;
+
+// Writes the function for one row length (lanes_values.row). Returns NULL with
+// e->refusal set if it cannot.
+LLVMValueRef lanes_emit(lanes_emitter *e, const char *name);
+
+// Notes the source line of an instruction in one of the lists above.
+void lanes_note(lanes_emitter *e, lanes_list *list, LLVMValueRef instruction);
+
+void lanes_refuse(lanes_emitter *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// --- Types (emitter.c) -------------------------------------------------------
+
+uint32_t lanes_component_count(LLVMTypeRef type);
+LLVMTypeRef lanes_component_type(LLVMTypeRef type, uint32_t component);
+LLVMTypeRef lanes_vector_of(LLVMTypeRef type);
+// A vector of width elements; for 1, the type itself.
+LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width);
+
+// --- Values (emitter.c) ------------------------------------------------------
+
+// Returns a component of an operand at its own width: for a width of 1, lane
+// 0's value.
+LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
+                          uint32_t component);
+// Returns it as a vector of 32.
+LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
+                          uint32_t component);
+// Returns it at any width that its own width divides.
+LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
+                        uint32_t component, uint32_t width);
+// Returns it at that width, or as a scalar if it is uniform: for instructions
+// that take either.
+LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
+                                  uint32_t component, uint32_t width);
+// Sets a component of an instruction's result, in the form of its shape.
+void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
+                      uint32_t component, LLVMValueRef value);
+// Sets a component that was computed in the entry block.
+void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
+                          LLVMValueRef value);
+// Says whether all operands can be read in the entry block.
+bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
+// Returns an alloca that mem2reg removes.
+LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
+LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
+                         LLVMValueRef scalar);
+LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
+                            LLVMValueRef scalar, uint32_t width);
+// Returns <32 x type> of start, start + step, ...
+LLVMValueRef lanes_steps(LLVMTypeRef type, uint64_t start, uint64_t step);
+// wraps.c: returns i1: the stride of a conditional address holds.
+LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address);
+// Where an address's stride depends on one extension only, and lanes fill
+// their row: returns the lanes before the one that wraps, and by how many bytes
+// those from there on are off the stride. NULL otherwise.
+LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
+                               LLVMValueRef *out_jump_bytes);
+LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
+LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
+LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
+uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
+LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
+                             LLVMTypeRef *overloads, uint32_t overload_count,
+                             LLVMValueRef *arguments, uint32_t count);
+LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                           const int *lanes, uint32_t count);
+
+// flow.c: sets the mask of the node being emitted, in a new block of it.
+void lanes_load_mask(lanes_emitter *e);
+
+// --- Instructions ------------------------------------------------------------
+
+// operations.c: everything that computes and touches nothing.
+void lanes_emit_operation(lanes_emitter *e, LLVMValueRef instruction);
+// Emits an operation again on vectors, for an address whose stride failed.
+LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
+                                       LLVMValueRef instruction,
+                                       uint32_t component);
+// accesses.c
+void lanes_emit_load(lanes_emitter *e, LLVMValueRef load);
+void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
+// serial.c: atomics, unknown calls
+void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
+// builtin_calls.c: everything that docs/ir.md names, and intrinsics
+void lanes_emit_call(lanes_emitter *e, LLVMValueRef call);
+// atomics.c: atomicrmw
+void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
+// Does one thread's read-modify-write on memory that no other worker sees,
+// given the operands. Returns the old value, or NULL if it has to be atomic.
+LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
+                                LLVMValueRef address, LLVMValueRef operand);
+// collectives.c: over the active threads, in the order of docs/ir.md
+LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
+                          lanes_collective what);
+LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
+                        lanes_collective what);
+void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call);
+void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call);
+void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
+// waits.c
+void lanes_emit_wait(lanes_emitter *e);
+// Gives what is alive at each wait a place in the frame, from offset_bytes on.
+// Returns the frame's bytes.
+uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes);
+
+#endif

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// flow.c: writes the function of one simdgroup: its nodes in order, the masks
+// and values that travel along their edges, guards, loops.
+#include "compiler/vectorize/emitter.h"
+
+#include <stdio.h>
+
+// --- Which values go through memory ------------------------------------------
+
+static bool has_wait(const lanes_emitter *e, LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMCall && !e->single_simdgroup &&
+        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Where a use of value reads it: at the end of the edge's block for a phi.
+static bool is_read_elsewhere(const lanes_emitter *e, LLVMUseRef use,
+                              LLVMValueRef value, LLVMBasicBlockRef block) {
+  LLVMValueRef user = LLVMGetUser(use);
+  if (LLVMGetInstructionOpcode(user) != LLVMPHI) {
+    return LLVMGetInstructionParent(user) != block ||
+           lanes_shape_of(e->values, user).conditional;
+  }
+  for (unsigned i = 0; i < LLVMCountIncoming(user); i++) {
+    if (LLVMGetIncomingValue(user, i) == value &&
+        LLVMGetIncomingBlock(user, i) != block) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool needs_memory(const lanes_emitter *e, LLVMValueRef value,
+                         bool block_waits) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    if (block_waits || is_read_elsewhere(e, use, value, block)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void make_slots(lanes_emitter *e) {
+  const lanes_values *values = e->values;
+  e->slots = lanes_allocate(e->arena, values->count, sizeof *e->slots);
+  LLVMBasicBlockRef block = NULL;
+  bool block_waits = false;
+  for (uint32_t n = 0; n < values->count; n++) {
+    LLVMValueRef i = values->items[n];
+    if (LLVMGetInstructionParent(i) != block) {
+      block = LLVMGetInstructionParent(i);
+      block_waits = has_wait(e, block);
+    }
+    LLVMTypeRef type = LLVMTypeOf(i);
+    const uint32_t count = lanes_component_count(type);
+    lanes_slot *slot = &e->slots[n];
+    slot->component_count = count;
+    slot->current = lanes_allocate(e->arena, count, sizeof(void *));
+    slot->as_vector = lanes_allocate(e->arena, count, sizeof(void *));
+    slot->everywhere = lanes_allocate(e->arena, count, sizeof(void *));
+    if (needs_memory(e, i, block_waits)) {
+      slot->memory = lanes_allocate(e->arena, count, sizeof(void *));
+    }
+    if (LLVMGetInstructionOpcode(i) == LLVMPHI) {
+      slot->phi_memory = lanes_allocate(e->arena, count, sizeof(void *));
+      for (uint32_t c = 0; c < count; c++) {
+        LLVMTypeRef part = lanes_component_type(type, c);
+        slot->phi_memory[c] =
+            lanes_memory(e, lanes_wide(part, lanes_width(e, i)));
+      }
+    }
+  }
+}
+
+// --- Masks -------------------------------------------------------------------
+
+static void make_masks(lanes_emitter *e) {
+  const uint32_t count = e->graph->node_count;
+  e->mask_memory = lanes_allocate(e->arena, count, sizeof(void *));
+  for (uint32_t n = 0; n < count; n++) {
+    if (e->plan->steps[n].mask == n) {
+      e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
+    }
+  }
+}
+
+static void clear_mask(lanes_emitter *e, uint32_t node) {
+  if (e->mask_memory[node]) {
+    LLVMBuildStore(e->builder, LLVMConstNull(lanes_vector_of(e->types.i1)),
+                   e->mask_memory[node]);
+  }
+}
+
+void lanes_load_mask(lanes_emitter *e) {
+  const uint32_t owner = e->plan->steps[e->node].mask;
+  e->mask = owner == LANES_NONE
+                ? e->all_lanes
+                : LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
+                                 e->mask_memory[owner], "mask");
+}
+
+// The threads of the node for which a condition holds. A select, for in lanes
+// that do not run the condition may be poison.
+static LLVMValueRef narrowed(lanes_emitter *e, LLVMValueRef condition) {
+  return LLVMBuildSelect(e->builder, e->mask, condition,
+                         LLVMConstNull(LLVMTypeOf(e->mask)), "");
+}
+
+// --- Edges -------------------------------------------------------------------
+
+static LLVMValueRef incoming_value(LLVMValueRef phi, LLVMBasicBlockRef from) {
+  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+    if (LLVMGetIncomingBlock(phi, i) == from) {
+      return LLVMGetIncomingValue(phi, i);
+    }
+  }
+  return NULL;
+}
+
+// Says whether lanes that came another way may hold a value already.
+static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
+                       bool is_back_edge) {
+  if (lanes_leaves_divergent_loop(e->values, from, to)) {
+    return true;
+  }
+  const lanes_node *node = &e->graph->nodes[to];
+  if (is_back_edge) {
+    return e->graph->loops[node->loop].back_edge_count > 1;
+  }
+  return e->values->joins[to] && node->predecessors.items[0] != from;
+}
+
+static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
+                     LLVMValueRef edge_mask, bool blend) {
+  const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
+  const uint32_t width = lanes_width(e, phi);
+  for (uint32_t c = 0; c < slot->component_count; c++) {
+    LLVMValueRef new = lanes_form(e, value, c, width);
+    if (width == LANES && blend) {
+      LLVMValueRef old =
+          LLVMBuildLoad2(e->builder, LLVMTypeOf(new), slot->phi_memory[c], "");
+      new = LLVMBuildSelect(e->builder, edge_mask, new, old, "");
+    }
+    LLVMBuildStore(e->builder, new, slot->phi_memory[c]);
+  }
+}
+
+static void emit_edge(lanes_emitter *e, uint32_t k, LLVMValueRef edge_mask) {
+  const lanes_node *node = &e->graph->nodes[e->node];
+  const uint32_t to = node->successors.items[k];
+  if (e->graph->nodes[to].kind == LANES_EXIT) {
+    return;
+  }
+  if (e->mask_memory[to]) {
+    LLVMValueRef old = LLVMBuildLoad2(e->builder, LLVMTypeOf(edge_mask),
+                                      e->mask_memory[to], "");
+    LLVMBuildStore(e->builder, LLVMBuildOr(e->builder, old, edge_mask, ""),
+                   e->mask_memory[to]);
+  }
+  LLVMBasicBlockRef target =
+      LLVMGetSuccessor(LLVMGetBasicBlockTerminator(node->block), k);
+  const bool is_back_edge = e->graph->nodes[to].kind == LANES_LATCH;
+  const uint32_t target_node = lanes_map_get(&e->graph->blocks, target);
+  const bool blend = is_back_edge ? must_blend(e, e->node, target_node, true)
+                                  : must_blend(e, e->node, to, false);
+  for (LLVMValueRef phi = LLVMGetFirstInstruction(target);
+       phi && LLVMGetInstructionOpcode(phi) == LLVMPHI;
+       phi = LLVMGetNextInstruction(phi)) {
+    pass_phi(e, phi, incoming_value(phi, node->block), edge_mask, blend);
+  }
+}
+
+static LLVMBasicBlockRef start_of(const lanes_emitter *e, uint32_t node) {
+  return e->starts[node == LANES_NONE ? e->graph->node_count - 1 : node];
+}
+
+static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
+  LLVMBasicBlockRef edges[2] = {lanes_block(e, ""), lanes_block(e, "")};
+  LLVMBuildCondBr(e->builder, lanes_scalar(e, condition, 0), edges[0],
+                  edges[1]);
+  e->uncached = true;
+  for (uint32_t k = 0; k < 2; k++) {
+    LLVMPositionBuilderAtEnd(e->builder, edges[k]);
+    emit_edge(e, k, e->mask);
+    LLVMBuildBr(e->builder, start_of(e, e->plan->steps[e->node].next[k]));
+  }
+  e->uncached = false;
+}
+
+static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
+  const lanes_node *node = &e->graph->nodes[e->node];
+  const lanes_step *step = &e->plan->steps[e->node];
+  if (step->keeps_branch) {
+    emit_kept_branch(e, LLVMGetCondition(end));
+    return;
+  }
+  if (node->successors.count == 2) {
+    LLVMValueRef condition = lanes_vector(e, LLVMGetCondition(end), 0);
+    emit_edge(e, 0, narrowed(e, condition));
+    emit_edge(e, 1, narrowed(e, LLVMBuildNot(e->builder, condition, "")));
+  } else if (node->successors.count == 1) {
+    emit_edge(e, 0, e->mask);
+  }
+  LLVMBuildBr(e->builder, start_of(e, step->next[0]));
+}
+
+// --- Nodes -------------------------------------------------------------------
+
+static void emit_phi(lanes_emitter *e, LLVMValueRef phi) {
+  const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
+  for (uint32_t c = 0; c < slot->component_count; c++) {
+    LLVMValueRef memory = slot->phi_memory[c];
+    lanes_set_result(
+        e, phi, c,
+        LLVMBuildLoad2(e->builder, LLVMGetAllocatedType(memory), memory, ""));
+  }
+}
+
+static void emit_alloca(lanes_emitter *e, LLVMValueRef instruction) {
+  const uint32_t number = lanes_map_get(&e->values->numbers, instruction);
+  const lanes_private *memory =
+      &e->values->privates[e->values->private_of[number]];
+  lanes_set_everywhere(
+      e, instruction,
+      mtlc_offset(e->prologue, e->private_memory, memory->offset_bytes));
+}
+
+static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMPHI: emit_phi(e, i); return;
+    case LLVMAlloca: emit_alloca(e, i); return;
+    case LLVMLoad: lanes_emit_load(e, i); return;
+    case LLVMStore: lanes_emit_store(e, i); return;
+    case LLVMCall: lanes_emit_call(e, i); return;
+    case LLVMAtomicRMW: lanes_emit_atomic(e, i); return;
+    case LLVMAtomicCmpXchg: lanes_emit_serially(e, i); return;
+    case LLVMFence:
+      LLVMBuildFence(e->builder, LLVMGetOrdering(i), false, "");
+      return;
+    case LLVMBr: emit_terminator(e, i); return;
+    case LLVMRet:
+    case LLVMUnreachable: emit_terminator(e, i); return;
+    default: lanes_emit_operation(e, i); return;
+  }
+}
+
+static void enter_loop(lanes_emitter *e) {
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  if (loop == LANES_NONE || e->graph->loops[loop].header != e->node) {
+    return;
+  }
+  for (uint32_t n = e->node + 1; n <= e->graph->loops[loop].latch; n++) {
+    clear_mask(e, n);
+  }
+}
+
+static void emit_block(lanes_emitter *e) {
+  const lanes_step *step = &e->plan->steps[e->node];
+  if (step->skip != LANES_NONE) {
+    lanes_load_mask(e);
+    LLVMBuildCondBr(e->builder, lanes_any(e, e->mask), e->bodies[e->node],
+                    start_of(e, step->skip));
+  } else {
+    LLVMBuildBr(e->builder, e->bodies[e->node]);
+  }
+  LLVMPositionBuilderAtEnd(e->builder, e->bodies[e->node]);
+  e->fresh++;
+  lanes_load_mask(e);
+  enter_loop(e);
+  for (LLVMValueRef i = LLVMGetFirstInstruction(e->graph->nodes[e->node].block);
+       i && !e->refusal[0]; i = LLVMGetNextInstruction(i)) {
+    emit_instruction(e, i);
+  }
+}
+
+static void emit_latch(lanes_emitter *e) {
+  const uint32_t l = e->graph->nodes[e->node].loop;
+  const lanes_loop *loop = &e->graph->loops[l];
+  if (!e->values->divergent_loop[l]) {
+    LLVMBuildBr(e->builder, e->bodies[loop->header]);
+    return;
+  }
+  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
+                                     e->mask_memory[e->node], "left");
+  LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
+  LLVMBuildCondBr(e->builder, lanes_any(e, left), e->bodies[loop->header],
+                  start_of(e, e->plan->steps[e->node].next[0]));
+}
+
+static void make_blocks(lanes_emitter *e) {
+  const uint32_t count = e->graph->node_count;
+  e->starts = lanes_allocate(e->arena, count, sizeof(void *));
+  e->bodies = lanes_allocate(e->arena, count, sizeof(void *));
+  for (uint32_t n = 0; n < count; n++) {
+    char name[32];
+    snprintf(name, sizeof name, "node%u", n);
+    e->starts[n] = lanes_block(e, name);
+    if (e->graph->nodes[n].kind == LANES_BLOCK) {
+      e->bodies[n] = lanes_block(e, "");
+    }
+  }
+}
+
+static void emit_nodes(lanes_emitter *e) {
+  for (uint32_t n = 0; n < e->graph->node_count && !e->refusal[0]; n++) {
+    e->node = n;
+    LLVMPositionBuilderAtEnd(e->builder, e->starts[n]);
+    e->fresh++;
+    switch (e->graph->nodes[n].kind) {
+      case LANES_BLOCK: emit_block(e); break;
+      case LANES_LATCH: emit_latch(e); break;
+      case LANES_EXIT: LLVMBuildRet(e->builder, mtlc_i32(e->context, 0)); break;
+    }
+  }
+}
+
+// --- The function ------------------------------------------------------------
+
+static void declare_function(lanes_emitter *e, const char *name) {
+  LLVMTypeRef p = e->types.pointer;
+  LLVMTypeRef i32 = e->types.i32;
+  LLVMTypeRef parameters[] = {p, p, p, p, i32, i32, i32, i32, i32, i32};
+  e->function = LLVMAddFunction(
+      e->kernel->module, name,
+      LLVMFunctionType(i32, parameters, LANES_PARAMETER_COUNT, false));
+  mtlc_set_attribute(e->function, "nounwind", 0);
+  e->entry = lanes_block(e, "entry");
+  LLVMPositionBuilderAtEnd(e->prologue, e->entry);
+  e->all_lanes =
+      LLVMBuildBitCast(e->prologue, LLVMGetParam(e->function, LANES_ENTRY_MASK),
+                       lanes_vector_of(e->types.i1), "lanes");
+}
+
+// Ends the entry block: to the beginning, or to where the simdgroup waited.
+static void emit_resumption(lanes_emitter *e) {
+  LLVMBasicBlockRef begin = lanes_block(e, "begin");
+  LLVMPositionBuilderAtEnd(e->builder, begin);
+  for (uint32_t n = 0; n < e->graph->node_count; n++) {
+    clear_mask(e, n);
+  }
+  LLVMBuildBr(e->builder, e->starts[0]);
+  if (!e->wait_count) {
+    LLVMBuildBr(e->prologue, begin);
+    return;
+  }
+  LLVMValueRef jump =
+      LLVMBuildSwitch(e->prologue, LLVMGetParam(e->function, LANES_STATE),
+                      begin, e->wait_count);
+  for (uint32_t i = 0; i < e->wait_count; i++) {
+    LLVMAddCase(jump, mtlc_i32(e->context, i + 1), e->waits[i].after);
+  }
+}
+
+// Behind the frame's state, or on the stack.
+static void make_private_memory(lanes_emitter *e) {
+  const uint64_t bytes = e->values->private_bytes;
+  if (!bytes) {
+    return;
+  }
+  if (e->private_in_frame) {
+    e->private_memory =
+        mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_FRAME), 64);
+    return;
+  }
+  e->private_memory = LLVMBuildAlloca(
+      e->prologue, LLVMArrayType2(e->types.i8, bytes), "private");
+  LLVMSetAlignment(e->private_memory, 64);
+}
+
+LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
+  declare_function(e, name);
+  make_private_memory(e);
+  make_slots(e);
+  make_masks(e);
+  make_blocks(e);
+  emit_nodes(e);
+  if (e->refusal[0]) {
+    LLVMDeleteFunction(e->function);
+    return NULL;
+  }
+  emit_resumption(e);
+  return e->function;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// group.c: mettle.group and mettle.context_bytes around the functions of one
+// simdgroup: loops from IR text, and the choice between row lengths.
+#include "compiler/vectorize/group.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "code/cpu_abi.h"
+#include "compiler/module.h"
+#include "compiler/vectorize/shape.h"
+
+extern const char mtlc_text_simdgroups[];
+extern const char mtlc_text_simdgroups_waiting[];
+
+// A larger function is called for whole simdgroups as for others: twice the
+// code would cost more to compile than a known mask saves.
+enum { LARGEST_COPY_INSTRUCTIONS = 1500 };
+
+// --- Text --------------------------------------------------------------------
+
+typedef struct replacement {
+  const char *name;
+  const char *value;
+} replacement;
+
+static void append(char **text, size_t *length, const char *more,
+                   size_t more_length) {
+  char *grown = realloc(*text, *length + more_length + 1);
+  if (!grown) {
+    abort();  // as LLVM does; the client starts another compiler
+  }
+  memcpy(grown + *length, more, more_length);
+  *length += more_length;
+  grown[*length] = 0;
+  *text = grown;
+}
+
+static char *fill_in(const char *text, const replacement *replacements,
+                     size_t count) {
+  char *result = NULL;
+  size_t length = 0;
+  while (*text) {
+    const size_t plain = strcspn(text, "$");
+    append(&result, &length, text, plain);
+    text += plain;
+    size_t i = 0;
+    while (*text && i < count &&
+           !mtlc_starts_with(text + 1, replacements[i].name)) {
+      i++;
+    }
+    if (*text && i < count) {
+      append(&result, &length, replacements[i].value,
+             strlen(replacements[i].value));
+      text += 1 + strlen(replacements[i].name);
+    } else if (*text) {
+      append(&result, &length, text++, 1);
+    }
+  }
+  return result;
+}
+
+static uint32_t instruction_count(LLVMValueRef function) {
+  uint32_t count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      count++;
+    }
+  }
+  return count;
+}
+
+static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
+                            bool has_waits, uint64_t frame_bytes) {
+  char row[8];
+  char frame[24];
+  snprintf(row, sizeof row, "%u", variant->row);
+  snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
+  const bool in_place =
+      variant->row > 1 &&
+      instruction_count(variant->function) <= LARGEST_COPY_INSTRUCTIONS;
+  const replacement replacements[] = {
+      {"ROW", row},
+      {"FRAME", frame},
+      {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
+  char *text =
+      fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,
+              replacements, sizeof replacements / sizeof *replacements);
+  const mtl_status status = mtlc_link_text(kernel, "simdgroups", text);
+  free(text);
+  return status;
+}
+
+// --- mettle.group ------------------------------------------------------------
+
+typedef struct chooser {
+  mtlc_kernel *kernel;
+  mtlc_types types;
+  LLVMBuilderRef builder;
+  LLVMValueRef group;  // the function
+} chooser;
+
+static LLVMValueRef load_u32(const chooser *c, unsigned parameter,
+                             uint64_t offset) {
+  return LLVMBuildLoad2(
+      c->builder, c->types.i32,
+      mtlc_offset(c->builder, LLVMGetParam(c->group, parameter), offset), "");
+}
+
+static LLVMValueRef is_equal(const chooser *c, LLVMValueRef value,
+                             uint32_t to) {
+  return LLVMBuildICmp(c->builder, LLVMIntEQ, value,
+                       mtlc_i32(c->kernel->context, to), "");
+}
+
+// Rows that fill simdgroups, or parts of one; positions that do not overflow
+// (calls.c, GRID_BITS).
+static LLVMValueRef fits(const chooser *c, uint8_t row) {
+  const uint64_t size = offsetof(mtlc_group, size);
+  LLVMValueRef x = load_u32(c, 3, size);
+  LLVMValueRef mask = mtlc_i32(c->kernel->context, row - 1u);
+  LLVMValueRef whole = is_equal(c, LLVMBuildAnd(c->builder, x, mask, ""), 0);
+  if (row == LANES) {
+    LLVMValueRef flat =
+        LLVMBuildAnd(c->builder, is_equal(c, load_u32(c, 3, size + 4), 1),
+                     is_equal(c, load_u32(c, 3, size + 8), 1), "");
+    whole = LLVMBuildOr(c->builder, whole, flat, "");
+  }
+  LLVMValueRef grid = load_u32(c, 0, offsetof(mtli_cpu_launch, grid_threads));
+  LLVMValueRef small = LLVMBuildICmp(c->builder, LLVMIntSGE, grid,
+                                     mtlc_i32(c->kernel->context, 0), "");
+  return LLVMBuildAnd(c->builder, whole, small, "");
+}
+
+static void call_loop(const chooser *c, uint8_t row) {
+  char name[32];
+  snprintf(name, sizeof name, "mettle.simdgroups.%u", row);
+  LLVMValueRef arguments[4];
+  LLVMGetParams(c->group, arguments);
+  mtlc_call(c->builder, LLVMGetNamedFunction(c->kernel->module, name),
+            arguments, 4);
+  LLVMBuildRetVoid(c->builder);
+}
+
+static LLVMBasicBlockRef new_block(const chooser *c) {
+  return LLVMAppendBasicBlockInContext(c->kernel->context, c->group, "");
+}
+
+static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
+                         uint32_t variant_count) {
+  chooser c = {.kernel = kernel,
+               .types = mtlc_types_of(kernel->context),
+               .builder = LLVMCreateBuilderInContext(kernel->context)};
+  LLVMTypeRef p = c.types.pointer;
+  LLVMTypeRef parameters[] = {p, p, p, p};
+  c.group = mtlc_declare(kernel->module, MTLC_GROUP_FUNCTION,
+                         LLVMFunctionType(c.types.nothing, parameters, 4, 0));
+  mtlc_set_attribute(c.group, "nounwind", 0);
+  LLVMPositionBuilderAtEnd(c.builder, new_block(&c));
+  for (uint32_t i = 0; i + 1 < variant_count; i++) {
+    LLVMBasicBlockRef yes = new_block(&c);
+    LLVMBasicBlockRef no = new_block(&c);
+    LLVMBuildCondBr(c.builder, fits(&c, variants[i].row), yes, no);
+    LLVMPositionBuilderAtEnd(c.builder, yes);
+    call_loop(&c, variants[i].row);
+    LLVMPositionBuilderAtEnd(c.builder, no);
+  }
+  call_loop(&c, variants[variant_count - 1].row);
+  LLVMDisposeBuilder(c.builder);
+}
+
+static void define_context_bytes(mtlc_kernel *kernel, bool has_waits,
+                                 uint64_t frame_bytes) {
+  mtlc_types types = mtlc_types_of(kernel->context);
+  LLVMValueRef function =
+      mtlc_declare(kernel->module, MTLC_CONTEXT_BYTES_FUNCTION,
+                   LLVMFunctionType(types.i64, &types.i32, 1, 0));
+  mtlc_set_attribute(function, "nounwind", 0);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  LLVMPositionBuilderAtEnd(
+      builder, LLVMAppendBasicBlockInContext(kernel->context, function, ""));
+  LLVMValueRef bytes = mtlc_i64(kernel->context, frame_bytes);
+  if (has_waits) {
+    LLVMValueRef threads =
+        LLVMBuildZExt(builder, LLVMGetParam(function, 0), types.i64, "");
+    LLVMValueRef up = LLVMBuildAdd(builder, threads,
+                                   mtlc_i64(kernel->context, LANES - 1), "");
+    LLVMValueRef count =
+        LLVMBuildUDiv(builder, up, mtlc_i64(kernel->context, LANES), "");
+    bytes = LLVMBuildMul(builder, count, bytes, "");
+  }
+  LLVMBuildRet(builder, bytes);
+  LLVMDisposeBuilder(builder);
+}
+
+mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
+                            uint32_t variant_count, bool has_waits,
+                            uint64_t frame_bytes) {
+  for (uint32_t i = 0; i < variant_count; i++) {
+    MTL_TRY(link_loop(kernel, &variants[i], has_waits, frame_bytes));
+  }
+  define_group(kernel, variants, variant_count);
+  define_context_bytes(kernel, has_waits, frame_bytes);
+  return MTL_OK;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// group.h: from functions of one simdgroup to mettle.group (passes.h).
+#ifndef MTLC_VECTORIZE_GROUP_H
+#define MTLC_VECTORIZE_GROUP_H
+
+#include "compiler/passes.h"
+
+// The function of one simdgroup, for one row length.
+typedef struct lanes_variant {
+  uint8_t row;
+  LLVMValueRef function;  // mettle.simdgroup.<row>
+} lanes_variant;
+
+// Links the loops over simdgroups around the variants, in order of preference,
+// the last of which must fit any threadgroup.
+//
+//   frame_bytes  what a simdgroup keeps; has_waits: each one, at the same time
+mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
+                            uint32_t variant_count, bool has_waits,
+                            uint64_t frame_bytes);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// serial.c: runs an instruction that has no vector form once for each thread
+// that is active, by rising lane: atomics, volatile accesses, unknown calls.
+#include <llvm-c/DebugInfo.h>
+
+#include "compiler/vectorize/emitter.h"
+
+// Bits do not lie in memory one a byte; everything else is as in a vector.
+static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
+  return type == e->types.i1 ? e->types.i8 : type;
+}
+
+// Not one of e->memories: its address is computed, so it stays in memory.
+static LLVMValueRef array_of(lanes_emitter *e, LLVMTypeRef type) {
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
+  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
+  LLVMValueRef array =
+      LLVMBuildAlloca(builder, lanes_vector_of(storage_of(e, type)), "");
+  LLVMDisposeBuilder(builder);
+  return array;
+}
+
+static LLVMValueRef element_at(lanes_emitter *e, LLVMTypeRef type,
+                               LLVMValueRef array, LLVMValueRef lane) {
+  return LLVMBuildGEP2(e->builder, storage_of(e, type), array, &lane, 1, "");
+}
+
+// An operand's components, ready to be picked up by lane.
+typedef struct serial_operand {
+  LLVMTypeRef type;
+  uint32_t count;
+  LLVMValueRef *components;  // [count] scalars or arrays
+  bool is_array;
+} serial_operand;
+
+static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
+  serial_operand operand = {.type = LLVMTypeOf(value),
+                            .count = lanes_component_count(LLVMTypeOf(value))};
+  operand.components =
+      lanes_allocate(e->arena, operand.count, sizeof(LLVMValueRef));
+  operand.is_array = !lanes_is_uniform(lanes_shape_of(e->values, value));
+  for (uint32_t c = 0; c < operand.count; c++) {
+    if (!operand.is_array) {
+      operand.components[c] = lanes_scalar(e, value, c);
+      continue;
+    }
+    LLVMTypeRef type = lanes_component_type(operand.type, c);
+    LLVMValueRef vector = lanes_vector(e, value, c);
+    if (type == e->types.i1) {
+      vector =
+          LLVMBuildZExt(e->builder, vector, lanes_vector_of(e->types.i8), "");
+    }
+    operand.components[c] = array_of(e, type);
+    LLVMBuildStore(e->builder, vector, operand.components[c]);
+  }
+  return operand;
+}
+
+static LLVMValueRef pick_component(lanes_emitter *e,
+                                   const serial_operand *operand, uint32_t c,
+                                   LLVMValueRef lane) {
+  if (!operand->is_array) {
+    return operand->components[c];
+  }
+  LLVMTypeRef type = lanes_component_type(operand->type, c);
+  LLVMValueRef value =
+      LLVMBuildLoad2(e->builder, storage_of(e, type),
+                     element_at(e, type, operand->components[c], lane), "");
+  return type == e->types.i1
+             ? LLVMBuildTrunc(e->builder, value, e->types.i1, "")
+             : value;
+}
+
+// Puts a whole value of a thread together from its components.
+static LLVMValueRef assemble(lanes_emitter *e, LLVMTypeRef type,
+                             const serial_operand *operand, uint32_t *component,
+                             LLVMValueRef lane) {
+  const LLVMTypeKind kind = LLVMGetTypeKind(type);
+  if (kind != LLVMVectorTypeKind && kind != LLVMStructTypeKind &&
+      kind != LLVMArrayTypeKind) {
+    return pick_component(e, operand, (*component)++, lane);
+  }
+  LLVMValueRef whole = LLVMGetPoison(type);
+  const unsigned count = kind == LLVMVectorTypeKind ? LLVMGetVectorSize(type)
+                         : kind == LLVMArrayTypeKind
+                             ? (unsigned)LLVMGetArrayLength2(type)
+                             : LLVMCountStructElementTypes(type);
+  for (unsigned i = 0; i < count; i++) {
+    LLVMTypeRef part = kind == LLVMStructTypeKind
+                           ? LLVMStructGetTypeAtIndex(type, i)
+                           : LLVMGetElementType(type);
+    LLVMValueRef value = assemble(e, part, operand, component, lane);
+    whole = kind == LLVMVectorTypeKind
+                ? LLVMBuildInsertElement(e->builder, whole, value,
+                                         mtlc_i32(e->context, i), "")
+                : LLVMBuildInsertValue(e->builder, whole, value, i, "");
+  }
+  return whole;
+}
+
+// Takes a whole value apart, in the same order.
+static void disassemble(lanes_emitter *e, LLVMValueRef value,
+                        LLVMValueRef *components, uint32_t *component) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  const LLVMTypeKind kind = LLVMGetTypeKind(type);
+  if (kind == LLVMVectorTypeKind) {
+    for (uint32_t i = 0; i < LLVMGetVectorSize(type); i++) {
+      components[(*component)++] = LLVMBuildExtractElement(
+          e->builder, value, mtlc_i32(e->context, i), "");
+    }
+  } else if (kind == LLVMStructTypeKind || kind == LLVMArrayTypeKind) {
+    const unsigned count = kind == LLVMArrayTypeKind
+                               ? (unsigned)LLVMGetArrayLength2(type)
+                               : LLVMCountStructElementTypes(type);
+    for (unsigned i = 0; i < count; i++) {
+      disassemble(e, LLVMBuildExtractValue(e->builder, value, i, ""),
+                  components, component);
+    }
+  } else {
+    components[(*component)++] = value;
+  }
+}
+
+static LLVMValueRef perform(lanes_emitter *e, LLVMValueRef instruction,
+                            LLVMValueRef *operands, uint32_t operand_count) {
+  if (LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW) {
+    LLVMValueRef old =
+        lanes_update_alone(e, instruction, operands[0], operands[1]);
+    if (old) {
+      return old;
+    }
+  }
+  LLVMValueRef clone = LLVMInstructionClone(instruction);
+  LLVMInstructionSetDebugLoc(clone, NULL);
+  for (uint32_t i = 0; i < operand_count; i++) {
+    LLVMSetOperand(clone, i, operands[i]);
+  }
+  LLVMInsertIntoBuilder(e->builder, clone);
+  return clone;
+}
+
+// Runs the instruction for one thread and puts its result into the arrays.
+static void run_one(lanes_emitter *e, LLVMValueRef instruction,
+                    const serial_operand *operands, uint32_t operand_count,
+                    LLVMValueRef *results, LLVMValueRef lane) {
+  LLVMValueRef *values =
+      lanes_allocate(e->arena, operand_count, sizeof *values);
+  for (uint32_t i = 0; i < operand_count; i++) {
+    uint32_t component = 0;
+    values[i] = assemble(e, operands[i].type, &operands[i], &component, lane);
+  }
+  LLVMValueRef result = perform(e, instruction, values, operand_count);
+  LLVMTypeRef type = LLVMTypeOf(instruction);
+  const uint32_t count = lanes_component_count(type);
+  LLVMValueRef *components = lanes_allocate(e->arena, count, sizeof(void *));
+  uint32_t component = 0;
+  if (count) {
+    disassemble(e, result, components, &component);
+  }
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMTypeRef part = lanes_component_type(type, c);
+    LLVMValueRef value = components[c];
+    if (part == e->types.i1) {
+      value = LLVMBuildZExt(e->builder, value, e->types.i8, "");
+    }
+    LLVMBuildStore(e->builder, value, element_at(e, part, results[c], lane));
+  }
+}
+
+static void loop_over_lanes(lanes_emitter *e, LLVMValueRef instruction,
+                            const serial_operand *operands,
+                            uint32_t operand_count, LLVMValueRef *results) {
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMValueRef zero = mtlc_i32(e->context, 0);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+  LLVMBasicBlockRef turn = lanes_block(e, "turn");
+  LLVMBasicBlockRef done = lanes_block(e, "turned");
+  LLVMBuildCondBr(e->builder,
+                  LLVMBuildICmp(e->builder, LLVMIntNE, bits, zero, ""), turn,
+                  done);
+  LLVMPositionBuilderAtEnd(e->builder, turn);
+  LLVMValueRef left = LLVMBuildPhi(e->builder, e->types.i32, "");
+  LLVMValueRef arguments[] = {left, LLVMConstInt(e->types.i1, 1, false)};
+  LLVMValueRef lane =
+      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2);
+  run_one(e, instruction, operands, operand_count, results, lane);
+  LLVMValueRef lower =
+      LLVMBuildSub(e->builder, left, mtlc_i32(e->context, 1), "");
+  LLVMValueRef rest = LLVMBuildAnd(e->builder, left, lower, "");
+  LLVMBuildCondBr(e->builder,
+                  LLVMBuildICmp(e->builder, LLVMIntNE, rest, zero, ""), turn,
+                  done);
+  LLVMValueRef values[] = {bits, rest};
+  LLVMBasicBlockRef blocks[] = {before, turn};
+  LLVMAddIncoming(left, values, blocks, 2);
+  LLVMPositionBuilderAtEnd(e->builder, done);
+}
+
+// The called function is a call's last operand: a thread's own value as well
+// if the call goes through a pointer.
+static uint32_t own_operand_count(LLVMValueRef instruction) {
+  return mtlc_callee(instruction) ? LLVMGetNumArgOperands(instruction)
+                                  : (uint32_t)LLVMGetNumOperands(instruction);
+}
+
+void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
+  const uint32_t operand_count = own_operand_count(instruction);
+  lanes_note(e, &e->serials, instruction);
+  serial_operand *operands =
+      lanes_allocate(e->arena, operand_count, sizeof *operands);
+  for (uint32_t i = 0; i < operand_count; i++) {
+    operands[i] = spread_operand(e, LLVMGetOperand(instruction, i));
+  }
+  LLVMTypeRef type = LLVMTypeOf(instruction);
+  const uint32_t count = lanes_component_count(type);
+  LLVMValueRef *results = lanes_allocate(e->arena, count, sizeof *results);
+  for (uint32_t c = 0; c < count; c++) {
+    results[c] = array_of(e, lanes_component_type(type, c));
+  }
+  loop_over_lanes(e, instruction, operands, operand_count, results);
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMTypeRef part = lanes_component_type(type, c);
+    LLVMValueRef value = LLVMBuildLoad2(
+        e->builder, lanes_vector_of(storage_of(e, part)), results[c], "");
+    if (part == e->types.i1) {
+      value = LLVMBuildTrunc(e->builder, value, lanes_vector_of(part), "");
+    }
+    lanes_set_result(e, instruction, c, value);
+  }
+}

@@ -1,0 +1,70 @@
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+; simdgroups.ll: runs the simdgroups of one threadgroup one after the other.
+; group.c replaces $ROW by the row length that the code is for, and $WHOLE by
+; how to call it for a simdgroup without gaps: in place, where the mask is then
+; known, or as it is.
+
+%group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
+
+; launch, scratch, group, frame, first thread, mask, state, position in the
+; threadgroup of the first thread (emitter.h)
+declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
+
+define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
+                                    ptr %context, ptr noalias readonly %group)
+    nounwind {
+enter:
+  %thread.at = getelementptr i8, ptr %scratch, i64 12
+  %threads.at = getelementptr %group, ptr %group, i32 0, i32 3
+  %threads = load i32, ptr %threads.at
+  %size.x.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 0
+  %size.x = load i32, ptr %size.x.at
+  %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
+  %size.y = load i32, ptr %size.y.at
+  %end = and i32 %threads, -32
+  %any.whole = icmp ne i32 %end, 0
+  br i1 %any.whole, label %whole, label %rest
+
+whole:
+  %first = phi i32 [ 0, %enter ], [ %first.next, %whole ]
+  %x = phi i32 [ 0, %enter ], [ %x.next, %whole ]
+  %y = phi i32 [ 0, %enter ], [ %y.next, %whole ]
+  %z = phi i32 [ 0, %enter ], [ %z.next, %whole ]
+  store volatile i32 %first, ptr %thread.at
+  %done = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
+      ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z)
+      $WHOLE
+  ; Where the next simdgroup begins, if rows fill simdgroups.
+  %x.up = add i32 %x, 32
+  %x.ends = icmp uge i32 %x.up, %size.x
+  %x.next = select i1 %x.ends, i32 0, i32 %x.up
+  %x.carry = zext i1 %x.ends to i32
+  %y.up = add i32 %y, %x.carry
+  %y.ends = icmp uge i32 %y.up, %size.y
+  %y.next = select i1 %y.ends, i32 0, i32 %y.up
+  %y.carry = zext i1 %y.ends to i32
+  %z.next = add i32 %z, %y.carry
+  %first.next = add nuw i32 %first, 32
+  %more = icmp ult i32 %first.next, %end
+  br i1 %more, label %whole, label %rest
+
+rest:
+  %x.rest = phi i32 [ 0, %enter ], [ %x.next, %whole ]
+  %y.rest = phi i32 [ 0, %enter ], [ %y.next, %whole ]
+  %z.rest = phi i32 [ 0, %enter ], [ %z.next, %whole ]
+  %left = and i32 %threads, 31
+  %any = icmp ne i32 %left, 0
+  br i1 %any, label %partial, label %leave
+
+partial:
+  %bit = shl nuw i32 1, %left
+  %mask = sub i32 %bit, 1
+  store volatile i32 %end, ptr %thread.at
+  %done.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
+      ptr %group, ptr %context, i32 %end, i32 %mask, i32 0,
+      i32 %x.rest, i32 %y.rest, i32 %z.rest) noinline
+  br label %leave
+
+leave:
+  ret void
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// uniformity.h: which values and which control flow the threads of a simdgroup
+// share.
+#ifndef MTLC_VECTORIZE_UNIFORMITY_H
+#define MTLC_VECTORIZE_UNIFORMITY_H
+
+#include "compiler/vectorize/graph.h"
+#include "compiler/vectorize/shape.h"
+
+// Private memory: an alloca of the thread function, 32 times.
+typedef struct lanes_private {
+  LLVMValueRef alloca_instruction;
+  uint64_t size_bytes;    // of one thread's copy
+  uint32_t unit_bytes;    // 1, 2, 4, 8: the copies are interleaved in units of
+                          // this size; 0: they follow one another
+  uint64_t offset_bytes;  // from the start of the simdgroup's private memory
+} lanes_private;
+
+typedef struct lanes_values {
+  mtli_arena *arena;
+  const lanes_graph *graph;
+  LLVMTargetDataRef data;
+  uint8_t row;  // threads of a row of the threadgroup that are together in a
+                // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
+
+  lanes_map numbers;    // instruction to number
+  LLVMValueRef *items;  // [count], in emission order
+  uint32_t *nodes;      // [count] where it stands
+  lanes_shape *shapes;  // [count]
+  uint32_t count;
+
+  lanes_private *privates;  // [private_count]
+  uint32_t private_count;
+  uint64_t private_bytes;  // of a simdgroup, a multiple of 64
+  uint32_t *private_of;    // [count] the private memory that an alloca or an
+                           // address inside it belongs to, or LANES_NONE
+
+  bool *divergent_branch;  // [node_count] threads may go both ways
+  bool *joins;             // [node_count] threads that parted may meet here
+  bool *masked;            // [node_count] some of the threads that entered the
+                           // function may be missing
+  bool *divergent_loop;    // [loop_count] threads may leave it at different
+                           // times or through different exits
+} lanes_values;
+
+// Numbers the instructions of the graph's blocks and finds all of the above.
+void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
+                       uint8_t row, lanes_values *out_values);
+
+// Returns the shape of an operand: an instruction or a constant.
+lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);
+
+// Says whether a load reads one element for each row of lanes.
+bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address);
+
+// Returns by how much a getelementptr's offsets are to be multiplied.
+uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
+
+// Says whether an edge between nodes leaves a loop that threads leave at
+// different times.
+bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
+                                 uint32_t to);
+
+// private.c: finds the thread function's allocas and lays them out.
+void lanes_privates_find(lanes_values *values);
+
+// calls.c: the shape of a call's result from its arguments' shapes.
+lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
+                                const lanes_shape *operands);
+
+#endif

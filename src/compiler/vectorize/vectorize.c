@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// vectorize.c: the vectoriser's stages in order, for each row length that the
+// kernel's threadgroups may have.
+#include "compiler/vectorize/vectorize.h"
+
+#include <llvm-c/Target.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/expand_copies.h"
+#include "compiler/vectorize/group.h"
+
+// The form that the analyses want: branches only, loops with one back edge,
+// tested at their end, whose values leave through phis at the exits.
+static const char preparation[] =
+    "function(lower-switch,loop-simplify,lcssa,"
+    "loop(loop-rotate<no-header-duplication>),simplifycfg<no-switch-range-to-"
+    "icmp;no-switch-to-lookup;keep-loops>,instcombine<no-verify-fixpoint>,"
+    "lower-switch,loop-simplify,lcssa)";
+// The same where a loop has several entries.
+static const char reduction[] =
+    "function(lower-switch,fix-irreducible,loop-simplify,lcssa)";
+// Out of memory into registers, before the code is copied anywhere.
+static const char cleaning[] =
+    "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "simplifycfg,adce)";
+
+// What is left to do on code that is vectors already: LLVM's -O3 would spend
+// most of its time on looking for more.
+static const char finishing[] =
+    "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
+    "loop-mssa(licm),gvn,dse,instcombine<no-verify-fixpoint>,"
+    "simplifycfg<sink-common-insts>,loop-simplify,lcssa,"
+    "loop(indvars,loop-deletion),loop-unroll<O2;no-runtime>,early-cse,"
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),adce,simplifycfg),"
+    "globaldce";
+
+enum {
+  MAXIMUM_VARIANTS = 4,
+  FRAME_STATE_BYTES = 64,  // where a frame's state is kept, and room to align
+  SMALL_KERNEL_INSTRUCTIONS = 250,
+  STACK_PRIVATE_BYTES = 16 * 1024,  // above it, private memory is in the frame
+};
+
+// What is the same for all variants.
+typedef struct vectorizer {
+  mtlc_kernel *kernel;
+  mtli_arena arena;
+  lanes_graph graph;
+  LLVMTargetDataRef data;
+  bool single_simdgroup;
+  bool has_waits;
+  bool in_frame;  // private memory
+  uint64_t frame_bytes;
+  lanes_variant variants[MAXIMUM_VARIANTS];
+  uint32_t variant_count;
+  char refusal[256];
+} vectorizer;
+
+// --- What the kernel asks for ------------------------------------------------
+
+// What its calls tell: whether it waits at barriers, and how it depends on the
+// threadgroup's shape.
+typedef struct call_survey {
+  bool has_barrier;
+  bool asks_x;      // the thread's position along a row
+  bool asks_other;  // across rows
+  uint32_t instruction_count;
+} call_survey;
+
+static void survey_call(LLVMValueRef instruction, void *context) {
+  call_survey *survey = context;
+  survey->instruction_count++;
+  if (LLVMGetInstructionOpcode(instruction) != LLVMCall) {
+    return;
+  }
+  const lanes_callee callee = lanes_callee_of(instruction);
+  survey->has_barrier |= callee == LANES_CALLEE_THREADGROUP_BARRIER;
+  if (callee == LANES_CALLEE_POSITION) {
+    const uint64_t builtin =
+        LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 0));
+    const uint64_t dimension =
+        LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 1));
+    if (builtin == MTLI_THREAD_POSITION_IN_GRID ||
+        builtin == MTLI_THREAD_POSITION_IN_THREADGROUP) {
+      survey->asks_x |= dimension == 0;
+      survey->asks_other |= dimension != 0;
+    }
+  }
+}
+
+static bool is_single_simdgroup(const mtlc_kernel *kernel) {
+  const uint32_t *size = kernel->group_threads;
+  const uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+  const uint32_t limit = kernel->kernel->max_total_threads_per_threadgroup;
+  return (threads > 0 && threads <= LANES) || (limit > 0 && limit <= LANES);
+}
+
+static uint8_t row_of_size(const uint32_t *size) {
+  if (size[1] == 1 && size[2] == 1) {
+    return LANES;
+  }
+  uint8_t row = LANES;
+  while (row >= 4 && size[0] % row) {
+    row /= 2;
+  }
+  return row >= 4 ? row : 1;
+}
+
+// The row lengths to make code for, the best first; the last fits any group.
+static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
+                            uint8_t rows[MAXIMUM_VARIANTS]) {
+  uint32_t count = 0;
+  if (!survey.asks_x && !survey.asks_other) {
+    rows[count++] = LANES;
+    return count;
+  }
+  if (kernel->group_threads[0]) {
+    rows[count++] = row_of_size(kernel->group_threads);
+  } else {
+    rows[count++] = LANES;
+    if (survey.asks_other) {
+      if (survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
+        rows[count++] =
+            16;  // 16 x 16: worth code of its own while that is cheap
+      }
+      rows[count++] = 8;
+    }
+  }
+  if (rows[count - 1] != 1) {
+    rows[count++] = 1;
+  }
+  return count;
+}
+
+// --- One variant -------------------------------------------------------------
+
+static void mark_parameters(lanes_emitter *e) {
+  static const char *const names[] = {"noalias", "readonly"};
+  for (uint32_t i = 0; i < 2; i++) {
+    const unsigned kind =
+        LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+    LLVMAttributeRef attribute = LLVMCreateEnumAttribute(e->context, kind, 0);
+    LLVMAddAttributeAtIndex(e->function, LANES_LAUNCH + 1, attribute);
+    LLVMAddAttributeAtIndex(e->function, LANES_GROUP + 1, attribute);
+  }
+}
+
+// "3 gathers (lines 7, 12)"; each line once.
+static void describe(const lanes_list *list, const char *what, char *out_text,
+                     size_t size) {
+  size_t length = (size_t)snprintf(out_text, size, "%u %s", list->count, what);
+  uint32_t last = 0;
+  bool any = false;
+  for (uint32_t i = 0; i < list->count && length + 16 < size; i++) {
+    if (list->items[i] && list->items[i] != last) {
+      length += (size_t)snprintf(out_text + length, size - length, "%s%u",
+                                 any ? ", " : " (lines ", list->items[i]);
+      last = list->items[i];
+      any = true;
+    }
+  }
+  if (any) {
+    snprintf(out_text + length, size - length, ")");
+  }
+}
+
+// Says what a person can make faster.
+static void report_variant(const lanes_emitter *e) {
+  char rows[64] = "any threadgroup";
+  char gathers[96];
+  char scatters[96];
+  char serials[112];
+  if (e->values->row == LANES) {
+    strcpy(rows, "rows of 32 threads");
+  } else if (e->values->row > 1) {
+    snprintf(rows, sizeof rows, "rows of %u threads", e->values->row);
+  }
+  describe(&e->gathers, "gathers", gathers, sizeof gathers);
+  describe(&e->scatters, "scatters", scatters, sizeof scatters);
+  describe(&e->serials, "instructions lane by lane", serials, sizeof serials);
+  mtlc_report(e->kernel,
+              "vectorised for %s: %s, %s, %s, %u barriers by fission", rows,
+              gathers, scatters, serials, e->wait_count);
+}
+
+static mtl_status emit_variant(vectorizer *v, uint8_t row) {
+  lanes_values values;
+  lanes_plan plan;
+  lanes_values_find(&v->graph, v->data, row, &values);
+  lanes_plan_make(&values, &plan);
+  lanes_emitter e = {
+      .kernel = v->kernel,
+      .types = mtlc_types_of(v->kernel->context),
+      .context = v->kernel->context,
+      .builder = LLVMCreateBuilderInContext(v->kernel->context),
+      .prologue = LLVMCreateBuilderInContext(v->kernel->context),
+      .arena = &v->arena,
+      .graph = &v->graph,
+      .values = &values,
+      .plan = &plan,
+      .single_simdgroup = v->single_simdgroup,
+      .has_waits = v->has_waits,
+      .private_in_frame =
+          v->has_waits || values.private_bytes > STACK_PRIVATE_BYTES};
+  char name[32];
+  snprintf(name, sizeof name, "mettle.simdgroup.%u", row);
+  LLVMValueRef function = lanes_emit(&e, name);
+  if (function) {
+    const uint64_t start =
+        FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
+    uint64_t bytes = lanes_spill(&e, start);
+    bytes = v->has_waits || e.private_in_frame ? (bytes + 63) / 64 * 64 : 0;
+    v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
+    mark_parameters(&e);
+    report_variant(&e);
+    v->variants[v->variant_count++] =
+        (lanes_variant){.row = row, .function = function};
+  } else {
+    snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
+  }
+  LLVMDisposeBuilder(e.builder);
+  LLVMDisposeBuilder(e.prologue);
+  return function ? MTL_OK : MTL_UNSUPPORTED;
+}
+
+// --- All of them -------------------------------------------------------------
+
+static mtl_status refuse(vectorizer *v) {
+  for (uint32_t i = 0; i < v->variant_count; i++) {
+    LLVMDeleteFunction(v->variants[i].function);
+  }
+  mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
+  return mtli_fail(MTL_UNSUPPORTED, "kernel %s is not vectorised: %s",
+                   v->kernel->kernel->name, v->refusal);
+}
+
+static bool has_plain_branches(LLVMValueRef function) {
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    const LLVMOpcode end =
+        LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(block));
+    if (end != LLVMBr && end != LLVMRet && end != LLVMUnreachable) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static mtl_status build_graph(vectorizer *v) {
+  lanes_expand_copies(v->kernel->context, v->kernel->thread);
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  if (!has_plain_branches(v->kernel->thread)) {
+    snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
+    return refuse(v);
+  }
+  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
+  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    return MTL_OK;
+  }
+  snprintf(v->refusal, sizeof v->refusal, "a loop with several entries");
+  return refuse(v);
+}
+
+static mtl_status emit_all(vectorizer *v) {
+  call_survey survey = {0};
+  mtlc_for_each_instruction(v->kernel->thread, survey_call, &survey);
+  v->single_simdgroup = is_single_simdgroup(v->kernel);
+  v->has_waits = survey.has_barrier && !v->single_simdgroup;
+  uint8_t rows[MAXIMUM_VARIANTS];
+  const uint32_t count = choose_rows(v->kernel, survey, rows);
+  for (uint32_t i = 0; i < count; i++) {
+    if (emit_variant(v, rows[i]) != MTL_OK) {
+      return refuse(v);
+    }
+  }
+  return MTL_OK;
+}
+
+mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
+  vectorizer v = {.kernel = kernel,
+                  .data = LLVMGetModuleDataLayout(kernel->module)};
+  mtl_status status = build_graph(&v);
+  if (status == MTL_OK) {
+    status = emit_all(&v);
+  }
+  if (status == MTL_OK) {
+    LLVMDeleteFunction(kernel->thread);
+    kernel->thread = NULL;
+    mtlc_set_target_attributes(kernel);
+    status = mtlc_run_llvm_passes(kernel, cleaning);
+  }
+  if (status == MTL_OK) {
+    status = lanes_link_group(kernel, v.variants, v.variant_count, v.has_waits,
+                              v.frame_bytes);
+  }
+  if (status == MTL_OK) {
+    mtlc_set_target_attributes(kernel);
+    status = mtlc_run_llvm_passes(kernel, finishing);
+    kernel->is_optimised = true;
+  }
+  mtli_arena_clear(&v.arena);
+  return status;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// waits.c: threadgroup barriers. The function returns at each with a number,
+// and goes on there when it is called with that number; what is alive in
+// between is kept in the simdgroup's frame, 32 lanes to a vector.
+#include "compiler/vectorize/emitter.h"
+
+#include <string.h>
+
+void lanes_emit_wait(lanes_emitter *e) {
+  if (e->wait_count == e->wait_capacity) {
+    const uint32_t capacity = e->wait_capacity ? e->wait_capacity * 2 : 8;
+    lanes_wait *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
+    if (e->wait_count) {
+      memcpy(grown, e->waits, e->wait_count * sizeof *grown);
+    }
+    e->waits = grown;
+    e->wait_capacity = capacity;
+  }
+  lanes_wait *wait = &e->waits[e->wait_count++];
+  wait->before = LLVMGetInsertBlock(e->builder);
+  wait->after = lanes_block(e, "resume");
+  LLVMBuildRet(e->builder, mtlc_i32(e->context, e->wait_count));
+  LLVMPositionBuilderAtEnd(e->builder, wait->after);
+  e->fresh++;
+  lanes_load_mask(e);
+}
+
+// --- Which memories are alive where ------------------------------------------
+
+typedef struct block_facts {
+  LLVMBasicBlockRef block;
+  lanes_set read;  // before it is written, if it is
+  lanes_set written;
+  lanes_set alive;  // at the block's start
+  lanes_set fresh;  // at its end: maybe not what the frame has
+  uint32_t resume;  // the block behind the wait that it ends in
+} block_facts;
+
+typedef struct liveness {
+  lanes_emitter *e;
+  lanes_map memories;  // alloca to its number
+  lanes_map numbers;   // block to its number
+  block_facts *blocks;
+  uint32_t block_count;
+} liveness;
+
+static void note_access(liveness *l, block_facts *facts, LLVMValueRef i) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  if (opcode != LLVMLoad && opcode != LLVMStore) {
+    return;
+  }
+  const bool store = opcode == LLVMStore;
+  const uint32_t memory =
+      lanes_map_get(&l->memories, LLVMGetOperand(i, store ? 1 : 0));
+  if (memory == LANES_NONE) {
+    return;
+  }
+  if (store) {
+    lanes_set_add(facts->written, memory);
+  } else if (!lanes_set_has(facts->written, memory)) {
+    lanes_set_add(facts->read, memory);
+  }
+}
+
+static void note_blocks(liveness *l) {
+  lanes_emitter *e = l->e;
+  const uint32_t count = LLVMCountBasicBlocks(e->function);
+  l->blocks = lanes_allocate(e->arena, count, sizeof *l->blocks);
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(e->function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    block_facts *facts = &l->blocks[l->block_count];
+    *facts = (block_facts){.block = block,
+                           .read = lanes_set_make(e->arena, e->memory_count),
+                           .written = lanes_set_make(e->arena, e->memory_count),
+                           .alive = lanes_set_make(e->arena, e->memory_count),
+                           .fresh = lanes_set_make(e->arena, e->memory_count),
+                           .resume = LANES_NONE};
+    lanes_map_set(e->arena, &l->numbers, block, l->block_count++);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      note_access(l, facts, i);
+    }
+  }
+  for (uint32_t w = 0; w < e->wait_count; w++) {
+    const uint32_t before = lanes_map_get(&l->numbers, e->waits[w].before);
+    l->blocks[before].resume = lanes_map_get(&l->numbers, e->waits[w].after);
+  }
+}
+
+// Adds what is alive behind a block and not written in it.
+static bool pull(const block_facts *into, const block_facts *from) {
+  bool changed = false;
+  for (uint32_t w = 0; w < into->alive.word_count; w++) {
+    const uint64_t more =
+        from->alive.words[w] & ~into->written.words[w] & ~into->alive.words[w];
+    into->alive.words[w] |= more;
+    changed |= more != 0;
+  }
+  return changed;
+}
+
+static void solve(liveness *l) {
+  for (uint32_t b = 0; b < l->block_count; b++) {
+    lanes_set_unite(l->blocks[b].alive, l->blocks[b].read);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = l->block_count; b-- > 0;) {
+      block_facts *facts = &l->blocks[b];
+      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
+      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
+        const uint32_t to =
+            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
+        changed |= pull(facts, &l->blocks[to]);
+      }
+      if (facts->resume != LANES_NONE) {
+        changed |= pull(facts, &l->blocks[facts->resume]);
+      }
+    }
+  }
+}
+
+// What has been written since the last wait, on some path.
+static void solve_fresh(liveness *l) {
+  for (uint32_t b = 0; b < l->block_count; b++) {
+    lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = 0; b < l->block_count; b++) {
+      const block_facts *facts = &l->blocks[b];
+      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
+      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
+        const uint32_t to =
+            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
+        changed |= lanes_set_unite(l->blocks[to].fresh, facts->fresh);
+      }
+    }
+  }
+}
+
+// --- Spilling ----------------------------------------------------------------
+
+typedef struct frame {
+  lanes_emitter *e;
+  uint64_t *offsets;  // [memory_count] 0: none yet
+  uint64_t used_bytes;
+} frame;
+
+// A vector of bits is kept as one integer.
+static LLVMTypeRef kept_type(lanes_emitter *e, LLVMTypeRef type) {
+  const bool bits = LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+                    LLVMGetElementType(type) == e->types.i1;
+  return bits ? e->types.i32 : type;
+}
+
+static LLVMValueRef place_of(frame *f, LLVMBuilderRef builder,
+                             uint32_t memory) {
+  lanes_emitter *e = f->e;
+  if (!f->offsets[memory]) {
+    LLVMTypeRef type = kept_type(e, LLVMGetAllocatedType(e->memories[memory]));
+    const uint64_t unit = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? 64 : 8;
+    f->used_bytes = (f->used_bytes + unit - 1) / unit * unit;
+    f->offsets[memory] = f->used_bytes;
+    f->used_bytes += LLVMABISizeOfType(e->values->data, type);
+  }
+  return mtlc_offset(builder, LLVMGetParam(e->function, LANES_FRAME),
+                     f->offsets[memory]);
+}
+
+static uint32_t kept_alignment(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? 64 : 1;
+}
+
+static void save(frame *f, LLVMBuilderRef builder, uint32_t memory) {
+  lanes_emitter *e = f->e;
+  LLVMTypeRef type = LLVMGetAllocatedType(e->memories[memory]);
+  LLVMTypeRef kept = kept_type(e, type);
+  LLVMValueRef value = LLVMBuildLoad2(builder, type, e->memories[memory], "");
+  value = LLVMBuildBitCast(builder, value, kept, "");
+  LLVMValueRef store =
+      LLVMBuildStore(builder, value, place_of(f, builder, memory));
+  LLVMSetAlignment(store, kept_alignment(kept));
+}
+
+static void restore(frame *f, LLVMBuilderRef builder, uint32_t memory) {
+  lanes_emitter *e = f->e;
+  LLVMTypeRef type = LLVMGetAllocatedType(e->memories[memory]);
+  LLVMTypeRef kept = kept_type(e, type);
+  LLVMValueRef value =
+      LLVMBuildLoad2(builder, kept, place_of(f, builder, memory), "");
+  LLVMSetAlignment(value, kept_alignment(kept));
+  LLVMBuildStore(builder, LLVMBuildBitCast(builder, value, type, ""),
+                 e->memories[memory]);
+}
+
+uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes) {
+  if (!e->wait_count) {
+    return offset_bytes;
+  }
+  liveness l = {.e = e};
+  for (uint32_t i = 0; i < e->memory_count; i++) {
+    lanes_map_set(e->arena, &l.memories, e->memories[i], i);
+  }
+  note_blocks(&l);
+  solve(&l);
+  solve_fresh(&l);
+  frame f = {.e = e,
+             .offsets = lanes_allocate(e->arena, e->memory_count + 1,
+                                       sizeof(uint64_t)),
+             .used_bytes = offset_bytes};
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
+  for (uint32_t w = 0; w < e->wait_count; w++) {
+    const lanes_wait *wait = &e->waits[w];
+    const lanes_set alive =
+        l.blocks[lanes_map_get(&l.numbers, wait->after)].alive;
+    const lanes_set fresh =
+        l.blocks[lanes_map_get(&l.numbers, wait->before)].fresh;
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(wait->before);
+    LLVMValueRef first = LLVMGetFirstInstruction(wait->after);
+    for (uint32_t m = lanes_set_next(alive, 0); m != LANES_NONE;
+         m = lanes_set_next(alive, m + 1)) {
+      if (lanes_set_has(fresh, m)) {
+        LLVMPositionBuilderBefore(builder, last);
+        save(&f, builder, m);
+      }
+      LLVMPositionBuilderBefore(builder, first);
+      restore(&f, builder, m);
+    }
+  }
+  LLVMDisposeBuilder(builder);
+  return f.used_bytes;
+}

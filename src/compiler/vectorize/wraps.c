@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// wraps.c: addresses whose stride holds unless an index wraps around in its
+// narrow type between two lanes: the question at run time, and what the
+// addresses are if it does.
+#include "compiler/vectorize/emitter.h"
+
+static bool is_extension(LLVMValueRef value) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  return opcode == LLVMZExt || opcode == LLVMSExt;
+}
+
+// Says whether a conditional value is an extension that made it so.
+static bool is_root(const lanes_emitter *e, LLVMValueRef value) {
+  return is_extension(value) &&
+         !lanes_shape_of(e->values, LLVMGetOperand(value, 0)).conditional;
+}
+
+// A narrow index, the first of a run, and how far it is from wrapping.
+typedef struct narrow_run {
+  LLVMValueRef index;
+  LLVMTypeRef type;
+  lanes_shape shape;
+  bool is_signed;
+  uint64_t smallest;
+  uint64_t largest;
+} narrow_run;
+
+static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
+  narrow_run run = {
+      .index = LLVMGetOperand(extension, 0),
+      .is_signed = LLVMGetInstructionOpcode(extension) == LLVMSExt};
+  run.type = LLVMTypeOf(run.index);
+  run.shape = lanes_shape_of(e->values, run.index);
+  const uint64_t ones = ~UINT64_C(0) >> (64 - LLVMGetIntTypeWidth(run.type));
+  run.largest = run.is_signed ? ones >> 1 : ones;
+  run.smallest = run.is_signed ? ~run.largest : 0;
+  return run;
+}
+
+// The run is exact if its last lane does not wrap. Lanes that do not run may;
+// asking for the whole row is simplest.
+static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension) {
+  const narrow_run run = run_of(e, extension);
+  const uint32_t width = lanes_width_of(run.shape);
+  const uint64_t span =
+      (uint64_t)(run.shape.row - 1) * (uint64_t)run.shape.stride;
+  const bool rising = run.shape.stride > 0;
+  const LLVMIntPredicate predicate =
+      rising ? (run.is_signed ? LLVMIntSLE : LLVMIntULE)
+             : (run.is_signed ? LLVMIntSGE : LLVMIntUGE);
+  LLVMValueRef limit = LLVMConstInt(
+      run.type, (rising ? run.largest : run.smallest) - span, false);
+  LLVMValueRef each =
+      LLVMBuildICmp(e->builder, predicate, lanes_scalar(e, run.index, 0),
+                    lanes_splat_to(e, e->builder, limit, width), "");
+  if (width == 1) {
+    return each;
+  }
+  LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width);
+  return LLVMBuildICmp(e->builder, LLVMIntEQ,
+                       LLVMBuildBitCast(e->builder, each, bits, ""),
+                       LLVMConstAllOnes(bits), "");
+}
+
+LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef value) {
+  if (is_root(e, value)) {
+    return root_holds(e, value);
+  }
+  LLVMValueRef holds = NULL;
+  const int count = LLVMGetNumOperands(value);
+  for (int i = 0; i < count; i++) {
+    LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
+    if (!lanes_shape_of(e->values, operand).conditional) {
+      continue;
+    }
+    LLVMValueRef this = lanes_stride_holds(e, operand);
+    holds = holds ? LLVMBuildAnd(e->builder, holds, this, "") : this;
+  }
+  return holds ? holds : LLVMConstInt(e->types.i1, 1, false);
+}
+
+// --- What the addresses are if an index wraps --------------------------------
+
+// Follows a conditional value down to its one root. Returns by what the value
+// changes when the root changes by one, or 0 if there is more than one way.
+static int64_t follow(const lanes_emitter *e, LLVMValueRef value,
+                      LLVMValueRef *out_root) {
+  if (is_root(e, value)) {
+    *out_root = value;
+    return 1;
+  }
+  int found = -1;
+  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+    if (lanes_shape_of(e->values, LLVMGetOperand(value, (unsigned)i))
+            .conditional) {
+      if (found >= 0) {
+        return 0;
+      }
+      found = i;
+    }
+  }
+  if (found < 0) {
+    return 0;
+  }
+  LLVMValueRef operand = LLVMGetOperand(value, (unsigned)found);
+  const int64_t inner = lanes_shape_of(e->values, operand).stride;
+  const int64_t others =
+      LLVMGetInstructionOpcode(value) == LLVMGetElementPtr && found > 0
+          ? lanes_shape_of(e->values, LLVMGetOperand(value, 0)).stride
+          : 0;
+  // Strides add up unless all other operands are uniform.
+  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+    if (i != found && !lanes_is_uniform(lanes_shape_of(
+                          e->values, LLVMGetOperand(value, (unsigned)i)))) {
+      return 0;
+    }
+  }
+  const int64_t outer = lanes_shape_of(e->values, value).stride - others;
+  if (!inner || outer % inner) {
+    return 0;
+  }
+  return outer / inner * follow(e, operand, out_root);
+}
+
+LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
+                               LLVMValueRef *out_jump_bytes) {
+  LLVMValueRef root = NULL;
+  const int64_t factor = follow(e, address, &root);
+  if (!factor || !lanes_is_scalar(lanes_shape_of(e->values, address))) {
+    return NULL;
+  }
+  const narrow_run run = run_of(e, root);
+  const uint32_t width = LLVMGetIntTypeWidth(run.type);
+  if (width != 32) {
+    return NULL;
+  }
+  const bool rising = run.shape.stride > 0;
+  const uint64_t step =
+      (uint64_t)(rising ? run.shape.stride : -run.shape.stride);
+  LLVMValueRef first = lanes_scalar(e, run.index, 0);
+  LLVMValueRef edge =
+      LLVMConstInt(run.type, rising ? run.largest : run.smallest, false);
+  LLVMValueRef room = rising ? LLVMBuildSub(e->builder, edge, first, "")
+                             : LLVMBuildSub(e->builder, first, edge, "");
+  LLVMValueRef last =
+      LLVMBuildUDiv(e->builder, room, LLVMConstInt(run.type, step, false), "");
+  const int64_t jump = (INT64_C(1) << 32) * factor;
+  *out_jump_bytes = mtlc_i64(e->context, (uint64_t)(rising ? -jump : jump));
+  return LLVMBuildICmp(e->builder, LLVMIntULE, lanes_steps(run.type, 0, 1),
+                       lanes_splat(e, e->builder, last), "");
+}

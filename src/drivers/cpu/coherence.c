@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// coherence.c: on cpu-discrete the host and kernels see different memory, made
+// the same only where Metal promises it: a shared buffer before and after each
+// command buffer that uses it, a managed one where the client says so.
+//
+// Neither side may overwrite what the other one wrote meanwhile: the host may
+// fill one part of a shared buffer while a kernel writes another. So a third
+// copy holds what both last agreed on, and only bytes that differ from it move.
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+enum { WORD_BYTES = 8, PIECE_BYTES = 32 * WORD_BYTES };
+
+// The other side may be writing elsewhere in the same buffer, which no thread
+// checker can tell from a race.
+#define RACES_BY_DESIGN __attribute__((no_sanitize("thread")))
+
+RACES_BY_DESIGN static bool pieces_differ(const char *a, const char *b) {
+  uint64_t difference = 0;
+  for (size_t i = 0; i < PIECE_BYTES; i += WORD_BYTES) {
+    uint64_t a_word;
+    uint64_t b_word;
+    __builtin_memcpy(&a_word, a + i, WORD_BYTES);
+    __builtin_memcpy(&b_word, b + i, WORD_BYTES);
+    difference |= a_word ^ b_word;
+  }
+  return difference != 0;
+}
+
+// Moves the bytes of [length_bytes] that changed in from, to to.
+RACES_BY_DESIGN static void move_changes(const char *from, char *synced,
+                                         char *to, size_t length_bytes) {
+  size_t first = 0;
+  while (first < length_bytes) {
+    const size_t rest_bytes = length_bytes - first;
+    const size_t end =
+        first + (rest_bytes < PIECE_BYTES ? rest_bytes : PIECE_BYTES);
+    if (rest_bytes < PIECE_BYTES ||
+        pieces_differ(from + first, synced + first)) {
+      for (size_t i = first; i < end; i++) {
+        if (from[i] != synced[i]) {
+          synced[i] = from[i];
+          to[i] = from[i];
+        }
+      }
+    }
+    first = end;
+  }
+}
+
+mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
+                                  size_t length_bytes) {
+  cpu_range *range = malloc(sizeof *range);
+  if (!range) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a modified range");
+  }
+  *range =
+      (cpu_range){.offset_bytes = offset_bytes, .length_bytes = length_bytes};
+  pthread_mutex_lock(&buffer->lock);
+  range->next = buffer->modified;
+  buffer->modified = range;
+  pthread_mutex_unlock(&buffer->lock);
+  return MTL_OK;
+}
+
+static void upload(cpu_buffer *buffer) {
+  pthread_mutex_lock(&buffer->lock);
+  if (buffer->buffer.storage_mode == MTL_STORAGE_SHARED) {
+    move_changes(buffer->host.bytes, buffer->synced.bytes, buffer->memory.bytes,
+                 buffer->buffer.length_bytes);
+  }
+  while (buffer->modified) {
+    cpu_range *range = buffer->modified;
+    buffer->modified = range->next;
+    memcpy(buffer->memory.bytes + range->offset_bytes,
+           buffer->host.bytes + range->offset_bytes, range->length_bytes);
+    free(range);
+  }
+  pthread_mutex_unlock(&buffer->lock);
+}
+
+static void download(cpu_buffer *buffer) {
+  if (buffer->buffer.storage_mode != MTL_STORAGE_SHARED) {
+    return;
+  }
+  pthread_mutex_lock(&buffer->lock);
+  move_changes(buffer->memory.bytes, buffer->synced.bytes, buffer->host.bytes,
+               buffer->buffer.length_bytes);
+  pthread_mutex_unlock(&buffer->lock);
+}
+
+void cpu_coherence_upload(mtl_command_buffer *command_buffer) {
+  for (size_t i = 0; i < command_buffer->buffer_count; i++) {
+    upload((cpu_buffer *)command_buffer->buffers[i]);
+  }
+}
+
+void cpu_coherence_download(mtl_command_buffer *command_buffer) {
+  for (size_t i = 0; i < command_buffer->buffer_count; i++) {
+    download((cpu_buffer *)command_buffer->buffers[i]);
+  }
+}
+
+void cpu_coherence_synchronize(cpu_buffer *buffer) {
+  pthread_mutex_lock(&buffer->lock);
+  memcpy(buffer->host.bytes, buffer->memory.bytes, buffer->buffer.length_bytes);
+  pthread_mutex_unlock(&buffer->lock);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// commands.c: goes through a command buffer's list. Whatever would make the
+// thread wait (jobs still running, an event not yet signalled) makes it leave
+// instead; someone else comes back to where it left.
+#include <stdlib.h>
+
+#include "drivers/cpu/cpu.h"
+
+mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
+  cpu_command *previous = NULL;
+  for (mtli_command *command = command_buffer->commands; command;
+       command = command->next) {
+    cpu_command *data = mtli_command_data(command);
+    data->command = command;
+    data->job.command = command;
+    if (command->kind == MTLI_COMMAND_SIGNAL) {
+      // Relaxed: a hint for cpu_event_wait.
+      atomic_store_explicit(&((cpu_event *)command->event.event)->signaller,
+                            (uintptr_t)command_buffer->queue,
+                            memory_order_relaxed);
+    }
+    if (!command->is_ordered && previous) {
+      previous->job.may_overlap = true;
+      data->job.may_overlap = true;
+    }
+    previous = data;
+  }
+  return MTL_OK;
+}
+
+void cpu_commands_clear(mtl_command_buffer *command_buffer) {
+  (void)command_buffer;  // all of it is the list's own memory
+}
+
+bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
+  // Acquire: pairs with the release of those who finished jobs.
+  if (atomic_load_explicit(&queue->outstanding, memory_order_acquire) == 1) {
+    return true;
+  }
+  // Jobs that nobody has come for yet are done here; this thread's own one of
+  // outstanding keeps it the one that runs the queue.
+  for (cpu_job *job; (job = cpu_pool_join(queue->pool, (uintptr_t)queue));) {
+    cpu_pool_work(queue->pool, job, context);
+  }
+  // Release: whoever finishes last goes on from what this thread has written.
+  if (atomic_fetch_sub_explicit(&queue->outstanding, 1, memory_order_acq_rel) !=
+      1) {
+    return false;
+  }
+  atomic_store_explicit(&queue->outstanding, 1, memory_order_relaxed);
+  return true;
+}
+
+static void signal_arrives(cpu_late_item *item) {
+  cpu_command *data =
+      (cpu_command *)((char *)item - offsetof(cpu_command, late));
+  (void)cpu_event_signal(data->command->event.event,
+                         data->command->event.value);
+}
+
+static void run_signal(cpu_queue *queue, mtli_command *command) {
+  cpu_late *late = ((cpu_device *)queue->queue.device)->late;
+  if (!late) {
+    (void)cpu_event_signal(command->event.event, command->event.value);
+    return;
+  }
+  // Who sees the value must see what the device wrote before.
+  cpu_coherence_download(queue->current);
+  cpu_command *data = mtli_command_data(command);
+  data->command = command;
+  data->late.arrive = signal_arrives;
+  cpu_late_post(late, &data->late);
+}
+
+// True if the event has come; false if the queue is left until it does.
+static bool run_wait(cpu_queue *queue, const mtli_command *command) {
+  queue->watcher.threshold = command->event.value;
+  // What the host wrote before it signalled is seen after the wait.
+  queue->is_stale = cpu_is_discrete(queue->queue.device);
+  // Once watched, another thread may run the queue.
+  return !cpu_event_notify(command->event.event, &queue->watcher);
+}
+
+// Runs a command that works on buffers, unless the list has failed.
+static void run_work(cpu_queue *queue, mtli_command *command,
+                     cpu_context *context) {
+  if (queue->current->is_failed ||
+      atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
+    return;
+  }
+  cpu_pool_weigh(queue->pool, context);
+  if (queue->is_stale) {
+    cpu_coherence_upload(queue->current);
+    queue->is_stale = false;
+  }
+  switch (command->kind) {
+    case MTLI_COMMAND_DISPATCH:
+      cpu_dispatch_run(queue, command, context);
+      break;
+    case MTLI_COMMAND_COPY: cpu_copy_run(queue, command, context); break;
+    case MTLI_COMMAND_FILL: cpu_fill_run(queue, command, context); break;
+    case MTLI_COMMAND_SYNCHRONIZE:
+      if (cpu_is_discrete(queue->queue.device)) {
+        cpu_coherence_synchronize((cpu_buffer *)command->synchronize.buffer);
+      }
+      break;
+    case MTLI_COMMAND_WAIT:
+    case MTLI_COMMAND_SIGNAL: break;
+  }
+}
+
+bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
+  for (mtli_command *command; (command = queue->next_command);) {
+    if (command->is_ordered && !cpu_queue_settle(queue, context)) {
+      return false;
+    }
+    const bool is_event = command->kind == MTLI_COMMAND_SIGNAL ||
+                          command->kind == MTLI_COMMAND_WAIT;
+    if (context->is_visiting && !is_event) {
+      context->has_left = true;
+      cpu_queue_hand_over(queue);
+      return false;
+    }
+    queue->next_command = command->next;
+    if (command->kind == MTLI_COMMAND_SIGNAL) {
+      run_signal(queue, command);
+    } else if (command->kind == MTLI_COMMAND_WAIT) {
+      // A list that could not be recorded waits for nothing.
+      if (!queue->current->is_failed && !run_wait(queue, command)) {
+        return false;
+      }
+    } else {
+      run_work(queue, command, context);
+    }
+  }
+  return cpu_queue_settle(queue, context);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cpu.h: the cpu driver's objects and slots.
+//
+// A queue is no thread but a list with a state. Whoever makes it runnable (a
+// commit, an event) puts it into the pool's list; a worker, or the client's
+// thread that waits, takes it and runs its commands, one queue on one thread at
+// a time. A dispatch that is worth it becomes a job that other workers join;
+// the last of them to leave goes on with the queue, so that nobody ever waits
+// for anybody on a worker.
+#ifndef MTLI_CPU_H
+#define MTLI_CPU_H
+
+#include <setjmp.h>
+
+#include "base/pages.h"
+#include "code/cpu_abi.h"
+#include "runtime/driver.h"
+
+typedef struct cpu_pool cpu_pool;
+typedef struct cpu_late cpu_late;
+typedef struct cpu_context cpu_context;
+typedef struct cpu_queue cpu_queue;
+typedef struct cpu_job cpu_job;
+
+enum { CPU_DEVICE = 0, CPU_DISCRETE_DEVICE, CPU_DEVICE_COUNT };
+
+typedef struct cpu_device {
+  mtl_device device;
+  cpu_pool *pool;
+  cpu_late *late;  // of cpu-discrete; NULL on cpu
+} cpu_device;
+
+static inline bool cpu_is_discrete(const mtl_device *device) {
+  return device->index == CPU_DISCRETE_DEVICE;
+}
+
+// A range of a managed buffer that the host wrote.
+typedef struct cpu_range {
+  struct cpu_range *next;
+  size_t offset_bytes;
+  size_t length_bytes;
+} cpu_range;
+
+typedef struct cpu_buffer {
+  mtl_buffer buffer;
+  mtli_pages memory;  // what kernels see; empty if it is the client's
+  // cpu-discrete, shared and managed (coherence.c):
+  mtli_pages host;       // what the host sees; empty if it is the client's
+  mtli_pages synced;     // shared: the bytes on which both sides last agreed
+  pthread_mutex_t lock;  // of the copies' coherence
+  cpu_range *modified;   // managed: not yet copied to the device
+} cpu_buffer;
+
+typedef struct cpu_pipeline {
+  mtl_pipeline pipeline;
+  void *library;  // of dlopen
+  int file;       // the memory file it came from, or -1 if closed
+  mtli_cpu_entry *entry;
+  mtli_cpu_context_bytes *context_bytes;
+  _Atomic uint64_t group_ns;  // time of a threadgroup lately; 0 if unknown
+} cpu_pipeline;
+
+typedef struct cpu_event {
+  mtl_event event;
+  mtli_timeline timeline;
+  // The queue that signals it, of the list committed last; to be compared and
+  // never followed: it may be gone.
+  _Atomic uintptr_t signaller;
+} cpu_event;
+
+// What a client's thread that helps came for: room in a queue, a command
+// buffer, or an event's value. Zero is nothing.
+typedef struct cpu_goal {
+  const mtl_queue *queue;
+  const mtl_command_buffer *command_buffer;
+  cpu_event *event;
+  uint64_t value;
+} cpu_goal;
+
+// Work that several threads share: pieces first to end - 1, run in any order.
+typedef void cpu_job_run_fn(cpu_job *job, uint64_t first, uint64_t end,
+                            cpu_context *context);
+
+struct cpu_job {
+  cpu_job *next;  // in the pool's list, under its lock
+  cpu_job *previous;
+  cpu_queue *queue;
+  mtli_command *command;
+  cpu_job_run_fn *run;
+  size_t scratch_bytes;  // that run needs of a context
+  mtli_cpu_launch launch;
+  uint64_t piece_count;
+  uint64_t chunk;               // pieces taken at a time
+  _Atomic uint64_t next_piece;  // the first one not taken
+  uint32_t users;               // threads inside, under the pool's lock
+  bool is_listed;               // under the pool's lock
+  bool may_overlap;  // set by prepare: a command beside it needs no order
+};
+
+// A signal or a completion of cpu-discrete, on its way (late.c).
+typedef struct cpu_late_item {
+  struct cpu_late_item *next;
+  uint64_t due_ns;
+  void (*arrive)(struct cpu_late_item *item);
+} cpu_late_item;
+
+// The driver's part of a command.
+typedef struct cpu_command {
+  cpu_job job;
+  cpu_late_item late;
+  mtli_command *command;
+} cpu_command;
+
+// The driver's part of a command buffer.
+typedef struct cpu_list {
+  cpu_late_item late;
+  mtl_command_buffer *command_buffer;
+  mtl_status status;  // the first failure of running it
+  char *text;         // malloc'ed
+  uint64_t start_ns;
+  uint64_t end_ns;
+} cpu_list;
+
+static inline cpu_list *cpu_list_of(mtl_command_buffer *command_buffer) {
+  return command_buffer->driver_data;
+}
+
+typedef enum cpu_queue_state {
+  CPU_QUEUE_IDLE = 0,  // nothing to do
+  CPU_QUEUE_READY,     // in the pool's list
+  CPU_QUEUE_RUNNING,   // on a thread, left to the users of its jobs, or
+                       // waiting for an event
+} cpu_queue_state;
+
+struct cpu_queue {
+  mtl_queue queue;
+  cpu_pool *pool;
+  // Under the pool's lock:
+  cpu_queue_state state;
+  cpu_queue *next_ready;
+  bool was_helped;            // taken by a client's thread the last time
+  mtl_command_buffer *first;  // submitted, not taken up
+  mtl_command_buffer *last;
+  // Of the thread that runs the queue:
+  mtl_command_buffer *current;
+  mtli_command *next_command;
+  bool is_stale;         // the host may have written since the last upload
+  mtli_watcher watcher;  // the event that it waits for
+  // Jobs that are not finished, and one for the thread that runs the queue:
+  // whoever takes it to 0 runs the queue on.
+  _Atomic uint32_t outstanding;
+  _Atomic bool has_failed;  // the current command buffer
+};
+
+// --- fault.c: what a thread that runs kernels needs --------------------------
+
+typedef struct cpu_fault {
+  int signal;
+  uintptr_t address;  // that was accessed, or of the instruction
+  uintptr_t stack_pointer;
+  bool is_access;  // a memory access
+  bool is_write;
+} cpu_fault;
+
+struct cpu_context {
+  cpu_context *next;  // free ones, in the pool
+  cpu_pool *pool;
+  bool is_light;  // its thread has not begun on anything long (pool.c)
+  // Of a client's thread (help.c): it runs a queue that it does not wait for;
+  // it has left such a one because of long work.
+  bool is_visiting;
+  bool has_left;
+  void *scratch;  // cpu_abi.h; [scratch_bytes]
+  size_t scratch_bytes;
+  sigjmp_buf jump;
+  cpu_fault fault;
+};
+
+cpu_context *cpu_context_create(cpu_pool *pool);
+void cpu_context_destroy(cpu_context *context);
+// Makes the scratch at least size_bytes large. False when out of memory.
+bool cpu_context_reserve(cpu_context *context, size_t size_bytes);
+
+// Installs the signal handlers, once in the process.
+void cpu_fault_install(void);
+// Gives the calling thread a stack for signals if it has none; false if it
+// cannot have one or too little stack is left to run a kernel on it.
+bool cpu_fault_prepare_thread(void);
+// Runs pieces of job on the calling thread. A fault fails the job's command
+// buffer; other jobs and threads go on.
+void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
+                           cpu_context *context);
+
+// --- pool.c ------------------------------------------------------------------
+
+cpu_pool *cpu_pool_create(void);
+// Ends the threads; may be called on one of them.
+void cpu_pool_end(cpu_pool *pool, bool is_inherited);
+// Starts the threads if they have not been.
+mtl_status cpu_pool_start(cpu_pool *pool);
+uint32_t cpu_pool_threads(const cpu_pool *pool);
+
+void cpu_pool_lock(cpu_pool *pool);
+// Unlocks, and wakes the threads that announcements asked for.
+void cpu_pool_unlock(cpu_pool *pool);
+// Adds a queue to the ready list and announces it. The lock is held.
+void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue);
+// The thread of context will look at the lists soon. The lock is held.
+void cpu_pool_lighten(cpu_pool *pool, cpu_context *context);
+// The thread of context begins on something long, or goes; cheap to repeat.
+void cpu_pool_weigh(cpu_pool *pool, cpu_context *context);
+// Takes queue off the ready list if it is there. The lock is held.
+bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue);
+// A hint whether there is a ready queue or a shared job. Needs no lock.
+bool cpu_pool_has_work(cpu_pool *pool);
+// Finds the ready queue at an address that may be no queue any more, or with 0
+// the first one; NULL if there is none. The lock is held.
+cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address);
+
+// Shares job's pieces from next_piece on with helpers other threads, and adds
+// it to its queue's outstanding ones. The caller becomes a user.
+void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers);
+// The same, but the caller does not work on it now.
+void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers);
+// Joins a job that has pieces left, of the queue at an address that may be no
+// queue any more; NULL if there is none.
+cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address);
+// Runs pieces of a joined job until none is left, then leaves it. Returns true
+// if that was the last thing its queue waited for: the caller now runs it.
+bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
+
+cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
+void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
+
+// --- queue.c, commands.c, help.c
+// -----------------------------------------------------
+
+// Runs a queue that is in state RUNNING, until it has nothing to do, waits, or
+// has reached the goal.
+void cpu_queue_run(cpu_queue *queue, cpu_context *context,
+                   const cpu_goal *goal);
+// Gives the queue back to the pool.
+void cpu_queue_hand_over(cpu_queue *queue);
+bool cpu_goal_is_reached(const cpu_goal *goal);
+// Runs the queue at queue_address on the client's thread, if it is ready,
+// until the goal is reached or there is nothing to do.
+void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
+                            const cpu_goal *goal);
+
+// Runs commands of the current command buffer. True at its end, when all of it
+// is done; false if others will run the queue on.
+bool cpu_commands_run(cpu_queue *queue, cpu_context *context);
+// Waits for no one: true if no job of the queue is unfinished, otherwise false,
+// and the queue is left to the users of its jobs.
+bool cpu_queue_settle(cpu_queue *queue, cpu_context *context);
+// Keeps the current command buffer's first failure.
+void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
+                    ...) __attribute__((format(printf, 3, 4)));
+
+// Runs a dispatch, or hands it to the pool.
+void cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
+                      cpu_context *context);
+void cpu_copy_run(cpu_queue *queue, mtli_command *command,
+                  cpu_context *context);
+void cpu_fill_run(cpu_queue *queue, mtli_command *command,
+                  cpu_context *context);
+
+// --- coherence.c: cpu-discrete's two copies ----------------------------------
+
+mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
+                                  size_t length_bytes);
+// Host to device, before a command buffer's work begins or goes on; device to
+// host, before anyone learns that it has.
+void cpu_coherence_upload(mtl_command_buffer *command_buffer);
+void cpu_coherence_download(mtl_command_buffer *command_buffer);
+// Device to host, all of a managed buffer.
+void cpu_coherence_synchronize(cpu_buffer *buffer);
+
+// --- late.c ------------------------------------------------------------------
+
+cpu_late *cpu_late_create(void);
+void cpu_late_end(cpu_late *late, bool is_inherited);
+mtl_status cpu_late_start(cpu_late *late);
+void cpu_late_post(cpu_late *late, cpu_late_item *item);
+
+// --- the slots ---------------------------------------------------------------
+
+mtli_device_count_fn cpu_device_count;
+mtli_device_name_fn cpu_device_name;
+mtli_device_open_fn cpu_device_open;
+mtli_device_close_fn cpu_device_close;
+mtli_device_family_fn cpu_device_family;
+mtli_buffer_create_fn cpu_buffer_create;
+mtli_buffer_destroy_fn cpu_buffer_destroy;
+mtli_buffer_modified_fn cpu_buffer_modified;
+mtli_pipeline_create_fn cpu_pipeline_create;
+mtli_pipeline_destroy_fn cpu_pipeline_destroy;
+mtli_commands_prepare_fn cpu_commands_prepare;
+mtli_commands_clear_fn cpu_commands_clear;
+mtli_queue_create_fn cpu_queue_create;
+mtli_queue_destroy_fn cpu_queue_destroy;
+mtli_queue_submit_fn cpu_queue_submit;
+mtli_queue_help_fn cpu_queue_help;
+mtli_event_create_fn cpu_event_create;
+mtli_event_destroy_fn cpu_event_destroy;
+mtli_event_value_fn cpu_event_value;
+mtli_event_signal_fn cpu_event_signal;
+mtli_event_wait_fn cpu_event_wait;
+mtli_event_notify_fn cpu_event_notify;
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dispatch.c: how much of the pool a dispatch, copy or fill is worth. Waking a
+// thread costs some microseconds, so work is begun on the thread at hand, timed
+// as it goes, and shared once what is left is worth a wake.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "drivers/cpu/cpu.h"
+
+enum {
+  // Work is timed for this long before it is shared.
+  PROBE_NS = 4000,
+  // Less than this is not worth another thread: a wake takes 4 to 8 us until
+  // the thread runs (measured on a 2-core virtual Xeon).
+  SHARE_NS = 16000,
+  // A piece of shared work at a time: long against the cost of taking it
+  // (0.1 us), short against the whole.
+  CHUNK_NS = 50000,
+  CHUNKS_PER_THREAD = 8,
+  // Copies are shared in pieces of this size.
+  COPY_PIECE_BYTES = 256 * 1024,
+  // What one thread copies in a nanosecond, to begin with.
+  COPY_BYTES_PER_NS = 8,
+};
+
+static uint64_t at_least(uint64_t value, uint64_t low) {
+  return value < low ? low : value;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t high) {
+  return value > high ? high : value;
+}
+
+// Shares what is left of job, whose pieces take about piece_ns each, and works
+// on it too.
+static void share(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
+                  cpu_context *context) {
+  const uint64_t threads = cpu_pool_threads(queue->pool);
+  const uint64_t left =
+      job->piece_count -
+      atomic_load_explicit(&job->next_piece, memory_order_relaxed);
+  const uint64_t fair = at_least(left / (threads * CHUNKS_PER_THREAD), 1);
+  job->chunk = at_most(at_least(CHUNK_NS / at_least(piece_ns, 1), 1), fair);
+  const uint64_t worth = at_least(left * piece_ns / SHARE_NS, 1);
+  const uint64_t others = at_most(at_most(threads - 1, left - 1), worth);
+  cpu_pool_share(queue->pool, job, (uint32_t)others);
+  // The thread at hand holds its own one of outstanding: never the last.
+  cpu_pool_work(queue->pool, job, context);
+}
+
+// Lets others have the whole of job while this thread goes on with the
+// commands beside it; cpu_queue_settle comes back for what is left.
+static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns) {
+  const uint64_t threads = cpu_pool_threads(queue->pool);
+  const uint64_t fair =
+      at_least(job->piece_count / (threads * CHUNKS_PER_THREAD), 1);
+  job->chunk = at_most(at_least(CHUNK_NS / at_least(piece_ns, 1), 1), fair);
+  cpu_pool_offer(queue->pool, job, 1);
+}
+
+// Runs all pieces of job. *lately_ns is what a piece took lately, 0 if unknown.
+static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
+                    cpu_context *context) {
+  job->queue = queue;
+  const uint64_t total = job->piece_count;
+  const bool is_alone =
+      cpu_pool_threads(queue->pool) == 1 || (total == 1 && !job->may_overlap);
+  if (is_alone) {
+    cpu_fault_run_guarded(job, 0, total, context);
+    return;
+  }
+  // Relaxed: an estimate, by whoever wrote it last.
+  const uint64_t expected_ns =
+      atomic_load_explicit(lately_ns, memory_order_relaxed);
+  atomic_store_explicit(&job->next_piece, 0, memory_order_relaxed);
+  if (job->may_overlap && expected_ns * total > SHARE_NS) {
+    give_away(queue, job, expected_ns);
+    return;
+  }
+  uint64_t done = 0;
+  uint64_t step = 1;
+  uint64_t spent_ns = 0;
+  const uint64_t start_ns = mtli_now_ns();
+  while (done < total && spent_ns < PROBE_NS) {
+    step = at_most(step, total - done);
+    cpu_fault_run_guarded(job, done, done + step, context);
+    done += step;
+    step *= 2;
+    spent_ns = mtli_now_ns() - start_ns;
+    if (atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
+      return;
+    }
+  }
+  const uint64_t piece_ns = at_least(spent_ns / done, 1);
+  atomic_store_explicit(lately_ns, piece_ns, memory_order_relaxed);
+  if (done == total) {
+    return;
+  }
+  if ((total - done) * piece_ns < SHARE_NS) {
+    cpu_fault_run_guarded(job, done, total, context);
+    return;
+  }
+  atomic_store_explicit(&job->next_piece, done, memory_order_relaxed);
+  share(queue, job, piece_ns, context);
+}
+
+static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
+                       cpu_context *context) {
+  cpu_pipeline *pipeline = (cpu_pipeline *)job->command->dispatch.pipeline;
+  pipeline->entry(&job->launch, (uint32_t)first, (uint32_t)end,
+                  context->scratch);
+}
+
+// Reads the count of threadgroups of an indirect dispatch. False if there is
+// nothing to run.
+static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
+                          mtli_cpu_launch *launch) {
+  uint32_t groups[3];
+  memcpy(groups,
+         (const char *)(uintptr_t)dispatch->indirect->gpu_address +
+             dispatch->indirect_offset_bytes,
+         sizeof groups);
+  bool fits = true;
+  for (int i = 0; i < 3; i++) {
+    const uint64_t threads = (uint64_t)groups[i] * dispatch->group_threads[i];
+    fits = fits && threads <= UINT32_MAX;
+    launch->grid_threads[i] = (uint32_t)threads;
+    launch->group_count[i] = groups[i];
+  }
+  const uint64_t groups_xy = (uint64_t)groups[0] * groups[1];
+  if (groups_xy == 0 || groups[2] == 0) {
+    return false;
+  }
+  if (!fits || groups_xy > UINT32_MAX / groups[2]) {
+    cpu_queue_fail(queue, MTL_INVALID_ARGUMENT,
+                   "kernel '%s': an indirect grid of %ux%ux%u threadgroups is "
+                   "too large",
+                   dispatch->pipeline->kernel->name, groups[0], groups[1],
+                   groups[2]);
+    return false;
+  }
+  return true;
+}
+
+// Fills in the launch. False if there is nothing to run.
+static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
+                           mtli_cpu_launch *launch) {
+  launch->arguments = dispatch->arguments;
+  launch->threadgroup_bytes = dispatch->threadgroup_bytes;
+  memcpy(launch->group_threads, dispatch->group_threads,
+         sizeof launch->group_threads);
+  if (dispatch->indirect) {
+    return read_indirect(queue, dispatch, launch);
+  }
+  for (int i = 0; i < 3; i++) {
+    const uint64_t side = dispatch->group_threads[i];
+    launch->grid_threads[i] = dispatch->grid_threads[i];
+    launch->group_count[i] =
+        (uint32_t)((dispatch->grid_threads[i] + side - 1) / side);
+  }
+  return true;
+}
+
+void cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
+                      cpu_context *context) {
+  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
+  cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
+  mtli_cpu_launch *launch = &job->launch;
+  if (!prepare_launch(queue, &command->dispatch, launch)) {
+    return;
+  }
+  const uint32_t *group = launch->group_threads;
+  job->run = run_groups;
+  job->scratch_bytes = sizeof(mtli_cpu_position) + launch->threadgroup_bytes +
+                       pipeline->context_bytes(group[0] * group[1] * group[2]);
+  job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
+                     launch->group_count[2];
+  run_job(queue, job, &pipeline->group_ns, context);
+}
+
+static void copy_pieces(cpu_job *job, uint64_t first, uint64_t end,
+                        cpu_context *context) {
+  (void)context;
+  const mtli_command *command = job->command;
+  const size_t from = first * COPY_PIECE_BYTES;
+  const size_t to = at_most(end * COPY_PIECE_BYTES, command->copy.length_bytes);
+  const char *source =
+      (const char *)(uintptr_t)command->copy.source->gpu_address;
+  char *target = (char *)(uintptr_t)command->copy.target->gpu_address;
+  memcpy(target + command->copy.target_offset_bytes + from,
+         source + command->copy.source_offset_bytes + from, to - from);
+}
+
+static void fill_pieces(cpu_job *job, uint64_t first, uint64_t end,
+                        cpu_context *context) {
+  (void)context;
+  const mtli_command *command = job->command;
+  const size_t from = first * COPY_PIECE_BYTES;
+  const size_t to = at_most(end * COPY_PIECE_BYTES, command->fill.length_bytes);
+  char *target = (char *)(uintptr_t)command->fill.buffer->gpu_address;
+  memset(target + command->fill.offset_bytes + from, command->fill.value,
+         to - from);
+}
+
+static void run_blit(cpu_queue *queue, mtli_command *command,
+                     cpu_job_run_fn *run, size_t length_bytes,
+                     cpu_context *context) {
+  static _Atomic uint64_t piece_ns = COPY_PIECE_BYTES / COPY_BYTES_PER_NS;
+  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
+  job->run = run;
+  job->piece_count = (length_bytes + COPY_PIECE_BYTES - 1) / COPY_PIECE_BYTES;
+  run_job(queue, job, &piece_ns, context);
+}
+
+void cpu_copy_run(cpu_queue *queue, mtli_command *command,
+                  cpu_context *context) {
+  run_blit(queue, command, copy_pieces, command->copy.length_bytes, context);
+}
+
+void cpu_fill_run(cpu_queue *queue, mtli_command *command,
+                  cpu_context *context) {
+  run_blit(queue, command, fill_pieces, command->fill.length_bytes, context);
+}

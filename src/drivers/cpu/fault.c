@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fault.c: what becomes of a kernel that touches memory that is not there or
+// traps. Its thread jumps back to where it began the kernel, and the command
+// buffer fails with the kernel's name, the thread's position and the address.
+// Signals that are not a kernel's go to the handlers that were there before.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "drivers/cpu/cpu.h"
+
+enum {
+  // A kernel on a client's thread needs this much of its stack.
+  STACK_NEEDED_BYTES = 512 * 1024,
+  // For the handlers: registers of the widest vectors and some frames.
+  SIGNAL_STACK_EXTRA_BYTES = 32 * 1024,
+};
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { SIGNAL_COUNT = sizeof signals / sizeof *signals };
+
+static struct sigaction earlier[SIGNAL_COUNT];
+static pthread_once_t install_once = PTHREAD_ONCE_INIT;
+static pthread_key_t stack_key;
+
+// The context that runs a kernel on this thread. Initial-exec: a handler may
+// not allocate, as the first use of another kind could.
+static _Thread_local cpu_context *volatile running
+    __attribute__((tls_model("initial-exec")));
+
+#if defined(__x86_64__)
+static void read_registers(const ucontext_t *state, cpu_fault *fault) {
+  enum { PAGE_FAULT = 14, WRITE_BIT = 2 };  // Intel SDM vol. 3, 4.7 and 6.15
+  fault->is_access = state->uc_mcontext.gregs[REG_TRAPNO] == PAGE_FAULT;
+  fault->is_write = (state->uc_mcontext.gregs[REG_ERR] & WRITE_BIT) != 0;
+  fault->stack_pointer = (uintptr_t)state->uc_mcontext.gregs[REG_RSP];
+}
+#elif defined(__aarch64__)
+static void read_registers(const ucontext_t *state, cpu_fault *fault) {
+  fault->is_access = fault->signal == SIGSEGV || fault->signal == SIGBUS;
+  fault->stack_pointer = (uintptr_t)state->uc_mcontext.sp;
+}
+#endif
+
+// Passes a signal on as if this handler were not there.
+static void pass_on(int signal, siginfo_t *info, void *state) {
+  const struct sigaction *action = earlier;
+  for (int i = 0; i < SIGNAL_COUNT; i++) {
+    action = signals[i] == signal ? &earlier[i] : action;
+  }
+  if (action->sa_flags & SA_SIGINFO) {
+    action->sa_sigaction(signal, info, state);
+  } else if (action->sa_handler == SIG_IGN && info->si_code <= 0) {
+    return;  // somebody sent it, and it is ignored
+  } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
+    // The instruction faults again without us; a sent signal is sent again.
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigaction(signal, &plain, NULL);
+    if (info->si_code <= 0) {
+      raise(signal);
+    }
+  } else {
+    action->sa_handler(signal);
+  }
+}
+
+static void handle(int signal, siginfo_t *info, void *state) {
+  cpu_context *context = running;
+  if (!context || info->si_code <= 0) {  // <= 0: sent, not caused here
+    pass_on(signal, info, state);
+    return;
+  }
+  running = NULL;  // a fault of what follows is not a kernel's
+  context->fault =
+      (cpu_fault){.signal = signal, .address = (uintptr_t)info->si_addr};
+  read_registers(state, &context->fault);
+  // Whoever stands between the kernel and this handler may have blocked more.
+  pthread_sigmask(SIG_SETMASK, &((ucontext_t *)state)->uc_sigmask, NULL);
+  siglongjmp(context->jump, 1);
+}
+
+static void stack_free(void *stack) {
+  stack_t off = {.ss_flags = SS_DISABLE};
+  sigaltstack(&off, NULL);
+  free(stack);
+}
+
+static void install(void) {
+  pthread_key_create(&stack_key, stack_free);
+  struct sigaction action = {.sa_sigaction = handle,
+                             // NODEFER: the jump out leaves the mask alone
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < SIGNAL_COUNT; i++) {
+    sigaction(signals[i], &action, &earlier[i]);
+  }
+}
+
+void cpu_fault_install(void) {
+  pthread_once(&install_once, install);
+}
+
+// Returns the bytes between here and the end of the thread's stack.
+static size_t stack_left_bytes(void) {
+  pthread_attr_t attributes;
+  void *first = NULL;
+  size_t size_bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    return 0;
+  }
+  pthread_attr_getstack(&attributes, &first, &size_bytes);
+  pthread_attr_destroy(&attributes);
+  const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  return here - (uintptr_t)first;
+}
+
+static bool prepare_signal_stack(void) {
+  stack_t present;
+  if (sigaltstack(NULL, &present) == 0 && !(present.ss_flags & SS_DISABLE)) {
+    return true;
+  }
+  const size_t size_bytes =
+      (size_t)sysconf(_SC_SIGSTKSZ) + SIGNAL_STACK_EXTRA_BYTES;
+  void *bytes = malloc(size_bytes);
+  const stack_t stack = {.ss_sp = bytes, .ss_size = size_bytes};
+  if (!bytes || sigaltstack(&stack, NULL) != 0) {
+    free(bytes);
+    return false;
+  }
+  pthread_setspecific(stack_key, bytes);
+  return true;
+}
+
+bool cpu_fault_prepare_thread(void) {
+  enum { UNKNOWN, GOOD, BAD };
+  static _Thread_local struct {
+    int verdict;
+    uintptr_t lowest_frame;  // below it too little stack is left
+  } thread;
+  const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (thread.verdict == UNKNOWN) {
+    const size_t left_bytes = stack_left_bytes();
+    thread.lowest_frame = here - left_bytes + STACK_NEEDED_BYTES;
+    thread.verdict =
+        left_bytes >= STACK_NEEDED_BYTES && prepare_signal_stack() ? GOOD : BAD;
+  }
+  return thread.verdict == GOOD && here >= thread.lowest_frame;
+}
+
+cpu_context *cpu_context_create(cpu_pool *pool) {
+  cpu_context *context = calloc(1, sizeof *context);
+  if (context) {
+    context->pool = pool;
+  }
+  return context;
+}
+
+void cpu_context_destroy(cpu_context *context) {
+  free(context->scratch);
+  free(context);
+}
+
+bool cpu_context_reserve(cpu_context *context, size_t size_bytes) {
+  if (context->scratch_bytes >= size_bytes) {
+    return true;
+  }
+  // Grows by half at least, so that a series of kernels settles soon.
+  const size_t grown_bytes = context->scratch_bytes / 2 * 3;
+  size_bytes = size_bytes > grown_bytes ? size_bytes : grown_bytes;
+  size_bytes = (size_bytes + 4095) & ~(size_t)4095;
+  void *scratch = NULL;
+  if (posix_memalign(&scratch, MTLI_CPU_SCRATCH_ALIGNMENT, size_bytes) != 0) {
+    return false;
+  }
+  memset(scratch, 0, sizeof(mtli_cpu_position));
+  free(context->scratch);
+  context->scratch = scratch;
+  context->scratch_bytes = size_bytes;
+  return true;
+}
+
+static const char *signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGTRAP: return "SIGTRAP";
+  }
+  return "a signal";
+}
+
+// What happened, in words.
+static void describe(const cpu_job *job, const cpu_context *context, char *text,
+                     size_t capacity) {
+  enum { STACK_NEAR_BYTES = 64 * 1024 };
+  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION = 2 };  // cpu_abi.h
+  const cpu_fault *fault = &context->fault;
+  if (!fault->is_access) {
+    const uint32_t reason =
+        context->scratch
+            ? ((const mtli_cpu_position *)context->scratch)->reserved[0]
+            : 0;
+    snprintf(text, capacity, "%s (%s)",
+             reason == STOPPED_BY_TRAP        ? "it called __builtin_trap"
+             : reason == STOPPED_BY_ASSERTION ? "an assertion failed"
+                                              : "it trapped",
+             signal_name(fault->signal));
+    return;
+  }
+  const uintptr_t below = fault->stack_pointer - fault->address;
+  if (below < STACK_NEAR_BYTES ||
+      fault->address - fault->stack_pointer < STACK_NEAR_BYTES / 16) {
+    snprintf(text, capacity, "its private memory does not fit on the stack");
+    return;
+  }
+  char place[256];
+  mtli_describe_address(job->queue->queue.device, fault->address, place,
+                        sizeof place);
+  snprintf(text, capacity, "it %s address %#zx%s%s (%s)",
+           fault->is_write ? "wrote to" : "read", (size_t)fault->address,
+           *place                  ? ", "
+           : fault->address < 4096 ? ", a null pointer"
+                                   : "",
+           place, signal_name(fault->signal));
+}
+
+// Fails the command buffer with what happened and where.
+static void report(const cpu_job *job, const cpu_context *context) {
+  char what[512];
+  describe(job, context, what, sizeof what);
+  if (job->command->kind != MTLI_COMMAND_DISPATCH) {
+    cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
+                   "a blit reached memory that is gone: %s", what);
+    return;
+  }
+  const mtli_dispatch *dispatch = &job->command->dispatch;
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const mtli_cpu_launch *launch = &job->launch;
+  const mtli_cpu_position *position = context->scratch;
+  uint32_t thread[3];
+  uint32_t rest = position->thread_in_group;
+  for (int i = 0; i < 3; i++) {
+    // The last threadgroup along a side may be smaller.
+    const uint32_t first = position->group[i] * launch->group_threads[i];
+    const uint32_t left = launch->grid_threads[i] - first;
+    const uint32_t side =
+        left < launch->group_threads[i] ? left : launch->group_threads[i];
+    thread[i] = side ? rest % side : 0;
+    rest = side ? rest / side : 0;
+  }
+  cpu_queue_fail(
+      job->queue, MTL_KERNEL_FAULT,
+      "kernel '%s' (%s:%u)%s%s%s failed at thread (%u, %u, %u) of threadgroup "
+      "(%u, %u, %u): %s",
+      kernel->name, kernel->file ? kernel->file : "", kernel->line,
+      dispatch->debug_group ? " in debug group '" : "",
+      dispatch->debug_group ? dispatch->debug_group : "",
+      dispatch->debug_group ? "'" : "", thread[0], thread[1], thread[2],
+      position->group[0], position->group[1], position->group[2], what);
+}
+
+void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
+                           cpu_context *context) {
+  if (!cpu_context_reserve(context, job->scratch_bytes)) {
+    cpu_queue_fail(job->queue, MTL_OUT_OF_MEMORY,
+                   "no memory for a worker's %zu bytes of threadgroup memory "
+                   "and values across barriers",
+                   job->scratch_bytes);
+    return;
+  }
+  // The mask is not saved: the handlers leave it alone, and saving it would be
+  // a system call.
+  if (sigsetjmp(context->jump, 0) == 0) {
+    running = context;
+    job->run(job, first, end, context);
+    running = NULL;
+  } else {
+    report(job, context);
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// help.c: what a client's thread does while it waits. It runs the queue that it
+// waits for, to the goal and no further. If that queue itself waits for others,
+// it visits them, but only for what takes no time: events to pass on, command
+// buffers to complete. Long work of a queue that it does not wait for is left
+// to the workers.
+#include <fenv.h>
+
+#include "drivers/cpu/cpu.h"
+
+bool cpu_goal_is_reached(const cpu_goal *goal) {
+  return (goal->queue && mtli_queue_has_room(goal->queue)) ||
+         (goal->command_buffer &&
+          mtl_command_buffer_get_status(goal->command_buffer) >=
+              MTL_COMMAND_BUFFER_COMPLETED) ||
+         (goal->event &&
+          mtli_timeline_value(&goal->event->timeline) >= goal->value);
+}
+
+// Takes the client's own queue if it is ready, otherwise, to visit it, any.
+static cpu_queue *take_queue(cpu_pool *pool, uintptr_t own, bool may_visit,
+                             cpu_context *context) {
+  cpu_pool_lock(pool);
+  cpu_queue *queue = cpu_pool_find_ready(pool, own);
+  context->is_visiting = !queue;
+  if (!queue && may_visit) {
+    queue = cpu_pool_find_ready(pool, 0);
+  }
+  if (queue) {
+    cpu_pool_take_ready(pool, queue);
+    queue->was_helped = true;
+  }
+  cpu_pool_unlock(pool);
+  return queue;
+}
+
+// Does one thing towards the goal; false if there is none to do.
+static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
+                      cpu_context *context) {
+  cpu_job *job = cpu_pool_join(pool, own);
+  if (job) {
+    cpu_queue *queue = job->queue;
+    context->is_visiting = false;
+    cpu_pool_weigh(pool, context);
+    if (cpu_pool_work(pool, job, context)) {
+      cpu_queue_run(queue, context, goal);
+    }
+    return true;
+  }
+  cpu_queue *queue = take_queue(pool, own, !context->has_left, context);
+  if (queue) {
+    cpu_queue_run(queue, context, goal);
+  }
+  return queue != NULL;
+}
+
+void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
+                            const cpu_goal *goal) {
+  if (!cpu_pool_has_work(pool) || !cpu_fault_prepare_thread()) {
+    return;
+  }
+  cpu_context *context = cpu_pool_borrow_context(pool);
+  if (!context) {
+    return;
+  }
+  // Kernels run with the default rounding and exceptions, whatever the client
+  // has set for itself.
+  fenv_t environment;
+  fegetenv(&environment);
+  fesetenv(FE_DFL_ENV);
+  cpu_pool_lock(pool);
+  cpu_pool_lighten(pool, context);
+  cpu_pool_unlock(pool);
+  while (!cpu_goal_is_reached(goal) &&
+         help_once(pool, queue_address, goal, context)) {
+  }
+  cpu_pool_weigh(pool, context);
+  fesetenv(&environment);
+  cpu_pool_return_context(pool, context);
+}
+
+mtl_status cpu_queue_help(mtl_queue *base, mtl_command_buffer *command_buffer) {
+  cpu_queue *queue = (cpu_queue *)base;
+  const cpu_goal goal = {.queue = command_buffer ? NULL : base,
+                         .command_buffer = command_buffer};
+  cpu_queue_help_towards(queue->pool, (uintptr_t)queue, &goal);
+  return MTL_OK;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// memory.c: buffers are pages of their own, so that their contents are aligned,
+// zero and given back at once. On cpu the host and kernels share them; on
+// cpu-discrete a shared or managed buffer has pages for each.
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+static void pages_destroy(cpu_buffer *cpu) {
+  mtli_pages_destroy(&cpu->memory);
+  mtli_pages_destroy(&cpu->host);
+  mtli_pages_destroy(&cpu->synced);
+}
+
+// The host's side of a buffer whose kernels see another memory.
+static mtl_status host_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
+  if (desc->no_copy_bytes) {
+    cpu->host.bytes = desc->no_copy_bytes;
+  } else {
+    MTL_TRY(mtli_pages_create(desc->length_bytes, desc->guarded, &cpu->host));
+  }
+  if (desc->bytes) {
+    memcpy(cpu->host.bytes, desc->bytes, desc->length_bytes);
+  }
+  if (desc->storage_mode == MTL_STORAGE_SHARED) {
+    MTL_TRY(mtli_pages_create(desc->length_bytes, false, &cpu->synced));
+  }
+  if (desc->bytes || desc->no_copy_bytes) {  // otherwise all are zero
+    memcpy(cpu->memory.bytes, cpu->host.bytes, desc->length_bytes);
+    if (cpu->synced.bytes) {
+      memcpy(cpu->synced.bytes, cpu->host.bytes, desc->length_bytes);
+    }
+  }
+  cpu->buffer.contents = cpu->host.bytes;
+  return MTL_OK;
+}
+
+static mtl_status discrete_create(cpu_buffer *cpu,
+                                  const mtl_buffer_desc *desc) {
+  MTL_TRY(mtli_pages_create(desc->length_bytes, desc->guarded, &cpu->memory));
+  if (desc->storage_mode != MTL_STORAGE_PRIVATE) {
+    return host_create(cpu, desc);
+  }
+  if (desc->bytes) {
+    memcpy(cpu->memory.bytes, desc->bytes, desc->length_bytes);
+  }
+  return MTL_OK;
+}
+
+static mtl_status unified_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
+  if (desc->no_copy_bytes) {
+    cpu->memory.bytes = desc->no_copy_bytes;
+  } else {
+    MTL_TRY(mtli_pages_create(desc->length_bytes, desc->guarded, &cpu->memory));
+  }
+  if (desc->bytes) {
+    memcpy(cpu->memory.bytes, desc->bytes, desc->length_bytes);
+  }
+  if (desc->storage_mode != MTL_STORAGE_PRIVATE) {
+    cpu->buffer.contents = cpu->memory.bytes;
+  }
+  return MTL_OK;
+}
+
+mtl_status cpu_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
+  cpu_buffer *cpu = (cpu_buffer *)buffer;
+  const mtl_status status = cpu_is_discrete(buffer->device)
+                                ? discrete_create(cpu, desc)
+                                : unified_create(cpu, desc);
+  if (status != MTL_OK) {
+    pages_destroy(cpu);
+    return status;
+  }
+  pthread_mutex_init(&cpu->lock, NULL);
+  buffer->gpu_address = (uintptr_t)cpu->memory.bytes;
+  return MTL_OK;
+}
+
+void cpu_buffer_destroy(mtl_buffer *buffer) {
+  cpu_buffer *cpu = (cpu_buffer *)buffer;
+  pages_destroy(cpu);
+  while (cpu->modified) {
+    cpu_range *next = cpu->modified->next;
+    free(cpu->modified);
+    cpu->modified = next;
+  }
+  pthread_mutex_destroy(&cpu->lock);
+}
+
+mtl_status cpu_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
+                               size_t length_bytes) {
+  if (!cpu_is_discrete(buffer->device)) {
+    return MTL_OK;  // one memory
+  }
+  return cpu_coherence_modified((cpu_buffer *)buffer, offset_bytes,
+                                length_bytes);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline.c: loads a shared object from memory, so that gdb, perf and the
+// dynamic linker treat it as any other: by name, with its debug information.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "drivers/cpu/cpu.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U  // Linux 6.3, include/uapi/linux/memfd.h
+#endif
+
+// Makes a memory file that may be executed; older kernels do not know the flag
+// that newer ones may insist on.
+static int file_create(const char *name) {
+  const int file = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
+  return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC);
+}
+
+static mtl_status file_fill(int file, const mtli_blob *blob) {
+  const char *rest = blob->bytes;
+  size_t rest_bytes = blob->size_bytes;
+  while (rest_bytes) {
+    const ssize_t written_bytes = write(file, rest, rest_bytes);
+    if (written_bytes < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written_bytes <= 0) {
+      return mtli_fail(MTL_OUT_OF_MEMORY,
+                       "no memory for machine code of %zu bytes: %s",
+                       blob->size_bytes, strerror(errno));
+    }
+    rest += written_bytes;
+    rest_bytes -= (size_t)written_bytes;
+  }
+  return MTL_OK;
+}
+
+// Writes a path of file that was never used before. The dynamic linker takes
+// equal paths for equal objects, and a file number is used again once closed;
+// so the path spells a serial number in "." and "/", which mean nothing there.
+static void path_write(char *path, size_t capacity, int file) {
+  static _Atomic uint32_t serial;
+  size_t used = (size_t)snprintf(path, capacity, "/proc/%d/fd/", (int)getpid());
+  for (uint32_t rest = atomic_fetch_add(&serial, 1); rest; rest /= 2) {
+    used += (size_t)snprintf(path + used, capacity - used, "%s",
+                             rest % 2 ? "./" : "/");
+  }
+  snprintf(path + used, capacity - used, "%d", file);
+}
+
+static mtl_status load(cpu_pipeline *cpu, int file) {
+  char path[160];
+  path_write(path, sizeof path, file);
+  cpu->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!cpu->library) {
+    return mtli_fail(MTL_BAD_DATA, "the machine code of '%s' does not load: %s",
+                     cpu->pipeline.kernel->name, dlerror());
+  }
+  // Functions through an object pointer: POSIX, dlsym.
+  *(void **)&cpu->entry = dlsym(cpu->library, MTLI_CPU_ENTRY_SYMBOL);
+  *(void **)&cpu->context_bytes = dlsym(cpu->library, MTLI_CPU_CONTEXT_SYMBOL);
+  if (!cpu->entry || !cpu->context_bytes) {
+    dlclose(cpu->library);
+    return mtli_fail(MTL_BAD_DATA,
+                     "the machine code of '%s' lacks " MTLI_CPU_ENTRY_SYMBOL
+                     " or " MTLI_CPU_CONTEXT_SYMBOL,
+                     cpu->pipeline.kernel->name);
+  }
+  return MTL_OK;
+}
+
+// A debugger that comes later finds the file by its number, so it stays open
+// while a quarter of the numbers is enough for all of them.
+static bool may_stay_open(int file) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+         (rlim_t)file < limit.rlim_cur / 4;
+}
+
+mtl_status cpu_pipeline_create(mtl_pipeline *pipeline) {
+  cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
+  const int file = file_create(pipeline->kernel->name);
+  if (file < 0) {
+    return mtli_fail(MTL_IO_ERROR, "no memory file for machine code: %s",
+                     strerror(errno));
+  }
+  mtl_status status =
+      file_fill(file, mtli_code_find_blob(pipeline->code, MTLI_BLOB_ELF));
+  if (status == MTL_OK) {
+    status = load(cpu, file);
+  }
+  const bool stays_open = status == MTL_OK && may_stay_open(file);
+  if (!stays_open) {
+    close(file);
+  }
+  cpu->file = stays_open ? file : -1;
+  return status;
+}
+
+void cpu_pipeline_destroy(mtl_pipeline *pipeline) {
+  cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
+  // The dynamic linker's lock may have been held at a fork.
+  if (!mtli_device_is_inherited(pipeline->device)) {
+    dlclose(cpu->library);
+  }
+  if (cpu->file >= 0) {
+    close(cpu->file);
+  }
+}

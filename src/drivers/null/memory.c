@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// memory.c: host memory, so that contents can be written and read back.
+#include <string.h>
+
+#include "drivers/null/null.h"
+
+mtl_status null_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
+  char *bytes = desc->no_copy_bytes;
+  if (!bytes) {
+    mtli_pages *pages = &((null_buffer *)buffer)->pages;
+    MTL_TRY(mtli_pages_create(desc->length_bytes, desc->guarded, pages));
+    bytes = pages->bytes;
+  }
+  if (desc->bytes) {
+    memcpy(bytes, desc->bytes, desc->length_bytes);
+  }
+  buffer->gpu_address = (uintptr_t)bytes;
+  buffer->contents = desc->storage_mode == MTL_STORAGE_PRIVATE ? NULL : bytes;
+  return MTL_OK;
+}
+
+void null_buffer_destroy(mtl_buffer *buffer) {
+  mtli_pages_destroy(&((null_buffer *)buffer)->pages);
+}
+
+mtl_status null_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
+                                size_t length_bytes) {
+  (void)buffer;
+  (void)offset_bytes;
+  (void)length_bytes;
+  return MTL_OK;  // one memory
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline.c: no code is loaded, since none runs.
+#include "drivers/null/null.h"
+
+mtl_status null_pipeline_create(mtl_pipeline *pipeline) {
+  (void)pipeline;
+  return MTL_OK;
+}
+
+void null_pipeline_destroy(mtl_pipeline *pipeline) {
+  (void)pipeline;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// buffer.c: checks, accounts for and lists buffers; drivers/*/memory.c has the
+// memory.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/machine.h"
+#include "runtime/objects.h"
+
+// An address this far from a buffer is still told as "behind" or "before" it.
+enum { NEAR_BYTES = 64 * 1024 };
+
+static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
+  const uint64_t page_bytes = mtli_machine_page_bytes();
+  if (desc->bytes) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: both bytes and no_copy_bytes are set");
+  }
+  if (desc->storage_mode != MTL_STORAGE_SHARED) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: no_copy_bytes needs shared storage");
+  }
+  if ((uintptr_t)desc->no_copy_bytes % page_bytes ||
+      desc->length_bytes % page_bytes) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: no_copy_bytes %p and its length of "
+                     "%zu bytes must be multiples of the page size, %" PRIu64,
+                     desc->no_copy_bytes, desc->length_bytes, page_bytes);
+  }
+  if (desc->guarded) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: no_copy_bytes cannot be guarded");
+  }
+  return MTL_OK;
+}
+
+static mtl_status check_desc(const mtl_device *device,
+                             const mtl_buffer_desc *desc) {
+  const uint64_t limit_bytes = device->info.max_buffer_bytes;
+  if (desc->length_bytes == 0 || desc->length_bytes > limit_bytes) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: length %zu is not within 1 to %" PRIu64
+                     " bytes, the limit of device '%s'",
+                     desc->length_bytes, limit_bytes, device->info.name);
+  }
+  if ((unsigned)desc->storage_mode > MTL_STORAGE_PRIVATE) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: storage mode %d does not exist",
+                     (int)desc->storage_mode);
+  }
+  if ((unsigned)desc->hazard_tracking > MTL_HAZARD_UNTRACKED) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: hazard tracking %d does not exist",
+                     (int)desc->hazard_tracking);
+  }
+  return desc->no_copy_bytes ? check_no_copy(desc) : MTL_OK;
+}
+
+// Counts length_bytes as allocated, if they fit beside the rest.
+static mtl_status reserve(mtl_device *device, size_t length_bytes) {
+  const uint64_t limit_bytes = device->memory_bytes;
+  uint64_t used_bytes =
+      atomic_load_explicit(&device->allocated_bytes, memory_order_relaxed);
+  do {
+    if (used_bytes > limit_bytes || length_bytes > limit_bytes - used_bytes) {
+      return mtli_fail(MTL_OUT_OF_MEMORY,
+                       "no room for a buffer of %zu bytes: device '%s' has "
+                       "%" PRIu64 " of its %" PRIu64 " bytes in use",
+                       length_bytes, device->info.name, used_bytes,
+                       limit_bytes);
+    }
+    // Relaxed: a count, nothing is published through it.
+  } while (!atomic_compare_exchange_weak_explicit(
+      &device->allocated_bytes, &used_bytes, used_bytes + length_bytes,
+      memory_order_relaxed, memory_order_relaxed));
+  return MTL_OK;
+}
+
+static void give_back(mtl_device *device, size_t length_bytes) {
+  atomic_fetch_sub_explicit(&device->allocated_bytes, length_bytes,
+                            memory_order_relaxed);
+}
+
+static void list_add(mtl_buffer *buffer) {
+  mtl_device *device = buffer->device;
+  pthread_mutex_lock(&device->lock);
+  buffer->next = device->buffers;
+  if (buffer->next) {
+    buffer->next->previous = buffer;
+  }
+  device->buffers = buffer;
+  pthread_mutex_unlock(&device->lock);
+}
+
+static void list_remove(mtl_buffer *buffer) {
+  mtl_device *device = buffer->device;
+  if (mtli_device_is_inherited(device)) {
+    return;  // the lock may have been held at the fork; nobody reads the list
+  }
+  pthread_mutex_lock(&device->lock);
+  if (buffer->previous) {
+    buffer->previous->next = buffer->next;
+  } else {
+    device->buffers = buffer->next;
+  }
+  if (buffer->next) {
+    buffer->next->previous = buffer->previous;
+  }
+  pthread_mutex_unlock(&device->lock);
+}
+
+static void buffer_destroy(mtli_object *object) {
+  mtl_buffer *buffer = (mtl_buffer *)object;
+  mtl_device *device = buffer->device;
+  list_remove(buffer);
+  device->driver->buffer_destroy(buffer);
+  give_back(device, buffer->length_bytes);
+  if (buffer->deallocator) {
+    buffer->deallocator(buffer->deallocator_context, buffer->no_copy_bytes,
+                        buffer->length_bytes);
+  }
+  free(buffer->label);
+  free(buffer);
+  mtl_device_release(device);  // -1
+}
+
+static mtl_status buffer_allocate(mtl_device *device,
+                                  const mtl_buffer_desc *desc,
+                                  mtl_buffer **out_buffer) {
+  mtl_buffer *buffer = calloc(1, device->driver->buffer_bytes);
+  if (!buffer) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a buffer object");
+  }
+  mtli_object_init(&buffer->object, buffer_destroy);
+  buffer->device = device;
+  buffer->length_bytes = desc->length_bytes;
+  buffer->storage_mode = desc->storage_mode;
+  buffer->hazard_tracking = desc->hazard_tracking;
+  buffer->guarded = desc->guarded;
+  buffer->no_copy_bytes = desc->no_copy_bytes;
+  buffer->deallocator = desc->no_copy_bytes ? desc->deallocator : NULL;
+  buffer->deallocator_context = desc->deallocator_context;
+  const mtl_status status = device->driver->buffer_create(buffer, desc);
+  if (status != MTL_OK) {
+    free(buffer);
+    return status;
+  }
+  buffer->label = mtli_label_copy(desc->label);
+  mtl_device_retain(device);  // +1
+  *out_buffer = buffer;
+  return MTL_OK;
+}
+
+mtl_status mtl_buffer_create(mtl_device *device, const mtl_buffer_desc *desc,
+                             mtl_buffer **out_buffer) {
+  if (!device || !desc || !out_buffer) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_buffer_create: %s is NULL",
+                     !device ? "device"
+                     : !desc ? "desc"
+                             : "out_buffer");
+  }
+  *out_buffer = NULL;
+  MTL_TRY(mtli_device_check(device));
+  MTL_TRY(check_desc(device, desc));
+  MTL_TRY(reserve(device, desc->length_bytes));
+  const mtl_status status = buffer_allocate(device, desc, out_buffer);
+  if (status != MTL_OK) {
+    give_back(device, desc->length_bytes);
+    return status;
+  }
+  list_add(*out_buffer);
+  return MTL_OK;
+}
+
+mtl_buffer *mtl_buffer_retain(mtl_buffer *buffer) {
+  if (buffer) {
+    mtli_object_retain(&buffer->object);
+  }
+  return buffer;
+}
+
+void mtl_buffer_release(mtl_buffer *buffer) {
+  if (buffer) {
+    mtli_object_release(&buffer->object);
+  }
+}
+
+void *mtl_buffer_contents(const mtl_buffer *buffer) {
+  return buffer->contents;
+}
+
+size_t mtl_buffer_length(const mtl_buffer *buffer) {
+  return buffer->length_bytes;
+}
+
+mtl_storage_mode mtl_buffer_storage_mode(const mtl_buffer *buffer) {
+  return buffer->storage_mode;
+}
+
+mtl_device *mtl_buffer_device(const mtl_buffer *buffer) {
+  return buffer->device;
+}
+
+uint64_t mtl_buffer_gpu_address(const mtl_buffer *buffer) {
+  return buffer->gpu_address;
+}
+
+mtl_status mtl_buffer_did_modify_range(mtl_buffer *buffer, size_t offset_bytes,
+                                       size_t length_bytes) {
+  if (!buffer) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_did_modify_range: buffer is NULL");
+  }
+  MTL_TRY(mtli_device_check(buffer->device));
+  if (buffer->storage_mode == MTL_STORAGE_PRIVATE) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_did_modify_range: buffer '%s' is private",
+                     mtl_buffer_label(buffer));
+  }
+  if (offset_bytes > buffer->length_bytes ||
+      length_bytes > buffer->length_bytes - offset_bytes) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_did_modify_range: %zu bytes at offset %zu end "
+                     "past buffer '%s' of %zu bytes",
+                     length_bytes, offset_bytes, mtl_buffer_label(buffer),
+                     buffer->length_bytes);
+  }
+  if (buffer->storage_mode == MTL_STORAGE_SHARED || length_bytes == 0) {
+    return MTL_OK;
+  }
+  return buffer->device->driver->buffer_modified(buffer, offset_bytes,
+                                                 length_bytes);
+}
+
+void mtl_buffer_set_label(mtl_buffer *buffer, const char *label) {
+  mtli_label_set(buffer->device, &buffer->label, label);
+}
+
+const char *mtl_buffer_label(const mtl_buffer *buffer) {
+  return buffer->label ? buffer->label : "";
+}
+
+// Bytes from buffer to address: 0 inside, otherwise how far off.
+static uint64_t distance_bytes(const mtl_buffer *buffer, uint64_t address) {
+  const uint64_t first = buffer->gpu_address;
+  const uint64_t end = first + buffer->length_bytes;
+  return address < first ? first - address
+         : address < end ? 0
+                         : address - end + 1;
+}
+
+void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
+                           size_t capacity) {
+  text[0] = '\0';
+  pthread_mutex_lock(&device->lock);
+  const mtl_buffer *nearest = NULL;
+  uint64_t nearest_bytes = NEAR_BYTES;
+  for (const mtl_buffer *buffer = device->buffers; buffer;
+       buffer = buffer->next) {
+    const uint64_t away_bytes = distance_bytes(buffer, address);
+    if (away_bytes < nearest_bytes) {
+      nearest = buffer;
+      nearest_bytes = away_bytes;
+    }
+  }
+  if (nearest) {
+    const char *label = nearest->label ? nearest->label : "";
+    const uint64_t first = nearest->gpu_address;
+    if (address < first) {
+      snprintf(text, capacity,
+               "%" PRIu64 " bytes before buffer '%s' of %zu bytes",
+               first - address, label, nearest->length_bytes);
+    } else if (address < first + nearest->length_bytes) {
+      snprintf(text, capacity, "offset %" PRIu64 " in buffer '%s' of %zu bytes",
+               address - first, label, nearest->length_bytes);
+    } else if (nearest_bytes == 1) {
+      snprintf(text, capacity,
+               "right behind the end of buffer '%s' of %zu bytes", label,
+               nearest->length_bytes);
+    } else {
+      snprintf(text, capacity,
+               "%" PRIu64 " bytes past the end of buffer '%s' of %zu bytes",
+               address - first - nearest->length_bytes, label,
+               nearest->length_bytes);
+    }
+  }
+  pthread_mutex_unlock(&device->lock);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// command_buffer.c: the life of a command buffer up to its commit, and waiting
+// for what follows; completion.c has what follows.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/futex.h"
+#include "runtime/recording.h"
+
+static void callbacks_free(mtli_callback *callback) {
+  while (callback) {
+    mtli_callback *next = callback->next;
+    free(callback);
+    callback = next;
+  }
+}
+
+static void command_buffer_destroy(mtli_object *object) {
+  mtl_command_buffer *command_buffer = (mtl_command_buffer *)object;
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  mtl_queue *queue = command_buffer->queue;
+  // Completed ones have left and cleared already; these were never committed.
+  if (!recording->is_committed && !mtli_device_is_inherited(queue->device)) {
+    if (recording->is_enqueued) {
+      mtli_queue_forget(queue, command_buffer);
+    }
+    mtli_queue_leave(queue);
+  }
+  mtli_recording_clear(recording);
+  callbacks_free(recording->scheduled_callbacks);
+  callbacks_free(recording->completed_callbacks);
+  free(recording->error_text);
+  free(recording->label);
+  free(recording);
+  mtl_queue_release(queue);  // -1
+}
+
+mtl_status mtl_command_buffer_create(mtl_queue *queue,
+                                     const mtl_command_buffer_desc *desc,
+                                     mtl_command_buffer **out_command_buffer) {
+  if (!queue || !out_command_buffer) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_command_buffer_create: %s is NULL",
+                     queue ? "out_command_buffer" : "queue");
+  }
+  *out_command_buffer = NULL;
+  MTL_TRY(mtli_device_check(queue->device));
+  const mtli_driver *driver = queue->device->driver;
+  mtli_recording *recording =
+      calloc(1, sizeof *recording + driver->command_buffer_bytes);
+  if (!recording) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
+  }
+  mtl_command_buffer *command_buffer = &recording->command_buffer;
+  mtli_object_init(&command_buffer->object, command_buffer_destroy);
+  command_buffer->queue = mtl_queue_retain(queue);  // +1
+  command_buffer->driver_data = recording + 1;
+  recording->driver = driver;
+  if (desc) {
+    recording->unretained_references = desc->unretained_references;
+    recording->label = mtli_label_copy(desc->label);
+  }
+  mtli_queue_enter(queue);
+  *out_command_buffer = command_buffer;
+  return MTL_OK;
+}
+
+mtl_command_buffer *mtl_command_buffer_retain(
+    mtl_command_buffer *command_buffer) {
+  if (command_buffer) {
+    mtli_object_retain(&command_buffer->object);
+  }
+  return command_buffer;
+}
+
+void mtl_command_buffer_release(mtl_command_buffer *command_buffer) {
+  if (command_buffer) {
+    mtli_object_release(&command_buffer->object);
+  }
+}
+
+static mtl_status check_alive(const mtl_command_buffer *command_buffer,
+                              const char *call) {
+  if (!command_buffer) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: command_buffer is NULL", call);
+  }
+  return mtli_device_check(command_buffer->queue->device);
+}
+
+mtl_status mtl_command_buffer_enqueue(mtl_command_buffer *command_buffer) {
+  MTL_TRY(check_alive(command_buffer, "mtl_command_buffer_enqueue"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  if (recording->is_enqueued) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "mtl_command_buffer_enqueue: command buffer '%s' is %s "
+                     "already",
+                     mtl_command_buffer_label(command_buffer),
+                     recording->is_committed ? "committed" : "enqueued");
+  }
+  recording->is_enqueued = true;
+  atomic_store_explicit(&recording->status, MTL_COMMAND_BUFFER_ENQUEUED,
+                        memory_order_relaxed);
+  mtli_queue_enqueue(command_buffer->queue, command_buffer);
+  return MTL_OK;
+}
+
+// Ends recording: what drivers see of the list is complete from here on.
+static void seal(mtli_recording *recording) {
+  mtl_command_buffer *command_buffer = &recording->command_buffer;
+  command_buffer->buffers = recording->buffers;
+  command_buffer->buffer_count = recording->buffer_count;
+  if (recording->error == MTL_OK) {
+    const mtl_status status =
+        recording->driver->commands_prepare(command_buffer);
+    if (status != MTL_OK) {
+      mtli_recording_fail(recording, status, "%s", mtl_last_error());
+    }
+  }
+  command_buffer->is_failed = recording->error != MTL_OK;
+}
+
+mtl_status mtl_command_buffer_commit(mtl_command_buffer *command_buffer) {
+  MTL_TRY(check_alive(command_buffer, "mtl_command_buffer_commit"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  if (recording->is_committed) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "mtl_command_buffer_commit: command buffer '%s' was "
+                     "committed before",
+                     mtl_command_buffer_label(command_buffer));
+  }
+  if (recording->is_encoding) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "mtl_command_buffer_commit: an encoder of command buffer "
+                     "'%s' is open; end it before",
+                     mtl_command_buffer_label(command_buffer));
+  }
+  seal(recording);
+  const mtl_status status = recording->error;
+  // Made now: once submitted, recording is the driver's.
+  if (status != MTL_OK) {
+    (void)mtli_recording_close(recording);
+  }
+  atomic_store_explicit(&recording->status,
+                        status == MTL_OK ? MTL_COMMAND_BUFFER_COMMITTED
+                                         : MTL_COMMAND_BUFFER_ERROR,
+                        memory_order_release);
+  mtl_command_buffer_retain(command_buffer);  // +1 until completed
+  mtli_queue_commit(command_buffer->queue, command_buffer);
+  return status;
+}
+
+static bool has_come(mtli_recording *recording, mtli_progress wanted) {
+  // pairs with the release in completion.c
+  return atomic_load_explicit(&recording->progress, memory_order_acquire) >=
+         (uint32_t)wanted;
+}
+
+bool mtli_recording_wait(mtli_recording *recording, mtli_progress wanted,
+                         uint64_t deadline_ns) {
+  const uint64_t spin_end_ns = mtli_now_ns() + MTLI_SPIN_NS;
+  do {
+    for (int i = 0; i < 16; i++) {
+      if (has_come(recording, wanted)) {
+        return true;
+      }
+      mtli_pause();
+    }
+  } while (mtli_now_ns() < spin_end_ns);
+  // Sequentially consistent, with completion.c: either it sees the sleeper or
+  // the sleeper sees its progress.
+  atomic_fetch_add(&recording->sleepers, 1);
+  bool in_time = true;
+  bool has_arrived = false;
+  for (;;) {
+    const uint32_t progress = atomic_load(&recording->progress);
+    has_arrived = progress >= (uint32_t)wanted;
+    if (has_arrived || !in_time) {
+      break;
+    }
+    in_time = mtli_futex_wait(&recording->progress, progress, deadline_ns);
+  }
+  atomic_fetch_sub(&recording->sleepers, 1);
+  return has_arrived;
+}
+
+// Returns the final error as this thread's.
+static mtl_status final_status(const mtl_command_buffer *command_buffer) {
+  const char *text;
+  const mtl_status status = mtl_command_buffer_error(command_buffer, &text);
+  return status == MTL_OK ? MTL_OK : mtli_fail_text(status, text);
+}
+
+static mtl_status check_wait(const mtl_command_buffer *command_buffer,
+                             const char *call) {
+  MTL_TRY(check_alive(command_buffer, call));
+  if (!mtli_recording_of(command_buffer)->is_committed) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "%s: command buffer '%s' is not committed", call,
+                     mtl_command_buffer_label(command_buffer));
+  }
+  return MTL_OK;
+}
+
+mtl_status mtl_command_buffer_wait(mtl_command_buffer *command_buffer) {
+  MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  const mtli_progress wanted = mtli_recording_wanted(recording);
+  if (!has_come(recording, wanted)) {
+    (void)recording->driver->queue_help(command_buffer->queue, command_buffer);
+    mtli_recording_wait(recording, wanted, MTLI_FOREVER);
+  }
+  return final_status(command_buffer);
+}
+
+mtl_status mtl_command_buffer_wait_timeout(mtl_command_buffer *command_buffer,
+                                           uint64_t timeout_ns) {
+  if (timeout_ns == MTL_WAIT_FOREVER) {
+    return mtl_command_buffer_wait(command_buffer);
+  }
+  MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_timeout"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  const mtli_progress wanted = mtli_recording_wanted(recording);
+  // No help here: a kernel that was begun cannot be left when time is up.
+  if (!has_come(recording, wanted) &&
+      (timeout_ns == 0 ||
+       !mtli_recording_wait(recording, wanted, mtli_deadline_ns(timeout_ns)))) {
+    return mtli_fail(MTL_TIMED_OUT,
+                     "command buffer '%s' has not completed after %" PRIu64
+                     " ns",
+                     mtl_command_buffer_label(command_buffer), timeout_ns);
+  }
+  return final_status(command_buffer);
+}
+
+mtl_status mtl_command_buffer_wait_scheduled(
+    mtl_command_buffer *command_buffer) {
+  MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_scheduled"));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  if (!has_come(recording, MTLI_PROGRESS_SCHEDULED)) {
+    mtli_recording_wait(recording, MTLI_PROGRESS_SCHEDULED, MTLI_FOREVER);
+  }
+  return MTL_OK;
+}
+
+mtl_command_buffer_status mtl_command_buffer_get_status(
+    const mtl_command_buffer *command_buffer) {
+  // pairs with the releases in commit and completion.c
+  return (mtl_command_buffer_status)atomic_load_explicit(
+      &mtli_recording_of(command_buffer)->status, memory_order_acquire);
+}
+
+mtl_status mtl_command_buffer_error(const mtl_command_buffer *command_buffer,
+                                    const char **out_text) {
+  const mtli_recording *recording = mtli_recording_of(command_buffer);
+  const bool has_failed =
+      mtl_command_buffer_get_status(command_buffer) == MTL_COMMAND_BUFFER_ERROR;
+  if (out_text) {
+    *out_text =
+        has_failed && recording->error_text ? recording->error_text : "";
+  }
+  return has_failed ? recording->error : MTL_OK;
+}
+
+static mtl_status callback_add(mtl_command_buffer *command_buffer,
+                               mtl_command_buffer_callback *function,
+                               void *context, bool on_completed,
+                               const char *call) {
+  MTL_TRY(check_alive(command_buffer, call));
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  if (!function) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: callback is NULL", call);
+  }
+  if (recording->is_committed) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "%s: command buffer '%s' is committed already", call,
+                     mtl_command_buffer_label(command_buffer));
+  }
+  mtli_callback *callback = malloc(sizeof *callback);
+  if (!callback) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a callback");
+  }
+  *callback = (mtli_callback){.function = function, .context = context};
+  mtli_callback **link = on_completed ? &recording->completed_callbacks
+                                      : &recording->scheduled_callbacks;
+  while (*link) {
+    link = &(*link)->next;
+  }
+  *link = callback;
+  return MTL_OK;
+}
+
+mtl_status mtl_command_buffer_on_scheduled(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context) {
+  return callback_add(command_buffer, callback, context, false,
+                      "mtl_command_buffer_on_scheduled");
+}
+
+mtl_status mtl_command_buffer_on_completed(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context) {
+  return callback_add(command_buffer, callback, context, true,
+                      "mtl_command_buffer_on_completed");
+}
+
+void mtl_command_buffer_set_label(mtl_command_buffer *command_buffer,
+                                  const char *label) {
+  mtli_label_set(command_buffer->queue->device,
+                 &mtli_recording_of(command_buffer)->label, label);
+}
+
+const char *mtl_command_buffer_label(const mtl_command_buffer *command_buffer) {
+  const char *label = mtli_recording_of(command_buffer)->label;
+  return label ? label : "";
+}
+
+mtl_queue *mtl_command_buffer_queue(const mtl_command_buffer *command_buffer) {
+  return command_buffer->queue;
+}

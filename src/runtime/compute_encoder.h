@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compute_encoder.h: what compute_encoder.c (bindings) and dispatch.c share.
+#ifndef MTLI_COMPUTE_ENCODER_H
+#define MTLI_COMPUTE_ENCODER_H
+
+#include "runtime/encoder.h"
+#include "runtime/hazards.h"
+
+// What [[buffer(n)]] is bound to: a buffer, or inline bytes, or nothing.
+typedef struct mtli_binding {
+  mtl_buffer *buffer;
+  size_t offset_bytes;
+  void *bytes;  // [length_bytes] in the recording's memory
+  uint32_t length_bytes;
+} mtli_binding;
+
+// A buffer that kernels reach through an address (use_buffer).
+typedef struct mtli_used_buffer {
+  struct mtli_used_buffer *next;
+  mtl_buffer *buffer;
+  bool is_written;
+} mtli_used_buffer;
+
+typedef struct mtli_debug_group {
+  struct mtli_debug_group *outer;
+  const char *path;  // names of all open groups, joined by "/"
+} mtli_debug_group;
+
+struct mtl_compute_encoder {
+  mtli_encoder base;
+  mtl_dispatch_type dispatch_type;
+  // The next command waits for all before: the first one, and after barriers.
+  bool is_next_ordered;
+  mtl_pipeline *pipeline;
+  mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
+  size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
+  mtli_used_buffer *used;
+  mtli_debug_group *group;  // the innermost open one
+  mtli_hazards hazards;     // of a concurrent encoder
+};
+
+// mtli_encoder_check for this kind.
+static inline bool mtli_compute_encoder_check(mtl_compute_encoder *encoder,
+                                              const char *call) {
+  return mtli_encoder_check((mtli_encoder *)encoder, call);
+}
+
+#endif

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// device.c: one table of all drivers' devices. A device is opened when someone
+// first asks for it, shared by all who do, and closed with its last owner.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/objects.h"
+
+enum { OPEN_LIMIT = 64 };  // devices of one machine that are open at once
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static mtl_device *registry[OPEN_LIMIT];
+
+void mtli_registry_lock(void) {
+  pthread_mutex_lock(&registry_lock);
+}
+
+void mtli_registry_unlock(void) {
+  pthread_mutex_unlock(&registry_lock);
+}
+
+static void device_destroy(mtli_object *object) {
+  mtl_device *device = (mtl_device *)object;
+  pthread_mutex_lock(&registry_lock);
+  for (size_t i = 0; i < OPEN_LIMIT; i++) {
+    if (registry[i] == device) {
+      registry[i] = NULL;
+    }
+  }
+  pthread_mutex_unlock(&registry_lock);
+  device->driver->device_close(device);
+  pthread_mutex_destroy(&device->lock);
+  free(device);
+}
+
+// The same identity in every process: FNV-1a of the name.
+static uint64_t registry_id(const char *name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (; *name; name++) {
+    hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+static mtl_status device_create(const mtli_driver *driver, uint32_t index,
+                                mtl_device **out_device) {
+  mtl_device *device = calloc(1, driver->device_bytes);
+  if (!device) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a device");
+  }
+  mtli_object_init(&device->object, device_destroy);
+  device->driver = driver;
+  device->index = index;
+  device->process = mtli_process_number();
+  device->info.name = driver->device_name(index);
+  device->info.registry_id = registry_id(device->info.name);
+  pthread_mutex_init(&device->lock, NULL);
+  const mtl_status status = driver->device_open(device);
+  if (status != MTL_OK) {
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+    return status;
+  }
+  *out_device = device;
+  return MTL_OK;
+}
+
+// Takes a reference unless the last one is already gone.
+static bool try_retain(mtl_device *device) {
+  uint32_t references =
+      atomic_load_explicit(&device->object.references, memory_order_relaxed);
+  while (references) {
+    // Relaxed as any retain; on failure the loop looks again.
+    if (atomic_compare_exchange_weak_explicit(
+            &device->object.references, &references, references + 1,
+            memory_order_relaxed, memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Gives the open device, or opens it. registry_lock is held.
+static mtl_status registry_get(const mtli_driver *driver, uint32_t index,
+                               mtl_device **out_device) {
+  mtl_device **vacant = NULL;
+  for (size_t i = 0; i < OPEN_LIMIT; i++) {
+    mtl_device *device = registry[i];
+    // One from before a fork belongs to those who inherited it alone.
+    if (!device || mtli_device_is_inherited(device)) {
+      vacant = vacant ? vacant : &registry[i];
+    } else if (device->driver == driver && device->index == index) {
+      if (try_retain(device)) {
+        *out_device = device;
+        return MTL_OK;
+      }
+      vacant = &registry[i];  // on its way to device_destroy
+    }
+  }
+  if (!vacant) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "%d devices are open already",
+                     OPEN_LIMIT);
+  }
+  MTL_TRY(device_create(driver, index, out_device));
+  *vacant = *out_device;
+  return MTL_OK;
+}
+
+static mtl_status device_get(const mtli_driver *driver, uint32_t index,
+                             mtl_device **out_device) {
+  mtli_watch_forks();
+  pthread_mutex_lock(&registry_lock);
+  const mtl_status status = registry_get(driver, index, out_device);
+  pthread_mutex_unlock(&registry_lock);
+  return status;
+}
+
+mtl_status mtl_device_list(mtl_device **out_devices, size_t capacity,
+                           size_t *out_count) {
+  if (!out_count || (!out_devices && capacity)) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_device_list: %s is NULL",
+                     out_count ? "out_devices" : "out_count");
+  }
+  *out_count = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < mtli_driver_count; i++) {
+    const mtli_driver *driver = mtli_drivers[i];
+    const uint32_t driver_devices = driver->device_count();
+    for (uint32_t index = 0; index < driver_devices; index++, count++) {
+      mtl_status status = MTL_OK;
+      if (count < capacity) {
+        status = device_get(driver, index, &out_devices[count]);
+      }
+      if (status != MTL_OK) {
+        while (count) {
+          mtl_device_release(out_devices[--count]);
+          out_devices[count] = NULL;
+        }
+        return status;
+      }
+    }
+  }
+  *out_count = count;
+  return MTL_OK;
+}
+
+// Adds "name, name" to text as far as it fits.
+static void names_list(char *text, size_t capacity) {
+  text[0] = '\0';
+  for (size_t i = 0; i < mtli_driver_count; i++) {
+    const uint32_t count = mtli_drivers[i]->device_count();
+    for (uint32_t index = 0; index < count; index++) {
+      const size_t used = strlen(text);
+      snprintf(text + used, capacity - used, "%s%s", used ? ", " : "",
+               mtli_drivers[i]->device_name(index));
+    }
+  }
+}
+
+mtl_status mtl_device_by_name(const char *name, mtl_device **out_device) {
+  if (!out_device) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_device_by_name: out_device is NULL");
+  }
+  *out_device = NULL;
+  if (!name) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_device_by_name: name is NULL");
+  }
+  for (size_t i = 0; i < mtli_driver_count; i++) {
+    const mtli_driver *driver = mtli_drivers[i];
+    const uint32_t count = driver->device_count();
+    for (uint32_t index = 0; index < count; index++) {
+      if (strcmp(driver->device_name(index), name) == 0) {
+        return device_get(driver, index, out_device);
+      }
+    }
+  }
+  char names[512];
+  names_list(names, sizeof names);
+  return mtli_fail(MTL_NOT_FOUND, "no device '%s'; there are: %s", name, names);
+}
+
+mtl_status mtl_device_default(mtl_device **out_device) {
+  if (!out_device) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_device_default: out_device is NULL");
+  }
+  *out_device = NULL;
+  const char *name = getenv("METTLE_DEVICE");
+  if (name && *name) {
+    return mtl_device_by_name(name, out_device);
+  }
+  for (size_t i = 0; i < mtli_driver_count; i++) {
+    if (mtli_drivers[i]->device_count()) {
+      return device_get(mtli_drivers[i], 0, out_device);
+    }
+  }
+  return mtli_fail(MTL_NOT_FOUND, "this machine has no device");
+}
+
+mtl_device *mtl_device_retain(mtl_device *device) {
+  if (device) {
+    mtli_object_retain(&device->object);
+  }
+  return device;
+}
+
+void mtl_device_release(mtl_device *device) {
+  if (device) {
+    mtli_object_release(&device->object);
+  }
+}
+
+const mtl_device_info *mtl_device_get_info(const mtl_device *device) {
+  return &device->info;
+}
+
+bool mtl_device_supports_family(const mtl_device *device, mtl_family family) {
+  return device->driver->device_family(device, family);
+}
+
+uint64_t mtl_device_current_allocated_bytes(const mtl_device *device) {
+  return atomic_load_explicit(&device->allocated_bytes, memory_order_relaxed);
+}
+
+mtl_status mtli_device_check(const mtl_device *device) {
+  if (mtli_device_is_inherited(device)) {
+    return mtli_fail(MTL_INVALID_STATE,
+                     "device '%s' was opened before this process was forked; "
+                     "open it again in the child",
+                     device->info.name);
+  }
+  return MTL_OK;
+}

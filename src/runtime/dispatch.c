@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dispatch.c: checks one dispatch in full against its pipeline and records it.
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/compute_encoder.h"
+
+static const char *kernel_name(const mtl_compute_encoder *encoder) {
+  return encoder->pipeline->kernel->name;
+}
+
+#define FAIL(encoder, ...)                                             \
+  mtli_recording_fail((encoder)->base.recording, MTL_INVALID_ARGUMENT, \
+                      __VA_ARGS__)
+
+static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
+  const mtl_device_info *info = &encoder->pipeline->device->info;
+  const uint32_t limit = encoder->pipeline->max_threads;
+  const uint64_t threads = (uint64_t)group.x * group.y;  // z follows the check
+  if (group.x == 0 || group.y == 0 || group.z == 0) {
+    FAIL(encoder, "kernel '%s': a threadgroup of %ux%ux%u threads is empty",
+         kernel_name(encoder), group.x, group.y, group.z);
+    return false;
+  }
+  if (group.x > info->max_threadgroup_threads[0] ||
+      group.y > info->max_threadgroup_threads[1] ||
+      group.z > info->max_threadgroup_threads[2]) {
+    FAIL(encoder,
+         "kernel '%s': a threadgroup of %ux%ux%u threads is over the device's "
+         "limit of %ux%ux%u",
+         kernel_name(encoder), group.x, group.y, group.z,
+         info->max_threadgroup_threads[0], info->max_threadgroup_threads[1],
+         info->max_threadgroup_threads[2]);
+    return false;
+  }
+  if (threads * group.z > limit) {
+    FAIL(encoder,
+         "kernel '%s': a threadgroup of %ux%ux%u = %" PRIu64
+         " threads is over the pipeline's limit of %u",
+         kernel_name(encoder), group.x, group.y, group.z, threads * group.z,
+         limit);
+    return false;
+  }
+  return true;
+}
+
+// Checks what [[buffer(n)]] is bound to, and gives its address.
+static bool resolve_buffer(mtl_compute_encoder *encoder,
+                           const mtl_argument *argument, void **out_address) {
+  const mtli_binding *binding = &encoder->bindings[argument->index];
+  if (!binding->buffer && !binding->bytes) {
+    FAIL(encoder, "kernel '%s': argument '%s' [[buffer(%u)]] is not bound",
+         kernel_name(encoder), argument->name, argument->index);
+    return false;
+  }
+  const size_t available_bytes =
+      binding->buffer ? binding->buffer->length_bytes - binding->offset_bytes
+                      : binding->length_bytes;
+  if (argument->is_reference && available_bytes < argument->size_bytes) {
+    FAIL(encoder,
+         "kernel '%s': argument '%s' [[buffer(%u)]] needs %u bytes; %zu are "
+         "bound, from offset %zu",
+         kernel_name(encoder), argument->name, argument->index,
+         argument->size_bytes, available_bytes, binding->offset_bytes);
+    return false;
+  }
+  if (argument->alignment_bytes &&
+      binding->offset_bytes % argument->alignment_bytes) {
+    FAIL(encoder,
+         "kernel '%s': argument '%s' [[buffer(%u)]] is bound at offset %zu, "
+         "not a multiple of its alignment of %u bytes",
+         kernel_name(encoder), argument->name, argument->index,
+         binding->offset_bytes, argument->alignment_bytes);
+    return false;
+  }
+  *out_address = binding->buffer
+                     ? (void *)(uintptr_t)(binding->buffer->gpu_address +
+                                           binding->offset_bytes)
+                     : binding->bytes;
+  return true;
+}
+
+// Places the memory of [[threadgroup(n)]] at *used_bytes.
+static bool resolve_threadgroup(mtl_compute_encoder *encoder,
+                                const mtl_argument *argument,
+                                size_t *used_bytes, void **out_offset) {
+  const size_t length_bytes = encoder->threadgroup_bytes[argument->index];
+  const size_t limit_bytes =
+      encoder->pipeline->device->info.max_threadgroup_memory_bytes;
+  if (length_bytes == 0) {
+    FAIL(encoder,
+         "kernel '%s': argument '%s' [[threadgroup(%u)]] is not bound: its "
+         "length is not set",
+         kernel_name(encoder), argument->name, argument->index);
+    return false;
+  }
+  if (argument->is_reference && length_bytes < argument->size_bytes) {
+    FAIL(encoder,
+         "kernel '%s': argument '%s' [[threadgroup(%u)]] needs %u bytes; its "
+         "length is %zu",
+         kernel_name(encoder), argument->name, argument->index,
+         argument->size_bytes, length_bytes);
+    return false;
+  }
+  if (*used_bytes > limit_bytes || length_bytes > limit_bytes - *used_bytes) {
+    FAIL(encoder,
+         "kernel '%s': argument '%s' [[threadgroup(%u)]] of %zu bytes, with "
+         "%zu before it, is over the %zu bytes of threadgroup memory",
+         kernel_name(encoder), argument->name, argument->index, length_bytes,
+         *used_bytes, limit_bytes);
+    return false;
+  }
+  *out_offset = (void *)(uintptr_t)*used_bytes;
+  *used_bytes += length_bytes;
+  return true;
+}
+
+// Fills in the arguments and the threadgroup memory.
+static bool resolve_arguments(mtl_compute_encoder *encoder,
+                              mtli_dispatch *dispatch) {
+  const mtli_kernel *kernel = encoder->pipeline->kernel;
+  size_t used_bytes = ((size_t)kernel->static_threadgroup_bytes + 15) / 16 * 16;
+  mtli_inline_argument *inline_arguments = NULL;
+  for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {
+    const mtli_parameter *parameter = &kernel->parameters[slot];
+    const mtl_argument *argument = &parameter->argument;
+    void **value = &dispatch->arguments[slot];
+    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active) {
+      continue;
+    }
+    if (argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY) {
+      if (!resolve_threadgroup(encoder, argument, &used_bytes, value)) {
+        return false;
+      }
+      continue;
+    }
+    if (!resolve_buffer(encoder, argument, value)) {
+      return false;
+    }
+    const mtli_binding *binding = &encoder->bindings[argument->index];
+    if (binding->bytes) {
+      if (!inline_arguments) {
+        inline_arguments = mtli_recording_allocate(
+            encoder->base.recording,
+            (kernel->parameter_count - slot) * sizeof *inline_arguments);
+        if (!inline_arguments) {
+          return false;
+        }
+      }
+      inline_arguments[dispatch->inline_count++] =
+          (mtli_inline_argument){slot, binding->length_bytes};
+    }
+  }
+  dispatch->inline_arguments = inline_arguments;
+  dispatch->threadgroup_bytes = (uint32_t)((used_bytes + 63) / 64 * 64);
+  return true;
+}
+
+// Calls visit for every buffer that the next dispatch may touch, until one
+// returns false.
+typedef bool touch_fn(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
+                      bool is_written);
+
+static bool visit_touched(mtl_compute_encoder *encoder,
+                          const mtl_buffer *indirect, touch_fn *visit) {
+  const mtli_kernel *kernel = encoder->pipeline->kernel;
+  for (size_t i = 0; i < kernel->parameter_count; i++) {
+    const mtli_parameter *parameter = &kernel->parameters[i];
+    const mtl_argument *argument = &parameter->argument;
+    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active ||
+        argument->kind != MTL_ARGUMENT_BUFFER) {
+      continue;
+    }
+    const mtl_buffer *buffer = encoder->bindings[argument->index].buffer;
+    if (buffer &&
+        !visit(encoder, buffer, argument->access != MTL_ACCESS_READ_ONLY)) {
+      return false;
+    }
+  }
+  for (const mtli_used_buffer *used = encoder->used; used; used = used->next) {
+    if (!visit(encoder, used->buffer, used->is_written)) {
+      return false;
+    }
+  }
+  return !indirect || visit(encoder, indirect, false);
+}
+
+static bool has_no_conflict(mtl_compute_encoder *encoder,
+                            const mtl_buffer *buffer, bool is_written) {
+  return !mtli_hazards_conflict(&encoder->hazards, buffer, is_written);
+}
+
+static bool add_touch(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
+                      bool is_written) {
+  return mtli_hazards_add(&encoder->hazards, buffer, is_written);
+}
+
+// Decides whether the next dispatch waits for all before it.
+static bool take_order(mtl_compute_encoder *encoder,
+                       const mtl_buffer *indirect) {
+  if (encoder->dispatch_type == MTL_DISPATCH_SERIAL) {
+    return true;
+  }
+  bool is_ordered = encoder->is_next_ordered ||
+                    !visit_touched(encoder, indirect, has_no_conflict);
+  encoder->is_next_ordered = false;
+  if (is_ordered) {
+    mtli_hazards_clear(&encoder->hazards);
+  }
+  if (!visit_touched(encoder, indirect, add_touch)) {
+    // Too many buffers to remember: this one and the next are ordered.
+    mtli_hazards_clear(&encoder->hazards);
+    is_ordered = true;
+    encoder->is_next_ordered = true;
+  }
+  return is_ordered;
+}
+
+// What all three kinds of dispatch have in common. groups are counts of
+// threadgroups along each side, for the check of their number.
+static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
+                             mtl_buffer *indirect) {
+  mtli_dispatch dispatch = {
+      .pipeline = encoder->pipeline,
+      .group_threads = {group.x, group.y, group.z},
+      .debug_group = encoder->group ? encoder->group->path : NULL,
+  };
+  const size_t slots = encoder->pipeline->kernel->parameter_count;
+  dispatch.arguments = mtli_recording_allocate(
+      encoder->base.recording, slots * sizeof *dispatch.arguments);
+  if (!dispatch.arguments || !resolve_arguments(encoder, &dispatch)) {
+    return NULL;
+  }
+  mtli_command *command =
+      mtli_recording_add(encoder->base.recording, MTLI_COMMAND_DISPATCH,
+                         take_order(encoder, indirect));
+  if (!command) {
+    return NULL;
+  }
+  command->dispatch = dispatch;
+  return &command->dispatch;
+}
+
+// Checks that can be made before the grid is known.
+static bool check_dispatch(mtl_compute_encoder *encoder, mtl_size group,
+                           const char *call) {
+  if (!mtli_compute_encoder_check(encoder, call)) {
+    return false;
+  }
+  if (encoder->base.recording->error != MTL_OK) {
+    return false;  // nothing of this list will run
+  }
+  if (!encoder->pipeline) {
+    FAIL(encoder, "%s: no pipeline is set", call);
+    return false;
+  }
+  return check_group(encoder, group);
+}
+
+static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
+                          mtl_size group) {
+  const uint64_t groups_xy = (((uint64_t)grid.x + group.x - 1) / group.x) *
+                             (((uint64_t)grid.y + group.y - 1) / group.y);
+  const uint64_t groups_z = ((uint64_t)grid.z + group.z - 1) / group.z;
+  if (groups_xy > UINT32_MAX / groups_z) {
+    FAIL(encoder,
+         "kernel '%s': a grid of %ux%ux%u threads in threadgroups of %ux%ux%u "
+         "has more than %u threadgroups",
+         kernel_name(encoder), grid.x, grid.y, grid.z, group.x, group.y,
+         group.z, UINT32_MAX);
+    return;
+  }
+  mtli_dispatch *dispatch = record(encoder, group, NULL);
+  if (dispatch) {
+    dispatch->grid_threads[0] = grid.x;
+    dispatch->grid_threads[1] = grid.y;
+    dispatch->grid_threads[2] = grid.z;
+  }
+}
+
+void mtl_compute_encoder_dispatch_threads(mtl_compute_encoder *encoder,
+                                          mtl_size grid, mtl_size group) {
+  if (check_dispatch(encoder, group, "mtl_compute_encoder_dispatch_threads") &&
+      grid.x && grid.y && grid.z) {
+    dispatch_grid(encoder, grid, group);
+  }
+}
+
+void mtl_compute_encoder_dispatch_threadgroups(mtl_compute_encoder *encoder,
+                                               mtl_size groups,
+                                               mtl_size group) {
+  if (!check_dispatch(encoder, group,
+                      "mtl_compute_encoder_dispatch_threadgroups") ||
+      !groups.x || !groups.y || !groups.z) {
+    return;
+  }
+  const uint64_t threads[3] = {(uint64_t)groups.x * group.x,
+                               (uint64_t)groups.y * group.y,
+                               (uint64_t)groups.z * group.z};
+  if (threads[0] > UINT32_MAX || threads[1] > UINT32_MAX ||
+      threads[2] > UINT32_MAX) {
+    FAIL(encoder,
+         "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
+         "%u threads along a side",
+         kernel_name(encoder), groups.x, groups.y, groups.z, group.x, group.y,
+         group.z, UINT32_MAX);
+    return;
+  }
+  dispatch_grid(encoder,
+                (mtl_size){(uint32_t)threads[0], (uint32_t)threads[1],
+                           (uint32_t)threads[2]},
+                group);
+}
+
+void mtl_compute_encoder_dispatch_threadgroups_indirect(
+    mtl_compute_encoder *encoder, mtl_buffer *buffer, size_t offset_bytes,
+    mtl_size group) {
+  static const char call[] =
+      "mtl_compute_encoder_dispatch_threadgroups_indirect";
+  if (!check_dispatch(encoder, group, call)) {
+    return;
+  }
+  if (!buffer) {
+    FAIL(encoder, "%s: buffer is NULL", call);
+    return;
+  }
+  const size_t needed_bytes = 3 * sizeof(uint32_t);
+  if (offset_bytes % 4 || buffer->length_bytes < needed_bytes ||
+      offset_bytes > buffer->length_bytes - needed_bytes) {
+    FAIL(encoder,
+         "%s: %zu bytes at offset %zu, a multiple of 4, do not lie in buffer "
+         "'%s' of %zu bytes",
+         call, needed_bytes, offset_bytes, mtl_buffer_label(buffer),
+         buffer->length_bytes);
+    return;
+  }
+  if (!mtli_recording_check_device(encoder->base.recording, buffer->device,
+                                   "a buffer")) {
+    return;
+  }
+  mtli_recording_use_buffer(encoder->base.recording, buffer);
+  mtli_dispatch *dispatch = record(encoder, group, buffer);
+  if (dispatch) {
+    dispatch->indirect = buffer;
+    dispatch->indirect_offset_bytes = offset_bytes;
+  }
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// driver.h: the whole contract between the runtime and a driver.
+//
+// The runtime checks every argument, counts references, keeps the order of
+// commits and the client's callbacks; a driver allocates, runs and reports. A
+// driver trusts what it is given.
+//
+// Objects. The runtime allocates each object with room for the driver's own
+// part behind it (the *_bytes of mtli_driver): a driver declares
+//     typedef struct cuda_queue { mtl_queue queue; CUstream stream; } ...
+// and gets that memory zeroed, its public part filled in. create returns MTL_OK
+// or fails with everything undone; destroy comes once, after the last use, and
+// cannot fail.
+//
+// Each slot states which thread calls it and whether it may block. No lock of
+// the runtime is held in any slot, but for queue_submit. A driver without a
+// feature uses mtli_no_<slot>, which returns MTL_UNSUPPORTED.
+#ifndef MTLI_DRIVER_H
+#define MTLI_DRIVER_H
+
+#include <pthread.h>
+
+#include "base/lane.h"
+#include "base/object.h"
+#include "base/status.h"
+#include "base/timeline.h"
+#include "code/code.h"
+#include "mettle/mettle.h"
+
+typedef struct mtli_driver mtli_driver;
+typedef struct mtli_command mtli_command;
+
+struct mtl_device {
+  mtli_object object;
+  const mtli_driver *driver;
+  uint32_t index;         // in the driver
+  uint64_t process;       // mtli_process_number() at the start
+  mtl_device_info info;   // device_open fills it in, but for name
+  uint64_t memory_bytes;  // all buffers together at the most; by device_open
+  _Atomic uint64_t allocated_bytes;
+  pthread_mutex_t lock;  // of buffers and labels
+  mtl_buffer *buffers;   // all that are alive, to name an address in an error
+};
+
+struct mtl_buffer {
+  mtli_object object;
+  mtl_device *device;  // +1
+  mtl_buffer *next;    // in device->buffers, under device->lock
+  mtl_buffer *previous;
+  size_t length_bytes;
+  mtl_storage_mode storage_mode;
+  mtl_hazard_tracking hazard_tracking;
+  bool guarded;
+  void *contents;        // host address, set by buffer_create; NULL if private
+  uint64_t gpu_address;  // what kernels see, set by buffer_create
+  char *label;           // under device->lock; NULL for none
+  void *no_copy_bytes;
+  mtl_buffer_deallocator *deallocator;
+  void *deallocator_context;
+};
+
+struct mtl_pipeline {
+  mtli_object object;
+  mtl_device *device;  // +1
+  mtli_code *code;     // the pipeline's container, decoded
+  const mtli_kernel *kernel;
+  uint32_t max_threads;               // in a threadgroup
+  struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
+};
+
+struct mtl_queue {
+  mtli_object object;
+  mtl_device *device;  // +1
+  char *label;         // under device->lock; NULL for none
+  // The runtime's (queue.c):
+  mtli_lane *lane;                  // callbacks of the command buffers
+  pthread_mutex_t lock;             // of places
+  mtl_command_buffer *first_place;  // enqueued or committed, not submitted
+  mtl_command_buffer *last_place;
+  uint32_t max_command_buffers;
+  _Atomic uint32_t in_flight;  // created and not completed; a futex
+  _Atomic uint32_t creators;   // threads asleep on it
+};
+
+struct mtl_event {
+  mtli_object object;
+  mtl_device *device;  // +1
+  bool is_shared;
+  uint64_t initial_value;
+  char *label;      // NULL for none
+  mtli_lane *lane;  // the runtime's: callbacks of listeners
+};
+
+// --- the recorded list ------------------------------------------------------
+
+typedef enum mtli_command_kind {
+  MTLI_COMMAND_DISPATCH,
+  MTLI_COMMAND_COPY,
+  MTLI_COMMAND_FILL,
+  MTLI_COMMAND_SYNCHRONIZE,
+  MTLI_COMMAND_WAIT,
+  MTLI_COMMAND_SIGNAL,
+} mtli_command_kind;
+
+// An argument whose value was recorded by set_bytes: arguments[slot] is the
+// host's address of the copy. A driver whose kernels cannot read host memory
+// moves it.
+typedef struct mtli_inline_argument {
+  uint32_t slot;
+  uint32_t length_bytes;
+} mtli_inline_argument;
+
+typedef struct mtli_dispatch {
+  mtl_pipeline *pipeline;
+  // [pipeline->kernel->parameter_count], by position in the parameter list: a
+  // buffer's gpu_address plus offset; the address of inline bytes; the offset
+  // of a threadgroup argument's memory; NULL for built-in inputs and inactive
+  // arguments.
+  void **arguments;
+  const mtli_inline_argument *inline_arguments;  // [inline_count]
+  uint32_t inline_count;
+  uint32_t threadgroup_bytes;  // static and dynamic, a multiple of 64
+  uint32_t grid_threads[3];    // never 0, unless indirect
+  uint32_t group_threads[3];
+  mtl_buffer *indirect;  // NULL, or three uint32_t at indirect_offset_bytes
+  size_t indirect_offset_bytes;  // count the threadgroups
+  const char *debug_group;       // names joined by "/"; NULL outside of groups
+} mtli_dispatch;
+
+struct mtli_command {
+  mtli_command *next;
+  mtli_command_kind kind;
+  // Starts only after every earlier command of the queue is complete and its
+  // effects are visible. A command without it may overlap with the earlier
+  // ones back to the last that has it.
+  bool is_ordered;
+  union {
+    mtli_dispatch dispatch;
+    struct {
+      mtl_buffer *source;
+      size_t source_offset_bytes;
+      mtl_buffer *target;
+      size_t target_offset_bytes;
+      size_t length_bytes;
+    } copy;
+    struct {
+      mtl_buffer *buffer;
+      size_t offset_bytes;
+      size_t length_bytes;
+      uint8_t value;
+    } fill;
+    struct {
+      mtl_buffer *buffer;  // managed
+    } synchronize;
+    struct {
+      mtl_event *event;
+      uint64_t value;
+    } event;  // WAIT and SIGNAL
+  };
+};
+
+// The driver's part of a command, driver->command_bytes zeroed bytes, lies
+// behind it, aligned to 16.
+enum { MTLI_COMMAND_BYTES = (sizeof(mtli_command) + 15) / 16 * 16 };
+static inline void *mtli_command_data(mtli_command *command) {
+  return (char *)command + MTLI_COMMAND_BYTES;
+}
+
+struct mtl_command_buffer {
+  mtli_object object;
+  mtl_queue *queue;          // +1
+  mtl_command_buffer *next;  // the driver's, once submitted; before, the place
+                             // behind this one in the queue
+  mtli_command *commands;    // in the order recorded
+  mtl_buffer *const *buffers;  // [buffer_count] every buffer that the commands
+  size_t buffer_count;         // use, each once or a few times
+  // Recording failed: nothing runs, but the SIGNAL commands do.
+  bool is_failed;
+  void *driver_data;  // [driver->command_buffer_bytes] the driver's, zeroed
+};
+
+// --- what a driver calls ----------------------------------------------------
+// From any thread, holding no lock of its own that a slot takes. In this
+// order, each once for every command buffer that it was given.
+
+// The queue has taken the command buffer up.
+void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer);
+
+// Its work began and ended at these times of CLOCK_MONOTONIC, in nanoseconds.
+// Not called if nothing ran.
+void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
+                             uint64_t start_ns, uint64_t end_ns);
+
+// Everything is done, or has failed with status and text (borrowed). The
+// driver must not touch command_buffer afterwards; its queue may be gone, too.
+void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
+                                   mtl_status status, const char *text);
+
+// Tells whether one more command buffer may be created on queue.
+static inline bool mtli_queue_has_room(const mtl_queue *queue) {
+  return atomic_load_explicit(&queue->in_flight, memory_order_relaxed) <
+         queue->max_command_buffers;
+}
+
+// Describes address for an error message: in or near which buffer of device
+// it lies; "" if it is near none.
+void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
+                           size_t capacity);
+
+// Counts the forks between the first process and this one. Threads, locks and
+// hardware of an object from another process number are lost: its destroy
+// slots may free memory, and touch nothing else.
+uint64_t mtli_process_number(void);
+static inline bool mtli_device_is_inherited(const mtl_device *device) {
+  return device->process != mtli_process_number();
+}
+
+// --- the slots --------------------------------------------------------------
+
+// How many devices there are. Any thread; may block; called more than once.
+typedef uint32_t mtli_device_count_fn(void);
+// Name of a device, static storage, unique among all drivers.
+typedef const char *mtli_device_name_fn(uint32_t index);
+// Starts device number device->index and fills in device->info. Any thread;
+// at most one open device per index and process.
+typedef mtl_status mtli_device_open_fn(mtl_device *device);
+// Any thread, one of the driver's own too; nothing else uses the device.
+typedef void mtli_device_close_fn(mtl_device *device);
+// Tells whether the device has all of a family. Any thread; does not block.
+typedef bool mtli_device_family_fn(const mtl_device *device, mtl_family family);
+
+// Allocates; sets contents and gpu_address; contents start as desc->bytes or
+// zeros. Any thread; may block.
+typedef mtl_status mtli_buffer_create_fn(mtl_buffer *buffer,
+                                         const mtl_buffer_desc *desc);
+// Any thread; does not block for long. The runtime calls the deallocator.
+typedef void mtli_buffer_destroy_fn(mtl_buffer *buffer);
+// The host wrote into a range of a managed buffer. Any thread.
+typedef mtl_status mtli_buffer_modified_fn(mtl_buffer *buffer,
+                                           size_t offset_bytes,
+                                           size_t length_bytes);
+
+// Loads pipeline->code's machine code. Any thread; may block.
+typedef mtl_status mtli_pipeline_create_fn(mtl_pipeline *pipeline);
+typedef void mtli_pipeline_destroy_fn(mtl_pipeline *pipeline);
+
+// Prepares a recorded list, on the committing thread, so that submit is cheap.
+// A failure is the command buffer's. May not wait for work.
+typedef mtl_status mtli_commands_prepare_fn(mtl_command_buffer *command_buffer);
+// Undoes prepare; after completion, or instead of submit. Any thread.
+typedef void mtli_commands_clear_fn(mtl_command_buffer *command_buffer);
+
+typedef mtl_status mtli_queue_create_fn(mtl_queue *queue);
+// No command buffer is left. Any thread, one of the driver's own too.
+typedef void mtli_queue_destroy_fn(mtl_queue *queue);
+// Appends to the queue. The runtime holds a lock that keeps the order: must
+// not block, and must not call mtli_command_buffer_* before it returns. Cannot
+// fail: what goes wrong later is said by completed.
+typedef void mtli_queue_submit_fn(mtl_queue *queue,
+                                  mtl_command_buffer *command_buffer);
+// The calling thread is about to wait for command_buffer, or with NULL until
+// mtli_queue_has_room, and offers itself: may run work of the queue, and
+// returns when there is nothing (more) for it to do. The client's thread.
+typedef mtl_status mtli_queue_help_fn(mtl_queue *queue,
+                                      mtl_command_buffer *command_buffer);
+
+typedef mtl_status mtli_event_create_fn(mtl_event *event);
+// Returns the watchers that were never reached. Any thread.
+typedef mtli_watcher *mtli_event_destroy_fn(mtl_event *event);
+// Present value. Any thread; does not block.
+typedef uint64_t mtli_event_value_fn(mtl_event *event);
+// Raises from the host. Any thread; does not block.
+typedef mtl_status mtli_event_signal_fn(mtl_event *event, uint64_t value);
+// Blocks the calling thread until value is reached: MTL_OK, or MTL_TIMED_OUT
+// with no text.
+typedef mtl_status mtli_event_wait_fn(mtl_event *event, uint64_t value,
+                                      uint64_t timeout_ns);
+// Calls watcher->reached once, from any thread without locks, when the value
+// reaches watcher->threshold; returns false, and never calls, if it has.
+typedef bool mtli_event_notify_fn(mtl_event *event, mtli_watcher *watcher);
+
+struct mtli_driver {
+  const char *name;
+  mtli_blob_kind code_kind;  // the machine code that pipelines need
+  // Sizes of the objects with the driver's part.
+  size_t device_bytes;
+  size_t buffer_bytes;
+  size_t pipeline_bytes;
+  size_t queue_bytes;
+  size_t event_bytes;
+  size_t command_buffer_bytes;  // of driver_data
+  size_t command_bytes;         // of mtli_command_data
+
+  mtli_device_count_fn *device_count;
+  mtli_device_name_fn *device_name;
+  mtli_device_open_fn *device_open;
+  mtli_device_close_fn *device_close;
+  mtli_device_family_fn *device_family;
+  mtli_buffer_create_fn *buffer_create;
+  mtli_buffer_destroy_fn *buffer_destroy;
+  mtli_buffer_modified_fn *buffer_modified;
+  mtli_pipeline_create_fn *pipeline_create;
+  mtli_pipeline_destroy_fn *pipeline_destroy;
+  mtli_commands_prepare_fn *commands_prepare;
+  mtli_commands_clear_fn *commands_clear;
+  mtli_queue_create_fn *queue_create;
+  mtli_queue_destroy_fn *queue_destroy;
+  mtli_queue_submit_fn *queue_submit;
+  mtli_queue_help_fn *queue_help;
+  mtli_event_create_fn *event_create;
+  mtli_event_destroy_fn *event_destroy;
+  mtli_event_value_fn *event_value;
+  mtli_event_signal_fn *event_signal;
+  mtli_event_wait_fn *event_wait;
+  mtli_event_notify_fn *event_notify;
+};
+
+// The drivers, the preferred one first; runtime/drivers.c lists them.
+extern const mtli_driver *const mtli_drivers[];
+extern const size_t mtli_driver_count;
+
+// A slot for each feature that a device may lack.
+mtli_buffer_modified_fn mtli_no_buffer_modified;
+mtli_queue_help_fn mtli_no_queue_help;
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// drivers.c: the drivers that are built in, and the slots of what a driver
+// does not have.
+#include "runtime/driver.h"
+
+extern const mtli_driver mtli_cpu_driver;
+extern const mtli_driver mtli_null_driver;
+
+const mtli_driver *const mtli_drivers[] = {&mtli_cpu_driver, &mtli_null_driver};
+const size_t mtli_driver_count = sizeof mtli_drivers / sizeof *mtli_drivers;
+
+mtl_status mtli_no_queue_help(mtl_queue *queue,
+                              mtl_command_buffer *command_buffer) {
+  (void)queue;
+  (void)command_buffer;
+  return MTL_UNSUPPORTED;
+}
+
+mtl_status mtli_no_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
+                                   size_t length_bytes) {
+  (void)offset_bytes;
+  (void)length_bytes;
+  return mtli_fail(MTL_UNSUPPORTED, "device '%s' has no managed buffers",
+                   buffer->device->info.name);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// library.c: libraries from source, from memory and from files.
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/objects.h"
+
+static void library_destroy(mtli_object *object) {
+  mtl_library *library = (mtl_library *)object;
+  mtl_device *device = library->device;
+  mtli_compiled_clear(&library->compiled);
+  free(library->constants);
+  free(library);
+  mtl_device_release(device);  // -1
+}
+
+// Makes a library around compiled, which it takes, on failure too.
+static mtl_status library_create(mtl_device *device, mtli_compiled *compiled,
+                                 mtl_library **out_library) {
+  const mtli_code *code = compiled->code;
+  mtl_library *library = calloc(1, sizeof *library);
+  mtl_constant_info *constants =
+      calloc(code->constant_count + 1, sizeof *constants);
+  if (!library || !constants) {
+    free(library);
+    free(constants);
+    mtli_compiled_clear(compiled);
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library");
+  }
+  for (size_t i = 0; i < code->constant_count; i++) {
+    constants[i] = code->constants[i].info;
+  }
+  mtli_object_init(&library->object, library_destroy);
+  library->device = mtl_device_retain(device);  // +1
+  library->compiled = *compiled;
+  library->constants = constants;
+  *out_library = library;
+  return MTL_OK;
+}
+
+// A name, with parameters in parentheses if it has any, and a value, all on
+// one line: what can stand behind #define and be no other line.
+static bool is_macro(const mtl_macro *macro) {
+  const char *name = macro->name;
+  if (!name || (!isalpha((unsigned char)*name) && *name != '_')) {
+    return false;
+  }
+  while (isalnum((unsigned char)*name) || *name == '_') {
+    name++;
+  }
+  const size_t length = strlen(name);
+  if (length > 0 && (*name != '(' || name[length - 1] != ')')) {
+    return false;
+  }
+  return !strpbrk(name, "\r\n") &&
+         !(macro->value && strpbrk(macro->value, "\r\n"));
+}
+
+static mtl_status check_options(const mtl_compile_options *options) {
+  for (size_t i = 0; i < options->macro_count; i++) {
+    if (!options->macros || !is_macro(&options->macros[i])) {
+      const char *name = options->macros ? options->macros[i].name : NULL;
+      return mtli_fail(MTL_INVALID_ARGUMENT,
+                       "macro %zu of %zu: '%s' cannot be defined", i,
+                       options->macro_count, name ? name : "(NULL)");
+    }
+  }
+  for (size_t i = 0; i < options->include_path_count; i++) {
+    if (!options->include_paths || !options->include_paths[i]) {
+      return mtli_fail(MTL_INVALID_ARGUMENT, "include path %zu of %zu is NULL",
+                       i, options->include_path_count);
+    }
+  }
+  switch (options->language_version) {
+    case MTL_LANGUAGE_DEFAULT:
+    case MTL_LANGUAGE_2_4:
+    case MTL_LANGUAGE_3_0:
+    case MTL_LANGUAGE_3_1:
+    case MTL_LANGUAGE_3_2: break;
+    default:
+      return mtli_fail(MTL_INVALID_ARGUMENT,
+                       "language version %d is not one of 240, 300, 310, 320",
+                       (int)options->language_version);
+  }
+  if ((unsigned)options->math_mode > MTL_MATH_SAFE) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "math mode %d does not exist",
+                     (int)options->math_mode);
+  }
+  return MTL_OK;
+}
+
+mtl_status mtl_library_create_from_source(mtl_device *device,
+                                          const char *source,
+                                          size_t source_bytes,
+                                          const mtl_compile_options *options,
+                                          mtl_library **out_library) {
+  if (!device || !source || !out_library) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_library_create_from_source: %s is NULL",
+                     !device   ? "device"
+                     : !source ? "source"
+                               : "out_library");
+  }
+  *out_library = NULL;
+  MTL_TRY(mtli_device_check(device));
+  static const mtl_compile_options defaults;
+  options = options ? options : &defaults;
+  MTL_TRY(check_options(options));
+  mtli_compiled compiled;
+  MTL_TRY(mtli_compile_library(source, source_bytes, options, &compiled));
+  return library_create(device, &compiled, out_library);
+}
+
+mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,
+                                        size_t data_bytes,
+                                        mtl_library **out_library) {
+  if (!device || !data || !out_library) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_library_create_from_data: %s is NULL",
+                     !device ? "device"
+                     : !data ? "data"
+                             : "out_library");
+  }
+  *out_library = NULL;
+  MTL_TRY(mtli_device_check(device));
+  mtli_compiled compiled = {.size_bytes = data_bytes,
+                            .bytes = malloc(data_bytes ? data_bytes : 1)};
+  if (!compiled.bytes) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library of %zu bytes",
+                     data_bytes);
+  }
+  memcpy(compiled.bytes, data, data_bytes);
+  const mtl_status status = mtli_code_read(compiled.bytes, data_bytes,
+                                           &compiled.arena, &compiled.code);
+  if (status != MTL_OK) {
+    mtli_compiled_clear(&compiled);
+    return status;
+  }
+  return library_create(device, &compiled, out_library);
+}
+
+// Reads a whole regular file; *out_bytes is malloc'ed.
+static mtl_status file_read(const char *path, void **out_bytes,
+                            size_t *out_size_bytes) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat facts;
+  if (file < 0 || fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    const int error = file < 0 ? errno : EINVAL;
+    if (file >= 0) {
+      close(file);
+    }
+    return mtli_fail(error == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
+                     "cannot read '%s': %s", path, strerror(error));
+  }
+  const size_t size_bytes = (size_t)facts.st_size;
+  char *bytes = malloc(size_bytes + 1);
+  size_t done_bytes = 0;
+  ssize_t got_bytes = 1;
+  while (bytes && done_bytes < size_bytes && got_bytes > 0) {
+    got_bytes = read(file, bytes + done_bytes, size_bytes - done_bytes);
+    done_bytes += got_bytes > 0 ? (size_t)got_bytes : 0;
+  }
+  const int error = errno;
+  close(file);
+  if (!bytes) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for '%s' of %zu bytes", path,
+                     size_bytes);
+  }
+  if (got_bytes < 0) {
+    free(bytes);
+    return mtli_fail(MTL_IO_ERROR, "cannot read '%s': %s", path,
+                     strerror(error));
+  }
+  *out_bytes = bytes;
+  *out_size_bytes = done_bytes;
+  return MTL_OK;
+}
+
+mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
+                                        mtl_library **out_library) {
+  if (!device || !path || !out_library) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_library_create_from_file: %s is NULL",
+                     !device ? "device"
+                     : !path ? "path"
+                             : "out_library");
+  }
+  *out_library = NULL;
+  void *bytes = NULL;
+  size_t size_bytes = 0;
+  MTL_TRY(file_read(path, &bytes, &size_bytes));
+  const mtl_status status =
+      mtl_library_create_from_data(device, bytes, size_bytes, out_library);
+  free(bytes);
+  if (status != MTL_OK) {
+    return mtli_fail(status, "'%s': %s", path, mtl_last_error());
+  }
+  return MTL_OK;
+}
+
+static bool write_all(int file, const void *bytes, size_t size_bytes) {
+  const char *rest = bytes;
+  while (size_bytes) {
+    const ssize_t written_bytes = write(file, rest, size_bytes);
+    if (written_bytes < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written_bytes <= 0) {
+      return false;
+    }
+    rest += written_bytes;
+    size_bytes -= (size_t)written_bytes;
+  }
+  return true;
+}
+
+// A pipe, terminal or device is written to: a rename would put a file in its
+// place.
+static bool is_special(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) &&
+         !S_ISDIR(facts.st_mode);
+}
+
+static mtl_status write_special(const mtl_library *library, const char *path) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  const bool good = file >= 0 && write_all(file, library->compiled.bytes,
+                                           library->compiled.size_bytes);
+  const int error = errno;
+  if (file >= 0) {
+    close(file);
+  }
+  return good ? MTL_OK
+              : mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
+                          strerror(error));
+}
+
+mtl_status mtl_library_write(const mtl_library *library, const char *path) {
+  if (!library || !path) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_library_write: %s is NULL",
+                     library ? "path" : "library");
+  }
+  if (is_special(path)) {
+    return write_special(library, path);
+  }
+  // Written beside path and renamed, so that a reader sees all or nothing.
+  static _Atomic uint32_t serial;
+  char temporary[PATH_MAX];
+  const int length = snprintf(temporary, sizeof temporary, "%s.%d-%u.tmp", path,
+                              (int)getpid(), atomic_fetch_add(&serial, 1));
+  if (length >= (int)sizeof temporary) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_library_write: a path of %zu bytes is too long",
+                     strlen(path));
+  }
+  const int file =
+      open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
+                     strerror(errno));
+  }
+  bool good =
+      write_all(file, library->compiled.bytes, library->compiled.size_bytes);
+  int error = errno;
+  good = close(file) == 0 && good;
+  if (good && rename(temporary, path) == 0) {
+    return MTL_OK;
+  }
+  error = good ? errno : error;
+  unlink(temporary);
+  return mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
+                   strerror(error));
+}
+
+mtl_library *mtl_library_retain(mtl_library *library) {
+  if (library) {
+    mtli_object_retain(&library->object);
+  }
+  return library;
+}
+
+void mtl_library_release(mtl_library *library) {
+  if (library) {
+    mtli_object_release(&library->object);
+  }
+}
+
+const char *mtl_library_warnings(const mtl_library *library) {
+  const char *warnings = library->compiled.code->warnings;
+  return warnings ? warnings : "";
+}
+
+size_t mtl_library_function_count(const mtl_library *library) {
+  return library->compiled.code->kernel_count;
+}
+
+const char *mtl_library_function_name(const mtl_library *library,
+                                      size_t index) {
+  const mtli_code *code = library->compiled.code;
+  return index < code->kernel_count ? code->kernels[index].name : NULL;
+}
+
+const mtl_constant_info *mtl_library_constants(const mtl_library *library,
+                                               size_t *out_count) {
+  if (out_count) {
+    *out_count = library->compiled.code->constant_count;
+  }
+  return library->constants;
+}

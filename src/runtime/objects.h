@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// objects.h: what the runtime's files share and drivers do not see.
+#ifndef MTLI_OBJECTS_H
+#define MTLI_OBJECTS_H
+
+#include "compiler/compiler.h"
+#include "runtime/driver.h"
+
+struct mtl_library {
+  mtli_object object;
+  mtl_device *device;  // +1
+  mtli_compiled compiled;
+  mtl_constant_info *constants;  // [compiled.code->constant_count]
+};
+
+struct mtl_function {
+  mtli_object object;
+  mtl_library *library;  // +1
+  const mtli_kernel *kernel;
+  mtli_constant_value *values;  // [library's constant_count]
+  mtl_argument *arguments;      // [argument_count]
+  size_t argument_count;
+};
+
+struct mtl_fence {
+  mtli_object object;
+  mtl_device *device;  // +1
+};
+
+// The values of a set; constants.c.
+typedef struct mtli_constant_entry {
+  char *name;  // NULL if set by index
+  uint32_t index;
+  mtl_data_type type;
+  uint32_t components;
+  uint8_t bytes[32];
+} mtli_constant_entry;
+
+struct mtl_constant_values {
+  mtli_constant_entry *entries;  // [count]
+  size_t count;
+  size_t capacity;
+};
+
+// Fills values [library's constant_count] from set, which may be NULL.
+mtl_status mtli_constants_resolve(const mtli_code *code,
+                                  const mtl_constant_values *set,
+                                  mtli_constant_value *values);
+
+// Tells whether an argument is there under the given constant values.
+bool mtli_parameter_is_active(const mtli_parameter *parameter,
+                              const mtli_constant_value *values);
+
+// Fails with MTL_INVALID_STATE for a device from before a fork.
+mtl_status mtli_device_check(const mtl_device *device);
+
+// Copies a label; NULL stays NULL. Out of memory loses the label.
+char *mtli_label_copy(const char *label);
+// Replaces *slot by a copy of label, under the device's lock.
+void mtli_label_set(mtl_device *device, char **slot, const char *label);
+
+// fork.c: has the child of a fork start afresh. Cheap to repeat.
+void mtli_watch_forks(void);
+// device.c: held around a fork.
+void mtli_registry_lock(void);
+void mtli_registry_unlock(void);
+
+#endif

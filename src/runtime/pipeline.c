@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pipeline.c: a function's machine code, asked for from the compiler and
+// loaded by the driver.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/objects.h"
+
+struct mtli_pipeline_parts {
+  mtli_compiled compiled;
+  mtl_argument *arguments;  // [argument_count]
+  size_t argument_count;
+  char *label;   // NULL for the kernel's name
+  char *report;  // NULL for none
+};
+
+static void pipeline_free(mtl_pipeline *pipeline) {
+  struct mtli_pipeline_parts *parts = pipeline->parts;
+  if (parts) {
+    mtli_compiled_clear(&parts->compiled);
+    free(parts->arguments);
+    free(parts->label);
+    free(parts->report);
+    free(parts);
+  }
+  free(pipeline);
+}
+
+static void pipeline_destroy(mtli_object *object) {
+  mtl_pipeline *pipeline = (mtl_pipeline *)object;
+  mtl_device *device = pipeline->device;
+  device->driver->pipeline_destroy(pipeline);
+  pipeline_free(pipeline);
+  mtl_device_release(device);  // -1
+}
+
+// Metal has textures; these devices have not.
+static mtl_status check_parameters(const mtl_function *function) {
+  for (size_t i = 0; i < function->argument_count; i++) {
+    const mtl_argument *argument = &function->arguments[i];
+    const uint32_t limit = argument->kind == MTL_ARGUMENT_BUFFER
+                               ? MTL_MAX_BUFFER_ARGUMENTS
+                               : MTL_MAX_THREADGROUP_ARGUMENTS;
+    if (argument->kind == MTL_ARGUMENT_TEXTURE ||
+        argument->kind == MTL_ARGUMENT_SAMPLER) {
+      return mtli_fail(MTL_UNSUPPORTED,
+                       "function '%s': argument '%s' is a texture or sampler",
+                       function->kernel->name, argument->name);
+    }
+    if (argument->index >= limit) {
+      return mtli_fail(MTL_INVALID_ARGUMENT,
+                       "function '%s': argument '%s' has index %u; the last "
+                       "one is %u",
+                       function->kernel->name, argument->name, argument->index,
+                       limit - 1);
+    }
+  }
+  return MTL_OK;
+}
+
+// Finds what the container must have, and the function's limits.
+static mtl_status take_code(mtl_pipeline *pipeline,
+                            const mtl_pipeline_desc *desc) {
+  const mtl_device *device = pipeline->device;
+  const mtli_code *code = pipeline->parts->compiled.code;
+  if (code->kernel_count != 1 ||
+      !mtli_code_find_blob(code, device->driver->code_kind)) {
+    return mtli_fail(
+        MTL_BAD_DATA,
+        "the compiler's answer has %zu functions and %s code for "
+        "device '%s'",
+        code->kernel_count,
+        mtli_code_find_blob(code, device->driver->code_kind) ? "some" : "no",
+        device->info.name);
+  }
+  pipeline->code = pipeline->parts->compiled.code;
+  pipeline->kernel = &code->kernels[0];
+  pipeline->max_threads = device->info.max_threads_per_threadgroup;
+  if (desc->max_total_threads_per_threadgroup > pipeline->max_threads) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "max_total_threads_per_threadgroup is %u; device '%s' "
+                     "allows %u",
+                     desc->max_total_threads_per_threadgroup, device->info.name,
+                     pipeline->max_threads);
+  }
+  const uint32_t wishes[] = {
+      pipeline->kernel->max_total_threads_per_threadgroup,
+      desc->max_total_threads_per_threadgroup};
+  for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+    if (wishes[i] && wishes[i] < pipeline->max_threads) {
+      pipeline->max_threads = wishes[i];
+    }
+  }
+  if (pipeline->kernel->static_threadgroup_bytes >
+      device->info.max_threadgroup_memory_bytes) {
+    return mtli_fail(
+        MTL_INVALID_ARGUMENT,
+        "function '%s' declares %u bytes of threadgroup memory; "
+        "device '%s' has %" PRIu64,
+        pipeline->kernel->name, pipeline->kernel->static_threadgroup_bytes,
+        device->info.name, device->info.max_threadgroup_memory_bytes);
+  }
+  return MTL_OK;
+}
+
+// Keeps what outlives function: arguments, label, report.
+static mtl_status take_texts(mtl_pipeline *pipeline,
+                             const mtl_function *function,
+                             const mtl_pipeline_desc *desc) {
+  struct mtli_pipeline_parts *parts = pipeline->parts;
+  const mtli_code *code = parts->compiled.code;
+  parts->argument_count = function->argument_count;
+  parts->arguments =
+      calloc(function->argument_count + 1, sizeof *parts->arguments);
+  if (!parts->arguments) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+  }
+  // From the pipeline's own container, which lives as long as it does.
+  size_t count = 0;
+  for (size_t i = 0; i < pipeline->kernel->parameter_count; i++) {
+    const mtli_parameter *parameter = &pipeline->kernel->parameters[i];
+    if (parameter->builtin == MTLI_BUILTIN_NONE &&
+        count < parts->argument_count) {
+      parts->arguments[count] = parameter->argument;
+      parts->arguments[count].is_active = function->arguments[count].is_active;
+      pipeline->kernel->parameters[i].argument.is_active =
+          function->arguments[count].is_active;
+      count++;
+    }
+  }
+  parts->label = mtli_label_copy(desc->label);
+  const mtli_blob *report = mtli_code_find_blob(code, MTLI_BLOB_REPORT);
+  if (report) {
+    parts->report = strndup(report->bytes, report->size_bytes);
+  }
+  return MTL_OK;
+}
+
+static mtl_status compile(mtl_function *function, const mtl_pipeline_desc *desc,
+                          mtli_compiled *out_compiled) {
+  const mtl_library *library = function->library;
+  const mtli_pipeline_request request = {
+      .library_bytes = library->compiled.bytes,
+      .library_size_bytes = library->compiled.size_bytes,
+      .kernel_name = function->kernel->name,
+      .constant_values = function->values,
+      .constant_count = library->compiled.code->constant_count,
+      .tier = desc->debug || library->compiled.code->debug ? MTLI_TIER_0
+                                                           : MTLI_TIER_1,
+      .dump_after = desc->dump_after,
+      // For runs under valgrind or an emulator, and to see what another
+      // machine would get.
+      .target = getenv("METTLE_CPU_TARGET"),
+  };
+  return mtli_compile_pipeline(&request, out_compiled);
+}
+
+mtl_status mtl_pipeline_create(mtl_function *function,
+                               const mtl_pipeline_desc *desc,
+                               mtl_pipeline **out_pipeline) {
+  if (!function || !out_pipeline) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_pipeline_create: %s is NULL",
+                     function ? "out_pipeline" : "function");
+  }
+  *out_pipeline = NULL;
+  static const mtl_pipeline_desc defaults;
+  desc = desc ? desc : &defaults;
+  mtl_device *device = function->library->device;
+  MTL_TRY(mtli_device_check(device));
+  MTL_TRY(check_parameters(function));
+  mtl_pipeline *pipeline = calloc(1, device->driver->pipeline_bytes);
+  struct mtli_pipeline_parts *parts = calloc(1, sizeof *parts);
+  if (!pipeline || !parts) {
+    free(pipeline);
+    free(parts);
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+  }
+  mtli_object_init(&pipeline->object, pipeline_destroy);
+  pipeline->device = device;
+  mtl_status status = compile(function, desc, &parts->compiled);
+  if (status != MTL_OK) {
+    free(parts);
+    free(pipeline);
+    return status;
+  }
+  pipeline->parts = parts;
+  status = take_code(pipeline, desc);
+  if (status == MTL_OK) {
+    status = take_texts(pipeline, function, desc);
+  }
+  if (status == MTL_OK) {
+    status = device->driver->pipeline_create(pipeline);
+  }
+  if (status != MTL_OK) {
+    pipeline_free(pipeline);
+    return status;
+  }
+  mtl_device_retain(device);  // +1
+  *out_pipeline = pipeline;
+  return MTL_OK;
+}
+
+// One creation in the background, in a lane of its own.
+typedef struct creation {
+  mtli_task task;
+  mtli_lane *lane;
+  mtl_function *function;  // +1
+  mtl_pipeline_desc desc;
+  char *label;  // copies of what desc points at
+  char *dump_after;
+  mtl_pipeline_callback *callback;
+  void *context;
+} creation;
+
+static void creation_free(creation *work) {
+  mtli_lane_end(work->lane);
+  mtl_function_release(work->function);  // -1
+  free(work->label);
+  free(work->dump_after);
+  free(work);
+}
+
+static void creation_run(mtli_task *task) {
+  creation *work = (creation *)task;
+  mtl_pipeline *pipeline;
+  const mtl_status status =
+      mtl_pipeline_create(work->function, &work->desc, &pipeline);
+  work->callback(work->context, pipeline, status,
+                 status == MTL_OK ? "" : mtl_last_error());
+  creation_free(work);
+}
+
+mtl_status mtl_pipeline_create_async(mtl_function *function,
+                                     const mtl_pipeline_desc *desc,
+                                     mtl_pipeline_callback *callback,
+                                     void *context) {
+  if (!function || !callback) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_pipeline_create_async: %s is NULL",
+                     function ? "callback" : "function");
+  }
+  MTL_TRY(mtli_device_check(function->library->device));
+  creation *work = calloc(1, sizeof *work);
+  if (!work) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+  }
+  work->function = mtl_function_retain(function);  // +1
+  work->desc = desc ? *desc : (mtl_pipeline_desc){0};
+  work->label = mtli_label_copy(work->desc.label);
+  work->dump_after = mtli_label_copy(work->desc.dump_after);
+  work->desc.label = work->label;
+  work->desc.dump_after = work->dump_after;
+  work->callback = callback;
+  work->context = context;
+  work->task.run = creation_run;
+  work->lane = mtli_lane_create();
+  if (!work->lane) {
+    creation_free(work);
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+  }
+  mtli_lane_post(work->lane, &work->task);
+  return MTL_OK;
+}
+
+mtl_pipeline *mtl_pipeline_retain(mtl_pipeline *pipeline) {
+  if (pipeline) {
+    mtli_object_retain(&pipeline->object);
+  }
+  return pipeline;
+}
+
+void mtl_pipeline_release(mtl_pipeline *pipeline) {
+  if (pipeline) {
+    mtli_object_release(&pipeline->object);
+  }
+}
+
+uint32_t mtl_pipeline_max_total_threads_per_threadgroup(
+    const mtl_pipeline *pipeline) {
+  return pipeline->max_threads;
+}
+
+uint32_t mtl_pipeline_thread_execution_width(const mtl_pipeline *pipeline) {
+  return pipeline->device->info.thread_execution_width;
+}
+
+size_t mtl_pipeline_static_threadgroup_memory_bytes(
+    const mtl_pipeline *pipeline) {
+  return pipeline->kernel->static_threadgroup_bytes;
+}
+
+const mtl_argument *mtl_pipeline_arguments(const mtl_pipeline *pipeline,
+                                           size_t *out_count) {
+  if (out_count) {
+    *out_count = pipeline->parts->argument_count;
+  }
+  return pipeline->parts->arguments;
+}
+
+const char *mtl_pipeline_label(const mtl_pipeline *pipeline) {
+  return pipeline->parts->label ? pipeline->parts->label
+                                : pipeline->kernel->name;
+}
+
+const char *mtl_pipeline_report(const mtl_pipeline *pipeline) {
+  return pipeline->parts->report ? pipeline->parts->report : "";
+}
+
+const char *mtl_pipeline_dump(const mtl_pipeline *pipeline) {
+  return pipeline->parts->compiled.dump ? pipeline->parts->compiled.dump : "";
+}

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""compiling.py: `mettle compile` and `mettle reflect`, `mettle devices` and
+`mettle bench`; sources that do not compile end with 3."""
+
+import os
+import re
+
+import numpy as np
+
+from tool import case
+
+
+@case
+def an_error_has_place_text_line_and_caret(tool):
+    tool.write("wrong.metal", "kernel void k(device int *o [[buffer(0)]]) {\n"
+                              "  o[0] = nothing;\n}\n")
+    for words in (("compile", "wrong.metal"), ("reflect", "wrong.metal"),
+                  ("run", "wrong.metal", "k", "--grid", "1")):
+        result = tool.fails(3, [], *words)
+        lines = result.err.split("\n")
+        assert re.match(r"wrong\.metal:2:10: error: .*nothing", lines[0]), \
+            result.err
+        assert "  o[0] = nothing;" in lines[1], result.err
+        assert lines[2].rstrip().endswith("^"), result.err
+        # The caret stands below the column that the first line names.
+        assert lines[2].index("^") == lines[1].index("nothing"), result.err
+
+
+@case
+def sources_that_are_none(tool):
+    tool.write("random.metal", np.random.default_rng(3).bytes(5000))
+    tool.fails(3, ["random.metal"], "compile", "random.metal")
+    tool.write("open.metal", "kernel void k( {")
+    tool.fails(3, ["open.metal:1:"], "compile", "open.metal")
+    tool.write("itself.metal", '#include "itself.metal"\n')
+    tool.fails(3, ["itself.metal"], "compile", "itself.metal")
+
+
+@case
+def a_function_without_a_body_does_not_compile(tool):
+    tool.write("open.metal", "void gone(device int *o);\nkernel void k("
+               "device int *o [[buffer(0)]]) { gone(o); }\n")
+    tool.fails(3, ["gone"], "run", "open.metal", "k", "--grid", "1",
+               "0=zeros:i32:1")
+
+
+@case
+def a_compilation_past_its_limit_is_told(tool):
+    tool.write("endless.metal", """
+        constexpr int f() {
+          int s = 0;
+          for (long i = 0; i < 1000000000000; ++i) s += i;
+          return s;
+        }
+        constant int c = f();
+        kernel void k() {}
+        """)
+    result = tool("compile", "endless.metal",
+                  environment={"METTLE_COMPILER_SECONDS": "1"})
+    assert result.code == 3, result.err
+    assert "endless.metal" in result.err and "1 s" in result.err, result.err
+
+
+@case
+def an_empty_source_has_no_kernels(tool):
+    tool.write("empty.metal", "")
+    tool.done("compile", "empty.metal")
+    assert tool.done("reflect", "empty.metal", "--json").json() == {
+        "kernels": [], "constants": []}
+    tool.fails(2, ["no kernel 'k'; the source has none"], "run", "empty.metal",
+               "k", "--grid", "1")
+
+
+@case
+def warnings_are_shown_and_do_no_harm(tool):
+    tool.write("warn.metal", "#warning look here\n"
+               "kernel void k(device int *o [[buffer(0)]]) { o[0] = 5; }\n")
+    for _ in range(2):  # the second time from the cache
+        result = tool("run", "warn.metal", "k", "--grid", "1", "0=zeros:i32:1",
+                      "--print", "0")
+        assert result.code == 0 and result.out == "0: 5\n"
+        assert "warn.metal:1:2: warning: look here" in result.err, result.err
+
+
+@case
+def a_written_container_runs(tool):
+    tool.done("compile", "kernels.metal", "-o", "kernels.mtl")
+    out = tool.done("run", "kernels.mtl", "scale", "--grid", "2", "0=f32:1,2",
+                    "1=f32:3", "--print", "0").out
+    assert out == "0: 3 6\n"
+    assert (tool.done("reflect", "kernels.mtl", "--json").json()
+            == tool.done("reflect", "kernels.metal", "--json").json())
+    tool.fails(1, ["missing/x"], "compile", "kernels.metal", "-o", "missing/x")
+
+
+@case
+def a_container_takes_no_options_for_sources(tool):
+    tool.done("compile", "kernels.metal", "-o", "kernels.mtl")
+    for words in (("-D", "X=1"), ("-I", "."), ("--math", "safe"),
+                  ("--std", "metal3.0")):
+        tool.fails(2, [f"compiled already: {words[0]}"], "reflect",
+                   "kernels.mtl", *words)
+
+
+@case
+def a_damaged_container_is_refused(tool):
+    tool.done("compile", "kernels.metal", "-o", "kernels.mtl")
+    with open(tool.file("kernels.mtl"), "rb") as file:
+        whole = file.read()
+    middle = len(whole) // 2
+    for content in (whole[:-1], whole[:100], whole[:7],
+                    whole[:middle] + bytes([whole[middle] ^ 1])
+                    + whole[middle + 1:]):
+        tool.write("bad.mtl", content)
+        result = tool.fails(1, ["bad.mtl"], "reflect", "bad.mtl")
+        assert result.err.count("\n") == 1, result.err
+
+
+@case
+def compile_writes_nothing_unless_asked(tool):
+    before = set(os.listdir(tool.folder))
+    tool.done("compile", "kernels.metal")
+    assert set(os.listdir(tool.folder)) == before
+
+
+@case
+def passes_can_be_dumped(tool):
+    result = tool.fails(2, ["--dump-after", "no-such-pass"], "compile",
+                        "kernels.metal", "--dump-after=no-such-pass")
+    out = tool.done("compile", "kernels.metal", "--dump-after=enter_kernel",
+                    "--kernel", "scale").out
+    assert "enter_kernel" in result.err, result.err
+    assert "; kernel scale after enter_kernel" in out
+    assert "define" in out and "@mettle.thread" in out
+
+
+@case
+def reports_name_each_kernel(tool):
+    out = tool.done("compile", "kernels.metal", "--report").out
+    for kernel in ("add", "scale", "positions", "reverse_groups"):
+        assert f"kernel {kernel}\n" in out, out
+
+
+@case
+def reflection_lists_arguments(tool):
+    answer = tool.done("reflect", "kernels.metal", "--json").json()
+    kernels = {kernel["name"]: kernel for kernel in answer["kernels"]}
+    assert list(kernels) == ["add", "scale", "positions", "group_size",
+                             "reverse_groups"]
+    a, b, total = kernels["add"]["arguments"][:3]
+    assert (a["name"], a["kind"], a["index"], a["access"], a["type"],
+            a["size_bytes"], a["alignment_bytes"]) == \
+        ("a", "buffer", 0, "read", "float", 4, 4), a
+    assert b["index"] == 1 and total["access"] == "read_write"
+    factor = kernels["scale"]["arguments"][1]
+    assert factor["reference"] and not a["reference"]
+    room = kernels["reverse_groups"]["arguments"][2]
+    assert (room["kind"], room["index"]) == ("threadgroup", 0)
+
+
+@case
+def reflection_is_readable(tool):
+    out = tool.done("reflect", "kernels.metal").out
+    assert re.search(r"kernel add\n +buffer +0 +a +read +float", out), out
+    assert re.search(r"buffer +1 +factor +read +float&", out), out
+
+
+@case
+def reflection_lists_constants(tool):
+    tool.write("more.metal", """
+        #include <metal_stdlib>
+        using namespace metal;
+        constant float2 shift [[function_constant(5)]];
+        kernel void k(device float2 *o [[buffer(2)]],
+                      uint i [[thread_position_in_threadgroup]]) {
+          threadgroup float2 room[64];
+          room[i] = shift;
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+          o[i] = room[63 - i];
+        }""")
+    answer = tool.done("reflect", "more.metal", "--json").json()
+    assert answer["constants"] == [{"index": 5, "name": "shift",
+                                    "type": "float", "components": 2,
+                                    "required": True}], answer
+    kernel = answer["kernels"][0]
+    argument = kernel["arguments"][0]
+    assert (argument["type"], argument["components"],
+            argument["size_bytes"]) == ("float2", 2, 8), argument
+    report = tool.done("compile", "more.metal", "--constant", "shift=f32:1,2",
+                       "--report").out
+    assert "threadgroup variables: 512 bytes" in report, report
+
+
+@case
+def kernels_go_by_their_host_names(tool):
+    tool.write("host.metal", """
+        template <typename T>
+        kernel void fill(device T *o [[buffer(0)]],
+                         uint i [[thread_position_in_grid]]) { o[i] = 3; }
+        template [[host_name("fill_int")]] kernel void fill(device int *, uint);
+        template [[host_name("fill_float")]] kernel void
+        fill(device float *, uint);
+        """)
+    answer = tool.done("reflect", "host.metal", "--json").json()
+    assert [kernel["name"] for kernel in answer["kernels"]] == [
+        "fill_int", "fill_float"]
+    assert tool.done("run", "host.metal", "fill_float", "--grid", "2",
+                     "0=zeros:f32:2", "--print", "0").out == "0: 3 3\n"
+
+
+@case
+def devices_tell_their_limits(tool):
+    devices = tool.done("devices", "--json").json()
+    names = [device["name"] for device in devices]
+    assert "cpu" in names and "cpu-discrete" in names, names
+    assert [device["default"] for device in devices].count(True) == 1
+    for device in devices:
+        assert device["thread_execution_width"] == 32
+        assert len(device["max_threadgroup_threads"]) == 3
+        assert device["max_buffer_bytes"] > 0
+    out = tool.done("devices").out
+    assert "cpu (default)" in out and "threadgroup memory" in out
+    other = tool("devices",
+                 environment={"METTLE_DEVICE": "cpu-discrete"}).out
+    assert "cpu-discrete (default)" in other
+
+
+@case
+def bench_gives_figures(tool):
+    figures = tool.done("bench", "--json", seconds=280).json()
+    names = [figure["name"] for figure in figures]
+    assert "empty commit + wait" in names and "copy bandwidth" in names
+    for figure in figures:
+        assert figure["value"] > 0 and figure["unit"] and \
+            figure["peers"] == {}, figure
+
+
+@case
+def nothing_but_text_goes_into_a_pipe(tool):
+    result = tool("run", "kernels.metal", "scale", "--grid", "1000000",
+                  "--repeat", "300", "0=ones:f32:1000000", "1=f32:1")
+    assert result.code == 0
+    assert "\r" not in result.err and "\x1b" not in result.err
+    assert result.err.count("\n") == 1

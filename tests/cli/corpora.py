@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""corpora.py: `mettle corpus` compiles every source under a folder as its
+manifest says, and tells what failed."""
+
+import os
+
+from tool import case
+
+KERNEL = '''#include "factor.h"
+kernel void k(device int *o) { o[0] = FACTOR; }
+'''
+
+
+def _project(tool, manifest):
+    for folder in ("project/sources/deep", "project/headers"):
+        os.makedirs(os.path.join(tool.folder, folder))
+    tool.write("project/headers/factor.h", "#define FACTOR A_NUMBER\n")
+    tool.write("project/sources/b.metal", KERNEL)
+    tool.write("project/sources/deep/a.metal", KERNEL + KERNEL.replace(
+        "void k", "void l"))
+    tool.write("project/sources/note.txt", "no source")
+    tool.write("project/sources/mettle-corpus.txt", manifest)
+
+
+MANIFEST = """# how the project compiles
+include ../headers
+define A_NUMBER=3
+
+std metal3.1
+"""
+
+
+@case
+def every_source_compiles_as_the_manifest_says(tool):
+    _project(tool, MANIFEST)
+    lines = tool.done("corpus", "project/sources").out.split("\n")
+    assert lines[0].split()[:3] == ["ok", "1", "kernels"], lines
+    assert lines[0].endswith("b.metal") and lines[1].endswith("deep/a.metal")
+    assert lines[2] == "2 of 2 files compiled, 0 skipped; 3 kernels", lines
+
+
+@case
+def what_does_not_compile_is_told_and_ends_with_3(tool):
+    _project(tool, MANIFEST)
+    tool.write("project/sources/c.metal", "kernel void k() {\n  gone();\n}\n")
+    result = tool("corpus", "project/sources")
+    assert result.code == 3 and "1 of 3 files" in result.err, result.err
+    assert "c.metal:2:3: error: " in result.out, result.out
+    answer = tool("corpus", "project/sources", "--json").json()
+    assert [f["outcome"] for f in answer["files"]] == ["ok", "failed", "ok"]
+    assert "gone" in answer["files"][1]["diagnostic"]
+    assert (answer["compiled"], answer["tried"], answer["kernels"]) == (2, 3,
+                                                                        3)
+
+
+@case
+def a_manifest_leaves_out_what_it_names(tool):
+    _project(tool, MANIFEST + "skip deep/*\n")
+    answer = tool.done("corpus", "project/sources", "--json").json()
+    assert [f["outcome"] for f in answer["files"]] == ["ok", "skipped"]
+
+
+@case
+def pipelines_are_made_on_request(tool):
+    _project(tool, MANIFEST)
+    answer = tool.done("corpus", "project/sources", "--pipelines",
+                       "--json").json()
+    assert (answer["pipelines"], answer["vectorised"], answer["failed"]) == (
+        3, 3, 0), answer
+
+
+@case
+def a_wrong_manifest_is_wrong_usage_with_its_place(tool):
+    _project(tool, "include ../headers\nstd metal9.9\n")
+    tool.fails(2, ["mettle-corpus.txt:2: ", "metal9.9"], "corpus",
+               "project/sources")
+    tool.write("other.txt", "delete everything\n")
+    tool.fails(2, ["other.txt:1: there is no 'delete'"], "corpus",
+               "project/sources", "--manifest", "other.txt")
+    tool.fails(1, ["absent.txt"], "corpus", "project/sources", "--manifest",
+               "absent.txt")
+
+
+@case
+def a_folder_without_sources_fails(tool):
+    os.makedirs(os.path.join(tool.folder, "empty"))
+    tool.fails(1, ["no .metal file"], "corpus", "empty")
+    tool.fails(1, ["nowhere"], "corpus", "nowhere")
+    tool.fails(2, ["DIR is missing"], "corpus")

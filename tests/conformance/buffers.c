@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// buffers.c: making, reading and freeing memory.
+#include "conformance.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t page_bytes(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+TEST(buffers, start_as_zeros) {
+  mtl_buffer *buffer = new_buffer(10000);
+  const uint8_t *bytes = mtl_buffer_contents(buffer);
+  for (size_t i = 0; i < 10000; i++) {
+    CHECK_EQUAL(bytes[i], 0);
+  }
+}
+
+TEST(buffers, start_as_zeros_after_others_were_freed) {
+  for (int round = 0; round < 3; round++) {
+    mtl_buffer *buffer = NULL;
+    CHECK_OK(mtl_buffer_create(
+        the_device(), &(mtl_buffer_desc){.length_bytes = 65536}, &buffer));
+    uint8_t *bytes = mtl_buffer_contents(buffer);
+    for (size_t i = 0; i < 65536; i++) {
+      CHECK_EQUAL(bytes[i], 0);
+    }
+    memset(bytes, 0xAA, 65536);
+    mtl_buffer_release(buffer);
+  }
+}
+
+TEST(buffers, start_with_given_bytes) {
+  mtl_buffer *buffer = new_buffer_with("forty-two", 10);
+  CHECK_EQUAL(mtl_buffer_length(buffer), 10);
+  CHECK_TEXT(mtl_buffer_contents(buffer), "forty-two");
+}
+
+TEST(buffers, contents_are_page_aligned) {
+  for (size_t length = 1; length < 1 << 20; length = length * 7 + 1) {
+    const uintptr_t address =
+        (uintptr_t)mtl_buffer_contents(new_buffer(length));
+    CHECK_EQUAL(address % page_bytes(), 0);
+  }
+}
+
+TEST(buffers, keep_their_description) {
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 12345,
+      .storage_mode = MTL_STORAGE_MANAGED,
+      .label = "weights",
+  });
+  CHECK_EQUAL(mtl_buffer_length(buffer), 12345);
+  CHECK_EQUAL(mtl_buffer_storage_mode(buffer), MTL_STORAGE_MANAGED);
+  CHECK_TEXT(mtl_buffer_label(buffer), "weights");
+  CHECK(mtl_buffer_device(buffer) == the_device());
+}
+
+TEST(buffers, label_is_copied_and_replaceable) {
+  char label[] = "first";
+  mtl_buffer *buffer =
+      new_buffer_like((mtl_buffer_desc){.length_bytes = 4, .label = label});
+  label[0] = 'X';
+  CHECK_TEXT(mtl_buffer_label(buffer), "first");
+  mtl_buffer_set_label(buffer, "second");
+  CHECK_TEXT(mtl_buffer_label(buffer), "second");
+  mtl_buffer_set_label(buffer, NULL);
+  CHECK_TEXT(mtl_buffer_label(buffer), "");
+}
+
+TEST(buffers, private_contents_are_null) {
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 64, .storage_mode = MTL_STORAGE_PRIVATE});
+  CHECK(mtl_buffer_contents(buffer) == NULL);
+}
+
+TEST(buffers, gpu_addresses_are_distinct) {
+  mtl_buffer *first = new_buffer(4096);
+  mtl_buffer *second = new_buffer(4096);
+  const uint64_t low = mtl_buffer_gpu_address(first);
+  const uint64_t high = mtl_buffer_gpu_address(second);
+  CHECK(low != 0 && high != 0);
+  CHECK((low > high ? low - high : high - low) >= 4096);
+}
+
+TEST(buffers, zero_length_is_refused) {
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  CHECK_ERROR(mtl_buffer_create(the_device(), &(mtl_buffer_desc){0}, &buffer),
+              MTL_INVALID_ARGUMENT, "length");
+  CHECK(buffer == NULL);
+}
+
+TEST(buffers, length_over_the_limit_is_refused_with_both_numbers) {
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  const uint64_t limit = the_info()->max_buffer_bytes;
+  CHECK_ERROR(
+      mtl_buffer_create(the_device(),
+                        &(mtl_buffer_desc){.length_bytes = SIZE_MAX}, &buffer),
+      MTL_INVALID_ARGUMENT, "18446744073709551615");
+  CHECK(buffer == NULL);
+  CHECK_ERROR(
+      mtl_buffer_create(the_device(),
+                        &(mtl_buffer_desc){.length_bytes = limit + 1}, &buffer),
+      MTL_INVALID_ARGUMENT, "length");
+}
+
+// Many of the largest buffers: memory must run out as a status, never as an
+// end of the process.
+TEST(buffers, memory_that_cannot_be_had_is_a_status) {
+  enum { LIMIT = 4096 };
+  const uint64_t length = the_info()->max_buffer_bytes;
+  static mtl_buffer *buffers[LIMIT];
+  size_t count = 0;
+  mtl_status status = MTL_OK;
+  while (count < LIMIT && status == MTL_OK) {
+    status = mtl_buffer_create(the_device(),
+                               &(mtl_buffer_desc){.length_bytes = length},
+                               &buffers[count]);
+    count += status == MTL_OK;
+  }
+  if (status != MTL_OK) {
+    CHECK_EQUAL(status, MTL_OUT_OF_MEMORY);
+    char digits[32];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)length);
+    CHECK_CONTAINS(mtl_last_error(), digits);
+  }
+  while (count > 0) {
+    mtl_buffer_release(buffers[--count]);
+  }
+  CHECK_EQUAL(words(new_buffer(4096))[0], 0);
+}
+
+typedef struct freed {
+  atomic_int calls;
+  void *bytes;
+  size_t length_bytes;
+} freed;
+
+static void note_freed(void *context, void *bytes, size_t length_bytes) {
+  freed *note = context;
+  note->bytes = bytes;
+  note->length_bytes = length_bytes;
+  atomic_fetch_add(&note->calls, 1);
+}
+
+static void *map_pages(size_t length_bytes) {
+  void *bytes = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(bytes != MAP_FAILED);
+  return bytes;
+}
+
+TEST(buffers, no_copy_uses_the_callers_memory) {
+  const size_t length = 2 * page_bytes();
+  uint32_t *bytes = map_pages(length);
+  bytes[3] = 33;
+  freed note = {0};
+  mtl_buffer *buffer = NULL;
+  CHECK_OK(mtl_buffer_create(the_device(),
+                             &(mtl_buffer_desc){
+                                 .length_bytes = length,
+                                 .no_copy_bytes = bytes,
+                                 .deallocator = note_freed,
+                                 .deallocator_context = &note,
+                             },
+                             &buffer));
+  CHECK(mtl_buffer_contents(buffer) == bytes);
+  CHECK_EQUAL(words(buffer)[3], 33);
+  CHECK_EQUAL(atomic_load(&note.calls), 0);
+  mtl_buffer_release(buffer);
+  CHECK_EQUAL(atomic_load(&note.calls), 1);
+  CHECK(note.bytes == bytes);
+  CHECK_EQUAL(note.length_bytes, length);
+  munmap(bytes, length);
+}
+
+TEST(buffers, no_copy_is_seen_by_kernels) {
+  const size_t length = page_bytes();
+  uint32_t *bytes = map_pages(length);
+  bytes[7] = 41;
+  mtl_buffer *buffer = new_buffer_like(
+      (mtl_buffer_desc){.length_bytes = length, .no_copy_bytes = bytes});
+  RUN(new_pipeline(simple_kernels, "add_one"), size_of(16, 1, 1),
+      size_of(16, 1, 1), buffer);
+  CHECK_EQUAL(bytes[7], 42);
+  CHECK_EQUAL(bytes[16], 0);
+}
+
+TEST(buffers, no_copy_is_freed_only_after_the_work) {
+  const size_t length = page_bytes();
+  uint32_t *bytes = map_pages(length);
+  freed note = {0};
+  mtl_buffer *buffer = NULL;
+  CHECK_OK(mtl_buffer_create(the_device(),
+                             &(mtl_buffer_desc){
+                                 .length_bytes = length,
+                                 .no_copy_bytes = bytes,
+                                 .deallocator = note_freed,
+                                 .deallocator_context = &note,
+                             },
+                             &buffer));
+  mtl_event *event = new_event();
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(new_queue(), NULL, &commands));
+  mtl_command_buffer_wait_event(commands, event, 1);
+  mtl_blit_encoder *blit = NULL;
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_blit_encoder_fill(blit, buffer, 0, length, 0x11);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  mtl_blit_encoder_release(blit);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  mtl_buffer_release(buffer);
+  CHECK_EQUAL(atomic_load(&note.calls), 0);
+  CHECK_OK(mtl_event_signal(event, 1));
+  CHECK_OK(mtl_command_buffer_wait(commands));
+  mtl_command_buffer_release(commands);
+  CHECK_EQUAL(atomic_load(&note.calls), 1);
+  munmap(bytes, length);
+}
+
+TEST(buffers, no_copy_off_the_page_is_refused) {
+  const size_t length = 2 * page_bytes();
+  char *bytes = map_pages(length);
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  CHECK_ERROR(mtl_buffer_create(the_device(),
+                                &(mtl_buffer_desc){
+                                    .length_bytes = page_bytes(),
+                                    .no_copy_bytes = bytes + 16,
+                                },
+                                &buffer),
+              MTL_INVALID_ARGUMENT, "no_copy_bytes");
+  CHECK(buffer == NULL);
+  munmap(bytes, length);
+}
+
+TEST(buffers, no_copy_outside_shared_mode_is_refused) {
+  const size_t length = page_bytes();
+  void *bytes = map_pages(length);
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  CHECK_ERROR(mtl_buffer_create(the_device(),
+                                &(mtl_buffer_desc){
+                                    .length_bytes = length,
+                                    .storage_mode = MTL_STORAGE_PRIVATE,
+                                    .no_copy_bytes = bytes,
+                                },
+                                &buffer),
+              MTL_INVALID_ARGUMENT, "no_copy_bytes");
+  munmap(bytes, length);
+}
+
+TEST(buffers, bytes_and_no_copy_together_are_refused) {
+  const size_t length = page_bytes();
+  void *bytes = map_pages(length);
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  CHECK_ERROR(mtl_buffer_create(the_device(),
+                                &(mtl_buffer_desc){
+                                    .length_bytes = length,
+                                    .bytes = bytes,
+                                    .no_copy_bytes = bytes,
+                                },
+                                &buffer),
+              MTL_INVALID_ARGUMENT, "bytes");
+  munmap(bytes, length);
+}
+
+TEST(buffers, unknown_storage_mode_is_refused) {
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  CHECK_ERROR(mtl_buffer_create(the_device(),
+                                &(mtl_buffer_desc){
+                                    .length_bytes = 64,
+                                    .storage_mode = (mtl_storage_mode)77,
+                                },
+                                &buffer),
+              MTL_INVALID_ARGUMENT, "storage mode 77");
+  CHECK(buffer == NULL);
+}
+
+TEST(buffers, null_arguments_are_refused) {
+  mtl_buffer *buffer = (mtl_buffer *)1;
+  const mtl_buffer_desc desc = {.length_bytes = 4};
+  CHECK_ERROR(mtl_buffer_create(NULL, &desc, &buffer), MTL_INVALID_ARGUMENT,
+              "device");
+  CHECK_ERROR(mtl_buffer_create(the_device(), NULL, &buffer),
+              MTL_INVALID_ARGUMENT, "desc");
+  CHECK_ERROR(mtl_buffer_create(the_device(), &desc, NULL),
+              MTL_INVALID_ARGUMENT, "out_buffer");
+  mtl_buffer_release(NULL);
+  CHECK(mtl_buffer_retain(NULL) == NULL);
+}
+
+TEST(buffers, guarded_ends_at_its_last_byte) {
+  mtl_buffer *buffer = new_buffer_like(
+      (mtl_buffer_desc){.length_bytes = 4096 + 16, .guarded = true});
+  const uintptr_t address = (uintptr_t)mtl_buffer_contents(buffer);
+  CHECK_EQUAL((address + 4096 + 16) % page_bytes(), 0);
+  words(buffer)[0] = 1;
+  words(buffer)[(4096 + 16) / 4 - 1] = 2;
+}
+
+TEST(buffers, guarded_address_is_aligned_to_16) {
+  mtl_buffer *buffer =
+      new_buffer_like((mtl_buffer_desc){.length_bytes = 21, .guarded = true});
+  const uintptr_t address = (uintptr_t)mtl_buffer_contents(buffer);
+  CHECK_EQUAL(address % 16, 0);
+  CHECK_EQUAL((address + 32) % page_bytes(), 0);
+  CHECK_EQUAL(mtl_buffer_length(buffer), 21);
+}
+
+TEST(buffers, did_modify_range_checks_the_range) {
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 100, .storage_mode = MTL_STORAGE_MANAGED});
+  CHECK_OK(mtl_buffer_did_modify_range(buffer, 0, 100));
+  CHECK_OK(mtl_buffer_did_modify_range(buffer, 100, 0));
+  CHECK_ERROR(mtl_buffer_did_modify_range(buffer, 60, 41), MTL_INVALID_ARGUMENT,
+              "100");
+  CHECK_ERROR(mtl_buffer_did_modify_range(buffer, SIZE_MAX, 2),
+              MTL_INVALID_ARGUMENT, "100");
+}
+
+TEST(buffers, did_modify_range_of_a_private_buffer_is_refused) {
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 100, .storage_mode = MTL_STORAGE_PRIVATE});
+  CHECK_ERROR(mtl_buffer_did_modify_range(buffer, 0, 4), MTL_INVALID_ARGUMENT,
+              "private");
+}
+
+TEST(buffers, did_modify_range_of_a_shared_buffer_is_accepted) {
+  CHECK_OK(mtl_buffer_did_modify_range(new_buffer(100), 0, 100));
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// conformance.h: what the conformance tests share. Every function here ends
+// the test when it fails, and what it makes is released when the test ends.
+//
+// The device under test is METTLE_TEST_DEVICE's; the whole suite runs on each
+// (CMakeLists.txt), with the driver's list of what it cannot do beside it.
+#ifndef METTLE_CONFORMANCE_H
+#define METTLE_CONFORMANCE_H
+
+#include "harness/test.h"
+#include "mettle/mettle.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define SECOND_NS UINT64_C(1000000000)
+// No wait of a test is meant to last; this only bounds a broken one.
+#define LONG_NS (10 * SECOND_NS)
+
+mtl_device *the_device(void);
+const mtl_device_info *the_info(void);
+
+mtl_queue *new_queue(void);
+mtl_command_buffer *new_commands(mtl_queue *queue);
+mtl_compute_encoder *new_encoder(mtl_command_buffer *commands);
+mtl_compute_encoder *new_concurrent_encoder(mtl_command_buffer *commands);
+mtl_blit_encoder *new_blit(mtl_command_buffer *commands);
+mtl_event *new_event(void);  // shared, 0
+mtl_fence *new_fence(void);
+
+// A shared buffer of zeros, or of bytes.
+mtl_buffer *new_buffer(size_t length_bytes);
+mtl_buffer *new_buffer_with(const void *bytes, size_t length_bytes);
+mtl_buffer *new_buffer_like(mtl_buffer_desc desc);
+#define BUFFER_OF(array) new_buffer_with(array, sizeof(array))
+
+mtl_library *new_library(const char *source);
+mtl_library *new_library_with(const char *source,
+                              const mtl_compile_options *options);
+mtl_function *new_function(mtl_library *library, const char *name);
+mtl_pipeline *new_pipeline(const char *source, const char *name);
+mtl_pipeline *new_pipeline_from(mtl_library *library, const char *name);
+
+// Compiles wrong source: the status must be MTL_COMPILE_FAILED. Returns the
+// text of the error, valid until the next call of Mettle.
+const char *compile_error(const char *source);
+
+// Ends an encoder; commits, waits and checks that all went well.
+void end(mtl_compute_encoder *encoder);
+void end_blit(mtl_blit_encoder *encoder);
+void finish(mtl_command_buffer *commands);
+
+// Binds buffers[0..] to 0.., dispatches grid threads once and waits.
+void run(mtl_pipeline *pipeline, mtl_buffer *const *buffers, size_t count,
+         mtl_size grid, mtl_size group);
+#define RUN(pipeline, grid, group, ...)                                   \
+  run(pipeline, (mtl_buffer *[]){__VA_ARGS__},                            \
+      sizeof((mtl_buffer *[]){__VA_ARGS__}) / sizeof(mtl_buffer *), grid, \
+      group)
+
+mtl_size size_of(uint32_t x, uint32_t y, uint32_t z);
+
+uint32_t *words(mtl_buffer *buffer);
+float *floats(mtl_buffer *buffer);
+
+// Releases at the end of the test what the test made itself.
+void release_buffer_later(mtl_buffer *buffer);
+void release_library_later(mtl_library *library);
+void release_function_later(mtl_function *function);
+void release_pipeline_later(mtl_pipeline *pipeline);
+void release_commands_later(mtl_command_buffer *commands);
+void release_queue_later(mtl_queue *queue);
+void release_event_later(mtl_event *event);
+void release_constants_later(mtl_constant_values *values);
+
+// A new folder that is removed, with its files, when the test ends.
+const char *new_folder(void);
+void write_file(const char *path, const void *bytes, size_t length_bytes);
+// malloc'ed bytes of a file.
+void *read_file(const char *path, size_t *out_length_bytes);
+
+// Kernels that several files use.
+//   store_index   out[i] = i                     buffer 0 out (uint)
+//   add_one       data[i] += 1                   buffer 0 data (uint)
+extern const char simple_kernels[];
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// devices.c: enumeration, names, limits, families.
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TEST(devices, list_starts_with_the_default) {
+  unsetenv("METTLE_DEVICE");
+  mtl_device *first = NULL;
+  size_t count = 0;
+  CHECK_OK(mtl_device_list(&first, 1, &count));
+  CHECK(count >= 1);
+  mtl_device *chosen = NULL;
+  CHECK_OK(mtl_device_default(&chosen));
+  CHECK_TEXT(mtl_device_get_info(chosen)->name,
+             mtl_device_get_info(first)->name);
+  mtl_device_release(first);
+  mtl_device_release(chosen);
+}
+
+TEST(devices, list_without_room_only_counts) {
+  size_t count = 0;
+  CHECK_OK(mtl_device_list(NULL, 0, &count));
+  CHECK(count >= 3);  // cpu, cpu-discrete, null
+}
+
+TEST(devices, list_names_are_distinct_and_findable) {
+  mtl_device *devices[16];
+  size_t count = 0;
+  CHECK_OK(mtl_device_list(devices, COUNT_OF(devices), &count));
+  CHECK(count <= COUNT_OF(devices));
+  for (size_t i = 0; i < count; i++) {
+    const char *name = mtl_device_get_info(devices[i])->name;
+    for (size_t k = 0; k < i; k++) {
+      CHECK(strcmp(name, mtl_device_get_info(devices[k])->name) != 0);
+    }
+    mtl_device *found = NULL;
+    CHECK_OK(mtl_device_by_name(name, &found));
+    CHECK_TEXT(mtl_device_get_info(found)->name, name);
+    mtl_device_release(found);
+  }
+  for (size_t i = 0; i < count; i++) {
+    mtl_device_release(devices[i]);
+  }
+}
+
+TEST(devices, unknown_name_is_not_found_and_lists_names) {
+  mtl_device *device = (mtl_device *)1;
+  CHECK_ERROR(mtl_device_by_name("abacus", &device), MTL_NOT_FOUND, "abacus");
+  CHECK(device == NULL);
+  CHECK_CONTAINS(mtl_last_error(), "cpu");
+  CHECK_CONTAINS(mtl_last_error(), "null");
+}
+
+TEST(devices, environment_names_the_default) {
+  setenv("METTLE_DEVICE", "null", 1);
+  mtl_device *device = NULL;
+  CHECK_OK(mtl_device_default(&device));
+  CHECK_TEXT(mtl_device_get_info(device)->name, "null");
+  mtl_device_release(device);
+}
+
+TEST(devices, environment_with_unknown_name_is_not_found) {
+  setenv("METTLE_DEVICE", "abacus", 1);
+  mtl_device *device = (mtl_device *)1;
+  CHECK_ERROR(mtl_device_default(&device), MTL_NOT_FOUND, "abacus");
+  CHECK(device == NULL);
+}
+
+TEST(devices, null_arguments_are_refused) {
+  mtl_device *device;
+  CHECK_ERROR(mtl_device_default(NULL), MTL_INVALID_ARGUMENT, "out_device");
+  CHECK_ERROR(mtl_device_by_name(NULL, &device), MTL_INVALID_ARGUMENT, "name");
+  CHECK_ERROR(mtl_device_by_name("cpu", NULL), MTL_INVALID_ARGUMENT,
+              "out_device");
+  CHECK_ERROR(mtl_device_list(NULL, 0, NULL), MTL_INVALID_ARGUMENT,
+              "out_count");
+}
+
+TEST(devices, info_has_sane_limits) {
+  const mtl_device_info *info = the_info();
+  CHECK(info->name[0] != '\0' && info->architecture[0] != '\0');
+  CHECK_EQUAL(info->thread_execution_width, 32);
+  CHECK(info->max_threads_per_threadgroup >= 1024);
+  for (int side = 0; side < 3; side++) {
+    CHECK(info->max_threadgroup_threads[side] >= 64);
+  }
+  CHECK(info->max_threadgroup_memory_bytes >= 32768);
+  CHECK(info->max_buffer_bytes >= UINT64_C(1) << 28);
+  CHECK(info->recommended_max_working_set_bytes >= UINT64_C(1) << 28);
+  CHECK_EQUAL(info->buffer_offset_alignment_bytes, 4);
+  CHECK(info->compute_units >= 1);
+}
+
+TEST(devices, unified_memory_is_as_the_name_says) {
+  const bool discrete = strcmp(the_info()->name, "cpu-discrete") == 0;
+  CHECK(the_info()->has_unified_memory == !discrete);
+}
+
+TEST(devices, registry_id_is_stable_and_distinct) {
+  mtl_device *again = NULL;
+  CHECK_OK(mtl_device_by_name(the_info()->name, &again));
+  CHECK_EQUAL(mtl_device_get_info(again)->registry_id, the_info()->registry_id);
+  mtl_device_release(again);
+  mtl_device *devices[16];
+  size_t count = 0;
+  CHECK_OK(mtl_device_list(devices, COUNT_OF(devices), &count));
+  size_t same = 0;
+  for (size_t i = 0; i < count; i++) {
+    same +=
+        mtl_device_get_info(devices[i])->registry_id == the_info()->registry_id;
+    mtl_device_release(devices[i]);
+  }
+  CHECK_EQUAL(same, 1);
+}
+
+TEST(devices, families_follow_from_one_another) {
+  CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_COMMON1));
+  if (mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE9)) {
+    CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE8));
+    CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE7));
+  }
+  CHECK(!mtl_device_supports_family(the_device(), (mtl_family)424242));
+}
+
+TEST(devices, allocated_bytes_follow_buffers) {
+  const uint64_t before = mtl_device_current_allocated_bytes(the_device());
+  mtl_buffer *buffer = NULL;
+  CHECK_OK(mtl_buffer_create(
+      the_device(), &(mtl_buffer_desc){.length_bytes = 1 << 20}, &buffer));
+  const uint64_t during = mtl_device_current_allocated_bytes(the_device());
+  CHECK(during >= before + (1 << 20));
+  mtl_buffer_release(buffer);
+  CHECK_EQUAL(mtl_device_current_allocated_bytes(the_device()), before);
+}
+
+TEST(devices, release_null_and_retain_null_are_allowed) {
+  mtl_device_release(NULL);
+  CHECK(mtl_device_retain(NULL) == NULL);
+}
+
+TEST(devices, objects_keep_their_device_alive) {
+  mtl_device *device = NULL;
+  CHECK_OK(mtl_device_by_name(the_info()->name, &device));
+  mtl_buffer *buffer = NULL;
+  CHECK_OK(mtl_buffer_create(device, &(mtl_buffer_desc){.length_bytes = 64},
+                             &buffer));
+  mtl_device_release(device);
+  CHECK_TEXT(mtl_device_get_info(mtl_buffer_device(buffer))->name,
+             the_info()->name);
+  mtl_buffer_release(buffer);
+}
+
+TEST(devices, version_is_the_headers) {
+  CHECK_TEXT(mtl_version(), "0.1.0");
+}
+
+TEST(devices, status_names_are_never_null) {
+  CHECK_TEXT(mtl_status_name(MTL_OK), "MTL_OK");
+  CHECK_TEXT(mtl_status_name(MTL_KERNEL_FAULT), "MTL_KERNEL_FAULT");
+  CHECK_TEXT(mtl_status_name(MTL_CANCELLED), "MTL_CANCELLED");
+  CHECK(mtl_status_name((mtl_status)9999) != NULL);
+}

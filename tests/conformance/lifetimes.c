@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lifetimes.c: releasing anything in any order while work runs.
+#include "conformance.h"
+
+#include <string.h>
+
+// Work of one dispatch that waits for start to reach 1 and then signals done,
+// with every object released right after the commit but what the caller
+// checks.
+static void commit_and_release_all(mtl_queue *queue, mtl_event *start,
+                                   mtl_buffer *data, mtl_event *done) {
+  mtl_library *library = NULL;
+  CHECK_OK(mtl_library_create_from_source(
+      the_device(), simple_kernels, strlen(simple_kernels), NULL, &library));
+  mtl_function *function = NULL;
+  CHECK_OK(mtl_function_create(library, "add_one", NULL, &function));
+  mtl_pipeline *pipeline = NULL;
+  CHECK_OK(mtl_pipeline_create(function, NULL, &pipeline));
+  mtl_library_release(library);
+  mtl_function_release(function);
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(queue, NULL, &commands));
+  mtl_command_buffer_wait_event(commands, start, 1);
+  mtl_compute_encoder *encoder = NULL;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_pipeline_release(pipeline);
+  mtl_compute_encoder_set_buffer(encoder, data, 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(100, 1, 1),
+                                       size_of(32, 1, 1));
+  mtl_compute_encoder_release(encoder);
+  mtl_command_buffer_signal_event(commands, done, 1);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  mtl_command_buffer_release(commands);
+}
+
+TEST(lifetimes, everything_released_right_after_commit) {
+  mtl_queue *queue = NULL;
+  CHECK_OK(mtl_queue_create(the_device(), NULL, &queue));
+  mtl_event *start = new_event(), *done = new_event();
+  mtl_buffer *data = new_buffer(400);
+  commit_and_release_all(queue, start, data, done);
+  mtl_queue_release(queue);
+  CHECK_OK(mtl_event_signal(start, 1));
+  CHECK_OK(mtl_event_wait(done, 1, LONG_NS));
+  CHECK_EQUAL(words(data)[0], 1);
+  CHECK_EQUAL(words(data)[99], 1);
+}
+
+TEST(lifetimes, buffers_released_while_work_waits_for_them) {
+  mtl_queue *queue = new_queue();
+  mtl_event *event = new_event();
+  mtl_buffer *target = new_buffer(4096);
+  mtl_buffer *source = NULL;
+  CHECK_OK(mtl_buffer_create(
+      the_device(), &(mtl_buffer_desc){.length_bytes = 4096}, &source));
+  memset(mtl_buffer_contents(source), 0x77, 4096);
+  mtl_command_buffer *commands = new_commands(queue);
+  mtl_command_buffer_wait_event(commands, event, 1);
+  mtl_blit_encoder *blit = new_blit(commands);
+  mtl_blit_encoder_copy(blit, source, 0, target, 0, 4096);
+  end_blit(blit);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  mtl_buffer_release(source);
+  CHECK_OK(mtl_event_signal(event, 1));
+  CHECK_OK(mtl_command_buffer_wait(commands));
+  CHECK_EQUAL(words(target)[1023], 0x77777777);
+}
+
+TEST(lifetimes, event_released_while_work_waits_for_it) {
+  mtl_event *event = NULL;
+  CHECK_OK(mtl_event_create(the_device(), &(mtl_event_desc){.shared = true},
+                            &event));
+  mtl_command_buffer *waiting = new_commands(new_queue());
+  mtl_command_buffer_wait_event(waiting, event, 1);
+  CHECK_OK(mtl_command_buffer_commit(waiting));
+  mtl_command_buffer *signalling = new_commands(new_queue());
+  mtl_command_buffer_signal_event(signalling, event, 1);
+  mtl_event_release(event);
+  CHECK_OK(mtl_command_buffer_commit(signalling));
+  CHECK_OK(mtl_command_buffer_wait(waiting));
+}
+
+TEST(lifetimes, many_queues_are_dropped_with_work_in_flight) {
+  enum { COUNT = 50 };
+  mtl_event *start = new_event();
+  mtl_event *done[COUNT];
+  mtl_buffer *buffers[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    buffers[i] = new_buffer(400);
+    done[i] = new_event();
+    mtl_queue *queue = NULL;
+    CHECK_OK(mtl_queue_create(the_device(), NULL, &queue));
+    commit_and_release_all(queue, start, buffers[i], done[i]);
+    mtl_queue_release(queue);
+  }
+  CHECK_OK(mtl_event_signal(start, 1));
+  for (int i = 0; i < COUNT; i++) {
+    CHECK_OK(mtl_event_wait(done[i], 1, LONG_NS));
+    CHECK_EQUAL(words(buffers[i])[99], 1);
+  }
+}
+
+TEST(lifetimes, uncommitted_work_is_discarded) {
+  uint32_t start[1] = {5};
+  mtl_buffer *data = BUFFER_OF(start);
+  mtl_queue *queue = new_queue();
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(queue, NULL, &commands));
+  mtl_blit_encoder *blit = NULL;
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_blit_encoder_fill(blit, data, 0, 4, 0);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  mtl_blit_encoder_release(blit);
+  mtl_command_buffer_release(commands);
+  finish(new_commands(queue));
+  CHECK_EQUAL(words(data)[0], 5);
+}
+
+TEST(lifetimes, retained_objects_need_as_many_releases) {
+  mtl_buffer *buffer = NULL;
+  CHECK_OK(mtl_buffer_create(the_device(),
+                             &(mtl_buffer_desc){.length_bytes = 4}, &buffer));
+  CHECK(mtl_buffer_retain(buffer) == buffer);
+  mtl_buffer_release(buffer);
+  words(buffer)[0] = 1;
+  mtl_buffer_release(buffer);
+  mtl_queue *queue = NULL;
+  CHECK_OK(mtl_queue_create(the_device(), NULL, &queue));
+  CHECK(mtl_queue_retain(queue) == queue);
+  mtl_queue_release(queue);
+  finish(new_commands(queue));
+  mtl_queue_release(queue);
+}
+
+TEST(lifetimes, encoder_outlives_its_command_buffers_other_owners) {
+  mtl_buffer *data = new_buffer(4);
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(new_queue(), NULL, &commands));
+  mtl_blit_encoder *blit = NULL;
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_command_buffer_release(commands);
+  mtl_blit_encoder_fill(blit, data, 0, 4, 1);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  mtl_blit_encoder_release(blit);
+}
+
+// A completed command buffer lets go of what it used.
+TEST(lifetimes, completed_work_frees_its_buffers) {
+  const uint64_t before = mtl_device_current_allocated_bytes(the_device());
+  mtl_buffer *data = NULL;
+  CHECK_OK(mtl_buffer_create(
+      the_device(), &(mtl_buffer_desc){.length_bytes = 1 << 20}, &data));
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_blit_encoder *blit = new_blit(commands);
+  mtl_blit_encoder_fill(blit, data, 0, 1 << 20, 3);
+  end_blit(blit);
+  finish(commands);
+  mtl_buffer_release(data);
+  CHECK_EQUAL(mtl_device_current_allocated_bytes(the_device()), before);
+}

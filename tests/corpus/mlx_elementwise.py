@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# mlx_elementwise.py: MLX's unary, binary, ternary, copy and arange kernels
+# against NumPy.
+import numpy as np
+
+import check
+import mlx_kernels as mlx
+from elements import BOOL, BY_NAME, FLOATS, FLOAT32, INTEGERS
+
+SIZES = (1, 31, 1000, 4099)
+
+UNARY = {
+    "Abs": np.abs, "ArcCos": np.arccos, "ArcCosh": np.arccosh,
+    "ArcSin": np.arcsin, "ArcSinh": np.arcsinh, "ArcTan": np.arctan,
+    "ArcTanh": np.arctanh, "Ceil": np.ceil, "Cos": np.cos, "Cosh": np.cosh,
+    "Exp": np.exp, "Expm1": np.expm1, "Floor": np.floor, "Log": np.log,
+    "Log2": np.log2, "Log10": np.log10, "Log1p": np.log1p,
+    "Negative": np.negative, "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "Sign": np.sign, "Sin": np.sin, "Sinh": np.sinh, "Square": np.square,
+    "Sqrt": np.sqrt, "Rsqrt": lambda x: 1 / np.sqrt(x), "Tan": np.tan,
+    "Tanh": np.tanh, "Round": np.rint,
+}
+INTEGER_UNARY = ("Abs", "Negative", "Sign", "Square")
+DOMAINS = {"ArcCosh": (1, 4), "ArcSin": (-1, 1), "ArcCos": (-1, 1),
+           "ArcTanh": (-.9, .9), "Log": (.01, 9), "Log2": (.01, 9),
+           "Log10": (.01, 9), "Log1p": (-.9, 9), "Sqrt": (0, 9),
+           "Rsqrt": (.01, 9), "Tan": (-1.5, 1.5)}
+
+
+def _tolerance(element, units=8):
+    return units * element.digits
+
+
+def _unary_cases():
+    for element in FLOATS:
+        yield from ((name, element) for name in UNARY)
+    for element in INTEGERS:
+        yield from ((name, element) for name in INTEGER_UNARY)
+
+
+def unary(random):
+    cases = list(_unary_cases())
+    instances = []
+    for name, element in cases:
+        t = element.metal
+        instances += [
+            (f"v_{name}_{element.name}", "unary_v", t, t, name),
+            (f"g_{name}_{element.name}", "unary_g", t, t, name, 1, "int")]
+    library = mlx.library(["utils.h", "unary_ops.h", "unary.h"], instances)
+    for name, element in cases:
+        _unary(random, library, name, element)
+
+
+def _unary(random, library, name, element):
+    kernel = library.pipeline(f"v_{name}_{element.name}")
+    per_thread = 8 // np.dtype(element.dtype).itemsize
+    low, high = DOMAINS.get(name, (-4, 4))
+    for size in SIZES:
+        x = element.random(random, size, low, high)
+        out = element.zeros(size)
+        threads = -(-size // per_thread)
+        kernel({0: element.pack(x), 1: out, 2: np.uint32(size)},
+               grid=(threads,), group=(min(1024, threads),))
+        _compare_unary(f"v_{name} of {size} {element.name}", name, element,
+                       out, x)
+    kernel = library.pipeline(f"g_{name}_{element.name}")
+    x = element.random(random, (3, 7, 5), low, high)
+    view = x.transpose(2, 0, 1)
+    out = element.zeros(*view.shape)
+    kernel({0: element.pack(x), 1: out, 2: ints(view.shape),
+            3: mlx.strides(view).tobytes(), 4: np.array([3], np.int32)},
+           grid=(7, 3, 5), group=mlx.block(7, 3, 5))
+    _compare_unary(f"g_{name} of a transposed {element.name}", name, element,
+                   out, view)
+
+
+def _compare_unary(title, name, element, out, x):
+    if not element.is_float:
+        want = UNARY[name](x).astype(element.dtype)
+        return check.equal(title, out, want)
+    want = UNARY[name](x.astype(np.float64))
+    # MLX's expm1 takes log(2) to 19 bits only.
+    relative = max(_tolerance(element), 2e-5 if name == "Expm1" else 0)
+    return check.equal(title, element.unpack(out).astype(np.float64), want,
+                       relative, relative)
+
+
+def ints(values):
+    return mlx.ints(*values)
+
+
+def _remainder(a, b):
+    return np.mod(a, b)
+
+
+BINARY = {"Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply,
+          "Divide": np.divide, "Maximum": np.maximum, "Minimum": np.minimum,
+          "Power": np.power, "Remainder": _remainder}
+FLOAT_BINARY = {**BINARY, "LogAddExp": np.logaddexp, "ArcTan2": np.arctan2}
+COMPARISONS = {"Equal": np.equal, "NotEqual": np.not_equal, "Less": np.less,
+               "LessEqual": np.less_equal, "Greater": np.greater,
+               "GreaterEqual": np.greater_equal}
+BITS = {"BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or,
+        "BitwiseXor": np.bitwise_xor, "LeftShift": np.left_shift,
+        "RightShift": np.right_shift}
+
+
+def _integer_divide(a, b):
+    return np.trunc(a.astype(np.float64) / b).astype(a.dtype)
+
+
+def _binary_cases():
+    for element in FLOATS:
+        for name, function in FLOAT_BINARY.items():
+            yield name, element, element, function
+        for name, function in COMPARISONS.items():
+            yield name, element, BOOL, function
+    for element in INTEGERS:
+        for name, function in {**BINARY, **BITS}.items():
+            if name == "Divide":
+                function = _integer_divide
+            yield name, element, element, function
+        for name, function in COMPARISONS.items():
+            yield name, element, BOOL, function
+
+
+def binary(random):
+    cases = list(_binary_cases())
+    instances = []
+    for name, element, out, _ in cases:
+        types = (element.metal, out.metal, name)
+        key = f"{name}_{element.name}"
+        instances += [(f"vv_{key}", "binary_vv", *types),
+                      (f"vs_{key}", "binary_vs", *types),
+                      (f"g2_{key}", "binary_g_nd2", *types, "int")]
+    library = mlx.library(["utils.h", "binary_ops.h", "binary.h"], instances)
+    for case in cases:
+        _binary(random, library, *case)
+
+
+def _operands(random, name, element, shape):
+    """Operands whose result the type has and C defines."""
+    a = element.random(random, shape, -9, 9)
+    b = element.random(random, shape, -9, 9)
+    if name in ("LeftShift", "RightShift"):
+        b = np.abs(b) % 7
+    elif name == "Power":
+        if element.is_float:
+            a = np.abs(a) + element.dtype(1) if element.name != "bfloat16" \
+                else np.abs(a)
+            b = element.random(random, shape, -2, 2)
+        else:
+            a, b = a % 3, np.abs(b) % 4
+    elif name in ("Divide", "Remainder"):
+        b = np.where(np.abs(b) < 1, 3, b)
+    if name in COMPARISONS:
+        b = np.where(random.random(shape) < .3, a, b)
+    return tuple(element.unpack(element.pack(x)) for x in (a, b))
+
+
+def _binary(random, library, name, element, out_element, function):
+    per_thread = 8 // np.dtype(element.dtype).itemsize
+
+    def compare(title, out, a, b):
+        if not element.is_float or out_element is BOOL:
+            with np.errstate(all="ignore"):
+                want = function(a, b).astype(out_element.dtype)
+            return check.equal(title, out, want)
+        want = function(a.astype(np.float64), b.astype(np.float64))
+        # A remainder next to a multiple may fall on either side of it.
+        relative = _tolerance(element, 16)
+        return check.equal(title, element.unpack(out).astype(np.float64), want,
+                           relative, relative)
+
+    for size in SIZES[1:]:
+        a, b = _operands(random, name, element, size)
+        threads = -(-size // per_thread)
+        for kind in ("vv", "vs"):
+            second = b if kind == "vv" else b[:1]
+            out = out_element.zeros(size)
+            library.pipeline(f"{kind}_{name}_{element.name}")(
+                {0: element.pack(a), 1: element.pack(second), 2: out,
+                 3: np.uint32(size)},
+                grid=(threads,), group=(min(1024, threads),))
+            compare(f"{kind}_{name} of {size} {element.name}", out, a, second)
+    a, b = _operands(random, name, element, (13, 37))
+    b = b.reshape(37, 13)
+    out = out_element.zeros(13, 37)
+    library.pipeline(f"g2_{name}_{element.name}")(
+        {0: element.pack(a), 1: element.pack(b), 2: out,
+         3: mlx.strides(a).tobytes(), 4: mlx.strides(b.T).tobytes()},
+        grid=(37, 13), group=mlx.block(37, 13))
+    compare(f"g2_{name} with a transposed {element.name}", out, a, b.T)
+
+
+def ternary(random):
+    elements = (*FLOATS, *INTEGERS, BOOL)
+    library = mlx.library(
+        ["utils.h", "ternary_ops.h", "ternary.h"],
+        [(f"v_{e.name}", "ternary_v", e.metal, "Select", "false", "false")
+         for e in elements])
+    for element in elements:
+        per_thread = 8 // np.dtype(element.dtype).itemsize
+        for size in SIZES:
+            a = BOOL.random(random, size)
+            b, c = (element.pack(element.random(random, size))
+                    for _ in range(2))
+            out = element.zeros(size)
+            threads = -(-size // per_thread)
+            library.pipeline(f"v_{element.name}")(
+                {0: a, 1: b, 2: c, 3: out, 4: np.uint32(size)},
+                grid=(threads,), group=(min(1024, threads),))
+            check.equal(f"Select of {size} {element.name}", out,
+                        np.where(a, b, c))
+
+
+def copy(random):
+    pairs = [(a, b) for a in (*FLOATS, *INTEGERS, BOOL)
+             for b in (FLOAT32, BY_NAME["float16"], BY_NAME["bfloat16"],
+                       BY_NAME["int32"], BY_NAME["uint8"], BOOL)]
+    instances = []
+    for a, b in pairs:
+        key = f"{a.name}_{b.name}"
+        instances += [
+            (f"v_{key}", "copy_v", a.metal, b.metal),
+            (f"g3_{key}", "copy_g_nd3", a.metal, b.metal, "int"),
+            (f"gg2_{key}", "copy_gg_nd2", a.metal, b.metal, "int")]
+    library = mlx.library(["utils.h", "copy.h"], instances)
+    for a, b in pairs:
+        _copy(random, library, a, b)
+
+
+def _copy(random, library, source, target):
+    key = f"{source.name}_{target.name}"
+    low = 0 if target.name.startswith("uint") else -99
+
+    def converted(x):
+        return target.unpack(target.pack(x.astype(
+            np.float32 if target.name == "bfloat16" else target.dtype)))
+
+    for size in SIZES:
+        x = source.random(random, size, low, 99)
+        out = target.zeros(size)
+        threads = -(-size // (8 // np.dtype(target.dtype).itemsize))
+        library.pipeline(f"v_{key}")(
+            {0: source.pack(x), 1: out, 2: np.uint32(size)}, grid=(threads,),
+            group=(min(1024, threads),))
+        check.equal(f"copy_v of {size}, {key}", target.unpack(out),
+                    converted(x))
+    x = source.random(random, (5, 9, 3), low, 99)
+    view = x.transpose(1, 2, 0)
+    out = target.zeros(*view.shape)
+    library.pipeline(f"g3_{key}")(
+        {0: source.pack(x), 1: out, 3: mlx.strides(view).tobytes()},
+        grid=(5, 3, 9), group=mlx.block(5, 3, 9))
+    check.equal(f"copy_g3, {key}", target.unpack(out), converted(view))
+    x = source.random(random, (11, 33), low, 99)
+    out = target.zeros(33, 11)
+    library.pipeline(f"gg2_{key}")(
+        {0: source.pack(x), 1: out, 3: mlx.strides(x).tobytes(),
+         4: mlx.strides(out.T).tobytes()},
+        grid=(33, 11), group=mlx.block(33, 11))
+    check.equal(f"copy_gg2, {key}", target.unpack(out), converted(x.T))
+
+
+def arange(random):
+    elements = (*FLOATS, *INTEGERS)
+    library = mlx.library(["utils.h", "arange.h"],
+                          [(f"arange{e.name}", "arange", e.metal)
+                           for e in elements])
+    for element in elements:
+        for size, start, step in ((1, 3, 1), (33, 2, 3), (117, 7, 1)):
+            out = element.zeros(size)
+            library.pipeline(f"arange{element.name}")(
+                {0: element.pack([start]).tobytes(),
+                 1: element.pack([step]).tobytes(), 2: out},
+                grid=(size,), group=(min(size, 1024),))
+            want = start + step * np.arange(size)
+            if element.is_float:
+                want = element.unpack(element.pack(want))
+            check.equal(f"arange of {size} {element.name}",
+                        element.unpack(out), want.astype(
+                            element.unpack(out).dtype))
+
+
+FAMILIES = {"unary": unary, "binary": binary, "ternary": ternary,
+            "copy": copy, "arange": arange}

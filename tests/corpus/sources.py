@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# sources.py: finds the programs of others that the tests here run on. They
+# are never part of this repository: a checkout named by the environment is
+# used, otherwise the package is fetched from the Python package index into the
+# build folder, once.
+import glob
+import os
+import subprocess
+import sys
+import zipfile
+
+from mettle import BUILD
+
+DOWNLOADS = os.path.join(BUILD, "corpus")
+KERNELS = os.path.join("mlx", "backend", "metal", "kernels")
+
+# Fixed, so that a new release of theirs cannot fail a test of ours.
+MLX_WHEEL = "mlx-metal==0.32.4"
+TINYGRAD = "tinygrad==0.14.0"
+MAX_SECONDS = 120
+
+
+def _download(package, *options):
+    """Fetches a package's wheel; returns its path, or None without one."""
+    pattern = os.path.join(DOWNLOADS, package.replace("-", "_").replace(
+        "==", "-") + "-*.whl")
+    if not glob.glob(pattern):
+        os.makedirs(DOWNLOADS, exist_ok=True)
+        try:
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet",
+                            "--no-deps", "--only-binary=:all:",
+                            "--retries", "0", "--timeout", "10", *options,
+                            "--dest", DOWNLOADS, package],
+                           capture_output=True, timeout=MAX_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
+    found = glob.glob(pattern)
+    return found[0] if found else None
+
+
+def _unpacked(wheel, prefix):
+    """Unpacks what starts with prefix next to the wheel, once."""
+    folder = os.path.splitext(wheel)[0]
+    if not os.path.isdir(folder):
+        partial = f"{folder}.{os.getpid()}"
+        with zipfile.ZipFile(wheel) as file:
+            file.extractall(partial, [name for name in file.namelist()
+                                      if name.startswith(prefix)])
+        try:
+            os.rename(partial, folder)
+        except OSError:  # another run was first
+            pass
+    return folder
+
+
+def mlx():
+    """The folder to include mlx/backend/metal/kernels/... from, or None.
+
+    METTLE_CORPUS_MLX names a checkout of MLX; the wheel has the headers, and
+    so the templates, but not the .metal files."""
+    checkout = os.environ.get("METTLE_CORPUS_MLX")
+    if checkout:
+        return checkout if os.path.isdir(os.path.join(checkout, KERNELS)) \
+            else None
+    wheel = _download(MLX_WHEEL, "--platform", "macosx_14_0_arm64")
+    if wheel is None:
+        return None
+    return os.path.join(_unpacked(wheel, "mlx/include/mlx/backend/metal"),
+                        "mlx", "include")
+
+
+def tinygrad():
+    """Makes `import tinygrad` work; False if it cannot be had."""
+    try:
+        import tinygrad  # noqa: F401
+        return True
+    except ImportError:
+        pass
+    wheel = _download(TINYGRAD)
+    if wheel is None:
+        return False
+    sys.path.insert(0, _unpacked(wheel, "tinygrad/"))
+    return True

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""run.py: runs the test suites of a build folder and counts.
+
+A suite is one line of BUILD/tests/suites.txt, written by CMake (mettle_suite
+in tests/CMakeLists.txt), fields separated by tabs:
+
+  name  kind  seconds  list  command  argument...
+
+kind "cases": `command --list` prints the names of tests; `command NAME` runs
+one, in a process of its own with the time limit. Exit status 0 is passed, 77
+skipped (the last line says why), anything else failed.
+kind "counts": the command runs many tests and prints as its last line
+"N passed, N failed" or "N passed, N failed, N skipped".
+
+list names a file of tests that a driver cannot pass, one a line:
+
+  PATTERN  unsupported|expected-failure  REASON
+
+Unsupported tests are skipped. An expected failure that passes fails the run,
+and so does a pattern that names no test: lists may not go stale.
+
+The last line of the output is the sum, in the form of "counts".
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SKIPPED = 77  # as in automake and CTest
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+OUTPUT_LINES = 60  # of a failed test, its last ones
+
+
+class Suite:
+    def __init__(self, line):
+        fields = line.rstrip("\n").split("\t")
+        self.name, self.kind, seconds, self.list_path = fields[:4]
+        self.seconds = float(seconds)
+        self.command = fields[4:]
+        self.passed = self.failed = self.skipped = 0
+        self.started = None
+        self.took = 0.0
+        self.rules = read_rules(self.list_path) if self.list_path else []
+
+
+class Rule:
+    def __init__(self, pattern, kind, reason):
+        self.pattern, self.kind, self.reason = pattern, kind, reason
+        self.used = False
+
+
+def read_rules(path):
+    rules = []
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.split("#", 1)[0].strip()
+            if not text:
+                continue
+            fields = text.split(None, 2)
+            if len(fields) < 3 or fields[1] not in ("unsupported",
+                                                    "expected-failure"):
+                sys.exit(f"{path}:{number}: want PATTERN unsupported|"
+                         "expected-failure REASON")
+            rules.append(Rule(*fields))
+    return rules
+
+
+def run_process(command, seconds, environment):
+    """Runs a process group of its own to its end or its limit.
+
+    Returns (exit status or None when out of time, output)."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+                env=environment)
+        except OSError as error:
+            return 127, f"{command[0]}: {error.strerror}\n"
+        try:
+            status = process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        end_group(process)
+        output.seek(0)
+        return status, output.read().decode(errors="replace")
+
+
+def end_group(process):
+    """Ends what a test left running: the group is the test's alone."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def describe(status, seconds):
+    if status is None:
+        return f"still running after {seconds:g} s"
+    if status < 0:
+        return f"killed by {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+class Runner:
+    def __init__(self, options, build):
+        self.options = options
+        self.lock = threading.Lock()  # over the counts and the output
+        self.environment = dict(os.environ)
+        self.environment["METTLE_BUILD_DIR"] = build
+        tests = os.path.dirname(os.path.abspath(__file__))
+        for name, value in (
+                # LLVM's allocators poison what they free where their header is
+                # compiled with ASan (in frontend.cpp) and do not unpoison it
+                # where it is not (in Debian's libLLVM).
+                ("ASAN_OPTIONS", "allow_user_poisoning=0:"
+                                 "detect_stack_use_after_return=1"),
+                ("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"),
+                ("LSAN_OPTIONS", f"suppressions={tests}/lsan.txt:"
+                                 "print_suppressions=0"),
+                ("TSAN_OPTIONS", f"suppressions={tests}/tsan.txt:"
+                                 "halt_on_error=1:die_after_fork=0:"
+                                 "second_deadlock_stack=1")):
+            self.environment.setdefault(name, value)
+
+    def say(self, text):
+        print(text, flush=True)
+
+    def wants(self, suite, test=None):
+        """Filters name a suite, or "suite:test", and may use * and ?."""
+        if not self.options.filters:
+            return True
+        name = f"{suite.name}:{test}" if test else suite.name
+        for pattern in self.options.filters:
+            head = pattern.split(":", 1)[0]
+            if test is None and ":" in pattern:
+                pattern = head
+            if fnmatch.fnmatch(name, pattern):
+                return True
+            if test and ":" not in pattern:
+                if fnmatch.fnmatch(suite.name, pattern):
+                    return True
+        return False
+
+    def cases(self, suite):
+        status, output = run_process(suite.command + ["--list"], 30,
+                                     self.environment)
+        if status != 0:
+            self.record(suite, "--list", "failed",
+                        describe(status, 30), output)
+            return []
+        return [name for name in output.split("\n") if name]
+
+    def record(self, suite, test, verdict, reason="", output=""):
+        with self.lock:
+            setattr(suite, verdict, getattr(suite, verdict) + 1)
+            if verdict == "failed":
+                self.say(f"FAILED {suite.name}:{test}: {reason}")
+                for line in output.splitlines()[-OUTPUT_LINES:]:
+                    self.say("    " + line)
+            elif self.options.verbose:
+                note = f": {reason}" if reason else ""
+                self.say(f"{verdict} {suite.name}:{test}{note}")
+
+    def run_case(self, suite, test):
+        rule = next((rule for rule in suite.rules
+                     if fnmatch.fnmatchcase(test, rule.pattern)), None)
+        if rule and rule.kind == "unsupported":
+            self.record(suite, test, "skipped", rule.reason)
+            return
+        status, output = run_process(suite.command + [test], suite.seconds,
+                                     self.environment)
+        expected = rule is not None  # to fail
+        if status == SKIPPED:
+            last = output.strip().split("\n")[-1]
+            self.record(suite, test, "skipped", last)
+        elif expected and status == 0:
+            self.record(suite, test, "failed", "passes, though "
+                        f"{suite.list_path} expects a failure: {rule.reason}")
+        elif expected:
+            self.record(suite, test, "passed", "fails as expected: "
+                        + rule.reason)
+        elif status == 0:
+            self.record(suite, test, "passed")
+        else:
+            self.record(suite, test, "failed",
+                        describe(status, suite.seconds), output)
+
+    def run_counts(self, suite):
+        status, output = run_process(suite.command, suite.seconds,
+                                     self.environment)
+        lines = output.strip().split("\n")
+        counts = COUNTS.match(lines[-1]) if lines else None
+        with self.lock:
+            if counts:
+                suite.passed += int(counts[1])
+                suite.failed += int(counts[2])
+                suite.skipped += int(counts[3] or 0)
+        if status == 0 and counts and int(counts[2]) == 0:
+            return
+        if counts and int(counts[2]) > 0 and status is not None:
+            # The suite has counted its failures itself.
+            with self.lock:
+                self.say(f"FAILED {suite.name}: {lines[-1]}")
+                for line in lines[-OUTPUT_LINES:]:
+                    self.say("    " + line)
+            return
+        reason = describe(status, suite.seconds)
+        if status == 0:
+            reason = "its last line is no count"
+        self.record(suite, "(all)", "failed", reason, output)
+
+    def run_timed(self, function, suite, *arguments):
+        start = time.monotonic()
+        function(suite, *arguments)
+        with self.lock:
+            suite.took += time.monotonic() - start
+
+    def check_rules(self, suite, names):
+        for rule in suite.rules:
+            if not fnmatch.filter(names, rule.pattern):
+                self.record(suite, rule.pattern, "failed",
+                            f"{suite.list_path} names no test")
+
+    def jobs(self, suites):
+        """All the work as calls, suites that count themselves first."""
+        for suite in suites:
+            if suite.kind == "counts":
+                yield self.run_counts, suite
+        for suite in suites:
+            if suite.kind == "cases":
+                names = self.cases(suite)
+                self.check_rules(suite, names)
+                for name in names:
+                    if self.wants(suite, name):
+                        yield self.run_case, suite, name
+
+    def run(self, suites):
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            futures = [pool.submit(self.run_timed, *job)
+                       for job in self.jobs(suites)]
+        for future in futures:
+            future.result()
+
+    def list(self, suites):
+        for suite in suites:
+            if suite.kind == "counts":
+                self.say(suite.name)
+                continue
+            for name in self.cases(suite):
+                if self.wants(suite, name):
+                    self.say(f"{suite.name}:{name}")
+
+
+def counts_text(passed, failed, skipped):
+    text = f"{passed} passed, {failed} failed"
+    return text + (f", {skipped} skipped" if skipped else "")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description="Runs Mettle's tests.")
+    parser.add_argument("--build", default="build", help="build folder")
+    parser.add_argument("--suites", help="instead of BUILD/tests/suites.txt")
+    parser.add_argument("--jobs", type=int,
+                        default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("filters", nargs="*", metavar="FILTER",
+                        help="SUITE or SUITE:TEST, with * and ?")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    build = os.path.abspath(options.build)
+    path = options.suites or os.path.join(build, "tests", "suites.txt")
+    with open(path, encoding="utf-8") as lines:
+        suites = [Suite(line) for line in lines if line.strip()]
+    runner = Runner(options, build)
+    suites = [suite for suite in suites if runner.wants(suite)]
+    if options.list:
+        runner.list(suites)
+        return 0
+    # The disk cache of a test run is its own and starts empty.
+    cache = tempfile.mkdtemp(prefix="mettle-test-cache-")
+    runner.environment["METTLE_CACHE_DIR"] = cache
+    try:
+        runner.run(suites)
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+    for suite in suites:
+        text = counts_text(suite.passed, suite.failed, suite.skipped)
+        runner.say(f"{suite.name:28} {text}  ({suite.took:.1f} s)")
+    total = [sum(getattr(suite, field) for suite in suites)
+             for field in ("passed", "failed", "skipped")]
+    runner.say(counts_text(*total))
+    return 1 if total[1] or not total[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

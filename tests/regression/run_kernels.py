@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""run_kernels.py: runs the .metal files of this folder through `mettle run`.
+
+Each file is a kernel that once went wrong, or the kind that goes wrong first,
+made small. Comment lines at its top say how to run it and what must come out:
+
+  // run: KERNEL ARGUMENT...      as for `mettle run FILE`
+  // expect: INDEX: VALUE...      the first values of that buffer
+
+A file may have several runs; an expect belongs to the run above it. Each run
+is made in both tiers, plain and with --debug. The last line is
+"N passed, N failed"."""
+
+import glob
+import os
+import shlex
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+METTLE = os.path.join(os.environ.get("METTLE_BUILD_DIR", "build"), "mettle")
+
+
+def read_runs(path):
+    """Returns [(arguments, {index: [value]})] of a file."""
+    runs = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("// run: "):
+                runs.append((shlex.split(line[len("// run: "):]), {}))
+            elif line.startswith("// expect: "):
+                index, values = line[len("// expect: "):].split(":", 1)
+                runs[-1][1][index.strip()] = values.split()
+    return runs
+
+
+def run(path, arguments, expected, extra):
+    """Returns what is wrong, or None."""
+    command = [METTLE, "run", path] + arguments + extra
+    for index, values in expected.items():
+        command += ["--print", f"{index}:{len(values)}"]
+    result = subprocess.run(command, capture_output=True, text=True,
+                            check=False)
+    if result.returncode != 0:
+        return f"exit {result.returncode}: {result.stderr.strip()}"
+    printed = dict(line.split(": ", 1)
+                   for line in result.stdout.splitlines() if ": " in line)
+    for index, values in expected.items():
+        got = printed.get(index, "").split()
+        if got != values:
+            return (f"buffer {index} is {' '.join(got)}\n"
+                    f"     expected {' '.join(values)}")
+    return None
+
+
+def main():
+    passed = failed = 0
+    for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))):
+        runs = read_runs(path)
+        if not runs:
+            failed += 1
+            print(f"{path}: no run line")
+        for arguments, expected in runs:
+            for extra in ([], ["--debug"]):
+                wrong = run(path, arguments, expected, extra)
+                failed += wrong is not None
+                passed += wrong is None
+                if wrong:
+                    print(f"{os.path.basename(path)} {' '.join(extra)}: "
+                          f"{wrong}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

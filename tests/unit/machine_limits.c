@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// machine_limits.c: what the process may use, and pages.
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/machine.h"
+#include "base/pages.h"
+#include "harness/test.h"
+
+TEST(machine, cpus_follow_the_affinity) {
+  cpu_set_t all;
+  CHECK_EQUAL(sched_getaffinity(0, sizeof all, &all), 0);
+  CHECK(mtli_machine_cpus() >= 1);
+  CHECK(mtli_machine_cpus() <= (uint32_t)CPU_COUNT(&all));
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (CPU_ISSET(cpu, &all)) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(cpu, &one);
+      CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+      break;
+    }
+  }
+  CHECK_EQUAL(mtli_machine_cpus(), 1);
+}
+
+TEST(machine, memory_follows_the_limit_of_the_address_space) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  test_skip("a sanitizer's shadow memory is over any limit");
+#endif
+  const uint64_t before_bytes = mtli_machine_memory_bytes();
+  CHECK(before_bytes > 16u << 20);
+  struct rlimit limit;
+  CHECK_EQUAL(getrlimit(RLIMIT_AS, &limit), 0);
+  limit.rlim_cur = before_bytes / 2;
+  CHECK_EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
+  CHECK_EQUAL(mtli_machine_memory_bytes(), before_bytes / 2);
+}
+
+TEST(pages, are_zero_and_aligned) {
+  mtli_pages pages;
+  CHECK_OK(mtli_pages_create(5000, false, &pages));
+  CHECK_EQUAL((uintptr_t)pages.bytes % mtli_machine_page_bytes(), 0);
+  for (int i = 0; i < 5000; i++) {
+    CHECK_EQUAL(pages.bytes[i], 0);
+  }
+  mtli_pages_destroy(&pages);
+}
+
+static int status_after_touch(volatile char *byte) {
+  const pid_t child = fork();
+  if (child == 0) {
+    *byte = 1;
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(pages, guarded_end_at_their_last_byte) {
+  mtli_pages pages;
+  CHECK_OK(mtli_pages_create(4096 + 32, true, &pages));
+  CHECK_EQUAL((uintptr_t)pages.bytes % 16, 0);
+  CHECK_EQUAL(status_after_touch(pages.bytes + 4096 + 31), 0);
+  CHECK(status_after_touch(pages.bytes + 4096 + 32) != 0);
+  mtli_pages_destroy(&pages);
+}
+
+TEST(pages, that_cannot_be_had_are_an_error) {
+  mtli_pages pages;
+  CHECK_ERROR(mtli_pages_create((size_t)1 << 60, false, &pages),
+              MTL_OUT_OF_MEMORY, "1152921504606846976");
+  CHECK(pages.bytes == NULL);
+}

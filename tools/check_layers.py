@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""check_layers.py: checks who includes what.
+
+A file's room follows from its folder; each room may include the public
+headers, the rooms listed for it here and, of a room in parentheses, one
+header. LLVM and clang headers belong to the compiler alone, and every file
+starts with the licence's SPDX line. The last line is "N passed, N failed":
+one test if all is well, or a failure for every file that breaks a rule."""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+# room: the folders and headers under src/ that its files may include, besides
+# their own folder and include/mettle.
+ROOMS = {
+    "include/mettle": [],
+    "src/base": [],
+    "src/code": ["base/"],
+    "src/compiler": ["base/", "code/"],
+    "src/runtime": ["base/", "code/", "compiler/compiler.h"],
+    "src/drivers": ["base/", "code/", "runtime/driver.h"],
+    "src/stream": [],
+    "src/aoti": ["stream/stream.h"],
+    "src/objc": [],
+    "src/iree": [],
+    "src/cli": [],
+    "examples": [],
+    "bench": [],
+    "tests/conformance": ["harness/"],
+}
+# The devices are told of the drivers in one file.
+DRIVER_TABLES = re.compile(r"^drivers/[a-z0-9_]+/[a-z0-9_]+\.h$")
+COMPILER_ONLY = re.compile(r"^(llvm|llvm-c|clang|clang-c|lld)/")
+# MSL that the compiler serves to kernels, not C of ours.
+NOT_OURS = ("src/compiler/metal/",)
+DATA = ("tests/fuzz/seeds/",)  # inputs, not sources
+SOURCES = (".c", ".h", ".cpp", ".S")
+LICENSED = SOURCES + (".py", ".sh", ".cmake", ".metal", "CMakeLists.txt",
+                      "Makefile")
+
+
+def room_of(path):
+    matches = [room for room in ROOMS if path.startswith(room + "/")]
+    return max(matches, key=len) if matches else None
+
+
+def own_folder(path):
+    """The include prefix of the file's own folder: "drivers/cpu/"."""
+    folder = os.path.dirname(path)
+    return folder.removeprefix("src/") + "/"
+
+
+def allowed(path, room, name):
+    if name.startswith("mettle/"):
+        return room not in ("src/base",) or name == "mettle/status.h"
+    if room == "include/mettle":
+        return "/" not in name
+    if name.startswith(own_folder(path)):
+        return True
+    if room == "src/compiler" and name.startswith("compiler/"):
+        return True
+    if room == "src/drivers":
+        driver = "/".join(path.split("/")[1:3]) + "/"
+        if name.startswith(driver):
+            return True
+    if room == "src/runtime" and DRIVER_TABLES.match(name):
+        return os.path.basename(path) == "drivers.c"
+    for entry in ROOMS[room]:
+        if name == entry or (entry.endswith("/") and name.startswith(entry)):
+            return True
+    # A header beside the file, or the system's.
+    beside = os.path.join(ROOT, os.path.dirname(path), name)
+    return os.path.exists(beside)
+
+
+def is_ours(path, name):
+    """Whether name, as included from path, is a header of this repository."""
+    places = ("include", "src", "tests", os.path.dirname(path))
+    return any(os.path.exists(os.path.join(ROOT, place, name))
+               for place in places)
+
+
+def problems_of(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8",
+              errors="replace") as file:
+        text = file.read()
+    problems = []
+    if path.endswith(LICENSED) and LICENCE not in "".join(
+            text.splitlines(True)[:3]):
+        problems.append("no SPDX line at the top")
+    room = room_of(path)
+    if room is None or not path.endswith(SOURCES) or path.startswith(NOT_OURS):
+        return problems
+    for match in INCLUDE.finditer(text):
+        name = match[2]
+        line = text.count("\n", 0, match.start()) + 1
+        if COMPILER_ONLY.match(name):
+            if room != "src/compiler":
+                problems.append(f"{line}: only the compiler sees <{name}>")
+        elif is_ours(path, name) and not allowed(path, room, name):
+            problems.append(f"{line}: {room} may not include \"{name}\"")
+    return problems
+
+
+def files():
+    """What is in the repository, and what is about to be."""
+    result = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "--cached", "--others",
+         "--exclude-standard"], capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return [path for path in result.stdout.split("\n")
+                if os.path.isfile(os.path.join(ROOT, path))]
+    found = []  # an unpacked archive
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders
+                      if not name.startswith((".", "build"))]
+        found += [os.path.relpath(os.path.join(folder, name), ROOT)
+                  for name in names]
+    return found
+
+
+def main():
+    failed = 0
+    for path in sorted(files()):
+        if not path.endswith(LICENSED) or path.startswith(DATA):
+            continue
+        problems = problems_of(path)
+        for problem in problems:
+            print(f"{path}:{problem}")
+        failed += bool(problems)
+    print(f"{0 if failed else 1} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

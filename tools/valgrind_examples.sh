@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# valgrind_examples.sh BUILD: runs each example under valgrind, which must find
+# nothing, leaks included. The last line is "N passed, N failed".
+#
+# Kernels run under valgrind too, so they are compiled for a CPU that it knows:
+# it has no AVX-512.
+set -u
+build=$1
+passed=0
+failed=0
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+
+cd "$build" || exit 1
+for program in examples/*; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  if METTLE_CPU_TARGET="x86_64 x86-64-v3" valgrind -q --error-exitcode=99 \
+      --leak-check=full --show-leak-kinds=definite,indirect,possible \
+      --errors-for-leak-kinds=definite,indirect --trace-children=no \
+      "$program" >"$output" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED valgrind $program"
+    tail -n 40 "$output"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
