@@ -4,7 +4,8 @@
 #   make            builds the product; the command line is build/mettle
 #   make demo       installs what is missing (as root), builds, runs the
 #                   examples and leaves the picture under build/
-#   make test       the same, then every test; FILTER='suite:test ...' for some
+#   make test       the same, then every test; FILTER='suite:test ...' for some,
+#                   TEST_FLAGS=--again to run what fails once more, alone
 #   make bench      the benchmarks: a table, and build/bench.json
 #   make sanitize   the tests under ASan + UBSan, and under TSan
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
@@ -19,6 +20,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SECONDS_EACH ?= 20
 CMAKE_FLAGS ?=
+TEST_FLAGS ?=
 build = build
 
 all: configure
@@ -40,7 +42,7 @@ everything: configure
 	@cmake --build $(build) -j $(JOBS)
 
 test: everything
-	@tests/harness/run.py --build $(build) --jobs $(JOBS) $(FILTER)
+	@tests/harness/run.py --build $(build) --jobs $(JOBS) $(TEST_FLAGS) $(FILTER)
 
 bench: configure
 	@tools/install_packages.sh bench || \
@@ -54,7 +56,7 @@ asan tsan: packages
 	@tools/install_packages.sh test
 	@test -f build-$@/build.ninja || cmake --preset $@ $(CMAKE_FLAGS)
 	@cmake --build --preset $@ -j $(JOBS)
-	@tests/harness/run.py --build build-$@ --jobs $(JOBS) $(FILTER)
+	@tests/harness/run.py --build build-$@ --jobs $(JOBS) $(TEST_FLAGS) $(FILTER)
 
 fuzz: all
 	@tools/install_packages.sh test check

@@ -20,6 +20,9 @@ list names a file of tests that a driver cannot pass, one a line:
 Unsupported tests are skipped. An expected failure that passes fails the run,
 and so does a pattern that names no test: lists may not go stale.
 
+With --again, what failed runs once more, alone, after everything else; what
+then passes counts as passed, and is shown as UNSTEADY with its first output.
+
 The last line of the output is the sum, in the form of "counts".
 """
 
@@ -117,6 +120,7 @@ class Runner:
     def __init__(self, options, build):
         self.options = options
         self.lock = threading.Lock()  # over the counts and the output
+        self.again = [] if options.again else None  # calls, while they collect
         self.environment = dict(os.environ)
         self.environment["METTLE_BUILD_DIR"] = build
         tests = os.path.dirname(os.path.abspath(__file__))
@@ -136,6 +140,10 @@ class Runner:
 
     def say(self, text):
         print(text, flush=True)
+
+    def show(self, title, reason, output):
+        lines = output.splitlines()[-OUTPUT_LINES:]
+        self.say("\n    ".join([f"{title}: {reason}", *lines]))
 
     def wants(self, suite, test=None):
         """Filters name a suite, or "suite:test", and may use * and ?."""
@@ -166,9 +174,7 @@ class Runner:
         with self.lock:
             setattr(suite, verdict, getattr(suite, verdict) + 1)
             if verdict == "failed":
-                self.say(f"FAILED {suite.name}:{test}: {reason}")
-                for line in output.splitlines()[-OUTPUT_LINES:]:
-                    self.say("    " + line)
+                self.show(f"FAILED {suite.name}:{test}", reason, output)
             elif self.options.verbose:
                 note = f": {reason}" if reason else ""
                 self.say(f"{verdict} {suite.name}:{test}{note}")
@@ -194,29 +200,33 @@ class Runner:
         elif status == 0:
             self.record(suite, test, "passed")
         else:
-            self.record(suite, test, "failed",
-                        describe(status, suite.seconds), output)
+            reason = describe(status, suite.seconds)
+            if self.put_off(self.run_case, suite, test):
+                self.show(f"{suite.name}:{test}", reason, output)
+            else:
+                self.record(suite, test, "failed", reason, output)
 
     def run_counts(self, suite):
         status, output = run_process(suite.command, suite.seconds,
                                      self.environment)
         lines = output.strip().split("\n")
         counts = COUNTS.match(lines[-1]) if lines else None
+        good = status == 0 and counts and int(counts[2]) == 0
+        if not good and self.put_off(self.run_counts, suite):
+            self.show(suite.name, describe(status, suite.seconds), output)
+            return
         with self.lock:
             if counts:
                 suite.passed += int(counts[1])
                 suite.failed += int(counts[2])
                 suite.skipped += int(counts[3] or 0)
-        if status == 0 and counts and int(counts[2]) == 0:
-            return
-        if counts and int(counts[2]) > 0 and status is not None:
-            # The suite has counted its failures itself.
-            with self.lock:
-                self.say(f"FAILED {suite.name}: {lines[-1]}")
-                for line in lines[-OUTPUT_LINES:]:
-                    self.say("    " + line)
+        if good:
             return
         reason = describe(status, suite.seconds)
+        if counts and int(counts[2]) > 0 and status is not None:
+            # The suite has counted its failures itself.
+            self.show(f"FAILED {suite.name}", reason, output)
+            return
         if status == 0:
             reason = "its last line is no count"
         self.record(suite, "(all)", "failed", reason, output)
@@ -226,6 +236,24 @@ class Runner:
         function(suite, *arguments)
         with self.lock:
             suite.took += time.monotonic() - start
+
+    def put_off(self, function, suite, *arguments):
+        """Keeps a first failure for the end; tells whether it did."""
+        with self.lock:
+            if self.again is None:
+                return False
+            self.again.append((function, suite, *arguments))
+            return True
+
+    def run_again(self):
+        """Runs what failed once more, alone; it fails now or is unsteady."""
+        calls, self.again = self.again or [], None
+        for function, suite, *arguments in calls:
+            before = suite.failed
+            self.run_timed(function, suite, *arguments)
+            if suite.failed == before:
+                name = ":".join([suite.name, *arguments])
+                self.say(f"UNSTEADY {name}: failed, then passed alone")
 
     def check_rules(self, suite, names):
         for rule in suite.rules:
@@ -252,6 +280,7 @@ class Runner:
                        for job in self.jobs(suites)]
         for future in futures:
             future.result()
+        self.run_again()
 
     def list(self, suites):
         for suite in suites:
@@ -276,6 +305,8 @@ def parse_options():
                         default=len(os.sched_getaffinity(0)))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--again", action="store_true",
+                        help="run what failed once more, alone")
     parser.add_argument("filters", nargs="*", metavar="FILTER",
                         help="SUITE or SUITE:TEST, with * and ?")
     return parser.parse_args()

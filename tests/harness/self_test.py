@@ -42,6 +42,13 @@ def counts(script):
     return lambda: run("counts", ["/bin/sh", "-c", script])
 
 
+def fails_once():
+    with tempfile.TemporaryDirectory() as folder:
+        return run("counts", ["/bin/sh", "-c",
+                              f"mkdir {folder}/again && exit 1;"
+                              "echo 1 passed, 0 failed"], ["--again"])
+
+
 CHECKS = {
     "a passing test passes":
         (case("passes"), 0, "1 passed, 0 failed"),
@@ -93,6 +100,16 @@ CHECKS = {
     "a suite that hangs fails":
         (counts("echo 3 passed, 0 failed; exec sleep 600"),
          1, "3 passed, 1 failed"),
+    "a failure that stays fails --again":
+        (lambda: run("cases", [PROGRAM], ["--again", "s:*.fails_a_check"]),
+         1, "0 passed, 1 failed"),
+    "counted failures that stay fail --again":
+        (lambda: run("counts", ["/bin/sh", "-c",
+                                "echo 3 passed, 2 failed; exit 1"],
+                     ["--again"]),
+         1, "3 passed, 2 failed"),
+    "a failure that goes passes --again":
+        (fails_once, 0, "1 passed, 0 failed"),
 }
 
 
