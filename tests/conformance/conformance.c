@@ -206,6 +206,22 @@ void run(mtl_pipeline *pipeline, mtl_buffer *const *buffers, size_t count,
   finish(commands);
 }
 
+void work_once(const worker *it) {
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(it->queue, NULL, &commands));
+  mtl_compute_encoder *encoder = NULL;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  mtl_compute_encoder_set_pipeline(encoder, it->pipeline);
+  mtl_compute_encoder_set_buffer(encoder, it->data, 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(1000, 1, 1),
+                                       size_of(64, 1, 1));
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  mtl_compute_encoder_release(encoder);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  CHECK_OK(mtl_command_buffer_wait(commands));
+  mtl_command_buffer_release(commands);
+}
+
 mtl_size size_of(uint32_t x, uint32_t y, uint32_t z) {
   return (mtl_size){x, y, z};
 }

@@ -56,6 +56,16 @@ void run(mtl_pipeline *pipeline, mtl_buffer *const *buffers, size_t count,
       sizeof((mtl_buffer *[]){__VA_ARGS__}) / sizeof(mtl_buffer *), grid, \
       group)
 
+typedef struct worker {
+  mtl_queue *queue;
+  mtl_pipeline *pipeline;
+  mtl_buffer *data;
+} worker;
+
+// One dispatch of "add_one" over 1000 numbers; what it makes is released on
+// return, so that it may be called often and from any thread.
+void work_once(const worker *it);
+
 mtl_size size_of(uint32_t x, uint32_t y, uint32_t z);
 
 uint32_t *words(mtl_buffer *buffer);

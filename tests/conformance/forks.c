@@ -25,55 +25,33 @@ static void check_child(void (*function)(void *context), void *context) {
   }
 }
 
-typedef struct objects {
-  mtl_queue *queue;
-  mtl_pipeline *pipeline;
-  mtl_buffer *data;
-} objects;
-
-static void dispatch(const objects *it) {
-  mtl_command_buffer *commands = NULL;
-  CHECK_OK(mtl_command_buffer_create(it->queue, NULL, &commands));
-  mtl_compute_encoder *encoder = NULL;
-  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
-  mtl_compute_encoder_set_pipeline(encoder, it->pipeline);
-  mtl_compute_encoder_set_buffer(encoder, it->data, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, size_of(1000, 1, 1),
-                                       size_of(64, 1, 1));
-  CHECK_OK(mtl_compute_encoder_end(encoder));
-  mtl_compute_encoder_release(encoder);
-  CHECK_OK(mtl_command_buffer_commit(commands));
-  CHECK_OK(mtl_command_buffer_wait(commands));
-  mtl_command_buffer_release(commands);
-}
-
-static objects make_and_run(void) {
-  objects it = {new_queue(), new_pipeline(simple_kernels, "add_one"),
-                new_buffer(4000)};
-  dispatch(&it);
+static worker make_and_run(void) {
+  worker it = {new_queue(), new_pipeline(simple_kernels, "add_one"),
+               new_buffer(4000)};
+  work_once(&it);
   CHECK_EQUAL(words(it.data)[999], 1);
   return it;
 }
 
 static void release_all(void *context) {
-  objects *it = context;
+  worker *it = context;
   mtl_buffer_release(it->data);
   mtl_pipeline_release(it->pipeline);
   mtl_queue_release(it->queue);
 }
 
-static void retain_all(objects *it) {
+static void retain_all(worker *it) {
   mtl_buffer_retain(it->data);
   mtl_pipeline_retain(it->pipeline);
   mtl_queue_retain(it->queue);
 }
 
 TEST(forks, child_may_release_the_parents_objects) {
-  objects it = make_and_run();
+  worker it = make_and_run();
   retain_all(&it);
   check_child(release_all, &it);
   release_all(&it);
-  dispatch(&it);
+  work_once(&it);
   CHECK_EQUAL(words(it.data)[999], 2);
 }
 
@@ -90,7 +68,7 @@ static void use_new_device(void *context) {
   }
   mtl_library *library = NULL;
   mtl_function *function = NULL;
-  objects it = {0};
+  worker it = {0};
   CHECK_OK(mtl_library_create_from_source(
       device, simple_kernels, strlen(simple_kernels), NULL, &library));
   CHECK_OK(mtl_function_create(library, "add_one", NULL, &function));
@@ -98,7 +76,7 @@ static void use_new_device(void *context) {
   CHECK_OK(mtl_queue_create(device, NULL, &it.queue));
   CHECK_OK(mtl_buffer_create(device, &(mtl_buffer_desc){.length_bytes = 4000},
                              &it.data));
-  dispatch(&it);
+  work_once(&it);
   CHECK_EQUAL(words(it.data)[999], 1);
   release_all(&it);
   mtl_function_release(function);
@@ -146,16 +124,16 @@ static void compile_anew(void *context) {
 
 // Parent and child must not read each other's answers.
 TEST(forks, parent_and_child_compile_apart) {
-  objects it = make_and_run();
+  worker it = make_and_run();
   check_child(compile_anew, NULL);
   mtl_library *library = new_library(
       "kernel void mine(device int *p [[buffer(0)]]) { p[0] = 1; }\n");
   CHECK_TEXT(mtl_library_function_name(library, 0), "mine");
-  dispatch(&it);
+  work_once(&it);
 }
 
 static void commit_in_child(void *context) {
-  objects *it = context;
+  worker *it = context;
   mtl_command_buffer *commands = NULL;
   mtl_status status = mtl_command_buffer_create(it->queue, NULL, &commands);
   if (status == MTL_OK) {
@@ -170,8 +148,8 @@ static void commit_in_child(void *context) {
 }
 
 TEST(forks, parents_queue_in_the_child_works_or_says_so) {
-  objects it = make_and_run();
+  worker it = make_and_run();
   check_child(commit_in_child, &it);
-  dispatch(&it);
+  work_once(&it);
   CHECK_EQUAL(words(it.data)[0], 2);
 }

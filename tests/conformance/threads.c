@@ -21,32 +21,9 @@ static void run_threads(void *(*function)(void *), void *contexts,
   }
 }
 
-typedef struct worker {
-  mtl_queue *queue;
-  mtl_pipeline *pipeline;
-  mtl_buffer *data;
-} worker;
-
-// One dispatch that adds one to 1000 numbers, made and released here.
-static void add_one(const worker *it) {
-  mtl_command_buffer *commands = NULL;
-  CHECK_OK(mtl_command_buffer_create(it->queue, NULL, &commands));
-  mtl_compute_encoder *encoder = NULL;
-  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
-  mtl_compute_encoder_set_pipeline(encoder, it->pipeline);
-  mtl_compute_encoder_set_buffer(encoder, it->data, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, size_of(1000, 1, 1),
-                                       size_of(64, 1, 1));
-  CHECK_OK(mtl_compute_encoder_end(encoder));
-  mtl_compute_encoder_release(encoder);
-  CHECK_OK(mtl_command_buffer_commit(commands));
-  CHECK_OK(mtl_command_buffer_wait(commands));
-  mtl_command_buffer_release(commands);
-}
-
 static void *add_many(void *context) {
   for (int i = 0; i < 200; i++) {
-    add_one(context);
+    work_once(context);
   }
   return NULL;
 }
