@@ -28,15 +28,23 @@ typedef struct benchmark {
   bench_measure *mettle;
   bench_peer peers[BENCH_MAX_PEERS];  // the rest have no name
   const void *context;                // for all measures of this row
+  // NULL, or ends the program unless all sides' first results agree.
+  void (*check)(const void *context);
+  // NULL, or gives back what the row needed.
+  void (*release)(const void *context);
 } benchmark;
 
 typedef struct bench_topic {
   const char *name;
   const benchmark *rows;  // [row_count]
   size_t row_count;
+  bool has_summary;  // ends with geometric means
 } bench_topic;
 
-extern const bench_topic submit_topic, copy_topic, compile_topic, kernel_topic;
+extern const bench_topic submit_topic, copy_topic, compile_topic;
+extern bench_topic kernel_topic, scaling_topic;
+// Fills in the last two.
+void bench_kernels_prepare(void);
 
 // --- what topics share (common.c) --------------------------------------------
 
@@ -45,6 +53,9 @@ uint64_t now_ns(void);
 #define MUST(call) bench_must(call, #call)
 void bench_must(mtl_status status, const char *call);
 void *bench_allocate(size_t length_bytes);
+// Pages, large ones where the system has them, as Mettle's buffers are.
+void *bench_allocate_pages(size_t length_bytes);
+void bench_free_pages(void *bytes, size_t length_bytes);
 
 // Objects of the default device, made at the first call.
 mtl_device *bench_device(void);
@@ -52,13 +63,17 @@ mtl_queue *bench_queue(int number);  // 0 or 1
 mtl_buffer *bench_buffer(size_t length_bytes);
 mtl_pipeline *bench_pipeline(const char *source, const char *name);
 
-// Runs this program anew for one sample: "--sample NAME" with an empty cache.
-double bench_sample_in_new_process(const char *name);
+// Runs this program anew for one sample, "--sample NAME": with empty caches, or
+// with a setting of the environment such as "METTLE_CPU_THREADS=1".
+double bench_sample_without_cache(const char *name);
+double bench_sample_with(const char *name, const char *setting);
 // The samples that such a run can be asked for.
 typedef struct bench_child_sample {
   const char *name;
   bench_measure *measure;
 } bench_child_sample;
 extern const bench_child_sample bench_child_samples[];
+// The same for a kernel of that name; NAN if there is none.
+double bench_kernel_sample(const char *name);
 
 #endif

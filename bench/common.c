@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,23 @@ void *bench_allocate(size_t length_bytes) {
     exit(1);
   }
   return bytes;
+}
+
+void *bench_allocate_pages(size_t length_bytes) {
+  void *bytes = mmap(NULL, length_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (bytes == MAP_FAILED) {
+    fprintf(stderr, "mettle-bench: no memory for %zu bytes\n", length_bytes);
+    exit(1);
+  }
+  madvise(bytes, length_bytes, MADV_HUGEPAGE);  // a wish
+  return bytes;
+}
+
+void bench_free_pages(void *bytes, size_t length_bytes) {
+  if (bytes != NULL) {
+    munmap(bytes, length_bytes);
+  }
 }
 
 mtl_device *bench_device(void) {
@@ -84,39 +102,51 @@ static void remove_folder(const char *path) {
   }
 }
 
-double bench_sample_in_new_process(const char *name) {
-  char folder[] = "/tmp/mettle-bench-XXXXXX";
+// env(1) sets what is for the new process alone. Returns what it prints.
+static double value_from_new_process(const char *first_setting,
+                                     const char *second_setting,
+                                     const char *name) {
+  char program[1024] = "", text[64] = "";
   int ends[2];
-  if (mkdtemp(folder) == NULL || pipe(ends) != 0) {
-    return NAN;
-  }
-  // env(1) sets the caches of the new process alone.
-  char mettle_cache[64], pocl_cache[64], program[1024] = "";
-  snprintf(mettle_cache, sizeof mettle_cache, "METTLE_CACHE_DIR=%s", folder);
-  snprintf(pocl_cache, sizeof pocl_cache, "POCL_CACHE_DIR=%s", folder);
-  if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) {
+  if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 ||
+      pipe(ends) != 0) {
     return NAN;
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
-  char *arguments[] = {"env",      mettle_cache, pocl_cache, program,
-                       "--sample", (char *)name, NULL};
+  const char *arguments[] = {
+      "env", first_setting, second_setting, program, "--sample", name, NULL};
   pid_t child;
-  const int failed =
-      posix_spawnp(&child, "env", &actions, NULL, arguments, environ);
+  const int failed = posix_spawnp(&child, "env", &actions, NULL,
+                                  (char *const *)arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  char text[64] = "";
   if (failed == 0) {
     const ssize_t length = read(ends[0], text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
     waitpid(child, NULL, 0);
   }
   close(ends[0]);
-  remove_folder(folder);
   char *end;
   const double value = strtod(text, &end);
   return end == text ? NAN : value;
+}
+
+double bench_sample_with(const char *name, const char *setting) {
+  return value_from_new_process(setting, setting, name);
+}
+
+double bench_sample_without_cache(const char *name) {
+  char folder[] = "/tmp/mettle-bench-XXXXXX";
+  char mettle_cache[64], pocl_cache[64];
+  if (mkdtemp(folder) == NULL) {
+    return NAN;
+  }
+  snprintf(mettle_cache, sizeof mettle_cache, "METTLE_CACHE_DIR=%s", folder);
+  snprintf(pocl_cache, sizeof pocl_cache, "POCL_CACHE_DIR=%s", folder);
+  const double value = value_from_new_process(mettle_cache, pocl_cache, name);
+  remove_folder(folder);
+  return value;
 }

@@ -100,12 +100,12 @@ const bench_child_sample bench_child_samples[] = {
 
 static double mettle_cold(const void *unused) {
   (void)unused;
-  return bench_sample_in_new_process("mettle");
+  return bench_sample_without_cache("mettle");
 }
 
 static double pocl_cold(const void *unused) {
   (void)unused;
-  return opencl_is_there() ? bench_sample_in_new_process("pocl") : NAN;
+  return opencl_is_there() ? bench_sample_without_cache("pocl") : NAN;
 }
 
 static uint32_t fresh_number(void) {
@@ -124,14 +124,22 @@ static double pocl_warm(const void *unused) {
 }
 
 static const benchmark rows[] = {
-    {"first compile, cold", "ms", 5, mettle_cold, {{"pocl", pocl_cold}}, NULL},
-    {"compile, warm", "ms", 11, mettle_warm, {{"pocl", pocl_warm}}, NULL},
-    {"compile, from the cache",
-     "ms",
-     31,
-     mettle_first,
-     {{"pocl", pocl_first}},
-     NULL},
+    {.name = "first compile, cold",
+     .unit = "ms",
+     .sample_count = 5,
+     .mettle = mettle_cold,
+     .peers = {{"pocl", pocl_cold}}},
+    {.name = "compile, warm",
+     .unit = "ms",
+     .sample_count = 11,
+     .mettle = mettle_warm,
+     .peers = {{"pocl", pocl_warm}}},
+    {.name = "compile, from the cache",
+     .unit = "ms",
+     .sample_count = 31,
+     .mettle = mettle_first,
+     .peers = {{"pocl", pocl_first}}},
 };
-const bench_topic compile_topic = {"compilation to the first run", rows,
-                                   sizeof rows / sizeof rows[0]};
+const bench_topic compile_topic = {.name = "compilation to the first run",
+                                   .rows = rows,
+                                   .row_count = sizeof rows / sizeof rows[0]};

@@ -69,11 +69,11 @@ static double memcpy_copy(const void *unused) {
 }
 
 static const benchmark rows[] = {
-    {"copy of 128 MiB",
-     "GB/s",
-     11,
-     mettle_copy,
-     {{"pocl", pocl_copy}, {"memcpy", memcpy_copy}},
-     NULL},
+    {.name = "copy of 128 MiB",
+     .unit = "GB/s",
+     .sample_count = 11,
+     .mettle = mettle_copy,
+     .peers = {{"pocl", pocl_copy}, {"memcpy", memcpy_copy}}},
 };
-const bench_topic copy_topic = {"memory", rows, sizeof rows / sizeof rows[0]};
+const bench_topic copy_topic = {
+    .name = "memory", .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

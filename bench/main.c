@@ -11,8 +11,8 @@
 #include "bench.h"
 #include "opencl.h"
 
-static const bench_topic *const topics[] = {&submit_topic, &copy_topic,
-                                            &compile_topic, &kernel_topic};
+static const bench_topic *const topics[] = {
+    &submit_topic, &copy_topic, &compile_topic, &kernel_topic, &scaling_topic};
 
 typedef struct row_result {
   const benchmark *row;
@@ -55,12 +55,18 @@ static row_result run_row(const benchmark *row) {
         samples[side][round - 1] = value;
       }
     }
+    if (round == 0 && row->check != NULL) {
+      row->check(row->context);
+    }
   }
   for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
     const double value =
         there[side] ? median(samples[side], row->sample_count) : NAN;
     *(side == 0 ? &result.mettle : &result.peers[side - 1]) = value;
     free(samples[side]);
+  }
+  if (row->release != NULL) {
+    row->release(row->context);
   }
   return result;
 }
@@ -96,6 +102,42 @@ static void print_row(const row_result *result) {
   fflush(stdout);
 }
 
+// --- Geometric means ---------------------------------------------------------
+
+// Of a topic's rows, for each place among a row's peers, which is the same peer
+// in all of them.
+typedef struct summary {
+  double sum_of_logs[BENCH_MAX_PEERS];
+  uint32_t count[BENCH_MAX_PEERS];
+  double least[BENCH_MAX_PEERS];
+  const benchmark *least_row[BENCH_MAX_PEERS];
+} summary;
+
+static void summary_add(summary *all, const row_result *result) {
+  for (size_t i = 0; i < BENCH_MAX_PEERS && result->row->peers[i].name; i++) {
+    if (isnan(result->peers[i]) || isnan(result->mettle)) {
+      continue;
+    }
+    const double times = advantage(result, i);
+    all->sum_of_logs[i] += log(times);
+    if (all->count[i]++ == 0 || times < all->least[i]) {
+      all->least[i] = times;
+      all->least_row[i] = result->row;
+    }
+  }
+}
+
+static void summary_print(const summary *all) {
+  for (size_t i = 0; i < BENCH_MAX_PEERS; i++) {
+    if (all->count[i] > 0) {
+      printf("geometric mean against %s over %u: %.2fx, least %.2fx (%s)\n",
+             all->least_row[i]->peers[i].name, all->count[i],
+             exp(all->sum_of_logs[i] / all->count[i]), all->least[i],
+             all->least_row[i]->name);
+    }
+  }
+}
+
 static void write_json_row(FILE *file, const row_result *result, bool first) {
   const benchmark *row = result->row;
   fprintf(file, "%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"value\": %.6g, ",
@@ -121,12 +163,15 @@ static int run_all(const char *output, const char *filter) {
   const mtl_device_info *info = mtl_device_get_info(bench_device());
   printf("device %s (%s), %u compute units; %s\n", info->name,
          info->architecture, info->compute_units, opencl_description());
+  bench_kernels_prepare();
   bool first = true;
   for (size_t t = 0; t < sizeof topics / sizeof topics[0]; t++) {
     bool has_heading = false;
+    summary all = {0};
     for (size_t i = 0; i < topics[t]->row_count; i++) {
       const benchmark *row = &topics[t]->rows[i];
-      if (filter != NULL && fnmatch(filter, row->name, 0) != 0) {
+      if (filter != NULL && fnmatch(filter, row->name, 0) != 0 &&
+          fnmatch(filter, topics[t]->name, 0) != 0) {
         continue;
       }
       if (!has_heading) {
@@ -135,11 +180,15 @@ static int run_all(const char *output, const char *filter) {
       }
       const row_result result = run_row(row);
       print_row(&result);
+      summary_add(&all, &result);
       if (file != NULL && !isnan(result.mettle)) {
         fprintf(file, first ? "[" : "");
         write_json_row(file, &result, first);
         first = false;
       }
+    }
+    if (topics[t]->has_summary) {
+      summary_print(&all);
     }
   }
   if (file != NULL) {
@@ -156,7 +205,9 @@ static int run_sample(const char *name) {
       return 0;
     }
   }
-  return 2;
+  bench_kernels_prepare();
+  printf("%.9g\n", bench_kernel_sample(name));
+  return 0;
 }
 
 // Caches that this run fills and that no other run has filled.

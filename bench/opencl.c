@@ -142,11 +142,11 @@ opencl_memory *opencl_new_memory(size_t length_bytes) {
   return memory;
 }
 
-opencl_memory *opencl_new_memory_with(const void *bytes, size_t length_bytes) {
+opencl_memory *opencl_new_memory_at(void *bytes, size_t length_bytes) {
   int32_t error = 0;
-  // CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR
+  // CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR
   handle memory =
-      cl.CreateBuffer(context, 1 | 1 << 5, length_bytes, (void *)bytes, &error);
+      cl.CreateBuffer(context, 1 | 1 << 3, length_bytes, bytes, &error);
   must(error, "clCreateBuffer");
   return memory;
 }

@@ -23,7 +23,8 @@ const char *opencl_description(void);
 // fails. Queues, memory and kernels live until the program ends.
 opencl_queue *opencl_new_queue(void);
 opencl_memory *opencl_new_memory(size_t length_bytes);  // of ones, touched
-opencl_memory *opencl_new_memory_with(const void *bytes, size_t length_bytes);
+// The program's own memory, where a CPU device leaves it.
+opencl_memory *opencl_new_memory_at(void *bytes, size_t length_bytes);
 // Builds source anew; the kernel keeps its program.
 opencl_kernel *opencl_new_kernel(const char *source, const char *name);
 void opencl_release_kernel(opencl_kernel *kernel);
