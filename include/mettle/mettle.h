@@ -32,6 +32,7 @@
 #include "event.h"
 #include "command_buffer.h"
 #include "encoder.h"
+#include "stream.h"
 #include "version.h"
 
 #endif

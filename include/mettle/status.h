@@ -16,9 +16,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define MTL_API __attribute__((visibility("default")))
 #define MTL_MUST_USE __attribute__((warn_unused_result))
+#define MTL_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define MTL_API
 #define MTL_MUST_USE
+#define MTL_PRINTF(text, first)
 #endif
 
 typedef enum mtl_status {
@@ -49,6 +51,13 @@ MTL_API const char *mtl_status_name(mtl_status status);
 //
 // Threads    Any; each thread has its own text.
 MTL_API const char *mtl_last_error(void);
+
+// Records the calling thread's error text (printf form) and returns status, for
+// libraries built on Mettle: a failure reads `return mtl_fail(...)`.
+//
+// Threads    Any; each thread has its own text.
+MTL_API mtl_status mtl_fail(mtl_status status, const char *format, ...)
+    MTL_PRINTF(2, 3);
 
 #ifdef __cplusplus
 }

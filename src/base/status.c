@@ -33,13 +33,11 @@ mtl_status mtli_fail_text(mtl_status status, const char *text) {
   return status;
 }
 
-mtl_status mtli_fail(mtl_status status, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
+static mtl_status fail_with(mtl_status status, const char *format,
+                            va_list arguments) {
   va_list again;
   va_copy(again, arguments);
   const int wanted = vsnprintf(NULL, 0, format, arguments);
-  va_end(arguments);
   size_t size = wanted < 0 ? 1 : (size_t)wanted + 1;
   if (size > TEXT_LIMIT_BYTES) {
     size = TEXT_LIMIT_BYTES;
@@ -51,6 +49,22 @@ mtl_status mtli_fail(mtl_status status, const char *format, ...) {
   }
   va_end(again);
   text_replace(text);
+  return status;
+}
+
+mtl_status mtli_fail(mtl_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail_with(status, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+mtl_status mtl_fail(mtl_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail_with(status, format, arguments);
+  va_end(arguments);
   return status;
 }
 
