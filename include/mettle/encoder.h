@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "command_buffer.h"
 #include "pipeline.h"
+#include "texture.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +29,10 @@ typedef enum mtl_dispatch_type {
 } mtl_dispatch_type;
 
 // What a memory barrier orders.
-typedef enum mtl_barrier_scope { MTL_BARRIER_BUFFERS = 1 } mtl_barrier_scope;
+typedef enum mtl_barrier_scope {
+  MTL_BARRIER_BUFFERS = 1,
+  MTL_BARRIER_TEXTURES = 2,
+} mtl_barrier_scope;
 
 typedef enum mtl_resource_usage {
   MTL_USAGE_READ = 1,
@@ -78,6 +82,33 @@ MTL_API void mtl_compute_encoder_set_bytes(mtl_compute_encoder *encoder,
 MTL_API void mtl_compute_encoder_set_threadgroup_memory(
     mtl_compute_encoder *encoder, size_t length_bytes, uint32_t index);
 
+// Binds texture to [[texture(index)]]. NULL binds none, which is_null_texture
+// tells; a texture argument that was never bound is an error of the dispatch.
+//
+//   index   0 to 127
+//
+// Source     Metal: setTexture:atIndex:
+MTL_API void mtl_compute_encoder_set_texture(mtl_compute_encoder *encoder,
+                                             mtl_texture *texture,
+                                             uint32_t index);
+// Binds textures [count] to index first_index and those behind it.
+MTL_API void mtl_compute_encoder_set_textures(mtl_compute_encoder *encoder,
+                                              mtl_texture *const *textures,
+                                              uint32_t first_index,
+                                              uint32_t count);
+// Binds sampler to [[sampler(index)]]; NULL unbinds.
+//
+//   index   0 to 15
+//
+// Source     Metal: setSamplerState:atIndex:
+MTL_API void mtl_compute_encoder_set_sampler(mtl_compute_encoder *encoder,
+                                             mtl_sampler *sampler,
+                                             uint32_t index);
+MTL_API void mtl_compute_encoder_set_samplers(mtl_compute_encoder *encoder,
+                                              mtl_sampler *const *samplers,
+                                              uint32_t first_index,
+                                              uint32_t count);
+
 // Runs grid threads in threadgroups of group threads; the last ones along each
 // side are smaller where grid is no multiple of group. An empty grid does
 // nothing.
@@ -113,6 +144,11 @@ MTL_API void mtl_compute_encoder_memory_barrier_buffers(
 MTL_API void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
                                             mtl_buffer *buffer,
                                             mtl_resource_usage usage);
+
+// The same for a texture that kernels reach through an argument buffer.
+MTL_API void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
+                                             mtl_texture *texture,
+                                             mtl_resource_usage usage);
 
 // Signals fence when this encoder's work is done; makes this encoder's work
 // wait for the fence's last update that was recorded before.

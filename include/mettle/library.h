@@ -8,6 +8,7 @@
 #define METTLE_LIBRARY_H
 
 #include "device.h"
+#include "texture.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -207,13 +208,18 @@ typedef struct mtl_argument {
   mtl_argument_kind kind;
   uint32_t index;          // in the table of its kind
   mtl_access access;
-  const char *type_name;   // of the pointee, as written: "float4"
+  const char *type_name;   // of the pointee, as written: "float4"; of a
+                           // texture, all of it
   mtl_data_type type;      // of the pointee's elements
   uint32_t components;     // 1 to 4; 0 for a struct
   uint32_t size_bytes;     // of the pointee
   uint32_t alignment_bytes;
   bool is_reference;       // T&: needs at least size_bytes behind the offset
   bool is_active;          // false if the constants leave it out
+  // Textures and samplers: how many, 1 unless it is an array<T, n>.
+  uint32_t array_length;
+  mtl_texture_type texture_type;  // of a texture; type is its component's
+  bool is_depth_texture;
 } mtl_argument;
 
 // Returns the arguments in source order. Valid as long as the function.

@@ -6,6 +6,7 @@
 //
 //   mtl_device *device;          // 1. what to run on
 //   mtl_buffer *buffer;          // 2. its memory
+//   mtl_texture *texture;        //    and images in it
 //   mtl_library *library;        // 3. MSL source, compiled
 //   mtl_pipeline *pipeline;      // 4. one function, ready to run
 //   mtl_queue *queue;            // 5. keeps commits in order
@@ -26,6 +27,7 @@
 #include "status.h"
 #include "device.h"
 #include "buffer.h"
+#include "texture.h"
 #include "library.h"
 #include "pipeline.h"
 #include "queue.h"

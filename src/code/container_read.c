@@ -208,8 +208,8 @@ static mtl_status check_argument(const mtl_argument *argument,
   static const uint32_t table_sizes[] = {
       [MTL_ARGUMENT_BUFFER] = MTL_MAX_BUFFER_ARGUMENTS,
       [MTL_ARGUMENT_THREADGROUP_MEMORY] = MTL_MAX_THREADGROUP_ARGUMENTS,
-      [MTL_ARGUMENT_TEXTURE] = 128,
-      [MTL_ARGUMENT_SAMPLER] = 16,
+      [MTL_ARGUMENT_TEXTURE] = MTL_MAX_TEXTURE_ARGUMENTS,
+      [MTL_ARGUMENT_SAMPLER] = MTL_MAX_SAMPLER_ARGUMENTS,
   };
   const uint32_t alignment = argument->alignment_bytes;
   if ((uint32_t)argument->kind > MTL_ARGUMENT_SAMPLER) {
@@ -218,6 +218,14 @@ static mtl_status check_argument(const mtl_argument *argument,
   }
   if (argument->index >= table_sizes[argument->kind]) {
     return bad_record(SECTION_PARAMETERS, offset, "the index", argument->index);
+  }
+  if (argument->array_length > table_sizes[argument->kind] - argument->index) {
+    return bad_record(SECTION_PARAMETERS, offset, "the array length",
+                      argument->array_length);
+  }
+  if ((uint32_t)argument->texture_type > MTL_TEXTURE_BUFFER) {
+    return bad_record(SECTION_PARAMETERS, offset, "the texture type",
+                      (uint32_t)argument->texture_type);
   }
   if ((uint32_t)argument->access > MTL_ACCESS_WRITE_ONLY) {
     return bad_record(SECTION_PARAMETERS, offset, "the access",
@@ -275,11 +283,15 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   const uint32_t flags = mtli_cursor_u32(cursor);
   argument->is_reference = flags & PARAMETER_IS_REFERENCE;
   argument->is_active = flags & PARAMETER_IS_ACTIVE;
+  argument->is_depth_texture = flags & PARAMETER_IS_DEPTH;
+  argument->array_length = mtli_cursor_u32(cursor);
+  argument->texture_type = (mtl_texture_type)mtli_cursor_u32(cursor);
   parameter->builtin = (mtli_builtin)mtli_cursor_u32(cursor);
   parameter->builtin_components = mtli_cursor_u32(cursor);
   parameter->builtin_component_bytes = mtli_cursor_u32(cursor);
   parameter->enabling_constant = (int32_t)mtli_cursor_u32(cursor);
-  if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE)) {
+  if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE |
+                          PARAMETER_IS_DEPTH)) {
     return bad_record(SECTION_PARAMETERS, offset, "the flags", flags);
   }
   const int64_t enabling = parameter->enabling_constant;

@@ -49,7 +49,11 @@ static void write_parameter(container_writer *writer,
   mtli_bytes_append_u32(out, argument->alignment_bytes);
   mtli_bytes_append_u32(out,
                         (argument->is_reference ? PARAMETER_IS_REFERENCE : 0) |
-                            (argument->is_active ? PARAMETER_IS_ACTIVE : 0));
+                            (argument->is_active ? PARAMETER_IS_ACTIVE : 0) |
+                            (argument->is_depth_texture ? PARAMETER_IS_DEPTH
+                                                        : 0));
+  mtli_bytes_append_u32(out, argument->array_length);
+  mtli_bytes_append_u32(out, (uint32_t)argument->texture_type);
   mtli_bytes_append_u32(out, (uint32_t)parameter->builtin);
   mtli_bytes_append_u32(out, parameter->builtin_components);
   mtli_bytes_append_u32(out, parameter->builtin_component_bytes);

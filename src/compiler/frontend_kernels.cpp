@@ -106,6 +106,73 @@ ElementType elementType(QualType T) {
   return E;
 }
 
+// The texture classes of the library.
+struct TextureClass {
+  const char *Name;
+  mtl_texture_type Type;
+  bool IsDepth;
+};
+constexpr TextureClass TextureClasses[] = {
+    {"texture1d", MTL_TEXTURE_1D, false},
+    {"texture1d_array", MTL_TEXTURE_1D_ARRAY, false},
+    {"texture2d", MTL_TEXTURE_2D, false},
+    {"texture2d_array", MTL_TEXTURE_2D_ARRAY, false},
+    {"texture2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, false},
+    {"texture2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, false},
+    {"texture3d", MTL_TEXTURE_3D, false},
+    {"texturecube", MTL_TEXTURE_CUBE, false},
+    {"texturecube_array", MTL_TEXTURE_CUBE_ARRAY, false},
+    {"texture_buffer", MTL_TEXTURE_BUFFER, false},
+    {"depth2d", MTL_TEXTURE_2D, true},
+    {"depth2d_array", MTL_TEXTURE_2D_ARRAY, true},
+    {"depth2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, true},
+    {"depth2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, true},
+    {"depthcube", MTL_TEXTURE_CUBE, true},
+    {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
+};
+
+// Notes in Facts what a texture, a sampler, or an array of one of them is.
+void readResource(QualType T, mtlc_parameter_facts &Facts) {
+  const CXXRecordDecl *Class = T.getCanonicalType()->getAsCXXRecordDecl();
+  if (!Class || !StringRef(Class->getQualifiedNameAsString())
+                     .starts_with("metal::"))
+    return;
+  if (Class->getName() == "sampler") {
+    Facts.is_sampler = true;
+    Facts.array_length = 1;
+    return;
+  }
+  const auto *Record = dyn_cast<ClassTemplateSpecializationDecl>(Class);
+  if (!Record) return;
+  const TemplateArgumentList &Args = Record->getTemplateArgs();
+  if (Args.size() < 2 || Args[0].getKind() != TemplateArgument::Type ||
+      Args[1].getKind() != TemplateArgument::Integral)
+    return;
+  const uint64_t Second = Args[1].getAsIntegral().getExtValue();
+  if (Record->getName() == "array") {
+    readResource(Args[0].getAsType(), Facts);
+    if (Facts.array_length) {
+      const uint64_t Length = Facts.array_length * Second;
+      Facts.array_length =
+          Length > UINT16_MAX ? UINT16_MAX : static_cast<uint32_t>(Length);
+    }
+    return;
+  }
+  for (const TextureClass &Known : TextureClasses) {
+    if (Record->getName() != Known.Name) continue;
+    // The order of metal::access: sample, read, write, read_write.
+    constexpr mtl_access Accesses[] = {
+        MTL_ACCESS_READ_ONLY, MTL_ACCESS_READ_ONLY, MTL_ACCESS_WRITE_ONLY,
+        MTL_ACCESS_READ_WRITE};
+    Facts.is_texture = true;
+    Facts.array_length = 1;
+    Facts.texture_type = Known.Type;
+    Facts.is_depth_texture = Known.IsDepth;
+    Facts.access = Accesses[Second & 3];
+    Facts.type = elementType(Args[0].getAsType()).Type;
+  }
+}
+
 mtlc_space spaceOf(QualType T) {
   switch (T.getAddressSpace()) {
     case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
@@ -399,6 +466,7 @@ class MetalConsumer : public SemaConsumer {
     const ElementType E = elementType(T);
     Facts.type = E.Type;
     Facts.components = E.Components;
+    if (!Facts.is_pointer && !Facts.is_reference) readResource(T, Facts);
     const char *Plain =
         E.IsPlain ? mtlc_type_name(E.Type, E.Components) : nullptr;
     Facts.type_name = Plain ? Plain : keep(writtenName(T));

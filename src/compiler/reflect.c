@@ -56,7 +56,7 @@ typedef struct index_table {
   mtl_argument_kind kind;
   const char *attribute;
   uint32_t count;
-  uint64_t used;  // bit i: index i is taken
+  uint64_t used[2];  // bit i: index i is taken
 } index_table;
 
 typedef struct reflection {
@@ -65,6 +65,8 @@ typedef struct reflection {
   mtlc_parameter_error *error;
   index_table buffers;
   index_table threadgroups;
+  index_table textures;
+  index_table samplers;
 } reflection;
 
 static bool reject(reflection *r, size_t parameter, const char *format, ...)
@@ -140,11 +142,23 @@ static bool is_one_of(const char *name, const char *const *names) {
   return false;
 }
 
+static index_table *choose_resource_table(reflection *r, size_t i) {
+  const mtlc_parameter_facts *facts = &r->facts[i];
+  index_table *table = facts->is_texture ? &r->textures : &r->samplers;
+  if (facts->attribute != NULL &&
+      strcmp(facts->attribute, table->attribute) != 0) {
+    reject(r, i, "attribute '%s' is not allowed on parameter '%s' of type '%s'",
+           facts->attribute, shown_name(facts), facts->type_name);
+    return NULL;
+  }
+  return table;
+}
+
 // Which table a parameter without a built-in input belongs to; NULL after an
 // error.
 static index_table *choose_table(reflection *r, size_t i) {
-  static const char *const unsupported[] = {"texture", "sampler", "stage_in",
-                                            "imageblock_data", NULL};
+  static const char *const unsupported[] = {"stage_in", "imageblock_data",
+                                            NULL};
   const mtlc_parameter_facts *facts = &r->facts[i];
   const char *attribute = facts->attribute;
   const bool is_address = facts->is_pointer || facts->is_reference;
@@ -152,6 +166,9 @@ static index_table *choose_table(reflection *r, size_t i) {
     reject(r, i, "parameter '%s': '%s' is unsupported in kernels for now",
            shown_name(facts), attribute);
     return NULL;
+  }
+  if (facts->is_texture || facts->is_sampler) {
+    return choose_resource_table(r, i);
   }
   if (attribute != NULL && strcmp(attribute, "buffer") != 0 &&
       strcmp(attribute, "threadgroup") != 0) {
@@ -186,21 +203,49 @@ static index_table *choose_table(reflection *r, size_t i) {
   return table;
 }
 
+// How many indices a parameter takes.
+static uint32_t span_of(const mtlc_parameter_facts *facts) {
+  return facts->is_texture || facts->is_sampler ? facts->array_length : 1;
+}
+
+static bool is_used(const index_table *table, uint32_t first, uint32_t count) {
+  bool used = false;
+  for (uint32_t i = first; i < first + count; i++) {
+    used |= table->used[i / 64] >> i % 64 & 1;
+  }
+  return used;
+}
+
+static void use(index_table *table, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; i++) {
+    table->used[i / 64] |= UINT64_C(1) << i % 64;
+  }
+}
+
 static bool take_index(reflection *r, size_t i, index_table *table) {
   const mtlc_parameter_facts *facts = &r->facts[i];
-  if (facts->index < 0 || facts->index >= table->count) {
+  const uint32_t span = span_of(facts);
+  if (facts->index < 0 || span > table->count ||
+      facts->index > table->count - span) {
     return reject(r, i, "%s index %lld of parameter '%s' is not in 0 to %u",
                   table->attribute, (long long)facts->index, shown_name(facts),
-                  table->count - 1);
+                  span > table->count ? 0 : table->count - span);
   }
-  const uint64_t bit = UINT64_C(1) << facts->index;
-  if ((table->used & bit) != 0) {
+  if (is_used(table, (uint32_t)facts->index, span)) {
     return reject(r, i, "%s index %lld of parameter '%s' is already used",
                   table->attribute, (long long)facts->index, shown_name(facts));
   }
-  table->used |= bit;
+  use(table, (uint32_t)facts->index, span);
   r->parameters[i].argument.index = (uint32_t)facts->index;
   return true;
+}
+
+static void describe_resource(const mtlc_parameter_facts *facts,
+                              mtl_argument *argument) {
+  argument->access = facts->access;
+  argument->array_length = facts->array_length;
+  argument->texture_type = facts->texture_type;
+  argument->is_depth_texture = facts->is_depth_texture;
 }
 
 static bool reflect_memory(reflection *r, size_t i) {
@@ -223,6 +268,9 @@ static bool reflect_memory(reflection *r, size_t i) {
   argument->alignment_bytes = facts->alignment_bytes;
   argument->is_reference = facts->is_reference;
   argument->is_active = true;
+  if (facts->is_texture || facts->is_sampler) {
+    describe_resource(facts, argument);
+  }
   return !facts->has_index || take_index(r, i, table);
 }
 
@@ -232,15 +280,16 @@ static bool assign_index(reflection *r, size_t i) {
     return true;
   }
   index_table *table = choose_table(r, i);
+  const uint32_t span = span_of(&r->facts[i]);
   uint32_t index = 0;
-  while (index < table->count && (table->used >> index & 1) != 0) {
+  while (index + span <= table->count && is_used(table, index, span)) {
     index++;
   }
-  if (index == table->count) {
+  if (index + span > table->count) {
     return reject(r, i, "no %s index is left for parameter '%s'",
                   table->attribute, shown_name(&r->facts[i]));
   }
-  table->used |= UINT64_C(1) << index;
+  use(table, index, span);
   r->parameters[i].argument.index = index;
   return true;
 }
@@ -252,9 +301,13 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
       .facts = facts,
       .parameters = out_parameters,
       .error = out_error,
-      .buffers = {MTL_ARGUMENT_BUFFER, "buffer", MTLC_BUFFER_INDEX_COUNT, 0},
+      .buffers = {MTL_ARGUMENT_BUFFER, "buffer", MTLC_BUFFER_INDEX_COUNT, {0}},
       .threadgroups = {MTL_ARGUMENT_THREADGROUP_MEMORY, "threadgroup",
-                       MTLC_THREADGROUP_INDEX_COUNT, 0},
+                       MTLC_THREADGROUP_INDEX_COUNT, {0}},
+      .textures = {MTL_ARGUMENT_TEXTURE, "texture", MTLC_TEXTURE_INDEX_COUNT,
+                   {0}},
+      .samplers = {MTL_ARGUMENT_SAMPLER, "sampler", MTLC_SAMPLER_INDEX_COUNT,
+                   {0}},
   };
   for (size_t i = 0; i < count; i++) {
     out_parameters[i] = (mtli_parameter){

@@ -14,6 +14,8 @@ extern "C" {
 // Source     Metal feature set tables: buffers per compute function
 #define MTLC_BUFFER_INDEX_COUNT 31
 #define MTLC_THREADGROUP_INDEX_COUNT 31
+#define MTLC_TEXTURE_INDEX_COUNT 128
+#define MTLC_SAMPLER_INDEX_COUNT 16
 
 typedef enum mtlc_space {
   MTLC_SPACE_THREAD = 0,
@@ -38,6 +40,14 @@ typedef struct mtlc_parameter_facts {
   uint32_t size_bytes;    // 0 if unknown
   uint32_t alignment_bytes;
   int32_t enabling_constant;  // as mtli_parameter
+  // Of a texture or a sampler, or an array of them, passed by value; type is
+  // then a texture's component.
+  bool is_texture;
+  bool is_sampler;
+  bool is_depth_texture;
+  mtl_texture_type texture_type;
+  mtl_access access;
+  uint32_t array_length;  // 1 if it is no array
 } mtlc_parameter_facts;
 
 // What is wrong with a parameter.
@@ -46,8 +56,8 @@ typedef struct mtlc_parameter_error {
   char text[256];
 } mtlc_parameter_error;
 
-// Makes the argument table of a kernel: built-in inputs, buffers and
-// threadgroup memory, with an index for each that has none.
+// Makes the argument table of a kernel: built-in inputs, buffers, threadgroup
+// memory, textures and samplers, with an index for each that has none.
 //
 //   facts           [count]
 //   out_parameters  [count]; the texts stay those of facts

@@ -3,7 +3,8 @@
 // which vectors, loops or coroutines are made.
 //
 // Requires  contract_arithmetic
-// Leaves    mettle.thread with everything inlined, in SSA form; T1 only
+// Leaves    mettle.thread with everything inlined but mettle.texel.*, in SSA
+//           form; T1 only
 #include "base/status.h"
 #include "compiler/module.h"
 
@@ -24,7 +25,11 @@ static const char pipeline[] =
 mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
-    if (!LLVMIsDeclaration(function) && function != kernel->thread) {
+    // Texels of rare formats: too much code for every place that reads one.
+    const bool stays =
+        function == kernel->thread ||
+        mtlc_starts_with(mtlc_name(function), "mettle.texel.");
+    if (!LLVMIsDeclaration(function) && !stays) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }

@@ -169,7 +169,8 @@ void mtl_compute_encoder_memory_barrier(mtl_compute_encoder *encoder,
   if (!mtli_compute_encoder_check(encoder, call)) {
     return;
   }
-  if (scope != MTL_BARRIER_BUFFERS) {
+  const int known = MTL_BARRIER_BUFFERS | MTL_BARRIER_TEXTURES;
+  if (!((int)scope & known) || (int)scope & ~known) {
     mtli_recording_fail(encoder->base.recording, MTL_INVALID_ARGUMENT,
                         "%s: scope %d does not exist", call, (int)scope);
     return;
@@ -196,21 +197,28 @@ void mtl_compute_encoder_memory_barrier_buffers(mtl_compute_encoder *encoder,
   encoder->is_next_ordered |= count != 0;
 }
 
-void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
-                                    mtl_buffer *buffer,
-                                    mtl_resource_usage usage) {
-  static const char call[] = "mtl_compute_encoder_use_buffer";
+// Checks a use of something that is there, or not; what it is called.
+static bool check_use(mtl_compute_encoder *encoder, bool is_there,
+                      mtl_resource_usage usage, const char *what,
+                      const char *call) {
   if (!mtli_compute_encoder_check(encoder, call)) {
-    return;
+    return false;
   }
   mtli_recording *recording = encoder->base.recording;
-  if (!buffer || !(usage & (MTL_USAGE_READ | MTL_USAGE_WRITE))) {
-    mtli_recording_fail(
-        recording, MTL_INVALID_ARGUMENT,
-        buffer ? "%s: usage is neither read nor write" : "%s: buffer is NULL",
-        call);
-    return;
+  if (!is_there) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
+                        what);
+  } else if (!(usage & (MTL_USAGE_READ | MTL_USAGE_WRITE))) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT,
+                        "%s: usage is neither read nor write", call);
+    return false;
   }
+  return is_there;
+}
+
+static void use_buffer(mtl_compute_encoder *encoder, mtl_buffer *buffer,
+                       mtl_resource_usage usage) {
+  mtli_recording *recording = encoder->base.recording;
   if (!mtli_recording_check_device(recording, buffer->device, "a buffer")) {
     return;
   }
@@ -221,6 +229,25 @@ void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
                                .buffer = buffer,
                                .is_written = (usage & MTL_USAGE_WRITE) != 0};
     encoder->used = used;
+  }
+}
+
+void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
+                                    mtl_buffer *buffer,
+                                    mtl_resource_usage usage) {
+  if (check_use(encoder, buffer, usage, "buffer",
+                "mtl_compute_encoder_use_buffer")) {
+    use_buffer(encoder, buffer, usage);
+  }
+}
+
+void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
+                                     mtl_texture *texture,
+                                     mtl_resource_usage usage) {
+  if (check_use(encoder, texture, usage, "texture",
+                "mtl_compute_encoder_use_texture")) {
+    use_buffer(encoder, texture->buffer, usage);
+    mtli_recording_use_texture(encoder->base.recording, texture);
   }
 }
 

@@ -14,6 +14,12 @@ typedef struct mtli_binding {
   uint32_t length_bytes;
 } mtli_binding;
 
+// What [[texture(n)]] is bound to.
+typedef struct mtli_texture_binding {
+  mtl_texture *texture;  // NULL for none
+  bool is_set;           // also if it is bound to none
+} mtli_texture_binding;
+
 // A buffer that kernels reach through an address (use_buffer).
 typedef struct mtli_used_buffer {
   struct mtli_used_buffer *next;
@@ -33,6 +39,8 @@ struct mtl_compute_encoder {
   bool is_next_ordered;
   mtl_pipeline *pipeline;
   mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
+  mtli_texture_binding textures[MTL_MAX_TEXTURE_ARGUMENTS];
+  uint64_t samplers[MTL_MAX_SAMPLER_ARGUMENTS];  // bits; 0 for none
   size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
   mtli_used_buffer *used;
   mtli_debug_group *group;  // the innermost open one
@@ -44,5 +52,12 @@ static inline bool mtli_compute_encoder_check(mtl_compute_encoder *encoder,
                                               const char *call) {
   return mtli_encoder_check((mtli_encoder *)encoder, call);
 }
+
+// Give the resource ids [argument->array_length] of a texture or sampler
+// argument, in the recording's memory; NULL if the recording has failed.
+uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,
+                                const mtl_argument *argument);
+uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
+                                const mtl_argument *argument);
 
 #endif

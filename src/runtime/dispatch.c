@@ -80,6 +80,27 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
   return true;
 }
 
+// Gives the address of what an argument points to, and how many bytes of it are
+// in the recording's own memory.
+static bool resolve_memory(mtl_compute_encoder *encoder,
+                           const mtl_argument *argument, void **out_address,
+                           uint32_t *out_inline_bytes) {
+  if (argument->kind == MTL_ARGUMENT_TEXTURE ||
+      argument->kind == MTL_ARGUMENT_SAMPLER) {
+    *out_address = argument->kind == MTL_ARGUMENT_TEXTURE
+                       ? mtli_resolve_textures(encoder, argument)
+                       : mtli_resolve_samplers(encoder, argument);
+    *out_inline_bytes = argument->array_length * (uint32_t)sizeof(uint64_t);
+    return *out_address;
+  }
+  if (!resolve_buffer(encoder, argument, out_address)) {
+    return false;
+  }
+  const mtli_binding *binding = &encoder->bindings[argument->index];
+  *out_inline_bytes = binding->bytes ? binding->length_bytes : 0;
+  return true;
+}
+
 // Places the memory of [[threadgroup(n)]] at *used_bytes.
 static bool resolve_threadgroup(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument,
@@ -134,11 +155,11 @@ static bool resolve_arguments(mtl_compute_encoder *encoder,
       }
       continue;
     }
-    if (!resolve_buffer(encoder, argument, value)) {
+    uint32_t inline_bytes = 0;
+    if (!resolve_memory(encoder, argument, value, &inline_bytes)) {
       return false;
     }
-    const mtli_binding *binding = &encoder->bindings[argument->index];
-    if (binding->bytes) {
+    if (inline_bytes) {
       if (!inline_arguments) {
         inline_arguments = mtli_recording_allocate(
             encoder->base.recording,
@@ -148,7 +169,7 @@ static bool resolve_arguments(mtl_compute_encoder *encoder,
         }
       }
       inline_arguments[dispatch->inline_count++] =
-          (mtli_inline_argument){slot, binding->length_bytes};
+          (mtli_inline_argument){slot, inline_bytes};
     }
   }
   dispatch->inline_arguments = inline_arguments;
@@ -161,19 +182,32 @@ static bool resolve_arguments(mtl_compute_encoder *encoder,
 typedef bool touch_fn(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
                       bool is_written);
 
+static bool visit_argument(mtl_compute_encoder *encoder,
+                           const mtl_argument *argument, touch_fn *visit) {
+  const bool is_written = argument->access != MTL_ACCESS_READ_ONLY;
+  if (argument->kind == MTL_ARGUMENT_BUFFER) {
+    const mtl_buffer *buffer = encoder->bindings[argument->index].buffer;
+    return !buffer || visit(encoder, buffer, is_written);
+  }
+  const uint32_t count =
+      argument->kind == MTL_ARGUMENT_TEXTURE ? argument->array_length : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const mtl_texture *texture = encoder->textures[argument->index + i].texture;
+    if (texture && !visit(encoder, texture->buffer, is_written)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool visit_touched(mtl_compute_encoder *encoder,
                           const mtl_buffer *indirect, touch_fn *visit) {
   const mtli_kernel *kernel = encoder->pipeline->kernel;
   for (size_t i = 0; i < kernel->parameter_count; i++) {
     const mtli_parameter *parameter = &kernel->parameters[i];
     const mtl_argument *argument = &parameter->argument;
-    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active ||
-        argument->kind != MTL_ARGUMENT_BUFFER) {
-      continue;
-    }
-    const mtl_buffer *buffer = encoder->bindings[argument->index].buffer;
-    if (buffer &&
-        !visit(encoder, buffer, argument->access != MTL_ACCESS_READ_ONLY)) {
+    if (parameter->builtin == MTLI_BUILTIN_NONE && argument->is_active &&
+        !visit_argument(encoder, argument, visit)) {
       return false;
     }
   }

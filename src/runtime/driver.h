@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "base/timeline.h"
 #include "code/code.h"
+#include "code/texture_abi.h"
 #include "mettle/mettle.h"
 
 typedef struct mtli_driver mtli_driver;
@@ -57,6 +58,27 @@ struct mtl_buffer {
   void *no_copy_bytes;
   mtl_buffer_deallocator *deallocator;
   void *deallocator_context;
+};
+
+// The bytes of a texture are those of a buffer, which orders it, keeps it alive
+// and moves it between host and device.
+struct mtl_texture {
+  mtli_object object;
+  mtl_buffer *buffer;     // +1
+  size_t offset_bytes;    // of the descriptor's texels in the buffer
+  mtl_texture_desc desc;  // as it has come to be
+  mtl_swizzle swizzle[4];
+  mtli_texture_descriptor descriptor;
+  uint64_t resource_id;  // the descriptor's address for kernels, set by
+                         // texture_create
+  char *label;           // under device->lock; NULL for none
+};
+
+struct mtl_sampler {
+  mtli_object object;
+  mtl_device *device;  // +1
+  uint64_t bits;       // code/texture_abi.h
+  char *label;         // NULL for none
 };
 
 struct mtl_pipeline {
@@ -114,7 +136,8 @@ typedef struct mtli_dispatch {
   mtl_pipeline *pipeline;
   // [pipeline->kernel->parameter_count], by position in the parameter list: a
   // buffer's gpu_address plus offset; the address of inline bytes; the offset
-  // of a threadgroup argument's memory; NULL for built-in inputs and inactive
+  // of a threadgroup argument's memory; the address of a texture's or sampler's
+  // resource ids, which count as inline bytes; NULL for built-in inputs and inactive
   // arguments.
   void **arguments;
   const mtli_inline_argument *inline_arguments;  // [inline_count]
@@ -240,6 +263,11 @@ typedef mtl_status mtli_buffer_modified_fn(mtl_buffer *buffer,
                                            size_t offset_bytes,
                                            size_t length_bytes);
 
+// Makes texture->descriptor visible to kernels, for as long as the texture
+// lives, and sets resource_id. Any thread; may block.
+typedef mtl_status mtli_texture_create_fn(mtl_texture *texture);
+typedef void mtli_texture_destroy_fn(mtl_texture *texture);
+
 // Loads pipeline->code's machine code. Any thread; may block.
 typedef mtl_status mtli_pipeline_create_fn(mtl_pipeline *pipeline);
 typedef void mtli_pipeline_destroy_fn(mtl_pipeline *pipeline);
@@ -285,6 +313,7 @@ struct mtli_driver {
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;
+  size_t texture_bytes;
   size_t pipeline_bytes;
   size_t queue_bytes;
   size_t event_bytes;
@@ -299,6 +328,8 @@ struct mtli_driver {
   mtli_buffer_create_fn *buffer_create;
   mtli_buffer_destroy_fn *buffer_destroy;
   mtli_buffer_modified_fn *buffer_modified;
+  mtli_texture_create_fn *texture_create;
+  mtli_texture_destroy_fn *texture_destroy;
   mtli_pipeline_create_fn *pipeline_create;
   mtli_pipeline_destroy_fn *pipeline_destroy;
   mtli_commands_prepare_fn *commands_prepare;

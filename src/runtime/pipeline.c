@@ -35,19 +35,16 @@ static void pipeline_destroy(mtli_object *object) {
   mtl_device_release(device);  // -1
 }
 
-// Metal has textures; these devices have not.
 static mtl_status check_parameters(const mtl_function *function) {
+  static const uint32_t limits[] = {
+      [MTL_ARGUMENT_BUFFER] = MTL_MAX_BUFFER_ARGUMENTS,
+      [MTL_ARGUMENT_THREADGROUP_MEMORY] = MTL_MAX_THREADGROUP_ARGUMENTS,
+      [MTL_ARGUMENT_TEXTURE] = MTL_MAX_TEXTURE_ARGUMENTS,
+      [MTL_ARGUMENT_SAMPLER] = MTL_MAX_SAMPLER_ARGUMENTS,
+  };
   for (size_t i = 0; i < function->argument_count; i++) {
     const mtl_argument *argument = &function->arguments[i];
-    const uint32_t limit = argument->kind == MTL_ARGUMENT_BUFFER
-                               ? MTL_MAX_BUFFER_ARGUMENTS
-                               : MTL_MAX_THREADGROUP_ARGUMENTS;
-    if (argument->kind == MTL_ARGUMENT_TEXTURE ||
-        argument->kind == MTL_ARGUMENT_SAMPLER) {
-      return mtli_fail(MTL_UNSUPPORTED,
-                       "function '%s': argument '%s' is a texture or sampler",
-                       function->kernel->name, argument->name);
-    }
+    const uint32_t limit = limits[argument->kind];
     if (argument->index >= limit) {
       return mtli_fail(MTL_INVALID_ARGUMENT,
                        "function '%s': argument '%s' has index %u; the last "

@@ -90,7 +90,7 @@ void mtli_recording_use_buffer(mtli_recording *recording, mtl_buffer *buffer) {
   }
 }
 
-// Keeps a pipeline or an event.
+// Keeps a pipeline, a texture or an event.
 static void use_object(mtli_recording *recording, mtli_object *object) {
   if (seen(recording, object) ||
       !grow(recording, &recording->objects, recording->object_count,
@@ -99,6 +99,14 @@ static void use_object(mtli_recording *recording, mtli_object *object) {
   }
   recording->objects[recording->object_count++] = object;
   mtli_object_retain(object);  // +1
+}
+
+void mtli_recording_use_texture(mtli_recording *recording,
+                                mtl_texture *texture) {
+  mtli_recording_use_buffer(recording, texture->buffer);
+  if (!recording->unretained_references) {
+    use_object(recording, &texture->object);
+  }
 }
 
 void mtli_recording_use_pipeline(mtli_recording *recording,

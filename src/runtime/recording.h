@@ -77,6 +77,9 @@ void *mtli_recording_allocate(mtli_recording *recording, size_t size_bytes);
 
 // Has the list keep buffer (unless unretained) and lists it as used.
 void mtli_recording_use_buffer(mtli_recording *recording, mtl_buffer *buffer);
+// Has the list keep a texture (unless unretained) and list its memory as used.
+void mtli_recording_use_texture(mtli_recording *recording,
+                                mtl_texture *texture);
 // Has the list keep a pipeline (unless unretained).
 void mtli_recording_use_pipeline(mtli_recording *recording,
                                  mtl_pipeline *pipeline);

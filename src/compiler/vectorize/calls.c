@@ -36,6 +36,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.simd.reduce.", LANES_CALLEE_REDUCE},
     {"mettle.simd.scan.", LANES_CALLEE_SCAN},
     {"mettle.trap", LANES_CALLEE_TRAP},
+    {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},
 };
 

@@ -293,6 +293,8 @@ mtli_device_family_fn cpu_device_family;
 mtli_buffer_create_fn cpu_buffer_create;
 mtli_buffer_destroy_fn cpu_buffer_destroy;
 mtli_buffer_modified_fn cpu_buffer_modified;
+mtli_texture_create_fn cpu_texture_create;
+mtli_texture_destroy_fn cpu_texture_destroy;
 mtli_pipeline_create_fn cpu_pipeline_create;
 mtli_pipeline_destroy_fn cpu_pipeline_destroy;
 mtli_commands_prepare_fn cpu_commands_prepare;

@@ -96,3 +96,13 @@ mtl_status cpu_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
   return cpu_coherence_modified((cpu_buffer *)buffer, offset_bytes,
                                 length_bytes);
 }
+
+// Kernels read the host's memory: the descriptor can stay where it is.
+mtl_status cpu_texture_create(mtl_texture *texture) {
+  texture->resource_id = (uintptr_t)&texture->descriptor;
+  return MTL_OK;
+}
+
+void cpu_texture_destroy(mtl_texture *texture) {
+  (void)texture;
+}

@@ -30,3 +30,13 @@ mtl_status null_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
   (void)length_bytes;
   return MTL_OK;  // one memory
 }
+
+// Kernels read the host's memory: the descriptor can stay where it is.
+mtl_status null_texture_create(mtl_texture *texture) {
+  texture->resource_id = (uintptr_t)&texture->descriptor;
+  return MTL_OK;
+}
+
+void null_texture_destroy(mtl_texture *texture) {
+  (void)texture;
+}
