@@ -9,11 +9,27 @@ uint32_t lanes_unit_of(const lanes_emitter *e, const lanes_access *a) {
   const uint32_t number = lanes_map_get(&e->values->numbers, a->pointer);
   const uint32_t private =
       number == LANES_NONE ? LANES_NONE : e->values->private_of[number];
-  const bool is_pointer =
-      LLVMGetTypeKind(a->element) == LLVMPointerTypeKind;  // never in parts
-  return private == LANES_NONE || is_pointer
-             ? 0
-             : e->values->privates[private].unit_bytes;
+  return private == LANES_NONE ? 0 : e->values->privates[private].unit_bytes;
+}
+
+static bool is_pointer(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+}
+
+// The bits of a vector of elements as integers of the same size, and back.
+static LLVMValueRef to_bits(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef elements, LLVMTypeRef bits) {
+  return is_pointer(a->element)
+             ? LLVMBuildPtrToInt(e->builder, elements, bits, "")
+             : LLVMBuildBitCast(e->builder, elements, bits, "");
+}
+
+static LLVMValueRef from_bits(lanes_emitter *e, const lanes_access *a,
+                              LLVMValueRef bits) {
+  LLVMTypeRef elements = lanes_vector_of(a->element);
+  return is_pointer(a->element)
+             ? LLVMBuildIntToPtr(e->builder, bits, elements, "")
+             : LLVMBuildBitCast(e->builder, bits, elements, "");
 }
 
 // The access to one part of an interleaved element.
@@ -87,8 +103,7 @@ void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
       sum = LLVMBuildOr(e->builder, sum,
                         LLVMBuildShl(e->builder, value, shift, ""), "");
     }
-    out_components[c] =
-        LLVMBuildBitCast(e->builder, sum, lanes_vector_of(a->element), "");
+    out_components[c] = from_bits(e, a, sum);
   }
 }
 
@@ -104,7 +119,7 @@ void lanes_store_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
     }
     LLVMTypeRef whole = lanes_vector_of(
         LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
-    LLVMValueRef bits = LLVMBuildBitCast(e->builder, components[c], whole, "");
+    LLVMValueRef bits = to_bits(e, a, components[c], whole);
     for (uint32_t p = 0; p < parts; p++) {
       LLVMValueRef shift =
           lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
