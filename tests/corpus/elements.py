@@ -11,7 +11,8 @@ class Element:
     def __init__(self, name, metal, dtype, digits=0.0):
         self.name, self.metal, self.dtype = name, metal, dtype
         self.digits = digits  # relative spacing; 0 for integers
-        self.is_float = digits > 0
+        self.is_complex = dtype is np.complex64
+        self.is_float = digits > 0 and not self.is_complex
 
     def pack(self, values):
         """Values as the buffer holds them."""
@@ -36,6 +37,9 @@ class Element:
                 source.uniform(low, high, shape).astype(np.float32)))
         if self.dtype == np.bool_:
             return source.integers(0, 2, shape).astype(np.bool_)
+        if self.is_complex:
+            parts = source.uniform(low, high, (2, *np.atleast_1d(shape)))
+            return (parts[0] + 1j * parts[1]).astype(np.complex64)
         limits = np.iinfo(self.dtype)
         return source.integers(max(limits.min, int(low)),
                                min(limits.max, int(high)), shape,
@@ -49,9 +53,12 @@ FLOATS = (FLOAT32, FLOAT16, BFLOAT16)
 ALL_INTEGERS = tuple(Element(f"{sign}int{bits}", f"{sign}int{bits}_t",
                              np.dtype(f"{sign}int{bits}").type)
                      for sign in ("", "u") for bits in (8, 16, 32, 64))
+COMPLEX64 = Element("complex64", "complex64_t", np.complex64, 2.0 ** -23)
 # A type costs hundreds of pipelines: three integer types stand for all eight
 # unless METTLE_CORPUS_FULL is set.
-INTEGERS = ALL_INTEGERS if os.environ.get("METTLE_CORPUS_FULL") else tuple(
+FULL = bool(os.environ.get("METTLE_CORPUS_FULL"))
+INTEGERS = ALL_INTEGERS if FULL else tuple(
     e for e in ALL_INTEGERS if e.name in ("int32", "int64", "uint8"))
 BOOL = Element("bool_", "bool", np.bool_)
-BY_NAME = {e.name: e for e in (*FLOATS, *ALL_INTEGERS, BOOL)}
+EVERY = (*FLOATS, *INTEGERS, BOOL, COMPLEX64)
+BY_NAME = {e.name: e for e in (*FLOATS, *ALL_INTEGERS, BOOL, COMPLEX64)}

@@ -102,7 +102,8 @@ class _Object:
         self.kind, self.handle = kind, handle
 
     def __del__(self):
-        getattr(_mettle, f"mtl_{self.kind}_release")(self.handle)
+        if hasattr(self, "kind"):  # else it was never made
+            getattr(_mettle, f"mtl_{self.kind}_release")(self.handle)
 
 
 class Device(_Object):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # mlx_elementwise.py: MLX's unary, binary, ternary, copy and arange kernels
 # against NumPy.
+import math
+
 import numpy as np
 
 import check
 import mlx_kernels as mlx
-from elements import BOOL, BY_NAME, FLOATS, FLOAT32, INTEGERS
+from elements import (BOOL, BY_NAME, COMPLEX64, FLOATS, FLOAT32, FULL,
+                      INTEGERS)
 
 SIZES = (1, 31, 1000, 4099)
 
@@ -18,13 +21,32 @@ UNARY = {
     "Negative": np.negative, "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "Sign": np.sign, "Sin": np.sin, "Sinh": np.sinh, "Square": np.square,
     "Sqrt": np.sqrt, "Rsqrt": lambda x: 1 / np.sqrt(x), "Tan": np.tan,
-    "Tanh": np.tanh, "Round": np.rint,
+    "Tanh": np.tanh, "Round": np.rint, "Erf": np.vectorize(math.erf),
+    "ErfInv": lambda x: _erf_inverse(x), "BitwiseInvert": np.invert,
+    "LogicalNot": np.logical_not, "Conjugate": np.conjugate,
 }
-INTEGER_UNARY = ("Abs", "Negative", "Sign", "Square")
+ONLY_OTHERS = ("BitwiseInvert", "LogicalNot", "Conjugate")
+INTEGER_UNARY = ("Abs", "Negative", "Sign", "Square", "Ceil", "Floor",
+                 "BitwiseInvert")
+BOOL_UNARY = ("LogicalNot", "Abs", "Ceil", "Floor", "Sign", "Square")
+COMPLEX_UNARY = ("Abs", "ArcCos", "ArcSin", "ArcTan", "Conjugate", "Cos",
+                 "Cosh", "Exp", "Log", "Log1p", "Log2", "Log10", "Negative",
+                 "Sign", "Sin", "Sinh", "Square", "Sqrt", "Rsqrt", "Tan",
+                 "Tanh", "Round")
 DOMAINS = {"ArcCosh": (1, 4), "ArcSin": (-1, 1), "ArcCos": (-1, 1),
            "ArcTanh": (-.9, .9), "Log": (.01, 9), "Log2": (.01, 9),
            "Log10": (.01, 9), "Log1p": (-.9, 9), "Sqrt": (0, 9),
-           "Rsqrt": (.01, 9), "Tan": (-1.5, 1.5)}
+           "Rsqrt": (.01, 9), "Tan": (-1.5, 1.5), "ErfInv": (-.95, .95)}
+
+
+def _erf_inverse(x):
+    """By halving: erf rises from -1 to 1 between -6 and 6."""
+    low, high = np.full(x.shape, -6.0), np.full(x.shape, 6.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        below = UNARY["Erf"](middle) < x
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low
 
 
 def _tolerance(element, units=8):
@@ -33,9 +55,12 @@ def _tolerance(element, units=8):
 
 def _unary_cases():
     for element in FLOATS:
-        yield from ((name, element) for name in UNARY)
+        yield from ((name, element) for name in UNARY
+                    if name not in ONLY_OTHERS)
     for element in INTEGERS:
         yield from ((name, element) for name in INTEGER_UNARY)
+    yield from ((name, BOOL) for name in BOOL_UNARY)
+    yield from ((name, COMPLEX64) for name in COMPLEX_UNARY)
 
 
 def unary(random):
@@ -74,13 +99,29 @@ def _unary(random, library, name, element):
                    out, view)
 
 
+def _complex_wanted(name, x):
+    """MLX's magnitude and sign of a complex number."""
+    wide = x.astype(np.complex128)
+    if name == "Sign":
+        return wide / np.abs(wide)
+    return UNARY[name](wide)
+
+
 def _compare_unary(title, name, element, out, x):
+    if element.is_complex:
+        # Parts of one number may cancel: MLX's square root, and what it makes
+        # of it, subtract the real part from the magnitude before the root.
+        want = _complex_wanted(name, x).astype(np.complex128)
+        absolute = 2e-3 if name in ("Sqrt", "ArcSin", "ArcCos") else 2e-5
+        return check.equal(title, out, want, 2e-5, absolute)
     if not element.is_float:
-        want = UNARY[name](x).astype(element.dtype)
+        want = (x if name in ("Abs", "Ceil", "Floor", "Sign", "Square")
+                and element is BOOL else UNARY[name](x)).astype(element.dtype)
         return check.equal(title, out, want)
     want = UNARY[name](x.astype(np.float64))
-    # MLX's expm1 takes log(2) to 19 bits only.
-    relative = max(_tolerance(element), 2e-5 if name == "Expm1" else 0)
+    # MLX's expm1 takes log(2) to 19 bits only; its erfinv is a polynomial.
+    relative = max(_tolerance(element),
+                   {"Expm1": 2e-5, "ErfInv": 1e-5}.get(name, 0))
     return check.equal(title, element.unpack(out).astype(np.float64), want,
                        relative, relative)
 
@@ -109,7 +150,31 @@ def _integer_divide(a, b):
     return np.trunc(a.astype(np.float64) / b).astype(a.dtype)
 
 
+# What else only bool, or only complex numbers have.
+BOOL_BINARY = {"LogicalAnd": np.logical_and, "LogicalOr": np.logical_or,
+               "BitwiseAnd": np.bitwise_and, "BitwiseOr": np.bitwise_or,
+               "BitwiseXor": np.bitwise_xor, "Add": np.logical_or,
+               "Multiply": np.logical_and, "Maximum": np.logical_or,
+               "Minimum": np.logical_and}
+COMPLEX_BINARY = {name: BINARY[name] for name in
+                  ("Add", "Subtract", "Multiply", "Divide", "Power",
+                   "Maximum", "Minimum")}
+
+
+def _same(a, b):
+    return (a == b) | (np.isnan(a) & np.isnan(b))
+
+
 def _binary_cases():
+    for element in (*FLOATS, COMPLEX64):
+        yield "NaNEqual", element, BOOL, _same
+    for name, function in BOOL_BINARY.items():
+        yield name, BOOL, BOOL, function
+    for name, function in COMPLEX_BINARY.items():
+        yield name, COMPLEX64, COMPLEX64, function
+    for element in (BOOL, COMPLEX64):
+        for name, function in COMPARISONS.items():
+            yield name, element, BOOL, function
     for element in FLOATS:
         for name, function in FLOAT_BINARY.items():
             yield name, element, element, function
@@ -145,7 +210,9 @@ def _operands(random, name, element, shape):
     if name in ("LeftShift", "RightShift"):
         b = np.abs(b) % 7
     elif name == "Power":
-        if element.is_float:
+        if element.is_complex:
+            b = element.random(random, shape, -2, 2)
+        elif element.is_float:
             a = np.abs(a) + element.dtype(1) if element.name != "bfloat16" \
                 else np.abs(a)
             b = element.random(random, shape, -2, 2)
@@ -153,8 +220,11 @@ def _operands(random, name, element, shape):
             a, b = a % 3, np.abs(b) % 4
     elif name in ("Divide", "Remainder"):
         b = np.where(np.abs(b) < 1, 3, b)
-    if name in COMPARISONS:
+    if name in COMPARISONS or name == "NaNEqual":
         b = np.where(random.random(shape) < .3, a, b)
+    if name == "NaNEqual":
+        a, b = (np.where(random.random(shape) < .3, np.nan, x).astype(x.dtype)
+                for x in (a, b))
     return tuple(element.unpack(element.pack(x)) for x in (a, b))
 
 
@@ -162,6 +232,10 @@ def _binary(random, library, name, element, out_element, function):
     per_thread = 8 // np.dtype(element.dtype).itemsize
 
     def compare(title, out, a, b):
+        if out_element.is_complex:
+            want = function(a.astype(np.complex128), b.astype(np.complex128))
+            scale = np.abs(want).max()
+            return check.equal(title, out, want, 2e-5, 1e-6 * scale)
         if not element.is_float or out_element is BOOL:
             with np.errstate(all="ignore"):
                 want = function(a, b).astype(out_element.dtype)
@@ -193,8 +267,83 @@ def _binary(random, library, name, element, out_element, function):
     compare(f"g2_{name} with a transposed {element.name}", out, a, b.T)
 
 
+def binary_two(random):
+    """Quotients and remainders, rounded down."""
+    elements = (*FLOATS, *INTEGERS)
+    library = mlx.library(
+        ["utils.h", "binary_ops.h", "binary_two.h"],
+        [(f"{kind}_{e.name}", f"binary_{template}", e.metal, e.metal,
+          "DivMod", *rest) for e in elements
+         for kind, template, rest in (("vv", "vv", (1,)), ("vs", "vs", (1,)),
+                                      ("g2", "g_nd2", ("int",)))])
+    for e in elements:
+        for kind in ("vv", "vs"):
+            for size in SIZES:
+                a, b = _operands(random, "Divide", e, size)
+                b = b[:1] if kind == "vs" else b
+                out = e.zeros(size), e.zeros(size)
+                library.pipeline(f"{kind}_{e.name}")(
+                    {0: e.pack(a), 1: e.pack(b), 2: out[0], 3: out[1],
+                     4: np.uint32(size)}, grid=(size,),
+                    group=(min(size, 1024),))
+                _compare_two(f"{kind} DivMod of {size} {e.name}", e, out, a, b)
+        a, b = _operands(random, "Divide", e, (37, 13))
+        out = e.zeros(13, 37), e.zeros(13, 37)
+        library.pipeline(f"g2_{e.name}")(
+            {0: e.pack(a), 1: e.pack(b), 2: out[0], 3: out[1],
+             4: mlx.strides(a.T).tobytes(), 5: mlx.strides(b.T).tobytes()},
+            grid=(37, 13), group=mlx.block(37, 13))
+        _compare_two(f"g2 DivMod of {e.name}", e, out, a.T, b.T)
+
+
+def _compare_two(title, e, out, a, b):
+    a, b = (x.astype(np.float64) for x in (a, b))
+    b = np.broadcast_to(b, a.shape)
+    quotient, rest = (e.unpack(x).astype(np.float64) for x in out)
+    # A quotient next to a whole number may round to it.
+    near = np.abs(a / b - np.rint(a / b)) < 4 * e.digits * np.abs(a / b) + (
+        1e-30 if e.is_float else -1)
+    check.equal(f"{title}: quotient", np.where(near, 0, quotient),
+                np.where(near, 0, np.floor(a / b)))
+    check.equal(f"{title}: remainder", np.where(near, 0, rest),
+                np.where(near, 0, np.mod(a, b)), 8 * e.digits, 8 * e.digits)
+
+
+FP8 = np.array([(-1) ** (c >> 7) * (
+    (c & 7) * 2.0 ** -9 if c & 0x78 == 0
+    else (8 + (c & 7)) * 2.0 ** ((c >> 3 & 15) - 10)) for c in range(256)])
+
+
+def fp8(random):
+    """To and from eight bits: 4 of exponent, 3 of mantissa, no infinities."""
+    library = mlx.library(["utils.h", "fp8.h", "unary_ops.h", "unary.h"], [
+        (f"{op}_{e.name}", "unary_v", *types, op, 1)
+        for e in FLOATS for op, types in (
+            ("ToFP8", (e.metal, "uint8_t")), ("FromFP8", ("uint8_t", e.metal)))
+    ])
+    codes = np.arange(256).astype(np.uint8)
+    numbers = codes[codes & 127 != 127]  # the others are no numbers
+    for e in FLOATS:
+        out = e.zeros(256)
+        library.pipeline(f"FromFP8_{e.name}")(
+            {0: codes, 1: out, 2: np.uint32(256)}, grid=(256,), group=(256,))
+        check.equal(f"FromFP8 to {e.name}", e.unpack(out)[numbers],
+                    FP8[numbers].astype(np.float32))
+        for size in SIZES:
+            x = e.random(random, size, -500, 500)
+            x[::3] = e.unpack(e.pack(x[::3] / 4096))
+            out = np.zeros(size, np.uint8)
+            library.pipeline(f"ToFP8_{e.name}")(
+                {0: e.pack(x), 1: out, 2: np.uint32(size)}, grid=(size,),
+                group=(min(size, 1024),))
+            nearest = np.abs(FP8[numbers] - x.astype(np.float64)[:, None]
+                             ).min(1)
+            check.equal(f"ToFP8 of {size} {e.name}: distance",
+                        np.abs(FP8[out] - x.astype(np.float64)), nearest)
+
+
 def ternary(random):
-    elements = (*FLOATS, *INTEGERS, BOOL)
+    elements = (*FLOATS, *INTEGERS, BOOL, COMPLEX64)
     library = mlx.library(
         ["utils.h", "ternary_ops.h", "ternary.h"],
         [(f"v_{e.name}", "ternary_v", e.metal, "Select", "false", "false")
@@ -215,9 +364,10 @@ def ternary(random):
 
 
 def copy(random):
-    pairs = [(a, b) for a in (*FLOATS, *INTEGERS, BOOL)
-             for b in (FLOAT32, BY_NAME["float16"], BY_NAME["bfloat16"],
-                       BY_NAME["int32"], BY_NAME["uint8"], BOOL)]
+    elements = (*FLOATS, *INTEGERS, BOOL, COMPLEX64)
+    pairs = [(a, b) for a in elements for b in (elements if FULL else (
+        FLOAT32, BY_NAME["bfloat16"], BY_NAME["uint8"]))
+             if a is not COMPLEX64 or b in (COMPLEX64, FLOAT32)]
     instances = []
     for a, b in pairs:
         key = f"{a.name}_{b.name}"
@@ -235,6 +385,8 @@ def _copy(random, library, source, target):
     low = 0 if target.name.startswith("uint") else -99
 
     def converted(x):
+        if x.dtype == np.complex64 and not target.is_complex:
+            x = x.real
         return target.unpack(target.pack(x.astype(
             np.float32 if target.name == "bfloat16" else target.dtype)))
 
@@ -284,4 +436,5 @@ def arange(random):
 
 
 FAMILIES = {"unary": unary, "binary": binary, "ternary": ternary,
+            "binary_two": binary_two, "fp8": fp8,
             "copy": copy, "arange": arange}

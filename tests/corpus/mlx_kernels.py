@@ -25,16 +25,23 @@ def has(*files):
         os.path.exists(os.path.join(KERNELS, name)) for name in files)
 
 
-def library(headers, instances=(), before=()):
-    """Compiles headers, of Metal's library and MLX's, and instances
-    [(host name, template, arguments)]."""
+def mentions(name, word):
+    """Whether MLX's file has word: what a kernel takes differs between its
+    versions."""
+    with open(os.path.join(KERNELS, name), encoding="utf-8") as file:
+        return word in file.read()
+
+
+def library(headers, instances=(), before=(), text=""):
+    """Compiles headers, of Metal's library and MLX's, instances
+    [(host name, template, arguments)], and text behind them."""
     lines = [f"#include <{name}>" for name in before]
     lines += ["using namespace metal;"] * bool(before)
     lines += [f'#include "mlx/backend/metal/kernels/{h}"' for h in headers]
     for name, template, *arguments in instances:
         lines.append(f'instantiate_kernel("{name}", {template}, '
                      + ", ".join(map(str, arguments)) + ")")
-    return device().library("\n".join(lines) + "\n", include_paths=[ROOT],
+    return device().library("\n".join([*lines, text, ""]), include_paths=[ROOT],
                             math=mettle.MATH_SAFE)
 
 

@@ -8,13 +8,19 @@ import numpy as np
 
 import check
 import mettle
+import mlx_columns
 import mlx_elementwise
+import mlx_indexing
 import mlx_kernels
+import mlx_layouts
+import mlx_orders
 import mlx_products
 import mlx_rows
 
 FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
-            **mlx_products.FAMILIES}
+            **mlx_products.FAMILIES, **mlx_columns.FAMILIES,
+            **mlx_orders.FAMILIES, **mlx_indexing.FAMILIES,
+            **mlx_layouts.FAMILIES}
 NEEDS = mlx_rows.NEEDS  # what is not in MLX's package, only in its sources
 
 
