@@ -43,7 +43,7 @@ typedef struct mtl_device_info {
   uint64_t max_threadgroup_memory_bytes;
   uint64_t max_buffer_bytes;                  // one buffer
   uint64_t recommended_max_working_set_bytes; // all buffers together
-  uint64_t buffer_offset_alignment_bytes;     // of offsets in set_buffer; 4
+  uint64_t buffer_offset_alignment_bytes;     // of offsets in set_buffer; 1
   uint32_t compute_units;                     // threadgroups that run at once
   bool has_unified_memory;
 } mtl_device_info;

@@ -63,8 +63,9 @@ MTL_API void mtl_compute_encoder_set_pipeline(mtl_compute_encoder *encoder,
 
 // Binds buffer at offset_bytes to [[buffer(index)]]; NULL unbinds.
 //
-//   offset_bytes   within the buffer; a multiple of 4 and, checked at
-//                  dispatch, of the argument's alignment
+//   offset_bytes   within the buffer; a multiple of the device's
+//                  buffer_offset_alignment_bytes and, checked at dispatch, of
+//                  the argument's alignment
 //   index          0 to 30
 MTL_API void mtl_compute_encoder_set_buffer(mtl_compute_encoder *encoder,
                                             mtl_buffer *buffer,

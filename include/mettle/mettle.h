@@ -35,6 +35,8 @@
 #include "command_buffer.h"
 #include "encoder.h"
 #include "stream.h"
+#include "ops.h"
+#include "ops.h"
 #include "version.h"
 
 #endif

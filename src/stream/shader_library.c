@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // shader_library.c: MSL compiled once, and its kernels, made when first asked
 // for.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,33 +83,53 @@ void mtl_shader_library_release(mtl_shader_library *library) {
 }
 
 static mtl_status make_kernel(mtl_library *library, const char *name,
-                              mtl_kernel **out_kernel) {
+                              const mtl_constant_values *constants,
+                              const char *key, mtl_kernel **out_kernel) {
   mtl_function *function = NULL;
-  STREAM_TRY(mtl_function_create(library, name, NULL, &function));
+  STREAM_TRY(mtl_function_create(library, name, constants, &function));
   mtl_pipeline *pipeline = NULL;
   const mtl_status status = mtl_pipeline_create(function, NULL, &pipeline);
   mtl_function_release(function);  // -1
   if (status != MTL_OK) {
     return status;
   }
-  mtl_kernel *kernel = malloc(sizeof *kernel + strlen(name) + 1);
+  mtl_kernel *kernel = malloc(sizeof *kernel + strlen(key) + 1);
   if (!kernel) {
     mtl_pipeline_release(pipeline);  // -1
     return mtl_fail(MTL_OUT_OF_MEMORY, "kernel '%s': no memory", name);
   }
   kernel->pipeline = pipeline;
-  strcpy(kernel->name, name);
+  strcpy(kernel->name, key);
   *out_kernel = kernel;
   return MTL_OK;
 }
 
 static mtl_kernel *find_kernel(const mtl_shader_library *library,
-                               const char *name) {
+                               const char *key) {
   mtl_kernel *kernel = library->kernels;
-  while (kernel && strcmp(kernel->name, name) != 0) {
+  while (kernel && strcmp(kernel->name, key) != 0) {
     kernel = kernel->next;
   }
   return kernel;
+}
+
+// Finds a kernel by its key, or makes it from name and constants.
+static mtl_status kernel_by_key(mtl_shader_library *library, const char *key,
+                                const char *name,
+                                const mtl_constant_values *constants,
+                                mtl_kernel **out_kernel) {
+  pthread_mutex_lock(&library->lock);
+  mtl_status status = MTL_OK;
+  *out_kernel = find_kernel(library, key);
+  if (!*out_kernel) {
+    status = make_kernel(library->library, name, constants, key, out_kernel);
+    if (status == MTL_OK) {
+      (*out_kernel)->next = library->kernels;
+      library->kernels = *out_kernel;
+    }
+  }
+  pthread_mutex_unlock(&library->lock);
+  return status;
 }
 
 mtl_status mtl_shader_library_kernel(mtl_shader_library *library,
@@ -121,18 +142,7 @@ mtl_status mtl_shader_library_kernel(mtl_shader_library *library,
                     : name   ? "out_kernel"
                              : "name");
   }
-  pthread_mutex_lock(&library->lock);
-  mtl_status status = MTL_OK;
-  *out_kernel = find_kernel(library, name);
-  if (!*out_kernel) {
-    status = make_kernel(library->library, name, out_kernel);
-    if (status == MTL_OK) {
-      (*out_kernel)->next = library->kernels;
-      library->kernels = *out_kernel;
-    }
-  }
-  pthread_mutex_unlock(&library->lock);
-  return status;
+  return kernel_by_key(library, name, name, NULL, out_kernel);
 }
 
 const char *mtl_kernel_name(const mtl_kernel *kernel) {
@@ -174,21 +184,42 @@ static mtl_status make_builtin(mtl_device *device, const char *source,
   return MTL_OK;
 }
 
-mtl_status stream_builtin_kernel(mtl_stream *stream, const char *source,
-                                 const char *name, mtl_kernel **out_kernel) {
-  mtl_device *device = mtl_stream_device(stream);
+static mtl_status find_builtin(mtl_device *device, const char *source,
+                               builtin **out_builtin) {
   pthread_mutex_lock(&builtin_lock);
-  builtin *found = builtins;
-  while (found && (found->device != device || found->source != source)) {
-    found = found->next;
+  *out_builtin = builtins;
+  while (*out_builtin && ((*out_builtin)->device != device ||
+                          (*out_builtin)->source != source)) {
+    *out_builtin = (*out_builtin)->next;
   }
   mtl_status status = MTL_OK;
-  if (!found) {
-    status = make_builtin(device, source, &found);
+  if (!*out_builtin) {
+    status = make_builtin(device, source, out_builtin);
   }
   pthread_mutex_unlock(&builtin_lock);
-  if (status != MTL_OK) {
-    return status;
+  return status;
+}
+
+mtl_status stream_builtin_kernel(
+    mtl_stream *stream, const char *source, const char *name,
+    const uint32_t constants[STREAM_BUILTIN_CONSTANTS],
+    mtl_kernel **out_kernel) {
+  builtin *found = NULL;
+  STREAM_TRY(find_builtin(mtl_stream_device(stream), source, &found));
+  mtl_constant_values *values = NULL;
+  STREAM_TRY(mtl_constant_values_create(&values));
+  char key[128];
+  int length = snprintf(key, sizeof key, "%s", name);
+  mtl_status status = MTL_OK;
+  for (uint32_t i = 0; i < STREAM_BUILTIN_CONSTANTS && status == MTL_OK; ++i) {
+    length += snprintf(key + length, sizeof key - (size_t)length, "/%u",
+                       constants[i]);
+    status = mtl_constant_values_set(values, i, MTL_TYPE_UINT, 1,
+                                     &constants[i]);
   }
-  return mtl_shader_library_kernel(found->library, name, out_kernel);
+  if (status == MTL_OK) {
+    status = kernel_by_key(found->library, key, name, values, out_kernel);
+  }
+  mtl_constant_values_release(values);
+  return status;
 }

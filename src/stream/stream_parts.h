@@ -104,11 +104,15 @@ bool stream_marks_passed(const stream_mark *marks, size_t count,
 
 // --- shader_library.c --------------------------------------------------------
 
-// Finds kernel name in source, which is compiled once for each device and
-// stays.
+enum { STREAM_BUILTIN_CONSTANTS = 5 };
+
+// Finds kernel name in source, which is compiled once for each device and stays.
 //
-//   source   a string literal: its address names it
-mtl_status stream_builtin_kernel(mtl_stream *stream, const char *source,
-                                 const char *name, mtl_kernel **out_kernel);
+//   source      its address names it, so it must not change
+//   constants   the values of function constants 0 to 4, all uint
+mtl_status stream_builtin_kernel(
+    mtl_stream *stream, const char *source, const char *name,
+    const uint32_t constants[STREAM_BUILTIN_CONSTANTS],
+    mtl_kernel **out_kernel);
 
 #endif

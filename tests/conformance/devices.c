@@ -89,7 +89,7 @@ TEST(devices, info_has_sane_limits) {
   CHECK(info->max_threadgroup_memory_bytes >= 32768);
   CHECK(info->max_buffer_bytes >= UINT64_C(1) << 28);
   CHECK(info->recommended_max_working_set_bytes >= UINT64_C(1) << 28);
-  CHECK_EQUAL(info->buffer_offset_alignment_bytes, 4);
+  CHECK_EQUAL(info->buffer_offset_alignment_bytes, 1);
   CHECK(info->compute_units >= 1);
 }
 

@@ -180,10 +180,11 @@ TEST(encoders, offset_behind_the_end_is_refused) {
   check_refused(it, "68");
 }
 
-TEST(encoders, offset_that_is_no_multiple_of_4_is_refused) {
+TEST(encoders, offset_between_elements_is_refused) {
   recording it = record("last_slot");
   mtl_compute_encoder_set_buffer(it.encoder, new_buffer(64), 6, 30);
-  check_refused(it, "6");
+  dispatch_one(it);
+  check_refused(it, "offset 6, not a multiple of its alignment of 4");
 }
 
 TEST(encoders, offset_below_the_arguments_alignment_is_refused) {

@@ -41,7 +41,7 @@ static void info_fill(cpu_device *cpu) {
   info->max_buffer_bytes = memory_bytes / 4 * 3;
   // Three quarters of memory, as Apple's GPUs with unified memory recommend.
   info->recommended_max_working_set_bytes = memory_bytes / 4 * 3;
-  info->buffer_offset_alignment_bytes = 4;
+  info->buffer_offset_alignment_bytes = 1;
   info->compute_units = cpu_pool_threads(cpu->pool);
   info->has_unified_memory = !cpu_is_discrete(&cpu->device);
 }

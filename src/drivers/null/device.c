@@ -26,7 +26,7 @@ mtl_status null_device_open(mtl_device *device) {
   info->max_threadgroup_memory_bytes = 32 * 1024;  // as Apple's GPUs
   info->max_buffer_bytes = memory_bytes / 4 * 3;
   info->recommended_max_working_set_bytes = memory_bytes / 4 * 3;
-  info->buffer_offset_alignment_bytes = 4;
+  info->buffer_offset_alignment_bytes = 1;
   info->compute_units = 1;
   info->has_unified_memory = true;
   return MTL_OK;

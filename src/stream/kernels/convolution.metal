@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// convolution.metal: convolutions of one to three dimensions, as three. type_0
+// to type_3 are the types of in, weight, bias and out; option is 1 for
+// transposed ones.
+struct convolution {
+  int in_size[3], out_size[3], window[3];
+  int stride[3], padding[3], dilation[3];
+  uint in_channels, out_channels;  // of one group
+  uint groups;
+  uint has_bias;
+  // Batch, channel and the three dimensions; weight: its first two, as stored.
+  long in_strides[5], weight_strides[5], out_strides[5];
+  long bias_stride;
+};
+
+constant constexpr uint CHANNELS = 8;  // of the output, for each thread
+
+// Where tap of the window meets the input for output position at; -1 if
+// outside.
+static inline int input_at(constant convolution &p, int d, int at, int tap) {
+  if (option == 1) {
+    const int from = at + p.padding[d] - tap * p.dilation[d];
+    if (from < 0 || from % p.stride[d] != 0) {
+      return -1;
+    }
+    const int i = from / p.stride[d];
+    return i < p.in_size[d] ? i : -1;
+  }
+  const int i = at * p.stride[d] - p.padding[d] + tap * p.dilation[d];
+  return i < p.in_size[d] ? max(i, -1) : -1;
+}
+
+// The strides of weight over input and output channels.
+static inline long2 weight_channels(constant convolution &p) {
+  return option == 1 ? long2(p.weight_strides[0], p.weight_strides[1])
+                     : long2(p.weight_strides[1], p.weight_strides[0]);
+}
+
+// Adds what one tap of the window gives to all output channels of a thread.
+static inline void add_tap(constant convolution &p, device const uchar *in,
+                           device const uchar *weight, long from, long w,
+                           long2 w_strides, uint count, thread float *sums) {
+  for (uint c = 0; c < p.in_channels; ++c) {
+    const float value = load_float(type_0, in, from);
+    for (uint o = 0; o < CHANNELS; ++o) {
+      const long last = long(min(o, count - 1));
+      sums[o] = fma(value, load_float(type_1, weight, w + last * w_strides.y),
+                    sums[o]);
+    }
+    from += p.in_strides[1];
+    w += w_strides.x;
+  }
+}
+
+// x counts the last dimension, y the other two, z output channels by eights
+// within groups within batches.
+kernel void convolve(device const uchar *in [[buffer(0)]],
+                     device const uchar *weight [[buffer(1)]],
+                     device const uchar *bias [[buffer(2)]],
+                     device uchar *out [[buffer(3)]],
+                     constant convolution &p [[buffer(4)]],
+                     uint3 at [[thread_position_in_grid]]) {
+  const uint blocks = (p.out_channels + CHANNELS - 1) / CHANNELS;
+  const uint first = at.z % blocks * CHANNELS;
+  const uint group = at.z / blocks % p.groups;
+  const long batch = at.z / blocks / p.groups;
+  const uint count = min(CHANNELS, p.out_channels - first);
+  const int x = int(at.x), y = int(at.y) % p.out_size[1],
+            z = int(at.y) / p.out_size[1];
+  const long2 w_strides = weight_channels(p);
+  const long in_base = batch * p.in_strides[0] +
+                       long(group * p.in_channels) * p.in_strides[1];
+  // A group's weights start at its output channels, or, transposed, at its
+  // input channels.
+  const long w_base =
+      (option == 1 ? long(group * p.in_channels) * w_strides.x
+                   : long(group * p.out_channels) * w_strides.y) +
+      long(first) * w_strides.y;
+  float sums[CHANNELS];
+  for (uint o = 0; o < CHANNELS; ++o) {
+    sums[o] = 0;
+  }
+  for (int kz = 0; kz < p.window[0]; ++kz) {
+    const int iz = input_at(p, 0, z, kz);
+    if (iz < 0) {
+      continue;
+    }
+    for (int ky = 0; ky < p.window[1]; ++ky) {
+      const int iy = input_at(p, 1, y, ky);
+      if (iy < 0) {
+        continue;
+      }
+      for (int kx = 0; kx < p.window[2]; ++kx) {
+        const int ix = input_at(p, 2, x, kx);
+        if (ix < 0) {
+          continue;
+        }
+        add_tap(p, in, weight,
+                in_base + iz * p.in_strides[2] + iy * p.in_strides[3] +
+                    ix * p.in_strides[4],
+                w_base + kz * p.weight_strides[2] + ky * p.weight_strides[3] +
+                    kx * p.weight_strides[4],
+                w_strides, count, sums);
+      }
+    }
+  }
+  const uint channel = group * p.out_channels + first;
+  long to = batch * p.out_strides[0] + long(channel) * p.out_strides[1] +
+            z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4];
+  for (uint o = 0; o < count; ++o, to += p.out_strides[1]) {
+    const float start =
+        p.has_bias ? load_float(type_2, bias, long(channel + o) * p.bias_stride)
+                   : 0.0f;
+    store(type_3, out, to, start + sums[o]);
+  }
+}

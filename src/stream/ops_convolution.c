@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ops_convolution.c: convolutions of one to three dimensions.
+#include "stream/ops_parts.h"
+
+// `convolution` of convolution.metal.
+typedef struct convolution {
+  int32_t in_size[3], out_size[3], window[3];
+  int32_t stride[3], padding[3], dilation[3];
+  uint32_t in_channels, out_channels;
+  uint32_t groups;
+  uint32_t has_bias;
+  int64_t in_strides[5], weight_strides[5], out_strides[5];
+  int64_t bias_stride;
+} convolution;
+
+static const char name[] = "convolution";
+
+static int64_t or_one(int64_t value) {
+  return value ? value : 1;
+}
+
+static mtl_status check_desc(const mtl_tensor *in, const mtl_tensor *weight,
+                             const mtl_convolution_desc *desc) {
+  const uint32_t rank = desc->rank;
+  if (rank < 1 || rank > MTL_CONVOLUTION_MAX_RANK) {
+    return mtl_fail(MTL_UNSUPPORTED, "%s: %u dimensions; 1 to %d are there",
+                    name, rank, MTL_CONVOLUTION_MAX_RANK);
+  }
+  if (in->rank != rank + 2 || weight->rank != rank + 2) {
+    return mtl_fail(MTL_INVALID_ARGUMENT,
+                    "%s: in has rank %u and weight %u, not %u", name, in->rank,
+                    weight->rank, rank + 2);
+  }
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (desc->stride[d] < 0 || desc->padding[d] < 0 || desc->dilation[d] < 0 ||
+        desc->output_padding[d] < 0) {
+      return mtl_fail(MTL_INVALID_ARGUMENT,
+                      "%s: a stride, padding or dilation is negative", name);
+    }
+  }
+  const int64_t groups = or_one(desc->groups);
+  const int64_t channels = in->sizes[1];
+  const int64_t wanted =
+      desc->transposed ? weight->sizes[0] : weight->sizes[1] * groups;
+  if (groups < 1 || channels != wanted || weight->sizes[0] % groups != 0) {
+    return mtl_fail(MTL_INVALID_ARGUMENT,
+                    "%s: %lld channels in %lld groups do not fit a weight of "
+                    "(%lld, %lld, ...)",
+                    name, (long long)channels, (long long)groups,
+                    (long long)weight->sizes[0], (long long)weight->sizes[1]);
+  }
+  return MTL_OK;
+}
+
+// Dumoulin and Visin, "A guide to convolution arithmetic", 2016.
+static int64_t out_size(const mtl_convolution_desc *desc, uint32_t d,
+                        int64_t in, int64_t window) {
+  const int64_t reach = or_one(desc->dilation[d]) * (window - 1) + 1;
+  if (desc->transposed) {
+    return (in - 1) * or_one(desc->stride[d]) - 2 * desc->padding[d] + reach +
+           desc->output_padding[d];
+  }
+  const int64_t room = in + 2 * desc->padding[d] - reach;
+  return room < 0 ? -1 : room / or_one(desc->stride[d]) + 1;
+}
+
+mtl_status mtl_ops_convolution_sizes(
+    const mtl_tensor *in, const mtl_tensor *weight,
+    const mtl_convolution_desc *desc,
+    int64_t out_sizes[MTL_CONVOLUTION_MAX_RANK + 2]) {
+  STREAM_TRY(check_desc(in, weight, desc));
+  out_sizes[0] = in->sizes[0];
+  out_sizes[1] = desc->transposed ? weight->sizes[1] * or_one(desc->groups)
+                                  : weight->sizes[0];
+  for (uint32_t d = 0; d < desc->rank; ++d) {
+    out_sizes[d + 2] =
+        out_size(desc, d, in->sizes[d + 2], weight->sizes[d + 2]);
+    if (out_sizes[d + 2] < 0) {
+      return mtl_fail(MTL_INVALID_ARGUMENT,
+                      "%s: a window of %lld over %lld elements leaves nothing "
+                      "in dimension %u",
+                      name, (long long)weight->sizes[d + 2],
+                      (long long)in->sizes[d + 2], d);
+    }
+  }
+  return MTL_OK;
+}
+
+// Strides of batch, channel and three dimensions, of which the first may not
+// be there.
+static void fill_strides(const mtl_tensor *tensor, int64_t strides[5]) {
+  const uint32_t missing = 5 - tensor->rank;
+  strides[0] = tensor->strides[0];
+  strides[1] = tensor->strides[1];
+  for (uint32_t d = 0; d < 3; ++d) {
+    strides[d + 2] = d < missing ? 0 : tensor->strides[d - missing + 2];
+  }
+}
+
+static convolution arguments_of(const mtl_tensor *in, const mtl_tensor *weight,
+                                const mtl_tensor *bias,
+                                const mtl_convolution_desc *desc,
+                                const mtl_tensor *out) {
+  const int64_t groups = or_one(desc->groups);
+  convolution it = {
+      .in_channels = (uint32_t)(in->sizes[1] / groups),
+      .out_channels = (uint32_t)(out->sizes[1] / groups),
+      .groups = (uint32_t)groups,
+      .has_bias = bias != NULL,
+      .bias_stride = bias ? bias->strides[0] : 0,
+  };
+  for (uint32_t d = 0; d < 3; ++d) {
+    it.in_size[d] = it.out_size[d] = it.window[d] = 1;
+    it.stride[d] = it.dilation[d] = 1;
+  }
+  for (uint32_t d = 0; d < desc->rank; ++d) {
+    const uint32_t to = 3 - desc->rank + d;
+    it.in_size[to] = (int32_t)in->sizes[d + 2];
+    it.out_size[to] = (int32_t)out->sizes[d + 2];
+    it.window[to] = (int32_t)weight->sizes[d + 2];
+    it.stride[to] = (int32_t)or_one(desc->stride[d]);
+    it.dilation[to] = (int32_t)or_one(desc->dilation[d]);
+    it.padding[to] = (int32_t)desc->padding[d];
+  }
+  fill_strides(in, it.in_strides);
+  fill_strides(weight, it.weight_strides);
+  fill_strides(out, it.out_strides);
+  return it;
+}
+
+static mtl_status check(const mtl_tensor *in, const mtl_tensor *weight,
+                        const mtl_tensor *bias,
+                        const mtl_convolution_desc *desc,
+                        const mtl_tensor *out) {
+  int64_t sizes[MTL_CONVOLUTION_MAX_RANK + 2];
+  STREAM_TRY(mtl_ops_convolution_sizes(in, weight, desc, sizes));
+  STREAM_TRY(ops_check_sizes(name, "out", out, desc->rank + 2, sizes));
+  STREAM_TRY(ops_check_floating(name, "in", in));
+  STREAM_TRY(ops_check_floating(name, "weight", weight));
+  STREAM_TRY(ops_check_floating(name, "out", out));
+  if (bias) {
+    STREAM_TRY(ops_check_floating(name, "bias", bias));
+    STREAM_TRY(ops_check_sizes(name, "bias", bias, 1, &sizes[1]));
+  }
+  return MTL_OK;
+}
+
+static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
+                           const mtl_tensor *weight, const mtl_tensor *bias,
+                           const mtl_convolution_desc *desc,
+                           const mtl_tensor *out) {
+  STREAM_TRY(check(in, weight, bias, desc, out));
+  if (mtl_tensor_count(out) == 0) {
+    return MTL_OK;
+  }
+  const convolution it = arguments_of(in, weight, bias, desc, out);
+  // Threadgroups of 32 threads or more whose rows waste few lanes.
+  uint64_t width = 32;
+  while (width > 1 && width / 2 >= (uint64_t)it.out_size[2]) {
+    width /= 2;
+  }
+  const uint64_t blocks = (it.out_channels + 7) / 8;
+  return ops_record(
+      stream,
+      &(ops_dispatch){
+          .source = ops_convolution_metal,
+          .kernel = "convolve",
+          .constants = {in->type, weight->type, bias ? bias->type : out->type,
+                        out->type, desc->transposed},
+          .tensors = {in, weight, bias, out},
+          .tensor_count = 4,
+          .arguments = &it,
+          .arguments_bytes = sizeof it,
+          .grid_threads = {(uint64_t)it.out_size[2],
+                           (uint64_t)it.out_size[1] * (uint64_t)it.out_size[0],
+                           (uint64_t)out->sizes[0] * it.groups * blocks},
+          .group_threads = {width, 32 / width, 1}});
+}
+
+mtl_status mtl_ops_convolution(mtl_stream *stream, const mtl_tensor *in,
+                               const mtl_tensor *weight, const mtl_tensor *bias,
+                               const mtl_convolution_desc *desc,
+                               const mtl_tensor *out) {
+  return ops_finish(stream, convolve(stream, in, weight, bias, desc, out));
+}
