@@ -343,6 +343,39 @@ static lanes_shape truncated(LLVMValueRef instruction, lanes_shape a) {
   return settle(result, width, fits ? a.bits : 65);
 }
 
+// Says whether a run, whose lanes fill a block of 2^bits numbers that begins at
+// a multiple of it, lies on one side of a bound that is such a multiple itself.
+static bool on_one_side(lanes_shape run, lanes_shape bound) {
+  const uint64_t span = (uint64_t)LANES * (uint64_t)run.stride;
+  return run.row == LANES && run.stride > 0 && run.stride <= 1024 &&
+         !run.conditional && lanes_is_uniform(bound) &&
+         (run.align >= 63 || UINT64_C(1) << run.align >= span) &&
+         (bound.align >= 63 || UINT64_C(1) << bound.align >= span);
+}
+
+// `run < bound` and its opposite: true for all lanes or for none if no lane
+// passes a multiple of the block, as in loops over whole simdgroups.
+static lanes_shape compared(LLVMValueRef instruction,
+                            const lanes_shape *operands) {
+  LLVMValueRef left = LLVMGetOperand(instruction, 0);
+  bool same = false;
+  if (is_integer(LLVMTypeOf(left)) && width_of(left) >= 16) {
+    switch (LLVMGetICmpPredicate(instruction)) {
+      case LLVMIntULT:
+      case LLVMIntSLT:
+      case LLVMIntUGE:
+      case LLVMIntSGE: same = on_one_side(operands[0], operands[1]); break;
+      case LLVMIntUGT:
+      case LLVMIntSGT:
+      case LLVMIntULE:
+      case LLVMIntSLE: same = on_one_side(operands[1], operands[0]); break;
+      default: break;
+    }
+  }
+  return same ? settle(lanes_shape_uniform(), 1, 1)
+              : by_rows(operands, 2, width_of(instruction));
+}
+
 static lanes_shape address(LLVMValueRef instruction,
                            const lanes_shape *operands,
                            const lanes_layout *layout) {
@@ -421,6 +454,7 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
         return settle(operands[0], width, operands[0].bits);
       }
       break;
+    case LLVMICmp: return compared(instruction, operands);
     case LLVMSelect:
       if (lanes_is_uniform(operands[0])) {
         return lanes_shape_join(operands[1], operands[2]);
