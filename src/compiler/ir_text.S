@@ -20,5 +20,6 @@ mtlc_text_\name:
   TEXT halves, "compiler/ir/halves.ll"
   TEXT simdgroups, "compiler/vectorize/simdgroups.ll"
   TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
+  TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"
 
   .section .note.GNU-stack, "", %progbits

@@ -350,8 +350,8 @@ static bool others_are_leaving(const lanes_emitter *e) {
 }
 
 static void emit_threadgroup_barrier(lanes_emitter *e) {
-  emit_fence(e);
   if (e->single_simdgroup) {
+    emit_fence(e);
     return;
   }
   if (e->plan->steps[e->node].mask != LANES_NONE && !others_are_leaving(e)) {

@@ -14,10 +14,14 @@
 
 extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];
+extern const char mtlc_text_simdgroups_state[];
 
 // A larger function is called for whole simdgroups as for others: twice the
 // code would cost more to compile than a known mask saves.
 enum { LARGEST_COPY_INSTRUCTIONS = 1500 };
+// With more barriers than this there is no loop for each: what lies between
+// two of them is then copied too often, where control flow joins.
+enum { MOST_STATE_LOOPS = 16 };
 
 // --- Text --------------------------------------------------------------------
 
@@ -74,22 +78,80 @@ static uint32_t instruction_count(LLVMValueRef function) {
   return count;
 }
 
+static bool is_in_place(const lanes_variant *variant) {
+  return variant->row > 1 && variant->wait_count < MOST_STATE_LOOPS &&
+         instruction_count(variant->function) <= LARGEST_COPY_INSTRUCTIONS;
+}
+
+// The loops over simdgroups in one state each, and how control comes there and
+// what it brings back.
+typedef struct state_loops {
+  char *loops;
+  char *cases;
+  char *ors;
+  char *ands;
+} state_loops;
+
+static void append_for_state(char **text, const char *pattern, uint32_t state,
+                             const char *row, const char *frame) {
+  char number[16];
+  snprintf(number, sizeof number, "%u", state);
+  const replacement replacements[] = {
+      {"STATE", number}, {"ROW", row}, {"FRAME", frame}};
+  char *filled = fill_in(pattern, replacements,
+                         sizeof replacements / sizeof *replacements);
+  size_t length = strlen(*text);
+  append(text, &length, filled, strlen(filled));
+  free(filled);
+}
+
+static state_loops make_state_loops(uint32_t state_count, const char *row,
+                                    const char *frame) {
+  state_loops made = {calloc(1, 1), calloc(1, 1), calloc(1, 1), calloc(1, 1)};
+  if (!made.loops || !made.cases || !made.ors || !made.ands) {
+    abort();
+  }
+  for (uint32_t s = 0; s < state_count; s++) {
+    append_for_state(&made.loops, mtlc_text_simdgroups_state, s, row, frame);
+    append_for_state(&made.cases, "i32 $STATE, label %loop.$STATE ", s, row,
+                     frame);
+    append_for_state(&made.ors, ", [ %or.next.$STATE, %loop.$STATE ]", s, row,
+                     frame);
+    append_for_state(&made.ands, ", [ %and.next.$STATE, %loop.$STATE ]", s, row,
+                     frame);
+  }
+  return made;
+}
+
+static void free_state_loops(state_loops *loops) {
+  free(loops->loops);
+  free(loops->cases);
+  free(loops->ors);
+  free(loops->ands);
+}
+
 static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
   char frame[24];
   snprintf(row, sizeof row, "%u", variant->row);
   snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
-  const bool in_place =
-      variant->row > 1 &&
-      instruction_count(variant->function) <= LARGEST_COPY_INSTRUCTIONS;
+  const bool in_place = is_in_place(variant);
+  const uint32_t state_count =
+      has_waits && in_place ? variant->wait_count + 1 : 0;
+  state_loops states = make_state_loops(state_count, row, frame);
   const replacement replacements[] = {
       {"ROW", row},
       {"FRAME", frame},
-      {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
+      {"WHOLE", in_place ? "alwaysinline" : "noinline"},
+      {"LOOPS", states.loops},
+      {"CASES", states.cases},
+      {"ORS", states.ors},
+      {"ANDS", states.ands}};
   char *text =
       fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,
               replacements, sizeof replacements / sizeof *replacements);
+  free_state_loops(&states);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups", text);
   free(text);
   return status;

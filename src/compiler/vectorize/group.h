@@ -9,6 +9,7 @@
 typedef struct lanes_variant {
   uint8_t row;
   LLVMValueRef function;  // mettle.simdgroup.<row>
+  uint32_t wait_count;    // states in which it may go on, besides the beginning
 } lanes_variant;
 
 // Links the loops over simdgroups around the variants, in order of preference,

@@ -139,6 +139,12 @@ static LLVMValueRef perform(lanes_emitter *e, LLVMValueRef instruction,
   return clone;
 }
 
+static uint32_t result_count(LLVMValueRef instruction) {
+  return LLVMGetFirstUse(instruction)
+             ? lanes_component_count(LLVMTypeOf(instruction))
+             : 0;
+}
+
 // Runs the instruction for one thread and puts its result into the arrays.
 static void run_one(lanes_emitter *e, LLVMValueRef instruction,
                     const serial_operand *operands, uint32_t operand_count,
@@ -151,7 +157,7 @@ static void run_one(lanes_emitter *e, LLVMValueRef instruction,
   }
   LLVMValueRef result = perform(e, instruction, values, operand_count);
   LLVMTypeRef type = LLVMTypeOf(instruction);
-  const uint32_t count = lanes_component_count(type);
+  const uint32_t count = result_count(instruction);
   LLVMValueRef *components = lanes_allocate(e->arena, count, sizeof(void *));
   uint32_t component = 0;
   if (count) {
@@ -167,14 +173,38 @@ static void run_one(lanes_emitter *e, LLVMValueRef instruction,
   }
 }
 
+// One after the other without a loop, for all lanes: what is done for each is
+// short, and a loop would take longer over it.
+static void run_all(lanes_emitter *e, LLVMValueRef instruction,
+                    const serial_operand *operands, uint32_t operand_count,
+                    LLVMBasicBlockRef done) {
+  LLVMBasicBlockRef all = lanes_block(e, "all");
+  LLVMBasicBlockRef some = lanes_block(e, "some");
+  LLVMValueRef is_full =
+      LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, e->mask),
+                    LLVMConstAllOnes(e->types.i32), "");
+  LLVMBuildCondBr(e->builder, is_full, all, some);
+  LLVMPositionBuilderAtEnd(e->builder, all);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    run_one(e, instruction, operands, operand_count, NULL,
+            mtlc_i32(e->context, lane));
+  }
+  LLVMBuildBr(e->builder, done);
+  LLVMPositionBuilderAtEnd(e->builder, some);
+}
+
 static void loop_over_lanes(lanes_emitter *e, LLVMValueRef instruction,
                             const serial_operand *operands,
                             uint32_t operand_count, LLVMValueRef *results) {
-  LLVMValueRef bits = lanes_bits(e, e->mask);
   LLVMValueRef zero = mtlc_i32(e->context, 0);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
   LLVMBasicBlockRef done = lanes_block(e, "turned");
+  if (LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&
+      !LLVMGetFirstUse(instruction)) {
+    run_all(e, instruction, operands, operand_count, done);
+  }
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBuildCondBr(e->builder,
                   LLVMBuildICmp(e->builder, LLVMIntNE, bits, zero, ""), turn,
                   done);
@@ -212,7 +242,7 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
     operands[i] = spread_operand(e, LLVMGetOperand(instruction, i));
   }
   LLVMTypeRef type = LLVMTypeOf(instruction);
-  const uint32_t count = lanes_component_count(type);
+  const uint32_t count = result_count(instruction);
   LLVMValueRef *results = lanes_allocate(e->arena, count, sizeof *results);
   for (uint32_t c = 0; c < count; c++) {
     results[c] = array_of(e, lanes_component_type(type, c));

@@ -217,7 +217,9 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
     mark_parameters(&e);
     report_variant(&e);
     v->variants[v->variant_count++] =
-        (lanes_variant){.row = row, .function = function};
+        (lanes_variant){.row = row,
+                        .function = function,
+                        .wait_count = e.wait_count};
   } else {
     snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
   }
