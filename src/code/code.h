@@ -58,6 +58,11 @@ typedef struct mtli_parameter {
   // value, the position in mtli_code.constants; by whether it is defined,
   // MTLI_ENABLED_IF_DEFINED of the position; -1 if the argument always is.
   int32_t enabling_constant;
+  // A computation over several constants that decides it instead; NULL or ""
+  // for none. Integers, c or d with a constant's position for its value or
+  // whether it is defined, and C's operators behind their operands, all with
+  // blanks between: "d0 c0 &&".
+  const char *condition;
 } mtli_parameter;
 
 typedef struct mtli_kernel {

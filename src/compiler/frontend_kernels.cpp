@@ -193,6 +193,7 @@ class MetalConsumer : public SemaConsumer {
 
   void InitializeSema(Sema &Semantics) override {
     S = &Semantics;
+    C = &Semantics.Context;
   }
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
@@ -203,8 +204,7 @@ class MetalConsumer : public SemaConsumer {
   // Of the precompiled library, which has no kernels.
   void HandleInterestingDecl(DeclGroupRef) override {}
 
-  void HandleTranslationUnit(ASTContext &Context) override {
-    C = &Context;
+  void HandleTranslationUnit(ASTContext &) override {
     if (hasErrors()) return;
     sortBySource(Constants);
     sortBySource(Kernels);
@@ -269,6 +269,27 @@ class MetalConsumer : public SemaConsumer {
     const auto *Section = V->getAttr<SectionAttr>();
     if (V->getType().getAddressSpace() == LangAS::sycl_local && !Section)
       Stray.push_back(V);
+    for (const AnnotateAttr *A : V->specific_attrs<AnnotateAttr>())
+      if (const mtli_builtin Input =
+              mtlc_find_builtin(annotationName(A).str().c_str()))
+        nameInput(V, Input);
+  }
+
+  // A built-in input at program scope, `uint i [[thread_position_in_grid]];`,
+  // gets a name that tells finishModule what it is.
+  void nameInput(VarDecl *V, mtli_builtin Input) {
+    const mtlc_parameter_facts Facts = parameterFacts(V);
+    mtli_parameter Parameter;
+    mtlc_parameter_error Error;
+    if (!mtlc_reflect_parameters(&Facts, 1, &Parameter, &Error)) {
+      error(V->getLocation(), Error.text);
+      return;
+    }
+    std::string Symbol;
+    llvm::raw_string_ostream(Symbol)
+        << InputPrefix << Input << '.' << Parameter.builtin_components << '.'
+        << Parameter.builtin_component_bytes << '.' << ++InputCount;
+    V->addAttr(AsmLabelAttr::CreateImplicit(S->Context, Symbol, true));
   }
 
   static bool isKernel(const FunctionDecl *F) {
@@ -341,8 +362,7 @@ class MetalConsumer : public SemaConsumer {
   }
 
   // Which constant decides, as mtli_parameter.enabling_constant: the one that
-  // E names, itself or through constants that stand for it. Any other
-  // computation counts as always enabled.
+  // E names, itself or through constants that stand for it.
   int32_t enablingConstant(const Expr *E, int Depth = 0) const {
     constexpr int MostDepth = 16;
     E = withoutWrapping(E);
@@ -363,10 +383,81 @@ class MetalConsumer : public SemaConsumer {
     return Init && Depth < MostDepth ? enablingConstant(Init, Depth + 1) : -1;
   }
 
-  // Which constant [[function_constant(name)]] on a parameter means.
-  int32_t enablingConstant(const ParmVarDecl *P) const {
+  static const char *conditionOperator(BinaryOperatorKind Kind) {
+    switch (Kind) {
+      case BO_LAnd: return "&&";
+      case BO_LOr: return "||";
+      case BO_EQ: return "==";
+      case BO_NE: return "!=";
+      case BO_LT: return "<";
+      case BO_LE: return "<=";
+      case BO_GT: return ">";
+      case BO_GE: return ">=";
+      case BO_Add: return "+";
+      case BO_Sub: return "-";
+      case BO_Mul: return "*";
+      case BO_And: return "&";
+      case BO_Or: return "|";
+      case BO_Xor: return "^";
+      default: return nullptr;
+    }
+  }
+
+  // Writes E as mtli_parameter.condition has it; false if it cannot be.
+  bool writeCondition(const Expr *E, std::string &Out, int Depth = 0) const {
+    constexpr int MostDepth = 64;
+    E = withoutWrapping(E);
+    if (const auto *Cast = dyn_cast<ExplicitCastExpr>(E))
+      E = withoutWrapping(Cast->getSubExpr());
+    Expr::EvalResult Value;
+    if (!E->getType()->isIntegralOrEnumerationType() || Depth > MostDepth)
+      return false;
+    if (E->EvaluateAsInt(Value, *C)) {
+      Out += std::to_string(Value.Val.getInt().getExtValue()) + " ";
+      return true;
+    }
+    const int32_t Position = enablingConstant(E, MostDepth);
+    if (Position != -1) {
+      Out += Position < -1
+                 ? "d" + std::to_string(MTLI_ENABLED_IF_DEFINED(Position))
+                 : "c" + std::to_string(Position);
+      Out += " ";
+      return true;
+    }
+    const auto Write = [&](std::initializer_list<const Expr *> Operands,
+                           const char *Operator) {
+      for (const Expr *Operand : Operands)
+        if (!writeCondition(Operand, Out, Depth + 1)) return false;
+      Out += std::string(Operator) + " ";
+      return true;
+    };
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+      const Expr *Init = V ? V->getAnyInitializer() : nullptr;
+      return Init && writeCondition(Init, Out, Depth + 1);
+    }
+    if (const auto *Unary = dyn_cast<UnaryOperator>(E))
+      return Unary->getOpcode() == UO_LNot && Write({Unary->getSubExpr()}, "!");
+    if (const auto *Choice = dyn_cast<ConditionalOperator>(E))
+      return Write({Choice->getCond(), Choice->getTrueExpr(),
+                    Choice->getFalseExpr()},
+                   "?");
+    const auto *Binary = dyn_cast<BinaryOperator>(E);
+    const char *Operator =
+        Binary ? conditionOperator(Binary->getOpcode()) : nullptr;
+    return Operator && Write({Binary->getLHS(), Binary->getRHS()}, Operator);
+  }
+
+  // What [[function_constant(name)]] on a parameter means.
+  void reflectCondition(const ValueDecl *P, mtlc_parameter_facts &Facts) {
     const AnnotateAttr *A = findAnnotation(P, "enabled_by");
-    return A && A->args_size() != 0 ? enablingConstant(*A->args_begin()) : -1;
+    Facts.enabling_constant = -1;
+    if (!A || A->args_size() == 0) return;
+    Facts.enabling_constant = enablingConstant(*A->args_begin());
+    std::string Condition;
+    if (Facts.enabling_constant == -1 &&
+        writeCondition(*A->args_begin(), Condition))
+      Facts.condition = keep(Condition);
   }
 
   // --- kernels ---
@@ -432,23 +523,47 @@ class MetalConsumer : public SemaConsumer {
     Kernel.max_total_threads_per_threadgroup = static_cast<uint32_t>(Value);
   }
 
+  // The members of a struct by which a kernel takes arguments and inputs; null
+  // if D is no such struct.
+  const CXXRecordDecl *membersOf(const ValueDecl *D) {
+    const CXXRecordDecl *Class = D->getType()->getAsCXXRecordDecl();
+    if (!Class || D->hasAttr<AnnotateAttr>() ||
+        StringRef(Class->getQualifiedNameAsString()).starts_with("metal::") ||
+        !S->isCompleteType(D->getLocation(), D->getType()) ||
+        !Class->isAggregate() || Class->getNumBases() != 0 || Class->isUnion())
+      return nullptr;
+    const bool HasArguments = llvm::any_of(Class->fields(), [&](FieldDecl *F) {
+      return F->hasAttr<AnnotateAttr>() || membersOf(F);
+    });
+    return HasArguments ? Class : nullptr;
+  }
+
+  // Lists a parameter, or in its place the members of its struct.
+  void addParameter(const ValueDecl *D, std::vector<const ValueDecl *> &Out) {
+    if (const CXXRecordDecl *Class = membersOf(D))
+      for (const FieldDecl *F : Class->fields()) addParameter(F, Out);
+    else
+      Out.push_back(D);
+  }
+
   void reflectParameters(const FunctionDecl *F, mtli_kernel &Kernel) {
-    const size_t Count = F->getNumParams();
+    std::vector<const ValueDecl *> Parameters;
+    for (const ParmVarDecl *P : F->parameters()) addParameter(P, Parameters);
+    const size_t Count = Parameters.size();
     std::vector<mtlc_parameter_facts> Facts;
-    for (const ParmVarDecl *P : F->parameters())
-      Facts.push_back(parameterFacts(P));
+    for (const ValueDecl *P : Parameters) Facts.push_back(parameterFacts(P));
     Kernel.parameters = keepArray<mtli_parameter>(Count);
     Kernel.parameter_count = Count;
     mtlc_parameter_error Error;
     if (!mtlc_reflect_parameters(Facts.data(), Count, Kernel.parameters,
                                  &Error))
-      error(F->getParamDecl(Error.parameter)->getLocation(), Error.text);
+      error(Parameters[Error.parameter]->getLocation(), Error.text);
   }
 
-  mtlc_parameter_facts parameterFacts(const ParmVarDecl *P) {
+  mtlc_parameter_facts parameterFacts(const ValueDecl *P) {
     mtlc_parameter_facts Facts = {};
     Facts.name = keep(P->getName());
-    Facts.enabling_constant = enablingConstant(P);
+    reflectCondition(P, Facts);
     for (const AnnotateAttr *A : P->specific_attrs<AnnotateAttr>()) {
       const StringRef Name = annotationName(A);
       if (Name.empty() || Name == "enabled_by") continue;
@@ -535,7 +650,8 @@ class MetalConsumer : public SemaConsumer {
   // --- entries ---
 
   // Writes  void mettle.kernel.n(void **arguments) { kernel(...); }  with one
-  // pointer in arguments for each parameter (docs/ir.md).
+  // pointer in arguments for each parameter, or for each member of a struct
+  // that stands for several (docs/ir.md).
   FunctionDecl *makeEntry(FunctionDecl *Kernel, size_t Number) {
     const SourceLocation Loc = Kernel->getLocation();
     const std::string Symbol = ("mettle.kernel." + llvm::Twine(Number)).str();
@@ -552,8 +668,9 @@ class MetalConsumer : public SemaConsumer {
     Entry->addAttr(AsmLabelAttr::CreateImplicit(*C, Symbol, true));
     Sema::SynthesizedFunctionScope Scope(*S, Entry);
     std::vector<Expr *> Values;
-    for (size_t I = 0; I < Kernel->getNumParams(); ++I)
-      Values.push_back(makeArgument(P, I, Kernel->getParamDecl(I)->getType()));
+    size_t Next = 0;
+    for (const ParmVarDecl *Parameter : Kernel->parameters())
+      Values.push_back(makeArgument(P, Next, Parameter));
     Expr *Callee =
         S->BuildDeclRefExpr(Kernel, Kernel->getType(), VK_LValue, Loc);
     const ExprResult Call = S->BuildCallExpr(nullptr, Callee, Loc, Values, Loc);
@@ -563,6 +680,23 @@ class MetalConsumer : public SemaConsumer {
           CompoundStmt::Create(*C, Statement, FPOptionsOverride(), Loc, Loc));
     }
     return Entry;
+  }
+
+  // The argument for a parameter, from where Next is on; T{...} for a struct.
+  Expr *makeArgument(ParmVarDecl *Arguments, size_t &Next, const ValueDecl *D) {
+    const CXXRecordDecl *Class = membersOf(D);
+    if (!Class) return makeArgument(Arguments, Next++, D->getType());
+    const SourceLocation Loc = Arguments->getLocation();
+    std::vector<Expr *> Members;
+    for (const FieldDecl *F : Class->fields())
+      Members.push_back(makeArgument(Arguments, Next, F));
+    Expr *List = new (*C) InitListExpr(*C, Loc, Members, Loc);
+    List->setType(C->VoidTy);
+    const QualType T = D->getType().getUnqualifiedType();
+    return S
+        ->BuildCXXTypeConstructExpr(C->getTrivialTypeSourceInfo(T, Loc), Loc,
+                                    List, Loc, /*ListInitialization=*/true)
+        .get();
   }
 
   // *(T *)&arguments[i] for a pointer T, **(T **)&arguments[i] for the rest.
@@ -594,6 +728,7 @@ class MetalConsumer : public SemaConsumer {
   std::vector<FunctionDecl *> Kernels;
   std::vector<VarDecl *> Constants;
   std::vector<VarDecl *> Stray;
+  size_t InputCount = 0;  // of built-in inputs at program scope
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,6 +29,8 @@ using llvm::dyn_cast;
 using llvm::StringRef;
 
 namespace {
+
+using mtlc::InputPrefix;
 
 // The threadgroup variables that were given an initialiser (source.c).
 std::vector<llvm::GlobalVariable *> initializedVariables(llvm::Module &M) {
@@ -110,6 +113,61 @@ void initializeThreadgroupMemory(llvm::Module &M) {
   for (llvm::GlobalVariable &G : M.globals())
     if (G.getSection() == ".mettle.threadgroup")
       G.setInitializer(llvm::UndefValue::get(G.getValueType()));
+}
+
+// What a name with InputPrefix says.
+struct ProgramInput {
+  unsigned Builtin = 0, Components = 0, Bytes = 0;
+};
+
+ProgramInput readInput(StringRef Name) {
+  ProgramInput Input;
+  Name.consume_front(InputPrefix);
+  Name.consumeInteger(10, Input.Builtin);
+  Name.consume_front(".");
+  Name.consumeInteger(10, Input.Components);
+  Name.consume_front(".");
+  Name.consumeInteger(10, Input.Bytes);
+  return Input;
+}
+
+// Memory with a built-in input's value, as MSL lays its type out.
+llvm::Value *makeInput(llvm::Function &F, const ProgramInput &Input) {
+  llvm::Module &M = *F.getParent();
+  llvm::IRBuilder<> Builder(&*F.getEntryBlock().getFirstInsertionPt());
+  llvm::Type *I32 = Builder.getInt32Ty();
+  llvm::Type *Component = Builder.getIntNTy(Input.Bytes * 8);
+  const llvm::FunctionCallee Position =
+      M.getOrInsertFunction("mettle.position", I32, I32, I32);
+  const unsigned Room = Input.Components == 3 ? 4 : Input.Components;
+  llvm::AllocaInst *Memory =
+      Builder.CreateAlloca(llvm::ArrayType::get(Component, Room));
+  Memory->setAlignment(llvm::Align(16));
+  for (unsigned I = 0; I < Input.Components; ++I) {
+    llvm::Value *Value = Builder.CreateCall(
+        Position, {Builder.getInt32(Input.Builtin), Builder.getInt32(I)});
+    Builder.CreateStore(Builder.CreateTrunc(Value, Component),
+                        Builder.CreateConstGEP1_32(Component, Memory, I));
+  }
+  return Memory;
+}
+
+// Gives each function that reads a built-in input declared at program scope a
+// copy of its own.
+void lowerProgramInputs(llvm::Module &M) {
+  for (llvm::GlobalVariable &G : llvm::make_early_inc_range(M.globals())) {
+    if (!G.getName().starts_with(InputPrefix)) continue;
+    llvm::convertUsersOfConstantsToInstructions({&G});
+    llvm::DenseMap<llvm::Function *, llvm::Value *> Copies;
+    for (llvm::Use &U : llvm::make_early_inc_range(G.uses())) {
+      auto *I = dyn_cast<llvm::Instruction>(U.getUser());
+      if (!I) continue;
+      llvm::Value *&Copy = Copies[I->getFunction()];
+      if (!Copy) Copy = makeInput(*I->getFunction(), readInput(G.getName()));
+      U.set(Copy);
+    }
+    if (G.use_empty()) G.eraseFromParent();
+  }
 }
 
 // Annotations have done their work; fields' ones stand in the way of loads.
@@ -229,6 +287,7 @@ std::string pathInSource(const llvm::Module &M, const llvm::DILocation &At) {
 void mtlc::finishModule(llvm::Module &M) {
   initializeThreadgroupMemory(M);
   removeAnnotations(M);
+  lowerProgramInputs(M);
   for (llvm::Function &F : M)
     for (const char *Name : {"target-cpu", "target-features", "tune-cpu",
                              "min-legal-vector-width"})

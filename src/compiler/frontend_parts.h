@@ -32,6 +32,10 @@ constexpr char PCHPath[] = "/mettle/library.pch";
 constexpr char OptionsPath[] = "/mettle/compile_options.h";
 constexpr char CallbackDir[] = "/mettle/client/";
 
+// How a built-in input at program scope is called in clang's IR: behind it the
+// mtli_builtin, its components, their bytes, and a number, with dots between.
+constexpr char InputPrefix[] = "mettle.input.";
+
 // frontend_files.cpp: the files of a compilation: Metal's library, the
 // client's headers, the given texts, and the disk, whose use the source's
 // observer is told.

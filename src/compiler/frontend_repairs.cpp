@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend_repairs.cpp: four functions of clang 19 that refuse what Metal
+// frontend_repairs.cpp: six functions of clang 19 that refuse what Metal
 // takes, put right. It stands beside frontend.cpp because the linker's --wrap
 // (CMakeLists.txt) sends clang's own calls of these functions here and gives
 // their bodies the prefix __real_; their mangled names are the interface.
@@ -11,10 +11,15 @@
 //   v.x++                   instantiated forgets to read and write them
 //   1.5bf, 2.0H             suffixes that clang has not: _bf and h of
 //                           metal_literals
+//   float f() device        member functions for objects in an address space,
+//                           which clang knows in C++ for OpenCL alone
+//   "text"                  string literals are in the constant address space
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "clang/AST/ASTContext.h"
 #include "clang/AST/Expr.h"
 #include "clang/Lex/Preprocessor.h"
+#include "clang/Sema/DeclSpec.h"
 #include "clang/Sema/Initialization.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaPseudoObject.h"
@@ -35,6 +40,9 @@ using namespace clang;
   "_ZN5clang4Sema20CreateBuiltinUnaryOpENS_14SourceLocationENS_17UnaryOp" \
   "eratorKindEPNS_4ExprEb"
 #define NUMBER "_ZN5clang4Sema20ActOnNumericConstantERKNS_5TokenEPNS_5ScopeE"
+#define DECLARATOR "_ZN5clang4Sema20GetTypeForDeclaratorERNS_10DeclaratorE"
+#define LITERAL \
+  "_ZNK5clang10ASTContext25getStringLiteralArrayTypeENS_8QualTypeEj"
 
 QualType realConditional(Sema *, ExprResult &, ExprResult &, ExprResult &,
                          ExprValueKind &, ExprObjectKind &,
@@ -52,6 +60,14 @@ ExprResult wrapUnary(Sema *, SourceLocation, UnaryOperatorKind, Expr *,
                      bool) __asm__("__wrap_" UNARY);
 ExprResult realNumber(Sema *, const Token &, Scope *) __asm__("__real_" NUMBER);
 ExprResult wrapNumber(Sema *, const Token &, Scope *) __asm__("__wrap_" NUMBER);
+TypeSourceInfo *realDeclarator(Sema *,
+                               Declarator &) __asm__("__real_" DECLARATOR);
+TypeSourceInfo *wrapDeclarator(Sema *,
+                               Declarator &) __asm__("__wrap_" DECLARATOR);
+QualType realLiteral(const ASTContext *, QualType,
+                     unsigned) __asm__("__real_" LITERAL);
+QualType wrapLiteral(const ASTContext *, QualType,
+                     unsigned) __asm__("__wrap_" LITERAL);
 
 namespace {
 
@@ -94,6 +110,62 @@ bool readProperty(Sema &S, Expr *&E) {
   const ExprResult Value = S.CheckPlaceholderExpr(E);
   if (Value.isUsable()) E = Value.get();
   return Value.isUsable();
+}
+
+// The address space that a member function names for its object; the rewriter
+// spells it as OpenCL does, so that clang parses it (source_members.c).
+LangAS objectSpace(const DeclaratorChunk::FunctionTypeInfo &Function) {
+  if (Function.MethodQualifiers)
+    for (const ParsedAttr &A : Function.MethodQualifiers->getAttributes())
+      switch (A.getKind()) {
+        case ParsedAttr::AT_OpenCLGlobalAddressSpace: return LangAS::sycl_global;
+        case ParsedAttr::AT_OpenCLLocalAddressSpace: return LangAS::sycl_local;
+        case ParsedAttr::AT_OpenCLConstantAddressSpace:
+          return LangAS::sycl_global_host;
+        default: break;
+      }
+  return LangAS::Default;
+}
+
+// Is there a static function of the name in the class that D's own names?
+bool definesStatic(Sema &S, Declarator &D) {
+  DeclContext *Class = S.computeDeclContext(D.getCXXScopeSpec(), true);
+  if (!Class) return false;
+  for (const NamedDecl *Found :
+       Class->lookup(S.GetNameForDeclarator(D).getName())) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(Found->getUnderlyingDecl());
+    if (Method && Method->isStatic()) return true;
+  }
+  return false;
+}
+
+// Does D, in the user's source, declare a member function with an object?
+bool declaresMethod(Sema &S, Declarator &D) {
+  const DeclSpec &Specifiers = D.getDeclSpec();
+  if (S.getSourceManager().isInSystemHeader(D.getIdentifierLoc()) ||
+      Specifiers.isFriendSpecified() ||
+      Specifiers.getStorageClassSpec() != DeclSpec::SCS_unspecified)
+    return false;
+  switch (D.getName().getKind()) {
+    case UnqualifiedIdKind::IK_Identifier:
+    case UnqualifiedIdKind::IK_ConversionFunctionId: break;
+    case UnqualifiedIdKind::IK_OperatorFunctionId:
+      switch (D.getName().OperatorFunctionId.Operator) {
+        case OO_New:
+        case OO_Array_New:
+        case OO_Delete:
+        case OO_Array_Delete: return false;
+        default: break;
+      }
+      break;
+    default: return false;
+  }
+  if (D.getCXXScopeSpec().isEmpty())
+    return D.getContext() == DeclaratorContext::Member;
+  const NestedNameSpecifier *Scope = D.getCXXScopeSpec().getScopeRep();
+  return (Scope->getKind() == NestedNameSpecifier::TypeSpec ||
+          Scope->getKind() == NestedNameSpecifier::TypeSpecWithTemplate) &&
+         !definesStatic(S, D);
 }
 
 }  // namespace
@@ -159,4 +231,29 @@ ExprResult wrapNumber(Sema *S, const Token &Number, Scope *Names) {
   Renamed.setLiteralData(Kept);
   Renamed.setLength(Taken.size());
   return realNumber(S, Renamed, Names);
+}
+
+// Clang compares address spaces of objects and functions only where the other
+// qualifiers differ; a restrict on every member function, and on no object,
+// sees to that.
+TypeSourceInfo *wrapDeclarator(Sema *S, Declarator &D) {
+  TypeSourceInfo *Info = realDeclarator(S, D);
+  if (!Info || !D.isFunctionDeclarator() || !declaresMethod(*S, D)) return Info;
+  // An attributed type would lose its attributes.
+  const auto *Function =
+      dyn_cast<FunctionProtoType>(Info->getType().getTypePtr());
+  if (!Function) return Info;
+  FunctionProtoType::ExtProtoInfo Extra = Function->getExtProtoInfo();
+  Extra.TypeQuals.addRestrict();
+  const LangAS Space = objectSpace(D.getFunctionTypeInfo());
+  if (Space != LangAS::Default) Extra.TypeQuals.addAddressSpace(Space);
+  // The source locations of a function's type do not depend on its qualifiers.
+  Info->overrideType(S->Context.getFunctionType(
+      Function->getReturnType(), Function->getParamTypes(), Extra));
+  return Info;
+}
+
+QualType wrapLiteral(const ASTContext *C, QualType Element, unsigned Length) {
+  return realLiteral(
+      C, C->getAddrSpaceQualType(Element, LangAS::sycl_global_host), Length);
 }

@@ -84,6 +84,15 @@ void findTestedConstants(const std::vector<mtlc_token> &Tokens,
   }
 }
 
+// Keywords of OpenCL that the rewriter uses; clang's parser knows them in every
+// language, its lexer does not.
+void addSpaceKeywords(Preprocessor &PP) {
+  IdentifierTable &Table = PP.getIdentifierTable();
+  Table.get("__global", tok::kw___global);
+  Table.get("__local", tok::kw___local);
+  Table.get("__constant", tok::kw___constant);
+}
+
 // Lexes the whole translation unit and rewrites it (source.h).
 bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
                 llvm::StringSet<> &TestedConstants) {
@@ -106,6 +115,7 @@ bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
   if (Tokens.back().isNot(tok::eof) ||
       !mtlc_rewrite_tokens(Described.data(), Described.size(), &Rewrite))
     return false;
+  addSpaceKeywords(PP);
   Result.reserve(Rewrite.count);
   for (size_t I = 0; I < Rewrite.count; ++I) {
     const Token &Origin = Tokens[Rewrite.tokens[I].origin];

@@ -313,6 +313,7 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
     out_parameters[i] = (mtli_parameter){
         .argument = {.name = facts[i].name},
         .enabling_constant = facts[i].enabling_constant,
+        .condition = facts[i].condition,
     };
     const builtin_input *input =
         facts[i].attribute == NULL ? NULL : find_builtin(facts[i].attribute);
@@ -327,6 +328,11 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
     }
   }
   return check_vectors_match(&r, count);
+}
+
+mtli_builtin mtlc_find_builtin(const char *attribute) {
+  const builtin_input *input = find_builtin(attribute);
+  return input == NULL ? MTLI_BUILTIN_NONE : input->builtin;
 }
 
 const char *mtlc_type_name(mtl_data_type type, uint32_t components) {

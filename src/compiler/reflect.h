@@ -40,6 +40,7 @@ typedef struct mtlc_parameter_facts {
   uint32_t size_bytes;    // 0 if unknown
   uint32_t alignment_bytes;
   int32_t enabling_constant;  // as mtli_parameter
+  const char *condition;      // likewise; NULL for none
   // Of a texture or a sampler, or an array of them, passed by value; type is
   // then a texture's component.
   bool is_texture;
@@ -66,6 +67,9 @@ typedef struct mtlc_parameter_error {
 bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
                              mtli_parameter *out_parameters,
                              mtlc_parameter_error *out_error);
+
+// Returns the built-in input that an attribute names, or MTLI_BUILTIN_NONE.
+mtli_builtin mtlc_find_builtin(const char *attribute);
 
 // Returns Metal's name for a scalar or a vector ("float4"), or NULL.
 const char *mtlc_type_name(mtl_data_type type, uint32_t components);

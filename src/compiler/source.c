@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // source.c: one pass over a translation unit's tokens that spells Metal's
-// attributes, threadgroup variables and function constants as clang knows
-// them, and drops the address spaces of member functions. Every look ahead or
+// attributes, threadgroup variables and what comes from outside as clang knows
+// them, and the address spaces of member functions. Every look ahead or
 // back is bounded by a statement or a constant, so the time is linear in the
 // number of tokens.
+#include "compiler/reflect.h"
 #include "compiler/source_scan.h"
 
 // --- threadgroup variables ---------------------------------------------------
@@ -96,9 +97,8 @@ static bool declares_object(const rewriter *r, size_t position) {
            (is_mark(r, i + 1, "*") || is_mark(r, i + 1, "&")));
 }
 
-// Does the declared name at the end of the specifiers have an initialiser?
-static bool has_initializer(const rewriter *r, size_t position) {
-  size_t i = skip_specifiers_and_name(r, position);
+// Does the declared name that ends at i have an initialiser?
+static bool has_initializer(const rewriter *r, size_t i) {
   while (i != 0 && is_mark(r, i, "[")) {
     i = skip_group(r, i, far_ahead(r, i));
   }
@@ -113,7 +113,7 @@ static void put_words(rewriter *r, const char *const *words, size_t count) {
 
 // What has an initialiser is marked, so that all other memory may stay as it
 // is when a threadgroup starts.
-static void put_threadgroup_storage(rewriter *r) {
+static void put_threadgroup_storage(rewriter *r, size_t behind_name) {
   static const char *const storage[] = {
       "static", "__attribute__",           "(", "(", "section",
       "(",      "\".mettle.threadgroup\"", ")"};
@@ -121,10 +121,49 @@ static void put_threadgroup_storage(rewriter *r) {
                                      "\"mettle.initialized\"", ")"};
   static const char *const close[] = {")", ")"};
   put_words(r, storage, sizeof storage / sizeof *storage);
-  if (has_initializer(r, r->position + THREADGROUP_KEYWORD_TOKENS)) {
+  if (has_initializer(r, behind_name)) {
     put_words(r, mark, sizeof mark / sizeof *mark);
   }
   put_words(r, close, sizeof close / sizeof *close);
+}
+
+// Does a variable's declaration start here whose address space follows its
+// type, as `S threadgroup s`? Returns where the space is, or 0.
+static size_t trailing_threadgroup(const rewriter *r) {
+  static const char *const statements[] = {"return", "goto", "case", "using",
+                                           "typedef", "delete", "throw"};
+  enum { MOST_TOKENS = 64 };
+  if (r->kind != SCOPE_BLOCK || r->depth != 0 || r->position != r->statement ||
+      is_any_word(r, r->position, statements, 7)) {
+    return 0;
+  }
+  const size_t limit = far_ahead(r, r->position);
+  size_t i = r->position;
+  while (i != 0 && i < limit && i - r->position < MOST_TOKENS &&
+         !is_threadgroup_keyword(r, i)) {
+    if (has_group(r, i)) {
+      i = skip_group(r, i + 1, limit);
+    } else if (token_at(r, i)->kind == MTLC_TOKEN_WORD || is_mark(r, i, "::")) {
+      i++;
+    } else if (is_mark(r, i, "<") && i > r->position) {
+      i = skip_angles(r, i, limit);
+    } else {
+      return 0;
+    }
+  }
+  if (i == 0 || i == r->position || !is_threadgroup_keyword(r, i)) {
+    return 0;
+  }
+  size_t name = i + THREADGROUP_KEYWORD_TOKENS;
+  while (is_word(r, name, "const") || is_word(r, name, "volatile")) {
+    name++;
+  }
+  return token_at(r, name)->kind == MTLC_TOKEN_WORD &&
+                 (is_mark(r, name + 1, ";") || is_mark(r, name + 1, "[") ||
+                  is_mark(r, name + 1, "=") || is_mark(r, name + 1, "{") ||
+                  is_mark(r, name + 1, ","))
+             ? i
+             : 0;
 }
 
 static bool declares_threadgroup_variable(const rewriter *r) {
@@ -166,11 +205,22 @@ static void put_array_parameter(rewriter *r) {
   r->array_name = 0;
 }
 
-// --- function constants ------------------------------------------------------
+// --- function constants and inputs at program scope --------------------------
 
-static bool has_function_constant(const rewriter *r, size_t begin, size_t end) {
+static bool names_input(const rewriter *r, size_t position) {
+  char name[64];
+  const mtlc_token *token = token_at(r, position);
+  if (token->kind != MTLC_TOKEN_WORD || token->length >= sizeof name) {
+    return false;
+  }
+  memcpy(name, token->text, token->length);
+  name[token->length] = '\0';
+  return mtlc_find_builtin(name) != MTLI_BUILTIN_NONE;
+}
+
+static bool comes_from_outside(const rewriter *r, size_t begin, size_t end) {
   for (size_t i = begin; i < end; i++) {
-    if (is_word(r, i, "function_constant")) {
+    if (is_word(r, i, "function_constant") || names_input(r, i)) {
       return true;
     }
   }
@@ -178,8 +228,9 @@ static bool has_function_constant(const rewriter *r, size_t begin, size_t end) {
 }
 
 // Does the declaration at the current position, in a namespace, carry
-// [[function_constant(n)]] on what it declares, not on a parameter?
-static bool declares_function_constant(const rewriter *r) {
+// [[function_constant(n)]] or the attribute of a built-in input on what it
+// declares, not on a parameter?
+static bool declares_outside_value(const rewriter *r) {
   const size_t limit = far_ahead(r, r->position);
   for (size_t i = r->position; i < limit;) {
     if (is_mark(r, i, ";") || is_mark(r, i, "{") || is_mark(r, i, "}")) {
@@ -193,7 +244,7 @@ static bool declares_function_constant(const rewriter *r) {
     if (end == 0) {
       return false;
     }
-    if (starts_attributes(r, i) && has_function_constant(r, i, end)) {
+    if (starts_attributes(r, i) && comes_from_outside(r, i, end)) {
       return true;
     }
     i = end;
@@ -311,7 +362,16 @@ static void copy_token(rewriter *r) {
 
 // Looks at the statement that starts here. Returns true if it is passed over.
 static bool start_statement(rewriter *r) {
-  r->is_constant = r->kind == SCOPE_NAMESPACE && declares_function_constant(r);
+  const size_t space = trailing_threadgroup(r);
+  if (space != 0) {
+    size_t behind_name = space + THREADGROUP_KEYWORD_TOKENS + 1;
+    while (is_word(r, behind_name - 1, "const") ||
+           is_word(r, behind_name - 1, "volatile")) {
+      behind_name++;
+    }
+    put_threadgroup_storage(r, behind_name);
+  }
+  r->is_constant = r->kind == SCOPE_NAMESPACE && declares_outside_value(r);
   if (r->is_constant) {
     put(r, r->position, "extern");
     return false;
@@ -327,10 +387,10 @@ static bool start_statement(rewriter *r) {
   return true;
 }
 
-static bool ends_in_object_space(const rewriter *r) {
+static bool put_object_space(rewriter *r) {
   return r->depth == 0 &&
          (r->kind == SCOPE_NAMESPACE || r->kind == SCOPE_CLASS) &&
-         mtlc_skip_object_space(r) != r->position;
+         mtlc_put_object_space(r);
 }
 
 static const char *const replaced_by_extern[] = {"static", "constexpr",
@@ -352,10 +412,12 @@ bool mtlc_rewrite_tokens(const mtlc_token *tokens, size_t count,
     } else if (r.is_constant && r.depth == 0 &&
                is_any_word(&r, r.position, replaced_by_extern, 3)) {
       r.position++;
-    } else if (ends_in_object_space(&r)) {
-      r.position = mtlc_skip_object_space(&r);
+    } else if (put_object_space(&r)) {
+      continue;
     } else if (declares_threadgroup_variable(&r)) {
-      put_threadgroup_storage(&r);
+      put_threadgroup_storage(
+          &r, skip_specifiers_and_name(
+                  &r, r.position + THREADGROUP_KEYWORD_TOKENS));
       put_range(&r, r.position, r.position + THREADGROUP_KEYWORD_TOKENS);
       r.position += THREADGROUP_KEYWORD_TOKENS;
     } else {

@@ -45,10 +45,11 @@ typedef struct mtlc_rewrite {
 //                               annotate("mettle.buffer", n); names that Metal
 //                               does not know stay, for clang to judge
 //   threadgroup float x[4];     in a block: static, and in the section
-//                               .mettle.threadgroup
-//   constant int c [[function_constant(n)]];   extern
-//   float get() const device;   float get() const; once if repeated with
-//                               another address space
+//                               .mettle.threadgroup; float threadgroup x too
+//   constant int c [[function_constant(n)]];
+//   uint i [[thread_position_in_grid]];    at program scope: extern
+//   float get() const device;   float get() const __global; a constructor's
+//                               goes, and the constructor if repeated
 //   void f(constant int x[4])   constant int (*x)
 //
 //   tokens  [count] any tokens, sense or no sense

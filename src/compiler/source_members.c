@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // source_members.c: member functions that name the address space of their
-// object, as `float get() const device;`. A C++ `this` points anywhere here, so
-// one function serves every address space: the qualifier goes, and so do
-// declarations that repeat an earlier one but for it.
+// object, as `float get() const device;`. The space is spelled as a qualifier
+// that clang parses there, and frontend_repairs.cpp makes it part of the
+// function's type. Constructors cannot have one: theirs goes, and so do
+// constructors that repeat an earlier one but for it.
 #include "compiler/source_scan.h"
 
 typedef struct member {
@@ -48,7 +49,7 @@ static size_t skip_qualifiers(const rewriter *r, size_t position,
   return 0;
 }
 
-size_t mtlc_skip_object_space(const rewriter *r) {
+bool mtlc_put_object_space(rewriter *r) {
   bool has_space = false;
   const bool follows_declarator =
       r->position > 0 && (is_mark(r, r->position - 1, ")") ||
@@ -56,8 +57,22 @@ size_t mtlc_skip_object_space(const rewriter *r) {
                           is_word(r, r->position - 1, "noexcept") ||
                           is_mark(r, r->position - 1, "&"));
   const size_t end = follows_declarator ? skip_space(r, r->position) : 0;
-  return end != 0 && skip_qualifiers(r, end, &has_space) != 0 ? end
-                                                              : r->position;
+  if (end == 0 || skip_qualifiers(r, end, &has_space) == 0) {
+    return false;
+  }
+  const bool is_constant =
+      is_word(r, r->position + SPACE_WORD, "opencl_global_host");
+  if (!r->is_constructor) {
+    put(r, r->position,
+        is_constant                           ? "__constant"
+        : is_threadgroup_keyword(r, r->position) ? "__local"
+                                                 : "__global");
+    if (is_constant) {
+      put(r, r->position, "const");
+    }
+  }
+  r->position = end;
+  return true;
 }
 
 static bool is_closing(const rewriter *r, size_t position) {
@@ -101,6 +116,50 @@ static size_t parameters_end(const rewriter *r) {
     }
   }
   return 0;
+}
+
+// Skips what may stand in front of a constructor's name.
+static size_t skip_function_specifiers(const rewriter *r, size_t end) {
+  static const char *const words[] = {"constexpr", "inline", "explicit",
+                                      "friend"};
+  size_t i = r->position;
+  while (i < end) {
+    if (is_word(r, i, "template") && is_mark(r, i + 1, "<")) {
+      i = skip_angles(r, i + 1, end);
+    } else if (has_group(r, i)) {
+      i = skip_group(r, i + 1, end);
+    } else if (starts_attributes(r, i)) {
+      i = skip_group(r, i, end);
+    } else if (is_any_word(r, i, words, 4)) {
+      i++;
+    } else {
+      return i;
+    }
+    if (i == 0) {
+      return end;
+    }
+  }
+  return end;
+}
+
+// Is what is declared here a constructor, as `name(` or `scope::name(`?
+static bool declares_constructor(const rewriter *r, size_t parameters) {
+  size_t i = skip_function_specifiers(r, parameters);
+  while (i < parameters && token_at(r, i)->kind == MTLC_TOKEN_WORD &&
+         !is_word(r, i, "operator")) {
+    if (is_mark(r, i + 1, "(")) {
+      return true;
+    }
+    i++;
+    if (is_mark(r, i, "<")) {
+      i = skip_angles(r, i, parameters);
+    }
+    if (i == 0 || !is_mark(r, i, "::")) {
+      return false;
+    }
+    i++;
+  }
+  return false;
 }
 
 // FNV-1a over the tokens but for address spaces of the object.
@@ -164,6 +223,10 @@ static void remember(rewriter *r, const member *added) {
 
 size_t mtlc_repeated_member_end(rewriter *r) {
   const size_t parameters = parameters_end(r);
+  r->is_constructor = parameters != 0 && declares_constructor(r, parameters);
+  if (!r->is_constructor) {
+    return 0;
+  }
   member found = {0};
   const size_t end =
       parameters == 0 ? 0 : skip_qualifiers(r, parameters, &found.has_space);

@@ -37,6 +37,7 @@ typedef struct rewriter {
   uint32_t depth;          // of ( and [ in the current statement
   size_t statement;        // position of its first token
   bool is_constant;        // it declares a function constant
+  bool is_constructor;     // it declares a constructor
   struct member *members;  // [member_count] in open scopes, source_members.c
   size_t member_count;
   size_t member_capacity;
@@ -164,6 +165,9 @@ static inline bool is_gnu_attribute(const rewriter *r, size_t position,
          is_mark(r, position + 1, "(") && is_mark(r, position + 2, "(");
 }
 
+// Where the word stands in an address space keyword's tokens.
+enum { SPACE_WORD = 3 };
+
 // Skips an address space keyword, as the prelude's macros expand it, with the
 // const that belongs to constant. Returns 0 if there is none.
 static inline size_t skip_space(const rewriter *r, size_t position) {
@@ -207,11 +211,11 @@ void mtlc_rewrite_attributes(rewriter *r);
 size_t mtlc_attributes_end(const rewriter *r, size_t position);
 
 // source_members.c: looks at the declaration that starts here, in a namespace
-// or a class. If it differs from an earlier one in the address space of its
-// object alone, returns the position behind it, else 0.
+// or a class. If it is a constructor that differs from an earlier one in the
+// address space of its object alone, returns the position behind it, else 0.
 size_t mtlc_repeated_member_end(rewriter *r);
-// source_members.c: the position behind address spaces at the end of a
-// function's declarator, or the current position.
-size_t mtlc_skip_object_space(const rewriter *r);
+// source_members.c: rewrites the address space of the object at the end of a
+// function's declarator. Returns false if there is none at the position.
+bool mtlc_put_object_space(rewriter *r);
 
 #endif

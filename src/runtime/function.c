@@ -96,7 +96,8 @@ static void arguments_fill(mtl_function *function) {
     }
     mtl_argument *argument = &function->arguments[function->argument_count++];
     *argument = parameter->argument;
-    argument->is_active = mtli_parameter_is_active(parameter, function->values);
+    argument->is_active = mtli_parameter_is_active(
+        parameter, function->library->compiled.code, function->values);
   }
 }
 

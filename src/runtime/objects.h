@@ -49,6 +49,7 @@ mtl_status mtli_constants_resolve(const mtli_code *code,
 
 // Tells whether an argument is there under the given constant values.
 bool mtli_parameter_is_active(const mtli_parameter *parameter,
+                              const mtli_code *code,
                               const mtli_constant_value *values);
 
 // Fails with MTL_INVALID_STATE for a device from before a fork.

@@ -204,6 +204,42 @@ TEST(constants, keep_an_argument) {
   CHECK(floats(out)[0] == 8.5f);
 }
 
+TEST(constants, leave_out_an_argument_by_a_computation) {
+  mtl_library *library = new_library(
+      "constant bool has [[function_constant(0)]];\n"
+      "constant int mode [[function_constant(1)]];\n"
+      "constant bool both = is_function_constant_defined(has) && has;\n"
+      "constant bool other = mode == -2 || (mode > 4 && !both);\n"
+      "kernel void f(device float *x [[buffer(0), function_constant(both)]],\n"
+      "  device float *y [[buffer(1), function_constant(other)]],\n"
+      "  device float *z [[buffer(2)]]) { z[0] = both + 2 * other; }\n");
+  static const struct {
+    int has;  // -1 for not defined
+    int mode;
+    bool x, y;
+  } cases[] = {{-1, 0, false, false}, {-1, 5, false, true},
+               {0, -2, false, true},  {1, 4, true, false},
+               {1, 5, true, false},   {1, -2, true, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    mtl_constant_values *values = new_values();
+    const bool has = cases[i].has == 1;
+    if (cases[i].has >= 0) {
+      CHECK_OK(mtl_constant_values_set(values, 0, MTL_TYPE_BOOL, 1, &has));
+    }
+    CHECK_OK(
+        mtl_constant_values_set(values, 1, MTL_TYPE_INT, 1, &cases[i].mode));
+    mtl_function *function = NULL;
+    CHECK_OK(mtl_function_create(library, "f", values, &function));
+    release_function_later(function);
+    size_t count = 0;
+    const mtl_argument *arguments = mtl_function_arguments(function, &count);
+    CHECK_EQUAL(count, 3);
+    CHECK_EQUAL(arguments[0].is_active, cases[i].x);
+    CHECK_EQUAL(arguments[1].is_active, cases[i].y);
+    CHECK(arguments[2].is_active);
+  }
+}
+
 TEST(constants, sizes_of_types) {
   CHECK_EQUAL(mtl_data_type_size(MTL_TYPE_NONE), 0);
   CHECK_EQUAL(mtl_data_type_size(MTL_TYPE_BOOL), 1);
