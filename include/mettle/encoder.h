@@ -185,6 +185,37 @@ MTL_API void mtl_blit_encoder_fill(mtl_blit_encoder *encoder,
 // Makes the device's writes to a managed buffer visible to the host.
 MTL_API void mtl_blit_encoder_synchronize(mtl_blit_encoder *encoder,
                                           mtl_buffer *buffer);
+// Makes the device's writes to a managed texture visible to the host.
+MTL_API void mtl_blit_encoder_synchronize_texture(mtl_blit_encoder *encoder,
+                                                  mtl_texture *texture);
+
+// Copies rows of texels from a buffer into a region of a level and slice.
+//
+//   bytes_per_row    from row to row in the buffer; 0 for rows without a gap
+//   bytes_per_image  from image to image of a 3-D region; 0 for no gap
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: a range or
+//            region that is not in the buffer or texture
+// Source     Metal: copyFromBuffer:…toTexture:…
+MTL_API void mtl_blit_encoder_copy_buffer_to_texture(
+    mtl_blit_encoder *encoder, mtl_buffer *source, size_t source_offset_bytes,
+    size_t bytes_per_row, size_t bytes_per_image, mtl_texture *target,
+    mtl_region region, uint32_t level, uint32_t slice);
+// The other way.
+MTL_API void mtl_blit_encoder_copy_texture_to_buffer(
+    mtl_blit_encoder *encoder, mtl_texture *source, mtl_region region,
+    uint32_t level, uint32_t slice, mtl_buffer *target,
+    size_t target_offset_bytes, size_t bytes_per_row, size_t bytes_per_image);
+// Copies a region between textures of one size of texel.
+//
+//   target_at   where the region begins in the target; its sides are ignored
+//
+// Source     Metal: copyFromTexture:…toTexture:…
+MTL_API void mtl_blit_encoder_copy_texture(
+    mtl_blit_encoder *encoder, mtl_texture *source, mtl_region region,
+    uint32_t source_level, uint32_t source_slice, mtl_texture *target,
+    mtl_region target_at, uint32_t target_level, uint32_t target_slice);
+
 MTL_API void mtl_blit_encoder_update_fence(mtl_blit_encoder *encoder,
                                            mtl_fence *fence);
 MTL_API void mtl_blit_encoder_wait_fence(mtl_blit_encoder *encoder,

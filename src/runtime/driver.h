@@ -118,6 +118,7 @@ struct mtl_event {
 typedef enum mtli_command_kind {
   MTLI_COMMAND_DISPATCH,
   MTLI_COMMAND_COPY,
+  MTLI_COMMAND_COPY_BOX,
   MTLI_COMMAND_FILL,
   MTLI_COMMAND_SYNCHRONIZE,
   MTLI_COMMAND_WAIT,
@@ -150,6 +151,14 @@ typedef struct mtli_dispatch {
   const char *debug_group;       // names joined by "/"; NULL outside of groups
 } mtli_dispatch;
 
+// One side of a copy of rows of bytes: texels of a texture, or a buffer's.
+typedef struct mtli_box_side {
+  mtl_buffer *buffer;
+  size_t offset_bytes;
+  size_t row_pitch;    // bytes from row to row
+  size_t image_pitch;  // bytes from image to image
+} mtli_box_side;
+
 struct mtli_command {
   mtli_command *next;
   mtli_command_kind kind;
@@ -166,6 +175,13 @@ struct mtli_command {
       size_t target_offset_bytes;
       size_t length_bytes;
     } copy;
+    struct {
+      mtli_box_side source;
+      mtli_box_side target;
+      size_t row_bytes;  // no count is 0
+      uint32_t rows;     // of an image
+      uint32_t images;
+    } copy_box;
     struct {
       mtl_buffer *buffer;
       size_t offset_bytes;

@@ -459,42 +459,26 @@ METTLE_INLINE float weight_of(sample_axis axis, bool is_high) {
   return is_high ? axis.fraction : 1.0f - axis.fraction;
 }
 
-// One level: (1-a)(1-b) T00 + a(1-b) T10 + (1-a)b T01 + ab T11 for two sides,
-// the products from left to right, the sum likewise.
-template <int Sides, bool IsCube, typename C, typename Tap>
-METTLE_INLINE plain<C, 4> sample_level(texture_handle t, ulong sampler,
-                                       uint level, sample_point at,
-                                       bool is_linear, Tap tap) {
-  level_taps<Sides, IsCube, C> taps =
-      find_taps<Sides, IsCube, C>(t, sampler, level, at, is_linear);
-  if constexpr (metal::is_same_v<C, float>) {
-    if (is_linear) {
-      plain<float, 4> sum = {0.0f, 0.0f, 0.0f, 0.0f};
-      float lost = 0.0f;
-      if constexpr (IsCube) {
-        for (uint corner = 0; corner < 4; corner++) {
-          float weight = weight_of(taps.x, corner & 1) *
-                         weight_of(taps.y, (corner & 2) != 0);
-          lost = taps.is_corner(corner) ? weight : lost;
-        }
-        lost = lost / 3.0f;
-      }
-#pragma clang loop unroll(disable)
-      for (uint corner = 0; corner < 1u << Sides; corner++) {
-        float weight = weight_of(taps.x, corner & 1);
-        if constexpr (Sides >= 2)
-          weight = weight * weight_of(taps.y, (corner & 2) != 0);
-        if constexpr (Sides == 3)
-          weight = weight * weight_of(taps.z, (corner & 4) != 0);
-        if constexpr (IsCube)
-          weight = taps.is_corner(corner) ? 0.0f : weight + lost;
-        plain<float, 4> texel = tap(taps.read(corner));
-        sum = sum + texel * weight;
-      }
-      return sum;
-    }
-  }
-  return tap(taps.read(0));
+// The texels' shares: (1-a)(1-b), a(1-b), (1-a)b, ab for two sides, products
+// from left to right. What a cube's corner lacks goes to the other three.
+template <int Sides, bool IsCube, typename C>
+METTLE_INLINE float share_of(const thread level_taps<Sides, IsCube, C> &taps,
+                             uint corner) {
+  float share = weight_of(taps.x, corner & 1);
+  if constexpr (Sides >= 2)
+    share = share * weight_of(taps.y, (corner & 2) != 0);
+  if constexpr (Sides == 3)
+    share = share * weight_of(taps.z, (corner & 4) != 0);
+  return share;
+}
+template <int Sides, bool IsCube, typename C>
+METTLE_INLINE float lost_share(
+    const thread level_taps<Sides, IsCube, C> &taps) {
+  float lost = 0.0f;
+  if constexpr (IsCube)
+    for (uint corner = 0; corner < 4; corner++)
+      lost = taps.is_corner(corner) ? share_of(taps, corner) : lost;
+  return lost / 3.0f;
 }
 
 // --- levels of detail --------------------------------------------------------
@@ -553,7 +537,8 @@ METTLE_INLINE sample_detail detail_of(texture_handle t, ulong,
           (square(g.dy[0]) + square(g.dy[1]) + square(g.dy[2])));
 }
 
-// Samples at a level of detail: chooses the filter and the levels.
+// Samples at a level of detail. One place reads all texels, one after the
+// other: what reads a texel is much code.
 template <int Sides, bool IsCube, typename C, typename Tap>
 METTLE_INLINE plain<C, 4> sample_texture(texture_handle t, ulong sampler,
                                          sample_point at, float lambda,
@@ -562,29 +547,47 @@ METTLE_INLINE plain<C, 4> sample_texture(texture_handle t, ulong sampler,
   float high = half_value(field_of(sampler, sampler_lod_max, 16));
   lambda = lambda > low ? lambda : low;
   lambda = lambda < high ? lambda : high;
-  uint mag = field_of(sampler, sampler_mag, 1);
-  uint min = field_of(sampler, sampler_min, 1);
-  bool is_linear = (lambda > 0.0f ? min : mag) != 0;
+  uint filter = lambda > 0.0f ? field_of(sampler, sampler_min, 1)
+                              : field_of(sampler, sampler_mag, 1);
+  bool is_linear = metal::is_same_v<C, float> && filter != 0;
   uint mip = field_of(sampler, sampler_mip, 2);
-  if (mip == 0)
-    return sample_level<Sides, IsCube, C>(t, sampler, 0, at, is_linear, tap);
-  int last = (int)t->level_count - 1;
-  lambda = lambda < (float)last ? lambda : (float)last;
-  if (mip == 1) {
-    int nearest = small_integer(floor_of(lambda + 0.5f));
-    return sample_level<Sides, IsCube, C>(
-        t, sampler, (uint)bounded_index(nearest, last + 1), at, is_linear, tap);
+  uint level = 0;
+  uint level_end = 1;
+  float fraction = 0.0f;
+  if (mip != 0) {
+    int last = (int)t->level_count - 1;
+    lambda = lambda < (float)last ? lambda : (float)last;
+    float whole = floor_of(mip == 1 ? lambda + 0.5f : lambda);
+    level = (uint)bounded_index(small_integer(whole), last + 1);
+    fraction = mip == 1 ? 0.0f : lambda - whole;
+    level_end = level + (fraction > 0.0f ? 2 : 1);
   }
-  float whole = floor_of(lambda);
-  float fraction = lambda - whole;
-  uint level = (uint)bounded_index(small_integer(whole), last + 1);
-  plain<C, 4> result =
-      sample_level<Sides, IsCube, C>(t, sampler, level, at, is_linear, tap);
-  if constexpr (metal::is_same_v<C, float>) {
-    if (fraction > 0.0f) {
-      plain<C, 4> coarser = sample_level<Sides, IsCube, C>(
-          t, sampler, level + 1, at, is_linear, tap);
-      result = result * (1.0f - fraction) + coarser * fraction;
+  float level_share = 1.0f - fraction;
+  plain<C, 4> result = {C(0), C(0), C(0), C(0)};
+#pragma clang loop unroll(disable)
+  for (; level < level_end; level++) {
+    level_taps<Sides, IsCube, C> taps =
+        find_taps<Sides, IsCube, C>(t, sampler, level, at, is_linear);
+    float lost = lost_share(taps);
+    uint corner_end = is_linear ? 1u << Sides : 1u;
+    plain<C, 4> sum = {C(0), C(0), C(0), C(0)};
+#pragma clang loop unroll(disable)
+    for (uint corner = 0; corner < corner_end; corner++) {
+      plain<C, 4> texel = tap(taps.read(corner));
+      if constexpr (metal::is_same_v<C, float>) {
+        float share = share_of(taps, corner);
+        if constexpr (IsCube)
+          share = taps.is_corner(corner) ? 0.0f : share + lost;
+        sum = is_linear ? sum + texel * share : texel;
+      } else {
+        sum = texel;
+      }
+    }
+    if constexpr (metal::is_same_v<C, float>) {
+      result = fraction > 0.0f ? result + sum * level_share : sum;
+      level_share = fraction;
+    } else {
+      result = sum;
     }
   }
   return result;
@@ -616,6 +619,106 @@ METTLE_INLINE plain<C, 4> gather_texels(texture_handle t, ulong sampler,
     result[3] = i == 3 ? value : result[3];
   }
   return result;
+}
+
+// --- what is sampled a thread at a time ---------------------------------------
+
+// All but colours of 2-D textures is called: it is rarer, and long.
+#define METTLE_TEXEL_SAMPLE(name, sides, is_cube, C, Tap)                      \
+  METTLE_TEXEL_FUNCTION plain<C, 4> sample_##name(                             \
+      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
+      int offset_y, int offset_z, uint image, float lambda,                    \
+      float reference) asm("mettle.texel.sample_" #name);                      \
+  inline plain<C, 4> sample_##name(                                            \
+      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
+      int offset_y, int offset_z, uint image, float lambda, float reference) { \
+    sample_point at = {{x, y, z}, {offset_x, offset_y, offset_z}, image};      \
+    return sample_texture<sides, is_cube, C>(t, sampler, at, lambda, Tap);     \
+  }
+#define METTLE_COMPARE_TAP \
+  compare_tap { sampler, reference }
+METTLE_TEXEL_SAMPLE(1d, 1, false, float, color_tap<float>())
+METTLE_TEXEL_SAMPLE(3d, 3, false, float, color_tap<float>())
+METTLE_TEXEL_SAMPLE(cube, 2, true, float, color_tap<float>())
+METTLE_TEXEL_SAMPLE(integer_1d, 1, false, uint, color_tap<uint>())
+METTLE_TEXEL_SAMPLE(integer_3d, 3, false, uint, color_tap<uint>())
+METTLE_TEXEL_SAMPLE(integer_cube, 2, true, uint, color_tap<uint>())
+METTLE_TEXEL_SAMPLE(compare_2d, 2, false, float, METTLE_COMPARE_TAP)
+METTLE_TEXEL_SAMPLE(compare_cube, 2, true, float, METTLE_COMPARE_TAP)
+#undef METTLE_TEXEL_SAMPLE
+
+#define METTLE_TEXEL_GATHER(name, is_cube, C, Tap)                             \
+  METTLE_TEXEL_FUNCTION plain<C, 4> gather_##name(                             \
+      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
+      int offset_y, uint image, uint component,                                \
+      float reference) asm("mettle.texel.gather_" #name);                      \
+  inline plain<C, 4> gather_##name(                                            \
+      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
+      int offset_y, uint image, uint component, float reference) {             \
+    sample_point at = {{x, y, z}, {offset_x, offset_y, 0}, image};             \
+    return gather_texels<is_cube, C>(t, sampler, at, component, Tap);          \
+  }
+METTLE_TEXEL_GATHER(cube, true, float, color_tap<float>())
+METTLE_TEXEL_GATHER(integer_cube, true, uint, color_tap<uint>())
+METTLE_TEXEL_GATHER(compare_2d, false, float, METTLE_COMPARE_TAP)
+METTLE_TEXEL_GATHER(compare_cube, true, float, METTLE_COMPARE_TAP)
+#undef METTLE_TEXEL_GATHER
+
+#define METTLE_POINT                                                   \
+  at.c[0], at.c[1], at.c[2], at.offset[0], at.offset[1], at.offset[2], \
+      at.image, lambda
+// A colour: as a vector of threads or by a call.
+template <int Sides, bool IsCube, typename C>
+METTLE_INLINE plain<C, 4> sample_color(texture_handle t, ulong sampler,
+                                       sample_point at, float lambda) {
+  constexpr bool is_float = metal::is_same_v<C, float>;
+  if constexpr (Sides == 2 && !IsCube)
+    return sample_texture<2, false, C>(t, sampler, at, lambda, color_tap<C>());
+  else if constexpr (is_float && IsCube)
+    return sample_cube(t, sampler, METTLE_POINT, 0.0f);
+  else if constexpr (is_float && Sides == 1)
+    return sample_1d(t, sampler, METTLE_POINT, 0.0f);
+  else if constexpr (is_float)
+    return sample_3d(t, sampler, METTLE_POINT, 0.0f);
+  else if constexpr (IsCube)
+    return sample_integer_cube(t, sampler, METTLE_POINT, 0.0f);
+  else if constexpr (Sides == 1)
+    return sample_integer_1d(t, sampler, METTLE_POINT, 0.0f);
+  else
+    return sample_integer_3d(t, sampler, METTLE_POINT, 0.0f);
+}
+template <bool IsCube>
+METTLE_INLINE float sample_comparison(texture_handle t, ulong sampler,
+                                      sample_point at, float lambda,
+                                      float reference) {
+  if constexpr (IsCube)
+    return sample_compare_cube(t, sampler, METTLE_POINT, reference)[0];
+  else
+    return sample_compare_2d(t, sampler, METTLE_POINT, reference)[0];
+}
+#undef METTLE_POINT
+template <bool IsCube, typename C>
+METTLE_INLINE plain<C, 4> gather_color(texture_handle t, ulong sampler,
+                                       sample_point at, uint component) {
+  if constexpr (!IsCube)
+    return gather_texels<false, C>(t, sampler, at, component, color_tap<C>());
+  else if constexpr (metal::is_same_v<C, float>)
+    return gather_cube(t, sampler, at.c[0], at.c[1], at.c[2], 0, 0, at.image,
+                       component, 0.0f);
+  else
+    return gather_integer_cube(t, sampler, at.c[0], at.c[1], at.c[2], 0, 0,
+                               at.image, component, 0.0f);
+}
+template <bool IsCube>
+METTLE_INLINE float_texel gather_comparison(texture_handle t, ulong sampler,
+                                            sample_point at, float reference) {
+  if constexpr (IsCube)
+    return gather_compare_cube(t, sampler, at.c[0], at.c[1], at.c[2], 0, 0,
+                               at.image, 0, reference);
+  else
+    return gather_compare_2d(t, sampler, at.c[0], at.c[1], at.c[2],
+                             at.offset[0], at.offset[1], at.image, 0,
+                             reference);
 }
 
 }  // namespace __mettle

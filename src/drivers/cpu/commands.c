@@ -98,6 +98,7 @@ static void run_work(cpu_queue *queue, mtli_command *command,
       cpu_dispatch_run(queue, command, context);
       break;
     case MTLI_COMMAND_COPY: cpu_copy_run(queue, command, context); break;
+    case MTLI_COMMAND_COPY_BOX: cpu_copy_box_run(queue, command, context); break;
     case MTLI_COMMAND_FILL: cpu_fill_run(queue, command, context); break;
     case MTLI_COMMAND_SYNCHRONIZE:
       if (cpu_is_discrete(queue->queue.device)) {

@@ -262,6 +262,8 @@ void cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context);
 void cpu_copy_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context);
+void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
+                      cpu_context *context);
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context);
 

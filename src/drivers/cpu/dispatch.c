@@ -192,6 +192,27 @@ static void copy_pieces(cpu_job *job, uint64_t first, uint64_t end,
          source + command->copy.source_offset_bytes + from, to - from);
 }
 
+// A row of a box is a piece.
+static void copy_rows(cpu_job *job, uint64_t first, uint64_t end,
+                      cpu_context *context) {
+  (void)context;
+  const mtli_command *command = job->command;
+  const mtli_box_side *source = &command->copy_box.source;
+  const mtli_box_side *target = &command->copy_box.target;
+  const char *from =
+      (const char *)(uintptr_t)source->buffer->gpu_address +
+      source->offset_bytes;
+  char *to =
+      (char *)(uintptr_t)target->buffer->gpu_address + target->offset_bytes;
+  for (uint64_t i = first; i < end; i++) {
+    const size_t image = i / command->copy_box.rows;
+    const size_t row = i % command->copy_box.rows;
+    memcpy(to + image * target->image_pitch + row * target->row_pitch,
+           from + image * source->image_pitch + row * source->row_pitch,
+           command->copy_box.row_bytes);
+  }
+}
+
 static void fill_pieces(cpu_job *job, uint64_t first, uint64_t end,
                         cpu_context *context) {
   (void)context;
@@ -216,6 +237,16 @@ static void run_blit(cpu_queue *queue, mtli_command *command,
 void cpu_copy_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context) {
   run_blit(queue, command, copy_pieces, command->copy.length_bytes, context);
+}
+
+void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
+                      cpu_context *context) {
+  static _Atomic uint64_t row_ns;
+  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
+  job->run = copy_rows;
+  job->piece_count =
+      (uint64_t)command->copy_box.rows * command->copy_box.images;
+  run_job(queue, job, &row_ns, context);
 }
 
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
