@@ -43,7 +43,7 @@ _mettle() {
   if [[ $word == -* ]]; then
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json" ;;
-      compile) shared+=" -o --dump-after --report --kernel" ;;
+      compile) shared+=" -o --dump-after --report --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
         shared=${shared/--constant /}

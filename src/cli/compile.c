@@ -11,6 +11,7 @@ enum {
   OPTION_DUMP_AFTER,
   OPTION_REPORT,
   OPTION_KERNEL,
+  OPTION_GROUP,
 };
 
 static const option_spec compile_option_specs[] = {
@@ -19,6 +20,7 @@ static const option_spec compile_option_specs[] = {
     {"--dump-after", OPTION_DUMP_AFTER, true},
     {"--report", OPTION_REPORT, false},
     {"--kernel", OPTION_KERNEL, true},
+    {"--group", OPTION_GROUP, true},
     {NULL, 0, false},
 };
 
@@ -27,8 +29,19 @@ typedef struct compile_options {
   const char *output;
   const char *dump_after;
   const char *kernel;  // NULL for all
+  uint32_t group[3];  // zeros for a guess
   bool report;
 } compile_options;
+
+static bool take_group(compile_options *options, const char *value,
+                       cli_error *error) {
+  if (!size_parse("--group", value, options->group, error)) {
+    return false;
+  }
+  const uint32_t *side = options->group;
+  return (side[0] && side[1] && side[2]) ||
+         cli_fail(error, CLI_USAGE, "--group %s: a side is 0", value);
+}
 
 static bool take_argument(compile_options *options, int id, const char *value,
                           cli_error *error) {
@@ -44,6 +57,7 @@ static bool take_argument(compile_options *options, int id, const char *value,
     case OPTION_DUMP_AFTER: options->dump_after = value; return true;
     case OPTION_REPORT: options->report = true; return true;
     case OPTION_KERNEL: options->kernel = value; return true;
+    case OPTION_GROUP: return take_group(options, value, error);
     default: return program_options_take(&options->program, id, value, error);
   }
 }
@@ -91,6 +105,8 @@ static bool show_kernel(const compile_options *options,
   const mtl_pipeline_desc desc = {
       .debug = options->program.compile.debug,
       .dump_after = options->dump_after,
+      .group_threads = {options->group[0], options->group[1],
+                        options->group[2]},
   };
   const bool ok = program_make_pipeline(function, &desc, &pipeline, error);
   if (ok && options->dump_after != NULL) {
@@ -162,6 +178,8 @@ static const char compile_help[] =
     "  --report               print how each kernel was compiled, and its "
     "limits\n"
     "  --kernel NAME          print of this kernel only\n"
+    "  --group X[,Y[,Z]]      make the code for such threadgroups; else for "
+    "rows of 32\n"
     "  --debug                compile for tier T0, as 'mettle run "
     "--debug'\n" PROGRAM_HELP
     "\n"

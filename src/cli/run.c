@@ -17,7 +17,11 @@ static bool open_pipeline(const run_options *options, run_state *state,
                              options->kernel, false, &state->function, error)) {
     return false;
   }
-  const mtl_pipeline_desc desc = {.debug = options->program.compile.debug};
+  // Zeros unless --group is given.
+  const mtl_pipeline_desc desc = {
+      .debug = options->program.compile.debug,
+      .group_threads = {options->group[0], options->group[1],
+                        options->group[2]}};
   if (!program_make_pipeline(state->function, &desc, &state->pipeline, error)) {
     return false;
   }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "code/group_class.h"
 #include "mettle/library.h"
 
 // What a parameter of a kernel is fed with. Buffers, threadgroup memory,
@@ -76,6 +77,11 @@ typedef struct mtli_kernel {
   // Known only in a pipeline's container:
   uint32_t static_threadgroup_bytes;
   uint32_t tier;  // mtli_tier of the machine code
+  // The threadgroups that the machine code is for. It is right for others too
+  // where their rows, or the count of their simdgroups, make no difference.
+  mtli_group_class group_class;
+  bool depends_on_row;
+  bool depends_on_single;
 } mtli_kernel;
 
 typedef struct mtli_constant {

@@ -48,6 +48,15 @@ static const unsigned container_record_bytes[SECTION_COUNT] = {
     [SECTION_DATA] = 1,
 };
 
+// A kernel's last word: bits 0 to 7 the row of its group class, then flags.
+enum {
+  KERNEL_ROW_MASK = 0xff,
+  KERNEL_IS_SINGLE = 1 << 8,
+  KERNEL_DEPENDS_ON_ROW = 1 << 9,
+  KERNEL_DEPENDS_ON_SINGLE = 1 << 10,
+  KERNEL_FLAGS_END = 1 << 11,
+};
+
 // Bits of a parameter's flags.
 enum {
   PARAMETER_IS_REFERENCE = 1,

@@ -341,13 +341,17 @@ static mtl_status read_kernel(container_reader *reader, mtli_cursor *cursor,
   kernel->max_total_threads_per_threadgroup = mtli_cursor_u32(cursor);
   kernel->static_threadgroup_bytes = mtli_cursor_u32(cursor);
   kernel->tier = mtli_cursor_u32(cursor);
-  const uint32_t reserved = mtli_cursor_u32(cursor);
+  const uint32_t flags = mtli_cursor_u32(cursor);
   if (kernel->tier > MTLI_TIER_1) {
     return bad_record(SECTION_KERNELS, offset, "the tier", kernel->tier);
   }
-  if (reserved) {
-    return bad_record(SECTION_KERNELS, offset, "the reserved word", reserved);
+  if (flags >= KERNEL_FLAGS_END) {
+    return bad_record(SECTION_KERNELS, offset, "the group class", flags);
   }
+  kernel->group_class.row = flags & KERNEL_ROW_MASK;
+  kernel->group_class.is_single = (flags & KERNEL_IS_SINGLE) != 0;
+  kernel->depends_on_row = (flags & KERNEL_DEPENDS_ON_ROW) != 0;
+  kernel->depends_on_single = (flags & KERNEL_DEPENDS_ON_SINGLE) != 0;
   return read_parameters(reader, offset, kernel);
 }
 

@@ -71,7 +71,11 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
   mtli_bytes_append_u32(out, kernel->max_total_threads_per_threadgroup);
   mtli_bytes_append_u32(out, kernel->static_threadgroup_bytes);
   mtli_bytes_append_u32(out, kernel->tier);
-  mtli_bytes_append_u32(out, 0);
+  mtli_bytes_append_u32(
+      out, (kernel->group_class.row & KERNEL_ROW_MASK) |
+               (kernel->group_class.is_single ? KERNEL_IS_SINGLE : 0) |
+               (kernel->depends_on_row ? KERNEL_DEPENDS_ON_ROW : 0) |
+               (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);
   }

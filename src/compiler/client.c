@@ -16,7 +16,7 @@
 #include "compiler/exchange.h"
 
 // Counts changes of what the key is made of.
-enum { KEY_VERSION = 1, CHECKSUM_BYTES = 16 };
+enum { KEY_VERSION = 2, CHECKSUM_BYTES = 16 };
 
 typedef struct job {
   mtlc_exchange exchange;

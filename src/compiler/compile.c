@@ -166,6 +166,9 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   mtli_kernel kernel = *p->kernel.kernel;
   kernel.static_threadgroup_bytes = p->kernel.static_threadgroup_bytes;
   kernel.tier = p->kernel.tier;
+  kernel.group_class = p->kernel.group_class;
+  kernel.depends_on_row = p->kernel.depends_on_row;
+  kernel.depends_on_single = p->kernel.depends_on_single;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
   mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,
@@ -219,8 +222,7 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
   pipeline p = {
       .request = request,
       .kernel = {.context = LLVMContextCreate(), .tier = request->tier}};
-  memcpy(p.kernel.group_threads, request->group_threads,
-         sizeof p.kernel.group_threads);
+  p.kernel.group_class = request->group_class;
   LLVMContextSetDiagnosticHandler(p.kernel.context, ignore_remarks,
                                   &llvm_error);
   mtl_status status = compile(&p, dump_after, out_result, &dump);

@@ -41,7 +41,7 @@ typedef struct mtli_pipeline_request {
   mtli_tier tier;
   const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
                        // NULL for the CPU that the process runs on
-  uint32_t group_threads[3];  // specialise on this threadgroup size; 0 if not
+  mtli_group_class group_class;  // what threadgroups to make it for
   const char *dump_after;  // a pass after which the IR is wanted in dump; such a
                            // request neither reads nor fills the cache; or NULL
 } mtli_pipeline_request;

@@ -47,13 +47,17 @@ typedef struct mtlc_kernel {
   const mtli_kernel *kernel;
   const mtli_constant_value *constant_values;  // [library->constant_count]
   mtli_tier tier;
-  uint32_t group_threads[3];  // 0 if not specialised
+  mtli_group_class group_class;
   LLVMTargetMachineRef target;
   // Left by lower_threadgroup_memory, or the vectoriser; a multiple of 64:
   uint32_t static_threadgroup_bytes;
   bool without_vectors;  // leave T1 to loops and coroutines; for tests
   // Set by the pass that made MTLC_GROUP_FUNCTION; those after it stand back.
   bool has_group;
+  // Set with it if the code is for threadgroups of group_class, and others
+  // would be wrong or slow (mtli_kernel).
+  bool depends_on_row;
+  bool depends_on_single;
   // Set with it if mettle.group needs no more of LLVM's optimiser.
   bool is_optimised;
   // The text for `mettle compile --report`, malloc'ed, grown by passes.

@@ -206,9 +206,8 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
   mtli_bytes_append_text(out, request->kernel_name);
   mtli_bytes_append_u32(out, (uint32_t)request->tier);
   mtli_bytes_append_text(out, request->target);
-  for (int i = 0; i < 3; ++i) {
-    mtli_bytes_append_u32(out, request->group_threads[i]);
-  }
+  mtli_bytes_append_u32(out, request->group_class.row);
+  mtli_bytes_append_u32(out, request->group_class.is_single);
   mtli_bytes_append_text(out, request->dump_after);
   mtli_bytes_append_u64(out, count);
   for (size_t i = 0; i < count; ++i) {
@@ -250,9 +249,8 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   const uint32_t tier = mtli_cursor_u32(&cursor);
   out_request->tier = (mtli_tier)tier;
   out_request->target = mtli_cursor_text(&cursor);
-  for (int i = 0; i < 3; ++i) {
-    out_request->group_threads[i] = mtli_cursor_u32(&cursor);
-  }
+  out_request->group_class.row = mtli_cursor_u32(&cursor);
+  out_request->group_class.is_single = mtli_cursor_u32(&cursor) != 0;
   out_request->dump_after = mtli_cursor_text(&cursor);
   read_constant_values(&cursor, arena, out_request);
   out_request->library_bytes =

@@ -33,6 +33,5 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }
-  mtlc_set_target_attributes(kernel);
   return mtlc_run_llvm_passes(kernel, pipeline);
 }

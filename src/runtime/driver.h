@@ -246,6 +246,16 @@ static inline bool mtli_queue_has_room(const mtl_queue *queue) {
 void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
                            size_t capacity);
 
+// Receives a container that the runtime owns; borrows it.
+typedef mtl_status mtli_take_code_fn(void *context, const mtli_code *code);
+
+// Compiles pipeline's function once more, or takes it from the cache, for
+// threadgroups of another class than pipeline->kernel's, and calls take. Only
+// for a kernel that depends on it. Blocks; any thread, holding no lock.
+mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
+                                     mtli_group_class group_class,
+                                     mtli_take_code_fn *take, void *context);
+
 // Counts the forks between the first process and this one. Threads, locks and
 // hardware of an object from another process number are lost: its destroy
 // slots may free memory, and touch nothing else.

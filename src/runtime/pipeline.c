@@ -11,6 +11,10 @@ struct mtli_pipeline_parts {
   mtli_compiled compiled;
   mtl_argument *arguments;  // [argument_count]
   size_t argument_count;
+  // What else code of the kernel can be made of; NULL if one is all it needs.
+  mtl_function *function;  // +1
+  mtli_tier tier;
+  char *target;  // NULL for this machine
   char *label;   // NULL for the kernel's name
   char *report;  // NULL for none
 };
@@ -20,6 +24,8 @@ static void pipeline_free(mtl_pipeline *pipeline) {
   if (parts) {
     mtli_compiled_clear(&parts->compiled);
     free(parts->arguments);
+    mtl_function_release(parts->function);  // -1
+    free(parts->target);
     free(parts->label);
     free(parts->report);
     free(parts);
@@ -102,8 +108,7 @@ static mtl_status take_code(mtl_pipeline *pipeline,
 }
 
 // Keeps what outlives function: arguments, label, report.
-static mtl_status take_texts(mtl_pipeline *pipeline,
-                             const mtl_function *function,
+static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
                              const mtl_pipeline_desc *desc) {
   struct mtli_pipeline_parts *parts = pipeline->parts;
   const mtli_code *code = parts->compiled.code;
@@ -126,6 +131,9 @@ static mtl_status take_texts(mtl_pipeline *pipeline,
       count++;
     }
   }
+  if (pipeline->kernel->depends_on_row || pipeline->kernel->depends_on_single) {
+    parts->function = mtl_function_retain(function);  // +1
+  }
   parts->label = mtli_label_copy(desc->label);
   const mtli_blob *report = mtli_code_find_blob(code, MTLI_BLOB_REPORT);
   if (report) {
@@ -134,7 +142,9 @@ static mtl_status take_texts(mtl_pipeline *pipeline,
   return MTL_OK;
 }
 
-static mtl_status compile(mtl_function *function, const mtl_pipeline_desc *desc,
+static mtl_status compile(const mtl_function *function,
+                          const struct mtli_pipeline_parts *parts,
+                          mtli_group_class group_class, const char *dump_after,
                           mtli_compiled *out_compiled) {
   const mtl_library *library = function->library;
   const mtli_pipeline_request request = {
@@ -143,14 +153,57 @@ static mtl_status compile(mtl_function *function, const mtl_pipeline_desc *desc,
       .kernel_name = function->kernel->name,
       .constant_values = function->values,
       .constant_count = library->compiled.code->constant_count,
-      .tier = desc->debug || library->compiled.code->debug ? MTLI_TIER_0
-                                                           : MTLI_TIER_1,
-      .dump_after = desc->dump_after,
-      // For runs under valgrind or an emulator, and to see what another
-      // machine would get.
-      .target = getenv("METTLE_CPU_TARGET"),
+      .tier = parts->tier,
+      .group_class = group_class,
+      .dump_after = dump_after,
+      .target = parts->target,
   };
   return mtli_compile_pipeline(&request, out_compiled);
+}
+
+// The threadgroups to make code for first: those that the client has named, or
+// else rows of whole simdgroups.
+static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
+  const uint32_t *size = desc->group_threads;
+  const uint32_t limit = desc->max_total_threads_per_threadgroup;
+  if (size[0] && size[1] && size[2]) {
+    return mtli_group_class_of(size, 0);
+  }
+  return (mtli_group_class){.row = MTLI_LONGEST_ROW,
+                            .is_single = limit && limit <= MTL_SIMD_WIDTH};
+}
+
+// Fills in what this and any later code of the pipeline is made of.
+static void choose_code(struct mtli_pipeline_parts *parts,
+                        const mtl_function *function,
+                        const mtl_pipeline_desc *desc) {
+  const bool debug = desc->debug || function->library->compiled.code->debug;
+  parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
+  // For runs under valgrind or an emulator, and to see what another machine
+  // would get.
+  const char *target = getenv("METTLE_CPU_TARGET");
+  parts->target = target ? strdup(target) : NULL;
+}
+
+mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
+                                     mtli_group_class group_class,
+                                     mtli_take_code_fn *take, void *context) {
+  const struct mtli_pipeline_parts *parts = pipeline->parts;
+  mtli_compiled compiled;
+  MTL_TRY(compile(parts->function, parts, group_class, NULL, &compiled));
+  const mtli_code *code = compiled.code;
+  const mtl_status status =
+      code->kernel_count == 1 &&
+              code->kernels[0].static_threadgroup_bytes ==
+                  pipeline->kernel->static_threadgroup_bytes &&
+              mtli_code_find_blob(code, pipeline->device->driver->code_kind)
+          ? take(context, code)
+          : mtli_fail(MTL_BAD_DATA,
+                      "the compiler's code for other threadgroups of '%s' is "
+                      "not of the same function",
+                      pipeline->kernel->name);
+  mtli_compiled_clear(&compiled);
+  return status;
 }
 
 mtl_status mtl_pipeline_create(mtl_function *function,
@@ -175,14 +228,13 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   }
   mtli_object_init(&pipeline->object, pipeline_destroy);
   pipeline->device = device;
-  mtl_status status = compile(function, desc, &parts->compiled);
-  if (status != MTL_OK) {
-    free(parts);
-    free(pipeline);
-    return status;
-  }
+  choose_code(parts, function, desc);
   pipeline->parts = parts;
-  status = take_code(pipeline, desc);
+  mtl_status status = compile(function, parts, first_class(desc),
+                              desc->dump_after, &parts->compiled);
+  if (status == MTL_OK) {
+    status = take_code(pipeline, desc);
+  }
   if (status == MTL_OK) {
     status = take_texts(pipeline, function, desc);
   }

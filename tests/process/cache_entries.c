@@ -196,7 +196,7 @@ TEST(cache, tells_pipelines_apart) {
   requests[1].kernel_name = "kernel b";
   requests[2].tier = MTLI_TIER_1;
   requests[3].target = "x86_64 x86-64-v3";
-  requests[4].group_threads[0] = 32;
+  requests[4].group_class.row = 32;
   requests[5].constant_values = &value;
   requests[5].constant_count = 1;
   requests[6].constant_values = &other_value;

@@ -47,7 +47,9 @@ static mtli_kernel kernels[] = {
      .parameter_count = 2,
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
-     .tier = MTLI_TIER_1},
+     .tier = MTLI_TIER_1,
+     .group_class = {16, true},
+     .depends_on_row = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -152,6 +154,10 @@ static void check_kernels(const mtli_code *code) {
   CHECK_EQUAL(scale->max_total_threads_per_threadgroup, 256);
   CHECK_EQUAL(scale->static_threadgroup_bytes, 1024);
   CHECK_EQUAL(scale->tier, MTLI_TIER_1);
+  CHECK_EQUAL(scale->group_class.row, 16);
+  CHECK(scale->group_class.is_single);
+  CHECK(scale->depends_on_row);
+  CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);
   check_first_parameter(&scale->parameters[0]);
   CHECK_EQUAL(scale->parameters[1].builtin, MTLI_THREAD_POSITION_IN_GRID);

@@ -74,7 +74,8 @@ static bool read_pipeline_request(const void *data, size_t size) {
     CHECK_TEXT(request.kernel_name, "scale");
     CHECK_EQUAL(request.tier, MTLI_TIER_1);
     CHECK_TEXT(request.target, "x86_64 x86-64-v3");
-    CHECK_EQUAL(request.group_threads[2], 7);
+    CHECK_EQUAL(request.group_class.row, 16);
+    CHECK(request.group_class.is_single);
     CHECK(request.dump_after == NULL);
     CHECK_EQUAL(request.constant_count, 2);
     CHECK(!request.constant_values[0].is_set);
@@ -99,7 +100,7 @@ TEST(protocol, carries_pipeline_requests) {
                                .constant_count = 2,
                                .tier = MTLI_TIER_1,
                                .target = "x86_64 x86-64-v3",
-                               .group_threads = {1, 2, 7}},
+                               .group_class = {16, true}},
       &message);
   check_only_whole(&message, read_pipeline_request);
   mtli_bytes_clear(&message);

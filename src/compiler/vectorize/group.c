@@ -198,13 +198,16 @@ static LLVMValueRef fits(const chooser *c, uint8_t row) {
   return LLVMBuildAnd(c->builder, whole, small, "");
 }
 
-static void call_loop(const chooser *c, uint8_t row) {
+static LLVMValueRef loop_of(const chooser *c, uint8_t row) {
   char name[32];
   snprintf(name, sizeof name, "mettle.simdgroups.%u", row);
+  return LLVMGetNamedFunction(c->kernel->module, name);
+}
+
+static void call_loop(const chooser *c, uint8_t row) {
   LLVMValueRef arguments[4];
   LLVMGetParams(c->group, arguments);
-  mtlc_call(c->builder, LLVMGetNamedFunction(c->kernel->module, name),
-            arguments, 4);
+  mtlc_call(c->builder, loop_of(c, row), arguments, 4);
   LLVMBuildRetVoid(c->builder);
 }
 
@@ -232,6 +235,10 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
     LLVMPositionBuilderAtEnd(c.builder, no);
   }
   call_loop(&c, variants[variant_count - 1].row);
+  if (variant_count == 1) {
+    // Each function costs code generation, however small.
+    mtlc_set_attribute(loop_of(&c, variants[0].row), "alwaysinline", 0);
+  }
   LLVMDisposeBuilder(c.builder);
 }
 
@@ -242,6 +249,7 @@ static void define_context_bytes(mtlc_kernel *kernel, bool has_waits,
       mtlc_declare(kernel->module, MTLC_CONTEXT_BYTES_FUNCTION,
                    LLVMFunctionType(types.i64, &types.i32, 1, 0));
   mtlc_set_attribute(function, "nounwind", 0);
+  mtlc_set_attribute(function, "alwaysinline", 0);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   LLVMPositionBuilderAtEnd(
       builder, LLVMAppendBasicBlockInContext(kernel->context, function, ""));

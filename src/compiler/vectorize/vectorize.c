@@ -91,45 +91,28 @@ static void survey_call(LLVMValueRef instruction, void *context) {
   }
 }
 
-static bool is_single_simdgroup(const mtlc_kernel *kernel) {
-  const uint32_t *size = kernel->group_threads;
-  const uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+static bool is_limited_to_one(const mtlc_kernel *kernel) {
   const uint32_t limit = kernel->kernel->max_total_threads_per_threadgroup;
-  return (threads > 0 && threads <= LANES) || (limit > 0 && limit <= LANES);
+  return limit > 0 && limit <= LANES;
 }
 
-static uint8_t row_of_size(const uint32_t *size) {
-  if (size[1] == 1 && size[2] == 1) {
-    return LANES;
-  }
-  uint8_t row = LANES;
-  while (row >= 4 && size[0] % row) {
-    row /= 2;
-  }
-  return row >= 4 ? row : 1;
-}
-
-// The row lengths to make code for, the best first; the last fits any group.
+// The row lengths to make code for: one, or all that are worth it if the
+// threadgroups are not known, the best first; the last then fits any group.
 static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
                             uint8_t rows[MAXIMUM_VARIANTS]) {
   uint32_t count = 0;
   if (!survey.asks_x && !survey.asks_other) {
     rows[count++] = LANES;
-    return count;
-  }
-  if (kernel->group_threads[0]) {
-    rows[count++] = row_of_size(kernel->group_threads);
+  } else if (kernel->group_class.row) {
+    rows[count++] = (uint8_t)kernel->group_class.row;
   } else {
     rows[count++] = LANES;
     if (survey.asks_other) {
       if (survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
-        rows[count++] =
-            16;  // 16 x 16: worth code of its own while that is cheap
+        rows[count++] = 16;
       }
       rows[count++] = 8;
     }
-  }
-  if (rows[count - 1] != 1) {
     rows[count++] = 1;
   }
   return count;
@@ -272,7 +255,8 @@ static mtl_status build_graph(vectorizer *v) {
 static mtl_status emit_all(vectorizer *v) {
   call_survey survey = {0};
   mtlc_for_each_instruction(v->kernel->thread, survey_call, &survey);
-  v->single_simdgroup = is_single_simdgroup(v->kernel);
+  const bool limited = is_limited_to_one(v->kernel);
+  v->single_simdgroup = limited || v->kernel->group_class.is_single;
   v->has_waits = survey.has_barrier && !v->single_simdgroup;
   uint8_t rows[MAXIMUM_VARIANTS];
   const uint32_t count = choose_rows(v->kernel, survey, rows);
@@ -281,6 +265,8 @@ static mtl_status emit_all(vectorizer *v) {
       return refuse(v);
     }
   }
+  v->kernel->depends_on_row = count == 1 && (survey.asks_x || survey.asks_other);
+  v->kernel->depends_on_single = survey.has_barrier && !limited;
   return MTL_OK;
 }
 

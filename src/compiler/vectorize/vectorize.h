@@ -9,8 +9,9 @@
 
 // Requires kernel->thread as docs/ir.md, everything inlined, threadgroup
 // variables still globals in their section. Leaves the two functions of
-// code/cpu_abi.h in the module and the thread function unused; works for any
-// threadgroup size, best for kernel->group_threads where that is set.
+// code/cpu_abi.h in the module and the thread function unused; works for
+// threadgroups of kernel->group_class, which is set to what the code is good
+// for, with depends_on_row and depends_on_single.
 //
 // On MTL_UNSUPPORTED the thread function is still whole (though simplified),
 // nothing else is left behind, and the caller runs it by coroutines. Either

@@ -19,6 +19,9 @@ mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
                             (uintptr_t)command_buffer->queue,
                             memory_order_relaxed);
     }
+    if (command->kind == MTLI_COMMAND_DISPATCH && !command_buffer->is_failed) {
+      cpu_dispatch_prepare(command);
+    }
     if (!command->is_ordered && previous) {
       previous->job.may_overlap = true;
       data->job.may_overlap = true;
@@ -81,12 +84,13 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   return !cpu_event_notify(command->event.event, &queue->watcher);
 }
 
-// Runs a command that works on buffers, unless the list has failed.
-static void run_work(cpu_queue *queue, mtli_command *command,
+// Runs a command that works on buffers, unless the list has failed. False if
+// the queue is left until it can.
+static bool run_work(cpu_queue *queue, mtli_command *command,
                      cpu_context *context) {
   if (queue->current->is_failed ||
       atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
-    return;
+    return true;
   }
   cpu_pool_weigh(queue->pool, context);
   if (queue->is_stale) {
@@ -95,8 +99,7 @@ static void run_work(cpu_queue *queue, mtli_command *command,
   }
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH:
-      cpu_dispatch_run(queue, command, context);
-      break;
+      return cpu_dispatch_run(queue, command, context);
     case MTLI_COMMAND_COPY: cpu_copy_run(queue, command, context); break;
     case MTLI_COMMAND_COPY_BOX: cpu_copy_box_run(queue, command, context); break;
     case MTLI_COMMAND_FILL: cpu_fill_run(queue, command, context); break;
@@ -108,6 +111,7 @@ static void run_work(cpu_queue *queue, mtli_command *command,
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: break;
   }
+  return true;
 }
 
 bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
@@ -130,8 +134,8 @@ bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
       if (!queue->current->is_failed && !run_wait(queue, command)) {
         return false;
       }
-    } else {
-      run_work(queue, command, context);
+    } else if (!run_work(queue, command, context)) {
+      return false;
     }
   }
   return cpu_queue_settle(queue, context);

@@ -51,12 +51,21 @@ typedef struct cpu_buffer {
   cpu_range *modified;   // managed: not yet copied to the device
 } cpu_buffer;
 
-typedef struct cpu_pipeline {
-  mtl_pipeline pipeline;
+// Machine code, loaded.
+typedef struct cpu_code {
   void *library;  // of dlopen
   int file;       // the memory file it came from, or -1 if closed
   mtli_cpu_entry *entry;
   mtli_cpu_context_bytes *context_bytes;
+} cpu_code;
+
+typedef struct cpu_variant cpu_variant;
+
+typedef struct cpu_pipeline {
+  mtl_pipeline pipeline;
+  cpu_code code;         // for threadgroups of pipeline.kernel->group_class
+  pthread_mutex_t lock;  // of variants
+  _Atomic(cpu_variant *) variants;  // for those of other classes; only grows
   _Atomic uint64_t group_ns;  // time of a threadgroup lately; 0 if unknown
 } cpu_pipeline;
 
@@ -89,6 +98,9 @@ struct cpu_job {
   cpu_job_run_fn *run;
   size_t scratch_bytes;  // that run needs of a context
   mtli_cpu_launch launch;
+  // Of a dispatch: for its threadgroups, and for those cut off along x.
+  const cpu_code *code;
+  const cpu_code *edge_code;
   uint64_t piece_count;
   uint64_t chunk;               // pieces taken at a time
   _Atomic uint64_t next_piece;  // the first one not taken
@@ -232,8 +244,33 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
 cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
 
-// --- queue.c, commands.c, help.c
-// -----------------------------------------------------
+// --- pipeline.c, variants.c --------------------------------------------------
+
+// Loads what a pipeline's container holds.
+mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code);
+void cpu_code_unload(const cpu_code *code, bool is_inherited);
+
+// The classes of a dispatch's threadgroups: of whole ones, and of those that
+// the grid cuts off along x.
+typedef struct cpu_classes {
+  mtli_group_class whole;
+  mtli_group_class edge;
+} cpu_classes;
+cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
+                           const uint32_t group_threads[3]);
+
+// Finds the code for threadgroups of a class. Where it is still being made, or
+// that begins now, *out_code is NULL and *out_variant set. Does not wait. Any
+// thread. Errors: of the compilation, if it has failed.
+mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
+                         const cpu_code **out_code, cpu_variant **out_variant);
+// Begins to make it if that has not been done, or has failed. Any thread.
+void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class);
+// Has watcher called when variant is no longer pending; false if it is not.
+bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher);
+void cpu_variants_free(cpu_pipeline *pipeline);
+
+// --- queue.c, commands.c, help.c ---------------------------------------------
 
 // Runs a queue that is in state RUNNING, until it has nothing to do, waits, or
 // has reached the goal.
@@ -257,8 +294,11 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context);
 void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 
-// Runs a dispatch, or hands it to the pool.
-void cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
+// Begins to make the code that a dispatch will need.
+void cpu_dispatch_prepare(const mtli_command *command);
+// Runs a dispatch, or hands it to the pool. False if it has to wait for code:
+// the queue is left until that is there.
+bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context);
 void cpu_copy_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context);

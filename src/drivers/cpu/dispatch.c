@@ -107,9 +107,22 @@ static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
 
 static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
                        cpu_context *context) {
-  cpu_pipeline *pipeline = (cpu_pipeline *)job->command->dispatch.pipeline;
-  pipeline->entry(&job->launch, (uint32_t)first, (uint32_t)end,
-                  context->scratch);
+  const uint64_t row = job->launch.group_count[0];
+  if (job->edge_code == job->code) {
+    job->code->entry(&job->launch, (uint32_t)first, (uint32_t)end,
+                     context->scratch);
+    return;
+  }
+  // The last of each row of threadgroups is cut off.
+  while (first < end) {
+    const uint64_t edge = first - first % row + row - 1;
+    const bool is_edge = first == edge;
+    const uint64_t stop = is_edge ? first + 1 : at_most(edge, end);
+    const cpu_code *code = is_edge ? job->edge_code : job->code;
+    code->entry(&job->launch, (uint32_t)first, (uint32_t)stop,
+                context->scratch);
+    first = stop;
+  }
 }
 
 // Reads the count of threadgroups of an indirect dispatch. False if there is
@@ -162,21 +175,85 @@ static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
   return true;
 }
 
-void cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
+void cpu_dispatch_prepare(const mtli_command *command) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
+  // An indirect grid is whole threadgroups.
+  const cpu_classes classes =
+      cpu_classes_of(dispatch->indirect ? dispatch->group_threads
+                                        : dispatch->grid_threads,
+                     dispatch->group_threads);
+  cpu_code_prepare(pipeline, classes.whole);
+  cpu_code_prepare(pipeline, classes.edge);
+}
+
+typedef enum code_state { CODE_READY, CODE_AWAITED, CODE_FAILED } code_state;
+
+// Finds the code for one class of a dispatch's threadgroups. If it has to be
+// awaited, others run the queue from now on.
+static code_state take_code(cpu_queue *queue, mtli_command *command,
+                            mtli_group_class group_class,
+                            const cpu_code **out_code) {
+  cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
+  for (;;) {
+    cpu_variant *variant = NULL;
+    const mtl_status status =
+        cpu_code_find(pipeline, group_class, out_code, &variant);
+    if (status != MTL_OK) {
+      cpu_queue_fail(queue, status, "%s", mtl_last_error());
+      return CODE_FAILED;
+    }
+    if (*out_code) {
+      return CODE_READY;
+    }
+    // Once watched, another thread may run the queue, from this command on.
+    queue->next_command = command;
+    if (cpu_variant_watch(variant, &queue->watcher)) {
+      return CODE_AWAITED;
+    }
+    queue->next_command = command->next;
+  }
+}
+
+static code_state take_codes(cpu_queue *queue, mtli_command *command) {
+  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
+  const cpu_classes classes =
+      cpu_classes_of(job->launch.grid_threads, job->launch.group_threads);
+  const code_state state =
+      take_code(queue, command, classes.whole, &job->code);
+  return state == CODE_READY
+             ? take_code(queue, command, classes.edge, &job->edge_code)
+             : state;
+}
+
+static uint64_t context_bytes(const cpu_job *job) {
+  const uint32_t *group = job->launch.group_threads;
+  const uint32_t threads = group[0] * group[1] * group[2];
+  const uint64_t whole_bytes = job->code->context_bytes(threads);
+  return job->edge_code == job->code
+             ? whole_bytes
+             : at_least(whole_bytes, job->edge_code->context_bytes(threads));
+}
+
+bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context) {
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
   mtli_cpu_launch *launch = &job->launch;
   if (!prepare_launch(queue, &command->dispatch, launch)) {
-    return;
+    return true;
   }
-  const uint32_t *group = launch->group_threads;
+  const code_state state = take_codes(queue, command);
+  if (state != CODE_READY) {
+    return state == CODE_FAILED;
+  }
   job->run = run_groups;
   job->scratch_bytes = sizeof(mtli_cpu_position) + launch->threadgroup_bytes +
-                       pipeline->context_bytes(group[0] * group[1] * group[2]);
+                       context_bytes(job);
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, context);
+  return true;
 }
 
 static void copy_pieces(cpu_job *job, uint64_t first, uint64_t end,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pipeline.c: loads a shared object from memory, so that gdb, perf and the
 // dynamic linker treat it as any other: by name, with its debug information.
+// Code for further threadgroups is in variants.c.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,24 +56,25 @@ static void path_write(char *path, size_t capacity, int file) {
   snprintf(path + used, capacity - used, "%d", file);
 }
 
-static mtl_status load(cpu_pipeline *cpu, int file) {
+static mtl_status load(const char *name, int file, cpu_code *out_code) {
   char path[160];
   path_write(path, sizeof path, file);
-  cpu->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!cpu->library) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
     return mtli_fail(MTL_BAD_DATA, "the machine code of '%s' does not load: %s",
-                     cpu->pipeline.kernel->name, dlerror());
+                     name, dlerror());
   }
   // Functions through an object pointer: POSIX, dlsym.
-  *(void **)&cpu->entry = dlsym(cpu->library, MTLI_CPU_ENTRY_SYMBOL);
-  *(void **)&cpu->context_bytes = dlsym(cpu->library, MTLI_CPU_CONTEXT_SYMBOL);
-  if (!cpu->entry || !cpu->context_bytes) {
-    dlclose(cpu->library);
+  *(void **)&out_code->entry = dlsym(library, MTLI_CPU_ENTRY_SYMBOL);
+  *(void **)&out_code->context_bytes = dlsym(library, MTLI_CPU_CONTEXT_SYMBOL);
+  if (!out_code->entry || !out_code->context_bytes) {
+    dlclose(library);
     return mtli_fail(MTL_BAD_DATA,
                      "the machine code of '%s' lacks " MTLI_CPU_ENTRY_SYMBOL
                      " or " MTLI_CPU_CONTEXT_SYMBOL,
-                     cpu->pipeline.kernel->name);
+                     name);
   }
+  out_code->library = library;
   return MTL_OK;
 }
 
@@ -84,33 +86,46 @@ static bool may_stay_open(int file) {
          (rlim_t)file < limit.rlim_cur / 4;
 }
 
-mtl_status cpu_pipeline_create(mtl_pipeline *pipeline) {
-  cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
-  const int file = file_create(pipeline->kernel->name);
+mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
+  const char *name = container->kernels[0].name;
+  const int file = file_create(name);
   if (file < 0) {
     return mtli_fail(MTL_IO_ERROR, "no memory file for machine code: %s",
                      strerror(errno));
   }
   mtl_status status =
-      file_fill(file, mtli_code_find_blob(pipeline->code, MTLI_BLOB_ELF));
+      file_fill(file, mtli_code_find_blob(container, MTLI_BLOB_ELF));
   if (status == MTL_OK) {
-    status = load(cpu, file);
+    status = load(name, file, out_code);
   }
   const bool stays_open = status == MTL_OK && may_stay_open(file);
   if (!stays_open) {
     close(file);
   }
-  cpu->file = stays_open ? file : -1;
+  out_code->file = stays_open ? file : -1;
   return status;
+}
+
+void cpu_code_unload(const cpu_code *code, bool is_inherited) {
+  // The dynamic linker's lock may have been held at a fork.
+  if (!is_inherited) {
+    dlclose(code->library);
+  }
+  if (code->file >= 0) {
+    close(code->file);
+  }
+}
+
+mtl_status cpu_pipeline_create(mtl_pipeline *pipeline) {
+  cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
+  MTL_TRY(cpu_code_load(pipeline->code, &cpu->code));
+  pthread_mutex_init(&cpu->lock, NULL);
+  return MTL_OK;
 }
 
 void cpu_pipeline_destroy(mtl_pipeline *pipeline) {
   cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
-  // The dynamic linker's lock may have been held at a fork.
-  if (!mtli_device_is_inherited(pipeline->device)) {
-    dlclose(cpu->library);
-  }
-  if (cpu->file >= 0) {
-    close(cpu->file);
-  }
+  cpu_variants_free(cpu);
+  pthread_mutex_destroy(&cpu->lock);
+  cpu_code_unload(&cpu->code, mtli_device_is_inherited(pipeline->device));
 }

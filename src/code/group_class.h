@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// group_class.h: which threadgroups the same machine code serves best. A
+// simdgroup is 32 threads in the order x, y, z; what it reads lies side by side
+// as far as its rows go.
+#ifndef MTLI_GROUP_CLASS_H
+#define MTLI_GROUP_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct mtli_group_class {
+  // 32, 16, 8, 4: the threadgroup's rows are multiples of this; 32, too, if it
+  // is one row. 1: any rows. 0: not known; the code must be good for all.
+  uint32_t row;
+  bool is_single;  // at most 32 threads: one simdgroup, which waits for nobody
+} mtli_group_class;
+
+enum {
+  MTLI_LONGEST_ROW = 32,
+  MTLI_SHORTEST_ROW = 4,
+  // Code for whole rows counts positions along x in 31 bits.
+  MTLI_ROW_GRID_LIMIT = INT32_MAX,
+};
+
+// Returns the class of threadgroups of size threads along each side, in a grid
+// of grid_x threads along x.
+static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
+                                                   uint32_t grid_x) {
+  mtli_group_class result = {
+      .row = MTLI_LONGEST_ROW,
+      .is_single = (uint64_t)size[0] * size[1] * size[2] <= MTLI_LONGEST_ROW};
+  if (grid_x > MTLI_ROW_GRID_LIMIT) {
+    result.row = 1;
+  } else if (size[1] != 1 || size[2] != 1) {
+    while (result.row > 1 && size[0] % result.row) {
+      result.row = result.row > MTLI_SHORTEST_ROW ? result.row / 2 : 1;
+    }
+  }
+  return result;
+}
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// variants.c: machine code for threadgroups of other classes than a pipeline
+// was created for. It is made in the background when a dispatch that needs it
+// is committed; a queue that comes to the dispatch sooner is left until then.
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+struct cpu_variant {
+  cpu_variant *next;
+  cpu_pipeline *pipeline;
+  mtli_group_class group_class;
+  cpu_code code;
+  _Atomic bool is_ready;  // code is there
+  mtli_timeline ended;    // counts the attempts that are over
+  // Under the pipeline's lock:
+  uint64_t begun;     // attempts
+  mtl_status status;  // of the last one that is over
+  char *text;         // malloc'ed
+  // Of the attempt under way, which holds a reference to the pipeline:
+  mtli_task task;
+  mtli_lane *lane;
+};
+
+// --- classes -----------------------------------------------------------------
+
+static uint32_t lesser(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
+                           const uint32_t group_threads[3]) {
+  uint32_t size[3];
+  for (int i = 0; i < 3; i++) {
+    size[i] = lesser(grid_threads[i], group_threads[i]);
+  }
+  cpu_classes classes = {.whole = mtli_group_class_of(size, grid_threads[0])};
+  classes.edge = classes.whole;
+  const uint32_t rest = grid_threads[0] % group_threads[0];
+  if (rest && size[0] == group_threads[0]) {
+    size[0] = rest;
+    const mtli_group_class edge = mtli_group_class_of(size, grid_threads[0]);
+    // Few classes: what does not fit the code for the others takes any code.
+    classes.edge.row = edge.row >= classes.whole.row ? classes.whole.row : 1;
+  }
+  return classes;
+}
+
+static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
+  const mtli_kernel *kernel = pipeline->pipeline.kernel;
+  return (!kernel->depends_on_row || kernel->group_class.row == wanted.row) &&
+         (!kernel->depends_on_single ||
+          kernel->group_class.is_single == wanted.is_single);
+}
+
+// Classes that the kernel does not tell apart are one.
+static mtli_group_class reduce(const cpu_pipeline *pipeline,
+                               mtli_group_class wanted) {
+  const mtli_kernel *kernel = pipeline->pipeline.kernel;
+  return (mtli_group_class){
+      .row = kernel->depends_on_row ? wanted.row : kernel->group_class.row,
+      .is_single = kernel->depends_on_single && wanted.is_single};
+}
+
+// --- attempts ----------------------------------------------------------------
+
+static mtl_status take_container(void *context, const mtli_code *container) {
+  return cpu_code_load(container, &((cpu_variant *)context)->code);
+}
+
+static void attempt_run(mtli_task *task) {
+  cpu_variant *variant =
+      (cpu_variant *)((char *)task - offsetof(cpu_variant, task));
+  cpu_pipeline *pipeline = variant->pipeline;
+  const mtl_status status = mtli_pipeline_compile_for(
+      &pipeline->pipeline, variant->group_class, take_container, variant);
+  pthread_mutex_lock(&pipeline->lock);
+  free(variant->text);
+  variant->status = status;
+  variant->text = status == MTL_OK ? NULL : strdup(mtl_last_error());
+  const uint64_t attempt = variant->begun;
+  mtli_lane_end(variant->lane);
+  pthread_mutex_unlock(&pipeline->lock);
+  // pairs with the acquire in is_ready
+  atomic_store_explicit(&variant->is_ready, status == MTL_OK,
+                        memory_order_release);
+  mtli_timeline_raise(&variant->ended, attempt);
+  mtl_pipeline_release(&pipeline->pipeline);  // -1
+}
+
+// Begins an attempt, whose task is to be posted. The lock is held.
+static mtl_status attempt_begin(cpu_variant *variant) {
+  mtli_lane *lane = mtli_lane_create();
+  if (!lane) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
+  }
+  mtl_pipeline_retain(&variant->pipeline->pipeline);  // +1
+  variant->lane = lane;
+  variant->task.run = attempt_run;
+  variant->begun++;
+  return MTL_OK;
+}
+
+// --- variants ----------------------------------------------------------------
+
+static bool is_ready(cpu_variant *variant) {
+  return atomic_load_explicit(&variant->is_ready, memory_order_acquire);
+}
+
+static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
+  // pairs with the release in add
+  cpu_variant *variant =
+      atomic_load_explicit(&pipeline->variants, memory_order_acquire);
+  while (variant && (variant->group_class.row != wanted.row ||
+                     variant->group_class.is_single != wanted.is_single)) {
+    variant = variant->next;
+  }
+  return variant;
+}
+
+// Adds an empty one; NULL when out of memory. The lock is held.
+static cpu_variant *add(cpu_pipeline *pipeline, mtli_group_class wanted) {
+  cpu_variant *variant = calloc(1, sizeof *variant);
+  if (variant) {
+    variant->pipeline = pipeline;
+    variant->group_class = wanted;
+    mtli_timeline_init(&variant->ended, 0);
+    variant->next =
+        atomic_load_explicit(&pipeline->variants, memory_order_relaxed);
+    // pairs with the acquire in find
+    atomic_store_explicit(&pipeline->variants, variant, memory_order_release);
+  }
+  return variant;
+}
+
+// What follows from a variant's state. The lock is held. *out_begins says that
+// an attempt has begun, whose task is to be posted.
+static mtl_status go_on(cpu_variant *variant, bool may_retry,
+                        bool *out_begins) {
+  const bool is_pending =
+      mtli_timeline_value(&variant->ended) < variant->begun;
+  const bool has_failed = !is_pending && variant->status != MTL_OK;
+  if (!variant->begun || (has_failed && may_retry)) {
+    *out_begins = true;
+    return attempt_begin(variant);
+  }
+  return has_failed
+             ? mtli_fail(variant->status,
+                         "code of kernel '%s' for other threadgroups: %s",
+                         variant->pipeline->pipeline.kernel->name,
+                         variant->text ? variant->text : "")
+             : MTL_OK;
+}
+
+// Finds a variant, ready or under way. With may_retry a failed one is begun
+// anew; otherwise its failure is returned.
+static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
+                         bool may_retry, cpu_variant **out_variant) {
+  const mtli_group_class wanted = reduce(pipeline, group_class);
+  cpu_variant *variant = find(pipeline, wanted);
+  *out_variant = variant;
+  if (variant && is_ready(variant)) {
+    return MTL_OK;
+  }
+  bool begins = false;
+  pthread_mutex_lock(&pipeline->lock);
+  variant = find(pipeline, wanted);
+  variant = variant ? variant : add(pipeline, wanted);
+  const mtl_status status =
+      variant
+          ? go_on(variant, may_retry, &begins)
+          : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
+  mtli_lane *lane = variant ? variant->lane : NULL;
+  pthread_mutex_unlock(&pipeline->lock);
+  if (status == MTL_OK && begins) {
+    mtli_lane_post(lane, &variant->task);
+  }
+  *out_variant = variant;
+  return status;
+}
+
+mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
+                         const cpu_code **out_code, cpu_variant **out_variant) {
+  *out_code = &pipeline->code;
+  *out_variant = NULL;
+  if (fits_own(pipeline, group_class)) {
+    return MTL_OK;
+  }
+  *out_code = NULL;
+  MTL_TRY(obtain(pipeline, group_class, false, out_variant));
+  if (is_ready(*out_variant)) {
+    *out_code = &(*out_variant)->code;
+  }
+  return MTL_OK;
+}
+
+void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class) {
+  cpu_variant *variant;
+  if (!fits_own(pipeline, group_class)) {
+    // A failure is found again when the dispatch runs.
+    (void)obtain(pipeline, group_class, true, &variant);
+  }
+}
+
+bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher) {
+  cpu_pipeline *pipeline = variant->pipeline;
+  pthread_mutex_lock(&pipeline->lock);
+  watcher->threshold = variant->begun;
+  pthread_mutex_unlock(&pipeline->lock);
+  return mtli_timeline_watch(&variant->ended, watcher);
+}
+
+void cpu_variants_free(cpu_pipeline *pipeline) {
+  const bool is_inherited =
+      mtli_device_is_inherited(pipeline->pipeline.device);
+  // Relaxed: this thread has the last reference.
+  cpu_variant *variant =
+      atomic_load_explicit(&pipeline->variants, memory_order_relaxed);
+  while (variant) {
+    cpu_variant *next = variant->next;
+    if (is_ready(variant)) {
+      cpu_code_unload(&variant->code, is_inherited);
+    }
+    (void)mtli_timeline_end(&variant->ended);
+    free(variant->text);
+    free(variant);
+    variant = next;
+  }
+}
