@@ -273,9 +273,10 @@ TEST(container, refuses_bytes_behind_its_end) {
 
 TEST(container, says_what_is_wrong_and_where) {
   encoded container = encode(&whole);
+  const unsigned char version = container.bytes[8];
   container.bytes[8] = 9;
   check_refused(&container, container.size_bytes, "format version 9");
-  container.bytes[8] = 1;
+  container.bytes[8] = version;
   container.bytes[200] ^= 1;
   check_refused(&container, container.size_bytes, "checksum");
   container.bytes[0] = 'X';
