@@ -2,9 +2,9 @@
 // module.c: the helpers of module.h, over LLVM's C API.
 #include "compiler/module.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +255,10 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel) {
       mtlc_set_text_attribute(function, "target-features", features);
       // LLVM else keeps to 256 bits on machines that have 512.
       mtlc_set_text_attribute(function, "prefer-vector-width", "512");
+      if (kernel->tier == MTLI_TIER_1) {
+        // Spilled vectors that lie across cache lines cost twice as much.
+        mtlc_set_text_attribute(function, "stackrealign", "");
+      }
     }
   }
   LLVMDisposeMessage(cpu);
@@ -273,6 +277,20 @@ bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(features);
   return has;
+}
+
+void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish) {
+  static const char name[] = "llvm.loop";
+  LLVMContextRef context =
+      LLVMGetTypeContext(LLVMTypeOf(latch));
+  // A loop's node names itself, so that no two are the same.
+  LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
+  LLVMMetadataRef parts[] = {self, wish};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 2);
+  LLVMMetadataReplaceAllUsesWith(self, node);
+  LLVMSetMetadata(latch,
+                  LLVMGetMDKindIDInContext(context, name, sizeof name - 1),
+                  LLVMMetadataAsValue(context, node));
 }
 
 mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,

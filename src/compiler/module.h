@@ -89,6 +89,10 @@ void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
 // Whether the module calls barriers or simdgroup functions.
 bool mtlc_is_convergent(LLVMModuleRef module);
 
+// Sets what a loop wishes (a node such as {"llvm.loop.unroll.full"}) on the
+// branch back to its header.
+void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish);
+
 // Parses IR text (from ir_text.S) and links it into the kernel's module.
 mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
                           const char *text);
@@ -114,5 +118,6 @@ extern const char mtlc_text_schedule[];
 extern const char mtlc_text_memory[];
 extern const char mtlc_text_fused[];
 extern const char mtlc_text_halves[];
+extern const char mtlc_text_tiles[];
 
 #endif

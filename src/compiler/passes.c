@@ -53,6 +53,8 @@ static const pass passes[] = {
     {"bound_private", mtlc_bound_private, ALL},
     // The best code there is, where it can be had; those below stand back.
     {"vectorize", vectorize, T1},
+    // Before it is asked whether threads wait for each other: here they do.
+    {"lower_tiles", mtlc_lower_tiles, ALL},
     // Threads that never wait need no state of their own.
     {"loop_lanes", mtlc_loop_lanes, ALL},
     // Any other kernel.

@@ -90,6 +90,7 @@ mtlc_pass mtlc_contract_arithmetic;
 mtlc_pass mtlc_lower_threadgroup_memory;
 mtlc_pass mtlc_bound_private;
 mtlc_pass mtlc_simplify_thread;
+mtlc_pass mtlc_lower_tiles;
 mtlc_pass mtlc_loop_lanes;
 mtlc_pass mtlc_make_coroutines;
 mtlc_pass mtlc_link_entry;

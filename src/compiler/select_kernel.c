@@ -16,21 +16,32 @@ typedef struct known_function {
   const char *prefix;
   bool is_convergent;
   bool is_pure;  // reads and writes no memory
+  // The operand by whose address alone memory is read or written, and how;
+  // else 0 and 0.
+  uint8_t pointer_operand;  // counted from 1
+  uint8_t access;           // READS, WRITES
 } known_function;
 
+// LLVM's MemoryEffects for memory behind a pointer argument (ModRef.h).
+enum { READS = 1, WRITES = 2 };
+
 static const known_function known_functions[] = {
-    {"mettle.argument", false, true},
-    {"mettle.position", false, true},
-    {"mettle.math_mode", false, true},
-    {"mettle.constant_defined", false, true},
-    {"mettle.barrier.threadgroup", true, false},
-    {"mettle.barrier.simdgroup", true, false},
-    {"mettle.simd.shuffle.", true, true},
-    {"mettle.simd.ballot", true, true},
-    {"mettle.simd.reduce.", true, true},
-    {"mettle.simd.scan.inclusive.", true, true},
-    {"mettle.simd.scan.exclusive.", true, true},
-    {"mettle.trap", false, false},
+    {"mettle.argument", false, true, 0, 0},
+    {"mettle.position", false, true, 0, 0},
+    {"mettle.math_mode", false, true, 0, 0},
+    {"mettle.constant_defined", false, true, 0, 0},
+    {"mettle.barrier.threadgroup", true, false, 0, 0},
+    {"mettle.barrier.simdgroup", true, false, 0, 0},
+    {"mettle.simd.shuffle.", true, true, 0, 0},
+    {"mettle.simd.ballot", true, true, 0, 0},
+    {"mettle.simd.reduce.", true, true, 0, 0},
+    {"mettle.simd.scan.inclusive.", true, true, 0, 0},
+    {"mettle.simd.scan.exclusive.", true, true, 0, 0},
+    {"mettle.tile.multiply_add", true, true, 0, 0},
+    {"mettle.tile.widen.", false, true, 0, 0},
+    {"mettle.tile.load.", false, false, 1, READS},
+    {"mettle.tile.store.", false, false, 2, WRITES},
+    {"mettle.trap", false, false, 0, 0},
 };
 
 static const known_function *find_known(const char *name) {
@@ -118,6 +129,15 @@ static void replace_traps(mtlc_kernel *kernel) {
   free(calls.items);
 }
 
+static void add_parameter_attribute(LLVMValueRef function, unsigned parameter,
+                                    const char *name) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  LLVMAddAttributeAtIndex(
+      function, parameter,
+      LLVMCreateEnumAttribute(
+          context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
+}
+
 static mtl_status check_declaration(LLVMValueRef function) {
   const char *name = mtlc_name(function);
   if (mtlc_starts_with(name, "llvm.")) {
@@ -140,6 +160,13 @@ static mtl_status check_declaration(LLVMValueRef function) {
   }
   if (known->is_pure && !known->is_convergent) {
     mtlc_set_attribute(function, "speculatable", 0);
+  }
+  if (known->access) {
+    mtlc_set_attribute(function, "memory", known->access);
+    mtlc_set_attribute(function, "willreturn", 0);
+    add_parameter_attribute(function, known->pointer_operand, "nocapture");
+  }
+  if (!known->is_convergent && (known->is_pure || known->access)) {
     // The frontend takes every function that it does not see for convergent.
     LLVMRemoveEnumAttributeAtIndex(
         function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,

@@ -7,14 +7,17 @@
 //           form; T1 only
 #include "base/status.h"
 #include "compiler/module.h"
+#include "compiler/unroll_arrays.h"
 
 // LLVM's own -O2 order, but without what ties a thread's code to one thread at
 // a time: no vectors, no run-time unrolling, no libcalls recognised in loops.
-static const char pipeline[] =
+static const char registers[] =
     "always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
-    "fixpoint>,sccp,bdce,simplifycfg,"
-    "loop-simplify,lcssa,loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
+    "fixpoint>,sccp,bdce,simplifycfg)";
+static const char loops[] =
+    "function(loop-simplify,lcssa,"
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
     "instcombine<no-verify-fixpoint>,"
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
     "sroa<modify-cfg>,early-cse<memssa>,gvn,sccp,bdce,"
@@ -33,5 +36,7 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }
-  return mtlc_run_llvm_passes(kernel, pipeline);
+  MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
+  mtlc_unroll_arrays(kernel);
+  return mtlc_run_llvm_passes(kernel, loops);
 }

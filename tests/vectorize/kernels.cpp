@@ -666,3 +666,76 @@ KERNEL(43) {
   in.bits[in.self] = a[k & 7] + a[3] + ((in.lane / 8) & 1);
   in.out[in.self] = in.x[((in.lane >> 3) + in.lane) & 15];
 }
+
+// products of tiles, of one left side and of several, in chains and in a loop
+KERNEL(44) {
+  threadgroup float held[2048];
+  if ((in.simdgroup + 1) * 32 >
+      in.group_size.x * in.group_size.y * in.group_size.z) {
+    return;  // all 32 threads hold a tile, or none
+  }
+  ulong a = tile_load(in.x, 16, false);
+  ulong c[6] = {0, a, 0x3f8000003f800000, a, a, 0};
+  for (uint i = 0; i < in.p[2]; i++) {
+    ulong b[5];
+    for (uint j = 0; j < 5; j++) {
+      b[j] = tile_load(in.x + 5 * i + j, 8 + j, in.p[3] == j);
+    }
+    for (uint j = 0; j < 5; j++) c[j] = tile_product(a, b[j], c[j]);
+    c[5] = tile_product(a, b[0], c[5]);
+    c[5] = tile_product(a, b[1], c[5]);
+    c[5] = tile_product(b[2], a, c[5]);
+    c[1] = tile_product(b[2], c[5], c[1]);
+    a = c[i % 5];
+  }
+  device float *mine = in.out + 12 * in.self;
+  for (uint j = 0; j < 6; j++) {
+    float *tile = held + in.simdgroup * 64;
+    tile_store(c[j], tile, 8, j == 1 || j == in.p[3]);
+    simd_barrier(2);
+    mine[2 * j] = tile[in.lane];
+    mine[2 * j + 1] = tile[in.lane + 32];
+    simd_barrier(2);
+  }
+}
+
+// tiles of 16 bits, and elements changed by their threads
+KERNEL(45) {
+  threadgroup ushort held[32 * 256];
+  if ((in.simdgroup + 1) * 32 >
+      in.group_size.x * in.group_size.y * in.group_size.z) {
+    return;
+  }
+  ushort *mine = held + in.simdgroup * 256;
+  for (uint i = in.lane; i < 256; i += 32) {
+    mine[i] = 0x3c00 | ((in.n[i] * 77u) & 0x83ff);  // halves from 1 to 2
+  }
+  simd_barrier(2);
+  uint a = tile_load16(mine, 16, false);
+  uint b = tile_load16(mine + 3, 9, in.p[3] > 2);
+  ulong c = tile_product(tile_widen(a), tile_widen_bfloat(b), 0);
+  for (uint i = 0; i < in.p[2]; i++) {
+    float two[2];
+    __builtin_memcpy(two, &c, 8);
+    two[i & 1] *= 0.5f + in.lane;
+    __builtin_memcpy(&c, two, 8);
+    c = tile_product(tile_widen(a), tile_widen(b), c);
+  }
+  tile_store16(b ^ (uint)c, mine, 11, true);
+  simd_barrier(2);
+  in.bits[2 * in.self] = (uint)c ^ mine[in.lane];
+  in.bits[2 * in.self + 1] = (uint)(c >> 32) ^ mine[in.lane * 2 + 64];
+}
+
+// tiles that threads do not agree on: each loads and stores for itself
+KERNEL(46) {
+  uint k = in.n[in.self];
+  ulong tile = tile_load(in.x + (k & 15), 4 + (k & 3), k & 4);
+  if (k & 8) {
+    tile ^= tile_load16(in.n + (k & 7), 9, k & 1);
+    tile_store(tile, in.bits + 16 * in.self, 0, k & 2);
+    tile_store16((uint)tile, in.out + 16 * in.self, 1, false);
+  } else {
+    in.bits[16 * in.self + 1] = (uint)(tile >> 32);
+  }
+}

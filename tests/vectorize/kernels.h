@@ -71,6 +71,18 @@ int smallest(int value) NAMED("mettle.simd.reduce.min.i32");
 uint largest_uint(uint value) NAMED("mettle.simd.reduce.max.u32");
 float product(float value) NAMED("mettle.simd.reduce.mul.f32");
 ulong sum64(ulong value) NAMED("mettle.simd.reduce.add.i64");
+ulong tile_load(const void *p, ulong stride, bool transposed)
+    NAMED("mettle.tile.load.i64");
+uint tile_load16(const void *p, ulong stride, bool transposed)
+    NAMED("mettle.tile.load.i32");
+void tile_store(ulong tile, void *p, ulong stride, bool transposed)
+    NAMED("mettle.tile.store.i64");
+void tile_store16(uint tile, void *p, ulong stride, bool transposed)
+    NAMED("mettle.tile.store.i32");
+ulong tile_widen(uint halves) NAMED("mettle.tile.widen.f16");
+ulong tile_widen_bfloat(uint halves) NAMED("mettle.tile.widen.bf16");
+ulong tile_product(ulong a, ulong b, ulong c)
+    NAMED("mettle.tile.multiply_add") __attribute__((convergent));
 uint sum_int(uint value) NAMED("mettle.simd.reduce.add.i32");
 uint any_bit(uint value) NAMED("mettle.simd.reduce.or.i32");
 float prefix(float value) NAMED("mettle.simd.scan.inclusive.add.f32");

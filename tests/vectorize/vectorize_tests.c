@@ -4,7 +4,13 @@
 #include "harness/test.h"
 #include "rig.h"
 
-enum { KERNEL_COUNT = 40 };
+enum { KERNEL_COUNT = 40, FIRST_TILES = 44, LAST_TILES = 46 };
+
+static void check_tiles(const char *target) {
+  for (unsigned number = FIRST_TILES; number <= LAST_TILES; number++) {
+    differential_check(number, target, 1);
+  }
+}
 
 #define SAME(number, behaviour)          \
   TEST(same, behaviour) {                \
@@ -54,12 +60,16 @@ SAME(39, a_branch_that_others_wait_for)
 SAME(41, sums_of_threads_that_run)
 SAME(42, a_divergent_loop_last_in_a_uniform_one)
 SAME(43, runs_within_runs)
+SAME(44, products_of_tiles)
+SAME(45, tiles_of_16_bits)
+SAME(46, tiles_of_single_threads)
 
 // Machines without masks in registers of their own, and without gathers.
 TEST(machines, avx2) {
   for (unsigned number = 0; number < KERNEL_COUNT; number++) {
     differential_check(number, "x86_64 x86-64-v3", 1);
   }
+  check_tiles("x86_64 x86-64-v3");
 }
 
 // Without masked loads LLVM branches for every lane, which takes it long: some.
@@ -67,6 +77,7 @@ TEST(machines, sse4_2) {
   for (unsigned number = 0; number < KERNEL_COUNT; number += 3) {
     differential_check(number, "x86_64 x86-64-v2", 1);
   }
+  check_tiles("x86_64 x86-64-v2");
 }
 
 TEST(refusals, barriers_that_threads_reach_apart) {

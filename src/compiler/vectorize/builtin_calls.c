@@ -382,6 +382,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_BALLOT: lanes_emit_ballot(e, call); return;
     case LANES_CALLEE_REDUCE:
     case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
+    case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
     case LANES_CALLEE_ELEMENTWISE: emit_elementwise(e, call); return;
     case LANES_CALLEE_UNKNOWN:

@@ -35,6 +35,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.simd.ballot", LANES_CALLEE_BALLOT},
     {"mettle.simd.reduce.", LANES_CALLEE_REDUCE},
     {"mettle.simd.scan.", LANES_CALLEE_SCAN},
+    {"mettle.tile.", LANES_CALLEE_TILE},
     {"mettle.trap", LANES_CALLEE_TRAP},
     {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},

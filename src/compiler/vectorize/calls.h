@@ -19,6 +19,7 @@ typedef enum lanes_callee {
   LANES_CALLEE_BALLOT,
   LANES_CALLEE_REDUCE,
   LANES_CALLEE_SCAN,
+  LANES_CALLEE_TILE,
   LANES_CALLEE_TRAP,
   LANES_CALLEE_ELEMENTWISE,  // an intrinsic with a vector form
   LANES_CALLEE_UNKNOWN,      // named mettle. but not known here

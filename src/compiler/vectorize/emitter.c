@@ -98,6 +98,24 @@ LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                                 LLVMConstVector(items, count), "");
 }
 
+LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
+                              LLVMValueRef second) {
+  int items[2 * LANES];
+  for (int i = 0; i < 2 * LANES; i++) {
+    items[i] = i / 2 + i % 2 * LANES;
+  }
+  return lanes_shuffle(e, first, second, items, 2 * LANES);
+}
+
+LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
+                                uint32_t from) {
+  int items[LANES];
+  for (int i = 0; i < LANES; i++) {
+    items[i] = 2 * i + (int)from;
+  }
+  return lanes_shuffle(e, both, NULL, items, LANES);
+}
+
 LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
                             LLVMValueRef scalar, uint32_t width) {
   if (width == 1) {

@@ -35,6 +35,13 @@ typedef struct lanes_wait {
   LLVMBasicBlockRef after;
 } lanes_wait;
 
+// A tile in memory, for the block being emitted.
+typedef struct lanes_tile_home {
+  LLVMValueRef value;   // of the thread function
+  LLVMValueRef memory;  // 64 floats
+  bool by_rows;         // else block by block
+} lanes_tile_home;
+
 typedef struct lanes_emitter {
   mtlc_kernel *kernel;
   mtlc_types types;
@@ -68,6 +75,11 @@ typedef struct lanes_emitter {
   lanes_wait *waits;  // [wait_count]
   uint32_t wait_count;
   uint32_t wait_capacity;
+
+  lanes_tile_home *homes;  // [home_count], more were in use before
+  uint32_t home_count;
+  uint32_t home_capacity;
+  uint32_t homes_fresh;  // the block's number in which they are valid
 
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
@@ -159,6 +171,12 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMValueRef *arguments, uint32_t count);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);
+// Returns <64 x T> of two <32 x T>, lane by lane; and every other element of
+// one, from the first or the second on.
+LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
+                              LLVMValueRef second);
+LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
+                                uint32_t from);
 
 // flow.c: sets the mask of the node being emitted, in a new block of it.
 void lanes_load_mask(lanes_emitter *e);
@@ -192,6 +210,8 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
 void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
+// tiles.c: mettle.tile.*
+void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call);
 // waits.c
 void lanes_emit_wait(lanes_emitter *e);
 // Gives what is alive at each wait a place in the frame, from offset_bytes on.

@@ -10,6 +10,7 @@
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
+#include "compiler/vectorize/tiles.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
 // tested at their end, whose values leave through phis at the exits.
@@ -237,6 +238,7 @@ static bool has_plain_branches(LLVMValueRef function) {
 static mtl_status build_graph(vectorizer *v) {
   lanes_expand_copies(v->kernel->context, v->kernel->thread);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  lanes_gather_products(v->kernel->thread);
   if (!has_plain_branches(v->kernel->thread)) {
     snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
     return refuse(v);

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tiles.c: the 8 x 8 tiles that a simdgroup holds, as whole tiles. A tile is
+// <32 x i64> (or i32), a thread's two elements in each: the 64 elements in a
+// row are four blocks of 4 x 4, upper left, upper right, lower left, lower
+// right, row by row each. That is Apple's layout (metal_simdgroup_matrix), and
+// a good one: a block is a 512-bit register, a row of it 128 bits, so that
+// columns of a and rows of b are repeated without crossing much.
+#include "compiler/vectorize/tiles.h"
+
+#include <string.h>
+
+#include "compiler/vectorize/accesses.h"
+
+enum {
+  QUAD = LANES_TILE_QUAD,
+  BLOCK = LANES_TILE_BLOCK,
+  ELEMENTS = LANES_TILE_ELEMENTS
+};
+
+// Where threads may be missing, their elements may be poison, which must not
+// spread over the tile.
+LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
+                            LLVMTypeRef element) {
+  LLVMValueRef value = lanes_vector(e, operand, 0);
+  if (e->values->masked[e->node]) {
+    value = LLVMBuildFreeze(e->builder, value, "");
+  }
+  return LLVMBuildBitCast(e->builder, value, LLVMVectorType(element, ELEMENTS),
+                          "");
+}
+
+void lanes_set_tile(lanes_emitter *e, LLVMValueRef call, LLVMValueRef tile) {
+  LLVMTypeRef type = lanes_vector_of(LLVMTypeOf(call));
+  lanes_set_result(e, call, 0, LLVMBuildBitCast(e->builder, tile, type, ""));
+}
+
+LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
+                             int column) {
+  int items[BLOCK];
+  for (int i = 0; i < BLOCK; i++) {
+    items[i] = (row * 2 + column) * BLOCK + i;
+  }
+  return lanes_shuffle(e, tile, NULL, items, BLOCK);
+}
+
+// Joins two vectors of count elements each.
+static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                           int count) {
+  int items[ELEMENTS];
+  for (int i = 0; i < 2 * count; i++) {
+    items[i] = i;
+  }
+  return lanes_shuffle(e, a, b, items, (uint32_t)(2 * count));
+}
+
+LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks) {
+  return joined(e, joined(e, blocks[0], blocks[1], BLOCK),
+                joined(e, blocks[2], blocks[3], BLOCK), 2 * BLOCK);
+}
+
+// --- Memory ------------------------------------------------------------------
+
+typedef struct tile_access {
+  LLVMValueRef call;
+  LLVMValueRef pointer;  // operands
+  LLVMValueRef elements_per_row;
+  LLVMValueRef transposed;
+  LLVMTypeRef element;  // an integer
+  uint32_t size_bytes;  // of an element
+} tile_access;
+
+static tile_access access_of(lanes_emitter *e, LLVMValueRef call,
+                             LLVMTypeRef pair, unsigned first_operand) {
+  const unsigned bits = LLVMGetIntTypeWidth(pair) / 2;
+  return (tile_access){
+      .call = call,
+      .pointer = LLVMGetOperand(call, first_operand),
+      .elements_per_row = LLVMGetOperand(call, first_operand + 1),
+      .transposed = LLVMGetOperand(call, first_operand + 2),
+      .element = LLVMIntTypeInContext(e->context, bits),
+      .size_bytes = bits / 8,
+  };
+}
+
+// Says whether all threads mean the same tile, as they must.
+static bool is_one_tile(const lanes_emitter *e, const tile_access *a) {
+  return lanes_is_uniform(lanes_shape_of(e->values, a->pointer)) &&
+         lanes_is_uniform(lanes_shape_of(e->values, a->elements_per_row)) &&
+         lanes_is_uniform(lanes_shape_of(e->values, a->transposed));
+}
+
+static bool is_plain(const tile_access *a) {
+  return LLVMIsAConstantInt(a->transposed) &&
+         !LLVMConstIntGetZExtValue(a->transposed);
+}
+
+// The tile with rows for columns, if the access says so.
+static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
+                           LLVMValueRef tile) {
+  if (is_plain(a)) {
+    return tile;
+  }
+  LLVMValueRef blocks[4];
+  for (int i = 0; i < 4; i++) {
+    int items[BLOCK];
+    for (int k = 0; k < BLOCK; k++) {
+      items[k] = k % QUAD * QUAD + k / QUAD;
+    }
+    blocks[i] = lanes_shuffle(e, lanes_block_of_tile(e, tile, i % 2, i / 2), NULL, items,
+                              BLOCK);
+  }
+  return LLVMBuildSelect(e->builder, lanes_scalar(e, a->transposed, 0),
+                         lanes_tile_of_blocks(e, blocks), tile, "");
+}
+
+// The address of the half row of a block.
+static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
+                                 int row, int block_column) {
+  LLVMValueRef offset = LLVMBuildMul(
+      e->builder, lanes_scalar(e, a->elements_per_row, 0),
+      mtlc_i64(e->context, (uint64_t)row * a->size_bytes), "");
+  LLVMValueRef pointer = lanes_scalar(e, a->pointer, 0);
+  pointer =
+      LLVMBuildGEP2(e->builder, e->types.i8, pointer, &offset, 1, "");
+  return lanes_address_at(e, pointer,
+                          (uint64_t)block_column * QUAD * a->size_bytes);
+}
+
+static LLVMValueRef load_tile(lanes_emitter *e, const tile_access *a) {
+  LLVMTypeRef quad = LLVMVectorType(a->element, QUAD);
+  LLVMValueRef blocks[4];
+  for (int b = 0; b < 4; b++) {
+    LLVMValueRef rows[QUAD];
+    for (int r = 0; r < QUAD; r++) {
+      rows[r] = LLVMBuildLoad2(
+          e->builder, quad, quad_address(e, a, b / 2 * QUAD + r, b % 2), "");
+      LLVMSetAlignment(rows[r], a->size_bytes);
+    }
+    blocks[b] = joined(e, joined(e, rows[0], rows[1], QUAD),
+                       joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
+  }
+  return turned(e, a, lanes_tile_of_blocks(e, blocks));
+}
+
+static void store_tile(lanes_emitter *e, const tile_access *a,
+                       LLVMValueRef tile) {
+  tile = turned(e, a, tile);
+  for (int b = 0; b < 4; b++) {
+    LLVMValueRef block = lanes_block_of_tile(e, tile, b / 2, b % 2);
+    for (int r = 0; r < QUAD; r++) {
+      int items[QUAD];
+      for (int i = 0; i < QUAD; i++) {
+        items[i] = r * QUAD + i;
+      }
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder, lanes_shuffle(e, block, NULL, items, QUAD),
+          quad_address(e, a, b / 2 * QUAD + r, b % 2));
+      LLVMSetAlignment(store, a->size_bytes);
+    }
+  }
+}
+
+// --- Threads that do not agree on a tile: each for itself --------------------
+
+// Row (or else first column) of each thread's elements.
+static LLVMValueRef places(lanes_emitter *e, bool row) {
+  LLVMValueRef items[LANES];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    const uint32_t its_row = (lane >> 2 & 4) | (lane >> 1 & 3);
+    const uint32_t its_column = (lane >> 1 & 4) | (lane << 1 & 2);
+    items[lane] = mtlc_i64(e->context, row ? its_row : its_column);
+  }
+  return LLVMConstVector(items, LANES);
+}
+
+// Sets the addresses of each thread's two elements.
+static void find_addresses(lanes_emitter *e, const tile_access *a,
+                           LLVMValueRef out_addresses[2]) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef row = places(e, true);
+  LLVMValueRef column = places(e, false);
+  LLVMValueRef transposed = lanes_vector(e, a->transposed, 0);
+  LLVMValueRef stride = lanes_vector(e, a->elements_per_row, 0);
+  LLVMValueRef down = LLVMBuildSelect(builder, transposed, column, row, "");
+  LLVMValueRef along = LLVMBuildSelect(builder, transposed, row, column, "");
+  LLVMValueRef step = LLVMBuildSelect(
+      builder, transposed, stride, lanes_steps(e->types.i64, 1, 0), "");
+  LLVMValueRef index =
+      LLVMBuildAdd(builder, LLVMBuildMul(builder, down, stride, ""), along, "");
+  out_addresses[0] = LLVMBuildGEP2(
+      builder, a->element, lanes_vector(e, a->pointer, 0), &index, 1, "");
+  out_addresses[1] =
+      LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
+}
+
+static lanes_access own_access(const tile_access *a) {
+  return (lanes_access){.instruction = a->call,
+                        .pointer = a->pointer,
+                        .element = a->element,
+                        .type = a->element,
+                        .count = 1,
+                        .size_bytes = a->size_bytes,
+                        .pitch_bytes = a->size_bytes,
+                        .alignment = a->size_bytes};
+}
+
+static LLVMValueRef gather_tile(lanes_emitter *e, const tile_access *a) {
+  const lanes_access own = own_access(a);
+  LLVMValueRef addresses[2];
+  LLVMValueRef halves[2];
+  find_addresses(e, a, addresses);
+  for (int i = 0; i < 2; i++) {
+    lanes_note(e, &e->gathers, a->call);
+    halves[i] = lanes_gather(e, &own, addresses[i], 0);
+  }
+  return lanes_interleave(e, halves[0], halves[1]);
+}
+
+static void scatter_tile(lanes_emitter *e, const tile_access *a,
+                         LLVMValueRef tile) {
+  const lanes_access own = own_access(a);
+  LLVMValueRef addresses[2];
+  find_addresses(e, a, addresses);
+  for (uint32_t i = 0; i < 2; i++) {
+    lanes_note(e, &e->scatters, a->call);
+    lanes_scatter(e, &own, addresses[i], 0, lanes_deinterleave(e, tile, i));
+  }
+}
+
+// Rows one after the other, straight from where they are.
+static void copy_rows(lanes_emitter *e, const tile_access *a,
+                      LLVMValueRef home) {
+  LLVMTypeRef row = LLVMVectorType(a->element, 2 * QUAD);
+  for (int r = 0; r < 2 * QUAD; r++) {
+    LLVMValueRef load =
+        LLVMBuildLoad2(e->builder, row, quad_address(e, a, r, 0), "");
+    LLVMSetAlignment(load, a->size_bytes);
+    const uint32_t bytes = 2 * QUAD * a->size_bytes;
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, load, lanes_address_at(e, home, (uint64_t)r * bytes));
+    LLVMSetAlignment(store, bytes);
+  }
+}
+
+static void emit_load(lanes_emitter *e, LLVMValueRef call) {
+  const tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
+  LLVMValueRef home = NULL;
+  if (is_one_tile(e, &a) && is_plain(&a) && a.size_bytes == 4) {
+    home = lanes_home_of_rows(e, call);
+  }
+  if (home) {
+    copy_rows(e, &a, home);
+    return;
+  }
+  lanes_set_tile(e, call,
+           is_one_tile(e, &a) ? load_tile(e, &a) : gather_tile(e, &a));
+}
+
+static void emit_store(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef value = LLVMGetOperand(call, 0);
+  const tile_access a = access_of(e, call, LLVMTypeOf(value), 1);
+  LLVMValueRef tile = lanes_tile_of(e, value, a.element);
+  if (is_one_tile(e, &a)) {
+    store_tile(e, &a, tile);
+  } else {
+    scatter_tile(e, &a, tile);
+  }
+}
+
+// --- Conversions -------------------------------------------------------------
+
+static void emit_widen(lanes_emitter *e, LLVMValueRef call, bool is_half) {
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  LLVMTypeRef floats = LLVMVectorType(e->types.f32, ELEMENTS);
+  if (is_half) {
+    LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f16);
+    lanes_set_tile(e, call, LLVMBuildFPExt(e->builder, tile, floats, ""));
+    return;
+  }
+  LLVMTypeRef bits = LLVMVectorType(e->types.i32, ELEMENTS);
+  LLVMValueRef tile =
+      LLVMBuildZExt(e->builder, lanes_tile_of(e, operand, e->types.i16), bits, "");
+  LLVMValueRef shift[ELEMENTS];
+  for (int i = 0; i < ELEMENTS; i++) {
+    shift[i] = mtlc_i32(e->context, 16);
+  }
+  lanes_set_tile(e, call,
+           LLVMBuildShl(e->builder, tile, LLVMConstVector(shift, ELEMENTS),
+                        ""));
+}
+
+void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
+  const char *name = lanes_callee_name(call) + strlen("mettle.tile.");
+  if (strcmp(name, "multiply_add") == 0) {
+    lanes_emit_product(e, call);
+  } else if (mtlc_starts_with(name, "load.")) {
+    emit_load(e, call);
+  } else if (mtlc_starts_with(name, "store.")) {
+    emit_store(e, call);
+  } else if (strcmp(name, "widen.f16") == 0) {
+    emit_widen(e, call, true);
+  } else if (strcmp(name, "widen.bf16") == 0) {
+    emit_widen(e, call, false);
+  } else {
+    lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tiles.h: the 8 x 8 tiles that a simdgroup holds, as vectors of 64 elements.
+#ifndef MTLC_VECTORIZE_TILES_H
+#define MTLC_VECTORIZE_TILES_H
+
+#include "compiler/vectorize/emitter.h"
+
+enum {
+  LANES_TILE_SIDE = 8,
+  LANES_TILE_QUAD = 4,    // elements of a row of a block
+  LANES_TILE_BLOCK = 16,  // elements of a block, 4 x 4
+  LANES_TILE_ELEMENTS = 64,
+};
+
+// Returns an operand as <64 x element>.
+LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
+                           LLVMTypeRef element);
+// Sets a call's result from a vector of 64.
+void lanes_set_tile(lanes_emitter *e, LLVMValueRef call, LLVMValueRef tile);
+LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
+                                 int column);
+LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks);
+
+// tile_products.c: emits a product and those that share its left side.
+void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
+// Brings products of a block that share their left side together.
+void lanes_gather_products(LLVMValueRef function);
+// Returns the memory, 64 floats, that products want the tile that a load loads
+// in, row by row, or NULL if they want it as any other value.
+LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load);
+
+#endif
