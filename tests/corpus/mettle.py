@@ -55,6 +55,7 @@ class _BufferDesc(ctypes.Structure):
 class _PipelineDesc(ctypes.Structure):
     _fields_ = [("max_total_threads_per_threadgroup", ctypes.c_uint32),
                 ("label", ctypes.c_char_p),
+                ("group_threads", ctypes.c_uint32 * 3),
                 ("debug", ctypes.c_bool),
                 ("dump_after", ctypes.c_char_p)]
 
