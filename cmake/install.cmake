@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # install.cmake: what `make install` puts where.
-install(TARGETS mettle mettle_cli)
+install(TARGETS mettle mettle_aoti mettle_cli)
 install(TARGETS mettlec DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
 install(FILES ${CMAKE_BINARY_DIR}/mettlec.pch
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
@@ -24,3 +24,4 @@ file(RELATIVE_PATH library_from_bin /prefix/${CMAKE_INSTALL_BINDIR}
   /prefix/${CMAKE_INSTALL_LIBDIR})
 set_target_properties(mettle_cli PROPERTIES
   INSTALL_RPATH "$ORIGIN/${library_from_bin}")
+set_target_properties(mettle_aoti PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// model.c: loads a model's shared object and its weights, tells what is in it,
+// and replaces its constants.
+#include "aoti/model.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The model's own text for its last failure, behind ours.
+static mtl_status fail_call(const mtl_model *model, const char *what) {
+  const char *text = NULL;
+  if (model->call.last_error) {
+    (void)model->call.last_error(&text);
+  }
+  const char *ours = mtl_last_error();
+  return mtl_fail(MTL_INVALID_ARGUMENT, "%s: %s%s%s", what, ours,
+                  *ours ? ": " : "", text && *text ? text : "the model failed");
+}
+
+// --- Loading -----------------------------------------------------------------
+
+// Models find our functions in the process' global scope; a program that opened
+// this library for itself alone has not put them there.
+static void offer_functions(void) {
+  Dl_info about;
+  if (dladdr((void *)aoti_torch_empty_strided, &about) && about.dli_fname) {
+    void *self = dlopen(about.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+    if (self) {
+      dlclose(self);
+    }
+  }
+}
+
+static mtl_status open_object(mtl_model *model, const char *path) {
+  offer_functions();
+  model->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (model->object) {
+    return MTL_OK;
+  }
+  const char *text = dlerror();
+  const char *symbol = text ? strstr(text, "undefined symbol: ") : NULL;
+  if (symbol) {
+    return mtl_fail(MTL_UNSUPPORTED, "%s needs %s, which Mettle has not", path,
+                    symbol + strlen("undefined symbol: "));
+  }
+  return mtl_fail(MTL_BAD_DATA, "%s", text ? text : path);
+}
+
+static mtl_status find_functions(mtl_model *model, const char *path) {
+  const struct {
+    const char *name;
+    void *place;
+    bool is_optional;
+  } functions[] = {
+      {"ContainerCreateWithDevice", &model->call.create, false},
+      {"ContainerDelete", &model->call.delete, false},
+      {"ContainerRun", &model->call.run, false},
+      {"ContainerGetNumInputs", &model->call.input_count, false},
+      {"ContainerGetNumOutputs", &model->call.output_count, false},
+      {"ContainerGetInputName", &model->call.input_name, false},
+      {"ContainerGetOutputName", &model->call.output_name, false},
+      {"ContainerGetNumConstants", &model->call.constant_count, false},
+      {"ContainerGetConstantName", &model->call.constant_name, false},
+      {"ContainerGetConstantOriginalFQN", &model->call.constant_original_name,
+       false},
+      {"ContainerGetConstantDtype", &model->call.constant_type, false},
+      {"ContainerGetConstantDataSize", &model->call.constant_bytes, true},
+      {"ContainerGetConstantFromFolded", &model->call.constant_folded, true},
+      {"ContainerGetConstantsBlobSize", &model->call.blob_bytes, true},
+      {"UpdateConstantsFromBlob", &model->call.load_blob, true},
+      {"ContainerUpdateConstantBufferPairs", &model->call.update, true},
+      {"ContainerSwapConstantBuffer", &model->call.swap, true},
+  };
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+    char name[128] = "AOTInductorModel";
+    strncat(name, functions[i].name, sizeof name - strlen(name) - 1);
+    void *found = dlsym(model->object, name);
+    if (!found && !functions[i].is_optional) {
+      return mtl_fail(MTL_BAD_DATA, "%s is no AOTInductor model: it has no %s",
+                      path, name);
+    }
+    memcpy(functions[i].place, &found, sizeof found);
+  }
+  void *last_error = dlsym(model->object, "AOTInductorGetLastError");
+  memcpy(&model->call.last_error, &last_error, sizeof last_error);
+  return MTL_OK;
+}
+
+static mtl_status create_container(mtl_model *model, const char *path,
+                                   uint32_t instances) {
+  if (model->call.create(&model->container, instances ? instances : 1, "mps",
+                         NULL) != 0) {
+    return fail_call(model, path);
+  }
+  if (model->call.input_count(model->container, &model->input_count) != 0 ||
+      model->call.output_count(model->container, &model->output_count) != 0 ||
+      model->call.constant_count(model->container, &model->constant_count) !=
+          0) {
+    return fail_call(model, path);
+  }
+  return MTL_OK;
+}
+
+// "net.wrapper.so" has its weights in "net.wrapper_weights.blob". malloc'ed.
+static char *default_weights(const char *path) {
+  const size_t length = strlen(path);
+  static const char ending[] = "_weights.blob";
+  if (length < 3 || strcmp(path + length - 3, ".so") != 0) {
+    return NULL;
+  }
+  char *weights = malloc(length - 3 + sizeof ending);
+  if (weights) {
+    memcpy(weights, path, length - 3);
+    strcpy(weights + length - 3, ending);
+  }
+  return weights;
+}
+
+static mtl_status map_file(const char *path, size_t wanted_bytes,
+                           uint8_t **out_bytes, size_t *out_size) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat about = {0};
+  if (file < 0 || fstat(file, &about) != 0) {
+    const int error = errno;
+    if (file >= 0) {
+      close(file);
+    }
+    return mtl_fail(error == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
+                    "weights %s: %s", path, strerror(error));
+  }
+  if ((uint64_t)about.st_size < wanted_bytes) {
+    close(file);
+    return mtl_fail(MTL_BAD_DATA, "weights %s: %lld bytes; the model needs %zu",
+                    path, (long long)about.st_size, wanted_bytes);
+  }
+  *out_size = (size_t)about.st_size;
+  if (*out_size == 0) {
+    close(file);
+    return MTL_OK;
+  }
+  void *bytes = mmap(NULL, *out_size, PROT_READ, MAP_PRIVATE, file, 0);
+  const int error = errno;
+  close(file);
+  if (bytes == MAP_FAILED) {
+    return mtl_fail(MTL_IO_ERROR, "weights %s: %s", path, strerror(error));
+  }
+  // The whole file is read once, in order: let the pages come ahead of it.
+  (void)madvise(bytes, *out_size, MADV_WILLNEED);
+  *out_bytes = bytes;
+  return MTL_OK;
+}
+
+static mtl_status load_weights(mtl_model *model, const char *path) {
+  uint64_t wanted_bytes = 0;
+  if (model->call.blob_bytes &&
+      model->call.blob_bytes(model->container, &wanted_bytes) != 0) {
+    return fail_call(model, path);
+  }
+  uint8_t *bytes = NULL;
+  size_t size = 0;
+  AOTI_TRY(map_file(path, (size_t)wanted_bytes, &bytes, &size));
+  const int32_t error =
+      bytes ? model->call.load_blob(model->container, bytes) : 0;
+  if (bytes) {
+    munmap(bytes, size);
+  }
+  return error ? fail_call(model, path) : MTL_OK;
+}
+
+static mtl_status find_weights(mtl_model *model, const char *path,
+                               const char *weights_path) {
+  if (weights_path) {
+    if (!model->call.load_blob) {
+      return mtl_fail(MTL_UNSUPPORTED, "%s takes no weights", path);
+    }
+    return load_weights(model, weights_path);
+  }
+  char *weights = default_weights(path);
+  mtl_status status = MTL_OK;
+  if (weights && access(weights, F_OK) == 0 && model->call.load_blob) {
+    status = load_weights(model, weights);
+  }
+  free(weights);
+  return status;
+}
+
+static mtl_status load_parts(mtl_model *model, const char *path,
+                             const mtl_model_desc *desc) {
+  mtl_stream *stream = NULL;
+  AOTI_TRY(mtl_stream_current(&stream));
+  AOTI_TRY(model_kernels_find(model, path));
+  AOTI_TRY(open_object(model, path));
+  AOTI_TRY(find_functions(model, path));
+  AOTI_TRY(create_container(model, path, desc->instances));
+  AOTI_TRY(find_weights(model, path, desc->weights_path));
+  if (!desc->compile_lazily) {
+    AOTI_TRY(model_kernels_compile(model, mtl_stream_device(stream)));
+  }
+  return MTL_OK;
+}
+
+static void model_delete(mtl_model *model) {
+  if (model->container) {
+    (void)model->call.delete(model->container);
+  }
+  if (model->object) {
+    dlclose(model->object);
+  }
+  model_kernels_release(model);
+  free(model);
+}
+
+mtl_status mtl_model_load(const char *path, const mtl_model_desc *desc,
+                          mtl_model **out_model) {
+  AOTI_CHECK_NOT_NULL(path);
+  AOTI_CHECK_NOT_NULL(out_model);
+  *out_model = NULL;
+  char *whole_path = realpath(path, NULL);
+  if (!whole_path) {
+    return mtl_fail(errno == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
+                    "model %s: %s", path, strerror(errno));
+  }
+  mtl_model *model = calloc(1, sizeof *model);
+  if (!model) {
+    free(whole_path);
+    return mtl_fail(MTL_OUT_OF_MEMORY, "a model: no memory");
+  }
+  atomic_init(&model->reference_count, 1);
+  const mtl_status status =
+      load_parts(model, whole_path, desc ? desc : &(mtl_model_desc){0});
+  free(whole_path);
+  if (status != MTL_OK) {
+    model_delete(model);
+    return status;
+  }
+  *out_model = model;
+  return MTL_OK;
+}
+
+mtl_model *mtl_model_retain(mtl_model *model) {
+  if (model) {
+    // Relaxed: who retains has a reference already.
+    atomic_fetch_add_explicit(&model->reference_count, 1, memory_order_relaxed);
+  }
+  return model;
+}
+
+void mtl_model_release(mtl_model *model) {
+  // Acquire and release: the last owner sees what the others did.
+  if (model && atomic_fetch_sub_explicit(&model->reference_count, 1,
+                                         memory_order_acq_rel) == 1) {
+    model_delete(model);
+  }
+}
+
+// --- What a model is ---------------------------------------------------------
+
+size_t mtl_model_input_count(const mtl_model *model) {
+  return model->input_count;
+}
+
+size_t mtl_model_output_count(const mtl_model *model) {
+  return model->output_count;
+}
+
+size_t mtl_model_constant_count(const mtl_model *model) {
+  return model->constant_count;
+}
+
+const char *mtl_model_input_name(const mtl_model *model, size_t index) {
+  const char *name = NULL;
+  return index < model->input_count &&
+                 model->call.input_name(model->container, index, &name) == 0
+             ? name
+             : NULL;
+}
+
+const char *mtl_model_output_name(const mtl_model *model, size_t index) {
+  const char *name = NULL;
+  return index < model->output_count &&
+                 model->call.output_name(model->container, index, &name) == 0
+             ? name
+             : NULL;
+}
+
+mtl_status mtl_model_get_constant(const mtl_model *model, size_t index,
+                                  mtl_model_constant *out_constant) {
+  AOTI_CHECK_NOT_NULL(model);
+  AOTI_CHECK_NOT_NULL(out_constant);
+  if (index >= model->constant_count) {
+    return mtl_fail(MTL_INVALID_ARGUMENT, "constant %zu of %zu", index,
+                    model->constant_count);
+  }
+  int32_t type = 0;
+  size_t data_bytes = 0;
+  const model_functions *call = &model->call;
+  if (call->constant_name(model->container, index, &out_constant->name) != 0 ||
+      call->constant_original_name(model->container, index,
+                                   &out_constant->original_name) != 0 ||
+      call->constant_type(model->container, index, &type) != 0 ||
+      (call->constant_bytes &&
+       call->constant_bytes(model->container, index, &data_bytes) != 0)) {
+    return fail_call(model, "a constant");
+  }
+  out_constant->type = (mtl_scalar_type)type;
+  out_constant->data_bytes = data_bytes;
+  return MTL_OK;
+}
+
+// --- Constants ---------------------------------------------------------------
+
+static mtl_status find_name(const mtl_model *model, const char *name,
+                            const char **out_name) {
+  for (size_t i = 0; i < model->constant_count; ++i) {
+    mtl_model_constant constant;
+    AOTI_TRY(mtl_model_get_constant(model, i, &constant));
+    if (strcmp(constant.name, name) == 0 ||
+        (constant.original_name && strcmp(constant.original_name, name) == 0)) {
+      *out_name = constant.name;
+      return MTL_OK;
+    }
+  }
+  return mtl_fail(MTL_NOT_FOUND, "the model has no constant '%s'", name);
+}
+
+static mtl_status make_pairs(const mtl_model *model, const char *const *names,
+                             const mtl_model_tensor *values, size_t count,
+                             model_pair *pairs) {
+  for (size_t i = 0; i < count; ++i) {
+    AOTI_TRY(find_name(model, names[i], &pairs[i].name));
+    AOTI_TRY(model_tensor_wrap(&values[i], &pairs[i].handle));
+  }
+  return MTL_OK;
+}
+
+mtl_status mtl_model_update_constants(mtl_model *model,
+                                      const char *const *names,
+                                      const mtl_model_tensor *values,
+                                      size_t count, bool is_active) {
+  AOTI_CHECK_NOT_NULL(model);
+  if (count == 0) {
+    return MTL_OK;
+  }
+  AOTI_CHECK_NOT_NULL(names);
+  AOTI_CHECK_NOT_NULL(values);
+  if (!model->call.update) {
+    return mtl_fail(MTL_UNSUPPORTED, "the model's constants are fixed");
+  }
+  model_pair *pairs = calloc(count, sizeof *pairs);
+  AOTI_CHECK_NOT_NULL(pairs);
+  mtl_status status = make_pairs(model, names, values, count, pairs);
+  if (status == MTL_OK && model->call.update(model->container, pairs, count,
+                                             !is_active, false) != 0) {
+    status = fail_call(model, "mtl_model_update_constants");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    aoti_torch_delete_tensor_object(pairs[i].handle);
+  }
+  free(pairs);
+  return status;
+}
+
+mtl_status mtl_model_swap_constants(mtl_model *model) {
+  AOTI_CHECK_NOT_NULL(model);
+  if (!model->call.swap) {
+    return mtl_fail(MTL_UNSUPPORTED, "the model's constants are fixed");
+  }
+  return model->call.swap(model->container) == 0
+             ? MTL_OK
+             : fail_call(model, "mtl_model_swap_constants");
+}
