@@ -55,6 +55,7 @@ typedef struct cli_verb {
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_compile;
 extern const cli_verb cli_verb_reflect;
+extern const cli_verb cli_verb_model;
 extern const cli_verb cli_verb_devices;
 extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_corpus;
