@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""host.py: model.h from Python, to feed outputs of a run to the next one."""
+
+import ctypes
+import os
+
+import numpy as np
+
+MAX_RANK = 16
+COMMIT_AND_WAIT = 2
+TYPES = {np.dtype(np.float32): 6, np.dtype(np.int64): 4}
+DTYPES = {code: dtype for dtype, code in TYPES.items()}
+
+
+class Error(Exception):
+    pass
+
+
+class Tensor(ctypes.Structure):  # mtl_model_tensor
+    _fields_ = [("buffer", ctypes.c_void_p), ("offset_bytes", ctypes.c_size_t),
+                ("type", ctypes.c_int), ("rank", ctypes.c_uint32),
+                ("sizes", ctypes.c_int64 * MAX_RANK),
+                ("strides", ctypes.c_int64 * MAX_RANK)]
+
+
+class BufferDesc(ctypes.Structure):  # mtl_buffer_desc
+    _fields_ = [("length_bytes", ctypes.c_size_t),
+                ("storage_mode", ctypes.c_int),
+                ("hazard_tracking", ctypes.c_int),
+                ("bytes", ctypes.c_void_p), ("no_copy_bytes", ctypes.c_void_p),
+                ("deallocator", ctypes.c_void_p),
+                ("deallocator_context", ctypes.c_void_p),
+                ("guarded", ctypes.c_bool), ("label", ctypes.c_char_p)]
+
+
+class Host:
+    def __init__(self, build):
+        # Opened for this module alone: models must find it all the same.
+        self.library = ctypes.CDLL(os.path.join(build, "libmettle-aoti.so"))
+        self.library.mtl_last_error.restype = ctypes.c_char_p
+        self.library.mtl_buffer_contents.restype = ctypes.c_void_p
+        self.library.mtl_buffer_contents.argtypes = [ctypes.c_void_p]
+        for name in ("mtl_buffer_release", "mtl_model_release",
+                     "mtl_model_result_release", "mtl_stream_device"):
+            getattr(self.library, name).argtypes = [ctypes.c_void_p]
+        self.library.mtl_stream_device.restype = ctypes.c_void_p
+        self.stream = self.make("mtl_stream_current")
+        self.device = self.library.mtl_stream_device(self.stream)
+
+    def call(self, name, *arguments):
+        if getattr(self.library, name)(*arguments):
+            raise Error(f"{name}: {self.library.mtl_last_error().decode()}")
+
+    def make(self, name, *arguments):
+        made = ctypes.c_void_p()
+        self.call(name, *arguments, ctypes.byref(made))
+        return made
+
+    def tensor(self, array):
+        array = np.ascontiguousarray(array)
+        desc = BufferDesc(length_bytes=array.nbytes,
+                          bytes=array.ctypes.data_as(ctypes.c_void_p))
+        buffer = self.make("mtl_buffer_create", ctypes.c_void_p(self.device),
+                           ctypes.byref(desc))
+        steps = [s // array.itemsize for s in array.strides]
+        return Tensor(buffer.value, 0, TYPES[array.dtype], array.ndim,
+                      (ctypes.c_int64 * MAX_RANK)(*array.shape),
+                      (ctypes.c_int64 * MAX_RANK)(*steps))
+
+    def result(self, result, index):
+        tensor = Tensor()
+        self.call("mtl_model_result_get", result, ctypes.c_size_t(index),
+                  ctypes.byref(tensor))
+        return tensor
+
+    def array(self, tensor):
+        """A copy of a contiguous tensor's elements."""
+        address = self.library.mtl_buffer_contents(tensor.buffer)
+        shape = tuple(tensor.sizes[:tensor.rank])
+        dtype = DTYPES[tensor.type]
+        size = int(np.prod(shape)) * dtype.itemsize
+        data = ctypes.string_at(address + tensor.offset_bytes, size)
+        return np.frombuffer(data, dtype).reshape(shape)
+
+
+def decode(build, folder, steps):
+    """Runs a decoder step by step, its caches staying on the device, and
+    returns what the last step gave."""
+    host = Host(build)
+    model = host.make("mtl_model_load", f"{folder}/model.so".encode(), None)
+    count = len([n for n in os.listdir(folder) if n.startswith("in")])
+    arrays = [np.load(f"{folder}/in{i}.npy") for i in range(count)]
+    caches = [host.tensor(array) for array in arrays[2:]]
+    owned = [cache.buffer for cache in caches]
+    token, position, before = arrays[0], arrays[1], None
+    for _ in range(steps):
+        heads = [host.tensor(token), host.tensor(position)]
+        inputs = (Tensor * count)(*heads, *caches)
+        result = host.make("mtl_model_run", model, host.stream, inputs,
+                           ctypes.c_size_t(count))
+        for head in heads:
+            host.library.mtl_buffer_release(head.buffer)
+        host.call("mtl_stream_synchronize", host.stream, COMMIT_AND_WAIT)
+        if before:
+            host.library.mtl_model_result_release(before)
+        before = result
+        logits = host.array(host.result(result, 0))
+        caches = [host.result(result, i) for i in range(1, count - 1)]
+        token = np.argmax(logits, -1).astype(np.int64).reshape(token.shape)
+        position = position + 1
+    outputs = [logits] + [host.array(cache) for cache in caches]
+    host.library.mtl_model_result_release(before)
+    host.library.mtl_model_release(model)
+    for buffer in owned:
+        host.library.mtl_buffer_release(buffer)
+    return outputs
