@@ -10,7 +10,7 @@ _mettle_kernels() {
 
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
-  local verbs="run compile reflect corpus devices bench"
+  local verbs="run compile reflect corpus model devices bench"
   local shared="-I -D --constant --math --std --device --debug --help --version"
   COMPREPLY=()
 
@@ -30,7 +30,12 @@ _mettle() {
         sed -n 's/^\([^ ][^ ]*\).*/\1/p')" -- "$word"))
       return ;;
     -I) COMPREPLY=($(compgen -d -- "$word")); return ;;
-    --manifest | -o) COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --manifest | --weights | -o)
+      COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --output-dir) COMPREPLY=($(compgen -d -- "$word")); return ;;
+    --input)
+      COMPREPLY=($(compgen -f -X '!*.npy' -- "$word"))
+      compopt -o filenames; return ;;
     --kernel)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word"))
@@ -48,6 +53,8 @@ _mettle() {
       corpus)
         shared=${shared/--constant /}
         shared+=" --manifest --pipelines --json" ;;
+      model)
+        shared="--input --output-dir --weights --repeat --json --help --version" ;;
       *) shared="--json --help --version" ;;
     esac
     COMPREPLY=($(compgen -W "$shared" -- "$word"))
@@ -60,6 +67,11 @@ _mettle() {
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
     corpus:2) COMPREPLY=($(compgen -d -- "$word")) ;;
+    model:2) COMPREPLY=($(compgen -W "run info" -- "$word")) ;;
+    model:3)
+      COMPREPLY=($(compgen -f -X '!*.so' -- "$word") \
+        $(compgen -d -S / -- "$word"))
+      compopt -o nospace -o filenames ;;
     run:3)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word")) ;;

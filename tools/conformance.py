@@ -66,6 +66,14 @@ def all_tests():
         for suite, name in re.findall(r"^TEST\((\w+), (\w+)\)", read(path),
                                       re.M):
             yield f"conformance/{suite}.{name}"
+    for room in ("stream", "aoti"):
+        for path in files(f"{room}/*.c"):
+            for name in re.findall(r"^TEST\(\w+, (\w+)\)", read(path), re.M):
+                yield f"{room}/{stem(path)}.{name}"
+    for path in files("aoti/*.py") + files("cli/*.py"):
+        room = os.path.basename(os.path.dirname(path))
+        for name in re.findall(r"^@case.*\ndef (\w+)", read(path), re.M):
+            yield f"{room}/{stem(path)}.{name}"
     for path in files("compiler/language/*.metal"):
         for name in re.findall(r"^//--- (\S+)", read(path), re.M):
             yield f"compiler/{stem(path)}.{name}"

@@ -195,9 +195,9 @@ static mtl_status load_parts(mtl_model *model, const char *path,
                              const mtl_model_desc *desc) {
   mtl_stream *stream = NULL;
   AOTI_TRY(mtl_stream_current(&stream));
-  AOTI_TRY(model_kernels_find(model, path));
   AOTI_TRY(open_object(model, path));
   AOTI_TRY(find_functions(model, path));
+  AOTI_TRY(model_kernels_find(model));
   AOTI_TRY(create_container(model, path, desc->instances));
   AOTI_TRY(find_weights(model, path, desc->weights_path));
   if (!desc->compile_lazily) {

@@ -54,8 +54,8 @@ struct mtl_model {
 
 // --- model_kernels.c ---------------------------------------------------------
 
-// Finds the MSL texts in the file at path.
-mtl_status model_kernels_find(mtl_model *model, const char *path);
+// Finds the MSL texts in the model's object.
+mtl_status model_kernels_find(mtl_model *model);
 // Compiles them, on several threads.
 mtl_status model_kernels_compile(mtl_model *model, mtl_device *device);
 void model_kernels_release(mtl_model *model);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model_kernels.c: finds the MSL in a model's file, so that all of it can be
+// model_kernels.c: finds the MSL in a model, so that all of it can be
 // compiled at once, on several threads, when the model is loaded; the model
 // itself compiles a kernel when it first runs it. Texts that models share are
 // compiled once.
-#include <errno.h>
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "aoti/model.h"
@@ -119,51 +117,21 @@ static mtl_status add_kernel(mtl_model *model, const char *text) {
   return MTL_OK;
 }
 
-// The texts are C strings: from behind one zero byte to the next.
-static mtl_status find_texts(mtl_model *model, const char *bytes, size_t size) {
-  static const char mark[] = "kernel void ";
-  const char *const end = bytes + size;
-  for (const char *at = bytes; at < end;) {
-    const char *found = memmem(at, (size_t)(end - at), mark, sizeof mark - 1);
-    if (!found) {
-      break;
+// Inductor's code has the texts in global variables, numbered from 0; it leaves
+// numbers out where kernels turn out to be the same.
+// torch/_inductor/codegen/mps.py, 2.13
+mtl_status model_kernels_find(mtl_model *model) {
+  enum { GAP_MAX = 256 };
+  for (int number = 0, gap = 0; gap < GAP_MAX; ++number) {
+    char name[64];
+    snprintf(name, sizeof name, "mps_lib_%d_source", number);
+    const char *const *text = dlsym(model->object, name);
+    gap = text ? 0 : gap + 1;
+    if (text && *text) {
+      AOTI_TRY(add_kernel(model, *text));
     }
-    const char *start = memrchr(at, 0, (size_t)(found - at));
-    start = start ? start + 1 : at;
-    const char *stop = memchr(found, 0, (size_t)(end - found));
-    if (!stop) {
-      break;
-    }
-    if (strstr(start, "metal")) {
-      AOTI_TRY(add_kernel(model, start));
-    }
-    at = stop;
   }
   return MTL_OK;
-}
-
-mtl_status model_kernels_find(mtl_model *model, const char *path) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat about;
-  if (file < 0 || fstat(file, &about) != 0) {
-    const mtl_status status =
-        mtl_fail(errno == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR, "%s: %s", path,
-                 strerror(errno));
-    if (file >= 0) {
-      close(file);
-    }
-    return status;
-  }
-  const size_t size = (size_t)about.st_size;
-  char *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-  const int error = errno;
-  close(file);
-  if (bytes == MAP_FAILED) {
-    return mtl_fail(MTL_BAD_DATA, "%s: %s", path, strerror(error));
-  }
-  const mtl_status status = find_texts(model, bytes, size);
-  munmap(bytes, size);
-  return status;
 }
 
 void model_kernels_release(mtl_model *model) {

@@ -29,7 +29,9 @@ enum { REPEAT_MAX = 1000000 };
 
 bool model_fail(const model_options *options, mtl_status status,
                 cli_error *error) {
-  return cli_fail_compile(error, status, options->path);
+  return status == MTL_COMPILE_FAILED
+             ? cli_fail_compile(error, status, options->path)
+             : cli_fail_status(error, status, options->path);
 }
 
 // a.npy:bf16 is a file and a type; a colon without a type is the path's.

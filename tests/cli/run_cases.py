@@ -17,13 +17,14 @@ import compiling
 import corpora
 import examples
 import installed
+import models
 import running
 import terminal
 import usage
 from tool import CASES, Tool
 
 MODULES = (usage, running, bad_files, compiling, corpora, terminal, examples,
-           installed)
+           installed, models)
 
 
 def default_build():
