@@ -89,6 +89,9 @@ def all_tests():
             yield f"corpus/mlx.{name}"
     for name in string_keys("tests/corpus/test_tinygrad.py", ("GROUPS",)):
         yield f"corpus/tinygrad.{name}"
+    for name in string_keys("tests/corpus/test_iree.py", ("FILLS",
+                                                          "KERNELS")):
+        yield f"corpus/iree.{name}"
 
 
 def cannot(device):

@@ -5,6 +5,7 @@
 # build folder, once.
 import glob
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -17,18 +18,22 @@ KERNELS = os.path.join("mlx", "backend", "metal", "kernels")
 # Fixed, so that a new release of theirs cannot fail a test of ours.
 MLX_WHEEL = "mlx-metal==0.32.4"
 TINYGRAD = "tinygrad==0.14.0"
+IREE = "iree-base-runtime==3.13.0"
+GGML = "llama-cpp-python==0.3.36"
 MAX_SECONDS = 120
 
 
-def _download(package, *options):
-    """Fetches a package's wheel; returns its path, or None without one."""
+def _download(package, *options, kind="-*.whl"):
+    """Fetches a package's wheel, or what ends in kind; returns its path, or
+    None without one."""
     pattern = os.path.join(DOWNLOADS, package.replace("-", "_").replace(
-        "==", "-") + "-*.whl")
+        "==", "-") + kind)
     if not glob.glob(pattern):
         os.makedirs(DOWNLOADS, exist_ok=True)
+        form = "only" if kind.endswith("whl") else "no"
         try:
             subprocess.run([sys.executable, "-m", "pip", "download", "--quiet",
-                            "--no-deps", "--only-binary=:all:",
+                            "--no-deps", f"--{form}-binary=:all:",
                             "--retries", "0", "--timeout", "10", *options,
                             "--dest", DOWNLOADS, package],
                            capture_output=True, timeout=MAX_SECONDS)
@@ -81,3 +86,30 @@ def tinygrad():
         return False
     sys.path.insert(0, _unpacked(wheel, "tinygrad/"))
     return True
+
+
+def iree():
+    """The texts of IREE's own Metal kernels, or [].
+
+    Its runtime for the Mac carries them as strings. METTLE_CORPUS_IREE names
+    a checkout."""
+    checkout = os.environ.get("METTLE_CORPUS_IREE")
+    if checkout:
+        folder = os.path.join(checkout, "runtime", "src", "iree", "hal",
+                              "drivers", "metal", "builtin")
+        return [_text(path) for path in
+                sorted(glob.glob(os.path.join(folder, "*.metal")))]
+    wheel = _download(IREE, "--platform", "macosx_13_0_universal2",
+                      "--python-version", "3.12")
+    if wheel is None:
+        return []
+    with zipfile.ZipFile(wheel) as file:
+        name = next(n for n in file.namelist()
+                    if n.startswith("iree/_runtime_libs/_runtime."))
+        found = re.findall(rb"[^\0]*kernel void [^\0]*", file.read(name))
+    return [text.decode() for text in dict.fromkeys(found)]
+
+
+def _text(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
