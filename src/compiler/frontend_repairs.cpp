@@ -11,6 +11,8 @@
 //   v.x++                   instantiated forgets to read and write them
 //   1.5bf, 2.0H             suffixes that clang has not: _bf and h of
 //                           metal_literals
+//   1.5                     a float; clang's own way makes a double and a cast,
+//                           and templates that are instantiated drop the cast
 //   float f() device        member functions for objects in an address space,
 //                           which clang knows in C++ for OpenCL alone
 //   "text"                  string literals are in the constant address space
@@ -206,6 +208,12 @@ ExprResult wrapUnary(Sema *S, SourceLocation Loc, UnaryOperatorKind Operator,
   return S->BuildUnaryOp(nullptr, Loc, Operator, Operand);
 }
 
+// Whether a number has neither a suffix nor is an integer.
+static bool isPlainFloat(StringRef Text, bool IsFloat) {
+  return IsFloat && (isDigit(Text.back()) || Text.back() == '.') &&
+         !Text.contains('_');
+}
+
 ExprResult wrapNumber(Sema *S, const Token &Number, Scope *Names) {
   // Macros of a precompiled header have no text of their own: ask for it.
   SmallString<64> Buffer;
@@ -223,6 +231,7 @@ ExprResult wrapNumber(Sema *S, const Token &Number, Scope *Names) {
     else if (Digits.consume_back("H"))
       Suffix = "h";
   }
+  if (isPlainFloat(Text, IsFloat)) Suffix = "f";
   if (!Suffix || Digits.empty()) return realNumber(S, Number, Names);
   const std::string Taken = (Digits + Suffix).str();
   char *const Kept = new (S->Context) char[Taken.size() + 1];
