@@ -89,6 +89,8 @@ def all_tests():
             yield f"corpus/mlx.{name}"
     for name in string_keys("tests/corpus/test_tinygrad.py", ("GROUPS",)):
         yield f"corpus/tinygrad.{name}"
+    for name in string_keys("tests/corpus/test_ggml.py", ("FAMILIES",)):
+        yield f"corpus/ggml.{name}"
     for name in string_keys("tests/corpus/test_iree.py", ("FILLS",
                                                           "KERNELS")):
         yield f"corpus/iree.{name}"

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
+import types
 import zipfile
 
 from mettle import BUILD
@@ -20,6 +22,7 @@ MLX_WHEEL = "mlx-metal==0.32.4"
 TINYGRAD = "tinygrad==0.14.0"
 IREE = "iree-base-runtime==3.13.0"
 GGML = "llama-cpp-python==0.3.36"
+GGUF = "gguf==0.17.1"
 MAX_SECONDS = 120
 
 
@@ -113,3 +116,40 @@ def iree():
 def _text(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def ggml():
+    """The folder of ggml's Metal back end, kernels/ in it, or None."""
+    checkout = os.environ.get("METTLE_CORPUS_GGML")
+    if checkout:
+        return os.path.join(checkout, "src", "ggml-metal")
+    archive = _download(GGML, kind=".tar.gz")
+    if archive is None:
+        return None
+    folder = archive[:-len(".tar.gz")]
+    if not os.path.isdir(folder):
+        partial = f"{folder}.{os.getpid()}"
+        with tarfile.open(archive) as file:
+            file.extractall(partial, [m for m in file.getmembers()
+                                      if "/ggml/src/ggml-metal/" in m.name
+                                      or m.name.endswith("ggml-common.h")],
+                            filter="data")
+        try:
+            os.rename(partial, folder)
+        except OSError:  # another run was first
+            pass
+    return os.path.join(folder, os.listdir(folder)[0], "vendor", "llama.cpp",
+                        "ggml", "src", "ggml-metal")
+
+
+def gguf_quants():
+    """ggml's own NumPy reference of its quantised types, or None. What the
+    rest of its package needs is not needed."""
+    wheel = _download(GGUF)
+    if wheel is None:
+        return None
+    package = types.ModuleType("gguf")
+    package.__path__ = [os.path.join(_unpacked(wheel, "gguf/"), "gguf")]
+    sys.modules["gguf"] = package
+    import gguf.quants
+    return gguf.quants
