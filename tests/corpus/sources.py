@@ -4,6 +4,7 @@
 # used, otherwise the package is fetched from the Python package index into the
 # build folder, once.
 import glob
+import importlib
 import os
 import re
 import subprocess
@@ -148,8 +149,8 @@ def gguf_quants():
     wheel = _download(GGUF)
     if wheel is None:
         return None
-    package = types.ModuleType("gguf")
-    package.__path__ = [os.path.join(_unpacked(wheel, "gguf/"), "gguf")]
-    sys.modules["gguf"] = package
-    import gguf.quants
-    return gguf.quants
+    if "gguf" not in sys.modules:
+        package = types.ModuleType("gguf")
+        package.__path__ = [os.path.join(_unpacked(wheel, "gguf/"), "gguf")]
+        sys.modules["gguf"] = package
+    return importlib.import_module("gguf.quants")
