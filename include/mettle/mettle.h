@@ -29,6 +29,7 @@
 #include "buffer.h"
 #include "texture.h"
 #include "library.h"
+#include "argument_encoder.h"
 #include "pipeline.h"
 #include "queue.h"
 #include "event.h"

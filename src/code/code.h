@@ -64,6 +64,12 @@ typedef struct mtli_parameter {
   // whether it is defined, and C's operators behind their operands, all with
   // blanks between: "d0 c0 &&".
   const char *condition;
+  // Of a struct with resources or [[id(n)]], as argument encoders need it; ""
+  // for none. Words with blanks between: its size and alignment in bytes, then
+  // for each member that is no struct: id, offset in bytes, kind (b buffer,
+  // t texture, s sampler, c constant), elements, bytes of one; a buffer of
+  // such structs has their layout in { } behind it.
+  const char *layout;
 } mtli_parameter;
 
 typedef struct mtli_kernel {

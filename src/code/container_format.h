@@ -43,7 +43,7 @@ typedef enum container_section {
 
 // Bytes of a record in each section; the sections of plain bytes have 1.
 static const unsigned container_record_bytes[SECTION_COUNT] = {
-    [SECTION_INFO] = 20,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 80,
+    [SECTION_INFO] = 20,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 88,
     [SECTION_CONSTANTS] = 32, [SECTION_BLOBS] = 32,   [SECTION_TEXTS] = 1,
     [SECTION_DATA] = 1,
 };

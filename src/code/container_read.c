@@ -291,6 +291,7 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   parameter->builtin_component_bytes = mtli_cursor_u32(cursor);
   parameter->enabling_constant = (int32_t)mtli_cursor_u32(cursor);
   MTL_TRY(take_text(reader, cursor, &parameter->condition));
+  MTL_TRY(take_text(reader, cursor, &parameter->layout));
   if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE |
                           PARAMETER_IS_DEPTH)) {
     return bad_record(SECTION_PARAMETERS, offset, "the flags", flags);

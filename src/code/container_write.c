@@ -59,6 +59,7 @@ static void write_parameter(container_writer *writer,
   mtli_bytes_append_u32(out, parameter->builtin_component_bytes);
   mtli_bytes_append_u32(out, (uint32_t)parameter->enabling_constant);
   write_text(writer, SECTION_PARAMETERS, parameter->condition);
+  write_text(writer, SECTION_PARAMETERS, parameter->layout);
 }
 
 static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {

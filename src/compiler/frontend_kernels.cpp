@@ -589,6 +589,8 @@ class MetalConsumer : public SemaConsumer {
       Facts.size_bytes = C->getTypeSizeInChars(T).getQuantity();
       Facts.alignment_bytes = C->getTypeAlignInChars(T).getQuantity();
     }
+    if (Facts.is_pointer || Facts.is_reference)
+      Facts.layout = keep(argumentLayout(*S, T, 0));
     return Facts;
   }
 

@@ -8,7 +8,9 @@ extern "C" {
 #include "code/code.h"
 }
 #include <memory>
+#include <string>
 
+#include "clang/AST/Type.h"
 #include "clang/Basic/Diagnostic.h"
 #include "compiler/frontend.h"
 #include "llvm/ADT/StringSet.h"
@@ -18,6 +20,7 @@ namespace clang {
 class ASTConsumer;
 class CodeGenerator;
 class CompilerInstance;
+class Sema;
 }  // namespace clang
 namespace llvm {
 class Module;
@@ -61,6 +64,12 @@ void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
 std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
     mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
     clang::CodeGenerator *Generator);
+
+// frontend_layout.cpp: mtli_parameter.layout of a struct, "" if it is no
+// argument buffer.
+//
+//   Nesting  how many pointers lead to it
+std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
 
 // frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
 void finishModule(llvm::Module &M);

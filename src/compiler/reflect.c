@@ -314,6 +314,7 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
         .argument = {.name = facts[i].name},
         .enabling_constant = facts[i].enabling_constant,
         .condition = facts[i].condition,
+        .layout = facts[i].layout,
     };
     const builtin_input *input =
         facts[i].attribute == NULL ? NULL : find_builtin(facts[i].attribute);

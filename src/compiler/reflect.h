@@ -41,6 +41,7 @@ typedef struct mtlc_parameter_facts {
   uint32_t alignment_bytes;
   int32_t enabling_constant;  // as mtli_parameter
   const char *condition;      // likewise; NULL for none
+  const char *layout;         // likewise; NULL or "" for none
   // Of a texture or a sampler, or an array of them, passed by value; type is
   // then a texture's component.
   bool is_texture;
