@@ -47,7 +47,8 @@ def read(name):
 
 def folder_of(name):
     # A model's case is its class too: the whole file counts.
-    shared = read("export.py") + read("case.py") + TORCH
+    shared = (read("export.py") + read("../../tools/export_mps.py")
+              + read("case.py") + TORCH)
     if name in models.CASES:
         shared += read("models.py")
     return os.path.join(CACHE, CASES[name].key(shared), name)

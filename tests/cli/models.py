@@ -2,95 +2,22 @@
 """models.py: `mettle model`: its command line, and what is no model. Runs of
 real models are in tests/aoti."""
 
+import os
 import subprocess
 
 import numpy as np
 
 from tool import case
 
-# The least that passes for a model: it has what the loader asks for, doubles
-# its input with a kernel, and has one constant.
-MODEL = r"""
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include "mettle/aoti.h"
-
-const char *mps_lib_0_source =
-    "#include <metal_stdlib>\n"
-    "kernel void generated_kernel(device float *out, constant float *in,\n"
-    "                             uint i [[thread_position_in_grid]]) {\n"
-    "  out[i] = BODY;\n"
-    "}\n";
-
-#define MODEL(name) __attribute__((visibility("default"))) int32_t \
-    AOTInductorModelContainer##name
-
-MODEL(CreateWithDevice)(void **container, size_t count, const char *device,
-                        const char *folder) {
-  (void)count;
-  (void)folder;
-  *container = container;
-  return strcmp(device, "mps");
-}
-MODEL(Delete)(void *container) { return container == NULL; }
-MODEL(GetNumInputs)(void *c, size_t *n) { (void)c; *n = 1; return 0; }
-MODEL(GetNumOutputs)(void *c, size_t *n) { (void)c; *n = 1; return 0; }
-MODEL(GetNumConstants)(void *c, size_t *n) { (void)c; *n = 1; return 0; }
-MODEL(GetInputName)(void *c, size_t i, const char **name) {
-  (void)c; *name = "x"; return i != 0;
-}
-MODEL(GetOutputName)(void *c, size_t i, const char **name) {
-  (void)c; *name = "y"; return i != 0;
-}
-MODEL(GetConstantName)(void *c, size_t i, const char **name) {
-  (void)c; *name = "constant_0"; return i != 0;
-}
-MODEL(GetConstantOriginalFQN)(void *c, size_t i, const char **name) {
-  (void)c; *name = "layer.weight"; return i != 0;
-}
-MODEL(GetConstantDtype)(void *c, size_t i, int32_t *type) {
-  (void)c; *type = aoti_torch_dtype_bfloat16(); return i != 0;
-}
-MODEL(GetConstantDataSize)(void *c, size_t i, size_t *size) {
-  (void)c; *size = 128; return i != 0;
-}
-MODEL(Run)(void *c, AtenTensorHandle *in, size_t in_count,
-           AtenTensorHandle *out, size_t out_count, void *stream, void *proxy) {
-  (void)c; (void)in_count; (void)out_count; (void)stream; (void)proxy;
-  int64_t *sizes, rank, count;
-  int32_t dtype;
-  AOTIMetalShaderLibraryHandle library = NULL;
-  AOTIMetalKernelFunctionHandle function = NULL;
-  aoti_torch_mps_create_shader_library(mps_lib_0_source, &library);
-  aoti_torch_mps_get_kernel_function(library, "generated_kernel", &function);
-  aoti_torch_get_sizes(in[0], &sizes);
-  aoti_torch_get_dim(in[0], &rank);
-  aoti_torch_get_numel(in[0], &count);
-  aoti_torch_get_dtype(in[0], &dtype);
-  if (dtype != aoti_torch_dtype_float32()) return 1;
-  if (aoti_torch_empty_strided(rank, sizes, NULL, dtype, 13, 0, &out[0]))
-    return 1;
-  aoti_torch_mps_start_encoding(function);
-  aoti_torch_mps_set_arg_tensor(function, 0, out[0]);
-  aoti_torch_mps_set_arg_tensor(function, 1, in[0]);
-  aoti_torch_mps_dispatch_single(function, (uint64_t)count);
-  aoti_torch_mps_delete_shader_library(library);
-  aoti_torch_delete_tensor_object(in[0]);
-  in[0] = NULL;
-  MORE;
-  return 0;
-}
-"""
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 
 
 def build_model(tool, name="model.so", body="in[i] * 2", more="(void)0"):
-    source = MODEL.replace("BODY", body).replace("MORE", more)
-    tool.write("model.c", source)
-    here = __file__.rsplit("/tests/", 1)[0]
-    subprocess.run(["cc", "-shared", "-fPIC", f"-I{here}/include",
-                    tool.file("model.c"), "-o", tool.file(name)], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT}/include",
+                    f'-DBODY="{body}"', f"-DMORE={more}",
+                    f"{ROOT}/tests/aoti/model/tiny_model.c",
+                    "-o", tool.file(name)], check=True)
     return name
 
 
@@ -134,8 +61,7 @@ def a_model_s_kernel_that_does_not_compile_is_told(tool):
 @case
 def a_model_s_missing_operator_is_named(tool):
     model = build_model(
-        tool, more="extern int aoti_torch_mps_dream(void);"
-        "return aoti_torch_mps_dream()")
+        tool, more="return aoti_torch_mps_dream()")
     tool.fails(1, ["aoti_torch_mps_dream", "Mettle has not"], "model", "info",
                model)
 
