@@ -134,7 +134,8 @@ def export(module, inputs, folder, dynamic_shapes=None):
     mps_code.MetalKernel.headers.clear()
     for header in HEADERS:  # they only grow within a process
         mps_code.MetalKernel.headers.add(header)
-    work = os.path.join(folder, "work")
+    work = os.path.join(os.path.abspath(folder), "work")
+    os.makedirs(work, exist_ok=True)
     with torch.no_grad():
         program = torch.export.export(module, tuple(inputs), strict=False,
                                       dynamic_shapes=dynamic_shapes)
