@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // define_arithmetic.c: gives every integer operation and conversion a result
-// for every operand, as docs/ir.md states them.
+// for every operand, as docs/ir.md states them, and the fourth element of a
+// vector of three, which is padding, the value 0.
 //
 // Requires  nothing has been optimised, so that nothing was concluded from
 //           undefined behaviour yet
@@ -111,6 +112,32 @@ static void define_conversion(arithmetic *a, LLVMValueRef instruction,
                                                 overloads, 2, &value, 1));
 }
 
+// clang widens three elements to four before it stores them, with poison for
+// the fourth. What reads all bytes at once, as an argument passed as an integer
+// does, would be poison as a whole.
+static void define_padding(arithmetic *a, LLVMValueRef shuffle) {
+  LLVMValueRef three = LLVMGetOperand(shuffle, 0);
+  if (LLVMGetNumMaskElements(shuffle) != 4 ||
+      LLVMGetVectorSize(LLVMTypeOf(three)) != 3 ||
+      LLVMGetMaskValue(shuffle, 3) != LLVMGetUndefMaskElem()) {
+    return;
+  }
+  LLVMTypeRef index = LLVMInt32TypeInContext(
+      LLVMGetTypeContext(LLVMTypeOf(three)));
+  LLVMValueRef mask[4];
+  for (unsigned i = 0; i < 4; ++i) {
+    const int from = LLVMGetMaskValue(shuffle, i);
+    mask[i] = LLVMConstInt(index, i < 3 ? (unsigned)from : 3, false);
+    if (i < 3 && (from < 0 || from > 2)) {
+      return;
+    }
+  }
+  mtlc_replace(shuffle, LLVMBuildShuffleVector(
+                            a->builder, three,
+                            LLVMConstNull(LLVMTypeOf(three)),
+                            LLVMConstVector(mask, 4), ""));
+}
+
 static void define_instruction(LLVMValueRef instruction, void *context) {
   arithmetic *a = context;
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -123,6 +150,7 @@ static void define_instruction(LLVMValueRef instruction, void *context) {
     case LLVMShl:
     case LLVMLShr:
     case LLVMAShr: define_shift(a, instruction); break;
+    case LLVMShuffleVector: define_padding(a, instruction); break;
     case LLVMFPToSI:
       define_conversion(a, instruction, "llvm.fptosi.sat");
       break;
