@@ -63,6 +63,13 @@ static bool has_function(LLVMModuleRef module, const char *prefix) {
   return false;
 }
 
+static void note_half(LLVMValueRef instruction, void *context) {
+  bool *has_half = context;
+  if (LLVMGetTypeKind(LLVMTypeOf(instruction)) == LLVMHalfTypeKind) {
+    *has_half = true;
+  }
+}
+
 // Adds what code generation may call by itself for this module on this target.
 static mtl_status link_callees(mtlc_kernel *kernel) {
   // Unoptimised code also passes large values by copies on the stack.
@@ -75,6 +82,11 @@ static mtl_status link_callees(mtlc_kernel *kernel) {
   }
   if (!mtlc_target_has(kernel->target, "f16c")) {
     MTL_TRY(mtlc_link_text(kernel, "halves", mtlc_text_halves));
+  }
+  bool has_half = false;
+  mtlc_for_each_in_module(kernel->module, note_half, &has_half);
+  if (has_half) {
+    MTL_TRY(mtlc_link_text(kernel, "extremes", mtlc_text_extremes));
   }
   return MTL_OK;
 }

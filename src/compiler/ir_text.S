@@ -19,6 +19,7 @@ mtlc_text_\name:
   TEXT fused, "compiler/ir/fused.ll"
   TEXT halves, "compiler/ir/halves.ll"
   TEXT tiles, "compiler/ir/tiles.ll"
+  TEXT extremes, "compiler/ir/extremes.ll"
   TEXT simdgroups, "compiler/vectorize/simdgroups.ll"
   TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
   TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"
