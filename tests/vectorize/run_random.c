@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// run_random.c: runs every kernel of MSL sources in both tiers over many grids
+// and compares what they leave in memory, bit for bit. Public API alone.
+//
+//   run_random FILE...
+//
+// One line a kernel: FILE KERNEL VERDICT TEXT, with VERDICT one of
+//
+//   same     TEXT is a hash of all that the kernel wrote, over all grids
+//   serial   the same, and the vectoriser stood back: TEXT has the reason too
+//   differs  TEXT says where first
+//   fails    TEXT is the error of the compiler or of the command buffer
+//
+// A kernel's first parameters are those of random_source.py. Kernels with
+// "whole" in their name run on grids of whole simdgroups only. A file's first
+// line names the math mode: "// math: fast".
+#include <mettle/mettle.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  INPUT_WORDS = 1 << 12,
+  OUTPUT_WORDS = 1 << 16,
+  SHARED_WORDS = 64,
+  UNIFORM_WORDS = 16,
+  THREADGROUP_BYTES = 1024,
+  INPUTS = 3,
+};
+
+typedef struct shape {
+  mtl_size grid, group;
+  bool whole;  // simdgroups alone
+} shape;
+
+static const shape shapes[] = {
+    {{256, 1, 1}, {64, 1, 1}, true},   // whole simdgroups
+    {{64, 8, 1}, {32, 4, 1}, true},    // rows of 32
+    {{24, 16, 1}, {8, 8, 1}, true},    // rows of 8
+    {{32, 32, 1}, {16, 16, 1}, true},  // rows of 16
+    {{300, 1, 1}, {128, 1, 1}, false},  // a last threadgroup cut off
+    {{77, 1, 1}, {77, 1, 1}, false},    // a last simdgroup cut off
+    {{5, 1, 1}, {32, 1, 1}, false},     // less than a simdgroup
+    {{100, 1, 1}, {50, 1, 1}, false},   // rows that do not fill simdgroups
+    {{70, 9, 1}, {32, 4, 1}, false},    // rows of 32 with uneven edges
+    {{29, 13, 1}, {8, 8, 1}, false},    // rows of 8 with uneven edges
+    {{12, 10, 3}, {4, 4, 2}, false},    // rows of 4, three dimensions
+    {{15, 14, 2}, {5, 7, 1}, false},    // odd rows
+    {{1, 70, 1}, {1, 70, 1}, false},    // a column
+    {{2, 33, 3}, {2, 3, 3}, false},     // rows of 2
+};
+enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
+
+typedef struct memory {
+  uint32_t output[OUTPUT_WORDS];
+  uint32_t shared[SHARED_WORDS];
+} memory;
+
+typedef struct bench {
+  mtl_device *device;
+  mtl_queue *queue;
+  mtl_buffer *inputs[INPUTS];
+  mtl_buffer *output, *shared;
+  uint32_t uniforms[UNIFORM_WORDS];
+  const char *file;
+} bench;
+
+static void must(mtl_status status) {
+  if (status != MTL_OK) {
+    fprintf(stderr, "%s: %s\n", mtl_status_name(status), mtl_last_error());
+    exit(2);
+  }
+}
+
+static uint32_t next_random(uint32_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 17;
+  *state ^= *state << 5;
+  return *state;
+}
+
+// Floats in [-2, 2); small integers among large ones; bytes.
+static void fill_inputs(bench *b) {
+  uint32_t state = 2463534242u;
+  float *x = mtl_buffer_contents(b->inputs[0]);
+  uint32_t *n = mtl_buffer_contents(b->inputs[1]);
+  uint32_t *bytes = mtl_buffer_contents(b->inputs[2]);
+  for (uint32_t i = 0; i < INPUT_WORDS; i++) {
+    x[i] = (float)(int32_t)next_random(&state) / 1073741824.0f;
+    const uint32_t any = next_random(&state);
+    n[i] = any % 3 ? any >> 22 : any;
+    bytes[i] = next_random(&state);
+  }
+}
+
+static void fill(bench *b, const shape *s) {
+  uint32_t *output = mtl_buffer_contents(b->output);
+  uint32_t *shared = mtl_buffer_contents(b->shared);
+  for (uint32_t i = 0; i < OUTPUT_WORDS; i++) {
+    output[i] = i * 2654435761u >> 12;
+  }
+  for (uint32_t i = 0; i < SHARED_WORDS; i++) {
+    shared[i] = i < 16 ? 0 : i * 77;
+  }
+  const float scales[4] = {0.5f, -3.0f, 1e-3f, 7.0f};
+  const uint32_t uniforms[12] = {
+      s->grid.x * s->grid.y * s->grid.z, s->grid.x, 5, 3, 0x80000000u, 17, 0,
+      0xffffffffu};
+  memcpy(b->uniforms, uniforms, sizeof uniforms);
+  memcpy(b->uniforms + 8, scales, sizeof scales);
+}
+
+static mtl_status record(bench *b, const shape *s, mtl_pipeline *pipeline,
+                         mtl_command_buffer *commands) {
+  mtl_compute_encoder *encoder = NULL;
+  const mtl_status status =
+      mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder);
+  if (status != MTL_OK) {
+    return status;
+  }
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  for (uint32_t i = 0; i < INPUTS; i++) {
+    mtl_compute_encoder_set_buffer(encoder, b->inputs[i], 0, i);
+  }
+  mtl_compute_encoder_set_buffer(encoder, b->output, 0, 3);
+  mtl_compute_encoder_set_buffer(encoder, b->shared, 0, 4);
+  mtl_compute_encoder_set_bytes(encoder, b->uniforms, sizeof b->uniforms, 5);
+  mtl_compute_encoder_set_threadgroup_memory(encoder, THREADGROUP_BYTES, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, s->grid, s->group);
+  const mtl_status ended = mtl_compute_encoder_end(encoder);
+  mtl_compute_encoder_release(encoder);
+  return ended;
+}
+
+static mtl_status run(bench *b, const shape *s, mtl_pipeline *pipeline,
+                      memory *out) {
+  fill(b, s);
+  mtl_command_buffer *commands = NULL;
+  must(mtl_command_buffer_create(b->queue, NULL, &commands));
+  mtl_status status = record(b, s, pipeline, commands);
+  if (status == MTL_OK) {
+    status = mtl_command_buffer_commit(commands);
+  }
+  if (status == MTL_OK) {
+    status = mtl_command_buffer_wait(commands);
+  }
+  mtl_command_buffer_release(commands);
+  memcpy(out->output, mtl_buffer_contents(b->output), sizeof out->output);
+  memcpy(out->shared, mtl_buffer_contents(b->shared), sizeof out->shared);
+  return status;
+}
+
+static uint64_t hash(uint64_t state, const memory *m) {
+  const uint32_t *words = m->output;
+  for (size_t i = 0; i < OUTPUT_WORDS; i++) {
+    state = (state ^ words[i]) * 0x9e3779b97f4a7c15u;
+    state ^= state >> 29;
+  }
+  for (size_t i = 0; i < SHARED_WORDS; i++) {
+    state = (state ^ m->shared[i]) * 0x9e3779b97f4a7c15u;
+    state ^= state >> 29;
+  }
+  return state;
+}
+
+// Prints one line; newlines in text become spaces.
+static void tell(const bench *b, const char *kernel, const char *verdict,
+                 const char *text) {
+  printf("%s %s %s ", b->file, kernel, verdict);
+  for (size_t i = 0; text[i] && i < 400; i++) {
+    putchar(text[i] == '\n' ? ' ' : text[i]);
+  }
+  putchar('\n');
+  fflush(stdout);
+}
+
+static bool same(const bench *b, const char *kernel, const shape *s,
+                 const memory *t0, const memory *t1) {
+  for (size_t i = 0; i < OUTPUT_WORDS + SHARED_WORDS; i++) {
+    const bool out = i < OUTPUT_WORDS;
+    const uint32_t want = out ? t0->output[i] : t0->shared[i - OUTPUT_WORDS];
+    const uint32_t got = out ? t1->output[i] : t1->shared[i - OUTPUT_WORDS];
+    if (want != got) {
+      char text[200];
+      snprintf(text, sizeof text,
+               "grid %u %u %u, group %u %u %u: %s word %zu: tier 0 has %08x, "
+               "tier 1 %08x",
+               s->grid.x, s->grid.y, s->grid.z, s->group.x, s->group.y,
+               s->group.z, out ? "output" : "shared",
+               out ? i : i - OUTPUT_WORDS, want, got);
+      tell(b, kernel, "differs", text);
+      return false;
+    }
+  }
+  return true;
+}
+
+// Constants by their index: even ones have a value, odd ones that need none
+// stay undefined.
+static mtl_constant_values *constants_of(mtl_library *library) {
+  mtl_constant_values *values = NULL;
+  must(mtl_constant_values_create(&values));
+  size_t count = 0;
+  const mtl_constant_info *infos = mtl_library_constants(library, &count);
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t whole = 5 + infos[i].index;
+    const float real = 1.5f;
+    const bool yes = true;
+    const void *value = infos[i].type == MTL_TYPE_FLOAT ? (const void *)&real
+                        : infos[i].type == MTL_TYPE_BOOL ? (const void *)&yes
+                                                         : &whole;
+    if (infos[i].index % 2 == 0) {
+      must(mtl_constant_values_set(values, infos[i].index, infos[i].type, 1,
+                                   value));
+    }
+  }
+  return values;
+}
+
+static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
+                    mtl_pipeline *t1) {
+  static memory expected, actual;
+  uint64_t state = 1;
+  for (uint32_t i = 0; i < SHAPE_COUNT; i++) {
+    if (strstr(kernel, "whole") && !shapes[i].whole) {
+      continue;
+    }
+    if (run(b, &shapes[i], t0, &expected) != MTL_OK ||
+        run(b, &shapes[i], t1, &actual) != MTL_OK) {
+      tell(b, kernel, "fails", mtl_last_error());
+      return;
+    }
+    if (!same(b, kernel, &shapes[i], &expected, &actual)) {
+      return;
+    }
+    state = hash(state, &actual);
+  }
+  const char *report = mtl_pipeline_report(t1);
+  const bool vectorised = strstr(report, "vectorised for");
+  char text[400];
+  snprintf(text, sizeof text, "%016llx %.300s", (unsigned long long)state,
+           vectorised ? "" : report);
+  tell(b, kernel, vectorised ? "same" : "serial", text);
+}
+
+static void check_kernel(bench *b, mtl_library *library, const char *name) {
+  mtl_constant_values *values = constants_of(library);
+  mtl_function *function = NULL;
+  mtl_pipeline *t0 = NULL, *t1 = NULL;
+  const mtl_pipeline_desc debug = {.debug = true};
+  if (mtl_function_create(library, name, values, &function) != MTL_OK ||
+      mtl_pipeline_create(function, &debug, &t0) != MTL_OK ||
+      mtl_pipeline_create(function, NULL, &t1) != MTL_OK) {
+    tell(b, name, "fails", mtl_last_error());
+  } else {
+    compare(b, name, t0, t1);
+  }
+  mtl_pipeline_release(t0);
+  mtl_pipeline_release(t1);
+  mtl_function_release(function);
+  mtl_constant_values_release(values);
+}
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = calloc(1, 1 << 22);
+  if (!file || !text || fread(text, 1, (1 << 22) - 1, file) == 0) {
+    perror(path);
+    exit(2);
+  }
+  fclose(file);
+  return text;
+}
+
+static void check_file(bench *b, const char *path) {
+  char *text = read_text(path);
+  const mtl_compile_options options = {
+      .math_mode = strncmp(text, "// math: safe", 13) == 0   ? MTL_MATH_SAFE
+                   : strncmp(text, "// math: relax", 14) == 0 ? MTL_MATH_RELAXED
+                                                              : MTL_MATH_FAST};
+  mtl_library *library = NULL;
+  b->file = path;
+  if (mtl_library_create_from_source(b->device, text, strlen(text), &options,
+                                     &library) != MTL_OK) {
+    tell(b, "-", "fails", mtl_last_error());
+  }
+  for (size_t i = 0; library && i < mtl_library_function_count(library); i++) {
+    check_kernel(b, library, mtl_library_function_name(library, i));
+  }
+  mtl_library_release(library);
+  free(text);
+}
+
+static mtl_buffer *buffer_of(bench *b, uint32_t words) {
+  mtl_buffer *buffer = NULL;
+  must(mtl_buffer_create(
+      b->device, &(mtl_buffer_desc){.length_bytes = 4 * words}, &buffer));
+  return buffer;
+}
+
+int main(int count, char **arguments) {
+  bench b = {0};
+  must(mtl_device_by_name("cpu", &b.device));
+  must(mtl_queue_create(b.device, NULL, &b.queue));
+  for (int i = 0; i < INPUTS; i++) {
+    b.inputs[i] = buffer_of(&b, INPUT_WORDS);
+  }
+  b.output = buffer_of(&b, OUTPUT_WORDS);
+  b.shared = buffer_of(&b, SHARED_WORDS);
+  fill_inputs(&b);
+  for (int i = 1; i < count; i++) {
+    check_file(&b, arguments[i]);
+  }
+  for (int i = 0; i < INPUTS; i++) {
+    mtl_buffer_release(b.inputs[i]);
+  }
+  mtl_buffer_release(b.output);
+  mtl_buffer_release(b.shared);
+  mtl_queue_release(b.queue);
+  mtl_device_release(b.device);
+  return 0;
+}
