@@ -191,3 +191,23 @@ kernel void f(constant Arguments &a [[buffer(0)]],
 }
 // expect: a buffer 0 read Arguments type 0 x 0 size 32 align 8 reference
 // no-ir: llvm\.ptr\.annotation
+
+//--- fragment_functions_beside_a_kernel
+#include <metal_stdlib>
+using namespace metal;
+struct Vertex { float4 position [[position]]; float2 uv; };
+vertex Vertex corner(constant float4 *p [[buffer(0)]], uint i [[vertex_id]]) {
+  return {p[i], p[i].xy};
+}
+fragment float4 shade(Vertex in [[stage_in]], bool front [[front_facing]]) {
+  if (!front) discard_fragment();
+  return float4(dfdx(in.uv.x), dfdy(in.uv.y), fwidth(in.uv));
+}
+kernel void f(device float *x [[buffer(3)]]) { x[0] = 1; }
+// expect: x buffer 3
+// no-ir: discard_fragment
+
+//--- kernel_that_calls_a_fragment_function
+#include <metal_stdlib>
+kernel void f(device float *x [[buffer(0)]]) { x[0] = metal::dfdx(x[1]); }
+// error: 2: function 'metal::dfdx
