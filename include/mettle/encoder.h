@@ -216,6 +216,16 @@ MTL_API void mtl_blit_encoder_copy_texture(
     uint32_t source_level, uint32_t source_slice, mtl_texture *target,
     mtl_region target_at, uint32_t target_level, uint32_t target_slice);
 
+// Fills level 1 and those behind it, each texel with the average of what lies
+// under it in the level before, in linear light for sRGB formats. Compiles a
+// kernel when first called.
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: one level; a
+//            format of integers
+// Source     Metal: generateMipmapsForTexture:
+MTL_API void mtl_blit_encoder_generate_mipmaps(mtl_blit_encoder *encoder,
+                                               mtl_texture *texture);
+
 MTL_API void mtl_blit_encoder_update_fence(mtl_blit_encoder *encoder,
                                            mtl_fence *fence);
 MTL_API void mtl_blit_encoder_wait_fence(mtl_blit_encoder *encoder,

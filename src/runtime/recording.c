@@ -90,8 +90,7 @@ void mtli_recording_use_buffer(mtli_recording *recording, mtl_buffer *buffer) {
   }
 }
 
-// Keeps a pipeline, a texture or an event.
-static void use_object(mtli_recording *recording, mtli_object *object) {
+void mtli_recording_keep(mtli_recording *recording, mtli_object *object) {
   if (seen(recording, object) ||
       !grow(recording, &recording->objects, recording->object_count,
             &recording->object_capacity)) {
@@ -105,14 +104,14 @@ void mtli_recording_use_texture(mtli_recording *recording,
                                 mtl_texture *texture) {
   mtli_recording_use_buffer(recording, texture->buffer);
   if (!recording->unretained_references) {
-    use_object(recording, &texture->object);
+    mtli_recording_keep(recording, &texture->object);
   }
 }
 
 void mtli_recording_use_pipeline(mtli_recording *recording,
                                  mtl_pipeline *pipeline) {
   if (!recording->unretained_references) {
-    use_object(recording, &pipeline->object);
+    mtli_recording_keep(recording, &pipeline->object);
   }
 }
 
@@ -199,7 +198,7 @@ static void event_command(mtl_command_buffer *command_buffer, mtl_event *event,
   if (command) {
     // Kept in any case: an event may end as soon as its value is seen, before
     // the call that raised it has returned.
-    use_object(recording, &event->object);
+    mtli_recording_keep(recording, &event->object);
     command->event.event = event;
     command->event.value = value;
   }

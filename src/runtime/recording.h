@@ -77,6 +77,8 @@ void *mtli_recording_allocate(mtli_recording *recording, size_t size_bytes);
 
 // Has the list keep buffer (unless unretained) and lists it as used.
 void mtli_recording_use_buffer(mtli_recording *recording, mtl_buffer *buffer);
+// Has the list keep a pipeline, a texture or an event in any case.
+void mtli_recording_keep(mtli_recording *recording, mtli_object *object);
 // Has the list keep a texture (unless unretained) and list its memory as used.
 void mtli_recording_use_texture(mtli_recording *recording,
                                 mtl_texture *texture);

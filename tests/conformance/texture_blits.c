@@ -113,3 +113,84 @@ TEST(texture_blits, private_textures_are_not_the_hosts) {
                                     0, 0),
               MTL_INVALID_ARGUMENT, "private");
 }
+
+static void generate(mtl_texture *texture) {
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_blit_encoder *blit = new_blit(commands);
+  mtl_blit_encoder_generate_mipmaps(blit, texture);
+  end_blit(blit);
+  finish(commands);
+}
+
+static void get_level(mtl_texture *texture, uint32_t level, uint32_t slice,
+                      uint32_t width, uint32_t height, void *texels) {
+  CHECK_OK(mtl_texture_get_bytes(texture, region_at(0, 0, width, height), level,
+                                 slice, texels, 0, 0));
+}
+
+TEST(texture_blits, mipmaps_are_averages) {
+  mtl_texture *texture = new_texture_like(
+      (mtl_texture_desc){.type = MTL_TEXTURE_2D_ARRAY,
+                         .pixel_format = MTL_FORMAT_R32_FLOAT,
+                         .width = 4,
+                         .height = 2,
+                         .level_count = 3,
+                         .array_length = 2});
+  const float texels[8] = {0, 4, 8, 8, 4, 8, 8, 16};
+  CHECK_OK(mtl_texture_replace_region(texture, region_at(0, 0, 4, 2), 0, 1,
+                                      texels, 0, 0));
+  generate(texture);
+  float level[2];
+  get_level(texture, 1, 1, 2, 1, level);
+  CHECK(level[0] == 4 && level[1] == 10);
+  get_level(texture, 2, 1, 1, 1, level);
+  CHECK(level[0] == 7);
+  get_level(texture, 1, 0, 2, 1, level);
+  CHECK(level[0] == 0 && level[1] == 0);
+}
+
+TEST(texture_blits, mipmaps_of_odd_sides_leave_no_texel_out) {
+  mtl_texture *texture = new_texture_like(
+      (mtl_texture_desc){.pixel_format = MTL_FORMAT_R32_FLOAT,
+                         .width = 5,
+                         .height = 1,
+                         .level_count = 2});
+  put_texels(texture, (float[5]){5, 10, 15, 20, 25});
+  generate(texture);
+  float level[2];
+  get_level(texture, 1, 0, 2, 1, level);
+  // Each covers 2.5 texels: 5 + 10 + 15 / 2, and 15 / 2 + 20 + 25.
+  CHECK(level[0] > 8.99999f && level[0] < 9.00001f);
+  CHECK(level[1] > 20.99999f && level[1] < 21.00001f);
+}
+
+TEST(texture_blits, mipmaps_of_volumes_and_srgb) {
+  mtl_texture *volume = new_texture_like(
+      (mtl_texture_desc){.type = MTL_TEXTURE_3D,
+                         .pixel_format = MTL_FORMAT_R32_FLOAT,
+                         .width = 2,
+                         .height = 2,
+                         .depth = 2,
+                         .level_count = 2});
+  put_texels(volume, (float[8]){1, 2, 3, 4, 5, 6, 7, 8});
+  generate(volume);
+  float level;
+  get_level(volume, 1, 0, 1, 1, &level);
+  CHECK(level == 4.5f);
+  mtl_texture *colour = new_texture_like(
+      (mtl_texture_desc){.pixel_format = MTL_FORMAT_RGBA8_UNORM_SRGB,
+                         .width = 2,
+                         .level_count = 2});
+  put_texels(colour, (uint32_t[2]){0xff000000, 0x00ffffff});
+  generate(colour);
+  uint32_t texel;
+  get_level(colour, 1, 0, 1, 1, &texel);
+  CHECK_EQUAL(texel, 0x80bcbcbc);  // half the light is 188, half of 255 is 128
+}
+
+TEST(texture_blits, mipmaps_want_levels_and_fractions) {
+  mtl_blit_encoder *blit = new_blit(new_commands(new_queue()));
+  mtl_blit_encoder_generate_mipmaps(blit,
+                                    new_texture_2d(MTL_FORMAT_R8_UNORM, 2, 2));
+  CHECK_ERROR(mtl_blit_encoder_end(blit), MTL_INVALID_ARGUMENT, "1 levels");
+}

@@ -2,6 +2,7 @@
 // textures.c: textures as objects, and kernels that read and write them.
 #include "textures.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char invert_kernel[] =
@@ -299,4 +300,179 @@ TEST(textures, released_before_the_work_runs) {
   get_texels(target, back);
   CHECK_EQUAL(back[0], 255);
   mtl_texture_release(target);
+}
+
+// Binds textures to 0.., buffers to 0.. and runs grid threads.
+static void run_both(mtl_pipeline *pipeline, mtl_texture *const *textures,
+                     uint32_t texture_count, mtl_buffer *const *buffers,
+                     uint32_t buffer_count, mtl_texture *used, mtl_size grid) {
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_textures(encoder, textures, 0, texture_count);
+  for (uint32_t i = 0; i < buffer_count; i++) {
+    mtl_compute_encoder_set_buffer(encoder, buffers[i], 0, i);
+  }
+  if (used) {
+    mtl_compute_encoder_use_texture(encoder, used, MTL_USAGE_READ);
+  }
+  mtl_compute_encoder_dispatch_threads(encoder, grid, size_of(32, 1, 1));
+  end(encoder);
+  finish(commands);
+}
+
+TEST(textures, textures_inside_structs_and_arrays) {
+  mtl_pipeline *pipeline = new_pipeline(
+      "using namespace metal;\n"
+      "struct pair { float scale; texture2d<float> t; sampler s; };\n"
+      "static float4 look(texture2d<float> t, sampler s, float x) {\n"
+      "  return t.sample(s, float2(x, 0.5));\n"
+      "}\n"
+      "kernel void k(array<texture2d<float, access::read>, 2> many\n"
+      "                  [[texture(0)]],\n"
+      "              constant pair &p [[buffer(0)]],\n"
+      "              device float *out [[buffer(1)]],\n"
+      "              uint i [[thread_position_in_grid]]) {\n"
+      "  out[i] = many[i].read(uint2(0)).x + p.scale * look(p.t, p.s, i).x;\n"
+      "}\n",
+      "k");
+  mtl_texture *textures[3];
+  for (int i = 0; i < 3; i++) {
+    textures[i] = new_texture_2d(MTL_FORMAT_R32_FLOAT, 2, 1);
+    put_texels(textures[i], (float[2]){(float)(i + 1), 8});
+  }
+  mtl_sampler *sampler = new_sampler((mtl_sampler_desc){0});
+  const struct {
+    float scale;
+    uint32_t gap;
+    uint64_t texture, sampler;
+  } arguments = {10, 0, mtl_texture_resource_id(textures[2]),
+                 mtl_sampler_resource_id(sampler)};
+  mtl_buffer *out = new_buffer(8);
+  run_both(pipeline, textures, 2,
+           (mtl_buffer *[]){new_buffer_with(&arguments, sizeof arguments), out},
+           2, textures[2], size_of(2, 1, 1));
+  CHECK(floats(out)[0] == 1 + 10 * 3);
+  CHECK(floats(out)[1] == 2 + 10 * 8);
+}
+
+TEST(textures, optional_and_null_textures) {
+  mtl_library *library = new_library(
+      "using namespace metal;\n"
+      "constant bool has [[function_constant(0)]];\n"
+      "kernel void k(texture2d<uint> left_out\n"
+      "                  [[texture(0), function_constant(has)]],\n"
+      "              texture2d<uint> null [[texture(1)]],\n"
+      "              device uint *out [[buffer(0)]]) {\n"
+      "  out[0] = is_null_texture(null) ? 7 : 8;\n"
+      "  if (has) out[0] = left_out.get_width();\n"
+      "}\n");
+  mtl_constant_values *values = NULL;
+  CHECK_OK(mtl_constant_values_create(&values));
+  release_constants_later(values);
+  const bool has = false;
+  CHECK_OK(mtl_constant_values_set(values, 0, MTL_TYPE_BOOL, 1, &has));
+  mtl_function *function = NULL;
+  mtl_pipeline *pipeline = NULL;
+  CHECK_OK(mtl_function_create(library, "k", values, &function));
+  release_function_later(function);
+  CHECK_OK(mtl_pipeline_create(function, NULL, &pipeline));
+  release_pipeline_later(pipeline);
+  mtl_buffer *out = new_buffer(4);
+  run_both(pipeline, (mtl_texture *[]){NULL, NULL}, 2, &out, 1, NULL,
+           size_of(1, 1, 1));
+  CHECK_EQUAL(words(out)[0], 7);
+}
+
+TEST(textures, every_type_is_written_and_read) {
+  static const struct {
+    mtl_texture_desc desc;
+    const char *type;
+    const char *at;     // of texel i of 8
+    const char *sizes;  // their product is 8
+  } cases[] = {
+      {{.type = MTL_TEXTURE_1D, .width = 8}, "texture1d", "i", "t.get_width()"},
+      {{.type = MTL_TEXTURE_1D_ARRAY, .width = 4, .array_length = 2},
+       "texture1d_array", "i % 4, i / 4", "t.get_width() * t.get_array_size()"},
+      {{.width = 4, .height = 2}, "texture2d", "ushort2(i % 4, i / 4)",
+       "t.get_width() * t.get_height() * t.get_num_mip_levels()"},
+      {{.type = MTL_TEXTURE_2D_ARRAY, .width = 2, .height = 2,
+        .array_length = 2},
+       "texture2d_array", "uint2(i % 2, i / 2 % 2), i / 4",
+       "t.get_width() * t.get_height() * t.get_array_size()"},
+      {{.type = MTL_TEXTURE_3D, .width = 2, .height = 2, .depth = 2},
+       "texture3d", "uint3(i % 2, i / 2 % 2, i / 4)",
+       "t.get_width() * t.get_height() * t.get_depth()"},
+      {{.type = MTL_TEXTURE_CUBE, .width = 2}, "texturecube",
+       "uint2(i % 2, i / 2 % 2), 3 + i / 4", "t.get_width() * t.get_height() * 2"},
+      {{.type = MTL_TEXTURE_CUBE_ARRAY, .width = 2, .array_length = 2},
+       "texturecube_array", "uint2(i % 2, 1), i / 2, 1",
+       "t.get_width() * t.get_height() * t.get_array_size()"},
+      {{.type = MTL_TEXTURE_BUFFER, .width = 8}, "texture_buffer", "i",
+       "t.get_width()"},
+  };
+  for (size_t c = 0; c < COUNT_OF(cases); c++) {
+    char source[1024];
+    snprintf(source, sizeof source,
+             "using namespace metal;\n"
+             "kernel void w(%s<uint, access::write> t [[texture(0)]],\n"
+             "              uint i [[thread_position_in_grid]]) {\n"
+             "  t.write(uint4(100 + i), %s);\n"
+             "}\n"
+             "kernel void r(%s<uint, access::read> t [[texture(0)]],\n"
+             "              device uint *out [[buffer(0)]],\n"
+             "              uint i [[thread_position_in_grid]]) {\n"
+             "  out[i] = t.read(%s).x; out[8] = %s;\n"
+             "}\n",
+             cases[c].type, cases[c].at, cases[c].type, cases[c].at,
+             cases[c].sizes);
+    mtl_library *library = new_library(source);
+    mtl_texture_desc desc = cases[c].desc;
+    desc.pixel_format = MTL_FORMAT_R16_UINT;
+    mtl_texture *texture = new_texture_like(desc);
+    mtl_buffer *out = new_buffer(36);
+    run_both(new_pipeline_from(library, "w"), &texture, 1, NULL, 0, NULL,
+             size_of(8, 1, 1));
+    run_both(new_pipeline_from(library, "r"), &texture, 1, &out, 1, NULL,
+             size_of(8, 1, 1));
+    for (uint32_t i = 0; i < 8; i++) {
+      CHECK_EQUAL(words(out)[i], 100 + i);
+    }
+    CHECK_EQUAL(words(out)[8], 8);
+  }
+}
+
+TEST(textures, atomics_add_up) {
+  mtl_pipeline *pipeline = new_pipeline(
+      "using namespace metal;\n"
+      "kernel void k(texture2d<uint, access::read_write> t [[texture(0)]],\n"
+      "              device uint *out [[buffer(0)]],\n"
+      "              uint i [[thread_position_in_grid]]) {\n"
+      "  uint old = t.atomic_fetch_add(uint2(i % 2, 0), uint4(i)).x;\n"
+      "  t.atomic_fetch_max(uint2(2, 0), uint4(i));\n"
+      "  t.atomic_fetch_add(uint2(9, 9), uint4(1));\n"
+      "  out[i] = old;\n"
+      "}\n",
+      "k");
+  mtl_texture *texture = new_texture_2d(MTL_FORMAT_R32_UINT, 3, 1);
+  mtl_buffer *out = new_buffer(4000);
+  run_both(pipeline, &texture, 1, &out, 1, NULL, size_of(1000, 1, 1));
+  uint32_t back[3];
+  get_texels(texture, back);
+  CHECK_EQUAL(back[0], 249500);  // 0 + 2 + ... + 998
+  CHECK_EQUAL(back[1], 250000);
+  CHECK_EQUAL(back[2], 999);
+}
+
+TEST(textures, samples_of_one_texel_lie_side_by_side) {
+  mtl_texture *texture = new_texture_like(
+      (mtl_texture_desc){.type = MTL_TEXTURE_2D_MULTISAMPLE,
+                         .pixel_format = MTL_FORMAT_R8_UINT,
+                         .width = 2,
+                         .sample_count = 4});
+  CHECK_EQUAL(mtl_texture_info(texture)->sample_count, 4);
+  uint8_t texels[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
+  put_texels(texture, texels);
+  get_texels(texture, back);
+  CHECK(memcmp(texels, back, sizeof back) == 0);
 }
