@@ -247,8 +247,12 @@ METTLE_INLINE int folded_index(int i, int size, uint mode) {
 
 // Source     MSL specification, "Sampler", and the formulas of the OpenCL C
 //            specification, 8.2, which say the same in full
-METTLE_INLINE sample_axis find_axis(float c, int offset, uint side, uint mode,
-                                    bool is_pixel, bool is_linear) {
+//
+// The result comes by reference: a struct that is returned travels as words of
+// 64 bits, which 32 threads pay for.
+METTLE_INLINE void find_axis(thread sample_axis &axis, float c, int offset,
+                             uint side, uint mode, bool is_pixel,
+                             bool is_linear) {
   int size = (int)side;
   float n = (float)size;
   if (is_pixel) {
@@ -270,11 +274,14 @@ METTLE_INLINE sample_axis find_axis(float c, int offset, uint side, uint mode,
   u = u < n + far ? u : n + far;
   float whole = floor_of(u);
   int low = small_integer(whole) + offset;
-  if (offset == 0)
-    return {wrapped_index(low, size, mode), wrapped_index(low + 1, size, mode),
-            u - whole};
-  return {folded_index(low, size, mode), folded_index(low + 1, size, mode),
-          u - whole};
+  axis.fraction = u - whole;
+  if (offset == 0) {
+    axis.low = wrapped_index(low, size, mode);
+    axis.high = wrapped_index(low + 1, size, mode);
+  } else {
+    axis.low = folded_index(low, size, mode);
+    axis.high = folded_index(low + 1, size, mode);
+  }
 }
 
 // --- cubes -------------------------------------------------------------------
@@ -428,10 +435,9 @@ struct sample_point {
 };
 
 template <int Sides, bool IsCube, typename C>
-METTLE_INLINE level_taps<Sides, IsCube, C> find_taps(texture_handle t,
-                                                     ulong sampler, uint level,
-                                                     sample_point at,
-                                                     bool is_linear) {
+METTLE_INLINE level_taps<Sides, IsCube, C> find_taps(
+    texture_handle t, ulong sampler, uint level, const thread sample_point &at,
+    bool is_linear) {
   const device texture_level *l = &t->levels[level];
   level_taps<Sides, IsCube, C> taps = {t, sampler, level, at.image, 0, {}, {}, {}};
   bool is_pixel = field_of(sampler, sampler_pixel, 1) != 0;
@@ -440,22 +446,22 @@ METTLE_INLINE level_taps<Sides, IsCube, C> find_taps(texture_handle t,
     taps.face = place.face;
     // Neighbours outside stay so, for cross_edge.
     uint mode = is_linear ? address_zero : address_edge;
-    taps.x = find_axis(place.s, 0, l->width, mode, false, is_linear);
-    taps.y = find_axis(place.t, 0, l->width, mode, false, is_linear);
+    find_axis(taps.x, place.s, 0, l->width, mode, false, is_linear);
+    find_axis(taps.y, place.t, 0, l->width, mode, false, is_linear);
   } else {
-    taps.x = find_axis(at.c[0], at.offset[0], l->width,
+    find_axis(taps.x, at.c[0], at.offset[0], l->width,
                        field_of(sampler, sampler_s, 3), is_pixel, is_linear);
     if constexpr (Sides >= 2)
-      taps.y = find_axis(at.c[1], at.offset[1], l->height,
+      find_axis(taps.y, at.c[1], at.offset[1], l->height,
                          field_of(sampler, sampler_t, 3), is_pixel, is_linear);
     if constexpr (Sides == 3)
-      taps.z = find_axis(at.c[2], at.offset[2], l->depth,
+      find_axis(taps.z, at.c[2], at.offset[2], l->depth,
                          field_of(sampler, sampler_r, 3), is_pixel, is_linear);
   }
   return taps;
 }
 
-METTLE_INLINE float weight_of(sample_axis axis, bool is_high) {
+METTLE_INLINE float weight_of(const thread sample_axis &axis, bool is_high) {
   return is_high ? axis.fraction : 1.0f - axis.fraction;
 }
 

@@ -393,8 +393,15 @@ METTLE_INLINE bool is_inside(texture_handle t, texel_place p) {
 }
 
 template <typename C>
+METTLE_INLINE plain<C, 4> read_texel(texture_handle t, texel_place p) {
+  plain<C, 4> result = {C(0), C(0), C(0), C(0)};
+  if (is_inside(t, p))
+    result = load_texel(t, row_of(t, p.level, p.y, p.image), p.x, C(0));
+  return result;
+}
+template <typename C>
 METTLE_INLINE plain<C, 4> read_texel(texture_handle t, texel_place p,
-                                     uint sample = 0) {
+                                     uint sample) {
   plain<C, 4> result = {C(0), C(0), C(0), C(0)};
   if (is_inside(t, p) && sample < t->sample_count)
     result = load_texel(t, row_of(t, p.level, p.y, p.image),
