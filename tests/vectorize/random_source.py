@@ -336,13 +336,13 @@ class Maker(Expressions):
         self.collectives = saved
         self.in_middle -= 1
         return Block([[f"uint {k} = 0;"],
-                      [f"switch ({self.expression('uint', 2)} & 3u) {{",
+                      [f"switch (3u & {self.expression('uint', 2)}) {{",
                        "case 0: do {", body, "case 1:", others[0],
                        "default:", others[1],
                        f"}} while (++{k} < 5u && {test}); }}"]])
 
     def switch(self, place):
-        lines = [f"switch ({self.expression(self.pick('uint', 'int', 'uchar'), 1)} & 3) {{"]
+        lines = [f"switch (3 & {self.expression(self.pick('uint', 'int', 'uchar'), 1)}) {{"]
         inner = place.inside(False, True)
         for value in range(self.r.randrange(2, 5)):
             lines += [f"case {value}:", self.block(inner)]
