@@ -362,9 +362,9 @@ struct compare_tap {
     float depth = texel[0];
     uint function = field_of(sampler, sampler_compare, 3);
     // less, equal and greater are its bits.
-    bool passes = ((function & 1) != 0 & (reference < depth)) |
-                  ((function & 2) != 0 & (reference == depth)) |
-                  ((function & 4) != 0 & (reference > depth)) |
+    bool passes = (((function & 1) != 0) & (reference < depth)) |
+                  (((function & 2) != 0) & (reference == depth)) |
+                  (((function & 4) != 0) & (reference > depth)) |
                   (function == 7);
     return result{passes ? 1.0f : 0.0f, 0.0f, 0.0f, 0.0f};
   }
