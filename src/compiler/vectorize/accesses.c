@@ -210,13 +210,10 @@ static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
   return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
 }
 
-static void load_strided(lanes_emitter *e, const lanes_access *a,
-                         uint32_t stride, LLVMValueRef *out_components) {
-  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef mask = stride == 1 ? e->mask : spread_mask(e, stride, a->count);
-  LLVMValueRef all =
-      masked_load(e, type, first_address(e, a), a->alignment, mask);
-  for (uint32_t c = 0; c < a->count; c++) {
+// Lane i's components are the elements from i * stride on.
+static void take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
+                       uint32_t count, LLVMValueRef *out_components) {
+  for (uint32_t c = 0; c < count; c++) {
     int lanes[LANES];
     for (uint32_t i = 0; i < LANES; i++) {
       lanes[i] = (int)(i * stride + c);
@@ -224,6 +221,15 @@ static void load_strided(lanes_emitter *e, const lanes_access *a,
     out_components[c] =
         stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
   }
+}
+
+static void load_strided(lanes_emitter *e, const lanes_access *a,
+                         uint32_t stride, LLVMValueRef *out_components) {
+  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
+  LLVMValueRef mask = stride == 1 ? e->mask : spread_mask(e, stride, a->count);
+  LLVMValueRef all =
+      masked_load(e, type, first_address(e, a), a->alignment, mask);
+  take_apart(e, all, stride, a->count, out_components);
 }
 
 // Joins vectors of equal length, a power of two of them in the end.
@@ -246,32 +252,39 @@ static LLVMValueRef concatenated(lanes_emitter *e, LLVMValueRef *parts,
   return parts[0];
 }
 
+static LLVMValueRef put_together(lanes_emitter *e, LLVMValueRef *components,
+                                 uint32_t stride, uint32_t count) {
+  if (stride == 1) {
+    return components[0];
+  }
+  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < LANES * stride; i++) {
+    lanes[i] =
+        i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
+  }
+  return lanes_shuffle(e, concatenated(e, components, count), NULL, lanes,
+                       LANES * stride);
+}
+
 static void store_strided(lanes_emitter *e, const lanes_access *a,
                           uint32_t stride, LLVMValueRef *components) {
-  LLVMValueRef all = components[0];
-  if (stride > 1) {
-    int lanes[LANES * LARGEST_STRIDE_BYTES];
-    for (uint32_t i = 0; i < LANES * stride; i++) {
-      lanes[i] =
-          i % stride < a->count ? (int)(i % stride * LANES + i / stride) : -1;
-    }
-    all = lanes_shuffle(e, concatenated(e, components, a->count), NULL, lanes,
-                        LANES * stride);
-  }
+  LLVMValueRef all = put_together(e, components, stride, a->count);
   lanes_masked_store(e, all, first_address(e, a), a->alignment,
                      stride == 1 ? e->mask : spread_mask(e, stride, a->count));
 }
 
 // --- Rows shorter than a simdgroup -------------------------------------------
 
+// Each row is one vector, of whole vectors of up to 4 components.
 static bool is_by_rows(const lanes_access *a) {
-  return a->shape.row >= 4 && a->shape.row < LANES && a->count == 1 &&
-         a->shape.stride == (int64_t)a->size_bytes;
+  return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
+         a->pitch_bytes == a->size_bytes &&
+         a->shape.stride == (int64_t)(a->count * a->size_bytes);
 }
 
 static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
                           uint32_t count) {
-  int lanes[LANES];
+  int lanes[4 * LANES];
   for (uint32_t i = 0; i < count; i++) {
     lanes[i] = (int)(first + i);
   }
@@ -284,16 +297,24 @@ static LLVMValueRef row_address(lanes_emitter *e, LLVMValueRef firsts,
                                  "");
 }
 
-static LLVMValueRef load_rows(lanes_emitter *e, const lanes_access *a) {
+static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
+  return a->count == 1 ? e->mask : spread_mask(e, a->count, a->count);
+}
+
+static void load_rows(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef *out_components) {
   const uint32_t row = a->shape.row;
+  const uint32_t length = row * a->count;
   LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
+  LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
   for (uint32_t r = 0; r < LANES / row; r++) {
-    parts[r] = masked_load(e, LLVMVectorType(a->element, row),
+    parts[r] = masked_load(e, LLVMVectorType(a->element, length),
                            row_address(e, firsts, r), a->alignment,
-                           piece(e, e->mask, r * row, row));
+                           piece(e, mask, r * length, length));
   }
-  return concatenated(e, parts, LANES / row);
+  take_apart(e, concatenated(e, parts, LANES / row), a->count, a->count,
+             out_components);
 }
 
 // One element for each row, read if any thread of the row wants it.
@@ -321,13 +342,16 @@ static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
 }
 
 static void store_rows(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef value) {
+                       LLVMValueRef *components) {
   const uint32_t row = a->shape.row;
+  const uint32_t length = row * a->count;
   LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
+  LLVMValueRef mask = elements_mask(e, a);
+  LLVMValueRef all = put_together(e, components, a->count, a->count);
   for (uint32_t r = 0; r < LANES / row; r++) {
-    lanes_masked_store(e, piece(e, value, r * row, row),
+    lanes_masked_store(e, piece(e, all, r * length, length),
                        row_address(e, firsts, r), a->alignment,
-                       piece(e, e->mask, r * row, row));
+                       piece(e, mask, r * length, length));
   }
 }
 
@@ -340,7 +364,7 @@ static void load_shaped(lanes_emitter *e, const lanes_access *a,
   if (stride) {
     load_strided(e, a, stride, out_components);
   } else if (is_by_rows(a)) {
-    out_components[0] = load_rows(e, a);
+    load_rows(e, a, out_components);
   } else {
     lanes_note(e, &e->gathers, a->instruction);
     LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
@@ -356,7 +380,7 @@ static void store_shaped(lanes_emitter *e, const lanes_access *a,
   if (stride) {
     store_strided(e, a, stride, components);
   } else if (is_by_rows(a)) {
-    store_rows(e, a, components[0]);
+    store_rows(e, a, components);
   } else {
     lanes_note(e, &e->scatters, a->instruction);
     LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);

@@ -59,6 +59,16 @@ static void expand_fill(const expansion *x, LLVMValueRef call,
   }
 }
 
+// Units that are copied together, as one vector: neighbouring threads' then
+// make one row.
+static uint64_t part_bytes(uint32_t unit, uint64_t left) {
+  uint64_t count = 4;
+  while (count > 1 && count * unit > left) {
+    count /= 2;
+  }
+  return count * unit;
+}
+
 // Reads everything first: the memories may overlap in a move.
 static void expand_copy(const expansion *x, LLVMValueRef call,
                         uint64_t length) {
@@ -68,12 +78,15 @@ static void expand_copy(const expansion *x, LLVMValueRef call,
   const uint32_t b = alignment_of_argument(call, 1);
   const uint32_t unit = unit_for(length, a < b ? a : b);
   LLVMValueRef values[LONGEST_BYTES];
-  for (uint64_t at = 0; at < length; at += unit) {
-    values[at] = LLVMBuildLoad2(x->builder, unit_type(x, unit),
-                                mtlc_offset(x->builder, from, at), "");
+  for (uint64_t at = 0; at < length; at += part_bytes(unit, length - at)) {
+    const uint32_t count = (uint32_t)part_bytes(unit, length - at) / unit;
+    LLVMTypeRef type = unit_type(x, unit);
+    values[at] = LLVMBuildLoad2(
+        x->builder, count == 1 ? type : LLVMVectorType(type, count),
+        mtlc_offset(x->builder, from, at), "");
     LLVMSetAlignment(values[at], unit);
   }
-  for (uint64_t at = 0; at < length; at += unit) {
+  for (uint64_t at = 0; at < length; at += part_bytes(unit, length - at)) {
     store_unit(x, values[at], to, at, unit);
   }
 }
