@@ -112,7 +112,7 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
 // as by 64 (vpgatherdd, vpgatherqd).
 static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
-  LLVMTypeRef type = type_indexed(e, a->pointer);
+  LLVMTypeRef type = a->pointer ? type_indexed(e, a->pointer) : NULL;
   if (type == NULL) {
     return lanes_address_at(e, pointers, offset);
   }

@@ -7,7 +7,7 @@
 
 typedef struct lanes_access {
   LLVMValueRef instruction;
-  LLVMValueRef pointer;  // operand
+  LLVMValueRef pointer;  // operand, or NULL: only what is given counts
   lanes_shape shape;     // of the pointer
   LLVMTypeRef element;   // as it is in memory: whole bytes
   LLVMTypeRef type;      // of a component of the value

@@ -193,9 +193,9 @@ static void find_addresses(lanes_emitter *e, const tile_access *a,
       LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
 }
 
+// Its addresses are not those of the operand.
 static lanes_access own_access(const tile_access *a) {
   return (lanes_access){.instruction = a->call,
-                        .pointer = a->pointer,
                         .element = a->element,
                         .type = a->element,
                         .count = 1,
