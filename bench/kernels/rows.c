@@ -81,6 +81,7 @@ static void softmax_c(void *const *buffers) {
   }
 }
 
+// As the kernel does it, exponentials twice.
 static void softmax_lanes_c(void *const *buffers) {
   const float *restrict in = buffers[0];
   float *restrict out = buffers[1];
@@ -94,13 +95,11 @@ static void softmax_lanes_c(void *const *buffers) {
     }
     most = lanes_all(lanes_largest(most));
     for (int i = 0; i < COLUMNS; i += 32) {
-      const lanes value = lanes_exp(lanes_load(from + i) - most);
-      sum += value;
-      lanes_store(to + i, value);
+      sum += lanes_exp(lanes_load(from + i) - most);
     }
     const float total = lanes_sum(sum);
     for (int i = 0; i < COLUMNS; i += 32) {
-      lanes_store(to + i, lanes_load(to + i) / total);
+      lanes_store(to + i, lanes_exp(lanes_load(from + i) - most) / total);
     }
   }
 }

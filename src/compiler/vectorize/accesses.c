@@ -43,9 +43,9 @@ static LLVMValueRef alignment_of(lanes_emitter *e, const lanes_access *a,
 
 // --- Plain vectors -----------------------------------------------------------
 
-static LLVMValueRef masked_load(lanes_emitter *e, LLVMTypeRef type,
-                                LLVMValueRef pointer, uint32_t alignment,
-                                LLVMValueRef mask) {
+LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
+                               LLVMValueRef pointer, uint32_t alignment,
+                               LLVMValueRef mask) {
   LLVMValueRef arguments[] = {pointer, mtlc_i32(e->context, alignment), mask,
                               LLVMGetPoison(type)};
   LLVMTypeRef overloads[] = {type, e->types.pointer};
@@ -178,101 +178,6 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
 }
 
-// --- Lanes a small stride apart: one wide vector, taken apart by shuffles ----
-
-enum { LARGEST_STRIDE_BYTES = 32 };
-
-// Returns how many elements lanes are apart, or 0 if that is not the case.
-static uint32_t stride_elements(const lanes_access *a) {
-  const uint64_t span = a->count * a->size_bytes;
-  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
-      a->shape.stride > LARGEST_STRIDE_BYTES ||
-      a->shape.stride % (int64_t)a->size_bytes ||
-      a->pitch_bytes != a->size_bytes) {
-    return 0;
-  }
-  const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
-  return a->count == 1 && stride > 4 ? 0 : stride;
-}
-
-// Lane i's mask at its elements i * stride to i * stride + count - 1.
-static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
-                                uint32_t count) {
-  int lanes[LANES * LARGEST_STRIDE_BYTES];
-  for (uint32_t i = 0; i < LANES * stride; i++) {
-    lanes[i] = i % stride < count ? (int)(i / stride) : LANES;
-  }
-  return lanes_shuffle(e, e->mask, LLVMConstNull(LLVMTypeOf(e->mask)), lanes,
-                       LANES * stride);
-}
-
-static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
-  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
-}
-
-// Lane i's components are the elements from i * stride on.
-static void take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
-                       uint32_t count, LLVMValueRef *out_components) {
-  for (uint32_t c = 0; c < count; c++) {
-    int lanes[LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
-      lanes[i] = (int)(i * stride + c);
-    }
-    out_components[c] =
-        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
-  }
-}
-
-static void load_strided(lanes_emitter *e, const lanes_access *a,
-                         uint32_t stride, LLVMValueRef *out_components) {
-  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef mask = stride == 1 ? e->mask : spread_mask(e, stride, a->count);
-  LLVMValueRef all =
-      masked_load(e, type, first_address(e, a), a->alignment, mask);
-  take_apart(e, all, stride, a->count, out_components);
-}
-
-// Joins vectors of equal length, a power of two of them in the end.
-static LLVMValueRef concatenated(lanes_emitter *e, LLVMValueRef *parts,
-                                 uint32_t count) {
-  while (count > 1) {
-    const uint32_t length = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
-    int *lanes = lanes_allocate(e->arena, 2 * length, sizeof *lanes);
-    for (uint32_t i = 0; i < 2 * length; i++) {
-      lanes[i] = (int)i;
-    }
-    uint32_t joined = 0;
-    for (uint32_t i = 0; i < count; i += 2) {
-      LLVMValueRef second =
-          i + 1 < count ? parts[i + 1] : LLVMGetPoison(LLVMTypeOf(parts[i]));
-      parts[joined++] = lanes_shuffle(e, parts[i], second, lanes, 2 * length);
-    }
-    count = joined;
-  }
-  return parts[0];
-}
-
-static LLVMValueRef put_together(lanes_emitter *e, LLVMValueRef *components,
-                                 uint32_t stride, uint32_t count) {
-  if (stride == 1) {
-    return components[0];
-  }
-  int lanes[LANES * LARGEST_STRIDE_BYTES];
-  for (uint32_t i = 0; i < LANES * stride; i++) {
-    lanes[i] =
-        i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
-  }
-  return lanes_shuffle(e, concatenated(e, components, count), NULL, lanes,
-                       LANES * stride);
-}
-
-static void store_strided(lanes_emitter *e, const lanes_access *a,
-                          uint32_t stride, LLVMValueRef *components) {
-  LLVMValueRef all = put_together(e, components, stride, a->count);
-  lanes_masked_store(e, all, first_address(e, a), a->alignment,
-                     stride == 1 ? e->mask : spread_mask(e, stride, a->count));
-}
-
 // --- Rows shorter than a simdgroup -------------------------------------------
 
 // Each row is one vector, of whole vectors of up to 4 components.
@@ -298,7 +203,7 @@ static LLVMValueRef row_address(lanes_emitter *e, LLVMValueRef firsts,
 }
 
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
-  return a->count == 1 ? e->mask : spread_mask(e, a->count, a->count);
+  return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
 }
 
 static void load_rows(lanes_emitter *e, const lanes_access *a,
@@ -309,12 +214,12 @@ static void load_rows(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
   for (uint32_t r = 0; r < LANES / row; r++) {
-    parts[r] = masked_load(e, LLVMVectorType(a->element, length),
+    parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length),
                            row_address(e, firsts, r), a->alignment,
                            piece(e, mask, r * length, length));
   }
-  take_apart(e, concatenated(e, parts, LANES / row), a->count, a->count,
-             out_components);
+  lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
+                   a->count, out_components);
 }
 
 // One element for each row, read if any thread of the row wants it.
@@ -331,8 +236,8 @@ static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
     LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntNE, bits,
                                      LLVMConstNull(bits_type), "");
     LLVMValueRef value =
-        masked_load(e, one, row_address(e, firsts, r), a->alignment,
-                    LLVMBuildBitCast(e->builder, any, bit, ""));
+        lanes_masked_load(e, one, row_address(e, firsts, r), a->alignment,
+                          LLVMBuildBitCast(e->builder, any, bit, ""));
     value =
         LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0), "");
     result = LLVMBuildInsertElement(e->builder, result, value,
@@ -347,7 +252,7 @@ static void store_rows(lanes_emitter *e, const lanes_access *a,
   const uint32_t length = row * a->count;
   LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
   LLVMValueRef mask = elements_mask(e, a);
-  LLVMValueRef all = put_together(e, components, a->count, a->count);
+  LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
   for (uint32_t r = 0; r < LANES / row; r++) {
     lanes_masked_store(e, piece(e, all, r * length, length),
                        row_address(e, firsts, r), a->alignment,
@@ -360,9 +265,9 @@ static void store_rows(lanes_emitter *e, const lanes_access *a,
 // Loads from an address whose shape is known to hold.
 static void load_shaped(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef *out_components) {
-  const uint32_t stride = stride_elements(a);
+  const uint32_t stride = lanes_stride_elements(a);
   if (stride) {
-    load_strided(e, a, stride, out_components);
+    lanes_load_strided(e, a, stride, out_components);
   } else if (is_by_rows(a)) {
     load_rows(e, a, out_components);
   } else {
@@ -376,9 +281,9 @@ static void load_shaped(lanes_emitter *e, const lanes_access *a,
 
 static void store_shaped(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef *components) {
-  const uint32_t stride = stride_elements(a);
+  const uint32_t stride = lanes_stride_elements(a);
   if (stride) {
-    store_strided(e, a, stride, components);
+    lanes_store_strided(e, a, stride, components);
   } else if (is_by_rows(a)) {
     store_rows(e, a, components);
   } else {
@@ -470,7 +375,7 @@ static void access_conditionally(lanes_emitter *e, const lanes_access *a,
 }
 
 static bool is_conditional(const lanes_access *a) {
-  return a->shape.conditional && (stride_elements(a) || is_by_rows(a));
+  return a->shape.conditional && (lanes_stride_elements(a) || is_by_rows(a));
 }
 
 // --- The instructions --------------------------------------------------------
@@ -497,6 +402,9 @@ static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
 }
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
+  if (lanes_is_loaded_ahead(e, load)) {
+    return;
+  }
   if (!is_ordinary(load)) {
     lanes_emit_serially(e, load);
     return;
@@ -527,6 +435,8 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     lanes_load_units(e, &a, unit, components);
   } else if (is_conditional(&a)) {
     access_conditionally(e, &a, false, components);
+  } else if (lanes_load_neighbours(e, &a)) {
+    return;
   } else {
     load_shaped(e, &a, components);
   }

@@ -29,6 +29,9 @@ static inline uint32_t lanes_common_alignment(uint32_t alignment,
 // Returns pointer, a scalar or a vector, offset bytes further on.
 LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
                               uint64_t offset);
+LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
+                               LLVMValueRef pointer, uint32_t alignment,
+                               LLVMValueRef mask);
 void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef pointer, uint32_t alignment,
                         LLVMValueRef mask);
@@ -36,6 +39,29 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
+
+// strided_accesses.c: returns how many elements lanes are apart, or 0 if they
+// are not, or too far.
+uint32_t lanes_stride_elements(const lanes_access *a);
+void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *out_components);
+void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
+                         uint32_t stride, LLVMValueRef *components);
+// Loads an element together with those beside it that the same block loads
+// later, and sets the results of all. Returns false if there are none.
+bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a);
+// Says whether that has been done for a load.
+bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
+// Lane i's components are the elements from i * stride on of one vector, which
+// the second makes; the mask has each lane's bit count times.
+void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
+                      uint32_t count, LLVMValueRef *out_components);
+LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
+                                uint32_t stride, uint32_t count);
+LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count);
+// Joins vectors of equal length, a power of two of them in the end.
+LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                uint32_t count);
 
 // private_accesses.c: returns the unit of the private memory that an access
 // goes to, or 0 if it is not interleaved private memory.

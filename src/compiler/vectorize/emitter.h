@@ -71,6 +71,7 @@ typedef struct lanes_emitter {
   uint32_t fresh;     // number of the block being emitted
   LLVMValueRef mask;  // <32 x i1> the threads that run it
   bool uncached;      // what is made now does not dominate what comes later
+  lanes_map loaded_ahead;  // loads whose results are set
 
   lanes_wait *waits;  // [wait_count]
   uint32_t wait_count;

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// strided_accesses.c: loads and stores of lanes a small stride apart: whole
+// vectors of memory, taken apart and put together by shuffles. Loads beside
+// each other, as of x[4 * i] to x[4 * i + 3], are done as one.
+#include "compiler/vectorize/accesses.h"
+
+enum { LARGEST_STRIDE_BYTES = 32 };
+
+// Returns how many elements lanes are apart, or 0 if that is not the case.
+uint32_t lanes_stride_elements(const lanes_access *a) {
+  const uint64_t span = a->count * a->size_bytes;
+  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
+      a->shape.stride > LARGEST_STRIDE_BYTES ||
+      a->shape.stride % (int64_t)a->size_bytes ||
+      a->pitch_bytes != a->size_bytes) {
+    return 0;
+  }
+  const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
+  // Of eight, one is taken by 14 shuffles, against 32 gathered elements.
+  const bool is_sparse = stride > 4 && stride != 8;
+  return a->count == 1 && is_sparse ? 0 : stride;
+}
+
+// Lane i's mask at those of its elements i * stride to (i + 1) * stride - 1
+// that are in a set of bits; length of them, from first on.
+static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
+                                uint32_t wanted, uint32_t first,
+                                uint32_t length) {
+  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < length; i++) {
+    const bool is_wanted = wanted >> (first + i) % stride & 1;
+    lanes[i] = is_wanted ? (int)((first + i) / stride) : (int)LANES;
+  }
+  return lanes_shuffle(e, e->mask, LLVMConstNull(LLVMTypeOf(e->mask)), lanes,
+                       length);
+}
+
+static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
+// The set of the first count elements.
+static uint32_t all_of(uint32_t count) {
+  return (uint32_t)((UINT64_C(1) << count) - 1);
+}
+
+static bool is_power_of_two(uint32_t value) {
+  return (value & (value - 1)) == 0;
+}
+
+// Takes apart what lies in count vectors of 32, one behind the other: elements
+// first, first + step, ... of those that a lane has, into out_components. Each
+// step parts even from odd ones, of two registers at a time, which is what
+// machines can do.
+static void part_registers(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                       uint32_t first, uint32_t step, uint32_t wanted,
+                       LLVMValueRef *out_components) {
+  if (first >= wanted || count == 1) {
+    if (first < wanted) {
+      out_components[first] = parts[0];
+    }
+    return;
+  }
+  LLVMValueRef half[LARGEST_STRIDE_BYTES / 2];
+  for (uint32_t odd = 0; odd < 2; odd++) {
+    int lanes[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(2 * i + odd);
+    }
+    for (uint32_t k = 0; k < count / 2; k++) {
+      half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
+    }
+    part_registers(e, half, count / 2, first + odd * step, 2 * step, wanted,
+               out_components);
+  }
+}
+
+// The reverse: fills count vectors, of which those without a component are
+// left undefined.
+static void join_registers(lanes_emitter *e, LLVMValueRef *components,
+                         uint32_t wanted, uint32_t first, uint32_t step,
+                         uint32_t count, LLVMValueRef *out_parts) {
+  if (count == 1) {
+    out_parts[0] = first < wanted ? components[first]
+                                  : LLVMGetPoison(LLVMTypeOf(components[0]));
+    return;
+  }
+  LLVMValueRef even[LARGEST_STRIDE_BYTES / 2], odd[LARGEST_STRIDE_BYTES / 2];
+  join_registers(e, components, wanted, first, 2 * step, count / 2, even);
+  join_registers(e, components, wanted, first + step, 2 * step, count / 2, odd);
+  for (uint32_t k = 0; k < count; k++) {
+    int lanes[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(i % 2 * LANES + k % 2 * (LANES / 2) + i / 2);
+    }
+    out_parts[k] = lanes_shuffle(e, even[k / 2], odd[k / 2], lanes, LANES);
+  }
+}
+
+// One of the vectors of 32 in which lanes' elements lie.
+typedef struct lanes_part {
+  LLVMValueRef address;
+  LLVMValueRef mask;
+  uint32_t alignment;
+} lanes_part;
+
+static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
+                          uint32_t stride, uint32_t wanted, uint32_t k) {
+  const uint64_t offset = (uint64_t)k * LANES * a->size_bytes;
+  return (lanes_part){
+      .address = lanes_address_at(e, first_address(e, a), offset),
+      .mask = spread_mask(e, stride, wanted, k * LANES, LANES),
+      .alignment = lanes_common_alignment(a->alignment, offset)};
+}
+
+static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                       uint32_t wanted, LLVMValueRef *out_components) {
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  for (uint32_t k = 0; k < stride; k++) {
+    const lanes_part part = part_at(e, a, stride, wanted, k);
+    parts[k] = lanes_masked_load(e, lanes_vector_of(a->element), part.address,
+                                 part.alignment, part.mask);
+  }
+  part_registers(e, parts, stride, 0, 1, a->count, out_components);
+}
+
+static void store_parts(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *components) {
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  join_registers(e, components, a->count, 0, 1, stride, parts);
+  for (uint32_t k = 0; k < stride; k++) {
+    const lanes_part part = part_at(e, a, stride, all_of(a->count), k);
+    lanes_masked_store(e, parts[k], part.address, part.alignment, part.mask);
+  }
+}
+
+void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
+                      uint32_t count, LLVMValueRef *out_components) {
+  for (uint32_t c = 0; c < count; c++) {
+    int lanes[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(i * stride + c);
+    }
+    out_components[c] =
+        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
+  }
+}
+
+LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
+  return spread_mask(e, count, all_of(count), 0, LANES * count);
+}
+
+void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *out_components) {
+  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
+    load_parts(e, a, stride, all_of(a->count), out_components);
+    return;
+  }
+  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
+  LLVMValueRef mask =
+      stride == 1 ? e->mask
+                  : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
+  LLVMValueRef all =
+      lanes_masked_load(e, type, first_address(e, a), a->alignment, mask);
+  lanes_take_apart(e, all, stride, a->count, out_components);
+}
+
+// Joins vectors of equal length, a power of two of them in the end.
+LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                uint32_t count) {
+  while (count > 1) {
+    const uint32_t length = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
+    int *lanes = lanes_allocate(e->arena, 2 * length, sizeof *lanes);
+    for (uint32_t i = 0; i < 2 * length; i++) {
+      lanes[i] = (int)i;
+    }
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < count; i += 2) {
+      LLVMValueRef second =
+          i + 1 < count ? parts[i + 1] : LLVMGetPoison(LLVMTypeOf(parts[i]));
+      parts[joined++] = lanes_shuffle(e, parts[i], second, lanes, 2 * length);
+    }
+    count = joined;
+  }
+  return parts[0];
+}
+
+LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
+                                uint32_t stride, uint32_t count) {
+  if (stride == 1) {
+    return components[0];
+  }
+  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < LANES * stride; i++) {
+    lanes[i] =
+        i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
+  }
+  return lanes_shuffle(e, lanes_concatenated(e, components, count), NULL,
+                       lanes, LANES * stride);
+}
+
+void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
+                         uint32_t stride, LLVMValueRef *components) {
+  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
+    store_parts(e, a, stride, components);
+    return;
+  }
+  LLVMValueRef all = lanes_put_together(e, components, stride, a->count);
+  lanes_masked_store(e, all, first_address(e, a), a->alignment,
+                     stride == 1 ? e->mask
+                                 : spread_mask(e, stride, all_of(a->count), 0,
+                                               LANES * stride));
+}
+
+// --- Neighbours --------------------------------------------------------------
+
+// An address as a root, the same for neighbours, and elements behind it.
+typedef struct place {
+  LLVMValueRef base;
+  LLVMValueRef root;
+  LLVMTypeRef type;
+  int64_t offset;
+} place;
+
+static bool find_place(const lanes_emitter *e, LLVMValueRef pointer,
+                       place *out_place) {
+  if (!LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2 ||
+      lanes_offset_scale(e->values, pointer) != 1) {
+    return false;
+  }
+  LLVMValueRef index = LLVMGetOperand(pointer, 1);
+  *out_place = (place){.base = LLVMGetOperand(pointer, 0),
+                       .root = index,
+                       .type = LLVMGetGEPSourceElementType(pointer)};
+  const bool is_sum =
+      LLVMIsAInstruction(index) &&
+      (LLVMGetInstructionOpcode(index) == LLVMAdd ||
+       (LLVMGetInstructionOpcode(index) == LLVMOr && LLVMGetIsDisjoint(index)));
+  if (is_sum && LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
+    out_place->root = LLVMGetOperand(index, 0);
+    out_place->offset = LLVMConstIntGetSExtValue(LLVMGetOperand(index, 1));
+  }
+  // A narrower index could wrap between neighbours.
+  return LLVMTypeOf(index) == e->types.i64;
+}
+
+static bool may_write(LLVMValueRef instruction) {
+  switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMStore:
+    case LLVMFence:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return true;
+    case LLVMLoad:
+      return LLVMGetVolatile(instruction) ||
+             LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
+    case LLVMCall: {
+      const lanes_callee callee = lanes_callee_of(instruction);
+      return callee != LANES_CALLEE_NOTHING &&
+             callee != LANES_CALLEE_ELEMENTWISE &&
+             callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
+    }
+    default: return false;
+  }
+}
+
+// Says whether a load is one of the elements around another's, and how many it
+// is behind it.
+static bool is_near(const lanes_emitter *e, const lanes_access *a,
+                    const place *from, uint32_t stride,
+                    LLVMValueRef instruction, int64_t *out_distance) {
+  place other;
+  if (LLVMGetInstructionOpcode(instruction) != LLVMLoad ||
+      LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction) ||
+      !find_place(e, LLVMGetOperand(instruction, 0), &other) ||
+      other.base != from->base || other.root != from->root ||
+      other.type != from->type) {
+    return false;
+  }
+  const lanes_shape shape =
+      lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
+  *out_distance = other.offset - from->offset;
+  return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
+         !shape.conditional && shape.row == LANES &&
+         shape.stride == a->shape.stride;
+}
+
+// What one access is to load for several instructions.
+typedef struct neighbours {
+  LLVMValueRef loads[LARGEST_STRIDE_BYTES];  // by element; NULL for none
+  int64_t lowest;                            // behind the first instruction's
+  uint32_t wanted;                           // the set of those that are there
+  uint32_t count;                            // up to the last of them
+  uint32_t alignment;
+} neighbours;
+
+// The lowest element that any of the loads takes up to the next write.
+static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
+                           const place *from, uint32_t stride) {
+  int64_t lowest = 0;
+  for (LLVMValueRef i = a->instruction; i && !may_write(i);
+       i = LLVMGetNextInstruction(i)) {
+    int64_t at = 0;
+    if (is_near(e, a, from, stride, i, &at) && at < lowest) {
+      lowest = at;
+    }
+  }
+  return lowest;
+}
+
+static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
+                                  const place *from, uint32_t stride) {
+  neighbours found = {.lowest = lowest_near(e, a, from, stride),
+                      .alignment = a->alignment};
+  for (LLVMValueRef i = a->instruction; i && !may_write(i);
+       i = LLVMGetNextInstruction(i)) {
+    int64_t at = 0;
+    if (!is_near(e, a, from, stride, i, &at) ||
+        at - found.lowest >= (int64_t)stride ||
+        found.loads[at - found.lowest]) {
+      continue;
+    }
+    const uint32_t element = (uint32_t)(at - found.lowest);
+    found.loads[element] = i;
+    found.wanted |= UINT32_C(1) << element;
+    found.count = element + 1 > found.count ? element + 1 : found.count;
+    const uint32_t alignment = LLVMGetAlignment(i);
+    found.alignment = alignment < found.alignment ? alignment : found.alignment;
+  }
+  return found;
+}
+
+bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t stride = lanes_stride_elements(a);
+  place from;
+  if (stride < 2 || !is_power_of_two(stride) || a->count != 1 ||
+      a->element != a->type || a->size_bytes < 4 ||
+      !find_place(e, a->pointer, &from) ||
+      LLVMABISizeOfType(e->values->data, from.type) != a->size_bytes) {
+    return false;
+  }
+  const neighbours found = find_neighbours(e, a, &from, stride);
+  if (is_power_of_two(found.wanted)) {
+    return false;  // alone
+  }
+  lanes_access all = *a;
+  all.count = found.count;
+  all.alignment = found.alignment;
+  all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
+                               (uint64_t)found.lowest * a->size_bytes);
+  LLVMValueRef components[LARGEST_STRIDE_BYTES];
+  load_parts(e, &all, stride, found.wanted, components);
+  for (uint32_t at = 0; at < found.count; at++) {
+    if (found.loads[at]) {
+      lanes_set_result(e, found.loads[at], 0, components[at]);
+      lanes_map_set(e->arena, &e->loaded_ahead, found.loads[at], 1);
+    }
+  }
+  return true;
+}
+
+bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load) {
+  return lanes_map_get(&e->loaded_ahead, load) != LANES_NONE;
+}
