@@ -236,6 +236,9 @@ static void reap(mtl_stream *stream) {
     mtl_stream_fail(stream, status, text);
     mtl_command_buffer_release(commands);  // -1
   }
+  if (done == 0) {
+    return;
+  }
   stream->in_flight_count -= done;
   memmove(stream->in_flight, stream->in_flight + done,
           stream->in_flight_count * sizeof *stream->in_flight);
