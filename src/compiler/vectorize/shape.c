@@ -242,31 +242,6 @@ static bool is_power_of_two(uint64_t value) {
   return value && !(value & (value - 1));
 }
 
-// Bits in the middle of numbers that rise by the lowest of them: the low bits
-// of the numbers without what is below, moved up again.
-static lanes_shape middle_bits(lanes_shape a, uint64_t mask, uint32_t width) {
-  const uint8_t below = trailing_zeros(mask);
-  lanes_shape result = a;
-  result.stride = 1;
-  result.align = a.align - below;
-  result.bits = a.bits > below ? a.bits - below : 0;
-  result = low_bits(result, bit_length(mask >> below), width);
-  result.stride *= INT64_C(1) << below;
-  result.bits = smaller((uint8_t)(result.bits + below), (uint8_t)width);
-  if (result.row > 1) {
-    result.align = smaller((uint8_t)(result.align + below), LANES_ALIGN_ANY);
-  }
-  return result;
-}
-
-static bool has_middle_bits(lanes_shape a, uint64_t mask, uint32_t width) {
-  const uint8_t below = trailing_zeros(mask);
-  // Aligned runs of 32 do not wrap, then.
-  return below > 0 && below + 6u <= width && is_power_of_two((mask >> below) + 1) &&
-         a.stride == INT64_C(1) << below && !a.conditional &&
-         a.align != LANES_ALIGN_ANY && a.align >= below;
-}
-
 static lanes_shape bitwise_and(LLVMValueRef instruction,
                                const lanes_shape *operands) {
   const uint32_t width = width_of(instruction);
@@ -274,9 +249,6 @@ static lanes_shape bitwise_and(LLVMValueRef instruction,
   if (constant_value(LLVMGetOperand(instruction, 1), &mask)) {
     if (is_power_of_two(mask + 1) && mask != UINT64_MAX) {
       return low_bits(operands[0], bit_length(mask), width);
-    }
-    if (has_middle_bits(operands[0], mask, width)) {
-      return middle_bits(operands[0], mask, width);
     }
     // Clearing low bits: the same for all lanes of a run of that length.
     if (is_power_of_two(~mask + 1) && operands[0].stride == 1) {
