@@ -47,6 +47,11 @@ struct mtl_compute_encoder {
   mtli_hazards hazards;     // of a concurrent encoder
 };
 
+// The name of the kernel that a dispatch runs, for the texts of errors.
+static inline const char *mtli_kernel_name(const mtl_compute_encoder *encoder) {
+  return encoder->pipeline->kernel->name;
+}
+
 // mtli_encoder_check for this kind.
 static inline bool mtli_compute_encoder_check(mtl_compute_encoder *encoder,
                                               const char *call) {

@@ -5,10 +5,6 @@
 
 #include "runtime/compute_encoder.h"
 
-static const char *kernel_name(const mtl_compute_encoder *encoder) {
-  return encoder->pipeline->kernel->name;
-}
-
 #define FAIL(encoder, ...)                                             \
   mtli_recording_fail((encoder)->base.recording, MTL_INVALID_ARGUMENT, \
                       __VA_ARGS__)
@@ -19,7 +15,7 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
   const uint64_t threads = (uint64_t)group.x * group.y;  // z follows the check
   if (group.x == 0 || group.y == 0 || group.z == 0) {
     FAIL(encoder, "kernel '%s': a threadgroup of %ux%ux%u threads is empty",
-         kernel_name(encoder), group.x, group.y, group.z);
+         mtli_kernel_name(encoder), group.x, group.y, group.z);
     return false;
   }
   if (group.x > info->max_threadgroup_threads[0] ||
@@ -28,7 +24,7 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
     FAIL(encoder,
          "kernel '%s': a threadgroup of %ux%ux%u threads is over the device's "
          "limit of %ux%ux%u",
-         kernel_name(encoder), group.x, group.y, group.z,
+         mtli_kernel_name(encoder), group.x, group.y, group.z,
          info->max_threadgroup_threads[0], info->max_threadgroup_threads[1],
          info->max_threadgroup_threads[2]);
     return false;
@@ -37,7 +33,7 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
     FAIL(encoder,
          "kernel '%s': a threadgroup of %ux%ux%u = %" PRIu64
          " threads is over the pipeline's limit of %u",
-         kernel_name(encoder), group.x, group.y, group.z, threads * group.z,
+         mtli_kernel_name(encoder), group.x, group.y, group.z, threads * group.z,
          limit);
     return false;
   }
@@ -50,7 +46,7 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
   const mtli_binding *binding = &encoder->bindings[argument->index];
   if (!binding->buffer && !binding->bytes) {
     FAIL(encoder, "kernel '%s': argument '%s' [[buffer(%u)]] is not bound",
-         kernel_name(encoder), argument->name, argument->index);
+         mtli_kernel_name(encoder), argument->name, argument->index);
     return false;
   }
   const size_t available_bytes =
@@ -60,7 +56,7 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[buffer(%u)]] needs %u bytes; %zu are "
          "bound, from offset %zu",
-         kernel_name(encoder), argument->name, argument->index,
+         mtli_kernel_name(encoder), argument->name, argument->index,
          argument->size_bytes, available_bytes, binding->offset_bytes);
     return false;
   }
@@ -69,7 +65,7 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[buffer(%u)]] is bound at offset %zu, "
          "not a multiple of its alignment of %u bytes",
-         kernel_name(encoder), argument->name, argument->index,
+         mtli_kernel_name(encoder), argument->name, argument->index,
          binding->offset_bytes, argument->alignment_bytes);
     return false;
   }
@@ -112,14 +108,14 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[threadgroup(%u)]] is not bound: its "
          "length is not set",
-         kernel_name(encoder), argument->name, argument->index);
+         mtli_kernel_name(encoder), argument->name, argument->index);
     return false;
   }
   if (argument->is_reference && length_bytes < argument->size_bytes) {
     FAIL(encoder,
          "kernel '%s': argument '%s' [[threadgroup(%u)]] needs %u bytes; its "
          "length is %zu",
-         kernel_name(encoder), argument->name, argument->index,
+         mtli_kernel_name(encoder), argument->name, argument->index,
          argument->size_bytes, length_bytes);
     return false;
   }
@@ -127,7 +123,7 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[threadgroup(%u)]] of %zu bytes, with "
          "%zu before it, is over the %zu bytes of threadgroup memory",
-         kernel_name(encoder), argument->name, argument->index, length_bytes,
+         mtli_kernel_name(encoder), argument->name, argument->index, length_bytes,
          *used_bytes, limit_bytes);
     return false;
   }
@@ -300,7 +296,7 @@ static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
     FAIL(encoder,
          "kernel '%s': a grid of %ux%ux%u threads in threadgroups of %ux%ux%u "
          "has more than %u threadgroups",
-         kernel_name(encoder), grid.x, grid.y, grid.z, group.x, group.y,
+         mtli_kernel_name(encoder), grid.x, grid.y, grid.z, group.x, group.y,
          group.z, UINT32_MAX);
     return;
   }
@@ -336,7 +332,7 @@ void mtl_compute_encoder_dispatch_threadgroups(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
          "%u threads along a side",
-         kernel_name(encoder), groups.x, groups.y, groups.z, group.x, group.y,
+         mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x, group.y,
          group.z, UINT32_MAX);
     return;
   }

@@ -90,10 +90,6 @@ void mtl_compute_encoder_set_samplers(mtl_compute_encoder *encoder,
 
 // --- at the dispatch ---------------------------------------------------------
 
-static const char *kernel_name(const mtl_compute_encoder *encoder) {
-  return encoder->pipeline->kernel->name;
-}
-
 // What components of a texture argument's type read and write.
 static const char *wanted_class(mtl_data_type type) {
   switch (type) {
@@ -125,7 +121,7 @@ static bool check_texture(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[texture(%u)]] is a %s; texture '%s' is "
          "a %s",
-         kernel_name(encoder), argument->name, index,
+         mtli_kernel_name(encoder), argument->name, index,
          mtli_texture_type_name(argument->texture_type), label,
          mtli_texture_type_name(desc->type));
     return false;
@@ -134,7 +130,7 @@ static bool check_texture(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[texture(%u)]] of '%s' takes %s; texture "
          "'%s' of pixel format %d has none",
-         kernel_name(encoder), argument->name, index, argument->type_name,
+         mtli_kernel_name(encoder), argument->name, index, argument->type_name,
          wanted_class(argument->type), label, (int)desc->pixel_format);
     return false;
   }
@@ -148,7 +144,7 @@ static bool check_texture(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[texture(%u)]] needs usage %#x; texture "
          "'%s' has %#x",
-         kernel_name(encoder), argument->name, index, needed, label,
+         mtli_kernel_name(encoder), argument->name, index, needed, label,
          desc->usage);
     return false;
   }
@@ -166,7 +162,7 @@ uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,
     // An array may have gaps.
     if (!binding->is_set && count == 1) {
       FAIL(encoder, "kernel '%s': argument '%s' [[texture(%u)]] is not bound",
-           kernel_name(encoder), argument->name, index);
+           mtli_kernel_name(encoder), argument->name, index);
       return NULL;
     }
     if (binding->texture &&
@@ -187,7 +183,7 @@ uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
     const uint32_t index = argument->index + i;
     if (!encoder->samplers[index] && count == 1) {
       FAIL(encoder, "kernel '%s': argument '%s' [[sampler(%u)]] is not bound",
-           kernel_name(encoder), argument->name, index);
+           mtli_kernel_name(encoder), argument->name, index);
       return NULL;
     }
     ids[i] = encoder->samplers[index];
