@@ -33,7 +33,8 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
     FAIL(encoder,
          "kernel '%s': a threadgroup of %ux%ux%u = %" PRIu64
          " threads is over the pipeline's limit of %u",
-         mtli_kernel_name(encoder), group.x, group.y, group.z, threads * group.z,
+         mtli_kernel_name(encoder), group.x, group.y, group.z,
+         threads * group.z,
          limit);
     return false;
   }
@@ -123,7 +124,8 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': argument '%s' [[threadgroup(%u)]] of %zu bytes, with "
          "%zu before it, is over the %zu bytes of threadgroup memory",
-         mtli_kernel_name(encoder), argument->name, argument->index, length_bytes,
+         mtli_kernel_name(encoder), argument->name, argument->index,
+         length_bytes,
          *used_bytes, limit_bytes);
     return false;
   }
@@ -332,7 +334,8 @@ void mtl_compute_encoder_dispatch_threadgroups(mtl_compute_encoder *encoder,
     FAIL(encoder,
          "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
          "%u threads along a side",
-         mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x, group.y,
+         mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x,
+         group.y,
          group.z, UINT32_MAX);
     return;
   }
