@@ -139,8 +139,8 @@ static bool check_texture(mtl_compute_encoder *encoder,
                                                  : 0) |
       (argument->access != MTL_ACCESS_READ_ONLY ? MTL_TEXTURE_USAGE_SHADER_WRITE
                                                 : 0);
-
-   const uint32_t usage = desc->usage & ~(uint32_t)MTL_TEXTURE_USAGE_PIXEL_FORMAT_VIEW;
+  const uint32_t usage =
+      desc->usage & ~(uint32_t)MTL_TEXTURE_USAGE_PIXEL_FORMAT_VIEW;
   if (usage != MTL_TEXTURE_USAGE_ANY && (usage & needed) != needed) {
     FAIL(encoder,
          "kernel '%s': argument '%s' [[texture(%u)]] needs usage %#x; texture "
