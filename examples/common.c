@@ -34,7 +34,7 @@ static char *read_text(const char *file_name, size_t *out_length) {
 }
 
 mtl_pipeline *load_kernel(mtl_device *device, const char *file_name,
-                          const char *kernel_name) {
+                          const char *kernel_name, mtl_size group) {
   mtl_library *library;
   mtl_function *function;
   mtl_pipeline *pipeline;
@@ -44,7 +44,9 @@ mtl_pipeline *load_kernel(mtl_device *device, const char *file_name,
   check(
       mtl_library_create_from_source(device, text, length, &options, &library));
   check(mtl_function_create(library, kernel_name, NULL, &function));
-  check(mtl_pipeline_create(function, NULL, &pipeline));
+  const mtl_pipeline_desc desc = {
+      .group_threads = {group.x, group.y, group.z}};
+  check(mtl_pipeline_create(function, &desc, &pipeline));
   mtl_function_release(function);  // the pipeline needs neither of them
   mtl_library_release(library);
   free(text);

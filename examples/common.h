@@ -9,9 +9,10 @@
 // Prints the error and exits unless status is MTL_OK.
 void check(mtl_status status);
 
-// Compiles the file (a name in examples/) and makes a pipeline of its kernel.
+// Compiles the file (a name in examples/) and makes a pipeline of its kernel,
+// with code for threadgroups of this size.
 mtl_pipeline *load_kernel(mtl_device *device, const char *file_name,
-                          const char *kernel_name);
+                          const char *kernel_name, mtl_size group);
 
 // Makes a shared buffer of zeros.
 mtl_buffer *make_buffer(mtl_device *device, size_t length_bytes);

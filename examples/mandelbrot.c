@@ -17,6 +17,8 @@ typedef struct view {
   uint32_t limit;
 } view;
 
+static const mtl_size group = {32, 8, 1};
+
 static double draw(mtl_device *device, mtl_pipeline *pipeline,
                    mtl_buffer *pixels) {
   const view whole = {
@@ -31,7 +33,7 @@ static double draw(mtl_device *device, mtl_pipeline *pipeline,
   mtl_compute_encoder_set_buffer(encoder, pixels, 0, 0);
   mtl_compute_encoder_set_bytes(encoder, &whole, sizeof whole, 1);
   mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){WIDTH, HEIGHT, 1},
-                                       (mtl_size){32, 8, 1});
+                                       group);
   check(mtl_compute_encoder_end(encoder));
   mtl_compute_encoder_release(encoder);
   mtl_queue_release(queue);  // commands still hold it
@@ -56,7 +58,7 @@ int main(int argc, char **argv) {
   mtl_device *device;
   check(mtl_device_default(&device));
   mtl_pipeline *pipeline =
-      load_kernel(device, "mandelbrot.metal", "mandelbrot");
+      load_kernel(device, "mandelbrot.metal", "mandelbrot", group);
   mtl_buffer *pixels = make_buffer(device, (size_t)WIDTH * HEIGHT * 4);
 
   const double seconds = draw(device, pipeline, pixels);

@@ -18,6 +18,8 @@ typedef struct sizes {
   uint32_t rows, inner, columns;
 } sizes;
 
+static const mtl_size group = {TILE, TILE, 1};
+
 static void fill(mtl_buffer *buffer, uint32_t seed) {
   float *values = mtl_buffer_contents(buffer);
   const size_t count = mtl_buffer_length(buffer) / sizeof *values;
@@ -48,7 +50,7 @@ static double multiply(mtl_device *device, mtl_pipeline *pipeline,
   // Whole threadgroups: the threads past the edges help to load the tiles.
   mtl_compute_encoder_dispatch_threadgroups(
       encoder, (mtl_size){tile_count(COLUMNS), tile_count(ROWS), 1},
-      (mtl_size){TILE, TILE, 1});
+      group);
   check(mtl_compute_encoder_end(encoder));
   mtl_compute_encoder_release(encoder);
   mtl_queue_release(queue);
@@ -78,7 +80,7 @@ int main(void) {
   mtl_device *device;
   check(mtl_device_default(&device));
   mtl_pipeline *pipeline =
-      load_kernel(device, "matrix_product.metal", "matrix_product");
+      load_kernel(device, "matrix_product.metal", "matrix_product", group);
   mtl_buffer *matrices[3] = {
       make_buffer(device, sizeof(float) * ROWS * INNER),
       make_buffer(device, sizeof(float) * INNER * COLUMNS),

@@ -9,6 +9,8 @@
 #define COUNT 100000
 #define ROUNDS 20
 
+static const mtl_size group = {256, 1, 1};
+
 // Records one dispatch of pipeline over first and second.
 static void record(mtl_command_buffer *commands, mtl_pipeline *pipeline,
                    mtl_buffer *first, mtl_buffer *second,
@@ -23,7 +25,7 @@ static void record(mtl_command_buffer *commands, mtl_pipeline *pipeline,
     mtl_compute_encoder_set_bytes(encoder, round, sizeof *round, 1);
   }
   mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){COUNT, 1, 1},
-                                       (mtl_size){256, 1, 1});
+                                       group);
   check(mtl_compute_encoder_end(encoder));
   mtl_compute_encoder_release(encoder);
 }
@@ -69,8 +71,10 @@ int main(void) {
   check(mtl_queue_create(device, NULL, &producer));
   check(mtl_queue_create(device, NULL, &consumer));
   check(mtl_event_create(device, &(mtl_event_desc){.shared = true}, &event));
-  mtl_pipeline *produce = load_kernel(device, "two_queues.metal", "produce");
-  mtl_pipeline *consume = load_kernel(device, "two_queues.metal", "consume");
+  mtl_pipeline *produce =
+      load_kernel(device, "two_queues.metal", "produce", group);
+  mtl_pipeline *consume =
+      load_kernel(device, "two_queues.metal", "consume", group);
   mtl_buffer *values = make_buffer(device, COUNT * sizeof(uint32_t));
   mtl_buffer *sums = make_buffer(device, COUNT * sizeof(uint32_t));
 
