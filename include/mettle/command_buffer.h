@@ -123,7 +123,8 @@ MTL_API void mtl_command_buffer_signal_event(
     mtl_command_buffer *command_buffer, mtl_event *event, uint64_t value);
 
 // Times of CLOCK_MONOTONIC in nanoseconds, 0 until known: when the queue took
-// the command buffer up (kernel) and when its work ran (device).
+// the command buffer up (kernel) and when its work ran (device). Compiling code
+// for the first dispatch counts as the former.
 //
 // Source     Metal: kernelStartTime, kernelEndTime, GPUStartTime, GPUEndTime
 typedef struct mtl_command_buffer_times {

@@ -129,7 +129,7 @@ typedef struct cpu_list {
   mtl_command_buffer *command_buffer;
   mtl_status status;  // the first failure of running it
   char *text;         // malloc'ed
-  uint64_t start_ns;
+  uint64_t start_ns;  // of the first work; 0 while it waits for its code
   uint64_t end_ns;
 } cpu_list;
 

@@ -206,6 +206,9 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
     if (*out_code) {
       return CODE_READY;
     }
+    if (command == queue->current->commands) {
+      cpu_list_of(queue->current)->start_ns = 0;  // nothing has run yet
+    }
     // Once watched, another thread may run the queue, from this command on.
     queue->next_command = command;
     if (cpu_variant_watch(variant, &queue->watcher)) {
@@ -216,14 +219,18 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
 }
 
 static code_state take_codes(cpu_queue *queue, mtli_command *command) {
+  cpu_list *list = cpu_list_of(queue->current);
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   const cpu_classes classes =
       cpu_classes_of(job->launch.grid_threads, job->launch.group_threads);
-  const code_state state =
-      take_code(queue, command, classes.whole, &job->code);
-  return state == CODE_READY
-             ? take_code(queue, command, classes.edge, &job->edge_code)
-             : state;
+  code_state state = take_code(queue, command, classes.whole, &job->code);
+  if (state == CODE_READY) {
+    state = take_code(queue, command, classes.edge, &job->edge_code);
+  }
+  if (state != CODE_AWAITED && list->start_ns == 0) {
+    list->start_ns = mtli_now_ns();
+  }
+  return state;
 }
 
 static uint64_t context_bytes(const cpu_job *job) {
