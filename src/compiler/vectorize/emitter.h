@@ -70,6 +70,7 @@ typedef struct lanes_emitter {
   uint32_t node;      // being emitted
   uint32_t fresh;     // number of the block being emitted
   LLVMValueRef mask;  // <32 x i1> the threads that run it
+  LLVMMetadataRef line;  // of the instruction being emitted, in the thread
   bool uncached;      // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.c: writes the function of one simdgroup: its nodes in order, the masks
 // and values that travel along their edges, guards, loops.
-#include "compiler/vectorize/emitter.h"
-
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
+
+#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/lines.h"
 
 // --- Which values go through memory ------------------------------------------
 
@@ -242,7 +244,18 @@ static void emit_alloca(lanes_emitter *e, LLVMValueRef instruction) {
       mtlc_offset(e->prologue, e->private_memory, memory->offset_bytes));
 }
 
+// What is made from an instruction has its line.
+static void take_line(lanes_emitter *e, LLVMValueRef instruction) {
+  LLVMMetadataRef line = LLVMInstructionGetDebugLoc(instruction);
+  if (line != e->line) {
+    e->line = line;
+    LLVMSetCurrentDebugLocation2(
+        e->builder, lanes_line_in(e->kernel, instruction, e->function));
+  }
+}
+
 static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
+  take_line(e, i);
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI: emit_phi(e, i); return;
     case LLVMAlloca: emit_alloca(e, i); return;
@@ -341,6 +354,8 @@ static void declare_function(lanes_emitter *e, const char *name) {
       e->kernel->module, name,
       LLVMFunctionType(i32, parameters, LANES_PARAMETER_COUNT, false));
   mtlc_set_attribute(e->function, "nounwind", 0);
+  lanes_describe_function(e->kernel, LLVMGetSubprogram(e->kernel->thread),
+                          e->function);
   e->entry = lanes_block(e, "entry");
   LLVMPositionBuilderAtEnd(e->prologue, e->entry);
   e->all_lanes =

@@ -3,6 +3,7 @@
 // kernel's threadgroups may have.
 #include "compiler/vectorize/vectorize.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
 
@@ -10,6 +11,7 @@
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
+#include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/tiles.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
@@ -267,14 +269,29 @@ static mtl_status emit_all(vectorizer *v) {
       return refuse(v);
     }
   }
-  v->kernel->depends_on_row = count == 1 && (survey.asks_x || survey.asks_other);
+  v->kernel->depends_on_row =
+      count == 1 && (survey.asks_x || survey.asks_other);
   v->kernel->depends_on_single = survey.has_barrier && !limited;
   return MTL_OK;
+}
+
+// The functions into which that of a simdgroup is inlined.
+static void describe_loops(const vectorizer *v, LLVMMetadataRef lines) {
+  LLVMModuleRef module = v->kernel->module;
+  for (uint32_t i = 0; i < v->variant_count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "mettle.simdgroups.%u", v->variants[i].row);
+    lanes_describe_function(v->kernel, lines,
+                            LLVMGetNamedFunction(module, name));
+  }
+  lanes_describe_function(v->kernel, lines,
+                          LLVMGetNamedFunction(module, MTLC_GROUP_FUNCTION));
 }
 
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   vectorizer v = {.kernel = kernel,
                   .data = LLVMGetModuleDataLayout(kernel->module)};
+  LLVMMetadataRef lines = LLVMGetSubprogram(kernel->thread);
   mtl_status status = build_graph(&v);
   if (status == MTL_OK) {
     status = emit_all(&v);
@@ -288,10 +305,12 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   if (status == MTL_OK) {
     status = lanes_link_group(kernel, v.variants, v.variant_count, v.has_waits,
                               v.frame_bytes);
+    describe_loops(&v, lines);
   }
   if (status == MTL_OK) {
     mtlc_set_target_attributes(kernel);
     status = mtlc_run_llvm_passes(kernel, finishing);
+    lanes_flatten_lines(kernel);
     kernel->is_optimised = true;
   }
   mtli_arena_clear(&v.arena);

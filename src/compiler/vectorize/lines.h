@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lines.h: source lines of code that the vectoriser makes. Debuggers, profilers
+// and the texts of faults show the kernel as one function with the lines of the
+// accesses themselves; what was inlined into the thread, and the thread into
+// loops, leaves file and line, and no frames of its own.
+#ifndef MTLC_VECTORIZE_LINES_H
+#define MTLC_VECTORIZE_LINES_H
+
+#include "compiler/module.h"
+
+// Gives function the debug information of thread, as a function of its own, and
+// each call in it the thread's line. Does nothing if thread has none.
+void lanes_describe_function(mtlc_kernel *kernel, LLVMMetadataRef thread,
+                             LLVMValueRef function);
+
+// Returns where an instruction of another function comes from, as a location of
+// function; NULL if either has no debug information.
+LLVMMetadataRef lanes_line_in(mtlc_kernel *kernel, LLVMValueRef instruction,
+                              LLVMValueRef function);
+
+// Makes locations of what was inlined into locations of where it is now.
+void lanes_flatten_lines(mtlc_kernel *kernel);
+
+#endif
