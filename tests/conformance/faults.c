@@ -3,6 +3,7 @@
 #include "conformance.h"
 
 #include <signal.h>
+#include <string.h>
 
 static const char faulty_kernels[] =
     "#include <metal_stdlib>\n"
@@ -28,12 +29,11 @@ static const char faulty_kernels[] =
     "}\n";
 
 // Runs one kernel that must fail and returns the error's text.
-static const char *fault_of(const char *kernel, mtl_buffer *first,
+static const char *fault_in(mtl_pipeline *pipeline, mtl_buffer *first,
                             mtl_buffer *second, uint32_t grid) {
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder,
-                                   new_pipeline(faulty_kernels, kernel));
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
   mtl_compute_encoder_set_buffer(encoder, first, 0, 0);
   mtl_compute_encoder_set_buffer(encoder, second, 0, 1);
   mtl_compute_encoder_dispatch_threads(encoder, size_of(grid, 1, 1),
@@ -45,6 +45,13 @@ static const char *fault_of(const char *kernel, mtl_buffer *first,
               MTL_COMMAND_BUFFER_ERROR);
   const char *text = NULL;
   CHECK_EQUAL(mtl_command_buffer_error(commands, &text), MTL_KERNEL_FAULT);
+  return text;
+}
+
+static const char *fault_of(const char *kernel, mtl_buffer *first,
+                            mtl_buffer *second, uint32_t grid) {
+  const char *text =
+      fault_in(new_pipeline(faulty_kernels, kernel), first, second, grid);
   CHECK_CONTAINS(text, kernel);
   return text;
 }
@@ -65,6 +72,120 @@ TEST(faults, wild_address_is_caught) {
 TEST(faults, trap_is_caught) {
   fault_of("trap_one", new_buffer(400), NULL, 100);
 }
+
+// --- lines -------------------------------------------------------------------
+
+// Each kernel goes wrong on the line that its name ends in.
+static const char placed_kernels[] =
+    "#include <metal_stdlib>\n"
+    "#include \"deeper.h\"\n"
+    "using namespace metal;\n"
+    "inline void put(device uint *out, ulong at, uint value) {\n"
+    "  out[at] = value;\n"  // line 5
+    "}\n"
+    "kernel void store_in_a_function_5(device uint *out [[buffer(0)]],\n"
+    "                                  device ulong *at [[buffer(1)]],\n"
+    "                                  uint i [[thread_position_in_grid]])\n"
+    "{\n"  // line 10
+    "  put(out, i == 37 ? at[0] : i, i);\n"
+    "}\n"
+    "kernel void load_16(device uint *out [[buffer(0)]],\n"
+    "                    device ulong *at [[buffer(1)]],\n"
+    "                    uint i [[thread_position_in_grid]]) {\n"  // line 15
+    "  uint value = out[at[i % 2]];\n"
+    "  out[i] = value * 3;\n"
+    "}\n"
+    "kernel void behind_a_barrier_26(device uint *out [[buffer(0)]],\n"
+    "                                device ulong *at [[buffer(1)]],\n"
+    "    uint i [[thread_position_in_threadgroup]]) {\n"
+    "  threadgroup uint shared[64];\n"
+    "  shared[i] = i;\n"
+    "  for (uint turn = 0; turn < 3; turn++) {\n"
+    "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"  // line 25
+    "    out[turn == 2 ? at[0] + i : i] = shared[i ^ 1];\n"
+    "  }\n"
+    "}\n"
+    "kernel void trap_32(device uint *out [[buffer(0)]],\n"
+    "                    uint i [[thread_position_in_grid]]) {\n"  // line 30
+    "  out[i] = 1;\n"
+    "  if (i == 37) { __builtin_trap(); }\n"
+    "}\n"
+    "struct large { uint words[100]; };\n"
+    "kernel void copy_38(device large *out [[buffer(0)]],\n"  // line 35
+    "                    device ulong *at [[buffer(1)]]) {\n"
+    "  large whole = out[0];\n"
+    "  out[at[0]] = whole;\n"
+    "}\n"
+    "kernel void atomic_43(device uint *out [[buffer(0)]],\n"  // line 40
+    "                      device ulong *at [[buffer(1)]]) {\n"
+    "  device atomic_uint *sums = (device atomic_uint *)out + at[0];\n"
+    "  atomic_fetch_add_explicit(sums, 1u, memory_order_relaxed);\n"
+    "}\n"
+    "kernel void deeper_2(device uint *out [[buffer(0)]],\n"  // line 45
+    "                     device ulong *at [[buffer(1)]]) {\n"
+    "  put_deeper(out, at[0]);\n"
+    "}\n";
+
+static bool find_deeper(void *context, const char *name, const char **out_text,
+                        size_t *out_length) {
+  (void)context;
+  *out_text =
+      "inline void put_deeper(device uint *out, ulong at) {\n"
+      "  out[at] = 1;\n"
+      "}\n";
+  *out_length = strlen(*out_text);
+  return strcmp(name, "deeper.h") == 0;
+}
+
+static mtl_pipeline *placed_pipeline(const char *kernel, bool debug) {
+  mtl_library *library = new_library_with(
+      placed_kernels, &(mtl_compile_options){.file_name = "placed.metal",
+                                             .header_callback = find_deeper,
+                                             .debug = debug});
+  return new_pipeline_from(library, kernel);
+}
+
+// A kernel's fault is told with the line of what it did, in both tiers.
+static void check_line(const char *kernel, const char *place) {
+  for (int debug = 0; debug < 2; debug++) {
+    mtl_buffer *out = new_buffer_like(
+        (mtl_buffer_desc){.length_bytes = 4096, .guarded = true});
+    uint64_t at[2] = {1024, 1024};
+    const char *text =
+        fault_in(placed_pipeline(kernel, debug), out, BUFFER_OF(at), 64);
+    CHECK_CONTAINS(text, place);
+  }
+}
+
+TEST(faults, line_of_a_store_in_a_function_is_told) {
+  check_line("store_in_a_function_5", "failed at placed.metal:5,");
+}
+
+TEST(faults, line_of_a_load_is_told) {
+  check_line("load_16", "failed at placed.metal:16,");
+}
+
+TEST(faults, line_behind_a_barrier_is_told) {
+  check_line("behind_a_barrier_26", "failed at placed.metal:26,");
+}
+
+TEST(faults, line_of_a_trap_is_told) {
+  check_line("trap_32", "failed at placed.metal:32,");
+}
+
+TEST(faults, line_of_a_copy_is_told) {
+  check_line("copy_38", "failed at placed.metal:38,");
+}
+
+TEST(faults, line_of_an_atomic_is_told) {
+  check_line("atomic_43", "failed at placed.metal:43,");
+}
+
+TEST(faults, line_in_a_header_is_told) {
+  check_line("deeper_2", "deeper.h:2,");
+}
+
+// --- what goes on ------------------------------------------------------------
 
 TEST(faults, later_work_of_the_queue_still_runs) {
   mtl_queue *queue = new_queue();

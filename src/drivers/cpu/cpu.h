@@ -51,8 +51,16 @@ typedef struct cpu_buffer {
   cpu_range *modified;   // managed: not yet copied to the device
 } cpu_buffer;
 
+// What tells source lines (lines.c): an object's line table, then its texts.
+typedef struct cpu_lines {
+  void *bytes;  // [table_bytes + text_bytes] malloc'ed; NULL if there are none
+  size_t table_bytes;
+  size_t text_bytes;
+} cpu_lines;
+
 // Machine code, loaded.
 typedef struct cpu_code {
+  cpu_lines lines;
   void *library;  // of dlopen
   int file;       // the memory file it came from, or -1 if closed
   mtli_cpu_entry *entry;
@@ -168,7 +176,9 @@ struct cpu_queue {
 
 typedef struct cpu_fault {
   int signal;
-  uintptr_t address;  // that was accessed, or of the instruction
+  uintptr_t address;      // that was accessed, or of the instruction
+  uintptr_t instruction;  // that faulted
+  uintptr_t link;  // where a function without a frame returns to; 0: unknown
   uintptr_t stack_pointer;
   bool is_access;  // a memory access
   bool is_write;
@@ -269,6 +279,16 @@ void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class);
 // Has watcher called when variant is no longer pending; false if it is not.
 bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher);
 void cpu_variants_free(cpu_pipeline *pipeline);
+
+// --- lines.c -----------------------------------------------------------------
+
+// Keeps what tells lines of a shared object; nothing if it has none, or there
+// is no memory.
+void cpu_lines_copy(const mtli_blob *elf, cpu_lines *out_lines);
+// Finds the line of the instruction at an address within the object. False if
+// it has none. Writes the file as the compiler was given it.
+bool cpu_lines_find(const cpu_lines *lines, uint64_t address, char *out_file,
+                    size_t capacity, uint32_t *out_line);
 
 // --- queue.c, commands.c, help.c ---------------------------------------------
 

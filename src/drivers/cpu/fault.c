@@ -3,6 +3,7 @@
 // traps. Its thread jumps back to where it began the kernel, and the command
 // buffer fails with the kernel's name, the thread's position and the address.
 // Signals that are not a kernel's go to the handlers that were there before.
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +32,38 @@ static pthread_key_t stack_key;
 static _Thread_local cpu_context *volatile running
     __attribute__((tls_model("initial-exec")));
 
+// Private memory that does not fit, rather than a buffer.
+static bool is_near_stack(const cpu_fault *fault) {
+  enum { STACK_NEAR_BYTES = 64 * 1024 };
+  return fault->stack_pointer - fault->address < STACK_NEAR_BYTES ||
+         fault->address - fault->stack_pointer < STACK_NEAR_BYTES / 16;
+}
+
 #if defined(__x86_64__)
+// Of frames that sanitizers know nothing of.
+__attribute__((no_sanitize_address, no_sanitize_thread)) static uintptr_t
+word_at(uintptr_t address) {
+  return *(const uintptr_t *)address;
+}
+
 static void read_registers(const ucontext_t *state, cpu_fault *fault) {
   enum { PAGE_FAULT = 14, WRITE_BIT = 2 };  // Intel SDM vol. 3, 4.7 and 6.15
   fault->is_access = state->uc_mcontext.gregs[REG_TRAPNO] == PAGE_FAULT;
   fault->is_write = (state->uc_mcontext.gregs[REG_ERR] & WRITE_BIT) != 0;
   fault->stack_pointer = (uintptr_t)state->uc_mcontext.gregs[REG_RSP];
+  fault->instruction = (uintptr_t)state->uc_mcontext.gregs[REG_RIP];
+  // A jump to an address that has no code leaves a stack that may not be one.
+  if (fault->is_access && fault->address != fault->instruction &&
+      !is_near_stack(fault)) {
+    fault->link = word_at(fault->stack_pointer);
+  }
 }
 #elif defined(__aarch64__)
 static void read_registers(const ucontext_t *state, cpu_fault *fault) {
   fault->is_access = fault->signal == SIGSEGV || fault->signal == SIGBUS;
   fault->stack_pointer = (uintptr_t)state->uc_mcontext.sp;
+  fault->instruction = (uintptr_t)state->uc_mcontext.pc;
+  fault->link = (uintptr_t)state->uc_mcontext.regs[30];
 }
 #endif
 
@@ -196,7 +218,6 @@ static const char *signal_name(int signal) {
 // What happened, in words.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
-  enum { STACK_NEAR_BYTES = 64 * 1024 };
   enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION = 2 };  // cpu_abi.h
   const cpu_fault *fault = &context->fault;
   if (!fault->is_access) {
@@ -211,9 +232,7 @@ static void describe(const cpu_job *job, const cpu_context *context, char *text,
              signal_name(fault->signal));
     return;
   }
-  const uintptr_t below = fault->stack_pointer - fault->address;
-  if (below < STACK_NEAR_BYTES ||
-      fault->address - fault->stack_pointer < STACK_NEAR_BYTES / 16) {
+  if (is_near_stack(fault)) {
     snprintf(text, capacity, "its private memory does not fit on the stack");
     return;
   }
@@ -226,6 +245,49 @@ static void describe(const cpu_job *job, const cpu_context *context, char *text,
            : fault->address < 4096 ? ", a null pointer"
                                    : "",
            place, signal_name(fault->signal));
+}
+
+// --- the line ----------------------------------------------------------------
+
+static bool find_line_in(const cpu_code *code, uintptr_t address, char *file,
+                         size_t capacity, uint32_t *line) {
+  Dl_info own;
+  Dl_info other;
+  void *entry;
+  memcpy(&entry, &code->entry, sizeof entry);  // a function's, as an object's
+  return code->lines.bytes && dladdr(entry, &own) &&
+         dladdr((const void *)address, &other) &&
+         own.dli_fbase == other.dli_fbase &&
+         cpu_lines_find(&code->lines, address - (uintptr_t)own.dli_fbase, file,
+                        capacity, line);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text);
+  const size_t end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+// Writes "file:line, " of the instruction that faulted, or of the call if it is
+// in a function that has no lines, such as memcpy; or nothing.
+static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
+                       size_t capacity) {
+  const char *kernels_file = job->command->dispatch.pipeline->kernel->file;
+  const cpu_code *codes[] = {job->code, job->edge_code};
+  const uintptr_t addresses[] = {fault->instruction, fault->link - 1};
+  *out = 0;
+  for (int i = 0; i < 4; i++) {
+    char file[256];
+    uint32_t line = 0;
+    const cpu_code *code = codes[i % 2];
+    if (code &&
+        find_line_in(code, addresses[i / 2], file, sizeof file, &line)) {
+      const bool is_kernels = kernels_file && ends_with(kernels_file, file);
+      snprintf(out, capacity, "%s:%u, ", is_kernels ? kernels_file : file,
+               line);
+      return;
+    }
+  }
 }
 
 // Fails the command buffer with what happened and where.
@@ -241,6 +303,8 @@ static void report(const cpu_job *job, const cpu_context *context) {
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
   const mtli_cpu_launch *launch = &job->launch;
   const mtli_cpu_position *position = context->scratch;
+  char line[320];
+  write_line(job, &context->fault, line, sizeof line);
   uint32_t thread[3];
   uint32_t rest = position->thread_in_group;
   for (int i = 0; i < 3; i++) {
@@ -252,15 +316,16 @@ static void report(const cpu_job *job, const cpu_context *context) {
     thread[i] = side ? rest % side : 0;
     rest = side ? rest / side : 0;
   }
-  cpu_queue_fail(
-      job->queue, MTL_KERNEL_FAULT,
-      "kernel '%s' (%s:%u)%s%s%s failed at thread (%u, %u, %u) of threadgroup "
-      "(%u, %u, %u): %s",
-      kernel->name, kernel->file ? kernel->file : "", kernel->line,
-      dispatch->debug_group ? " in debug group '" : "",
-      dispatch->debug_group ? dispatch->debug_group : "",
-      dispatch->debug_group ? "'" : "", thread[0], thread[1], thread[2],
-      position->group[0], position->group[1], position->group[2], what);
+  cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
+                 "kernel '%s' (%s:%u)%s%s%s failed at %sthread (%u, %u, %u) of "
+                 "threadgroup "
+                 "(%u, %u, %u): %s",
+                 kernel->name, kernel->file ? kernel->file : "", kernel->line,
+                 dispatch->debug_group ? " in debug group '" : "",
+                 dispatch->debug_group ? dispatch->debug_group : "",
+                 dispatch->debug_group ? "'" : "", line, thread[0], thread[1],
+                 thread[2], position->group[0], position->group[1],
+                 position->group[2], what);
 }
 
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,

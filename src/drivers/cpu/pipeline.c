@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -93,10 +94,13 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
     return mtli_fail(MTL_IO_ERROR, "no memory file for machine code: %s",
                      strerror(errno));
   }
-  mtl_status status =
-      file_fill(file, mtli_code_find_blob(container, MTLI_BLOB_ELF));
+  const mtli_blob *elf = mtli_code_find_blob(container, MTLI_BLOB_ELF);
+  mtl_status status = file_fill(file, elf);
   if (status == MTL_OK) {
     status = load(name, file, out_code);
+  }
+  if (status == MTL_OK) {
+    cpu_lines_copy(elf, &out_code->lines);
   }
   const bool stays_open = status == MTL_OK && may_stay_open(file);
   if (!stays_open) {
@@ -111,6 +115,7 @@ void cpu_code_unload(const cpu_code *code, bool is_inherited) {
   if (!is_inherited) {
     dlclose(code->library);
   }
+  free(code->lines.bytes);
   if (code->file >= 0) {
     close(code->file);
   }
