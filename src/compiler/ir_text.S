@@ -23,5 +23,7 @@ mtlc_text_\name:
   TEXT simdgroups, "compiler/vectorize/simdgroups.ll"
   TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
   TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"
+  TEXT simdgroups_together, "compiler/vectorize/simdgroups_together.ll"
+  TEXT simdgroups_step, "compiler/vectorize/simdgroups_step.ll"
 
   .section .note.GNU-stack, "", %progbits

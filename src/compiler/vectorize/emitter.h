@@ -51,6 +51,7 @@ typedef struct lanes_emitter {
   const lanes_graph *graph;
   const lanes_values *values;
   const lanes_plan *plan;
+  lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;
   LLVMBasicBlockRef entry;      // allocas and what is computed once
@@ -67,11 +68,11 @@ typedef struct lanes_emitter {
   uint32_t memory_count;
   uint32_t memory_capacity;
 
-  uint32_t node;      // being emitted
-  uint32_t fresh;     // number of the block being emitted
-  LLVMValueRef mask;  // <32 x i1> the threads that run it
+  uint32_t node;         // being emitted
+  uint32_t fresh;        // number of the block being emitted
+  LLVMValueRef mask;     // <32 x i1> the threads that run it
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
-  bool uncached;      // what is made now does not dominate what comes later
+  bool uncached;         // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set
 
   lanes_wait *waits;  // [wait_count]
@@ -104,6 +105,8 @@ typedef enum lanes_parameter {
   LANES_X,           // i32: lane 0's position in the threadgroup, if rows fill
   LANES_Y,           // simdgroups
   LANES_Z,
+  LANES_COMMON_IN,   // ptr to what simdgroups that wait together share: as it
+  LANES_COMMON_OUT,  // was when they last waited, and as it will be
   LANES_PARAMETER_COUNT,
 } lanes_parameter;
 
@@ -216,8 +219,9 @@ void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call);
 // waits.c
 void lanes_emit_wait(lanes_emitter *e);
-// Gives what is alive at each wait a place in the frame, from offset_bytes on.
-// Returns the frame's bytes.
-uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes);
+// Gives what is alive at each wait a place in the frame, from offset_bytes on,
+// or in the memory that simdgroups share. Returns the bytes of both.
+uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
+                     uint64_t *out_common_bytes);
 
 #endif

@@ -59,6 +59,26 @@ static bool needs_memory(const lanes_emitter *e, LLVMValueRef value,
   return false;
 }
 
+// Says whether a value is compared before a branch: what it leads to may ask
+// again (emit_guard).
+static bool is_tested(const lanes_emitter *e, LLVMValueRef value) {
+  if (!lanes_is_scalar(lanes_shape_of(e->values, value))) {
+    return false;
+  }
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef compare = LLVMGetUser(use);
+    for (LLVMUseRef end = LLVMIsAICmpInst(compare) ? LLVMGetFirstUse(compare)
+                                                   : NULL;
+         end; end = LLVMGetNextUse(end)) {
+      if (LLVMGetInstructionOpcode(LLVMGetUser(end)) == LLVMBr) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static void make_slots(lanes_emitter *e) {
   const lanes_values *values = e->values;
   e->slots = lanes_allocate(e->arena, values->count, sizeof *e->slots);
@@ -77,7 +97,7 @@ static void make_slots(lanes_emitter *e) {
     slot->current = lanes_allocate(e->arena, count, sizeof(void *));
     slot->as_vector = lanes_allocate(e->arena, count, sizeof(void *));
     slot->everywhere = lanes_allocate(e->arena, count, sizeof(void *));
-    if (needs_memory(e, i, block_waits)) {
+    if (needs_memory(e, i, block_waits) || is_tested(e, i)) {
       slot->memory = lanes_allocate(e->arena, count, sizeof(void *));
     }
     if (LLVMGetInstructionOpcode(i) == LLVMPHI) {
@@ -284,12 +304,96 @@ static void enter_loop(lanes_emitter *e) {
   }
 }
 
+// The one branch that leads to a node, once each time that the node comes by.
+static LLVMValueRef only_branch(const lanes_emitter *e, uint32_t n) {
+  const lanes_node *node = &e->graph->nodes[n];
+  if (node->predecessors.count != 1) {
+    return NULL;
+  }
+  const lanes_node *from = &e->graph->nodes[node->predecessors.items[0]];
+  if (from->kind != LANES_BLOCK || from->loop != node->loop ||
+      from->successors.count != 2 ||
+      from->successors.items[0] == from->successors.items[1]) {
+    return NULL;
+  }
+  return LLVMGetBasicBlockTerminator(from->block);
+}
+
+static bool is_rising(const lanes_emitter *e, LLVMValueRef value,
+                      LLVMIntPredicate predicate) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  if (!lanes_is_scalar(shape) || shape.stride <= 0 || shape.conditional) {
+    return false;
+  }
+  switch (predicate) {
+    case LLVMIntULT:
+    case LLVMIntULE: return shape.no_unsigned_wrap;
+    case LLVMIntSLT:
+    case LLVMIntSLE: return shape.no_signed_wrap;
+    default: return predicate == LLVMIntEQ;
+  }
+}
+
+// What a rising run tells by its first lane: if that is not below a bound, none
+// is; and none has a value that is too far from it. Returns a condition without
+// which no thread comes to the node, or NULL.
+static LLVMValueRef first_lane_test(lanes_emitter *e) {
+  LLVMValueRef branch = only_branch(e, e->node);
+  LLVMValueRef condition = branch ? LLVMGetCondition(branch) : NULL;
+  if (!condition || !LLVMIsAICmpInst(condition)) {
+    return NULL;
+  }
+  const bool is_true =
+      lanes_map_get(&e->graph->blocks, LLVMGetSuccessor(branch, 0)) == e->node;
+  LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+  LLVMValueRef run = LLVMGetOperand(condition, 0);
+  LLVMValueRef bound = LLVMGetOperand(condition, 1);
+  static const LLVMIntPredicate inverses[][2] = {{LLVMIntUGE, LLVMIntULT},
+                                                 {LLVMIntUGT, LLVMIntULE},
+                                                 {LLVMIntSGE, LLVMIntSLT},
+                                                 {LLVMIntSGT, LLVMIntSLE},
+                                                 {LLVMIntNE, LLVMIntEQ}};
+  for (uint32_t i = 0; !is_true && i < 5; i++) {
+    if (predicate == inverses[i][0] || predicate == inverses[i][1]) {
+      predicate = inverses[i][predicate == inverses[i][0]];
+      break;
+    }
+  }
+  if (!is_rising(e, run, predicate) ||
+      !lanes_is_uniform(lanes_shape_of(e->values, bound))) {
+    return NULL;
+  }
+  LLVMValueRef first = lanes_scalar(e, run, 0);
+  LLVMValueRef limit = lanes_scalar(e, bound, 0);
+  if (predicate == LLVMIntEQ) {
+    const int64_t stride = lanes_shape_of(e->values, run).stride;
+    first = LLVMBuildSub(e->builder, limit, first, "");
+    limit =
+        LLVMConstInt(LLVMTypeOf(limit), (uint64_t)stride * (LANES - 1), false);
+    predicate = LLVMIntULE;
+  }
+  return LLVMBuildICmp(e->builder, predicate, first, limit, "");
+}
+
+// Passes a node by if no thread comes to it.
+static void emit_guard(lanes_emitter *e, uint32_t skip) {
+  LLVMValueRef maybe = first_lane_test(e);
+  if (maybe) {
+    LLVMBasicBlockRef test = lanes_block(e, "");
+    // Frozen, for where the branch has not come by there is no value.
+    LLVMBuildCondBr(e->builder, LLVMBuildFreeze(e->builder, maybe, ""), test,
+                    start_of(e, skip));
+    LLVMPositionBuilderAtEnd(e->builder, test);
+  }
+  lanes_load_mask(e);
+  LLVMBuildCondBr(e->builder, lanes_any(e, e->mask), e->bodies[e->node],
+                  start_of(e, skip));
+}
+
 static void emit_block(lanes_emitter *e) {
   const lanes_step *step = &e->plan->steps[e->node];
   if (step->skip != LANES_NONE) {
-    lanes_load_mask(e);
-    LLVMBuildCondBr(e->builder, lanes_any(e, e->mask), e->bodies[e->node],
-                    start_of(e, step->skip));
+    emit_guard(e, step->skip);
   } else {
     LLVMBuildBr(e->builder, e->bodies[e->node]);
   }
@@ -349,7 +453,7 @@ static void emit_nodes(lanes_emitter *e) {
 static void declare_function(lanes_emitter *e, const char *name) {
   LLVMTypeRef p = e->types.pointer;
   LLVMTypeRef i32 = e->types.i32;
-  LLVMTypeRef parameters[] = {p, p, p, p, i32, i32, i32, i32, i32, i32};
+  LLVMTypeRef parameters[] = {p, p, p, p, i32, i32, i32, i32, i32, i32, p, p};
   e->function = LLVMAddFunction(
       e->kernel->module, name,
       LLVMFunctionType(i32, parameters, LANES_PARAMETER_COUNT, false));

@@ -15,6 +15,8 @@
 extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];
 extern const char mtlc_text_simdgroups_state[];
+extern const char mtlc_text_simdgroups_together[];
+extern const char mtlc_text_simdgroups_step[];
 
 // A larger function is called for whole simdgroups as for others: twice the
 // code would cost more to compile than a known mask saves.
@@ -130,12 +132,85 @@ static void free_state_loops(state_loops *loops) {
   free(loops->ands);
 }
 
+static void append_step(char **loops, char **cases, char **reached,
+                        const char *state, const char *from,
+                        const replacement *common, size_t common_count) {
+  replacement all[8] = {{"STATE", state}, {"FROM", from}};
+  memcpy(all + 2, common, common_count * sizeof *common);
+  const size_t count = common_count + 2;
+  const char *const patterns[] = {mtlc_text_simdgroups_step,
+                                  "i32 $STATE, label %loop.$STATE ",
+                                  ", [ %reached.$STATE, %loop.$STATE ]"};
+  char **const texts[] = {loops, cases, reached};
+  for (int i = 0; i < 3; i++) {
+    char *filled = fill_in(patterns[i], all, count);
+    size_t length = strlen(*texts[i]);
+    append(texts[i], &length, filled, strlen(filled));
+    free(filled);
+  }
+}
+
+static char *empty_text(void) {
+  char *text = calloc(1, 1);
+  if (!text) {
+    abort();
+  }
+  return text;
+}
+
+// For simdgroups that are all in the same state: a loop for each, or one whose
+// function takes the state as it comes.
+static char *together_text(const lanes_variant *variant, const char *row,
+                           const char *frame) {
+  const bool in_place = is_in_place(variant);
+  char bytes[24];
+  snprintf(bytes, sizeof bytes, "%llu",
+           (unsigned long long)variant->common_bytes);
+  const replacement common[] = {
+      {"ROW", row},
+      {"FRAME", frame},
+      {"COMMON", bytes},
+      {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
+  char *loops = empty_text();
+  char *cases = empty_text();
+  char *reached = empty_text();
+  if (!in_place) {
+    append_step(&loops, &cases, &reached, "any", "%state", common, 4);
+    cases[0] = '\0';
+  }
+  for (uint32_t s = 0; in_place && s <= variant->wait_count; s++) {
+    char number[16];
+    snprintf(number, sizeof number, "%u", s);
+    append_step(&loops, &cases, &reached, number, number, common, 4);
+    if (s == 0) {
+      cases[0] = '\0';  // is where the others do not lead
+    }
+  }
+  const replacement replacements[] = {
+      {"ROW", row},        {"FRAME", frame},
+      {"COMMON", bytes},   {"OTHERWISE", in_place ? "0" : "any"},
+      {"LOOPS", loops},    {"CASES", cases},
+      {"REACHED", reached}};
+  char *text = fill_in(mtlc_text_simdgroups_together, replacements,
+                       sizeof replacements / sizeof *replacements);
+  free(loops);
+  free(cases);
+  free(reached);
+  return text;
+}
+
 static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
   char frame[24];
   snprintf(row, sizeof row, "%u", variant->row);
   snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
+  if (has_waits && variant->waits_together) {
+    char *together = together_text(variant, row, frame);
+    const mtl_status linked = mtlc_link_text(kernel, "simdgroups", together);
+    free(together);
+    return linked;
+  }
   const bool in_place = is_in_place(variant);
   const uint32_t state_count =
       has_waits && in_place ? variant->wait_count + 1 : 0;

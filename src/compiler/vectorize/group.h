@@ -10,6 +10,8 @@ typedef struct lanes_variant {
   uint8_t row;
   LLVMValueRef function;  // mettle.simdgroup.<row>
   uint32_t wait_count;    // states in which it may go on, besides the beginning
+  bool waits_together;    // all simdgroups go on in the same state
+  uint64_t common_bytes;  // what they share then
 } lanes_variant;
 
 // Links the loops over simdgroups around the variants, in order of preference,

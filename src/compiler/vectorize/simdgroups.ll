@@ -7,8 +7,8 @@
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
 ; launch, scratch, group, frame, first thread, mask, state, position in the
-; threadgroup of the first thread (emitter.h)
-declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
+; threadgroup of the first thread, what simdgroups share (emitter.h)
+declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 
 define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
                                     ptr %context, ptr noalias readonly %group)
@@ -30,10 +30,10 @@ whole:
   %x = phi i32 [ 0, %enter ], [ %x.next, %whole ]
   %y = phi i32 [ 0, %enter ], [ %y.next, %whole ]
   %z = phi i32 [ 0, %enter ], [ %z.next, %whole ]
-  store volatile i32 %first, ptr %thread.at
+  store atomic i32 %first, ptr %thread.at monotonic, align 4
   %done = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
-      ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z)
-      $WHOLE
+      ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z,
+      ptr null, ptr null) $WHOLE
   ; Where the next simdgroup begins, if rows fill simdgroups.
   %x.up = add i32 %x, 32
   %x.ends = icmp uge i32 %x.up, %size.x
@@ -59,10 +59,11 @@ rest:
 partial:
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
-  store volatile i32 %end, ptr %thread.at
+  store atomic i32 %end, ptr %thread.at monotonic, align 4
   %done.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %end, i32 %mask, i32 0,
-      i32 %x.rest, i32 %y.rest, i32 %z.rest) noinline
+      i32 %x.rest, i32 %y.rest, i32 %z.rest,
+      ptr null, ptr null) noinline
   br label %leave
 
 leave:

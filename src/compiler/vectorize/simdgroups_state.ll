@@ -6,10 +6,11 @@ loop.$STATE:
   %x.$STATE = phi i32 [ 0, %choose ], [ %x.next.$STATE, %loop.$STATE ]
   %y.$STATE = phi i32 [ 0, %choose ], [ %y.next.$STATE, %loop.$STATE ]
   %z.$STATE = phi i32 [ 0, %choose ], [ %z.next.$STATE, %loop.$STATE ]
-  store volatile i32 %first.$STATE, ptr %thread.at
+  store atomic i32 %first.$STATE, ptr %thread.at monotonic, align 4
   %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $STATE,
-      i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE) alwaysinline
+      i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE,
+      ptr null, ptr null) alwaysinline
   store i32 %reached.$STATE, ptr %frame.$STATE
   %or.next.$STATE = or i32 %or.$STATE, %reached.$STATE
   %and.next.$STATE = and i32 %and.$STATE, %reached.$STATE

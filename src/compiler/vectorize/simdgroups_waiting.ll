@@ -10,7 +10,7 @@
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
-declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)
+declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 
 define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
                                     ptr %context, ptr noalias readonly %group)
@@ -64,10 +64,10 @@ mixed:
   br i1 %runs.or.begins, label %mixed.run, label %mixed.next
 
 mixed.run:
-  store volatile i32 %first, ptr %thread.at
+  store atomic i32 %first, ptr %thread.at monotonic, align 4
   %reached = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %frame, i32 %first, i32 -1, i32 %mixed.state,
-      i32 %x, i32 %y, i32 %z) noinline
+      i32 %x, i32 %y, i32 %z, ptr null, ptr null) noinline
   store i32 %reached, ptr %frame
   br label %mixed.next
 
@@ -104,11 +104,11 @@ partial:
   br i1 %partial.runs.or.begins, label %partial.run, label %partial.next
 
 partial.run:
-  store volatile i32 %end, ptr %thread.at
+  store atomic i32 %end, ptr %thread.at monotonic, align 4
   ; A simdgroup with gaps whose row fills it is the end of a single row.
   %partial.reached = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %partial.frame, i32 %end, i32 %mask,
-      i32 %partial.state, i32 %end, i32 0, i32 0) noinline
+      i32 %partial.state, i32 %end, i32 0, i32 0, ptr null, ptr null) noinline
   store i32 %partial.reached, ptr %partial.frame
   br label %partial.next
 

@@ -69,8 +69,8 @@ static void number_instructions(lanes_values *values) {
 
 // Threads part at a branch and meet at its postdominator. On the way, a node
 // that two different ways lead to is a join; each join starts a way of its own.
-static void spread_divergence(lanes_values *values, uint32_t branch,
-                              uint32_t *way) {
+void lanes_spread_divergence(lanes_values *values, uint32_t branch,
+                             uint32_t *way) {
   const lanes_graph *graph = values->graph;
   const uint32_t meeting = graph->nodes[branch].postdominator;
   for (uint32_t n = branch; n < graph->node_count; n++) {
@@ -106,7 +106,7 @@ static void spread_divergence(lanes_values *values, uint32_t branch,
 }
 
 // In a loop that threads leave one by one, any node may lack some.
-static void mask_divergent_loops(lanes_values *values) {
+void lanes_mask_divergent_loops(lanes_values *values) {
   for (uint32_t n = 0; n < values->graph->node_count; n++) {
     for (uint32_t loop = values->graph->nodes[n].loop; loop != LANES_NONE;
          loop = values->graph->loops[loop].parent) {
@@ -117,9 +117,8 @@ static void mask_divergent_loops(lanes_values *values) {
 
 // --- Shapes ------------------------------------------------------------------
 
-// The node through which a phi's value arrives in the acyclic graph.
-static bool is_temporal(const lanes_values *values, LLVMValueRef value,
-                        uint32_t to) {
+bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
+                       uint32_t to) {
   if (!LLVMIsAInstruction(value)) {
     return false;
   }
@@ -128,9 +127,19 @@ static bool is_temporal(const lanes_values *values, LLVMValueRef value,
          lanes_leaves_divergent_loop(values, values->nodes[number], to);
 }
 
+bool lanes_parts_before(const lanes_values *values, uint32_t node) {
+  const lanes_graph *graph = values->graph;
+  bool parted = values->joins[node];
+  for (uint32_t l = 0; l < graph->loop_count; l++) {
+    if (graph->loops[l].header == node) {
+      parted |= values->joins[graph->loops[l].latch];
+    }
+  }
+  return parted;
+}
+
 static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
                                 uint32_t node) {
-  const lanes_graph *graph = values->graph;
   lanes_shape result = {0};
   const uint32_t count = LLVMCountIncoming(phi);
   bool same = true;
@@ -142,18 +151,12 @@ static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
     }
     same &= !only || only == value;
     only = value;
-    if (is_temporal(values, value, node)) {
+    if (lanes_is_temporal(values, value, node)) {
       return lanes_shape_varying();
     }
     result = lanes_shape_join(result, lanes_shape_of(values, value));
   }
-  bool parted = values->joins[node];
-  for (uint32_t l = 0; l < graph->loop_count; l++) {
-    if (graph->loops[l].header == node) {
-      parted |= values->joins[graph->loops[l].latch];
-    }
-  }
-  if (parted && !same) {
+  if (!same && lanes_parts_before(values, node)) {
     return lanes_shape_varying();
   }
   if (result.conditional) {
@@ -281,7 +284,7 @@ static bool find_divergent_branches(lanes_values *values, uint32_t *way) {
     const lanes_shape shape = lanes_shape_of(values, LLVMGetCondition(end));
     if (shape.row && !lanes_is_uniform(shape)) {
       values->divergent_branch[n] = true;
-      spread_divergence(values, n, way);
+      lanes_spread_divergence(values, n, way);
       changed = true;
     }
   }
@@ -310,5 +313,5 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
     }
     changed |= find_divergent_branches(out_values, way);
   }
-  mask_divergent_loops(out_values);
+  lanes_mask_divergent_loops(out_values);
 }

@@ -61,6 +61,26 @@ uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
                                  uint32_t to);
 
+// Marks what follows if threads part at a branch: joins, masked nodes, loops
+// that they leave at different times. way is a scratch list, [node_count].
+void lanes_spread_divergence(lanes_values *values, uint32_t branch,
+                             uint32_t *way);
+// To be called once all branches are known.
+void lanes_mask_divergent_loops(lanes_values *values);
+// Says whether the ways that lead to a phi part and meet again.
+bool lanes_parts_before(const lanes_values *values, uint32_t node);
+// Says whether a value leaves a loop for a node while other threads still
+// compute it.
+bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
+                       uint32_t to);
+
+// together.c: what all simdgroups of a threadgroup have in common.
+typedef struct lanes_common {
+  bool *values;         // [values->count] equal in all threads of a threadgroup
+  bool waits_together;  // all of them come to the same waits in the same order
+} lanes_common;
+void lanes_common_find(const lanes_values *values, lanes_common *out_common);
+
 // private.c: finds the thread function's allocas and lays them out.
 void lanes_privates_find(lanes_values *values);
 

@@ -191,13 +191,17 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
       .has_waits = v->has_waits,
       .private_in_frame =
           v->has_waits || values.private_bytes > STACK_PRIVATE_BYTES};
+  if (v->has_waits) {
+    lanes_common_find(&values, &e.common);
+  }
   char name[32];
   snprintf(name, sizeof name, "mettle.simdgroup.%u", row);
   LLVMValueRef function = lanes_emit(&e, name);
   if (function) {
     const uint64_t start =
         FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
-    uint64_t bytes = lanes_spill(&e, start);
+    uint64_t common_bytes = 0;
+    uint64_t bytes = lanes_spill(&e, start, &common_bytes);
     bytes = v->has_waits || e.private_in_frame ? (bytes + 63) / 64 * 64 : 0;
     v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
     mark_parameters(&e);
@@ -205,7 +209,9 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
     v->variants[v->variant_count++] =
         (lanes_variant){.row = row,
                         .function = function,
-                        .wait_count = e.wait_count};
+                        .wait_count = e.wait_count,
+                        .waits_together = e.common.waits_together,
+                        .common_bytes = common_bytes};
   } else {
     snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
   }

@@ -31,9 +31,11 @@ typedef struct block_facts {
   LLVMBasicBlockRef block;
   lanes_set read;  // before it is written, if it is
   lanes_set written;
-  lanes_set alive;  // at the block's start
-  lanes_set fresh;  // at its end: maybe not what the frame has
-  uint32_t resume;  // the block behind the wait that it ends in
+  lanes_set alive;    // at the block's start
+  lanes_set fresh;    // at its end: maybe not what the frame has
+  lanes_set cleared;  // by its last store: no bit is set
+  lanes_set dirty;    // at its end: maybe more than cleared
+  uint32_t resume;    // the block behind the wait that it ends in
 } block_facts;
 
 typedef struct liveness {
@@ -57,6 +59,11 @@ static void note_access(liveness *l, block_facts *facts, LLVMValueRef i) {
   }
   if (store) {
     lanes_set_add(facts->written, memory);
+    const bool clears =
+        LLVMIsNull(LLVMGetOperand(i, 0)) &&
+        LLVMTypeOf(LLVMGetOperand(i, 0)) == lanes_vector_of(l->e->types.i1);
+    (clears ? lanes_set_add : lanes_set_remove)(facts->cleared, memory);
+    (clears ? lanes_set_remove : lanes_set_add)(facts->dirty, memory);
   } else if (!lanes_set_has(facts->written, memory)) {
     lanes_set_add(facts->read, memory);
   }
@@ -74,6 +81,8 @@ static void note_blocks(liveness *l) {
                            .written = lanes_set_make(e->arena, e->memory_count),
                            .alive = lanes_set_make(e->arena, e->memory_count),
                            .fresh = lanes_set_make(e->arena, e->memory_count),
+                           .cleared = lanes_set_make(e->arena, e->memory_count),
+                           .dirty = lanes_set_make(e->arena, e->memory_count),
                            .resume = LANES_NONE};
     lanes_map_set(e->arena, &l->numbers, block, l->block_count++);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
@@ -139,12 +148,44 @@ static void solve_fresh(liveness *l) {
   }
 }
 
+// Adds what is dirty at the end of a block and not cleared in one behind it.
+static bool soil(const block_facts *to, const block_facts *from) {
+  bool changed = false;
+  for (uint32_t w = 0; w < to->dirty.word_count; w++) {
+    const uint64_t more =
+        from->dirty.words[w] & ~to->cleared.words[w] & ~to->dirty.words[w];
+    to->dirty.words[w] |= more;
+    changed |= more != 0;
+  }
+  return changed;
+}
+
+static void solve_dirty(liveness *l) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t b = 0; b < l->block_count; b++) {
+      const block_facts *facts = &l->blocks[b];
+      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
+      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
+        const uint32_t to =
+            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
+        changed |= soil(&l->blocks[to], facts);
+      }
+      if (facts->resume != LANES_NONE) {
+        changed |= soil(&l->blocks[facts->resume], facts);
+      }
+    }
+  }
+}
+
 // --- Spilling ----------------------------------------------------------------
 
 typedef struct frame {
   lanes_emitter *e;
+  lanes_set common;   // memories of values that the threadgroup shares
   uint64_t *offsets;  // [memory_count] 0: none yet
   uint64_t used_bytes;
+  uint64_t common_bytes;
 } frame;
 
 // A vector of bits is kept as one integer.
@@ -154,18 +195,20 @@ static LLVMTypeRef kept_type(lanes_emitter *e, LLVMTypeRef type) {
   return bits ? e->types.i32 : type;
 }
 
-static LLVMValueRef place_of(frame *f, LLVMBuilderRef builder,
-                             uint32_t memory) {
+static LLVMValueRef place_of(frame *f, LLVMBuilderRef builder, uint32_t memory,
+                             lanes_parameter common) {
   lanes_emitter *e = f->e;
+  const bool is_common = lanes_set_has(f->common, memory);
   if (!f->offsets[memory]) {
     LLVMTypeRef type = kept_type(e, LLVMGetAllocatedType(e->memories[memory]));
     const uint64_t unit = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? 64 : 8;
-    f->used_bytes = (f->used_bytes + unit - 1) / unit * unit;
-    f->offsets[memory] = f->used_bytes;
-    f->used_bytes += LLVMABISizeOfType(e->values->data, type);
+    uint64_t *used = is_common ? &f->common_bytes : &f->used_bytes;
+    f->offsets[memory] = (*used + unit - 1) / unit * unit;
+    *used = f->offsets[memory] + LLVMABISizeOfType(e->values->data, type);
   }
-  return mtlc_offset(builder, LLVMGetParam(e->function, LANES_FRAME),
-                     f->offsets[memory]);
+  return mtlc_offset(
+      builder, LLVMGetParam(e->function, is_common ? common : LANES_FRAME),
+      f->offsets[memory]);
 }
 
 static uint32_t kept_alignment(LLVMTypeRef type) {
@@ -178,8 +221,8 @@ static void save(frame *f, LLVMBuilderRef builder, uint32_t memory) {
   LLVMTypeRef kept = kept_type(e, type);
   LLVMValueRef value = LLVMBuildLoad2(builder, type, e->memories[memory], "");
   value = LLVMBuildBitCast(builder, value, kept, "");
-  LLVMValueRef store =
-      LLVMBuildStore(builder, value, place_of(f, builder, memory));
+  LLVMValueRef store = LLVMBuildStore(
+      builder, value, place_of(f, builder, memory, LANES_COMMON_OUT));
   LLVMSetAlignment(store, kept_alignment(kept));
 }
 
@@ -187,14 +230,48 @@ static void restore(frame *f, LLVMBuilderRef builder, uint32_t memory) {
   lanes_emitter *e = f->e;
   LLVMTypeRef type = LLVMGetAllocatedType(e->memories[memory]);
   LLVMTypeRef kept = kept_type(e, type);
-  LLVMValueRef value =
-      LLVMBuildLoad2(builder, kept, place_of(f, builder, memory), "");
+  LLVMValueRef value = LLVMBuildLoad2(
+      builder, kept, place_of(f, builder, memory, LANES_COMMON_IN), "");
   LLVMSetAlignment(value, kept_alignment(kept));
   LLVMBuildStore(builder, LLVMBuildBitCast(builder, value, type, ""),
                  e->memories[memory]);
 }
 
-uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes) {
+static void note_common(const liveness *l, lanes_set common,
+                        LLVMValueRef *memories, uint32_t count) {
+  for (uint32_t c = 0; memories && c < count; c++) {
+    const uint32_t memory =
+        memories[c] ? lanes_map_get(&l->memories, memories[c]) : LANES_NONE;
+    if (memory != LANES_NONE) {
+      lanes_set_add(common, memory);
+    }
+  }
+}
+
+static lanes_set find_common(const liveness *l) {
+  const lanes_emitter *e = l->e;
+  lanes_set common = lanes_set_make(e->arena, e->memory_count);
+  for (uint32_t i = 0; e->common.waits_together && i < e->values->count; i++) {
+    const lanes_slot *slot = &e->slots[i];
+    if (e->common.values[i]) {
+      note_common(l, common, slot->memory, slot->component_count);
+      note_common(l, common, slot->phi_memory, slot->component_count);
+    }
+  }
+  return common;
+}
+
+// What nothing but masks' clearing has written.
+static void clear(lanes_emitter *e, LLVMBuilderRef builder, uint32_t memory) {
+  LLVMTypeRef mask = lanes_vector_of(e->types.i1);
+  if (LLVMGetAllocatedType(e->memories[memory]) == mask) {
+    LLVMBuildStore(builder, LLVMConstNull(mask), e->memories[memory]);
+  }
+}
+
+uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
+                     uint64_t *out_common_bytes) {
+  *out_common_bytes = 0;
   if (!e->wait_count) {
     return offset_bytes;
   }
@@ -205,10 +282,13 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes) {
   note_blocks(&l);
   solve(&l);
   solve_fresh(&l);
+  solve_dirty(&l);
   frame f = {.e = e,
+             .common = find_common(&l),
              .offsets = lanes_allocate(e->arena, e->memory_count + 1,
                                        sizeof(uint64_t)),
-             .used_bytes = offset_bytes};
+             .used_bytes = offset_bytes,
+             .common_bytes = 8};  // 0 is no place
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   for (uint32_t w = 0; w < e->wait_count; w++) {
     const lanes_wait *wait = &e->waits[w];
@@ -216,10 +296,17 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes) {
         l.blocks[lanes_map_get(&l.numbers, wait->after)].alive;
     const lanes_set fresh =
         l.blocks[lanes_map_get(&l.numbers, wait->before)].fresh;
+    const lanes_set dirty =
+        l.blocks[lanes_map_get(&l.numbers, wait->before)].dirty;
     LLVMValueRef last = LLVMGetBasicBlockTerminator(wait->before);
     LLVMValueRef first = LLVMGetFirstInstruction(wait->after);
     for (uint32_t m = lanes_set_next(alive, 0); m != LANES_NONE;
          m = lanes_set_next(alive, m + 1)) {
+      if (!lanes_set_has(dirty, m)) {
+        LLVMPositionBuilderBefore(builder, first);
+        clear(e, builder, m);
+        continue;
+      }
       if (lanes_set_has(fresh, m)) {
         LLVMPositionBuilderBefore(builder, last);
         save(&f, builder, m);
@@ -229,5 +316,6 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes) {
     }
   }
   LLVMDisposeBuilder(builder);
+  *out_common_bytes = f.common_bytes;
   return f.used_bytes;
 }

@@ -1,0 +1,26 @@
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+; simdgroups_step.ll: one loop of simdgroups_together.ll.
+loop.$STATE:
+  %first.$STATE = phi i32 [ 0, %choose ], [ %first.next.$STATE, %loop.$STATE ]
+  %frame.$STATE = phi ptr [ %context, %choose ], [ %frame.next.$STATE, %loop.$STATE ]
+  %x.$STATE = phi i32 [ 0, %choose ], [ %x.next.$STATE, %loop.$STATE ]
+  %y.$STATE = phi i32 [ 0, %choose ], [ %y.next.$STATE, %loop.$STATE ]
+  %z.$STATE = phi i32 [ 0, %choose ], [ %z.next.$STATE, %loop.$STATE ]
+  store atomic i32 %first.$STATE, ptr %thread.at monotonic, align 4
+  %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
+      ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $FROM,
+      i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE, ptr %in, ptr %out) $WHOLE
+  %x.up.$STATE = add i32 %x.$STATE, 32
+  %x.ends.$STATE = icmp uge i32 %x.up.$STATE, %size.x
+  %x.next.$STATE = select i1 %x.ends.$STATE, i32 0, i32 %x.up.$STATE
+  %x.carry.$STATE = zext i1 %x.ends.$STATE to i32
+  %y.up.$STATE = add i32 %y.$STATE, %x.carry.$STATE
+  %y.ends.$STATE = icmp uge i32 %y.up.$STATE, %size.y
+  %y.next.$STATE = select i1 %y.ends.$STATE, i32 0, i32 %y.up.$STATE
+  %y.carry.$STATE = zext i1 %y.ends.$STATE to i32
+  %z.next.$STATE = add i32 %z.$STATE, %y.carry.$STATE
+  %first.next.$STATE = add nuw i32 %first.$STATE, 32
+  %frame.next.$STATE = getelementptr i8, ptr %frame.$STATE, i64 $FRAME
+  %more.$STATE = icmp ult i32 %first.next.$STATE, %end
+  br i1 %more.$STATE, label %loop.$STATE, label %whole.done
+
