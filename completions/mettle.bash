@@ -47,7 +47,7 @@ _mettle() {
 
   if [[ $word == -* ]]; then
     case $verb in
-      run) shared+=" --grid --group --save --print --repeat --json" ;;
+      run) shared+=" --grid --group --save --print --repeat --json --log" ;;
       compile) shared+=" -o --dump-after --report --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)

@@ -30,6 +30,7 @@ typedef enum mtl_command_buffer_status {
 typedef struct mtl_command_buffer_desc {
   bool unretained_references;  // the client keeps what it uses alive
   const char *label;           // copied; NULL for none
+  mtl_log_state *log_state;    // retained; NULL for the queue's
 } mtl_command_buffer_desc;
 
 // Makes an empty command buffer on queue. Waits while the queue already has

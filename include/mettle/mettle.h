@@ -31,6 +31,7 @@
 #include "library.h"
 #include "argument_encoder.h"
 #include "pipeline.h"
+#include "log.h"
 #include "queue.h"
 #include "event.h"
 #include "command_buffer.h"

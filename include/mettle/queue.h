@@ -3,7 +3,7 @@
 #ifndef METTLE_QUEUE_H
 #define METTLE_QUEUE_H
 
-#include "device.h"
+#include "log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +15,8 @@ typedef struct mtl_queue_desc {
   uint32_t max_command_buffers;  // not yet completed, at the most; creating one
                                  // more waits. 0 means 64, as Metal
   const char *label;             // copied; NULL for none
+  mtl_log_state *log_state;      // retained, for its command buffers that have
+                                 // none of their own; NULL for none
 } mtl_queue_desc;
 
 // Makes a queue. Queues of a device run side by side; each keeps its order.

@@ -123,10 +123,40 @@ static int compare_times(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
+static void print_message(void *context, const mtl_log_message *message) {
+  (void)context;
+  fprintf(stderr, "%s: %s\n", mtl_log_level_name(message->level),
+          message->text);
+}
+
+static mtl_status create_queue(const run_options *options, run_state *state) {
+  mtl_status status = MTL_OK;
+  if (options->log) {
+    status = mtl_log_state_create(state->program.device, NULL,
+                                  &state->log_state);
+  }
+  if (status == MTL_OK && options->log) {
+    status = mtl_log_state_add_handler(state->log_state, print_message, NULL);
+  }
+  return status == MTL_OK
+             ? mtl_queue_create(
+                   state->program.device,
+                   &(mtl_queue_desc){.log_state = state->log_state},
+                   &state->queue)
+             : status;
+}
+
+static void print_dropped(const run_state *state) {
+  const uint64_t dropped =
+      state->log_state ? mtl_log_state_dropped(state->log_state) : 0;
+  if (dropped) {
+    fprintf(stderr, "%" PRIu64 " messages found no room\n", dropped);
+  }
+}
+
 static bool dispatch_all(const run_options *options, run_state *state,
                          cli_error *error) {
-  mtl_status status =
-      mtl_queue_create(state->program.device, NULL, &state->queue);
+  mtl_status status = create_queue(options, state);
   state->result.times_ns = calloc(options->repeat, sizeof(uint64_t));
   if (state->result.times_ns == NULL) {
     return cli_fail(error, CLI_FAILED, "out of memory");
@@ -142,6 +172,7 @@ static bool dispatch_all(const run_options *options, run_state *state,
     progress_set(bar, i + 1, options->repeat);
   }
   progress_stop(bar);
+  print_dropped(state);
   qsort(state->result.times_ns, options->repeat, sizeof(uint64_t),
         compare_times);
   return status == MTL_OK || cli_fail_status(error, status, options->kernel);
@@ -168,6 +199,7 @@ static void clear_state(run_state *state, size_t binding_count) {
   run_release_buffers(state, binding_count);
   free(state->result.times_ns);
   mtl_queue_release(state->queue);
+  mtl_log_state_release(state->log_state);
   mtl_pipeline_release(state->pipeline);
   mtl_function_release(state->function);
   program_clear(&state->program);
@@ -206,6 +238,9 @@ static const char run_help[] =
     "group\n"
     "                         and time_ns (min, median, runs) of the dispatch\n"
     "                         alone; with --print its buffers as \"print\"\n"
+    "  --log                  print what the kernel says by os_log to "
+    "standard\n"
+    "                         error, a message a line with its level\n"
     "  --debug                tier T0: one thread at a time, unoptimised, "
     "with\n"
     "                         debug information; an access past the end of a\n"

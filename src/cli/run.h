@@ -18,7 +18,7 @@ typedef struct run_options {
   const char *kernel;
   uint32_t grid[3];  // threads
   uint32_t group[3];
-  bool has_grid, has_group, json;
+  bool has_grid, has_group, json, log;
   uint32_t repeat;
   kernel_binding *bindings;  // [binding_count], each index of a kind once
   size_t binding_count;

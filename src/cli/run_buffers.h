@@ -10,6 +10,7 @@ typedef struct run_state {
   mtl_function *function;
   mtl_pipeline *pipeline;
   mtl_queue *queue;
+  mtl_log_state *log_state;  // NULL without --log
   const mtl_argument *arguments;  // [argument_count] the pipeline's
   size_t argument_count;
   // By number of the binding; NULL for what is set as bytes:

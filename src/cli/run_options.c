@@ -12,6 +12,7 @@ enum {
   OPTION_PRINT,
   OPTION_REPEAT,
   OPTION_JSON,
+  OPTION_LOG,
 };
 
 static const option_spec run_option_specs[] = {
@@ -22,6 +23,7 @@ static const option_spec run_option_specs[] = {
     {"--print", OPTION_PRINT, true},
     {"--repeat", OPTION_REPEAT, true},
     {"--json", OPTION_JSON, false},
+    {"--log", OPTION_LOG, false},
     {NULL, 0, false},
 };
 
@@ -147,6 +149,7 @@ static bool take_argument(run_options *options, int id, const char *value,
     case OPTION_PRINT: return take_print(options, value, error);
     case OPTION_REPEAT: return take_repeat(options, value, error);
     case OPTION_JSON: options->json = true; return true;
+    case OPTION_LOG: options->log = true; return true;
     default: return program_options_take(&options->program, id, value, error);
   }
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 1
+#define MTLI_CPU_ABI_VERSION 2
 #define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
 #define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, an AVX-512 register
@@ -26,6 +26,7 @@ typedef struct mtli_cpu_launch {
   uint32_t group_count[3];      // offset 32: threadgroups
   uint32_t threadgroup_bytes;   // offset 44: static and dynamic memory
                                 // together, a multiple of 64
+  void *log;                    // offset 48: mtli_log_header, or NULL
 } mtli_cpu_launch;
 
 // The first bytes of a worker's scratch, kept current by the code so that a
@@ -36,11 +37,14 @@ typedef struct mtli_cpu_position {
   uint32_t thread_in_group;    // offset 12: thread_index_in_threadgroup
   // reserved[0], offset 16: 0, or why the code stopped itself: 1 __builtin_trap, 2 an
   // assertion (the reason of mettle.trap in docs/ir.md, plus 1). The code sets
-  // it to 0 on entry. To stop, it writes this and thread_in_group and executes
+  // it to 0 on entry. reserved[2] and [3], offset 24: the address of the
+  // assertion's text, which ends with a zero; NULL if there is none.
+  // To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
   // with the program counter in the kernel, and does not come back.
   uint32_t reserved[12];
 } mtli_cpu_position;
+enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 
 // A worker's scratch, aligned to 64:
 //   offset 0                          mtli_cpu_position, 64 bytes

@@ -42,6 +42,7 @@ static const known_function known_functions[] = {
     {"mettle.tile.load.", false, false, 1, READS},
     {"mettle.tile.store.", false, false, 2, WRITES},
     {"mettle.trap", false, false, 0, 0},
+    {"mettle.log_memory", false, true, 0, 0},
 };
 
 static const known_function *find_known(const char *name) {
@@ -118,11 +119,13 @@ static void replace_traps(mtlc_kernel *kernel) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   for (size_t i = 0; i < calls.count; ++i) {
     LLVMPositionBuilderBefore(builder, calls.items[i]);
+    LLVMTypeRef parameters[] = {types.i32, types.pointer};
     LLVMValueRef trap =
         mtlc_declare(kernel->module, "mettle.trap",
-                     LLVMFunctionType(types.nothing, &types.i32, 1, false));
-    LLVMValueRef reason = mtlc_i32(kernel->context, 0);
-    mtlc_call(builder, trap, &reason, 1);
+                     LLVMFunctionType(types.nothing, parameters, 2, false));
+    LLVMValueRef arguments[] = {mtlc_i32(kernel->context, 0),
+                                LLVMConstNull(types.pointer)};
+    mtlc_call(builder, trap, arguments, 2);
     LLVMInstructionEraseFromParent(calls.items[i]);
   }
   LLVMDisposeBuilder(builder);

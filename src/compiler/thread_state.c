@@ -14,6 +14,7 @@ _Static_assert(offsetof(mtli_cpu_launch, grid_threads) == 8, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, group_threads) == 20, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, group_count) == 32, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, threadgroup_bytes) == 44, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_launch, log) == 48, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_position, reserved) == 16, "cpu_abi.h");
 _Static_assert(sizeof(mtli_cpu_position) == 64, "cpu_abi.h");
 _Static_assert(offsetof(mtlc_group, threads) == 36, "ir/entry.ll");
@@ -194,6 +195,13 @@ static mtl_status bind_threadgroup_memory(binder *b, LLVMValueRef call) {
   return MTL_OK;
 }
 
+static mtl_status bind_log_memory(binder *b, LLVMValueRef call) {
+  LLVMValueRef at = mtlc_offset(b->builder, body_parameter(b, MTLC_BODY_LAUNCH),
+                                offsetof(mtli_cpu_launch, log));
+  mtlc_replace(call, load_launch(b, b->types.pointer, at));
+  return MTL_OK;
+}
+
 // Notes why, then stops the worker; the driver catches the signal and reads
 // the note (cpu_abi.h).
 static mtl_status bind_trap(binder *b, LLVMValueRef call) {
@@ -209,6 +217,11 @@ static mtl_status bind_trap(binder *b, LLVMValueRef call) {
       mtlc_offset(b->builder, body_parameter(b, MTLC_BODY_SCRATCH),
                   offsetof(mtli_cpu_position, reserved));
   LLVMSetVolatile(LLVMBuildStore(b->builder, reason, fault_at), true);
+  LLVMValueRef text_at =
+      mtlc_offset(b->builder, body_parameter(b, MTLC_BODY_SCRATCH),
+                  MTLI_CPU_TRAP_TEXT_OFFSET);
+  LLVMSetVolatile(LLVMBuildStore(b->builder, LLVMGetOperand(call, 1), text_at),
+                  true);
   mtlc_call_intrinsic(b->builder, "llvm.trap", NULL, 0, NULL, 0);
   LLVMInstructionEraseFromParent(call);
   return MTL_OK;
@@ -239,6 +252,7 @@ mtl_status mtlc_bind_thread(mtlc_kernel *kernel, LLVMValueRef body) {
   bind_all(&b, "mettle.argument", bind_argument);
   bind_all(&b, MTLC_THREADGROUP_MEMORY_FUNCTION, bind_threadgroup_memory);
   bind_all(&b, "mettle.trap", bind_trap);
+  bind_all(&b, "mettle.log_memory", bind_log_memory);
   LLVMDisposeBuilder(b.builder);
   return b.status;
 }

@@ -250,6 +250,20 @@ static uint64_t distance_bytes(const mtl_buffer *buffer, uint64_t address) {
                          : address - end + 1;
 }
 
+size_t mtli_bytes_behind(mtl_device *device, uint64_t address) {
+  size_t behind_bytes = 0;
+  pthread_mutex_lock(&device->lock);
+  for (const mtl_buffer *buffer = device->buffers; buffer && !behind_bytes;
+       buffer = buffer->next) {
+    if (distance_bytes(buffer, address) == 0) {
+      behind_bytes =
+          (size_t)(buffer->gpu_address + buffer->length_bytes - address);
+    }
+  }
+  pthread_mutex_unlock(&device->lock);
+  return behind_bytes;
+}
+
 void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
                            size_t capacity) {
   text[0] = '\0';

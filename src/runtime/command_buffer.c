@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "runtime/log.h"
 #include "runtime/recording.h"
 
 static void callbacks_free(mtli_callback *callback) {
@@ -29,10 +30,28 @@ static void command_buffer_destroy(mtli_object *object) {
   mtli_recording_clear(recording);
   callbacks_free(recording->scheduled_callbacks);
   callbacks_free(recording->completed_callbacks);
+  free(command_buffer->log);
+  mtl_log_state_release(recording->log_state);  // -1
   free(recording->error_text);
   free(recording->label);
   free(recording);
   mtl_queue_release(queue);  // -1
+}
+
+// Room for messages, if the command buffer or its queue has a log state.
+static mtl_status prepare_log(mtli_recording *recording,
+                              mtl_log_state *log_state) {
+  if (!log_state) {
+    return MTL_OK;
+  }
+  recording->command_buffer.log = mtli_log_memory_create(log_state);
+  if (!recording->command_buffer.log) {
+    return mtli_fail(MTL_OUT_OF_MEMORY,
+                     "no memory for a command buffer's %zu bytes of messages",
+                     log_state->buffer_bytes);
+  }
+  recording->log_state = mtl_log_state_retain(log_state);  // +1
+  return MTL_OK;
 }
 
 mtl_status mtl_command_buffer_create(mtl_queue *queue,
@@ -45,11 +64,20 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   }
   *out_command_buffer = NULL;
   MTL_TRY(mtli_device_check(queue->device));
+  mtl_log_state *log_state =
+      desc && desc->log_state ? desc->log_state : queue->log_state;
+  MTL_TRY(mtli_log_state_check(log_state, queue->device,
+                               "mtl_command_buffer_create"));
   const mtli_driver *driver = queue->device->driver;
   mtli_recording *recording =
       calloc(1, sizeof *recording + driver->command_buffer_bytes);
   if (!recording) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
+  }
+  const mtl_status status = prepare_log(recording, log_state);
+  if (status != MTL_OK) {
+    free(recording);
+    return status;
   }
   mtl_command_buffer *command_buffer = &recording->command_buffer;
   mtli_object_init(&command_buffer->object, command_buffer_destroy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "runtime/log.h"
 #include "runtime/recording.h"
 
 // The command buffer whose callback runs on this thread, if one does.
@@ -80,6 +81,12 @@ static void completed_run(mtli_task *task) {
   mtli_recording *recording =
       (mtli_recording *)((char *)task -
                          offsetof(mtli_recording, completed_task));
+  if (recording->log_state) {
+    const mtli_recording *outer = calling_back;
+    calling_back = recording;
+    mtli_log_deliver(recording->log_state, recording->command_buffer.log);
+    calling_back = outer;
+  }
   callbacks_run(recording, recording->completed_callbacks);
   finish(recording);
 }
@@ -98,7 +105,8 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
                             ? MTL_COMMAND_BUFFER_COMPLETED
                             : MTL_COMMAND_BUFFER_ERROR,
                         memory_order_release);
-  if (recording->scheduled_callbacks || recording->completed_callbacks) {
+  if (recording->scheduled_callbacks || recording->completed_callbacks ||
+      (recording->log_state && command_buffer->log->used_bytes)) {
     progress_raise(recording, MTLI_PROGRESS_EXECUTED);
     recording->completed_task.run = completed_run;
     mtli_lane_post(command_buffer->queue->lane, &recording->completed_task);

@@ -94,6 +94,7 @@ struct mtl_queue {
   mtli_object object;
   mtl_device *device;  // +1
   char *label;         // under device->lock; NULL for none
+  mtl_log_state *log_state;  // +1; NULL for none
   // The runtime's (queue.c):
   mtli_lane *lane;                  // callbacks of the command buffers
   pthread_mutex_t lock;             // of places
@@ -215,6 +216,9 @@ struct mtl_command_buffer {
   size_t buffer_count;         // use, each once or a few times
   // Recording failed: nothing runs, but the SIGNAL commands do.
   bool is_failed;
+  // What os_log writes to (code/log_abi.h), as the host sees it; NULL without a
+  // log state. The runtime reads it when everything is done.
+  struct mtli_log_header *log;
   void *driver_data;  // [driver->command_buffer_bytes] the driver's, zeroed
 };
 

@@ -55,6 +55,10 @@ bool mtli_parameter_is_active(const mtli_parameter *parameter,
 // Fails with MTL_INVALID_STATE for a device from before a fork.
 mtl_status mtli_device_check(const mtl_device *device);
 
+// Counts the bytes from address to the end of the buffer that it lies in; 0 if
+// it lies in none of device's.
+size_t mtli_bytes_behind(mtl_device *device, uint64_t address);
+
 // Copies a label; NULL stays NULL. Out of memory loses the label.
 char *mtli_label_copy(const char *label);
 // Replaces *slot by a copy of label, under the device's lock.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "runtime/log.h"
 #include "runtime/recording.h"
 
 enum { DEFAULT_COMMAND_BUFFERS = 64 };  // Metal: newCommandQueue
@@ -15,6 +16,7 @@ static void queue_destroy(mtli_object *object) {
   device->driver->queue_destroy(queue);
   mtli_lane_end(queue->lane);
   pthread_mutex_destroy(&queue->lock);
+  mtl_log_state_release(queue->log_state);  // -1
   free(queue->label);
   free(queue);
   mtl_device_release(device);  // -1
@@ -30,6 +32,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
   MTL_TRY(mtli_device_check(device));
   static const mtl_queue_desc defaults;
   desc = desc ? desc : &defaults;
+  MTL_TRY(mtli_log_state_check(desc->log_state, device, "mtl_queue_create"));
   mtl_queue *queue = calloc(1, device->driver->queue_bytes);
   mtli_lane *lane = mtli_lane_create();
   if (!queue || !lane) {
@@ -52,6 +55,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
     return status;
   }
   queue->label = mtli_label_copy(desc->label);
+  queue->log_state = mtl_log_state_retain(desc->log_state);  // +1
   mtl_device_retain(device);  // +1
   *out_queue = queue;
   return MTL_OK;

@@ -417,3 +417,30 @@ def nothing_is_saved_if_the_run_failed(tool):
     tool("run", "kernels.metal", "scale", "--grid", 1, "--group", 100000,
          "0=f32:1", "1=f32:1", "--save", "0=out.npy")
     assert not os.path.exists(tool.file("out.npy"))
+
+
+@case
+def messages_of_kernels_are_lines_on_standard_error(tool):
+    tool.write("log.metal", """
+        #include <metal_stdlib>
+        kernel void talk(uint i [[thread_position_in_grid]]) {
+          if (i == 2) metal::os_log_default.log_error("thread %u", i);
+          if (i == 2) metal::os_log_default.log("%v2f", float2(0.5, 1));
+        }""")
+    told = tool("run", "log.metal", "talk", "--grid", 40, "--log")
+    assert told.err == "error: thread 2\nnotice: 0.500000,1.000000\n", told.err
+    assert tool.done("run", "log.metal", "talk", "--grid", 40).err == ""
+
+
+@case
+def messages_without_room_are_counted(tool):
+    tool.write("log.metal", """
+        #include <metal_stdlib>
+        kernel void talk(uint i [[thread_position_in_grid]]) {
+          metal::os_log_default.log("%u", i);
+        }""")
+    told = tool("run", "log.metal", "talk", "--grid", 30000, "--log")
+    lines = told.err.splitlines()
+    # 1 MiB holds 21845 of 48 bytes.
+    assert lines[-1] == "8155 messages found no room", lines[-1]
+    assert len(lines) == 21846, len(lines)

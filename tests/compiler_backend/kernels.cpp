@@ -33,7 +33,7 @@ uint any_bit(uint value) NAMED("mettle.simd.reduce.or.i32");
 float prefix(float value) NAMED("mettle.simd.scan.inclusive.add.f32");
 float before(float value) NAMED("mettle.simd.scan.exclusive.add.f32");
 _Float16 sum_half(_Float16 value) NAMED("mettle.simd.reduce.add.f16");
-void trap(int reason) NAMED("mettle.trap");
+void trap(int reason, const char *text) NAMED("mettle.trap");
 
 // x, y, a, thread_position_in_grid.x
 static void saxpy(device const float *x, device float *y, const float &a,
@@ -182,7 +182,7 @@ KERNEL(9) {
 // Traps in thread 5: out, index
 KERNEL(10) {
   uint i = at<uint>(a[1]);
-  if (i == 5) trap(1);
+  if (i == 5) trap(1, "here");
   at<device uint *>(&a[0])[i] = i;
 }
 

@@ -23,6 +23,14 @@ static const char faulty_kernels[] =
     "  if (i == 70) { __builtin_trap(); }\n"
     "  out[i] = 1;\n"
     "}\n"
+    "template <typename T> T checked(T x) {\n"
+    "  assert(x < T(150) || x == 3);\n"
+    "  return x;\n"
+    "}\n"
+    "kernel void assert_all(device uint *out [[buffer(0)]],\n"
+    "                       uint2 i [[thread_position_in_grid]]) {\n"
+    "  out[i.x] = checked(i.x);\n"
+    "}\n"
     "kernel void divide(device int *data [[buffer(0)]]) {\n"
     "  data[2] = data[0] / data[1];\n"
     "  data[3] = data[0] % data[1];\n"
@@ -186,6 +194,46 @@ TEST(faults, line_in_a_header_is_told) {
 }
 
 // --- what goes on ------------------------------------------------------------
+
+// Runs assert_all, which fails from i.x 150 on, in one tier: 9 whole rows of
+// threadgroups and a half.
+static const char *run_assertions(bool debug, const mtl_macro *macro) {
+  const mtl_compile_options options = {.file_name = "faulty.metal",
+                                       .macros = macro,
+                                       .macro_count = macro != NULL};
+  mtl_pipeline *pipeline;
+  CHECK_OK(mtl_pipeline_create(
+      new_function(new_library_with(faulty_kernels, &options), "assert_all"),
+      &(mtl_pipeline_desc){.debug = debug}, &pipeline));
+  release_pipeline_later(pipeline);
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_buffer(encoder, new_buffer(4096), 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(152, 2, 1),
+                                       size_of(16, 2, 1));
+  end(encoder);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  const mtl_status status = mtl_command_buffer_wait(commands);
+  CHECK_EQUAL(status, macro ? MTL_OK : MTL_KERNEL_FAULT);
+  const char *text = NULL;
+  (void)mtl_command_buffer_error(commands, &text);
+  return text;
+}
+
+TEST(faults, assertion_tells_thread_line_and_expression) {
+  for (int debug = 0; debug < 2; debug++) {
+    const char *text = run_assertions(debug, NULL);
+    CHECK_CONTAINS(text, "at faulty.metal:19, ");
+    CHECK_CONTAINS(text, "thread (6, ");
+    CHECK_CONTAINS(text, "of threadgroup (9, 0, 0)");
+    CHECK_CONTAINS(text, "assertion failed: x < T(150) || x == 3");
+  }
+}
+
+TEST(faults, assertions_go_with_ndebug) {
+  run_assertions(false, &(mtl_macro){.name = "NDEBUG"});
+}
 
 TEST(faults, later_work_of_the_queue_still_runs) {
   mtl_queue *queue = new_queue();

@@ -65,6 +65,12 @@ static LLVMValueRef argument(lanes_emitter *e, LLVMValueRef call) {
   return launch_load(e, e->types.pointer, at);
 }
 
+static LLVMValueRef log_memory(lanes_emitter *e) {
+  return launch_load(e, e->types.pointer,
+                     mtlc_offset(e->prologue, parameter(e, LANES_LAUNCH),
+                                 offsetof(mtli_cpu_launch, log)));
+}
+
 // --- Positions ---------------------------------------------------------------
 
 static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
@@ -285,6 +291,15 @@ static void emit_fence(lanes_emitter *e) {
                  "");
 }
 
+// An operand's value in one lane.
+static LLVMValueRef of_lane(lanes_emitter *e, LLVMValueRef operand,
+                            LLVMValueRef lane) {
+  return lanes_width(e, operand) == 1
+             ? lanes_scalar(e, operand, 0)
+             : LLVMBuildExtractElement(e->builder, lanes_vector(e, operand, 0),
+                                       lane, "");
+}
+
 // Notes why and where, then stops the worker (cpu_abi.h).
 static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
@@ -299,13 +314,13 @@ static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
                      mtlc_offset(e->builder, scratch,
                                  offsetof(mtli_cpu_position, thread_in_group))),
       true);
-  LLVMValueRef operand = LLVMGetOperand(call, 0);
-  LLVMValueRef reason =
-      lanes_width(e, operand) == 1
-          ? lanes_scalar(e, operand, 0)
-          : LLVMBuildExtractElement(e->builder, lanes_vector(e, operand, 0),
-                                    lane, "");
-  reason = LLVMBuildAdd(e->builder, reason, u32(e, 1), "");
+  LLVMSetVolatile(
+      LLVMBuildStore(
+          e->builder, of_lane(e, LLVMGetOperand(call, 1), lane),
+          mtlc_offset(e->builder, scratch, MTLI_CPU_TRAP_TEXT_OFFSET)),
+      true);
+  LLVMValueRef reason = LLVMBuildAdd(
+      e->builder, of_lane(e, LLVMGetOperand(call, 0), lane), u32(e, 1), "");
   LLVMSetVolatile(
       LLVMBuildStore(e->builder, reason,
                      mtlc_offset(e->builder, scratch,
@@ -374,6 +389,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_THREADGROUP_MEMORY:
       lanes_set_everywhere(e, call,
                            threadgroup_memory(e, LLVMGetOperand(call, 0)));
+      return;
+    case LANES_CALLEE_LOG_MEMORY:
+      lanes_set_everywhere(e, call, log_memory(e));
       return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
     case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e); return;

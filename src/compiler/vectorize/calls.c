@@ -37,6 +37,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.simd.scan.", LANES_CALLEE_SCAN},
     {"mettle.tile.", LANES_CALLEE_TILE},
     {"mettle.trap", LANES_CALLEE_TRAP},
+    {"mettle.log_memory", LANES_CALLEE_LOG_MEMORY},
     {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},
 };
@@ -272,6 +273,7 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     case LANES_CALLEE_POSITION: return shape_of_position(values, call);
     case LANES_CALLEE_ARGUMENT:
     case LANES_CALLEE_THREADGROUP_MEMORY:
+    case LANES_CALLEE_LOG_MEMORY:
     case LANES_CALLEE_BALLOT:
     case LANES_CALLEE_REDUCE: return lanes_shape_uniform();
     case LANES_CALLEE_SHUFFLE: {

@@ -161,6 +161,7 @@ static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
                            mtli_cpu_launch *launch) {
   launch->arguments = dispatch->arguments;
   launch->threadgroup_bytes = dispatch->threadgroup_bytes;
+  launch->log = queue->current->log;
   memcpy(launch->group_threads, dispatch->group_threads,
          sizeof launch->group_threads);
   if (dispatch->indirect) {

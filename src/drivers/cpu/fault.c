@@ -215,21 +215,35 @@ static const char *signal_name(int signal) {
   return "a signal";
 }
 
+// Why the code stopped itself, as it noted itself (cpu_abi.h).
+static void describe_stop(const cpu_context *context, char *text,
+                          size_t capacity) {
+  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION = 2 };
+  uint32_t reason = 0;
+  const char *note = NULL;
+  if (context->scratch) {
+    const char *scratch = context->scratch;
+    reason = ((const mtli_cpu_position *)scratch)->reserved[0];
+    memcpy(&note, scratch + MTLI_CPU_TRAP_TEXT_OFFSET, sizeof note);
+  }
+  if (reason == STOPPED_BY_ASSERTION && note) {
+    snprintf(text, capacity, "assertion failed: %s (%s)", note,
+             signal_name(context->fault.signal));
+    return;
+  }
+  snprintf(text, capacity, "%s (%s)",
+           reason == STOPPED_BY_TRAP        ? "it called __builtin_trap"
+           : reason == STOPPED_BY_ASSERTION ? "an assertion failed"
+                                            : "it trapped",
+           signal_name(context->fault.signal));
+}
+
 // What happened, in words.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
-  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION = 2 };  // cpu_abi.h
   const cpu_fault *fault = &context->fault;
   if (!fault->is_access) {
-    const uint32_t reason =
-        context->scratch
-            ? ((const mtli_cpu_position *)context->scratch)->reserved[0]
-            : 0;
-    snprintf(text, capacity, "%s (%s)",
-             reason == STOPPED_BY_TRAP        ? "it called __builtin_trap"
-             : reason == STOPPED_BY_ASSERTION ? "an assertion failed"
-                                              : "it trapped",
-             signal_name(fault->signal));
+    describe_stop(context, text, capacity);
     return;
   }
   if (is_near_stack(fault)) {
