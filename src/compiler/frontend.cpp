@@ -111,7 +111,9 @@ class PrecompileAction : public ASTFrontendAction {
 // What is the same for every compilation; part of the identity of the
 // precompiled header. Aliasing by type and endless loops are not held against
 // a kernel, and no C library's names mean anything. The auxiliary triple is
-// there because clang 19 asks it how to mangle __bf16, present or not.
+// there because clang 19 asks it how to mangle __bf16, present or not. What the
+// library itself needs of its templates is made once, with it, and not by every
+// compilation.
 const char *const CommonArguments[] = {"-triple",
                                        Triple,
                                        "-aux-triple",
@@ -122,6 +124,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-fsycl-is-device",
                                        "-fdeclspec",
                                        "-fno-rtti",
+                                       "-fpch-instantiate-templates",
                                        "-fno-threadsafe-statics",
                                        "-fno-builtin",
                                        "-nostdsysteminc",
