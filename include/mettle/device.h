@@ -17,7 +17,7 @@ typedef struct mtl_device mtl_device;
 
 // A simdgroup is 32 threads on every device.  // Apple GPUs and CUDA warps
 #define MTL_SIMD_WIDTH 32
-#define MTL_MAX_BUFFER_ARGUMENTS 31       // Metal: buffer argument table, 31 entries
+#define MTL_MAX_BUFFER_ARGUMENTS 31  // Metal: buffer argument table, 31 entries
 #define MTL_MAX_THREADGROUP_ARGUMENTS 31  // Metal: threadgroup memory table
 
 // Feature families, with Metal's meaning and raw values (MTLGPUFamily).
@@ -34,7 +34,7 @@ typedef enum mtl_family {
 
 // What a device is. Every limit carries its unit in its name.
 typedef struct mtl_device_info {
-  const char *name;          // "cpu", "cpu-discrete", "null"; owned by the device
+  const char *name;  // "cpu", "cpu-discrete", "null"; owned by the device
   const char *architecture;  // "x86-64-v4", for instance; owned by the device
   uint64_t registry_id;      // the same in every process on this machine
   uint32_t thread_execution_width;            // threads; MTL_SIMD_WIDTH

@@ -15,8 +15,9 @@ typedef struct mtl_pipeline_desc {
   uint32_t max_total_threads_per_threadgroup;  // threads; 0 for the device's
   const char *label;                           // copied; NULL for the name
   // [3] threads along each side of the threadgroups that dispatches will have,
-  // if known: the code for them is made at once. Zeros for a guess. Threadgroups
-  // of other shapes run as well; the first may wait for code of their own.
+  // if known: the code for them is made at once. Zeros for a guess.
+  // Threadgroups of other shapes run as well; the first may wait for code of
+  // their own.
   uint32_t group_threads[3];
   bool debug;  // tier T0: one thread at a time, unoptimised, in order
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
@@ -32,7 +33,7 @@ typedef struct mtl_pipeline_desc {
 //            where other threadgroups may need other code.
 // Threads    Any.
 // Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST, MTL_UNSUPPORTED
-//            MTL_NOT_FOUND  dump_after is no pass; the text lists those that are
+//            MTL_NOT_FOUND  dump_after is no pass; the text lists all
 // Source     Metal: -[MTLDevice newComputePipelineStateWithFunction:error:]
 MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create(
     mtl_function *function, const mtl_pipeline_desc *desc,

@@ -237,7 +237,10 @@ typedef enum mtl_address_mode {
   MTL_ADDRESS_CLAMP_TO_BORDER_COLOR,
 } mtl_address_mode;
 
-typedef enum mtl_filter { MTL_FILTER_NEAREST = 0, MTL_FILTER_LINEAR } mtl_filter;
+typedef enum mtl_filter {
+  MTL_FILTER_NEAREST = 0,
+  MTL_FILTER_LINEAR
+} mtl_filter;
 
 typedef enum mtl_mip_filter {
   MTL_MIP_FILTER_NONE = 0,

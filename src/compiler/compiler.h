@@ -42,8 +42,8 @@ typedef struct mtli_pipeline_request {
   const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
                        // NULL for the CPU that the process runs on
   mtli_group_class group_class;  // what threadgroups to make it for
-  const char *dump_after;  // a pass after which the IR is wanted in dump; such a
-                           // request neither reads nor fills the cache; or NULL
+  const char *dump_after;  // a pass after which the IR is wanted in dump; the
+                           // cache has no part in such a request; or NULL
 } mtli_pipeline_request;
 
 // One function of a library to a pipeline's container.

@@ -23,7 +23,7 @@ typedef bool mtlc_header_lookup(void *context, const char *name,
 // headers on include paths, and paths that were tried before them.
 //
 //   path   as opened; relative paths are relative to the working directory
-//   text   [length] as read, before any rewriting; NULL if there is no such file
+//   text   [length] as read, before any rewriting; NULL if there is no file
 typedef void mtlc_file_observer(void *context, const char *path,
                                 const char *text, size_t length);
 

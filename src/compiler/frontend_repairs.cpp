@@ -120,7 +120,8 @@ LangAS objectSpace(const DeclaratorChunk::FunctionTypeInfo &Function) {
   if (Function.MethodQualifiers)
     for (const ParsedAttr &A : Function.MethodQualifiers->getAttributes())
       switch (A.getKind()) {
-        case ParsedAttr::AT_OpenCLGlobalAddressSpace: return LangAS::sycl_global;
+        case ParsedAttr::AT_OpenCLGlobalAddressSpace:
+          return LangAS::sycl_global;
         case ParsedAttr::AT_OpenCLLocalAddressSpace: return LangAS::sycl_local;
         case ParsedAttr::AT_OpenCLConstantAddressSpace:
           return LangAS::sycl_global_host;

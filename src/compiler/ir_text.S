@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ir_text.S: the IR that is written by hand, carried inside the compiler as text.
-// mtlc_link_text (module.h) parses and links a piece of it.
+// ir_text.S: the IR that is written by hand, carried inside the compiler as
+// text. mtlc_link_text (module.h) parses and links a piece of it.
 
   .macro TEXT name, file
   .balign 8

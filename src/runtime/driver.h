@@ -139,8 +139,8 @@ typedef struct mtli_dispatch {
   // [pipeline->kernel->parameter_count], by position in the parameter list: a
   // buffer's gpu_address plus offset; the address of inline bytes; the offset
   // of a threadgroup argument's memory; the address of a texture's or sampler's
-  // resource ids, which count as inline bytes; NULL for built-in inputs and inactive
-  // arguments.
+  // resource ids, which count as inline bytes; NULL for built-in inputs and
+  // inactive arguments.
   void **arguments;
   const mtli_inline_argument *inline_arguments;  // [inline_count]
   uint32_t inline_count;

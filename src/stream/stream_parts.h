@@ -106,7 +106,8 @@ bool stream_marks_passed(const stream_mark *marks, size_t count,
 
 enum { STREAM_BUILTIN_CONSTANTS = 5 };
 
-// Finds kernel name in source, which is compiled once for each device and stays.
+// Finds kernel name in source, which is compiled once for each device and
+// stays.
 //
 //   source      its address names it, so it must not change
 //   constants   the values of function constants 0 to 4, all uint

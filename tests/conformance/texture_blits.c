@@ -57,7 +57,11 @@ TEST(texture_blits, textures_to_textures) {
   finish(commands);
   get_texels(target, back);
   for (int i = 0; i < 32; i++) {
-    const int wanted = i == 22 ? 5 : i == 23 ? 6 : i == 26 ? 8 : i == 27 ? 9 : 0;
+    const int wanted = i == 22   ? 5
+                       : i == 23 ? 6
+                       : i == 26 ? 8
+                       : i == 27 ? 9
+                                 : 0;
     CHECK_EQUAL(back[i], wanted);
   }
 }
@@ -100,7 +104,8 @@ TEST(texture_blits, ranges_are_checked) {
   blit = new_blit(new_commands(new_queue()));
   mtl_blit_encoder_copy_buffer_to_texture(blit, new_buffer(64), 0, SIZE_MAX, 0,
                                           texture, region_at(0, 0, 4, 4), 0, 0);
-  CHECK_ERROR(mtl_blit_encoder_end(blit), MTL_INVALID_ARGUMENT, "not in buffer");
+  CHECK_ERROR(mtl_blit_encoder_end(blit), MTL_INVALID_ARGUMENT,
+              "not in buffer");
 }
 
 TEST(texture_blits, private_textures_are_not_the_hosts) {

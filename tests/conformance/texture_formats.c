@@ -9,14 +9,15 @@
 
 static const char format_kernels[] =
     "using namespace metal;\n"
-    "#define COPIES(T, name)                                                 \\\n"
-    "  kernel void read_##name(texture2d<T, access::read> t [[texture(0)]],  \\\n"
-    "                          device vec<T, 4> *out [[buffer(0)]]) {        \\\n"
-    "    out[0] = t.read(uint2(1, 0));                                       \\\n"
-    "  }                                                                     \\\n"
-    "  kernel void write_##name(texture2d<T, access::write> t [[texture(0)]], \\\n"
-    "                           device vec<T, 4> *in [[buffer(0)]]) {        \\\n"
-    "    t.write(in[0], ushort2(1, 0));                                      \\\n"
+    "#define COPIES(T, name)                                               \\\n"
+    "  kernel void read_##name(texture2d<T, access::read> t [[texture(0)]],\\\n"
+    "                          device vec<T, 4> *out [[buffer(0)]]) {      \\\n"
+    "    out[0] = t.read(uint2(1, 0));                                     \\\n"
+    "  }                                                                   \\\n"
+    "  kernel void write_##name(texture2d<T, access::write> t              \\\n"
+    "                               [[texture(0)]],                        \\\n"
+    "                           device vec<T, 4> *in [[buffer(0)]]) {      \\\n"
+    "    t.write(in[0], ushort2(1, 0));                                    \\\n"
     "  }\n"
     "COPIES(float, float)\n"
     "COPIES(half, half)\n"
@@ -95,7 +96,8 @@ static void fill_cases(texel_case cases[CASE_COUNT]) {
       {MTL_FORMAT_BGR10A2_UNORM, {1u << 30 | 3 << 20 | 2 << 10 | 1},
        {3 / 1023.0, 2 / 1023.0, 1 / 1023.0, 1 / 3.0}},
       // 1.5 = 2^0 * (1 + 32/64); 0.75; 2^-14 / 32, a subnormal
-      {MTL_FORMAT_RG11B10_FLOAT, {(15 << 6 | 32) | (14 << 6 | 32) << 11 | 1u << 22},
+      {MTL_FORMAT_RG11B10_FLOAT,
+       {(15 << 6 | 32) | (14 << 6 | 32) << 11 | 1u << 22},
        {1.5, 0.75, 0x1p-19, 1}},
       // 256, 128 and 1 units of 2^(16 - 24)
       {MTL_FORMAT_RGB9E5_FLOAT, {256 | 128 << 9 | 1 << 18 | 16u << 27},
@@ -106,7 +108,8 @@ static void fill_cases(texel_case cases[CASE_COUNT]) {
       {MTL_FORMAT_RGBA16_SNORM, {0x80017fff, 0x00010000},
        {1, -1, 0, 1 / 32767.0}},
       {MTL_FORMAT_RGBA16_FLOAT, {0x40003c00, 0xbc003800}, {1, 2, 0.5, -1}},
-      {MTL_FORMAT_RGBA32_FLOAT, {0x3f800000, 0x40000000, 0x3f000000, 0xbf800000},
+      {MTL_FORMAT_RGBA32_FLOAT,
+       {0x3f800000, 0x40000000, 0x3f000000, 0xbf800000},
        {1, 2, 0.5, -1}},
       {MTL_FORMAT_DEPTH16_UNORM, {0x8001}, {32769 / 65535.0, 0, 0, 1}},
   };

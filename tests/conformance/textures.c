@@ -38,8 +38,9 @@ TEST(textures, region_stays_in_its_place) {
   mtl_texture *texture = new_texture_2d(MTL_FORMAT_R8_UINT, 4, 4);
   const uint8_t two_rows[] = {1, 2, 99, 3, 4, 99};
   CHECK_OK(mtl_texture_replace_region(
-      texture, (mtl_region){.x = 1, .y = 2, .width = 2, .height = 2, .depth = 1},
-      0, 0, two_rows, 3, 0));
+      texture,
+      (mtl_region){.x = 1, .y = 2, .width = 2, .height = 2, .depth = 1}, 0, 0,
+      two_rows, 3, 0));
   uint8_t back[16];
   get_texels(texture, back);
   const uint8_t wanted[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0};
@@ -404,7 +405,8 @@ TEST(textures, every_type_is_written_and_read) {
        "texture3d", "uint3(i % 2, i / 2 % 2, i / 4)",
        "t.get_width() * t.get_height() * t.get_depth()"},
       {{.type = MTL_TEXTURE_CUBE, .width = 2}, "texturecube",
-       "uint2(i % 2, i / 2 % 2), 3 + i / 4", "t.get_width() * t.get_height() * 2"},
+       "uint2(i % 2, i / 2 % 2), 3 + i / 4",
+       "t.get_width() * t.get_height() * 2"},
       {{.type = MTL_TEXTURE_CUBE_ARRAY, .width = 2, .array_length = 2},
        "texturecube_array", "uint2(i % 2, 1), i / 2, 1",
        "t.get_width() * t.get_height() * t.get_array_size()"},

@@ -11,9 +11,10 @@ static void release_sampler(void *sampler) {
 }
 
 mtl_texture *new_texture_like(mtl_texture_desc desc) {
-  desc.height = desc.type == MTL_TEXTURE_CUBE || desc.type == MTL_TEXTURE_CUBE_ARRAY
-                    ? desc.width
-                    : desc.height;
+  desc.height =
+      desc.type == MTL_TEXTURE_CUBE || desc.type == MTL_TEXTURE_CUBE_ARRAY
+          ? desc.width
+          : desc.height;
   mtl_texture *texture = NULL;
   CHECK_OK(mtl_texture_create(the_device(), &desc, &texture));
   test_defer(release_texture, texture);

@@ -216,7 +216,8 @@ KERNEL(13) {
   uint k = in.n[in.self];
   __atomic_fetch_add((uint *)&in.bits[0], 1u, __ATOMIC_RELAXED);
   __atomic_fetch_or((uint *)&in.bits[1 + (k & 7)], k, __ATOMIC_RELAXED);
-  if (k & 1) __atomic_fetch_max((uint *)&in.bits[10 + (k % 3)], k, __ATOMIC_RELAXED);
+  if (k & 1)
+    __atomic_fetch_max((uint *)&in.bits[10 + (k % 3)], k, __ATOMIC_RELAXED);
   __atomic_fetch_xor((uint *)&in.bits[20], k * 7, __ATOMIC_RELAXED);
   __atomic_fetch_min((int *)&in.bits[21], (int)k, __ATOMIC_RELAXED);
 }
@@ -224,13 +225,15 @@ KERNEL(13) {
 // atomics whose results show: every thread has its own
 KERNEL(14) {
   uint k = in.n[in.self];
-  uint old = __atomic_fetch_add((uint *)&in.bits[in.self * 2], k, __ATOMIC_RELAXED);
+  uint old =
+      __atomic_fetch_add((uint *)&in.bits[in.self * 2], k, __ATOMIC_RELAXED);
   uint expected = k & 1 ? old : old + k;
-  bool same = __atomic_compare_exchange_n((uint *)&in.bits[in.self * 2], &expected,
-                                          5u, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED);
+  bool same =
+      __atomic_compare_exchange_n((uint *)&in.bits[in.self * 2], &expected, 5u,
+                                  false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   in.bits[in.self * 2 + 1] = same ? expected : expected + 1000;
-  in.out[in.self] = __atomic_load_n((uint *)&in.bits[in.self * 2], __ATOMIC_RELAXED);
+  in.out[in.self] =
+      __atomic_load_n((uint *)&in.bits[in.self * 2], __ATOMIC_RELAXED);
 }
 
 // vectors of four
@@ -558,10 +561,12 @@ KERNEL(35) {
     counts[i] = 0;
   }
   barrier(2);
-  __atomic_fetch_add((uint *)&counts[(uint)in.n[in.self] % 64], 1u, __ATOMIC_RELAXED);
+  __atomic_fetch_add((uint *)&counts[(uint)in.n[in.self] % 64], 1u,
+                     __ATOMIC_RELAXED);
   barrier(2);
   if (in.index < 64) {
-    __atomic_fetch_add((uint *)&in.bits[in.index], counts[in.index], __ATOMIC_RELAXED);
+    __atomic_fetch_add((uint *)&in.bits[in.index], counts[in.index],
+                       __ATOMIC_RELAXED);
   }
 }
 

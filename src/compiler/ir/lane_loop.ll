@@ -13,7 +13,8 @@ define i64 @mettle.context_bytes(i32 %threads) nounwind {
   ret i64 0
 }
 
-define void @mettle.group(ptr noalias readonly %launch, ptr %scratch, ptr %context,
+define void @mettle.group(ptr noalias readonly %launch, ptr %scratch,
+                          ptr %context,
                           ptr noalias readonly %group) nounwind {
 enter:
   %size.x.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 0

@@ -26,7 +26,8 @@
 ; The thread: launch, scratch, group, position in the threadgroup, index in it,
 ; waiting, frame. Runs to where it first waits.
 declare void @mettle.body(ptr, ptr, ptr, i32, i32, i32, i32, ptr, ptr)
-; Carries out simdgroup function n for the threads in the mask: values, operands.
+; Carries out simdgroup function n for the threads in the mask: values,
+; operands.
 declare void @mettle.execute(i32, i32, ptr, ptr)
 
 declare void @llvm.coro.resume(ptr)

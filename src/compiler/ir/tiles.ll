@@ -11,7 +11,8 @@ declare i64 @mettle.simd.shuffle.i64(i64, i32)
 declare <2 x float> @llvm.fma.v2f32(<2 x float>, <2 x float>, <2 x float>)
 
 ; Which elements of memory a thread's two are.
-define internal [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transposed)
+define internal [2 x i64] @mettle.tile.place(i64 %elements_per_row,
+    i1 %transposed)
     alwaysinline nounwind {
   %lane = call i32 @mettle.position(i32 11, i32 0)
   %lane.2 = lshr i32 %lane, 2
@@ -36,9 +37,10 @@ define internal [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transpos
   ret [2 x i64] %place
 }
 
-define linkonce_odr i64 @mettle.tile.load.i64(ptr %source, i64 %elements_per_row,
-    i1 %transposed) alwaysinline nounwind {
-  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transposed)
+define linkonce_odr i64 @mettle.tile.load.i64(ptr %source,
+    i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,
+      i1 %transposed)
   %first = extractvalue [2 x i64] %place, 0
   %second = extractvalue [2 x i64] %place, 1
   %first.at = getelementptr i32, ptr %source, i64 %first
@@ -54,7 +56,8 @@ define linkonce_odr i64 @mettle.tile.load.i64(ptr %source, i64 %elements_per_row
 
 define linkonce_odr void @mettle.tile.store.i64(i64 %elements, ptr %destination,
     i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
-  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transposed)
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,
+      i1 %transposed)
   %first = extractvalue [2 x i64] %place, 0
   %second = extractvalue [2 x i64] %place, 1
   %first.at = getelementptr i32, ptr %destination, i64 %first
@@ -67,9 +70,10 @@ define linkonce_odr void @mettle.tile.store.i64(i64 %elements, ptr %destination,
   ret void
 }
 
-define linkonce_odr i32 @mettle.tile.load.i32(ptr %source, i64 %elements_per_row,
-    i1 %transposed) alwaysinline nounwind {
-  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transposed)
+define linkonce_odr i32 @mettle.tile.load.i32(ptr %source,
+    i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,
+      i1 %transposed)
   %first = extractvalue [2 x i64] %place, 0
   %second = extractvalue [2 x i64] %place, 1
   %first.at = getelementptr i16, ptr %source, i64 %first
@@ -85,7 +89,8 @@ define linkonce_odr i32 @mettle.tile.load.i32(ptr %source, i64 %elements_per_row
 
 define linkonce_odr void @mettle.tile.store.i32(i32 %elements, ptr %destination,
     i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
-  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row, i1 %transposed)
+  %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,
+      i1 %transposed)
   %first = extractvalue [2 x i64] %place, 0
   %second = extractvalue [2 x i64] %place, 1
   %first.at = getelementptr i16, ptr %destination, i64 %first
@@ -98,14 +103,16 @@ define linkonce_odr void @mettle.tile.store.i32(i32 %elements, ptr %destination,
   ret void
 }
 
-define linkonce_odr i64 @mettle.tile.widen.f16(i32 %elements) alwaysinline nounwind {
+define linkonce_odr i64 @mettle.tile.widen.f16(i32 %elements)
+    alwaysinline nounwind {
   %halves = bitcast i32 %elements to <2 x half>
   %floats = fpext <2 x half> %halves to <2 x float>
   %both = bitcast <2 x float> %floats to i64
   ret i64 %both
 }
 
-define linkonce_odr i64 @mettle.tile.widen.bf16(i32 %elements) alwaysinline nounwind {
+define linkonce_odr i64 @mettle.tile.widen.bf16(i32 %elements)
+    alwaysinline nounwind {
   %halves = bitcast i32 %elements to <2 x i16>
   %wide = zext <2 x i16> %halves to <2 x i32>
   %floats = shl <2 x i32> %wide, splat (i32 16)
@@ -128,8 +135,10 @@ define internal <2 x float> @mettle.tile.step(i32 %a, i32 %a.column, i64 %b,
   %factor = bitcast i32 %factor.bits to float
   %pair = bitcast i64 %pair.bits to <2 x float>
   %factor.one = insertelement <2 x float> poison, float %factor, i32 0
-  %factors = shufflevector <2 x float> %factor.one, <2 x float> poison, <2 x i32> zeroinitializer
-  %next = call <2 x float> @llvm.fma.v2f32(<2 x float> %factors, <2 x float> %pair,
+  %factors = shufflevector <2 x float> %factor.one, <2 x float> poison,
+      <2 x i32> zeroinitializer
+  %next = call <2 x float> @llvm.fma.v2f32(<2 x float> %factors,
+      <2 x float> %pair,
       <2 x float> %sum)
   ret <2 x float> %next
 }

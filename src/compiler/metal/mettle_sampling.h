@@ -103,7 +103,8 @@ METTLE_INLINE constexpr ulong half_field(float value) {
   return __builtin_bit_cast(ushort, (half)value);
 }
 // No limits to the level of detail: 0 to infinity.
-constexpr ulong plain_sampler = 1ul << sampler_set | 0x7c00ul << sampler_lod_max;
+constexpr ulong plain_sampler =
+    1ul << sampler_set | 0x7c00ul << sampler_lod_max;
 
 METTLE_INLINE constexpr ulong apply(ulong bits, metal::coord c) {
   return with_field(bits, sampler_pixel, 1, (ulong)c);
@@ -439,7 +440,8 @@ METTLE_INLINE level_taps<Sides, IsCube, C> find_taps(
     texture_handle t, ulong sampler, uint level, const thread sample_point &at,
     bool is_linear) {
   const device texture_level *l = &t->levels[level];
-  level_taps<Sides, IsCube, C> taps = {t, sampler, level, at.image, 0, {}, {}, {}};
+  level_taps<Sides, IsCube, C> taps = {
+      t, sampler, level, at.image, 0, {}, {}, {}};
   bool is_pixel = field_of(sampler, sampler_pixel, 1) != 0;
   if constexpr (IsCube) {
     cube_place place = find_face(at.c[0], at.c[1], at.c[2]);
@@ -627,19 +629,20 @@ METTLE_INLINE plain<C, 4> gather_texels(texture_handle t, ulong sampler,
   return result;
 }
 
-// --- what is sampled a thread at a time ---------------------------------------
+// --- what is sampled a thread at a time --------------------------------------
 
 // All but colours of 2-D textures is called: it is rarer, and long.
-#define METTLE_TEXEL_SAMPLE(name, sides, is_cube, C, Tap)                      \
-  METTLE_TEXEL_FUNCTION plain<C, 4> sample_##name(                             \
-      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
-      int offset_y, int offset_z, uint image, float lambda,                    \
-      float reference) asm("mettle.texel.sample_" #name);                      \
-  inline plain<C, 4> sample_##name(                                            \
-      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
-      int offset_y, int offset_z, uint image, float lambda, float reference) { \
-    sample_point at = {{x, y, z}, {offset_x, offset_y, offset_z}, image};      \
-    return sample_texture<sides, is_cube, C>(t, sampler, at, lambda, Tap);     \
+#define METTLE_TEXEL_SAMPLE(name, sides, is_cube, C, Tap)                    \
+  METTLE_TEXEL_FUNCTION plain<C, 4> sample_##name(                           \
+      texture_handle t, ulong sampler, float x, float y, float z,            \
+      int offset_x, int offset_y, int offset_z, uint image, float lambda,    \
+      float reference) asm("mettle.texel.sample_" #name);                    \
+  inline plain<C, 4> sample_##name(texture_handle t, ulong sampler, float x, \
+                                   float y, float z, int offset_x,           \
+                                   int offset_y, int offset_z, uint image,   \
+                                   float lambda, float reference) {          \
+    sample_point at = {{x, y, z}, {offset_x, offset_y, offset_z}, image};    \
+    return sample_texture<sides, is_cube, C>(t, sampler, at, lambda, Tap);   \
   }
 #define METTLE_COMPARE_TAP \
   compare_tap { sampler, reference }
@@ -653,16 +656,17 @@ METTLE_TEXEL_SAMPLE(compare_2d, 2, false, float, METTLE_COMPARE_TAP)
 METTLE_TEXEL_SAMPLE(compare_cube, 2, true, float, METTLE_COMPARE_TAP)
 #undef METTLE_TEXEL_SAMPLE
 
-#define METTLE_TEXEL_GATHER(name, is_cube, C, Tap)                             \
-  METTLE_TEXEL_FUNCTION plain<C, 4> gather_##name(                             \
-      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
-      int offset_y, uint image, uint component,                                \
-      float reference) asm("mettle.texel.gather_" #name);                      \
-  inline plain<C, 4> gather_##name(                                            \
-      texture_handle t, ulong sampler, float x, float y, float z, int offset_x, \
-      int offset_y, uint image, uint component, float reference) {             \
-    sample_point at = {{x, y, z}, {offset_x, offset_y, 0}, image};             \
-    return gather_texels<is_cube, C>(t, sampler, at, component, Tap);          \
+#define METTLE_TEXEL_GATHER(name, is_cube, C, Tap)                           \
+  METTLE_TEXEL_FUNCTION plain<C, 4> gather_##name(                           \
+      texture_handle t, ulong sampler, float x, float y, float z,            \
+      int offset_x, int offset_y, uint image, uint component,                \
+      float reference) asm("mettle.texel.gather_" #name);                    \
+  inline plain<C, 4> gather_##name(texture_handle t, ulong sampler, float x, \
+                                   float y, float z, int offset_x,           \
+                                   int offset_y, uint image, uint component, \
+                                   float reference) {                        \
+    sample_point at = {{x, y, z}, {offset_x, offset_y, 0}, image};           \
+    return gather_texels<is_cube, C>(t, sampler, at, component, Tap);        \
   }
 METTLE_TEXEL_GATHER(cube, true, float, color_tap<float>())
 METTLE_TEXEL_GATHER(integer_cube, true, uint, color_tap<uint>())

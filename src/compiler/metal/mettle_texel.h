@@ -142,8 +142,9 @@ METTLE_INLINE float component_value(texture_handle t, uint c, uint raw,
   }
 }
 
-METTLE_TEXEL_FUNCTION float_texel decode_float(
-    texture_handle t, const device uchar *from) asm("mettle.texel.decode_float");
+METTLE_TEXEL_FUNCTION float_texel
+decode_float(texture_handle t,
+             const device uchar *from) asm("mettle.texel.decode_float");
 inline float_texel decode_float(texture_handle t, const device uchar *from) {
   texel_words words = read_words(from, t->texel_bytes);
   float_texel result;
@@ -180,7 +181,8 @@ METTLE_INLINE uint to_small_float(float x, uint mantissa) {
   uint infinite = 31u << mantissa;
   if (x != x) return infinite | 1u << (mantissa - 1);
   if (!(x > 0.0f)) return 0;
-  if (x < 0x1p-14f) return (uint)nearest_product(x, power_of_two(14 + (int)mantissa));
+  if (x < 0x1p-14f)
+    return (uint)nearest_product(x, power_of_two(14 + (int)mantissa));
   uint bits = to_bits(x);
   uint drop = 23 - mantissa;
   bits += (1u << (drop - 1)) - 1u + (bits >> drop & 1u);
@@ -417,9 +419,8 @@ METTLE_INLINE void write_texel(texture_handle t, texel_place p,
 
 // What a component type is computed in: float, or 32 bits that are not.
 template <typename T>
-using texel_component =
-    metal::conditional_t<metal::is_same_v<T, float> || metal::is_same_v<T, half>,
-                         float, uint>;
+using texel_component = metal::conditional_t<
+    metal::is_same_v<T, float> || metal::is_same_v<T, half>, float, uint>;
 
 // A texel as Metal's vector, and back. Signed ones travel as their bits.
 template <typename T>

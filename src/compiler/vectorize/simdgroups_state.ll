@@ -1,6 +1,7 @@
 loop.$STATE:
   %first.$STATE = phi i32 [ 0, %choose ], [ %first.next.$STATE, %loop.$STATE ]
-  %frame.$STATE = phi ptr [ %context, %choose ], [ %frame.next.$STATE, %loop.$STATE ]
+  %frame.$STATE = phi ptr [ %context, %choose ],
+                          [ %frame.next.$STATE, %loop.$STATE ]
   %or.$STATE = phi i32 [ 0, %choose ], [ %or.next.$STATE, %loop.$STATE ]
   %and.$STATE = phi i32 [ -1, %choose ], [ %and.next.$STATE, %loop.$STATE ]
   %x.$STATE = phi i32 [ 0, %choose ], [ %x.next.$STATE, %loop.$STATE ]

@@ -52,9 +52,9 @@ static bool is_power_of_two(uint32_t value) {
 // first, first + step, ... of those that a lane has, into out_components. Each
 // step parts even from odd ones, of two registers at a time, which is what
 // machines can do.
-static void part_registers(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
-                       uint32_t first, uint32_t step, uint32_t wanted,
-                       LLVMValueRef *out_components) {
+static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
+                           uint32_t count, uint32_t first, uint32_t step,
+                           uint32_t wanted, LLVMValueRef *out_components) {
   if (first >= wanted || count == 1) {
     if (first < wanted) {
       out_components[first] = parts[0];

@@ -106,8 +106,8 @@ static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
     for (int k = 0; k < BLOCK; k++) {
       items[k] = k % QUAD * QUAD + k / QUAD;
     }
-    blocks[i] = lanes_shuffle(e, lanes_block_of_tile(e, tile, i % 2, i / 2), NULL, items,
-                              BLOCK);
+    blocks[i] = lanes_shuffle(e, lanes_block_of_tile(e, tile, i % 2, i / 2),
+                              NULL, items, BLOCK);
   }
   return LLVMBuildSelect(e->builder, lanes_scalar(e, a->transposed, 0),
                          lanes_tile_of_blocks(e, blocks), tile, "");
@@ -278,8 +278,8 @@ static void emit_widen(lanes_emitter *e, LLVMValueRef call, bool is_half) {
     return;
   }
   LLVMTypeRef bits = LLVMVectorType(e->types.i32, ELEMENTS);
-  LLVMValueRef tile =
-      LLVMBuildZExt(e->builder, lanes_tile_of(e, operand, e->types.i16), bits, "");
+  LLVMValueRef tile = LLVMBuildZExt(
+      e->builder, lanes_tile_of(e, operand, e->types.i16), bits, "");
   LLVMValueRef shift[ELEMENTS];
   for (int i = 0; i < ELEMENTS; i++) {
     shift[i] = mtlc_i32(e->context, 16);

@@ -101,7 +101,9 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
     case MTLI_COMMAND_DISPATCH:
       return cpu_dispatch_run(queue, command, context);
     case MTLI_COMMAND_COPY: cpu_copy_run(queue, command, context); break;
-    case MTLI_COMMAND_COPY_BOX: cpu_copy_box_run(queue, command, context); break;
+    case MTLI_COMMAND_COPY_BOX:
+      cpu_copy_box_run(queue, command, context);
+      break;
     case MTLI_COMMAND_FILL: cpu_fill_run(queue, command, context); break;
     case MTLI_COMMAND_SYNCHRONIZE:
       if (cpu_is_discrete(queue->queue.device)) {
