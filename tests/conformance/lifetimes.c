@@ -2,7 +2,13 @@
 // lifetimes.c: releasing anything in any order while work runs.
 #include "conformance.h"
 
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // Work of one dispatch that waits for start to reach 1 and then signals done,
 // with every object released right after the commit but what the caller
@@ -158,4 +164,80 @@ TEST(lifetimes, completed_work_frees_its_buffers) {
   finish(commands);
   mtl_buffer_release(data);
   CHECK_EQUAL(mtl_device_current_allocated_bytes(the_device()), before);
+}
+
+// --- events that nobody signals ----------------------------------------------
+
+// Work on a device, queue and buffer of its own that waits for an event to
+// reach 1. Everything but the event is released.
+static mtl_event *commit_waiting_work(void) {
+  mtl_device *device = NULL;
+  CHECK_OK(mtl_device_by_name(getenv("METTLE_TEST_DEVICE"), &device));
+  mtl_queue *queue = NULL;
+  mtl_event *event = NULL;
+  mtl_buffer *data = NULL;
+  mtl_command_buffer *commands = NULL;
+  mtl_blit_encoder *blit = NULL;
+  CHECK_OK(mtl_queue_create(device, NULL, &queue));
+  CHECK_OK(mtl_event_create(device, &(mtl_event_desc){.shared = true}, &event));
+  CHECK_OK(mtl_buffer_create(device, &(mtl_buffer_desc){.length_bytes = 4096},
+                             &data));
+  mtl_device_release(device);
+  CHECK_OK(mtl_command_buffer_create(queue, NULL, &commands));
+  mtl_command_buffer_wait_event(commands, event, 1);
+  CHECK_OK(mtl_blit_encoder_create(commands, &blit));
+  mtl_blit_encoder_fill(blit, data, 0, 4096, 1);
+  CHECK_OK(mtl_blit_encoder_end(blit));
+  mtl_blit_encoder_release(blit);
+  mtl_command_buffer_signal_event(commands, event, 2);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  CHECK_EQUAL(mtl_command_buffer_wait_timeout(commands, 1000000),
+              MTL_TIMED_OUT);
+  CHECK_EQUAL(mtl_command_buffer_wait_timeout(commands, 0), MTL_TIMED_OUT);
+  mtl_command_buffer_release(commands);
+  mtl_buffer_release(data);
+  mtl_queue_release(queue);
+  return event;
+}
+
+static int thread_count(void) {
+  DIR *folder = opendir("/proc/self/task");
+  CHECK(folder != NULL);
+  int count = 0;
+  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    count += entry->d_name[0] != '.';
+  }
+  closedir(folder);
+  return count;
+}
+
+// Released work lives on, and takes its device and threads with it at its end.
+TEST(lifetimes, released_work_ends_when_its_event_comes) {
+  const int threads_before = thread_count();
+  mtl_event *event = commit_waiting_work();
+  CHECK(thread_count() > threads_before);
+  CHECK_OK(mtl_event_signal(event, 1));
+  CHECK_OK(mtl_event_wait(event, 2, LONG_NS));
+  mtl_event_release(event);
+  while (thread_count() > threads_before) {
+    sched_yield();  // until the time limit of a test
+  }
+}
+
+// Nobody can signal any more; the process ends all the same.
+TEST(lifetimes, process_ends_while_work_waits_for_ever) {
+  fflush(NULL);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    mtl_event_release(commit_waiting_work());
+#ifdef __SANITIZE_ADDRESS__
+    _exit(0);  // what is never given back is a leak
+#endif
+    exit(0);
+  }
+  int status = 0;
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status));
+  CHECK_EQUAL(WEXITSTATUS(status), 0);
 }
