@@ -153,8 +153,8 @@ MTL_API void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
 
 // Signals fence when this encoder's work is done; makes this encoder's work
 // wait for the fence's last update that was recorded before. What is in one
-// encoder is not ordered by it: that takes a barrier. One that was never updated
-// holds up nothing.
+// encoder is not ordered by it: that takes a barrier. A fence that was never
+// updated holds up nothing.
 //
 // Errors     MTL_INVALID_ARGUMENT  fence is NULL or of another device
 // Source     Metal: -[MTLComputeCommandEncoder updateFence:], waitForFence:

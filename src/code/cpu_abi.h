@@ -12,7 +12,7 @@
 #define MTLI_CPU_ABI_VERSION 2
 #define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
 #define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
-#define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, an AVX-512 register
+#define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
 
 // One dispatch, read by all workers. A slot is a position in the kernel's
 // parameter list (mtli_kernel.parameters); slots of built-in inputs are unused.
@@ -35,11 +35,11 @@ typedef struct mtli_cpu_launch {
 typedef struct mtli_cpu_position {
   uint32_t group[3];           // offset 0: threadgroup_position_in_grid
   uint32_t thread_in_group;    // offset 12: thread_index_in_threadgroup
-  // reserved[0], offset 16: 0, or why the code stopped itself: 1 __builtin_trap, 2 an
-  // assertion (the reason of mettle.trap in docs/ir.md, plus 1). The code sets
-  // it to 0 on entry. reserved[2] and [3], offset 24: the address of the
-  // assertion's text, which ends with a zero; NULL if there is none.
-  // To stop, the code writes these and thread_in_group and executes
+  // reserved[0], offset 16: 0, or why the code stopped itself:
+  // 1 __builtin_trap, 2 an assertion (the reason of mettle.trap in docs/ir.md,
+  // plus 1). The code sets it to 0 on entry. reserved[2] and [3], offset 24:
+  // the address of the assertion's text, which ends with a zero; NULL if there
+  // is none. To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
   // with the program counter in the kernel, and does not come back.
   uint32_t reserved[12];
