@@ -42,9 +42,9 @@ typedef struct mtl_command_buffer_desc {
 // Threads    One thread at a time per command buffer while recording; any
 //            thread for status, wait and callbacks.
 // Source     Metal: -[MTLCommandQueue commandBufferWithDescriptor:]
-MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_create(
-    mtl_queue *queue, const mtl_command_buffer_desc *desc,
-    mtl_command_buffer **out_command_buffer);
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_create(mtl_queue *queue, const mtl_command_buffer_desc *desc,
+                          mtl_command_buffer **out_command_buffer);
 MTL_API mtl_command_buffer *mtl_command_buffer_retain(
     mtl_command_buffer *command_buffer);
 // Releasing one that was never committed discards it.
@@ -120,8 +120,53 @@ MTL_API void mtl_command_buffer_wait_event(mtl_command_buffer *command_buffer,
 // Records a signal: event rises to value once everything recorded earlier has
 // finished. A command buffer that fails signals all the same, so that no other
 // queue hangs; its own error tells.
-MTL_API void mtl_command_buffer_signal_event(
-    mtl_command_buffer *command_buffer, mtl_event *event, uint64_t value);
+MTL_API void mtl_command_buffer_signal_event(mtl_command_buffer *command_buffer,
+                                             mtl_event *event, uint64_t value);
+
+// A piece or a run of pieces of host work.
+//
+//   arguments  the recorded copy
+//   addresses  [buffer_count] where each buffer's memory is for the device, its
+//              offset added
+//   scratch    [scratch_bytes] of this thread's, aligned to 64, not cleared
+//   first,end  pieces first to end - 1
+//
+// Threads    Any of the device's threads, or a client's that waits; several at
+//            a time, each with pieces of its own. It must not wait for other
+//            work, nor start threads that outlive it.
+typedef void mtl_host_work_function(const void *arguments,
+                                    void *const *addresses, void *scratch,
+                                    uint64_t first, uint64_t end);
+
+// Work of the host's own at a place in a queue's order: what a library does
+// better than a kernel. No limit but memory; 0 pieces do nothing.
+typedef struct mtl_host_work {
+  const char *name;  // for errors; copied
+  mtl_host_work_function *function;
+  const void *arguments;  // [arguments_bytes] copied, aligned to 16
+  size_t arguments_bytes;
+  mtl_buffer *const *buffers;   // [buffer_count]
+  const size_t *offsets_bytes;  // [buffer_count] within each buffer
+  uint32_t buffer_count;
+  size_t scratch_bytes;
+  uint64_t piece_count;
+  // About how long a piece takes; the device's threads share at once what is
+  // worth it. 0: not known, it is measured.
+  uint64_t piece_ns;
+} mtl_host_work;
+
+// Records host work. It starts when all that was recorded earlier has finished,
+// and what is recorded later waits for it. Its pieces run in any order on the
+// device's own threads; it sees the device's memory as kernels do.
+//
+// Ownership  Retains the buffers until the work has finished.
+// Errors     MTL_UNSUPPORTED       the device's info says !runs_host_work
+//            MTL_INVALID_ARGUMENT  an offset past a buffer's end
+//            MTL_KERNEL_FAULT      of the command buffer: it touched memory
+//                                  that is not there
+// Source     CUDA: cuLaunchHostFunc, with pieces
+MTL_API void mtl_command_buffer_host_work(mtl_command_buffer *command_buffer,
+                                          const mtl_host_work *work);
 
 // Times of CLOCK_MONOTONIC in nanoseconds, 0 until known: when the queue took
 // the command buffer up (kernel) and when its work ran (device). Compiling code

@@ -46,6 +46,7 @@ typedef struct mtl_device_info {
   uint64_t buffer_offset_alignment_bytes;     // of offsets in set_buffer; 1
   uint32_t compute_units;                     // threadgroups that run at once
   bool has_unified_memory;
+  bool runs_host_work;  // mtl_command_buffer_host_work
 } mtl_device_info;
 
 // Lists the devices of this machine, the default one first.

@@ -122,6 +122,7 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_COPY_BOX,
   MTLI_COMMAND_FILL,
   MTLI_COMMAND_SYNCHRONIZE,
+  MTLI_COMMAND_HOST_WORK,
   MTLI_COMMAND_WAIT,
   MTLI_COMMAND_SIGNAL,
 } mtli_command_kind;
@@ -151,6 +152,17 @@ typedef struct mtli_dispatch {
   size_t indirect_offset_bytes;  // count the threadgroups
   const char *debug_group;       // names joined by "/"; NULL outside of groups
 } mtli_dispatch;
+
+// mtl_host_work, recorded.
+typedef struct mtli_host_work {
+  mtl_host_work_function *function;
+  const char *name;
+  const void *arguments;
+  void **addresses;  // gpu_address plus offset of each buffer
+  size_t scratch_bytes;
+  uint64_t piece_count;  // never 0
+  uint64_t piece_ns;
+} mtli_host_work;
 
 // One side of a copy of rows of bytes: texels of a texture, or a buffer's.
 typedef struct mtli_box_side {
@@ -192,6 +204,7 @@ struct mtli_command {
     struct {
       mtl_buffer *buffer;  // managed
     } synchronize;
+    mtli_host_work host_work;
     struct {
       mtl_event *event;
       uint64_t value;

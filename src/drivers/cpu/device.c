@@ -44,6 +44,7 @@ static void info_fill(cpu_device *cpu) {
   info->buffer_offset_alignment_bytes = 1;
   info->compute_units = cpu_pool_threads(cpu->pool);
   info->has_unified_memory = !cpu_is_discrete(&cpu->device);
+  info->runs_host_work = true;
 }
 
 mtl_status cpu_device_open(mtl_device *device) {

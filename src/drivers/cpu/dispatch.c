@@ -180,10 +180,9 @@ void cpu_dispatch_prepare(const mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
   // An indirect grid is whole threadgroups.
-  const cpu_classes classes =
-      cpu_classes_of(dispatch->indirect ? dispatch->group_threads
-                                        : dispatch->grid_threads,
-                     dispatch->group_threads);
+  const cpu_classes classes = cpu_classes_of(
+      dispatch->indirect ? dispatch->group_threads : dispatch->grid_threads,
+      dispatch->group_threads);
   cpu_code_prepare(pipeline, classes.whole);
   cpu_code_prepare(pipeline, classes.edge);
 }
@@ -284,9 +283,8 @@ static void copy_rows(cpu_job *job, uint64_t first, uint64_t end,
   const mtli_command *command = job->command;
   const mtli_box_side *source = &command->copy_box.source;
   const mtli_box_side *target = &command->copy_box.target;
-  const char *from =
-      (const char *)(uintptr_t)source->buffer->gpu_address +
-      source->offset_bytes;
+  const char *from = (const char *)(uintptr_t)source->buffer->gpu_address +
+                     source->offset_bytes;
   char *to =
       (char *)(uintptr_t)target->buffer->gpu_address + target->offset_bytes;
   for (uint64_t i = first; i < end; i++) {
@@ -337,4 +335,38 @@ void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context) {
   run_blit(queue, command, fill_pieces, command->fill.length_bytes, context);
+}
+
+// Behind the place where a kernel's code would keep its position.
+enum {
+  HOST_SCRATCH_OFFSET =
+      (sizeof(mtli_cpu_position) + MTLI_CPU_SCRATCH_ALIGNMENT - 1) /
+      MTLI_CPU_SCRATCH_ALIGNMENT * MTLI_CPU_SCRATCH_ALIGNMENT
+};
+
+static void host_pieces(cpu_job *job, uint64_t first, uint64_t end,
+                        cpu_context *context) {
+  const mtli_host_work *work = &job->command->host_work;
+  work->function(work->arguments, work->addresses,
+                 (char *)context->scratch + HOST_SCRATCH_OFFSET, first, end);
+}
+
+void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
+                       cpu_context *context) {
+  const mtli_host_work *work = &command->host_work;
+  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
+  job->run = host_pieces;
+  job->scratch_bytes = HOST_SCRATCH_OFFSET + work->scratch_bytes;
+  job->piece_count = work->piece_count;
+  const bool is_worth_sharing = cpu_pool_threads(queue->pool) > 1 &&
+                                work->piece_count > 1 &&
+                                work->piece_count * work->piece_ns > SHARE_NS;
+  if (!is_worth_sharing) {
+    _Atomic uint64_t lately_ns = work->piece_ns;
+    run_job(queue, job, &lately_ns, context);
+    return;
+  }
+  job->queue = queue;
+  atomic_store_explicit(&job->next_piece, 0, memory_order_relaxed);
+  share(queue, job, work->piece_ns, context);
 }

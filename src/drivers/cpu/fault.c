@@ -308,6 +308,11 @@ static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
 static void report(const cpu_job *job, const cpu_context *context) {
   char what[512];
   describe(job, context, what, sizeof what);
+  if (job->command->kind == MTLI_COMMAND_HOST_WORK) {
+    cpu_queue_fail(job->queue, MTL_KERNEL_FAULT, "host work '%s' failed: %s",
+                   job->command->host_work.name, what);
+    return;
+  }
   if (job->command->kind != MTLI_COMMAND_DISPATCH) {
     cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
                    "a blit reached memory that is gone: %s", what);
