@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ops_convolution.c: convolutions of one to three dimensions.
-#include "stream/ops_parts.h"
-
-// `convolution` of convolution.metal.
-typedef struct convolution {
-  int32_t in_size[3], out_size[3], window[3];
-  int32_t stride[3], padding[3], dilation[3];
-  uint32_t in_channels, out_channels;
-  uint32_t groups;
-  uint32_t has_bias;
-  int64_t in_strides[5], weight_strides[5], out_strides[5];
-  int64_t bias_stride;
-} convolution;
+#include "stream/ops_host.h"
 
 static const char name[] = "convolution";
 
@@ -97,12 +86,13 @@ static void fill_strides(const mtl_tensor *tensor, int64_t strides[5]) {
   }
 }
 
-static convolution arguments_of(const mtl_tensor *in, const mtl_tensor *weight,
-                                const mtl_tensor *bias,
-                                const mtl_convolution_desc *desc,
-                                const mtl_tensor *out) {
+static ops_convolution arguments_of(const mtl_tensor *in,
+                                    const mtl_tensor *weight,
+                                    const mtl_tensor *bias,
+                                    const mtl_convolution_desc *desc,
+                                    const mtl_tensor *out) {
   const int64_t groups = or_one(desc->groups);
-  convolution it = {
+  ops_convolution it = {
       .in_channels = (uint32_t)(in->sizes[1] / groups),
       .out_channels = (uint32_t)(out->sizes[1] / groups),
       .groups = (uint32_t)groups,
@@ -145,6 +135,32 @@ static mtl_status check(const mtl_tensor *in, const mtl_tensor *weight,
   return MTL_OK;
 }
 
+// Of threadgroups of 32 threads: the width that wastes few lanes of a row.
+static uint64_t group_width(uint64_t row) {
+  uint64_t width = 32;
+  while (width > 1 && width / 2 >= row) {
+    width /= 2;
+  }
+  return width;
+}
+
+static mtl_status convolve_depthwise(mtl_stream *stream, ops_dispatch dispatch,
+                                     const ops_convolution *it,
+                                     uint64_t batches) {
+  enum { LINES = 0, CHANNELS = 2 };
+  const bool is_last = it->in_strides[1] == 1 && it->groups > 1;
+  const uint64_t lines = (uint64_t)it->out_size[1] * (uint64_t)it->out_size[0];
+  const uint64_t width = (uint64_t)it->out_size[2];
+  dispatch.kernel = "convolve_depthwise";
+  dispatch.constants[4] = is_last ? CHANNELS : LINES;
+  dispatch.grid_threads[0] = is_last ? it->groups : width;
+  dispatch.grid_threads[1] = is_last ? lines * width : lines;
+  dispatch.grid_threads[2] = is_last ? batches : batches * it->groups;
+  dispatch.group_threads[0] = group_width(dispatch.grid_threads[0]);
+  dispatch.group_threads[1] = 32 / dispatch.group_threads[0];
+  return ops_record(stream, &dispatch);
+}
+
 static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
                            const mtl_tensor *weight, const mtl_tensor *bias,
                            const mtl_convolution_desc *desc,
@@ -153,28 +169,34 @@ static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
   if (mtl_tensor_count(out) == 0) {
     return MTL_OK;
   }
-  const convolution it = arguments_of(in, weight, bias, desc, out);
-  // Threadgroups of 32 threads or more whose rows waste few lanes.
-  uint64_t width = 32;
-  while (width > 1 && width / 2 >= (uint64_t)it.out_size[2]) {
-    width /= 2;
+  const ops_convolution it = arguments_of(in, weight, bias, desc, out);
+  bool is_done = false;
+  if (!desc->transposed) {
+    STREAM_TRY(
+        ops_host_convolution(stream, in, weight, bias, &it, out, &is_done));
+  }
+  if (is_done) {
+    return MTL_OK;
   }
   const uint64_t blocks = (it.out_channels + 7) / 8;
-  return ops_record(
-      stream,
-      &(ops_dispatch){
-          .source = ops_convolution_metal,
-          .kernel = "convolve",
-          .constants = {in->type, weight->type, bias ? bias->type : out->type,
-                        out->type, desc->transposed},
-          .tensors = {in, weight, bias, out},
-          .tensor_count = 4,
-          .arguments = &it,
-          .arguments_bytes = sizeof it,
-          .grid_threads = {(uint64_t)it.out_size[2],
-                           (uint64_t)it.out_size[1] * (uint64_t)it.out_size[0],
-                           (uint64_t)out->sizes[0] * it.groups * blocks},
-          .group_threads = {width, 32 / width, 1}});
+  const uint64_t width = group_width((uint64_t)it.out_size[2]);
+  const ops_dispatch dispatch = {
+      .source = ops_convolution_metal,
+      .kernel = "convolve",
+      .constants = {in->type, weight->type, bias ? bias->type : out->type,
+                    out->type, desc->transposed},
+      .tensors = {in, weight, bias, out},
+      .tensor_count = 4,
+      .arguments = &it,
+      .arguments_bytes = sizeof it,
+      .grid_threads = {(uint64_t)it.out_size[2],
+                       (uint64_t)it.out_size[1] * (uint64_t)it.out_size[0],
+                       (uint64_t)out->sizes[0] * it.groups * blocks},
+      .group_threads = {width, 32 / width, 1}};
+  return !desc->transposed && it.in_channels == 1 && it.out_channels == 1
+             ? convolve_depthwise(stream, dispatch, &it,
+                                  (uint64_t)out->sizes[0])
+             : ops_record(stream, &dispatch);
 }
 
 mtl_status mtl_ops_convolution(mtl_stream *stream, const mtl_tensor *in,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ops_matmul.c: matrix products in half, bfloat and float.
-#include "stream/ops_parts.h"
+#include "stream/ops_host.h"
 
 // `matmul` of matmul.metal.
 typedef struct matmul {
@@ -125,7 +125,11 @@ static mtl_status multiply(mtl_stream *stream, const mtl_tensor *a,
   if (batches * arguments.m * arguments.n == 0) {
     return MTL_OK;
   }
-  return record(stream, &it, &arguments, batches);
+  bool is_done = false;
+  STREAM_TRY(ops_host_matmul(stream, &it.a, &it.b,
+                             it.has_bias ? &it.bias : NULL, arguments.alpha,
+                             arguments.beta, out, &is_done));
+  return is_done ? MTL_OK : record(stream, &it, &arguments, batches);
 }
 
 mtl_status mtl_ops_matmul(mtl_stream *stream, const mtl_tensor *a,

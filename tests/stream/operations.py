@@ -4,6 +4,9 @@
 
   operations.py --list        the names of all tests
   operations.py NAME          runs one; exit status 0 if it passed
+  operations.py --library NAME ...  the same for what host libraries do, with
+                              METTLE_HOST_LIBRARY=NAME; passes where the
+                              library cannot be had
 
 Tolerances: sums of n products in float are within a few n * 2^-24 of the
 magnitudes added up, results are rounded to their type (half 2^-11, bfloat
@@ -243,6 +246,37 @@ def products_of_all_types_and_sizes():
             product(random(m, k), random(k, n), kind)
 
 
+def products_large():
+    # Several tiles, and every kind of operand that has to be packed.
+    for kind in TOLERANCE:
+        product(random(150, 260), random(260, 310), kind)
+    product(random(260, 150).T, random(310, 260).T, "bfloat")
+    product(random(200, 520)[:, ::2], random(520, 300)[::2],
+            "float", random(300), 0.25, -1.5)
+    product(random(70, 300), random(300, 200), "float", random(70, 1), 1.0, 1.0)
+    product(random(3, 90, 100), random(3, 100, 80), "half",
+            random(3, 1, 80), 1.0, 1.0)
+
+
+def products_into_columns():
+    out = make(np.zeros((60, 90), np.float32).T, "float")
+    a, b = Array(random(90, 70)), Array(random(70, 60))
+    call("mtl_ops_matmul", a, b, None, ctypes.c_double(1), ctypes.c_double(0),
+         out)
+    x, y = a.numpy().astype(float), b.numpy().astype(float)
+    agree(out.numpy(), x @ y, TOLERANCE["float"], abs(x) @ abs(y))
+
+
+def products_add_to_their_result():
+    a, b, out = Array(random(40, 64)), Array(random(64, 50)), Array(
+        random(40, 50))
+    x, y, z = (t.numpy().astype(float) for t in (a, b, out))
+    call("mtl_ops_matmul", a, b, out, ctypes.c_double(1), ctypes.c_double(2),
+         out)
+    agree(out.numpy(), x @ y + 2 * z, TOLERANCE["float"],
+          abs(x) @ abs(y) + abs(z))
+
+
 def products_with_transposed_operands():
     for m, n, k in ((5, 6, 7), (1, 40, 96), (3, 33, 65), (20, 20, 200)):
         a, b = random(k, m).T, random(n, k).T
@@ -427,6 +461,24 @@ def convolution_channels_last():
              channels_last=True)
     convolve(random(1, 8, 8, 8), random(8, 1, 3, 3), groups=8, stride=2,
              channels_last=True)
+
+
+def convolution_large():
+    for last in (False, True):
+        convolve(random(2, 20, 30, 33), random(70, 20, 3, 3), random(70),
+                 padding=1, channels_last=last)
+        convolve(random(1, 32, 29, 31), random(64, 16, 3, 2), stride=(2, 1),
+                 dilation=(1, 2), padding=(1, 3), groups=2, channels_last=last)
+        convolve(random(2, 48, 17, 19), random(40, 48, 1, 1), random(40),
+                 channels_last=last)
+        convolve(random(2, 16, 6, 7, 9), random(24, 16, 2, 3, 3), random(24),
+                 padding=(0, 1, 1), channels_last=last)
+        convolve(random(3, 40, 9, 9), random(40, 1, 5, 5), random(40),
+                 padding=2, groups=40, channels_last=last)
+        convolve(random(1, 24, 20, 20), random(32, 24, 3, 3), random(32),
+                 padding=1, kind="bfloat", channels_last=last)
+    convolve(random(2, 3, 500), random(40, 3, 9), random(40), stride=2)
+    convolve(random(1, 16, 5, 5), random(200, 16, 5, 5), random(200))
 
 
 def convolution_of_half_and_bfloat():
@@ -620,11 +672,17 @@ def main():
     tests = {name: value for name, value in globals().items()
              if isinstance(value, types.FunctionType) and name != "main"
              and not inspect.signature(value).parameters}
-    if sys.argv[1:] == ["--list"]:
+    arguments = sys.argv[1:]
+    if arguments[0] == "--library":
+        os.environ["METTLE_HOST_LIBRARY"] = arguments[1]
+        tests = {name: test for name, test in tests.items() if name.startswith(
+            ("products", "convolution", "attention"))}
+        arguments = arguments[2:]
+    if arguments == ["--list"]:
         print("\n".join(tests))
         return 0
     check(LIBRARY.mtl_stream_create(None, None, ctypes.byref(STREAM)))
-    tests[sys.argv[1]]()
+    tests[arguments[0]]()
     return 0
 
 

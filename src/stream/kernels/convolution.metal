@@ -114,3 +114,51 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
     store(type_3, out, to, start + sums[o]);
   }
 }
+
+// One input and one output channel in each group: a thread for each element of
+// the output. Along the lanes lie channels where option is 2, as the input's
+// do, otherwise the last dimension.
+kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
+                               device const uchar *weight [[buffer(1)]],
+                               device const uchar *bias [[buffer(2)]],
+                               device uchar *out [[buffer(3)]],
+                               constant convolution &p [[buffer(4)]],
+                               uint3 at [[thread_position_in_grid]]) {
+  const uint channel = option == 2 ? at.x : at.z % p.groups;
+  const long batch = option == 2 ? at.z : at.z / p.groups;
+  const uint line = option == 2 ? at.y / uint(p.out_size[2]) : at.y;
+  const int x = option == 2 ? int(at.y % uint(p.out_size[2])) : int(at.x);
+  const int y = int(line) % p.out_size[1], z = int(line) / p.out_size[1];
+  const long in_base = batch * p.in_strides[0] +
+                       long(channel) * p.in_strides[1];
+  const long w_base = long(channel) * p.weight_strides[0];
+  float sum = 0;
+  for (int kz = 0; kz < p.window[0]; ++kz) {
+    const int iz = z * p.stride[0] - p.padding[0] + kz * p.dilation[0];
+    for (int ky = 0; ky < p.window[1]; ++ky) {
+      const int iy = y * p.stride[1] - p.padding[1] + ky * p.dilation[1];
+      if (uint(iz) >= uint(p.in_size[0]) || uint(iy) >= uint(p.in_size[1])) {
+        continue;
+      }
+      const long row = in_base + iz * p.in_strides[2] + iy * p.in_strides[3];
+      const long w_row = w_base + kz * p.weight_strides[2] +
+                         ky * p.weight_strides[3];
+      for (int kx = 0; kx < p.window[2]; ++kx) {
+        const int ix = x * p.stride[2] - p.padding[2] + kx * p.dilation[2];
+        if (uint(ix) < uint(p.in_size[2])) {
+          sum = fma(load_float(type_0, in, row + ix * p.in_strides[4]),
+                    load_float(type_1, weight,
+                               w_row + kx * p.weight_strides[4]),
+                    sum);
+        }
+      }
+    }
+  }
+  const float start =
+      p.has_bias ? load_float(type_2, bias, long(channel) * p.bias_stride)
+                 : 0.0f;
+  store(type_3, out,
+        batch * p.out_strides[0] + long(channel) * p.out_strides[1] +
+            z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4],
+        start + sum);
+}

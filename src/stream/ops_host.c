@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ops_host.c: host work in a stream's order, and rows of elements as float.
+#include "stream/ops_host.h"
+
+#include <string.h>
+
+#include "stream/host_elements.h"
+#include "stream/host_library.h"
+
+enum {
+  // Of one thread with 256-bit vectors, lowly estimated: what sharing is
+  // decided by.
+  FLOPS_PER_NS = 40,
+  // Long against the cost of packing an operand once more for each piece.
+  PIECE_FLOPS = 4 << 20,
+  PIECES_PER_THREAD = 4,
+};
+
+bool ops_host_is_there(mtl_stream *stream) {
+  const mtl_device_info *info = mtl_device_get_info(mtl_stream_device(stream));
+  return info->runs_host_work && info->has_unified_memory &&
+         host_library_is_there();
+}
+
+uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops) {
+  const uint64_t threads =
+      mtl_device_get_info(mtl_stream_device(stream))->compute_units;
+  const uint64_t worth = flops / PIECE_FLOPS + 1;
+  const uint64_t most = threads * PIECES_PER_THREAD;
+  return threads == 1 ? 1 : worth < most ? worth : most;
+}
+
+static mtl_status check_extent(const char *name, const mtl_tensor *tensor) {
+  if (!tensor->buffer) {
+    return mtl_fail(MTL_INVALID_ARGUMENT, "%s: a tensor has no buffer", name);
+  }
+  const size_t size = mtl_buffer_length(tensor->buffer);
+  const size_t extent_bytes = mtl_tensor_extent_bytes(tensor);
+  if (tensor->offset_bytes > size ||
+      extent_bytes > size - tensor->offset_bytes) {
+    return mtl_fail(MTL_INVALID_ARGUMENT,
+                    "%s: %zu bytes at offset %zu end past a buffer of %zu "
+                    "bytes",
+                    name, extent_bytes, tensor->offset_bytes, size);
+  }
+  return MTL_OK;
+}
+
+static mtl_status record(mtl_stream *stream, const mtl_host_work *work) {
+  STREAM_TRY(mtl_stream_synchronize(stream, MTL_SYNC_NONE));
+  STREAM_TRY(stream_open(stream));
+  mtl_command_buffer_host_work(stream->commands, work);
+  stream->statistics.dispatches += 1;
+  stream->statistics.pending_dispatches += 1;
+  stream_flush(stream);
+  return MTL_OK;
+}
+
+mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *it) {
+  mtl_buffer *buffers[OPS_HOST_TENSORS];
+  size_t offsets_bytes[OPS_HOST_TENSORS];
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < it->tensor_count; ++i) {
+    const mtl_tensor *tensor = it->tensors[i];
+    STREAM_TRY(check_extent(it->name, tensor));
+    buffers[i] = tensor->buffer;
+    offsets_bytes[i] = tensor->offset_bytes;
+    bytes +=
+        (uint64_t)mtl_tensor_count(tensor) * mtl_data_type_size(tensor->type);
+  }
+  const mtl_host_work work = {
+      .name = it->name,
+      .function = it->function,
+      .arguments = it->arguments,
+      .arguments_bytes = it->arguments_bytes,
+      .buffers = buffers,
+      .offsets_bytes = offsets_bytes,
+      .buffer_count = it->tensor_count,
+      .scratch_bytes = it->scratch_bytes,
+      .piece_count = it->piece_count,
+      .piece_ns = it->flops / FLOPS_PER_NS / it->piece_count + 1,
+  };
+  mtl_stream_lock(stream);
+  stream->pending_bytes += bytes;
+  stream->statistics.bytes += bytes;
+  const mtl_status status = record(stream, &work);
+  mtl_stream_unlock(stream);
+  return status;
+}
+
+void host_load_row(mtl_data_type type, const void *data, int64_t from,
+                   int64_t stride, int64_t count, float *target) {
+  if (stride != 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      target[i] = host_load(type, data, from + i * stride);
+    }
+  } else if (type == MTL_TYPE_FLOAT) {
+    memcpy(target, (const float *)data + from, (size_t)count * sizeof *target);
+  } else if (type == MTL_TYPE_BFLOAT) {
+    const uint16_t *row = (const uint16_t *)data + from;
+    for (int64_t i = 0; i < count; ++i) {
+      target[i] = host_float_of_bfloat(row[i]);
+    }
+  } else {
+    const uint16_t *row = (const uint16_t *)data + from;
+    for (int64_t i = 0; i < count; ++i) {
+      target[i] = host_float_of_half(row[i]);
+    }
+  }
+}
+
+void host_store_row(mtl_data_type type, void *data, int64_t to, int64_t stride,
+                    int64_t count, const float *source) {
+  if (type == MTL_TYPE_FLOAT && stride == 1) {
+    memcpy((float *)data + to, source, (size_t)count * sizeof *source);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    host_store(type, data, to + i * stride, source[i]);
+  }
+}

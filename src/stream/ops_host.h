@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ops_host.h: graph operations that a library of the host's does better, on
+// devices that run host work; docs/operations.md has the table.
+#ifndef METTLE_STREAM_OPS_HOST_H
+#define METTLE_STREAM_OPS_HOST_H
+
+#include "stream/ops_parts.h"
+
+enum { OPS_HOST_TENSORS = 4 };
+
+// Whether host work by the library is to be had on stream's device: "cpu", not
+// "cpu-discrete", which checks the portable kernels.
+bool ops_host_is_there(mtl_stream *stream);
+
+typedef struct ops_host_work {
+  const char *name;
+  mtl_host_work_function *function;
+  const void *arguments;
+  size_t arguments_bytes;
+  const mtl_tensor *tensors[OPS_HOST_TENSORS];  // the addresses, in this order
+  uint32_t tensor_count;
+  size_t scratch_bytes;
+  uint64_t piece_count;
+  uint64_t flops;  // of all pieces
+} ops_host_work;
+// Records the work in the stream's order.
+mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *work);
+
+// How many pieces work of so many operations is best cut into.
+uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops);
+
+// out = alpha * (a x b) + beta * bias, the leading dimensions being equal in
+// all; bias may be NULL. *out_done is false if it is left to the kernels.
+mtl_status ops_host_matmul(mtl_stream *stream, const mtl_tensor *a,
+                           const mtl_tensor *b, const mtl_tensor *bias,
+                           float alpha, float beta, const mtl_tensor *out,
+                           bool *out_done);
+
+// `convolution` of convolution.metal. Its shapes: three dimensions, of which
+// the first may be 1.
+typedef struct ops_convolution {
+  int32_t in_size[3], out_size[3], window[3];
+  int32_t stride[3], padding[3], dilation[3];
+  uint32_t in_channels, out_channels;  // of one group
+  uint32_t groups;
+  uint32_t has_bias;
+  // Batch, channel and the three dimensions; weight: its first two, as stored.
+  int64_t in_strides[5], weight_strides[5], out_strides[5];
+  int64_t bias_stride;
+} ops_convolution;
+
+// A forward convolution. *out_done is false if it is left to the kernels.
+mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
+                                const mtl_tensor *weight,
+                                const mtl_tensor *bias,
+                                const ops_convolution *shape,
+                                const mtl_tensor *out, bool *out_done);
+
+#endif
