@@ -54,7 +54,8 @@ enum {
   KERNEL_IS_SINGLE = 1 << 8,
   KERNEL_DEPENDS_ON_ROW = 1 << 9,
   KERNEL_DEPENDS_ON_SINGLE = 1 << 10,
-  KERNEL_FLAGS_END = 1 << 11,
+  KERNEL_IS_EXACT = 1 << 11,
+  KERNEL_FLAGS_END = 1 << 12,
 };
 
 // Bits of a parameter's flags.

@@ -12,6 +12,9 @@ typedef struct mtli_group_class {
   // 32, 16, 8, 4: the threadgroup's rows are multiples of this; 32, too, if it
   // is one row. 1: any rows. 0: not known; the code must be good for all.
   uint32_t row;
+  // The rows are just that long, and there is one plane of them: row number i
+  // begins with thread i * row. Never set for 32, 1 and 0.
+  bool is_exact;
   bool is_single;  // at most 32 threads: one simdgroup, which waits for nobody
 } mtli_group_class;
 
@@ -35,6 +38,8 @@ static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
     while (result.row > 1 && size[0] % result.row) {
       result.row = result.row > MTLI_SHORTEST_ROW ? result.row / 2 : 1;
     }
+    result.is_exact = result.row > 1 && result.row < MTLI_LONGEST_ROW &&
+                      size[0] == result.row && size[2] == 1;
   }
   return result;
 }

@@ -207,6 +207,7 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
   mtli_bytes_append_u32(out, (uint32_t)request->tier);
   mtli_bytes_append_text(out, request->target);
   mtli_bytes_append_u32(out, request->group_class.row);
+  mtli_bytes_append_u32(out, request->group_class.is_exact);
   mtli_bytes_append_u32(out, request->group_class.is_single);
   mtli_bytes_append_text(out, request->dump_after);
   mtli_bytes_append_u64(out, count);
@@ -250,6 +251,7 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->tier = (mtli_tier)tier;
   out_request->target = mtli_cursor_text(&cursor);
   out_request->group_class.row = mtli_cursor_u32(&cursor);
+  out_request->group_class.is_exact = mtli_cursor_u32(&cursor) != 0;
   out_request->group_class.is_single = mtli_cursor_u32(&cursor) != 0;
   out_request->dump_after = mtli_cursor_text(&cursor);
   read_constant_values(&cursor, arena, out_request);

@@ -48,7 +48,7 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true},
+     .group_class = {16, true, true},
      .depends_on_row = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
@@ -155,6 +155,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK_EQUAL(scale->static_threadgroup_bytes, 1024);
   CHECK_EQUAL(scale->tier, MTLI_TIER_1);
   CHECK_EQUAL(scale->group_class.row, 16);
+  CHECK(scale->group_class.is_exact);
   CHECK(scale->group_class.is_single);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);

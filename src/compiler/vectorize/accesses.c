@@ -196,10 +196,36 @@ static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
   return lanes_shuffle(e, vector, NULL, lanes, count);
 }
 
-static LLVMValueRef row_address(lanes_emitter *e, LLVMValueRef firsts,
+// The first value of one of the runs that an operand has at a width.
+static LLVMValueRef first_of_run(lanes_emitter *e, LLVMValueRef operand,
+                                 uint32_t width, uint32_t run) {
+  if (lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+    return lanes_scalar(e, operand, 0);
+  }
+  return LLVMBuildExtractElement(e->builder, lanes_form(e, operand, 0, width),
+                                 mtlc_i32(e->context, run), "");
+}
+
+// The address of a row: computed for each on its own, so that what rows have in
+// common stays out of vectors, which are dear to take apart.
+static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
                                 uint32_t row) {
-  return LLVMBuildExtractElement(e->builder, firsts, mtlc_i32(e->context, row),
-                                 "");
+  const uint32_t width = LANES / a->shape.row;
+  if (a->first || !LLVMIsAGetElementPtrInst(a->pointer) ||
+      lanes_offset_scale(e->values, a->pointer) != 1) {
+    return LLVMBuildExtractElement(e->builder,
+                                   lanes_form(e, a->pointer, 0, width),
+                                   mtlc_i32(e->context, row), "");
+  }
+  const uint32_t count = (uint32_t)LLVMGetNumOperands(a->pointer);
+  LLVMValueRef *indices = lanes_allocate(e->arena, count, sizeof *indices);
+  for (uint32_t i = 1; i < count; i++) {
+    indices[i - 1] = first_of_run(e, LLVMGetOperand(a->pointer, i), width, row);
+  }
+  return LLVMBuildGEP2(
+      e->builder, LLVMGetGEPSourceElementType(a->pointer),
+      first_of_run(e, LLVMGetOperand(a->pointer, 0), width, row), indices,
+      count - 1, "");
 }
 
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
@@ -210,13 +236,12 @@ static void load_rows(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *out_components) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row * a->count;
-  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
   for (uint32_t r = 0; r < LANES / row; r++) {
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length),
-                           row_address(e, firsts, r), a->alignment,
-                           piece(e, mask, r * length, length));
+                                 row_address(e, a, r), a->alignment,
+                                 piece(e, mask, r * length, length));
   }
   lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
                    a->count, out_components);
@@ -225,7 +250,6 @@ static void load_rows(lanes_emitter *e, const lanes_access *a,
 // One element for each row, read if any thread of the row wants it.
 static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   const uint32_t row = a->shape.row;
-  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
   LLVMTypeRef one = LLVMVectorType(a->element, 1);
   LLVMTypeRef bit = LLVMVectorType(e->types.i1, 1);
   LLVMTypeRef bits_type = LLVMIntTypeInContext(e->context, row);
@@ -236,7 +260,7 @@ static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
     LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntNE, bits,
                                      LLVMConstNull(bits_type), "");
     LLVMValueRef value =
-        lanes_masked_load(e, one, row_address(e, firsts, r), a->alignment,
+        lanes_masked_load(e, one, row_address(e, a, r), a->alignment,
                           LLVMBuildBitCast(e->builder, any, bit, ""));
     value =
         LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0), "");
@@ -250,12 +274,11 @@ static void store_rows(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row * a->count;
-  LLVMValueRef firsts = lanes_form(e, a->pointer, 0, LANES / row);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
   for (uint32_t r = 0; r < LANES / row; r++) {
     lanes_masked_store(e, piece(e, all, r * length, length),
-                       row_address(e, firsts, r), a->alignment,
+                       row_address(e, a, r), a->alignment,
                        piece(e, mask, r * length, length));
   }
 }

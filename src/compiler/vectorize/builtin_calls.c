@@ -118,6 +118,13 @@ static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
   if (row == LANES) {
     return parameter(e, (lanes_parameter)(LANES_X + dimension));
   }
+  if (e->values->is_exact) {
+    LLVMValueRef zero = u32(e, 0);
+    LLVMValueRef first_row =
+        LLVMBuildUDiv(e->prologue, parameter(e, LANES_FIRST), u32(e, row), "");
+    return dimension == 1 ? lanes_from(e, first_row, 1, LANES / row)
+                          : lanes_splat_to(e, e->prologue, zero, LANES / row);
+  }
   LLVMValueRef rest =
       lanes_from(e, parameter(e, LANES_FIRST), row, LANES / row);
   for (uint32_t d = 0;; d++) {

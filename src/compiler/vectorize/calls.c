@@ -220,6 +220,9 @@ static lanes_shape shape_of_position(const lanes_values *values,
                  ? along_row(values, 0, values->row > 1 ? GRID_BITS : 32)
                  : across_rows(values, 32);
     case MTLI_THREAD_POSITION_IN_THREADGROUP:
+      if (values->is_exact && dimension == 0) {
+        return along_row(values, LANES_ALIGN_ANY, row_align);
+      }
       return dimension == 0 ? along_row(values, row_align, GROUP_BITS)
                             : across_rows(values, GROUP_BITS);
     case MTLI_THREAD_INDEX_IN_THREADGROUP:

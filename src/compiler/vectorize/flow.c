@@ -27,8 +27,9 @@ static bool is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
     return true;
   }
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-  return (opcode == LLVMGetElementPtr || opcode == LLVMZExt) &&
-         lanes_width(e, instruction) == LANES;
+  const uint32_t width = lanes_width(e, instruction);
+  return (opcode == LLVMGetElementPtr && width > 1) ||
+         (opcode == LLVMZExt && width == LANES);
 }
 
 // Where a use of value reads it: at the end of the edge's block for a phi.

@@ -292,13 +292,14 @@ static bool find_divergent_branches(lanes_values *values, uint32_t *way) {
 }
 
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, lanes_values *out_values) {
+                       uint8_t row, bool is_exact, lanes_values *out_values) {
   mtli_arena *arena = graph->arena;
   *out_values = (lanes_values){
       .arena = arena,
       .graph = graph,
       .data = data,
       .row = row,
+      .is_exact = is_exact,
       .divergent_branch = lanes_allocate(arena, graph->node_count, 1),
       .joins = lanes_allocate(arena, graph->node_count, 1),
       .masked = lanes_allocate(arena, graph->node_count, 1),

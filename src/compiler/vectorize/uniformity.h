@@ -20,8 +20,9 @@ typedef struct lanes_values {
   mtli_arena *arena;
   const lanes_graph *graph;
   LLVMTargetDataRef data;
-  uint8_t row;  // threads of a row of the threadgroup that are together in a
-                // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
+  uint8_t row;    // threads of a row of the threadgroup that are together in a
+                  // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
+  bool is_exact;  // rows are as long as that (group_class.h)
 
   lanes_map numbers;    // instruction to number
   LLVMValueRef *items;  // [count], in emission order
@@ -45,7 +46,7 @@ typedef struct lanes_values {
 
 // Numbers the instructions of the graph's blocks and finds all of the above.
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, lanes_values *out_values);
+                       uint8_t row, bool is_exact, lanes_values *out_values);
 
 // Returns the shape of an operand: an instruction or a constant.
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);

@@ -175,7 +175,10 @@ static void report_variant(const lanes_emitter *e) {
 static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   lanes_values values;
   lanes_plan plan;
-  lanes_values_find(&v->graph, v->data, row, &values);
+  lanes_values_find(
+      &v->graph, v->data, row,
+      v->kernel->group_class.is_exact && row == v->kernel->group_class.row,
+      &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = {
       .kernel = v->kernel,

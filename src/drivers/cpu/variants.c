@@ -43,13 +43,18 @@ cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
     const mtli_group_class edge = mtli_group_class_of(size, grid_threads[0]);
     // Few classes: what does not fit the code for the others takes any code.
     classes.edge.row = edge.row >= classes.whole.row ? classes.whole.row : 1;
+    // Shorter rows than the others', which are just as long as their class.
+    classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
+    classes.edge.is_exact = false;
   }
   return classes;
 }
 
 static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
-  return (!kernel->depends_on_row || kernel->group_class.row == wanted.row) &&
+  return (!kernel->depends_on_row ||
+          (kernel->group_class.row == wanted.row &&
+           kernel->group_class.is_exact == wanted.is_exact)) &&
          (!kernel->depends_on_single ||
           kernel->group_class.is_single == wanted.is_single);
 }
@@ -60,6 +65,7 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
   return (mtli_group_class){
       .row = kernel->depends_on_row ? wanted.row : kernel->group_class.row,
+      .is_exact = kernel->depends_on_row && wanted.is_exact,
       .is_single = kernel->depends_on_single && wanted.is_single};
 }
 
@@ -113,6 +119,7 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
   cpu_variant *variant =
       atomic_load_explicit(&pipeline->variants, memory_order_acquire);
   while (variant && (variant->group_class.row != wanted.row ||
+                     variant->group_class.is_exact != wanted.is_exact ||
                      variant->group_class.is_single != wanted.is_single)) {
     variant = variant->next;
   }
@@ -138,8 +145,7 @@ static cpu_variant *add(cpu_pipeline *pipeline, mtli_group_class wanted) {
 // an attempt has begun, whose task is to be posted.
 static mtl_status go_on(cpu_variant *variant, bool may_retry,
                         bool *out_begins) {
-  const bool is_pending =
-      mtli_timeline_value(&variant->ended) < variant->begun;
+  const bool is_pending = mtli_timeline_value(&variant->ended) < variant->begun;
   const bool has_failed = !is_pending && variant->status != MTL_OK;
   if (!variant->begun || (has_failed && may_retry)) {
     *out_begins = true;
@@ -168,9 +174,8 @@ static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
   variant = find(pipeline, wanted);
   variant = variant ? variant : add(pipeline, wanted);
   const mtl_status status =
-      variant
-          ? go_on(variant, may_retry, &begins)
-          : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
+      variant ? go_on(variant, may_retry, &begins)
+              : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
   mtli_lane *lane = variant ? variant->lane : NULL;
   pthread_mutex_unlock(&pipeline->lock);
   if (status == MTL_OK && begins) {
@@ -212,8 +217,7 @@ bool cpu_variant_watch(cpu_variant *variant, mtli_watcher *watcher) {
 }
 
 void cpu_variants_free(cpu_pipeline *pipeline) {
-  const bool is_inherited =
-      mtli_device_is_inherited(pipeline->pipeline.device);
+  const bool is_inherited = mtli_device_is_inherited(pipeline->pipeline.device);
   // Relaxed: this thread has the last reference.
   cpu_variant *variant =
       atomic_load_explicit(&pipeline->variants, memory_order_relaxed);
