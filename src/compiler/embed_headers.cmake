@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # embed_headers.cmake: writes an assembler file with the table of headers.h,
 # each header by .incbin. Run with -DOUTPUT=file -DFOLDER=src/compiler/metal.
-file(GLOB headers ${FOLDER}/*)
+file(GLOB_RECURSE headers RELATIVE ${FOLDER} ${FOLDER}/*)
 list(SORT headers)
 set(texts "")
 set(table "")
 set(number 0)
-foreach(header IN LISTS headers)
-  get_filename_component(name ${header} NAME)
+foreach(name IN LISTS headers)
   string(APPEND texts "name_${number}: .asciz \"${name}\"\n"
-    "text_${number}: .incbin \"${header}\"\nend_${number}: .byte 0\n")
+    "text_${number}: .incbin \"${FOLDER}/${name}\"\nend_${number}: .byte 0\n")
   string(APPEND table
     "  .quad name_${number}, text_${number}, end_${number} - text_${number}\n")
   math(EXPR number "${number} + 1")

@@ -67,7 +67,7 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     if (IsFile && askClient(Name, Text)) return makeStatus(Name, Text);
     if (IsFile ||
         (!StringRef(Name).starts_with(StringRef(CallbackDir).drop_back()) &&
-         Name + "/" != LibraryDir && Name != "/mettle"))
+         !isLibraryDir(Name)))
       return std::make_error_code(std::errc::no_such_file_or_directory);
     return llvm::vfs::Status(Name, identity(Name), {}, 0, 0, 0,
                              llvm::sys::fs::file_type::directory_file,
@@ -89,6 +89,12 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
  private:
   static bool isVirtual(StringRef Name) {
     return Name.starts_with("/mettle/") || Name == "/mettle";
+  }
+
+  bool isLibraryDir(const std::string &Name) const {
+    for (const auto &File : Files)
+      if (File.first().starts_with(Name + "/")) return true;
+    return false;
   }
 
   static llvm::sys::fs::UniqueID identity(StringRef Name) {

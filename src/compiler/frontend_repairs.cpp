@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend_repairs.cpp: six functions of clang 19 that refuse what Metal
+// frontend_repairs.cpp: seven functions of clang 19 that refuse what Metal
 // takes, put right. It stands beside frontend.cpp because the linker's --wrap
 // (CMakeLists.txt) sends clang's own calls of these functions here and gives
 // their bodies the prefix __real_; their mangled names are the interface.
@@ -15,6 +15,8 @@
 //                           and templates that are instantiated drop the cast
 //   float f() device        member functions for objects in an address space,
 //                           which clang knows in C++ for OpenCL alone
+//   template <uint N>       a vector's size is deduced as any integer, as if
+//   f(vec<float, N>)        vectors were clang's own and not a class
 //   "text"                  string literals are in the constant address space
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -43,6 +45,10 @@ using namespace clang;
   "eratorKindEPNS_4ExprEb"
 #define NUMBER "_ZN5clang4Sema20ActOnNumericConstantERKNS_5TokenEPNS_5ScopeE"
 #define DECLARATOR "_ZN5clang4Sema20GetTypeForDeclaratorERNS_10DeclaratorE"
+#define ARGUMENT                                                           \
+  "_ZN5clang4Sema21CheckTemplateArgumentEPNS_9NamedDeclERNS_19TemplateArg" \
+  "umentLocES2_NS_14SourceLocationES5_jRN4llvm15SmallVectorImplINS_16Temp" \
+  "lateArgumentEEESA_NS0_25CheckTemplateArgumentKindE"
 #define LITERAL \
   "_ZNK5clang10ASTContext25getStringLiteralArrayTypeENS_8QualTypeEj"
 
@@ -70,6 +76,17 @@ QualType realLiteral(const ASTContext *, QualType,
                      unsigned) __asm__("__real_" LITERAL);
 QualType wrapLiteral(const ASTContext *, QualType,
                      unsigned) __asm__("__wrap_" LITERAL);
+
+bool wrapArgument(Sema *, NamedDecl *, TemplateArgumentLoc &, NamedDecl *,
+                  SourceLocation, SourceLocation, unsigned,
+                  llvm::SmallVectorImpl<TemplateArgument> &,
+                  llvm::SmallVectorImpl<TemplateArgument> &,
+                  Sema::CheckTemplateArgumentKind) __asm__("__wrap_" ARGUMENT);
+bool realArgument(Sema *, NamedDecl *, TemplateArgumentLoc &, NamedDecl *,
+                  SourceLocation, SourceLocation, unsigned,
+                  llvm::SmallVectorImpl<TemplateArgument> &,
+                  llvm::SmallVectorImpl<TemplateArgument> &,
+                  Sema::CheckTemplateArgumentKind) __asm__("__real_" ARGUMENT);
 
 namespace {
 
@@ -266,4 +283,16 @@ TypeSourceInfo *wrapDeclarator(Sema *S, Declarator &D) {
 QualType wrapLiteral(const ASTContext *C, QualType Element, unsigned Length) {
   return realLiteral(
       C, C->getAddrSpaceQualType(Element, LangAS::sycl_global_host), Length);
+}
+
+bool wrapArgument(Sema *S, NamedDecl *Parameter, TemplateArgumentLoc &Argument,
+                  NamedDecl *Template, SourceLocation Begin, SourceLocation End,
+                  unsigned PackIndex,
+                  llvm::SmallVectorImpl<TemplateArgument> &Sugared,
+                  llvm::SmallVectorImpl<TemplateArgument> &Canonical,
+                  Sema::CheckTemplateArgumentKind Kind) {
+  // What comes from an array's bound may be of any integral type.
+  if (Kind == Sema::CTAK_Deduced) Kind = Sema::CTAK_DeducedFromArrayBound;
+  return realArgument(S, Parameter, Argument, Template, Begin, End, PackIndex,
+                      Sugared, Canonical, Kind);
 }

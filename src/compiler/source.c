@@ -130,7 +130,7 @@ static void put_threadgroup_storage(rewriter *r, size_t behind_name) {
 // Does a variable's declaration start here whose address space follows its
 // type, as `S threadgroup s`? Returns where the space is, or 0.
 static size_t trailing_threadgroup(const rewriter *r) {
-  static const char *const statements[] = {"return", "goto", "case", "using",
+  static const char *const statements[] = {"return",  "goto",   "case", "using",
                                            "typedef", "delete", "throw"};
   enum { MOST_TOKENS = 64 };
   if (r->kind != SCOPE_BLOCK || r->depth != 0 || r->position != r->statement ||
@@ -393,6 +393,24 @@ static bool put_object_space(rewriter *r) {
          mtlc_put_object_space(r);
 }
 
+// Drops `coherent` and `coherent(device)` in front of a type: memory is
+// coherent between the threads of every device here.
+static bool skip_coherent(rewriter *r) {
+  if (!is_word(r, r->position, "coherent")) {
+    return false;
+  }
+  size_t end = r->position + 1;
+  if (is_mark(r, end, "(") &&
+      (is_word(r, end + 1, "__attribute__") || is_mark(r, end + 1, ")"))) {
+    end = skip_group(r, end, far_ahead(r, end));
+  }
+  if (end == 0 || token_at(r, end)->kind != MTLC_TOKEN_WORD) {
+    return false;
+  }
+  r->position = end;
+  return true;
+}
+
 static const char *const replaced_by_extern[] = {"static", "constexpr",
                                                  "inline"};
 
@@ -414,10 +432,12 @@ bool mtlc_rewrite_tokens(const mtlc_token *tokens, size_t count,
       r.position++;
     } else if (put_object_space(&r)) {
       continue;
+    } else if (skip_coherent(&r)) {
+      continue;
     } else if (declares_threadgroup_variable(&r)) {
-      put_threadgroup_storage(
-          &r, skip_specifiers_and_name(
-                  &r, r.position + THREADGROUP_KEYWORD_TOKENS));
+      put_threadgroup_storage(&r,
+                              skip_specifiers_and_name(
+                                  &r, r.position + THREADGROUP_KEYWORD_TOKENS));
       put_range(&r, r.position, r.position + THREADGROUP_KEYWORD_TOKENS);
       r.position += THREADGROUP_KEYWORD_TOKENS;
     } else {

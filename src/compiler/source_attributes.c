@@ -5,7 +5,8 @@
 
 // How the arguments of an attribute travel.
 typedef enum attribute_form {
-  FORM_BARE,       // dropped: no compute function needs them
+  FORM_BARE,       // the name alone: what else there is, no kernel needs
+  FORM_NOTHING,    // dropped: names for the stages of a graphics pipeline
   FORM_ARGUMENTS,  // constant expressions
   FORM_TEXT,       // a string, joined to the name
   FORM_CONSTANT,   // function_constant: an index or a reference
@@ -66,7 +67,7 @@ static const attribute known_attributes[] = {
     ATTRIBUTE(color, BARE),
     ATTRIBUTE(depth, BARE),
     ATTRIBUTE(stencil, BARE),
-    ATTRIBUTE(user, BARE),
+    ATTRIBUTE(user, NOTHING),
     ATTRIBUTE(flat, BARE),
     ATTRIBUTE(center_perspective, BARE),
     ATTRIBUTE(center_no_perspective, BARE),
@@ -184,7 +185,8 @@ static void put_elements(rewriter *r, size_t begin, size_t end, bool metal) {
     const size_t stop = element_end(r, i, end);
     const element e = read_element(r, i, stop);
     const bool is_metal = e.known != NULL || e.is_gnu;
-    if (i < stop && is_metal == metal) {
+    const bool is_dropped = e.known != NULL && e.known->form == FORM_NOTHING;
+    if (i < stop && is_metal == metal && !is_dropped) {
       if (!is_first || metal) {
         put(r, i, is_first ? "__attribute__" : ",");
       }
@@ -253,10 +255,21 @@ void mtlc_rewrite_attributes(rewriter *r) {
     r->position = begin + 2;
     return;
   }
+  // Metal's may stand between a name and an array's bounds, GNU's behind them.
+  size_t behind_bounds = end;
+  while (is_mark(r, behind_bounds, "[") &&
+         !starts_attributes(r, behind_bounds)) {
+    const size_t behind = skip_group(r, behind_bounds, r->count);
+    if (behind == 0) {
+      break;
+    }
+    behind_bounds = behind;
+  }
+  put_range(r, end, behind_bounds);
   for (size_t i = begin; i < end;) {
     const size_t behind = mtlc_attributes_end(r, i);
     put_elements(r, i + 2, behind - 2, true);
     i = behind;
   }
-  r->position = end;
+  r->position = behind_bounds;
 }

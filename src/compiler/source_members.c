@@ -64,7 +64,7 @@ bool mtlc_put_object_space(rewriter *r) {
       is_word(r, r->position + SPACE_WORD, "opencl_global_host");
   if (!r->is_constructor) {
     put(r, r->position,
-        is_constant                           ? "__constant"
+        is_constant                              ? "__constant"
         : is_threadgroup_keyword(r, r->position) ? "__local"
                                                  : "__global");
     if (is_constant) {
@@ -153,6 +153,9 @@ static bool declares_constructor(const rewriter *r, size_t parameters) {
     i++;
     if (is_mark(r, i, "<")) {
       i = skip_angles(r, i, parameters);
+      if (i != 0 && is_mark(r, i, "(")) {  // name<T>(
+        return true;
+      }
     }
     if (i == 0 || !is_mark(r, i, "::")) {
       return false;

@@ -40,6 +40,27 @@ typedef long intptr_t;
 typedef unsigned long uintptr_t;
 typedef decltype(nullptr) nullptr_t;
 
+namespace metal {
+using ::half;
+using ::uchar;
+using ::uint;
+using ::ulong;
+using ::ushort;
+using ::int8_t;
+using ::uint8_t;
+using ::int16_t;
+using ::uint16_t;
+using ::int32_t;
+using ::uint32_t;
+using ::int64_t;
+using ::uint64_t;
+using ::size_t;
+using ::ptrdiff_t;
+using ::intptr_t;
+using ::uintptr_t;
+using ::nullptr_t;
+}  // namespace metal
+
 #include <metal_config>
 #include <metal_function_constants>
 #include <metal_types>

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simd/math.h: a part of <simd/simd.h>, which is one here.
+#include <simd/simd.h>
