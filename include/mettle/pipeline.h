@@ -22,7 +22,9 @@ typedef struct mtl_pipeline_desc {
   bool debug;  // tier T0: one thread at a time, unoptimised, in order
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
                            // for mtl_pipeline_dump, and compile past the
-                           // cache; NULL for none
+                           // cache; NULL for none. If a later stage fails,
+                           // the error's text ends with it, from a line
+                           // "; kernel NAME after PASS" on
 } mtl_pipeline_desc;
 
 // Compiles function for its device, or takes it from the cache.

@@ -92,6 +92,19 @@ static void print_report(const char *name, const mtl_pipeline *pipeline) {
   print_block(mtl_pipeline_report(pipeline));
 }
 
+// Prints the IR that an error's text carries, and takes it off the error.
+static void print_reached(cli_error *error) {
+  static const char start[] = "\n; kernel ";
+  const char *dump = strstr(mtl_last_error(), start);
+  if (dump != NULL) {
+    print_block(dump + 1);
+  }
+  char *rest = strstr(error->text, start);
+  if (rest != NULL) {
+    *rest = '\0';
+  }
+}
+
 // Compiles one kernel to machine code and prints what was asked for.
 static bool show_kernel(const compile_options *options,
                         const cli_program *program, const char *name,
@@ -109,6 +122,9 @@ static bool show_kernel(const compile_options *options,
                         options->group[2]},
   };
   const bool ok = program_make_pipeline(function, &desc, &pipeline, error);
+  if (!ok && options->dump_after != NULL) {
+    print_reached(error);
+  }
   if (ok && options->dump_after != NULL) {
     printf("; kernel %s after %s\n", name, options->dump_after);
     print_block(mtl_pipeline_dump(pipeline));

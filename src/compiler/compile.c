@@ -214,6 +214,18 @@ static void pipeline_clear(pipeline *p) {
   mtli_arena_clear(&p->arena);
 }
 
+// A stage behind the one that was asked for has failed: the error's text takes
+// along what was reached.
+static void append_dump(const char *kernel, const char *pass,
+                        const char *dump) {
+  char *text = NULL;
+  if (asprintf(&text, "%s\n; kernel %s after %s\n%s", mtl_last_error(), kernel,
+               pass, dump) >= 0) {
+    (void)mtli_fail_text(MTL_UNSUPPORTED, text);
+    free(text);
+  }
+}
+
 void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                            const char *dump_after, mtlc_result *out_result) {
   *out_result = (mtlc_result){0};
@@ -229,6 +241,9 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
   if (status == MTL_OK && llvm_error) {
     status = mtli_fail(MTL_UNSUPPORTED, "kernel %s: %s", request->kernel_name,
                        llvm_error);
+  }
+  if (status != MTL_OK && dump) {
+    append_dump(request->kernel_name, dump_after, dump);
   }
   finish(out_result, status, dump);
   pipeline_clear(&p);

@@ -24,7 +24,8 @@ void mtlc_compile_library(const mtlc_source *source, mtlc_result *out_result);
 // constants, run the passes of passes.c for the tier, emit an object, link it.
 //
 //   dump_after  NULL, or the name of the pass after which the IR's text is
-//               wanted, in out_result->text
+//               wanted, in out_result->text; there behind the error, from a
+//               line "; kernel NAME after PASS" on, if a later stage failed
 void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                            const char *dump_after, mtlc_result *out_result);
 

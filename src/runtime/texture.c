@@ -146,8 +146,9 @@ static uint64_t round_up(uint64_t value, uint64_t multiple) {
 static uint64_t lay_out(mtl_texture *texture) {
   const mtl_texture_desc *desc = &texture->desc;
   mtli_texture_descriptor *descriptor = &texture->descriptor;
+  enum { LEVEL_LIMIT = sizeof descriptor->levels / sizeof *descriptor->levels };
   uint64_t used_bytes = 0;
-  for (uint32_t i = 0; i < desc->level_count; i++) {
+  for (uint32_t i = 0; i < desc->level_count && i < LEVEL_LIMIT; i++) {
     mtli_texture_level *level = &descriptor->levels[i];
     level->width = max_u32(desc->width >> i, 1);
     level->height = max_u32(desc->height >> i, 1);

@@ -135,6 +135,22 @@ def passes_can_be_dumped(tool):
 
 
 @case
+def what_was_reached_before_a_failure_is_dumped(tool):
+    tool.write("deep.metal", """
+int deep(int n) { return n < 2 ? 1 : deep(n - 1) + deep(n - 2); }
+kernel void k(device int *p) { p[0] = deep(p[1]); }
+""")
+    result = tool("compile", "deep.metal", "--dump-after=fix_constants")
+    assert result.code == 3 and "calls itself" in result.err, result.err
+    assert result.out.startswith("; kernel k after fix_constants\n"), result.out
+    assert "define" in result.out
+    assert "define" not in result.err, result.err
+    # A pass that was not reached has nothing to show.
+    tool.fails(3, ["calls itself"], "compile", "deep.metal",
+               "--dump-after=optimise")
+
+
+@case
 def reports_name_each_kernel(tool):
     out = tool.done("compile", "kernels.metal", "--report").out
     for kernel in ("add", "scale", "positions", "reverse_groups"):

@@ -152,18 +152,22 @@ bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand) {
           starts_with(name, "llvm.is.fpclass."));
 }
 
+static const char *behind(const char *text, const char *prefix) {
+  return starts_with(text, prefix) ? text + strlen(prefix) : text;
+}
+
 lanes_collective lanes_collective_of(LLVMValueRef call) {
   static const char *const names[] = {"add.", "mul.", "min.", "max.",
                                       "and.", "or.",  "xor."};
-  const char *rest = lanes_callee_name(call) + strlen("mettle.simd.");
+  const char *rest = behind(lanes_callee_name(call), "mettle.simd.");
   lanes_collective result = {.is_scan = starts_with(rest, "scan."),
                              .operation = LANES_NO_OPERATION};
   if (result.is_scan) {
-    rest += strlen("scan.");
+    rest = behind(rest, "scan.");
     result.is_exclusive = starts_with(rest, "exclusive.");
-    rest += strlen("exclusive.");  // as long as "inclusive."
+    rest = behind(behind(rest, "exclusive."), "inclusive.");
   } else {
-    rest += strlen("reduce.");
+    rest = behind(rest, "reduce.");
   }
   for (uint32_t i = 0; i < LANES_NO_OPERATION; i++) {
     if (starts_with(rest, names[i])) {
