@@ -122,7 +122,7 @@ static const char placed_kernels[] =
     "kernel void copy_38(device large *out [[buffer(0)]],\n"  // line 35
     "                    device ulong *at [[buffer(1)]]) {\n"
     "  large whole = out[0];\n"
-    "  out[at[0]] = whole;\n"
+    "  out[at[0] / 100] = whole;\n"  // over the buffer's end
     "}\n"
     "kernel void atomic_43(device uint *out [[buffer(0)]],\n"  // line 40
     "                      device ulong *at [[buffer(1)]]) {\n"

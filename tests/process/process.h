@@ -10,7 +10,7 @@
 // Points METTLE_COMPILER at the stand-in, without a cache.
 void use_stand_in(void);
 // The same with a cache in a fresh folder, removed when the test has passed.
-const char *use_cache_folder(void);
+const char *use_cache_folder(void) __attribute__((returns_nonnull));
 
 // Compiles a text, with options or NULL.
 mtl_status compile_text(const char *text, const mtl_compile_options *options,

@@ -152,7 +152,7 @@ static char *repeat(const char *head, const char *part, size_t count,
                     const char *tail, size_t *out_length) {
   const size_t size = strlen(part);
   char *text = malloc(strlen(head) + count * size + strlen(tail) + 1);
-  char *end = text + sprintf(text, "%s", head);
+  char *end = stpcpy(text, head);
   for (size_t i = 0; i < count; ++i, end += size) {
     memcpy(end, part, size);
   }
