@@ -11,5 +11,8 @@ mtl_status mtlc_link_entry(mtlc_kernel *kernel) {
   if (LLVMGetNamedFunction(kernel->module, MTLI_CPU_ENTRY_SYMBOL)) {
     return MTL_OK;
   }
+  if (!LLVMGetNamedFunction(kernel->module, "mettle.begin")) {
+    MTL_TRY(mtlc_link_text(kernel, "no_counters", mtlc_text_no_counters));
+  }
   return mtlc_link_text(kernel, "entry", mtlc_text_entry);
 }

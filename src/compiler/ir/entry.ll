@@ -7,6 +7,9 @@
 
 declare void @mettle.group(ptr, ptr, ptr, ptr)
 declare i64 @mettle.context_bytes(i32)
+declare i64 @mettle.kept_bytes()
+declare void @mettle.begin(ptr, i32, i32, ptr, ptr)
+declare void @mettle.finish(ptr)
 declare i32 @llvm.umin.i32(i32, i32)
 
 ; Sets dimension d of the group: where it begins, and how much of it lies in
@@ -56,7 +59,11 @@ begin:
   %bytes = load i32, ptr %bytes.at
   %bytes.wide = zext i32 %bytes to i64
   %threadgroup = getelementptr i8, ptr %scratch, i64 64
-  %context = getelementptr i8, ptr %threadgroup, i64 %bytes.wide
+  ; What the worker keeps from one threadgroup to the next, then the context.
+  %kept = getelementptr i8, ptr %threadgroup, i64 %bytes.wide
+  %kept.bytes = call i64 @mettle.kept_bytes()
+  %context = getelementptr i8, ptr %kept, i64 %kept.bytes
+  call void @mettle.begin(ptr %launch, i32 %first, i32 %end, ptr %scratch, ptr %kept)
   %count.x.at = getelementptr %launch, ptr %launch, i32 0, i32 3, i32 0
   %count.x = load i32, ptr %count.x.at
   %count.y.at = getelementptr %launch, ptr %launch, i32 0, i32 3, i32 1
@@ -98,7 +105,11 @@ groups:
   %z.next = add i32 %z, %y.carry
   %index.next = add i32 %index, 1
   %more = icmp ult i32 %index.next, %end
-  br i1 %more, label %groups, label %done
+  br i1 %more, label %groups, label %finish
+
+finish:
+  call void @mettle.finish(ptr %kept)
+  br label %done
 
 done:
   ret void
@@ -106,5 +117,7 @@ done:
 
 define i64 @mettle_context_bytes(i32 %threads) nounwind {
   %bytes = call i64 @mettle.context_bytes(i32 %threads)
-  ret i64 %bytes
+  %kept = call i64 @mettle.kept_bytes()
+  %both = add i64 %bytes, %kept
+  ret i64 %both
 }

@@ -61,8 +61,7 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   return result;
 }
 
-// Threadgroup memory: a threadgroup's threads all run on one worker.
-static bool is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
+bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
   while (LLVMIsAGetElementPtrInst(address)) {
     address = LLVMGetOperand(address, 0);
   }
@@ -111,7 +110,11 @@ static LLVMValueRef updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
 
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand) {
-  if (!is_in_threadgroup(e, LLVMGetOperand(atomic, 0)) ||
+  if (e->is_counting) {
+    return lanes_count(e, atomic, address, operand);
+  }
+  // A threadgroup's threads all run on one worker.
+  if (!lanes_is_in_threadgroup(e, LLVMGetOperand(atomic, 0)) ||
       LLVMGetVolatile(atomic)) {
     return NULL;
   }
@@ -130,7 +133,9 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
 
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic) {
   if (!can_combine(e, atomic)) {
-    lanes_emit_serially(e, atomic);
+    if (!lanes_emit_counted(e, atomic)) {
+      lanes_emit_serially(e, atomic);
+    }
     return;
   }
   const LLVMAtomicRMWBinOp operation = LLVMGetAtomicRMWBinOp(atomic);

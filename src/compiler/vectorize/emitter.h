@@ -84,6 +84,10 @@ typedef struct lanes_emitter {
   uint32_t home_capacity;
   uint32_t homes_fresh;  // the block's number in which they are valid
 
+  bool has_counters;      // counters.c: atomic additions may be done later
+  bool is_counting;       // what is emitted is one of them
+  LLVMValueRef counters;  // where they are summed up, or NULL
+
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
   bool single_simdgroup;  // threadgroups have at most 32 threads
@@ -207,6 +211,15 @@ void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
 // given the operands. Returns the old value, or NULL if it has to be atomic.
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand);
+// Says whether an address is one of threadgroup memory, for sure.
+bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address);
+// counters.c: finds out whether additions may be done later.
+void lanes_counters_find(lanes_emitter *e);
+// Emits an addition that may be. Returns false if it may not.
+bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic);
+// One thread's; the result is nothing, but not NULL.
+LLVMValueRef lanes_count(lanes_emitter *e, LLVMValueRef atomic,
+                         LLVMValueRef address, LLVMValueRef operand);
 // collectives.c: over the active threads, in the order of docs/ir.md
 LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                           lanes_collective what);

@@ -55,6 +55,7 @@ typedef struct vectorizer {
   LLVMTargetDataRef data;
   bool single_simdgroup;
   bool has_waits;
+  bool has_counters;
   bool in_frame;  // private memory
   uint64_t frame_bytes;
   lanes_variant variants[MAXIMUM_VARIANTS];
@@ -194,6 +195,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
       .has_waits = v->has_waits,
       .private_in_frame =
           v->has_waits || values.private_bytes > STACK_PRIVATE_BYTES};
+  lanes_counters_find(&e);
   if (v->has_waits) {
     lanes_common_find(&values, &e.common);
   }
@@ -206,6 +208,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
     uint64_t common_bytes = 0;
     uint64_t bytes = lanes_spill(&e, start, &common_bytes);
     bytes = v->has_waits || e.private_in_frame ? (bytes + 63) / 64 * 64 : 0;
+    v->has_counters |= e.has_counters;
     v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
     mark_parameters(&e);
     report_variant(&e);
@@ -310,6 +313,9 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     kernel->thread = NULL;
     mtlc_set_target_attributes(kernel);
     status = mtlc_run_llvm_passes(kernel, cleaning);
+  }
+  if (status == MTL_OK && v.has_counters) {
+    status = mtlc_link_text(kernel, "counters", mtlc_text_counters);
   }
   if (status == MTL_OK) {
     status = lanes_link_group(kernel, v.variants, v.variant_count, v.has_waits,
