@@ -403,9 +403,17 @@ static bool is_conditional(const lanes_access *a) {
 
 // --- The instructions --------------------------------------------------------
 
-static bool is_ordinary(LLVMValueRef instruction) {
+// Threadgroup memory is one worker's: what is relaxed there needs no atomic
+// instruction. At one place for all lanes it is left to serial.c.
+static bool is_ordinary(const lanes_emitter *e, LLVMValueRef instruction,
+                        LLVMValueRef pointer) {
+  const LLVMAtomicOrdering ordering = LLVMGetOrdering(instruction);
+  const bool is_relaxed = ordering == LLVMAtomicOrderingMonotonic ||
+                          ordering == LLVMAtomicOrderingUnordered;
   return !LLVMGetVolatile(instruction) &&
-         LLVMGetOrdering(instruction) == LLVMAtomicOrderingNotAtomic;
+         (ordering == LLVMAtomicOrderingNotAtomic ||
+          (is_relaxed && lanes_is_in_threadgroup(e, pointer) &&
+           !lanes_is_uniform(lanes_shape_of(e->values, pointer))));
 }
 
 static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
@@ -428,7 +436,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   if (lanes_is_loaded_ahead(e, load)) {
     return;
   }
-  if (!is_ordinary(load)) {
+  if (!is_ordinary(e, load, LLVMGetOperand(load, 0))) {
     lanes_emit_serially(e, load);
     return;
   }
@@ -500,7 +508,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
 }
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
-  if (!is_ordinary(store)) {
+  if (!is_ordinary(e, store, LLVMGetOperand(store, 1))) {
     lanes_emit_serially(e, store);
     return;
   }
