@@ -214,8 +214,9 @@ TEST(grids, positions_may_be_narrow) {
   }
 }
 
-static void dispatch_indirect(const uint32_t *counts, size_t offset_bytes,
-                              mtl_buffer *out) {
+static mtl_command_buffer *record_indirect(const uint32_t *counts,
+                                           size_t offset_bytes,
+                                           mtl_buffer *out) {
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);
   mtl_compute_encoder_set_pipeline(encoder,
@@ -224,7 +225,12 @@ static void dispatch_indirect(const uint32_t *counts, size_t offset_bytes,
   mtl_compute_encoder_dispatch_threadgroups_indirect(
       encoder, new_buffer_with(counts, 16 * 4), offset_bytes, size_of(4, 2, 1));
   end(encoder);
-  finish(commands);
+  return commands;
+}
+
+static void dispatch_indirect(const uint32_t *counts, size_t offset_bytes,
+                              mtl_buffer *out) {
+  finish(record_indirect(counts, offset_bytes, out));
 }
 
 TEST(grids, indirect_counts_are_read_at_the_offset) {
@@ -239,6 +245,22 @@ TEST(grids, indirect_zero_count_does_nothing) {
   mtl_buffer *out = new_buffer(4);
   dispatch_indirect(counts, 0, out);
   CHECK_EQUAL(words(out)[0], 0);
+}
+
+// Known only when it runs, so it is the command buffer's error.
+TEST(grids, indirect_grid_that_is_too_large_is_an_error) {
+  const uint32_t counts[][16] = {
+      {0x40000000, 1, 1},           // 2^32 threads along x
+      {0x10000, 0x10000, 0x10000},  // each side fits
+  };
+  for (size_t i = 0; i < COUNT_OF(counts); i++) {
+    mtl_buffer *out = new_buffer(4);
+    mtl_command_buffer *commands = record_indirect(counts[i], 0, out);
+    CHECK_OK(mtl_command_buffer_commit(commands));
+    CHECK_ERROR(mtl_command_buffer_wait(commands), MTL_INVALID_ARGUMENT,
+                "too large");
+    CHECK_EQUAL(words(out)[0], 0);
+  }
 }
 
 TEST(grids, indirect_counts_written_by_an_earlier_dispatch) {

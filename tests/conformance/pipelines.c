@@ -161,6 +161,22 @@ TEST(pipelines, asynchronous_creation_calls_back) {
   mtl_pipeline_release(note.pipeline);
 }
 
+TEST(pipelines, asynchronous_creation_that_fails_calls_back_with_the_reason) {
+  arrival note = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                  .arrived = PTHREAD_COND_INITIALIZER,
+                  .pipeline = (mtl_pipeline *)1,
+                  .thread = pthread_self()};
+  mtl_library *library = new_library(
+      "int deep(int n) { return n < 2 ? 1 : deep(n - 1) + deep(n - 2); }\n"
+      "kernel void k(device int *p) { p[0] = deep(p[1]); }\n");
+  CHECK_OK(mtl_pipeline_create_async(new_function(library, "k"), NULL,
+                                     note_arrival, &note));
+  await(&note);
+  CHECK_EQUAL(note.status, MTL_UNSUPPORTED);
+  CHECK(note.pipeline == NULL);
+  CHECK_CONTAINS(note.error, "deep calls itself");
+}
+
 TEST(pipelines, asynchronous_creations_run_side_by_side) {
   enum { COUNT = 8 };
   static arrival notes[COUNT];
