@@ -39,6 +39,8 @@ demo: all
 # The tests and benchmarks as well; they need more packages.
 everything: configure
 	@tools/install_packages.sh test
+	@tools/install_packages.sh cross || \
+	  echo "Going on without; their tests are skipped." >&2
 	@cmake --build $(build) -j $(JOBS)
 
 test: everything

@@ -5,7 +5,7 @@ tier 0, bit for bit, over many grids (run_random.c). A kernel that fails is made
 smaller, statement by statement and expression by expression, and printed.
 
   random_kernels.py [--seed N] [--count N] [--target TARGET]... [--jobs N]
-                    [--keep FOLDER]
+                    [--prefix COMMAND] [--keep FOLDER]
 
   --seed     another seed, other kernels; the same seed, the same kernels
   --count    kernels; 96 take about half a minute on two cores
@@ -14,6 +14,7 @@ smaller, statement by statement and expression by expression, and printed.
              leave the same bits, too, but for x86-64-v2, which has no fused
              multiply-add to contract to
   --jobs     processes; as many as processors without it
+  --prefix   a command that runs the program, such as an emulator
   --keep     writes failing kernels, made small, into this folder
 
 A long run: tests/vectorize/random_kernels.py --count 20000 --seed 7. It finds
@@ -258,11 +259,12 @@ def parse_options():
     parser.add_argument("--jobs", type=int,
                         default=len(os.sched_getaffinity(0)))
     parser.add_argument("--keep")
+    parser.add_argument("--prefix", default="")
     parser.add_argument("--no-reduction", action="store_true")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     options.targets = options.targets or [""]
-    options.prefix = []
+    options.prefix = options.prefix.split()
     return options
 
 
