@@ -154,7 +154,7 @@ namespace metal {
 
 struct sampler {
   ulong __bits;
-  sampler() = default;
+  METTLE_INLINE constexpr sampler() : __bits(__mettle::plain_sampler) {}
   // The fields in any order.
   template <typename First, typename... More>
   METTLE_INLINE constexpr explicit sampler(First first, More... more)
