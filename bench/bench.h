@@ -41,7 +41,7 @@ typedef struct bench_topic {
   bool has_summary;  // ends with geometric means
 } bench_topic;
 
-extern const bench_topic submit_topic, copy_topic, compile_topic,
+extern const bench_topic submit_topic, copy_topic, compile_topic, length_topic,
     matrix_product_topic;
 extern bench_topic kernel_topic, scaling_topic;
 // Fills in the last two.
@@ -74,6 +74,9 @@ typedef struct bench_child_sample {
   bench_measure *measure;
 } bench_child_sample;
 extern const bench_child_sample bench_child_samples[];
+// MB that a compiler's process has at the most (compile_lengths.c). Takes all
+// children of this process for the compiler's.
+double bench_compiler_memory(const void *unused);
 // The same for a kernel of that name; NAN if there is none.
 double bench_kernel_sample(const char *name);
 

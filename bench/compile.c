@@ -96,7 +96,10 @@ static double pocl_first(const void *unused) {
 }
 
 const bench_child_sample bench_child_samples[] = {
-    {"mettle", mettle_first}, {"pocl", pocl_first}, {NULL, NULL}};
+    {"mettle", mettle_first},
+    {"pocl", pocl_first},
+    {"compiler memory", bench_compiler_memory},
+    {NULL, NULL}};
 
 static double mettle_cold(const void *unused) {
   (void)unused;
