@@ -62,6 +62,7 @@ typedef struct lanes_emitter {
 
   lanes_slot *slots;          // [values->count]
   LLVMValueRef *mask_memory;  // [node_count] or NULL
+  lanes_list *cleared;        // [node_count + 1] whose masks a node clears
   LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
   LLVMBasicBlockRef *bodies;  // [node_count] behind its guard
   LLVMValueRef *memories;     // [memory_count] all allocas, for lanes_spill
@@ -156,7 +157,7 @@ void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
 // Says whether all operands can be read in the entry block.
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
-// Returns an alloca that mem2reg removes.
+// Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
                          LLVMValueRef scalar);
@@ -236,5 +237,7 @@ void lanes_emit_wait(lanes_emitter *e);
 // or in the memory that simdgroups share. Returns the bytes of both.
 uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
                      uint64_t *out_common_bytes);
+// promote.c: puts memories that are written more than once into registers.
+void lanes_promote(lanes_emitter *e);
 
 #endif

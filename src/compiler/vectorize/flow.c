@@ -114,20 +114,45 @@ static void make_slots(lanes_emitter *e) {
 
 // --- Masks -------------------------------------------------------------------
 
+// The node in whose body a node's mask is cleared: the nearest above it that
+// each way to it takes, as often. All masks cleared at the beginning would live
+// from there on, which costs the square of a function's length. LANES_NONE for
+// the beginning.
+static uint32_t clearing_node(const lanes_graph *graph, uint32_t n) {
+  uint32_t loop = graph->nodes[n].loop;
+  if (graph->nodes[n].kind == LANES_LATCH) {
+    return graph->loops[loop].header;  // a guard goes on at the latch
+  }
+  if (loop != LANES_NONE && graph->loops[loop].header == n) {
+    loop = graph->loops[loop].parent;
+  }
+  uint32_t above = graph->nodes[n].dominator;
+  while (above != LANES_NONE && (graph->nodes[above].kind != LANES_BLOCK ||
+                                 graph->nodes[above].loop != loop)) {
+    above = graph->nodes[above].dominator;
+  }
+  return above;
+}
+
 static void make_masks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   e->mask_memory = lanes_allocate(e->arena, count, sizeof(void *));
+  e->cleared = lanes_allocate(e->arena, count + 1, sizeof *e->cleared);
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
+      const uint32_t above = clearing_node(e->graph, n);
       e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
+      lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
+                     n);
     }
   }
 }
 
-static void clear_mask(lanes_emitter *e, uint32_t node) {
-  if (e->mask_memory[node]) {
+// In the body of a node, or with node_count as the node at the beginning.
+static void clear_masks(lanes_emitter *e, uint32_t node) {
+  for (uint32_t i = 0; i < e->cleared[node].count; i++) {
     LLVMBuildStore(e->builder, LLVMConstNull(lanes_vector_of(e->types.i1)),
-                   e->mask_memory[node]);
+                   e->mask_memory[e->cleared[node].items[i]]);
   }
 }
 
@@ -295,16 +320,6 @@ static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
   }
 }
 
-static void enter_loop(lanes_emitter *e) {
-  const uint32_t loop = e->graph->nodes[e->node].loop;
-  if (loop == LANES_NONE || e->graph->loops[loop].header != e->node) {
-    return;
-  }
-  for (uint32_t n = e->node + 1; n <= e->graph->loops[loop].latch; n++) {
-    clear_mask(e, n);
-  }
-}
-
 // The one branch that leads to a node, once each time that the node comes by.
 static LLVMValueRef only_branch(const lanes_emitter *e, uint32_t n) {
   const lanes_node *node = &e->graph->nodes[n];
@@ -401,7 +416,7 @@ static void emit_block(lanes_emitter *e) {
   LLVMPositionBuilderAtEnd(e->builder, e->bodies[e->node]);
   e->fresh++;
   lanes_load_mask(e);
-  enter_loop(e);
+  clear_masks(e, e->node);
   for (LLVMValueRef i = LLVMGetFirstInstruction(e->graph->nodes[e->node].block);
        i && !e->refusal[0]; i = LLVMGetNextInstruction(i)) {
     emit_instruction(e, i);
@@ -472,9 +487,7 @@ static void declare_function(lanes_emitter *e, const char *name) {
 static void emit_resumption(lanes_emitter *e) {
   LLVMBasicBlockRef begin = lanes_block(e, "begin");
   LLVMPositionBuilderAtEnd(e->builder, begin);
-  for (uint32_t n = 0; n < e->graph->node_count; n++) {
-    clear_mask(e, n);
-  }
+  clear_masks(e, e->graph->node_count);
   LLVMBuildBr(e->builder, e->starts[0]);
   if (!e->wait_count) {
     LLVMBuildBr(e->prologue, begin);

@@ -207,6 +207,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
         FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
     uint64_t common_bytes = 0;
     uint64_t bytes = lanes_spill(&e, start, &common_bytes);
+    lanes_promote(&e);
     bytes = v->has_waits || e.private_in_frame ? (bytes + 63) / 64 * 64 : 0;
     v->has_counters |= e.has_counters;
     v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
