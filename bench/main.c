@@ -13,7 +13,7 @@
 
 static const bench_topic *const topics[] = {
     &submit_topic, &copy_topic,    &compile_topic,       &length_topic,
-    &kernel_topic, &scaling_topic, &matrix_product_topic};
+    &kernel_topic, &scaling_topic, &matrix_product_topic, &stream_topic};
 
 typedef struct row_result {
   const benchmark *row;

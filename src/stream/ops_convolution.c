@@ -4,6 +4,9 @@
 
 static const char name[] = "convolution";
 
+// Bits of the kernels' option, as in convolution.metal.
+enum { TRANSPOSED = 1, BY_CHANNELS = 2, IN_LINES = 4, OUT_LINES = 8 };
+
 static int64_t or_one(int64_t value) {
   return value ? value : 1;
 }
@@ -147,12 +150,11 @@ static uint64_t group_width(uint64_t row) {
 static mtl_status convolve_depthwise(mtl_stream *stream, ops_dispatch dispatch,
                                      const ops_convolution *it,
                                      uint64_t batches) {
-  enum { LINES = 0, CHANNELS = 2 };
   const bool is_last = it->in_strides[1] == 1 && it->groups > 1;
   const uint64_t lines = (uint64_t)it->out_size[1] * (uint64_t)it->out_size[0];
   const uint64_t width = (uint64_t)it->out_size[2];
   dispatch.kernel = "convolve_depthwise";
-  dispatch.constants[4] = is_last ? CHANNELS : LINES;
+  dispatch.constants[4] |= is_last ? BY_CHANNELS : 0;
   dispatch.grid_threads[0] = is_last ? it->groups : width;
   dispatch.grid_threads[1] = is_last ? lines * width : lines;
   dispatch.grid_threads[2] = is_last ? batches : batches * it->groups;
@@ -184,7 +186,10 @@ static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
       .source = ops_convolution_metal,
       .kernel = "convolve",
       .constants = {in->type, weight->type, bias ? bias->type : out->type,
-                    out->type, desc->transposed},
+                    out->type,
+                    (desc->transposed ? TRANSPOSED : 0) |
+                        (it.in_strides[4] == 1 ? IN_LINES : 0) |
+                        (it.out_strides[4] == 1 ? OUT_LINES : 0)},
       .tensors = {in, weight, bias, out},
       .tensor_count = 4,
       .arguments = &it,

@@ -8,7 +8,9 @@ import numpy as np
 
 MAX_RANK = 16
 COMMIT_AND_WAIT = 2
-TYPES = {np.dtype(np.float32): 6, np.dtype(np.int64): 4}
+BFLOAT16 = 15
+TYPES = {np.dtype(np.float32): 6, np.dtype(np.int64): 4,
+         np.dtype(np.float16): 5}
 DTYPES = {code: dtype for dtype, code in TYPES.items()}
 
 
@@ -56,14 +58,16 @@ class Host:
         self.call(name, *arguments, ctypes.byref(made))
         return made
 
-    def tensor(self, array):
+    def tensor(self, array, kind=None):
         array = np.ascontiguousarray(array)
         desc = BufferDesc(length_bytes=array.nbytes,
                           bytes=array.ctypes.data_as(ctypes.c_void_p))
         buffer = self.make("mtl_buffer_create", ctypes.c_void_p(self.device),
                            ctypes.byref(desc))
         steps = [s // array.itemsize for s in array.strides]
-        return Tensor(buffer.value, 0, TYPES[array.dtype], array.ndim,
+        return Tensor(buffer.value, 0,
+                      BFLOAT16 if kind == "bf16" else TYPES[array.dtype],
+                      array.ndim,
                       (ctypes.c_int64 * MAX_RANK)(*array.shape),
                       (ctypes.c_int64 * MAX_RANK)(*steps))
 

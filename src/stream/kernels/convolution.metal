@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // convolution.metal: convolutions of one to three dimensions, as three. type_0
-// to type_3 are the types of in, weight, bias and out; option is 1 for
-// transposed ones.
+// to type_3 are the types of in, weight, bias and out; bits of option say what
+// is known of the strides, so that neighbours are read as such.
+constant constexpr uint TRANSPOSED = 1;
+constant constexpr uint BY_CHANNELS = 2;  // of in, which lie side by side
+constant constexpr uint IN_LINES = 4;     // in's lines lie in one piece
+constant constexpr uint OUT_LINES = 8;    // out's do
+
 struct convolution {
   int in_size[3], out_size[3], window[3];
   int stride[3], padding[3], dilation[3];
@@ -18,7 +23,7 @@ constant constexpr uint CHANNELS = 8;  // of the output, for each thread
 // Where tap of the window meets the input for output position at; -1 if
 // outside.
 static inline int input_at(constant convolution &p, int d, int at, int tap) {
-  if (option == 1) {
+  if (option & TRANSPOSED) {
     const int from = at + p.padding[d] - tap * p.dilation[d];
     if (from < 0 || from % p.stride[d] != 0) {
       return -1;
@@ -32,7 +37,7 @@ static inline int input_at(constant convolution &p, int d, int at, int tap) {
 
 // The strides of weight over input and output channels.
 static inline long2 weight_channels(constant convolution &p) {
-  return option == 1 ? long2(p.weight_strides[0], p.weight_strides[1])
+  return option & TRANSPOSED ? long2(p.weight_strides[0], p.weight_strides[1])
                      : long2(p.weight_strides[1], p.weight_strides[0]);
 }
 
@@ -73,7 +78,7 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
   // A group's weights start at its output channels, or, transposed, at its
   // input channels.
   const long w_base =
-      (option == 1 ? long(group * p.in_channels) * w_strides.x
+      (option & TRANSPOSED ? long(group * p.in_channels) * w_strides.x
                    : long(group * p.out_channels) * w_strides.y) +
       long(first) * w_strides.y;
   float sums[CHANNELS];
@@ -97,7 +102,7 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
         }
         add_tap(p, in, weight,
                 in_base + iz * p.in_strides[2] + iy * p.in_strides[3] +
-                    ix * p.in_strides[4],
+                    (option & IN_LINES ? long(ix) : ix * p.in_strides[4]),
                 w_base + kz * p.weight_strides[2] + ky * p.weight_strides[3] +
                     kx * p.weight_strides[4],
                 w_strides, count, sums);
@@ -106,7 +111,8 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
   }
   const uint channel = group * p.out_channels + first;
   long to = batch * p.out_strides[0] + long(channel) * p.out_strides[1] +
-            z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4];
+            z * p.out_strides[2] + y * p.out_strides[3] +
+            (option & OUT_LINES ? long(x) : x * p.out_strides[4]);
   for (uint o = 0; o < count; ++o, to += p.out_strides[1]) {
     const float start =
         p.has_bias ? load_float(type_2, bias, long(channel + o) * p.bias_stride)
@@ -116,21 +122,21 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
 }
 
 // One input and one output channel in each group: a thread for each element of
-// the output. Along the lanes lie channels where option is 2, as the input's
-// do, otherwise the last dimension.
+// the output. Along the lanes lie channels or the last dimension.
 kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
                                device const uchar *weight [[buffer(1)]],
                                device const uchar *bias [[buffer(2)]],
                                device uchar *out [[buffer(3)]],
                                constant convolution &p [[buffer(4)]],
                                uint3 at [[thread_position_in_grid]]) {
-  const uint channel = option == 2 ? at.x : at.z % p.groups;
-  const long batch = option == 2 ? at.z : at.z / p.groups;
-  const uint line = option == 2 ? at.y / uint(p.out_size[2]) : at.y;
-  const int x = option == 2 ? int(at.y % uint(p.out_size[2])) : int(at.x);
+  const uint channel = option & BY_CHANNELS ? at.x : at.z % p.groups;
+  const long batch = option & BY_CHANNELS ? at.z : at.z / p.groups;
+  const uint line = option & BY_CHANNELS ? at.y / uint(p.out_size[2]) : at.y;
+  const int x = option & BY_CHANNELS ? int(at.y % uint(p.out_size[2])) : int(at.x);
   const int y = int(line) % p.out_size[1], z = int(line) / p.out_size[1];
-  const long in_base = batch * p.in_strides[0] +
-                       long(channel) * p.in_strides[1];
+  const long in_base =
+      batch * p.in_strides[0] +
+      (option & BY_CHANNELS ? long(channel) : long(channel) * p.in_strides[1]);
   const long w_base = long(channel) * p.weight_strides[0];
   float sum = 0;
   for (int kz = 0; kz < p.window[0]; ++kz) {
@@ -146,7 +152,10 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
       for (int kx = 0; kx < p.window[2]; ++kx) {
         const int ix = x * p.stride[2] - p.padding[2] + kx * p.dilation[2];
         if (uint(ix) < uint(p.in_size[2])) {
-          sum = fma(load_float(type_0, in, row + ix * p.in_strides[4]),
+          sum = fma(load_float(type_0, in,
+                               row + (option & IN_LINES
+                                          ? long(ix)
+                                          : ix * p.in_strides[4])),
                     load_float(type_1, weight,
                                w_row + kx * p.weight_strides[4]),
                     sum);
@@ -159,6 +168,7 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
                  : 0.0f;
   store(type_3, out,
         batch * p.out_strides[0] + long(channel) * p.out_strides[1] +
-            z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4],
+            z * p.out_strides[2] + y * p.out_strides[3] +
+            (option & OUT_LINES ? long(x) : x * p.out_strides[4]),
         start + sum);
 }

@@ -24,7 +24,8 @@ static inline void finish(constant matmul &p, device const uchar *bias,
 }
 
 // A thread for each column and eight rows: a's elements serve a whole
-// simdgroup, b's rows are read along the lanes.
+// simdgroup, b's rows are read along the lanes. Where option is 1 they, and
+// out's, lie in one piece.
 constant constexpr uint ROWS = 8;
 
 kernel void matmul_columns(device const uchar *a [[buffer(0)]],
@@ -42,7 +43,7 @@ kernel void matmul_columns(device const uchar *a [[buffer(0)]],
     sums[r] = 0;
     from[r] = base[0] + long(min(row + r, p.m - 1)) * p.a_row;
   }
-  long b_from = base[1] + long(at.x) * p.b_column;
+  long b_from = base[1] + (option == 1 ? long(at.x) : long(at.x) * p.b_column);
   for (uint k = 0; k < p.k; ++k) {
     const float factor = load_float(type_1, b, b_from);
     for (uint r = 0; r < ROWS; ++r) {
@@ -59,7 +60,8 @@ kernel void matmul_columns(device const uchar *a [[buffer(0)]],
 }
 
 // A simdgroup for each column and `option` rows, with k along the lanes: for b
-// whose columns lie in one piece, as the weights of linear layers do.
+// whose columns lie in one piece, as the weights of linear layers do, and a
+// whose rows do.
 kernel void matmul_dots(device const uchar *a [[buffer(0)]],
                         device const uchar *b [[buffer(1)]],
                         device const uchar *bias [[buffer(2)]],
@@ -73,10 +75,10 @@ kernel void matmul_dots(device const uchar *a [[buffer(0)]],
   float sums[4] = {0, 0, 0, 0};
   for (uint k = at.x; k < p.k; k += 32) {
     const float factor = load_float(
-        type_1, b, base[1] + long(column) * p.b_column + long(k) * p.b_row);
+        type_1, b, base[1] + long(column) * p.b_column + long(k));
     for (uint r = 0; r < option; ++r) {
-      const long from = base[0] + long(min(row + r, p.m - 1)) * p.a_row +
-                        long(k) * p.a_column;
+      const long from =
+          base[0] + long(min(row + r, p.m - 1)) * p.a_row + long(k);
       sums[r] = fma(load_float(type_0, a, from), factor, sums[r]);
     }
   }
