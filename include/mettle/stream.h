@@ -54,8 +54,9 @@ typedef enum mtl_sync_mode {
   MTL_SYNC_COMMIT_AND_CONTINUE,  // committed without a stall, even where the
                                  // device is behind; recording goes on, and a
                                  // later wait covers every batch
-  MTL_SYNC_COMMIT_ADAPTIVE,  // committed if that pays: the device is idle, or
-                             // much is pending. A later wait covers the rest
+  MTL_SYNC_COMMIT_ADAPTIVE,  // committed if that pays: much is pending, or the
+                             // device is idle and a quarter of that is. A
+                             // later wait covers the rest
 } mtl_sync_mode;
 
 // --- Streams -----------------------------------------------------------------

@@ -13,6 +13,10 @@
 #define DEFAULT_FLUSH_DISPATCHES 64
 #define DEFAULT_FLUSH_BYTES (256ull << 20)
 
+// An idle device gets a batch once it is this part of a full one; measured by
+// bench/streams.c, "decoding step".
+#define IDLE_PART 4
+
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static mtl_stream *list;
 
@@ -310,6 +314,19 @@ static bool is_much_pending(const mtl_stream *stream) {
          stream->pending_bytes >= stream->desc.flush_bytes;
 }
 
+// Whether an idle device is worth waking: it takes some microseconds until it
+// runs, as long as a dozen small dispatches.
+static bool is_enough_for_idle(const mtl_stream *stream) {
+  const mtl_stream_statistics *now = &stream->statistics;
+  return now->pending_dispatches >= stream->desc.flush_dispatches / IDLE_PART ||
+         stream->pending_bytes >= stream->desc.flush_bytes / IDLE_PART;
+}
+
+static bool is_worth_a_commit(mtl_stream *stream) {
+  return is_much_pending(stream) ||
+         (is_enough_for_idle(stream) && is_device_idle(stream));
+}
+
 void stream_flush(mtl_stream *stream) {
   if (stream->desc.manual || !is_much_pending(stream)) {
     return;
@@ -324,14 +341,18 @@ mtl_status mtl_stream_synchronize(mtl_stream *stream, mtl_sync_mode mode) {
                     stream ? "no such mode" : "stream is NULL");
   }
   mtl_stream_lock(stream);
-  close_encoder(stream);
   mtl_status status = MTL_OK;
+  if (mode == MTL_SYNC_COMMIT_ADAPTIVE && !is_worth_a_commit(stream)) {
+    stream->kernel = NULL;  // the encoder stays for the dispatches to come
+    status = tell_error(stream);
+    mtl_stream_unlock(stream);
+    return status;
+  }
+  close_encoder(stream);
   switch (mode) {
     case MTL_SYNC_NONE: break;
     case MTL_SYNC_COMMIT_ADAPTIVE:
-      if (is_much_pending(stream) || is_device_idle(stream)) {
-        commit(stream);
-      }
+      commit(stream);
       status = tell_error(stream);
       break;
     case MTL_SYNC_COMMIT:

@@ -90,6 +90,9 @@ TEST(sync, adaptive_commits_to_an_idle_device_and_spares_a_busy_one) {
   CHECK_OK(mtl_command_buffer_commit(blocker));
   record(stream, add_one, buffer, 8);
   CHECK_OK(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_ADAPTIVE));
+  CHECK_EQUAL(statistics(stream).commits, 0);  // not worth waking it
+  record(stream, add_one, buffer, 8);
+  CHECK_OK(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_ADAPTIVE));
   CHECK_EQUAL(statistics(stream).commits, 1);  // nothing was in flight
   for (int i = 0; i < 7; ++i) {
     record(stream, add_one, buffer, 8);
@@ -101,7 +104,7 @@ TEST(sync, adaptive_commits_to_an_idle_device_and_spares_a_busy_one) {
   CHECK_EQUAL(statistics(stream).commits, 2);  // 8 are pending
   CHECK_OK(mtl_event_signal(gate, 1));
   CHECK_OK(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_AND_WAIT));
-  CHECK_EQUAL(words_of(buffer)[0], 9);
+  CHECK_EQUAL(words_of(buffer)[0], 10);
   mtl_command_buffer_release(blocker);
   mtl_event_release(gate);
 }
