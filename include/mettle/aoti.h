@@ -375,6 +375,67 @@ MTL_API AOTITorchError aoti_torch_mps_sort_stable(
 MTL_API AOTITorchError aoti_torch_mps_cumsum(AtenTensorHandle self, int64_t dim,
                                              int32_t *dtype,
                                              AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_scatter_src_out(AtenTensorHandle out,
+                                                      AtenTensorHandle self,
+                                                      int64_t dim,
+                                                      AtenTensorHandle index,
+                                                      AtenTensorHandle src);
+MTL_API AOTITorchError aoti_torch_scatter_out(AtenTensorHandle out,
+                                              AtenTensorHandle self,
+                                              int64_t dim,
+                                              AtenTensorHandle index,
+                                              AtenTensorHandle src);
+MTL_API AOTITorchError aoti_torch_mps_scatter_value_out(AtenTensorHandle out,
+                                                        AtenTensorHandle self,
+                                                        int64_t dim,
+                                                        AtenTensorHandle index,
+                                                        double value);
+MTL_API AOTITorchError aoti_torch_mps_scatter_reduce_two_out(
+    AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+    AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
+    int32_t include_self);
+MTL_API AOTITorchError aoti_torch_scatter_reduce_out(
+    AtenTensorHandle out, AtenTensorHandle self, int64_t dim,
+    AtenTensorHandle index, AtenTensorHandle src, const char *reduce,
+    int32_t include_self);
+MTL_API AOTITorchError aoti_torch_index_put_out(AtenTensorHandle out,
+                                                AtenTensorHandle self,
+                                                const AtenTensorHandle *indices,
+                                                uint32_t num_indices,
+                                                AtenTensorHandle values,
+                                                bool accumulate);
+MTL_API AOTITorchError aoti_torch_mps_index_put(
+    AtenTensorHandle self, const AtenTensorHandle **indices,
+    int64_t indices_length, AtenTensorHandle values, int32_t accumulate,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_cumprod(AtenTensorHandle self,
+                                              int64_t dim, int32_t *dtype,
+                                              AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_cummax(AtenTensorHandle self, int64_t dim,
+                                             AtenTensorHandle *out_new,
+                                             AtenTensorHandle *out_new_indices);
+MTL_API AOTITorchError aoti_torch_mps_cummin(AtenTensorHandle self, int64_t dim,
+                                             AtenTensorHandle *out_new,
+                                             AtenTensorHandle *out_new_indices);
+MTL_API AOTITorchError aoti_torch_mps_avg_pool2d(
+    AtenTensorHandle self, const int64_t *kernel_size,
+    int64_t kernel_size_length, const int64_t *stride, int64_t stride_length,
+    const int64_t *padding, int64_t padding_length, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t *divisor_override,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_max_pool2d_with_indices(
+    AtenTensorHandle self, const int64_t *kernel_size,
+    int64_t kernel_size_length, const int64_t *stride, int64_t stride_length,
+    const int64_t *padding, int64_t padding_length, const int64_t *dilation,
+    int64_t dilation_length, int32_t ceil_mode, AtenTensorHandle *out_new,
+    AtenTensorHandle *out_new_indices);
+MTL_API AOTITorchError aoti_torch_mps__adaptive_avg_pool2d(
+    AtenTensorHandle self, const int64_t *output_size,
+    int64_t output_size_length, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_adaptive_max_pool2d(
+    AtenTensorHandle self, const int64_t *output_size,
+    int64_t output_size_length, AtenTensorHandle *out_new,
+    AtenTensorHandle *out_new_indices);
 MTL_API AOTITorchError aoti_torch_mps__linear_fp_act_4bit_weight(
     AtenTensorHandle a, AtenTensorHandle b, int64_t group_size,
     AtenTensorHandle scales, AtenTensorHandle zeros, AtenTensorHandle *out_new);

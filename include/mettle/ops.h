@@ -194,6 +194,96 @@ MTL_API MTL_MUST_USE mtl_status mtl_ops_cumulative_sum(mtl_stream *stream,
                                                        int64_t dimension,
                                                        const mtl_tensor *out);
 
+// --- Pooling -----------------------------------------------------------------
+
+// Windows over the last two dimensions; numbers as PyTorch's.
+typedef struct mtl_pool_desc {
+  int64_t window[2];    // adaptive: the sizes of the result
+  int64_t stride[2];    // 0: window's
+  int64_t padding[2];   // at most half of window
+  int64_t dilation[2];  // 0 counts as 1; of the largest only
+  bool is_largest;      // the largest element instead of the mean
+  bool is_adaptive;     // windows that cover the input evenly
+  bool rounds_up;       // a last window may end past the padding
+  bool counts_padding;  // as zeros of the mean
+  int64_t divisor;      // of the mean; 0: the count of elements
+} mtl_pool_desc;
+
+// Computes the last two sizes of the result.
+MTL_API MTL_MUST_USE mtl_status mtl_ops_pool_sizes(const mtl_tensor *in,
+                                                   const mtl_pool_desc *desc,
+                                                   int64_t out_sizes[2]);
+
+// Pools in into out; the leading dimensions are equal.
+//
+//   indices  of long, where in the plane the largest lies; NULL if not wanted
+//
+// Source     PyTorch: avg_pool2d, max_pool2d_with_indices, adaptive_*_pool2d
+MTL_API MTL_MUST_USE mtl_status mtl_ops_pool(mtl_stream *stream,
+                                             const mtl_tensor *in,
+                                             const mtl_pool_desc *desc,
+                                             const mtl_tensor *out,
+                                             const mtl_tensor *indices);
+
+// --- Elements whose places are data ------------------------------------------
+//
+// Threads of the device take what meets in one place in order, so that results
+// are the same in every run. Indices are of int or long; one below 0 counts
+// from the end, one outside is left out.
+
+// How what comes to an element meets what is there.
+typedef enum mtl_combination {
+  MTL_COMBINE_SET = 0,
+  MTL_COMBINE_SUM,
+  MTL_COMBINE_PRODUCT,
+  MTL_COMBINE_MEAN,
+  MTL_COMBINE_LARGEST,  // of numbers and NaN: NaN
+  MTL_COMBINE_LEAST,
+} mtl_combination;
+
+typedef struct mtl_scatter_desc {
+  int64_t dimension;         // -rank to rank - 1
+  const mtl_tensor *index;   // borrowed; its rank is out's
+  const mtl_tensor *source;  // borrowed; at least index's sizes; NULL: value
+  double value;
+  mtl_combination combination;
+  bool includes_self;  // out's own elements count; ignored by SET
+} mtl_scatter_desc;
+
+// out[i][index[i][j][k]][k] = out's combined with source[i][j][k], for
+// dimension 1 of three.
+//
+// Source     PyTorch: Tensor.scatter_, scatter_reduce_
+MTL_API MTL_MUST_USE mtl_status mtl_ops_scatter(mtl_stream *stream,
+                                                const mtl_scatter_desc *desc,
+                                                const mtl_tensor *out);
+
+#define MTL_OPS_MAX_INDICES 4
+
+// out[indices[0], indices[1], ...] = values, or += with accumulate.
+//
+//   indices  [count] one for each leading dimension of out; NULL takes all of
+//            it. Up to MTL_OPS_MAX_INDICES are not NULL; they are broadcast
+//   values   broadcast to NumPy's shape of out[indices]
+//
+// Source     PyTorch: Tensor.index_put_
+MTL_API MTL_MUST_USE mtl_status mtl_ops_index_put(
+    mtl_stream *stream, const mtl_tensor *const *indices, uint32_t count,
+    const mtl_tensor *values, bool accumulate, const mtl_tensor *out);
+
+// The products, largest or least of in[0] to in[i] along dimension.
+//
+//   indices  of long, where the extreme lies, the last of equal ones; NULL for
+//            products
+//
+// Source     PyTorch: cumprod, cummax, cummin
+MTL_API MTL_MUST_USE mtl_status mtl_ops_scan(mtl_stream *stream,
+                                             const mtl_tensor *in,
+                                             int64_t dimension,
+                                             mtl_combination combination,
+                                             const mtl_tensor *out,
+                                             const mtl_tensor *indices);
+
 #ifdef __cplusplus
 }
 #endif

@@ -517,3 +517,58 @@ def mutated_input():
         state.mul_(0.5).add_(new)
         return state.sum(1), state + 1
     return graph(update, torch.randn(4, 8), torch.randn(4, 8))
+
+
+# --- What Inductor leaves to the device's library -----------------------------
+
+@case()
+def scatter_reductions():
+    return graph(lambda x, i, s: (x.scatter_reduce(1, i, s, "amax"),
+                                  x.scatter_add(1, i, s),
+                                  x.scatter_reduce(1, i, s, "mean"),
+                                  x.scatter(1, i, 2.0)),
+                 torch.randn(4, 6), torch.randint(0, 6, (4, 6)),
+                 torch.randn(4, 6))
+
+
+@case()
+def wide_pools():
+    return graph(lambda x: (F.max_pool2d(x, 7, 3, 3), F.avg_pool2d(x, 6, 2),
+                            F.adaptive_avg_pool2d(x, (5, 3)),
+                            F.adaptive_max_pool2d(x, (4, 4))),
+                 torch.randn(1, 4, 20, 20))
+
+
+@case(1e-4)
+def recurrent():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells = nn.GRU(12, 24, batch_first=True)
+            self.out = nn.Linear(24, 5)
+
+        def forward(self, x):
+            y, last = self.cells(x)
+            return self.out(y), last
+
+    return Recurrent(), (torch.randn(2, 7, 12),)
+
+
+@case(1e-4)
+def experts():
+    class Experts(nn.Module):
+        """A token goes to the two of four that its gate prefers."""
+
+        def __init__(self):
+            super().__init__()
+            self.gate = nn.Linear(16, 4)
+            self.first = nn.Parameter(torch.randn(4, 16, 32) * 0.2)
+            self.second = nn.Parameter(torch.randn(4, 32, 16) * 0.2)
+
+        def forward(self, x):
+            weights, chosen = self.gate(x).softmax(-1).topk(2, -1)
+            y = torch.einsum("td,tkdh->tkh", x, self.first[chosen])
+            y = torch.einsum("tkh,tkhd->tkd", F.silu(y), self.second[chosen])
+            return (y * weights.unsqueeze(-1)).sum(1)
+
+    return Experts(), (torch.randn(6, 16),)
