@@ -74,7 +74,6 @@ def _load():
     library.mtl_last_error.restype = ctypes.c_char_p
     library.mtl_library_function_name.restype = ctypes.c_char_p
     library.mtl_library_function_count.restype = ctypes.c_size_t
-    library.mtl_pipeline_report.restype = ctypes.c_char_p
     library.mtl_buffer_contents.restype = ctypes.c_void_p
     return library
 
@@ -158,18 +157,23 @@ class Library(_Object):
         return Pipeline(self.device, function, debug)
 
 
-class Pipeline(_Object):
-    def __init__(self, device, function, debug):
-        desc = _PipelineDesc(debug=debug)
-        super().__init__("pipeline", _make(
-            "mtl_pipeline_create", function.handle, ctypes.byref(desc)))
-        self.device = device
-        self.max_threads = (
-            _mettle.mtl_pipeline_max_total_threads_per_threadgroup(
-                self.handle))
+class Pipeline:
+    """Made when it first runs: for the threadgroups that it then has."""
 
-    def report(self):
-        return _mettle.mtl_pipeline_report(self.handle).decode()
+    def __init__(self, device, function, debug):
+        self.device, self.function, self.debug = device, function, debug
+        self.pipeline = None
+
+    def _handle(self, group):
+        if self.pipeline is None:
+            desc = _PipelineDesc(
+                debug=self.debug,
+                group_threads=(ctypes.c_uint32 * 3)(
+                    *group, *(1,) * (3 - len(group))))
+            self.pipeline = _Object("pipeline", _make(
+                "mtl_pipeline_create", self.function.handle,
+                ctypes.byref(desc)))
+        return self.pipeline.handle
 
     def __call__(self, arguments, group, grid=None, groups=None, memory=None):
         """Runs grid threads, or groups threadgroups, and waits.
@@ -181,7 +185,8 @@ class Pipeline(_Object):
             "mtl_command_buffer_create", self.device.queue.handle, None))
         encoder = _Object("compute_encoder", _make(
             "mtl_compute_encoder_create", commands.handle, 0))
-        _mettle.mtl_compute_encoder_set_pipeline(encoder.handle, self.handle)
+        _mettle.mtl_compute_encoder_set_pipeline(encoder.handle,
+                                                 self._handle(group))
         buffers = []
         for index, value in arguments.items():
             self._bind(encoder, index, value, buffers)

@@ -63,14 +63,20 @@ def _unary_cases():
     yield from ((name, COMPLEX64) for name in COMPLEX_UNARY)
 
 
+def _has_all_layouts(name, element):
+    """Layouts and operations multiply: each is tried with one of the other."""
+    return element is FLOAT32 or name in ("Abs", "Add")
+
+
 def unary(random):
     cases = list(_unary_cases())
     instances = []
     for name, element in cases:
         t = element.metal
-        instances += [
-            (f"v_{name}_{element.name}", "unary_v", t, t, name),
-            (f"g_{name}_{element.name}", "unary_g", t, t, name, 1, "int")]
+        instances.append((f"v_{name}_{element.name}", "unary_v", t, t, name))
+        if _has_all_layouts(name, element):
+            instances.append((f"g_{name}_{element.name}", "unary_g", t, t,
+                              name, 1, "int"))
     library = mlx.library(["utils.h", "unary_ops.h", "unary.h"], instances)
     for name, element in cases:
         _unary(random, library, name, element)
@@ -88,6 +94,8 @@ def _unary(random, library, name, element):
                grid=(threads,), group=(min(1024, threads),))
         _compare_unary(f"v_{name} of {size} {element.name}", name, element,
                        out, x)
+    if not _has_all_layouts(name, element):
+        return
     kernel = library.pipeline(f"g_{name}_{element.name}")
     x = element.random(random, (3, 7, 5), low, high)
     view = x.transpose(2, 0, 1)
@@ -195,9 +203,10 @@ def binary(random):
     for name, element, out, _ in cases:
         types = (element.metal, out.metal, name)
         key = f"{name}_{element.name}"
-        instances += [(f"vv_{key}", "binary_vv", *types),
-                      (f"vs_{key}", "binary_vs", *types),
-                      (f"g2_{key}", "binary_g_nd2", *types, "int")]
+        instances.append((f"vv_{key}", "binary_vv", *types))
+        if _has_all_layouts(name, element):
+            instances += [(f"vs_{key}", "binary_vs", *types),
+                          (f"g2_{key}", "binary_g_nd2", *types, "int")]
     library = mlx.library(["utils.h", "binary_ops.h", "binary.h"], instances)
     for case in cases:
         _binary(random, library, *case)
@@ -249,7 +258,7 @@ def _binary(random, library, name, element, out_element, function):
     for size in SIZES[1:]:
         a, b = _operands(random, name, element, size)
         threads = -(-size // per_thread)
-        for kind in ("vv", "vs"):
+        for kind in ("vv", "vs")[:1 + _has_all_layouts(name, element)]:
             second = b if kind == "vv" else b[:1]
             out = out_element.zeros(size)
             library.pipeline(f"{kind}_{name}_{element.name}")(
@@ -257,6 +266,8 @@ def _binary(random, library, name, element, out_element, function):
                  3: np.uint32(size)},
                 grid=(threads,), group=(min(1024, threads),))
             compare(f"{kind}_{name} of {size} {element.name}", out, a, second)
+    if not _has_all_layouts(name, element):
+        return
     a, b = _operands(random, name, element, (13, 37))
     b = b.reshape(37, 13)
     out = out_element.zeros(13, 37)
