@@ -159,6 +159,77 @@ static void fold_math_mode(mtlc_kernel *kernel) {
   free(calls.items);
 }
 
+// Is value `shufflevector <from x T> source, ..., <0, 1, 2, ...>`?
+static bool is_resized_triple(LLVMValueRef value, unsigned from) {
+  if (!LLVMIsAShuffleVectorInst(value) ||
+      LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0))) != from) {
+    return false;
+  }
+  for (unsigned i = 0; i < 3; ++i) {
+    if (LLVMGetMaskValue(value, i) != (int)i) {
+      return false;
+    }
+  }
+  return LLVMGetVectorSize(LLVMTypeOf(value)) == 7 - from;
+}
+
+// Clang stores a vector of three as one of four.
+static void narrow_store(LLVMBuilderRef builder, LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  if (!is_resized_triple(value, 3) || LLVMGetVolatile(store)) {
+    return;
+  }
+  LLVMPositionBuilderBefore(builder, store);
+  LLVMValueRef narrow = LLVMBuildStore(builder, LLVMGetOperand(value, 0),
+                                       LLVMGetOperand(store, 1));
+  LLVMSetAlignment(narrow, LLVMGetAlignment(store));
+  LLVMInstructionEraseFromParent(store);
+}
+
+// And loads one so.
+static void narrow_load(LLVMBuilderRef builder, LLVMValueRef shuffle) {
+  LLVMValueRef load = LLVMGetOperand(shuffle, 0);
+  if (!is_resized_triple(shuffle, 4) || !LLVMIsALoadInst(load) ||
+      LLVMGetVolatile(load)) {
+    return;
+  }
+  LLVMPositionBuilderBefore(builder, load);
+  LLVMValueRef narrow =
+      LLVMBuildLoad2(builder, LLVMTypeOf(shuffle), LLVMGetOperand(load, 0), "");
+  LLVMSetAlignment(narrow, LLVMGetAlignment(load));
+  mtlc_replace(shuffle, narrow);
+}
+
+typedef struct wide_triples {
+  mtlc_values stores;
+  mtlc_values shuffles;
+} wide_triples;
+
+static void collect_triple(LLVMValueRef instruction, void *context) {
+  wide_triples *found = context;
+  if (LLVMIsAStoreInst(instruction)) {
+    mtlc_values_add(&found->stores, instruction);
+  } else if (LLVMIsAShuffleVectorInst(instruction)) {
+    mtlc_values_add(&found->shuffles, instruction);
+  }
+}
+
+// LLVM's evaluator writes a constant of three elements only as what it is.
+static void narrow_triples(mtlc_kernel *kernel) {
+  wide_triples found = {0};
+  mtlc_for_each_in_module(kernel->module, collect_triple, &found);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  for (size_t i = 0; i < found.stores.count; ++i) {
+    narrow_store(builder, found.stores.items[i]);
+  }
+  for (size_t i = 0; i < found.shuffles.count; ++i) {
+    narrow_load(builder, found.shuffles.items[i]);
+  }
+  LLVMDisposeBuilder(builder);
+  free(found.stores.items);
+  free(found.shuffles.items);
+}
+
 // Constants computed from function constants reach us as code to run before
 // the kernel. With the values known, LLVM can run it now.
 static mtl_status run_initialisers(mtlc_kernel *kernel) {
@@ -166,6 +237,7 @@ static mtl_status run_initialisers(mtlc_kernel *kernel) {
   if (!LLVMGetNamedGlobal(kernel->module, list)) {
     return MTL_OK;
   }
+  narrow_triples(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, "globalopt,globaldce"));
   LLVMValueRef left = LLVMGetNamedGlobal(kernel->module, list);
   if (!left) {
