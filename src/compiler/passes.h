@@ -105,5 +105,8 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
 // Module to relocatable object; malloc'ed.
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes);
+// Reports what an object of emit_object's says of registers; x86-64 only.
+void mtlc_report_code(mtlc_kernel *kernel, const void *object,
+                      size_t size_bytes);
 
 #endif

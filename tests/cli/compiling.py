@@ -3,6 +3,7 @@
 `mettle bench`; sources that do not compile end with 3."""
 
 import os
+import platform
 import re
 
 import numpy as np
@@ -155,6 +156,35 @@ def reports_name_each_kernel(tool):
     out = tool.done("compile", "kernels.metal", "--report").out
     for kernel in ("add", "scale", "positions", "reverse_groups"):
         assert f"kernel {kernel}\n" in out, out
+
+
+@case
+def reports_tell_registers_and_spills(tool):
+    if platform.machine() != "x86_64":
+        return
+    # 48 sums for each thread: no machine has registers for 48 times 32 floats.
+    tool.write("sums.metal", """
+        kernel void few(device float *x [[buffer(0)]],
+                        uint i [[thread_position_in_grid]]) { x[i] += 1; }
+        kernel void many(device float *x [[buffer(0)]],
+                         constant uint &n [[buffer(1)]],
+                         uint i [[thread_position_in_grid]]) {
+          float s[48];
+          for (uint k = 0; k < 48; k++) s[k] = x[i + k * 64];
+          for (uint t = 0; t < n; t++)
+            for (uint k = 0; k < 48; k++)
+              s[k] = s[k] * s[(k + 7) % 48] + float(t);
+          float sum = 0;
+          for (uint k = 0; k < 48; k++) sum += s[k];
+          x[i] = sum;
+        }
+        """)
+    report = tool.done("compile", "sums.metal", "--report").out
+    few, many = [[int(number) for number in line] for line in re.findall(
+        r"machine code: (\d+) instructions, (\d+) vector registers, (\d+) "
+        r"spills \(vectors stored on the stack\), (\d+) reloads", report)]
+    assert 0 < few[1] < 16 and few[3] == 0, report
+    assert many[1] >= 15 and many[2] >= 48 and many[3] >= 48, report
 
 
 @case
