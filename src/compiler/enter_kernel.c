@@ -4,9 +4,10 @@
 //
 // Requires  select_kernel, fix_constants
 // Leaves    mettle.thread, which alone calls functions of docs/ir.md or names
-//           threadgroup variables. Other functions may be left; none calls
-//           itself. Both tiers are alike up to contract_arithmetic, so what is
-//           inlined here does not depend on the tier.
+//           threadgroup variables. Other functions may be left; a circle of
+//           calls goes through one that is marked noinline. Both tiers are
+//           alike up to contract_arithmetic, so what is inlined here does not
+//           depend on the tier.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,12 +22,13 @@ typedef struct function_facts {
   LLVMValueRef function;
   colour colour;
   bool needs_thread;  // calls a function of docs/ir.md, at some depth
+  bool is_recursive;  // where a circle of calls closes
 } function_facts;
 
 typedef struct call_graph {
   function_facts *facts;  // [count]
   size_t count;
-  LLVMValueRef recursive;  // a function that calls itself; NULL if none
+  bool has_recursion;
 } call_graph;
 
 static function_facts *find_facts(call_graph *graph, LLVMValueRef function) {
@@ -58,7 +60,8 @@ static void walk_instruction(call_graph *graph, function_facts *facts,
     return;
   }
   if (called->colour == GREY) {
-    graph->recursive = callee;
+    called->is_recursive = true;
+    graph->has_recursion = true;
   } else if (called->colour == WHITE) {
     walk_function(graph, called);
   }
@@ -126,26 +129,35 @@ static void make_readable(const char *name, char *out, size_t capacity) {
 static const char tail_calls[] =
     "function(sroa<modify-cfg>,simplifycfg,tailcallelim)";
 
+// Threads wait for each other, and have places in memory, in mettle.thread
+// alone; what calls itself cannot become part of it.
+static mtl_status refuse_recursion(const mtlc_kernel *kernel,
+                                   LLVMValueRef function) {
+  char name[256];
+  make_readable(mtlc_name(function), name, sizeof name);
+  return mtli_fail(MTL_UNSUPPORTED,
+                   "kernel %s: function %s calls itself, directly or through "
+                   "others, and uses barriers, simdgroup functions or "
+                   "threadgroup variables",
+                   kernel->kernel->name, name);
+}
+
 static mtl_status mark_inline(mtlc_kernel *kernel) {
   call_graph graph = make_call_graph(kernel->module);
-  mtl_status status = MTL_OK;
-  if (graph.recursive) {
+  if (graph.has_recursion) {
     free(graph.facts);
     MTL_TRY(mtlc_run_llvm_passes(kernel, tail_calls));
     graph = make_call_graph(kernel->module);
   }
-  if (graph.recursive) {
-    char name[256];
-    make_readable(mtlc_name(graph.recursive), name, sizeof name);
-    status = mtli_fail(MTL_UNSUPPORTED,
-                       "kernel %s: function %s calls itself, directly or "
-                       "through others, which Metal does not allow",
-                       kernel->kernel->name, name);
-  }
-  for (size_t i = 0; i < graph.count; ++i) {
-    if (graph.facts[i].needs_thread &&
-        graph.facts[i].function != kernel->thread) {
-      mtlc_set_attribute(graph.facts[i].function, "alwaysinline", 0);
+  mtl_status status = MTL_OK;
+  for (size_t i = 0; i < graph.count && status == MTL_OK; ++i) {
+    const function_facts *facts = &graph.facts[i];
+    if (facts->is_recursive && facts->needs_thread) {
+      status = refuse_recursion(kernel, facts->function);
+    } else if (facts->is_recursive) {
+      mtlc_set_attribute(facts->function, "noinline", 0);
+    } else if (facts->needs_thread && facts->function != kernel->thread) {
+      mtlc_set_attribute(facts->function, "alwaysinline", 0);
     }
   }
   free(graph.facts);

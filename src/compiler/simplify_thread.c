@@ -3,8 +3,8 @@
 // which vectors, loops or coroutines are made.
 //
 // Requires  contract_arithmetic
-// Leaves    mettle.thread with everything inlined but mettle.texel.*, in SSA
-//           form; T1 only
+// Leaves    mettle.thread with everything inlined but mettle.texel.* and what
+//           calls itself, in SSA form; T1 only
 #include "base/status.h"
 #include "compiler/module.h"
 #include "compiler/unroll_arrays.h"
@@ -31,6 +31,7 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
     // Texels of rare formats: too much code for every place that reads one.
     const bool stays =
         function == kernel->thread ||
+        mtlc_has_attribute(function, "noinline") ||
         mtlc_starts_with(mtlc_name(function), "mettle.texel.");
     if (!LLVMIsDeclaration(function) && !stays) {
       mtlc_set_attribute(function, "alwaysinline", 0);

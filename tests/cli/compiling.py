@@ -138,7 +138,10 @@ def passes_can_be_dumped(tool):
 @case
 def what_was_reached_before_a_failure_is_dumped(tool):
     tool.write("deep.metal", """
-int deep(int n) { return n < 2 ? 1 : deep(n - 1) + deep(n - 2); }
+#include <metal_stdlib>
+int deep(int n) {
+  return n < 2 ? metal::simd_sum(n) : deep(n - 1) + deep(n - 2);
+}
 kernel void k(device int *p) { p[0] = deep(p[1]); }
 """)
     result = tool("compile", "deep.metal", "--dump-after=fix_constants")

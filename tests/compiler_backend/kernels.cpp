@@ -165,8 +165,9 @@ KERNEL(7) {
   at<device int *>(&a[0])[i] = scale * (int)i + bias + (int)vector3[2];
 }
 
-// Recursion, which is an error
+// Recursion of what needs the other threads, which is an error
 __attribute__((noinline)) static uint deep(uint n) {
+  barrier(2);
   return n < 2 ? n : deep(n - 1) + deep(n - 2);
 }
 KERNEL(8) {

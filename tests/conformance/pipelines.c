@@ -167,7 +167,10 @@ TEST(pipelines, asynchronous_creation_that_fails_calls_back_with_the_reason) {
                   .pipeline = (mtl_pipeline *)1,
                   .thread = pthread_self()};
   mtl_library *library = new_library(
-      "int deep(int n) { return n < 2 ? 1 : deep(n - 1) + deep(n - 2); }\n"
+      "#include <metal_stdlib>\n"
+      "int deep(int n) {\n"
+      "  return n < 2 ? metal::simd_sum(n) : deep(n - 1) + deep(n - 2);\n"
+      "}\n"
       "kernel void k(device int *p) { p[0] = deep(p[1]); }\n");
   CHECK_OK(mtl_pipeline_create_async(new_function(library, "k"), NULL,
                                      note_arrival, &note));
