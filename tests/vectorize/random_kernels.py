@@ -46,7 +46,7 @@ class Runner:
         self.environment = dict(os.environ)
         if target:
             self.environment["METTLE_CPU_TARGET"] = target
-        self.environment["METTLE_CACHE"] = "off"
+        self.environment["METTLE_CACHE"] = "0"
 
     def run(self, path, seconds):
         """Returns {kernel: (verdict, text)}; "-" stands for the source."""

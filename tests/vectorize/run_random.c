@@ -10,16 +10,21 @@
 //   serial   the same, and the vectoriser stood back: TEXT has the reason too
 //   differs  TEXT says where first
 //   fails    TEXT is the error of the compiler or of the command buffer
+//   hangs    T1 did not end in 20 s where T0 had; nothing comes after it
+//   endless  T0 did not end
 //
 // A kernel's first parameters are those of random_source.py. Kernels with
 // "whole" in their name run on grids of whole simdgroups only. A file's first
 // line names the math mode: "// math: fast".
 #include <mettle/mettle.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
+  TIER_SECONDS = 20,
   INPUT_WORDS = 1 << 12,
   OUTPUT_WORDS = 1 << 16,
   SHARED_WORDS = 64,
@@ -174,6 +179,23 @@ static void tell(const bench *b, const char *kernel, const char *verdict,
   fflush(stdout);
 }
 
+// What the alarm says: "FILE KERNEL hangs -\n".
+static char alarm_line[4096];
+
+static void alarm_rings(int signal) {
+  (void)signal;
+  (void)!write(STDOUT_FILENO, alarm_line, strlen(alarm_line));
+  _exit(0);
+}
+
+// Gives the tier that runs next its time.
+static void set_alarm(const bench *b, const char *kernel, const char *verdict) {
+  alarm(0);
+  snprintf(alarm_line, sizeof alarm_line, "%s %s %s -\n", b->file, kernel,
+           verdict);
+  alarm(TIER_SECONDS);
+}
+
 static bool same(const bench *b, const char *kernel, const shape *s,
                  const memory *t0, const memory *t1) {
   for (size_t i = 0; i < OUTPUT_WORDS + SHARED_WORDS; i++) {
@@ -225,8 +247,14 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
     if (strstr(kernel, "whole") && !shapes[i].whole) {
       continue;
     }
-    if (run(b, &shapes[i], t0, &expected) != MTL_OK ||
-        run(b, &shapes[i], t1, &actual) != MTL_OK) {
+    set_alarm(b, kernel, "endless");
+    mtl_status status = run(b, &shapes[i], t0, &expected);
+    if (status == MTL_OK) {
+      set_alarm(b, kernel, "hangs");
+      status = run(b, &shapes[i], t1, &actual);
+    }
+    alarm(0);
+    if (status != MTL_OK) {
       tell(b, kernel, "fails", mtl_last_error());
       return;
     }
@@ -300,6 +328,7 @@ static mtl_buffer *buffer_of(bench *b, uint32_t words) {
 
 int main(int count, char **arguments) {
   bench b = {0};
+  signal(SIGALRM, alarm_rings);
   must(mtl_device_by_name("cpu", &b.device));
   must(mtl_queue_create(b.device, NULL, &b.queue));
   for (int i = 0; i < INPUTS; i++) {
