@@ -116,15 +116,20 @@ static void make_slots(lanes_emitter *e) {
 
 // The node in whose body a node's mask is cleared: the nearest above it that
 // each way to it takes, as often. All masks cleared at the beginning would live
-// from there on, which costs the square of a function's length. LANES_NONE for
-// the beginning.
-static uint32_t clearing_node(const lanes_graph *graph, uint32_t n) {
+// from there on, which costs the square of a function's length. A node that is
+// left for later comes by without those above it: its mask is cleared with each
+// round of its loop. LANES_NONE for the beginning.
+static uint32_t clearing_node(const lanes_graph *graph, uint32_t n,
+                              bool is_deferred) {
   uint32_t loop = graph->nodes[n].loop;
   if (graph->nodes[n].kind == LANES_LATCH) {
     return graph->loops[loop].header;  // a guard goes on at the latch
   }
   if (loop != LANES_NONE && graph->loops[loop].header == n) {
     loop = graph->loops[loop].parent;
+  }
+  if (is_deferred) {
+    return loop == LANES_NONE ? LANES_NONE : graph->loops[loop].header;
   }
   uint32_t above = graph->nodes[n].dominator;
   while (above != LANES_NONE && (graph->nodes[above].kind != LANES_BLOCK ||
@@ -138,9 +143,14 @@ static void make_masks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   e->mask_memory = lanes_allocate(e->arena, count, sizeof(void *));
   e->cleared = lanes_allocate(e->arena, count + 1, sizeof *e->cleared);
+  lanes_set deferred = lanes_set_make(e->arena, count);
+  for (uint32_t n = 0; n < count; n++) {
+    lanes_set_unite(deferred, e->plan->steps[n].deferred);
+  }
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
-      const uint32_t above = clearing_node(e->graph, n);
+      const uint32_t above =
+          clearing_node(e->graph, n, lanes_set_has(deferred, n));
       e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
       lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
                      n);
@@ -231,7 +241,12 @@ static void emit_edge(lanes_emitter *e, uint32_t k, LLVMValueRef edge_mask) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(target);
        phi && LLVMGetInstructionOpcode(phi) == LLVMPHI;
        phi = LLVMGetNextInstruction(phi)) {
-    pass_phi(e, phi, incoming_value(phi, node->block), edge_mask, blend);
+    // Threads that bring nothing leave the phi to those that do: for all of them
+    // it may be one scalar.
+    LLVMValueRef value = incoming_value(phi, node->block);
+    if (!LLVMIsUndef(value) && value != phi) {
+      pass_phi(e, phi, value, edge_mask, blend);
+    }
   }
 }
 

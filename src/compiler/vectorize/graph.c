@@ -253,16 +253,22 @@ static lanes_node *make_nodes(draft *d) {
   return nodes;
 }
 
-// Kahn's algorithm with a stack: what a node dominates becomes ready, and is
-// taken, before anything that was ready earlier. Returns how many were placed.
-static uint32_t order_nodes(mtli_arena *arena, const lanes_node *nodes,
-                            uint32_t count, uint32_t *out_order) {
-  uint32_t *missing = lanes_allocate(arena, count, sizeof *missing);
+static uint32_t *count_ways_in(mtli_arena *arena, const lanes_node *nodes,
+                               uint32_t count) {
+  uint32_t *ways = lanes_allocate(arena, count, sizeof *ways);
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t k = 0; k < nodes[i].successors.count; k++) {
-      missing[nodes[i].successors.items[k]]++;
+      ways[nodes[i].successors.items[k]]++;
     }
   }
+  return ways;
+}
+
+// Kahn's algorithm. Returns how many nodes were placed: all, unless there is a
+// circle.
+static uint32_t order_somehow(mtli_arena *arena, const lanes_node *nodes,
+                              uint32_t count, uint32_t *out_order) {
+  uint32_t *missing = count_ways_in(arena, nodes, count);
   uint32_t placed = 0;
   lanes_list ready = {0};
   lanes_list_add(arena, &ready, 0);
@@ -281,6 +287,63 @@ static uint32_t order_nodes(mtli_arena *arena, const lanes_node *nodes,
     out_order[placed++] = count - 1;
   }
   return placed;
+}
+
+// Immediate dominators, by node, from an order.
+static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
+                               uint32_t count, const uint32_t *order) {
+  uint32_t *place = lanes_allocate(arena, count, sizeof *place);
+  uint32_t *dominator = lanes_allocate(arena, count, sizeof *dominator);
+  for (uint32_t i = 0; i < count; i++) {
+    place[order[i]] = i;
+    dominator[i] = LANES_NONE;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const lanes_list *to = &nodes[order[i]].successors;
+    for (uint32_t k = 0; k < to->count; k++) {
+      uint32_t other = order[i];
+      uint32_t found = dominator[to->items[k]];
+      while (found != LANES_NONE && found != other) {
+        if (place[found] > place[other]) {
+          found = dominator[found];
+        } else {
+          other = dominator[other];
+        }
+      }
+      dominator[to->items[k]] = other;
+    }
+  }
+  return dominator;
+}
+
+// The order in which what a node dominates stands right behind it, all of it:
+// what may come next is kept with its dominator, and taken once all that
+// stands below the latter's other children is placed.
+static uint32_t order_nodes(mtli_arena *arena, const lanes_node *nodes,
+                            uint32_t count, uint32_t *out_order) {
+  const uint32_t placed = order_somehow(arena, nodes, count, out_order);
+  if (placed != count) {
+    return placed;
+  }
+  const uint32_t *dominator = dominators_in(arena, nodes, count, out_order);
+  uint32_t *missing = count_ways_in(arena, nodes, count);
+  lanes_list *ready = lanes_allocate(arena, count, sizeof *ready);
+  uint32_t node = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    out_order[i] = node;
+    for (uint32_t k = nodes[node].successors.count; k-- > 0;) {
+      const uint32_t to = nodes[node].successors.items[k];
+      if (--missing[to] == 0) {
+        lanes_list_add(arena, &ready[dominator[to]], to);
+      }
+    }
+    while (!ready[node].count && dominator[node] != LANES_NONE) {
+      node = dominator[node];
+    }
+    node = ready[node].count ? ready[node].items[--ready[node].count]
+                             : count - 1;  // an exit without a way in
+  }
+  return count;
 }
 
 static void rename_all(lanes_list *list, const uint32_t *place) {

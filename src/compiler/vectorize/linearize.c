@@ -252,12 +252,17 @@ static lanes_set copy_deferred(const lanes_values *values,
   return copy;
 }
 
-// Passing by a node passes by all that it dominates.
+// Passing by a node passes by all that it dominates. None of that waits to be
+// come by: what threads left for later when they left the loop that the node
+// heads is only there once the loop runs, and then there are threads.
 static uint32_t skip_region(const lanes_values *values, lanes_plan *plan,
                             uint32_t n, bool *changed) {
   const lanes_graph *graph = values->graph;
   const uint32_t end = region_end(graph, n);
   lanes_set targets = copy_deferred(values, plan, n);
+  for (uint32_t i = n; i <= end; i++) {
+    lanes_set_remove(targets, i);
+  }
   for (uint32_t i = n; i <= end; i++) {
     for (uint32_t k = 0; k < graph->nodes[i].successors.count; k++) {
       if (graph->nodes[i].successors.items[k] > end) {

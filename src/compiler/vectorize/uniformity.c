@@ -291,6 +291,30 @@ static bool find_divergent_branches(lanes_values *values, uint32_t *way) {
   return changed;
 }
 
+// Lowers everything until nothing changes.
+static void settle(lanes_values *values, uint32_t *way) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t i = 0; i < values->count; i++) {
+      changed |= lower_shape(values, i);
+    }
+    changed |= find_divergent_branches(values, way);
+  }
+}
+
+// What comes of undefined values alone has no shape yet. Returns whether there
+// was any.
+static bool shape_undefined(lanes_values *values) {
+  bool found = false;
+  for (uint32_t i = 0; i < values->count; i++) {
+    if (!values->shapes[i].row) {
+      values->shapes[i] = lanes_shape_varying();
+      found = true;
+    }
+  }
+  return found;
+}
+
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
                        uint8_t row, bool is_exact, lanes_values *out_values) {
   mtli_arena *arena = graph->arena;
@@ -307,12 +331,8 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
   number_instructions(out_values);
   lanes_privates_find(out_values);
   uint32_t *way = lanes_allocate(arena, graph->node_count, sizeof *way);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = 0; i < out_values->count; i++) {
-      changed |= lower_shape(out_values, i);
-    }
-    changed |= find_divergent_branches(out_values, way);
-  }
+  do {
+    settle(out_values, way);
+  } while (shape_undefined(out_values));
   lanes_mask_divergent_loops(out_values);
 }
