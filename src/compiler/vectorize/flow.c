@@ -241,8 +241,8 @@ static void emit_edge(lanes_emitter *e, uint32_t k, LLVMValueRef edge_mask) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(target);
        phi && LLVMGetInstructionOpcode(phi) == LLVMPHI;
        phi = LLVMGetNextInstruction(phi)) {
-    // Threads that bring nothing leave the phi to those that do: for all of them
-    // it may be one scalar.
+    // Threads that bring nothing leave the phi to those that do: for all of
+    // them it may be one scalar.
     LLVMValueRef value = incoming_value(phi, node->block);
     if (!LLVMIsUndef(value) && value != phi) {
       pass_phi(e, phi, value, edge_mask, blend);
