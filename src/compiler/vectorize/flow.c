@@ -143,14 +143,10 @@ static void make_masks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   e->mask_memory = lanes_allocate(e->arena, count, sizeof(void *));
   e->cleared = lanes_allocate(e->arena, count + 1, sizeof *e->cleared);
-  lanes_set deferred = lanes_set_make(e->arena, count);
-  for (uint32_t n = 0; n < count; n++) {
-    lanes_set_unite(deferred, e->plan->steps[n].deferred);
-  }
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
       const uint32_t above =
-          clearing_node(e->graph, n, lanes_set_has(deferred, n));
+          clearing_node(e->graph, n, lanes_set_has(e->plan->deferred, n));
       e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
       lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
                      n);

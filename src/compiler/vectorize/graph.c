@@ -289,28 +289,20 @@ static uint32_t order_somehow(mtli_arena *arena, const lanes_node *nodes,
   return placed;
 }
 
-// Immediate dominators, by node, from an order.
+// Immediate dominators, by places in an order; LANES_NONE for what has no way
+// in.
 static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
-                               uint32_t count, const uint32_t *order) {
-  uint32_t *place = lanes_allocate(arena, count, sizeof *place);
+                               uint32_t count, const uint32_t *order,
+                               const uint32_t *place) {
   uint32_t *dominator = lanes_allocate(arena, count, sizeof *dominator);
   for (uint32_t i = 0; i < count; i++) {
-    place[order[i]] = i;
     dominator[i] = LANES_NONE;
   }
   for (uint32_t i = 0; i < count; i++) {
     const lanes_list *to = &nodes[order[i]].successors;
     for (uint32_t k = 0; k < to->count; k++) {
-      uint32_t other = order[i];
-      uint32_t found = dominator[to->items[k]];
-      while (found != LANES_NONE && found != other) {
-        if (place[found] > place[other]) {
-          found = dominator[found];
-        } else {
-          other = dominator[other];
-        }
-      }
-      dominator[to->items[k]] = other;
+      uint32_t *known = &dominator[place[to->items[k]]];
+      *known = *known == LANES_NONE ? i : nearest_common(dominator, *known, i);
     }
   }
   return dominator;
@@ -318,30 +310,40 @@ static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
 
 // The order in which what a node dominates stands right behind it, all of it:
 // what may come next is kept with its dominator, and taken once all that
-// stands below the latter's other children is placed.
-static uint32_t order_nodes(mtli_arena *arena, const lanes_node *nodes,
+// stands below the latter's other children is placed. Sets the dominators.
+static uint32_t order_nodes(mtli_arena *arena, lanes_node *nodes,
                             uint32_t count, uint32_t *out_order) {
-  const uint32_t placed = order_somehow(arena, nodes, count, out_order);
+  uint32_t *first = lanes_allocate(arena, count, sizeof *first);
+  const uint32_t placed = order_somehow(arena, nodes, count, first);
   if (placed != count) {
     return placed;
   }
-  const uint32_t *dominator = dominators_in(arena, nodes, count, out_order);
+  uint32_t *place = lanes_allocate(arena, count, sizeof *place);
+  for (uint32_t i = 0; i < count; i++) {
+    place[first[i]] = i;
+  }
+  const uint32_t *dominator = dominators_in(arena, nodes, count, first, place);
   uint32_t *missing = count_ways_in(arena, nodes, count);
   lanes_list *ready = lanes_allocate(arena, count, sizeof *ready);
-  uint32_t node = 0;
+  uint32_t at = 0;
   for (uint32_t i = 0; i < count; i++) {
-    out_order[i] = node;
-    for (uint32_t k = nodes[node].successors.count; k-- > 0;) {
-      const uint32_t to = nodes[node].successors.items[k];
+    lanes_node *node = &nodes[first[at]];
+    out_order[i] = first[at];
+    // What has no way in hangs from the first node.
+    node->dominator =
+        at == 0 ? LANES_NONE
+                : first[dominator[at] == LANES_NONE ? 0 : dominator[at]];
+    for (uint32_t k = node->successors.count; k-- > 0;) {
+      const uint32_t to = node->successors.items[k];
       if (--missing[to] == 0) {
-        lanes_list_add(arena, &ready[dominator[to]], to);
+        lanes_list_add(arena, &ready[dominator[place[to]]], place[to]);
       }
     }
-    while (!ready[node].count && dominator[node] != LANES_NONE) {
-      node = dominator[node];
+    while (!ready[at].count && dominator[at] != LANES_NONE) {
+      at = dominator[at];
     }
-    node = ready[node].count ? ready[node].items[--ready[node].count]
-                             : count - 1;  // an exit without a way in
+    at = ready[at].count ? ready[at].items[--ready[at].count]
+                         : count - 1;  // an exit without a way in
   }
   return count;
 }
@@ -375,6 +377,7 @@ static void apply_order(draft *d, const lanes_node *nodes, uint32_t *order,
   for (uint32_t i = 0; i < count; i++) {
     lanes_node *node = &graph->nodes[i];
     rename_all(&node->successors, place);
+    node->dominator = i == 0 ? LANES_NONE : place[node->dominator];
     for (uint32_t k = 0; k < node->successors.count; k++) {
       lanes_list_add(d->arena,
                      &graph->nodes[node->successors.items[k]].predecessors, i);
@@ -392,25 +395,6 @@ static void apply_order(draft *d, const lanes_node *nodes, uint32_t *order,
 }
 
 // --- Dominance of the ordered graph ------------------------------------------
-
-static void find_node_dominators(lanes_graph *graph) {
-  graph->nodes[0].dominator = LANES_NONE;
-  for (uint32_t i = 1; i < graph->node_count; i++) {
-    const lanes_list *from = &graph->nodes[i].predecessors;
-    uint32_t found = from->count ? from->items[0] : 0;
-    for (uint32_t k = 1; k < from->count; k++) {
-      uint32_t other = from->items[k];
-      while (found != other) {
-        if (found > other) {
-          found = graph->nodes[found].dominator;
-        } else {
-          other = graph->nodes[other].dominator;
-        }
-      }
-    }
-    graph->nodes[i].dominator = found;
-  }
-}
 
 static void count_dominated(lanes_graph *graph) {
   for (uint32_t i = graph->node_count; i-- > 0;) {
@@ -471,7 +455,6 @@ bool lanes_graph_build(LLVMValueRef function, mtli_arena *arena,
     return false;
   }
   apply_order(&d, nodes, order, out_graph);
-  find_node_dominators(out_graph);
   count_dominated(out_graph);
   find_node_postdominators(out_graph);
   return true;

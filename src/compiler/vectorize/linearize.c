@@ -58,8 +58,7 @@ static uint32_t same_threads(const lanes_values *values, uint32_t n,
   return equivalent_above(values, n);
 }
 
-static void choose_masks(const lanes_values *values, lanes_set may_be_deferred,
-                         lanes_plan *plan) {
+static void choose_masks(const lanes_values *values, lanes_plan *plan) {
   for (uint32_t n = 0; n < values->graph->node_count; n++) {
     lanes_step *step = &plan->steps[n];
     step->mask = LANES_NONE;
@@ -70,7 +69,7 @@ static void choose_masks(const lanes_values *values, lanes_set may_be_deferred,
     bool behind = false;
     const uint32_t same = same_threads(values, n, &behind);
     behind |= same != LANES_NONE && plan->steps[same].behind_kept_branch;
-    if (same == LANES_NONE || (behind && lanes_set_has(may_be_deferred, n))) {
+    if (same == LANES_NONE || (behind && lanes_set_has(plan->deferred, n))) {
       step->mask = n;
     } else {
       step->mask = plan->steps[same].mask;
@@ -326,20 +325,20 @@ void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
   const uint32_t count = values->graph->node_count;
   out_plan->steps =
       lanes_allocate(values->arena, count, sizeof *out_plan->steps);
-  lanes_set may_be_deferred = lanes_set_make(values->arena, count);
+  out_plan->deferred = lanes_set_make(values->arena, count);
   for (uint32_t n = 0; n < count; n++) {
-    lanes_set_add(may_be_deferred, n);
+    lanes_set_add(out_plan->deferred, n);
   }
   for (uint32_t round = 0; round < 2; round++) {
     for (uint32_t n = 0; n < count; n++) {
       out_plan->steps[n].deferred = lanes_set_make(values->arena, count);
     }
-    choose_masks(values, may_be_deferred, out_plan);
+    choose_masks(values, out_plan);
     choose_guards(values, out_plan);
     order_nodes(values, out_plan);
-    may_be_deferred = lanes_set_make(values->arena, count);
+    out_plan->deferred = lanes_set_make(values->arena, count);
     for (uint32_t n = 0; n < count; n++) {
-      lanes_set_unite(may_be_deferred, out_plan->steps[n].deferred);
+      lanes_set_unite(out_plan->deferred, out_plan->steps[n].deferred);
     }
   }
 }

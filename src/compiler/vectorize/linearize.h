@@ -24,7 +24,8 @@ typedef struct lanes_step {
 } lanes_step;
 
 typedef struct lanes_plan {
-  lanes_step *steps;  // [node_count]
+  lanes_step *steps;   // [node_count]
+  lanes_set deferred;  // the union of the steps'
 } lanes_plan;
 
 void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan);

@@ -96,13 +96,30 @@ static void note_blocks(liveness *l) {
   }
 }
 
-// Adds what is alive behind a block and not written in it.
-static bool pull(const block_facts *into, const block_facts *from) {
+// Hands facts along one edge. Returns whether that changed any.
+typedef bool edge_rule(const block_facts *from, const block_facts *to);
+
+static bool follow_edges(const liveness *l, const block_facts *from,
+                         bool through_waits, edge_rule *rule) {
   bool changed = false;
-  for (uint32_t w = 0; w < into->alive.word_count; w++) {
+  LLVMValueRef end = LLVMGetBasicBlockTerminator(from->block);
+  for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
+    const uint32_t to = lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
+    changed |= rule(from, &l->blocks[to]);
+  }
+  if (through_waits && from->resume != LANES_NONE) {
+    changed |= rule(from, &l->blocks[from->resume]);
+  }
+  return changed;
+}
+
+// What is alive behind a block and not written in it is alive before it.
+static bool hand_up_alive(const block_facts *from, const block_facts *to) {
+  bool changed = false;
+  for (uint32_t w = 0; w < from->alive.word_count; w++) {
     const uint64_t more =
-        from->alive.words[w] & ~into->written.words[w] & ~into->alive.words[w];
-    into->alive.words[w] |= more;
+        to->alive.words[w] & ~from->written.words[w] & ~from->alive.words[w];
+    from->alive.words[w] |= more;
     changed |= more != 0;
   }
   return changed;
@@ -115,41 +132,17 @@ static void solve(liveness *l) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t b = l->block_count; b-- > 0;) {
-      block_facts *facts = &l->blocks[b];
-      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
-      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-        const uint32_t to =
-            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
-        changed |= pull(facts, &l->blocks[to]);
-      }
-      if (facts->resume != LANES_NONE) {
-        changed |= pull(facts, &l->blocks[facts->resume]);
-      }
+      changed |= follow_edges(l, &l->blocks[b], true, hand_up_alive);
     }
   }
 }
 
-// What has been written since the last wait, on some path.
-static void solve_fresh(liveness *l) {
-  for (uint32_t b = 0; b < l->block_count; b++) {
-    lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t b = 0; b < l->block_count; b++) {
-      const block_facts *facts = &l->blocks[b];
-      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
-      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-        const uint32_t to =
-            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
-        changed |= lanes_set_unite(l->blocks[to].fresh, facts->fresh);
-      }
-    }
-  }
+static bool hand_down_fresh(const block_facts *from, const block_facts *to) {
+  return lanes_set_unite(to->fresh, from->fresh);
 }
 
-// Adds what is dirty at the end of a block and not cleared in one behind it.
-static bool soil(const block_facts *to, const block_facts *from) {
+// What is dirty at the end of a block and not cleared in one behind it.
+static bool hand_down_dirty(const block_facts *from, const block_facts *to) {
   bool changed = false;
   for (uint32_t w = 0; w < to->dirty.word_count; w++) {
     const uint64_t more =
@@ -160,22 +153,21 @@ static bool soil(const block_facts *to, const block_facts *from) {
   return changed;
 }
 
-static void solve_dirty(liveness *l) {
+static void solve_down(liveness *l, bool through_waits, edge_rule *rule) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t b = 0; b < l->block_count; b++) {
-      const block_facts *facts = &l->blocks[b];
-      LLVMValueRef end = LLVMGetBasicBlockTerminator(facts->block);
-      for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-        const uint32_t to =
-            lanes_map_get(&l->numbers, LLVMGetSuccessor(end, k));
-        changed |= soil(&l->blocks[to], facts);
-      }
-      if (facts->resume != LANES_NONE) {
-        changed |= soil(&l->blocks[facts->resume], facts);
-      }
+      changed |= follow_edges(l, &l->blocks[b], through_waits, rule);
     }
   }
+}
+
+// What has been written since the last wait, on some path.
+static void solve_fresh(liveness *l) {
+  for (uint32_t b = 0; b < l->block_count; b++) {
+    lanes_set_unite(l->blocks[b].fresh, l->blocks[b].written);
+  }
+  solve_down(l, false, hand_down_fresh);
 }
 
 // --- Spilling ----------------------------------------------------------------
@@ -282,7 +274,7 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
   note_blocks(&l);
   solve(&l);
   solve_fresh(&l);
-  solve_dirty(&l);
+  solve_down(&l, true, hand_down_dirty);
   frame f = {.e = e,
              .common = find_common(&l),
              .offsets = lanes_allocate(e->arena, e->memory_count + 1,
