@@ -34,8 +34,7 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
          "kernel '%s': a threadgroup of %ux%ux%u = %" PRIu64
          " threads is over the pipeline's limit of %u",
          mtli_kernel_name(encoder), group.x, group.y, group.z,
-         threads * group.z,
-         limit);
+         threads * group.z, limit);
     return false;
   }
   return true;
@@ -125,8 +124,7 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
          "kernel '%s': argument '%s' [[threadgroup(%u)]] of %zu bytes, with "
          "%zu before it, is over the %zu bytes of threadgroup memory",
          mtli_kernel_name(encoder), argument->name, argument->index,
-         length_bytes,
-         *used_bytes, limit_bytes);
+         length_bytes, *used_bytes, limit_bytes);
     return false;
   }
   *out_offset = (void *)(uintptr_t)*used_bytes;
@@ -335,8 +333,7 @@ void mtl_compute_encoder_dispatch_threadgroups(mtl_compute_encoder *encoder,
          "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
          "%u threads along a side",
          mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x,
-         group.y,
-         group.z, UINT32_MAX);
+         group.y, group.z, UINT32_MAX);
     return;
   }
   dispatch_grid(encoder,

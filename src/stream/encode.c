@@ -52,7 +52,7 @@ static mtl_status check_index(const mtl_stream *stream, uint32_t index,
   return MTL_OK;
 }
 
-static mtl_status check_range(const mtl_buffer *buffer, size_t offset_bytes,
+mtl_status stream_check_range(const mtl_buffer *buffer, size_t offset_bytes,
                               size_t length_bytes, const char *call,
                               const char *part) {
   if (!buffer) {
@@ -79,7 +79,8 @@ static mtl_status set_buffer(mtl_stream *stream, uint32_t index,
                              size_t length_bytes) {
   static const char call[] = "mtl_stream_set_buffer";
   STREAM_TRY(check_index(stream, index, call));
-  STREAM_TRY(check_range(buffer, offset_bytes, length_bytes, call, "buffer"));
+  STREAM_TRY(
+      stream_check_range(buffer, offset_bytes, length_bytes, call, "buffer"));
   mtl_compute_encoder_set_buffer(stream->encoder, buffer, offset_bytes, index);
   count_argument(
       stream, index,
@@ -273,10 +274,10 @@ static mtl_status copy(mtl_stream *stream, mtl_buffer *source,
                        size_t source_offset_bytes, mtl_buffer *target,
                        size_t target_offset_bytes, size_t length_bytes) {
   static const char call[] = "mtl_stream_copy";
-  STREAM_TRY(
-      check_range(source, source_offset_bytes, length_bytes, call, "source"));
-  STREAM_TRY(
-      check_range(target, target_offset_bytes, length_bytes, call, "target"));
+  STREAM_TRY(stream_check_range(source, source_offset_bytes, length_bytes, call,
+                                "source"));
+  STREAM_TRY(stream_check_range(target, target_offset_bytes, length_bytes, call,
+                                "target"));
   const size_t apart = source_offset_bytes < target_offset_bytes
                            ? target_offset_bytes - source_offset_bytes
                            : source_offset_bytes - target_offset_bytes;
@@ -300,8 +301,8 @@ static mtl_status copy(mtl_stream *stream, mtl_buffer *source,
 static mtl_status fill(mtl_stream *stream, mtl_buffer *buffer,
                        size_t offset_bytes, size_t length_bytes,
                        uint8_t value) {
-  STREAM_TRY(check_range(buffer, offset_bytes, length_bytes, "mtl_stream_fill",
-                         "buffer"));
+  STREAM_TRY(stream_check_range(buffer, offset_bytes, length_bytes,
+                                "mtl_stream_fill", "buffer"));
   if (length_bytes == 0) {
     return MTL_OK;
   }

@@ -30,22 +30,6 @@ uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops) {
   return threads == 1 ? 1 : worth < most ? worth : most;
 }
 
-static mtl_status check_extent(const char *name, const mtl_tensor *tensor) {
-  if (!tensor->buffer) {
-    return mtl_fail(MTL_INVALID_ARGUMENT, "%s: a tensor has no buffer", name);
-  }
-  const size_t size = mtl_buffer_length(tensor->buffer);
-  const size_t extent_bytes = mtl_tensor_extent_bytes(tensor);
-  if (tensor->offset_bytes > size ||
-      extent_bytes > size - tensor->offset_bytes) {
-    return mtl_fail(MTL_INVALID_ARGUMENT,
-                    "%s: %zu bytes at offset %zu end past a buffer of %zu "
-                    "bytes",
-                    name, extent_bytes, tensor->offset_bytes, size);
-  }
-  return MTL_OK;
-}
-
 static mtl_status record(mtl_stream *stream, const mtl_host_work *work) {
   STREAM_TRY(mtl_stream_synchronize(stream, MTL_SYNC_NONE));
   STREAM_TRY(stream_open(stream));
@@ -62,7 +46,9 @@ mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *it) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < it->tensor_count; ++i) {
     const mtl_tensor *tensor = it->tensors[i];
-    STREAM_TRY(check_extent(it->name, tensor));
+    STREAM_TRY(stream_check_range(tensor->buffer, tensor->offset_bytes,
+                                  mtl_tensor_extent_bytes(tensor), it->name,
+                                  "a buffer"));
     buffers[i] = tensor->buffer;
     offsets_bytes[i] = tensor->offset_bytes;
     bytes +=

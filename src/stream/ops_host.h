@@ -8,6 +8,18 @@
 
 enum { OPS_HOST_TENSORS = 4 };
 
+static inline int64_t at_most(int64_t value, int64_t high) {
+  return value < high ? value : high;
+}
+
+static inline int64_t at_least(int64_t value, int64_t low) {
+  return value > low ? value : low;
+}
+
+static inline int64_t divide_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
 // Whether host work by the library is to be had on stream's device: "cpu", not
 // "cpu-discrete", which checks the portable kernels.
 bool ops_host_is_there(mtl_stream *stream);

@@ -35,18 +35,6 @@ typedef struct work {
   bool is_out_direct;
 } work;
 
-static int64_t at_most(int64_t value, int64_t high) {
-  return value < high ? value : high;
-}
-
-static int64_t at_least(int64_t value, int64_t low) {
-  return value > low ? value : low;
-}
-
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // One tap of one channel over a run of output positions in a row: x0 to x1 of
 // the output, with zeros where the window leaves the input.
 static float *add_run(const work *w, const void *in, int64_t line, int tap,

@@ -137,10 +137,6 @@ static void run_tile(const product *p, void *const *data, const tile *at,
   }
 }
 
-static int64_t at_most(int64_t value, int64_t high) {
-  return value < high ? value : high;
-}
-
 static void run_pieces(const void *arguments, void *const *data, void *scratch,
                        uint64_t first, uint64_t end) {
   const product *p = arguments;
@@ -154,10 +150,6 @@ static void run_pieces(const void *arguments, void *const *data, void *scratch,
     locate(&p->batch, piece / tiles, at.from);
     run_tile(p, data, &at, scratch);
   }
-}
-
-static int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
 }
 
 // Cuts the longer side into `pieces`, in whole units.

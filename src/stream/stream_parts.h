@@ -77,6 +77,10 @@ struct mtl_stream {
 
 // Keeps a failure with mtl_last_error's text, and returns status.
 mtl_status stream_keep(mtl_stream *stream, mtl_status status);
+// Fails unless length_bytes from an offset lie in buffer, which `part` names.
+mtl_status stream_check_range(const mtl_buffer *buffer, size_t offset_bytes,
+                              size_t length_bytes, const char *call,
+                              const char *part);
 // Opens the command buffer, and the encoder, unless they are open.
 mtl_status stream_open(mtl_stream *stream);
 mtl_status stream_open_encoder(mtl_stream *stream);
