@@ -5,22 +5,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 static void encode_add(mtl_command_buffer *commands, mtl_pipeline *pipeline,
                        mtl_buffer *data, uint32_t count) {
-  mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder, pipeline);
-  mtl_compute_encoder_set_buffer(encoder, data, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, size_of(count, 1, 1),
-                                       size_of(64, 1, 1));
-  end(encoder);
+  encode(commands, pipeline, data, size_of(count, 1, 1), size_of(64, 1, 1));
 }
 
 TEST(commands, empty_ones_complete) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,6 +179,12 @@ const char *compile_error(const char *source) {
   return mtl_last_error();
 }
 
+uint64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
 void end(mtl_compute_encoder *encoder) {
   CHECK_OK(mtl_compute_encoder_end(encoder));
 }
@@ -191,6 +198,15 @@ void finish(mtl_command_buffer *commands) {
   CHECK_OK(mtl_command_buffer_wait(commands));
   CHECK_EQUAL(mtl_command_buffer_get_status(commands),
               MTL_COMMAND_BUFFER_COMPLETED);
+}
+
+void encode(mtl_command_buffer *commands, mtl_pipeline *pipeline,
+            mtl_buffer *data, mtl_size grid, mtl_size group) {
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_buffer(encoder, data, 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, grid, group);
+  end(encoder);
 }
 
 void run(mtl_pipeline *pipeline, mtl_buffer *const *buffers, size_t count,

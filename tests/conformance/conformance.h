@@ -48,6 +48,10 @@ void end(mtl_compute_encoder *encoder);
 void end_blit(mtl_blit_encoder *encoder);
 void finish(mtl_command_buffer *commands);
 
+// Encodes one dispatch of grid threads with data as buffer 0.
+void encode(mtl_command_buffer *commands, mtl_pipeline *pipeline,
+            mtl_buffer *data, mtl_size grid, mtl_size group);
+
 // Binds buffers[0..] to 0.., dispatches grid threads once and waits.
 void run(mtl_pipeline *pipeline, mtl_buffer *const *buffers, size_t count,
          mtl_size grid, mtl_size group);
@@ -65,6 +69,8 @@ typedef struct worker {
 // One dispatch of "add_one" over 1000 numbers; what it makes is released on
 // return, so that it may be called often and from any thread.
 void work_once(const worker *it);
+
+uint64_t now_ns(void);  // of CLOCK_MONOTONIC, as Mettle's times
 
 mtl_size size_of(uint32_t x, uint32_t y, uint32_t z);
 

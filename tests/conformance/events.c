@@ -3,18 +3,11 @@
 #include "conformance.h"
 
 #include <pthread.h>
-#include <time.h>
 
 static uint64_t value_of(mtl_event *event) {
   uint64_t value = UINT64_MAX;
   CHECK_OK(mtl_event_value(event, &value));
   return value;
-}
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
 // Commits work that waits for event to reach `from`, fills buffer with byte,

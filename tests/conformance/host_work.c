@@ -38,12 +38,7 @@ static void add_on_host(mtl_command_buffer *commands, mtl_buffer *buffer,
 
 static void double_all(mtl_command_buffer *commands, mtl_pipeline *pipeline,
                        mtl_buffer *buffer, uint32_t count) {
-  mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder, pipeline);
-  mtl_compute_encoder_set_buffer(encoder, buffer, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, size_of(count, 1, 1),
-                                       size_of(64, 1, 1));
-  end(encoder);
+  encode(commands, pipeline, buffer, size_of(count, 1, 1), size_of(64, 1, 1));
 }
 
 TEST(host_work, stands_in_order_between_kernels) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 // Each thread writes what it is once, and passes its index on to its neighbour
@@ -43,12 +42,6 @@ static const shape shapes[] = {
     {{9, 9, 1}, {32, 8, 1}},    {{100, 1, 1}, {20, 4, 1}},
     {{60, 2, 3}, {24, 1, 2}},   {{33, 4, 1}, {8, 4, 1}},
 };
-
-static uint64_t now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t lesser(uint32_t a, uint32_t b) {
   return a < b ? a : b;
@@ -155,11 +148,7 @@ TEST(shapes, released_while_under_way) {
   CHECK_OK(mtl_pipeline_create(function, NULL, &pipeline));
   mtl_buffer *out = buffer_for(s);
   mtl_command_buffer *commands = new_commands(new_queue());
-  mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder, pipeline);
-  mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, s->grid, s->group);
-  end(encoder);
+  encode(commands, pipeline, out, s->grid, s->group);
   CHECK_OK(mtl_command_buffer_commit(commands));
   mtl_pipeline_release(pipeline);
   CHECK_OK(mtl_command_buffer_wait(commands));
@@ -174,11 +163,7 @@ TEST(shapes, time_of_compilation_is_not_the_devices) {
   mtl_pipeline *pipeline = new_pipeline_from(library_of(number), "note");
   mtl_buffer *out = buffer_for(s);
   mtl_command_buffer *commands = new_commands(new_queue());
-  mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder, pipeline);
-  mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, s->grid, s->group);
-  end(encoder);
+  encode(commands, pipeline, out, s->grid, s->group);
   CHECK_OK(mtl_command_buffer_commit(commands));
   CHECK_OK(mtl_command_buffer_wait(commands));
   CHECK(is_right(s, number, 1, words(out)));
@@ -252,11 +237,7 @@ TEST(shapes, many_threads_at_once) {
 static mtl_status try_shape(mtl_pipeline *pipeline, const shape *s,
                             mtl_buffer *out, char *text, size_t capacity) {
   mtl_command_buffer *commands = new_commands(new_queue());
-  mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(encoder, pipeline);
-  mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, s->grid, s->group);
-  end(encoder);
+  encode(commands, pipeline, out, s->grid, s->group);
   CHECK_OK(mtl_command_buffer_commit(commands));
   const mtl_status status = mtl_command_buffer_wait(commands);
   const char *error = "";
