@@ -111,9 +111,10 @@ class PrecompileAction : public ASTFrontendAction {
 // What is the same for every compilation; part of the identity of the
 // precompiled header. Aliasing by type and endless loops are not held against
 // a kernel, and no C library's names mean anything. The auxiliary triple is
-// there because clang 19 asks it how to mangle __bf16, present or not. What the
-// library itself needs of its templates is made once, with it, and not by every
-// compilation.
+// there because clang 19 asks it how to mangle __bf16, present or not. A packed
+// struct packs its packed vectors, classes though they are, as Apple's targets
+// have it: clang's ABI of old. What the library itself needs of its templates
+// is made once, with it, and not by every compilation.
 const char *const CommonArguments[] = {"-triple",
                                        Triple,
                                        "-aux-triple",
@@ -124,6 +125,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-fsycl-is-device",
                                        "-fdeclspec",
                                        "-fno-rtti",
+                                       "-fclang-abi-compat=15",
                                        "-fpch-instantiate-templates",
                                        "-fno-threadsafe-statics",
                                        "-fno-builtin",
