@@ -252,7 +252,31 @@ class MetalConsumer : public SemaConsumer {
     }
   }
 
+  // A function that the program declares by the name that it has in Apple's
+  // intermediate representation is the library's (metal/mettle_air.h).
+  void useLibrary(FunctionDecl *F) {
+    const auto *Label = F->getAttr<AsmLabelAttr>();
+    StringRef Wanted = Label ? Label->getLabel() : "";
+    Wanted.consume_front("\1");
+    if (!Wanted.starts_with("air.")) return;
+    std::string Name = Wanted.str();
+    std::replace(Name.begin(), Name.end(), '.', '_');
+    const auto Spaces =
+        C->getTranslationUnitDecl()->lookup(&C->Idents.get("__mettle"));
+    for (NamedDecl *Space : Spaces) {
+      const auto Found =
+          cast<NamespaceDecl>(Space)->lookup(&C->Idents.get(Name));
+      for (NamedDecl *D : Found) {
+        Generator->HandleTopLevelDecl(DeclGroupRef(D));
+        F->dropAttr<AsmLabelAttr>();
+        F->addAttr(AsmLabelAttr::CreateImplicit(*C, Name, true));
+        return;
+      }
+    }
+  }
+
   void collectFunction(FunctionDecl *F) {
+    useLibrary(F);
     if (!F->doesThisDeclarationHaveABody() || F->isDependentContext()) return;
     const TemplateSpecializationKind Kind = F->getTemplateSpecializationKind();
     if (Kind != TSK_ImplicitInstantiation &&
