@@ -4,13 +4,14 @@
 //
 // The layout is that of the struct in C: a pointer is the 8-byte GPU address
 // (mtl_buffer_gpu_address plus an offset), a texture its resource id, a sampler
-// its word, constants lie as they are. Programs that know the struct may write
+// its word, a function table its resource id, constants lie as they are. Programs that know the struct may write
 // it themselves. What an argument buffer leads to is not kept alive by it: say
 // mtl_compute_encoder_use_buffer.
 #ifndef METTLE_ARGUMENT_ENCODER_H
 #define METTLE_ARGUMENT_ENCODER_H
 
 #include "buffer.h"
+#include "function_table.h"
 #include "library.h"
 #include "texture.h"
 
@@ -76,6 +77,8 @@ MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_texture(
     mtl_argument_encoder *encoder, mtl_texture *texture, uint32_t id);
 MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_sampler(
     mtl_argument_encoder *encoder, mtl_sampler *sampler, uint32_t id);
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_function_table(
+    mtl_argument_encoder *encoder, mtl_function_table *table, uint32_t id);
 
 // Returns where a constant member lies, to be written by the caller; NULL with
 // an error as above.

@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "command_buffer.h"
+#include "function_table.h"
 #include "pipeline.h"
 #include "texture.h"
 
@@ -110,6 +111,19 @@ MTL_API void mtl_compute_encoder_set_samplers(mtl_compute_encoder *encoder,
                                               uint32_t first_index,
                                               uint32_t count);
 
+// Binds table to [[buffer(index)]], in the place of a buffer; NULL unbinds. A
+// dispatch takes only tables of its own pipeline.
+//
+//   index   0 to 30
+//
+// Source     Metal: setVisibleFunctionTable:atBufferIndex:
+MTL_API void mtl_compute_encoder_set_function_table(
+    mtl_compute_encoder *encoder, mtl_function_table *table, uint32_t index);
+// Binds tables [count] to index first_index and those behind it.
+MTL_API void mtl_compute_encoder_set_function_tables(
+    mtl_compute_encoder *encoder, mtl_function_table *const *tables,
+    uint32_t first_index, uint32_t count);
+
 // Runs grid threads in threadgroups of group threads; the last ones along each
 // side are smaller where grid is no multiple of group. An empty grid does
 // nothing.
@@ -145,6 +159,10 @@ MTL_API void mtl_compute_encoder_memory_barrier_buffers(
 MTL_API void mtl_compute_encoder_use_buffer(mtl_compute_encoder *encoder,
                                             mtl_buffer *buffer,
                                             mtl_resource_usage usage);
+
+// Keeps a function table that kernels reach through an argument buffer.
+MTL_API void mtl_compute_encoder_use_function_table(
+    mtl_compute_encoder *encoder, mtl_function_table *table);
 
 // The same for a texture that kernels reach through an argument buffer.
 MTL_API void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,

@@ -111,9 +111,16 @@ MTL_API void mtl_library_release(mtl_library *library);
 MTL_API const char *mtl_library_warnings(const mtl_library *library);
 
 MTL_API size_t mtl_library_function_count(const mtl_library *library);
-// Returns the name of function index, in source order; NULL past the end.
+// Returns the name of function index, kernels in source order and then visible
+// functions; NULL past the end.
 MTL_API const char *mtl_library_function_name(const mtl_library *library,
                                               size_t index);
+// Tells whether function index is a [[visible]] function, which kernels call
+// through function tables (function_table.h), and no kernel.
+//
+// Source     Metal: MTLFunctionTypeVisible
+MTL_API bool mtl_library_function_is_visible(const mtl_library *library,
+                                             size_t index);
 
 // The types of function constants and of arguments' elements.
 typedef enum mtl_data_type {
@@ -186,12 +193,15 @@ MTL_API MTL_MUST_USE mtl_status mtl_function_create(
 MTL_API mtl_function *mtl_function_retain(mtl_function *function);
 MTL_API void mtl_function_release(mtl_function *function);
 MTL_API const char *mtl_function_name(const mtl_function *function);
+// As mtl_library_function_is_visible.
+MTL_API bool mtl_function_is_visible(const mtl_function *function);
 
 typedef enum mtl_argument_kind {
   MTL_ARGUMENT_BUFFER = 0,          // device or constant pointer or reference
   MTL_ARGUMENT_THREADGROUP_MEMORY,  // [[threadgroup(n)]]
   MTL_ARGUMENT_TEXTURE,
   MTL_ARGUMENT_SAMPLER,
+  MTL_ARGUMENT_FUNCTION_TABLE,  // visible_function_table<...>, [[buffer(n)]]
 } mtl_argument_kind;
 
 typedef enum mtl_access {
@@ -216,7 +226,8 @@ typedef struct mtl_argument {
   uint32_t alignment_bytes;
   bool is_reference;       // T&: needs at least size_bytes behind the offset
   bool is_active;          // false if the constants leave it out
-  // Textures and samplers: how many, 1 unless it is an array<T, n>.
+  // Textures, samplers and function tables: how many, 1 unless it is an
+  // array<T, n>.
   uint32_t array_length;
   mtl_texture_type texture_type;  // of a texture; type is its component's
   bool is_depth_texture;

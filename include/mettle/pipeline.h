@@ -11,6 +11,20 @@ extern "C" {
 
 typedef struct mtl_pipeline mtl_pipeline;
 
+// Visible functions that a pipeline's kernel may call.
+//
+// Source     Metal: MTLLinkedFunctions; its groups are hints, and not here
+typedef struct mtl_linked_functions {
+  // [function_count] for function tables (function_table.h), and for calls by
+  // name.
+  mtl_function *const *functions;
+  size_t function_count;
+  // [private_function_count] for calls by name alone, by kernels that declare
+  // them: `extern float shade(float);`.
+  mtl_function *const *private_functions;
+  size_t private_function_count;
+} mtl_linked_functions;
+
 typedef struct mtl_pipeline_desc {
   uint32_t max_total_threads_per_threadgroup;  // threads; 0 for the device's
   const char *label;                           // copied; NULL for the name
@@ -19,6 +33,10 @@ typedef struct mtl_pipeline_desc {
   // Threadgroups of other shapes run as well; the first may wait for code of
   // their own.
   uint32_t group_threads[3];
+  mtl_linked_functions linked_functions;  // the pipeline retains them
+  // How deep calls through function tables nest: 2 if a function of a table
+  // calls through one. 0 means 1, at most 8.
+  uint32_t max_call_stack_depth;
   bool debug;  // tier T0: one thread at a time, unoptimised, in order
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
                            // for mtl_pipeline_dump, and compile past the
@@ -35,6 +53,8 @@ typedef struct mtl_pipeline_desc {
 //            where other threadgroups may need other code.
 // Threads    Any.
 // Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST, MTL_UNSUPPORTED
+//            MTL_INVALID_ARGUMENT  function is no kernel, a linked one is, or
+//                                  is another device's
 //            MTL_NOT_FOUND  dump_after is no pass; the text lists all
 // Source     Metal: -[MTLDevice newComputePipelineStateWithFunction:error:]
 MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create(
@@ -50,13 +70,30 @@ typedef void mtl_pipeline_callback(void *context, mtl_pipeline *pipeline,
 
 // Does the same in the background and calls back.
 //
-// Ownership  Retains function until the callback returns. Borrows desc.
+// Ownership  Retains function and its linked functions until the callback
+//            returns. Borrows desc.
 MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create_async(
     mtl_function *function, const mtl_pipeline_desc *desc,
     mtl_pipeline_callback *callback, void *context);
 
 MTL_API mtl_pipeline *mtl_pipeline_retain(mtl_pipeline *pipeline);
 MTL_API void mtl_pipeline_release(mtl_pipeline *pipeline);
+
+// A linked function as one pipeline has it, to be put into its tables.
+typedef struct mtl_function_handle mtl_function_handle;
+
+// Finds a function among those that the pipeline was linked with for tables.
+//
+// Ownership  The handle is yours; it retains pipeline.
+// Errors     MTL_NOT_FOUND  it is none of them
+// Source     Metal: -[MTLComputePipelineState functionHandleWithFunction:]
+MTL_API MTL_MUST_USE mtl_status mtl_pipeline_function_handle(
+    mtl_pipeline *pipeline, const mtl_function *function,
+    mtl_function_handle **out_handle);
+MTL_API mtl_function_handle *mtl_function_handle_retain(
+    mtl_function_handle *handle);
+MTL_API void mtl_function_handle_release(mtl_function_handle *handle);
+MTL_API const char *mtl_function_handle_name(const mtl_function_handle *handle);
 
 // Threads in a threadgroup at the most.
 MTL_API uint32_t

@@ -145,7 +145,7 @@ static bool show_kernels(const compile_options *options,
   if (options->kernel != NULL) {
     return show_kernel(options, program, options->kernel, error);
   }
-  const size_t count = mtl_library_function_count(program->library);
+  const size_t count = program_kernel_count(program->library);
   for (size_t i = 0; i < count; ++i) {
     if (!show_kernel(options, program,
                      mtl_library_function_name(program->library, i), error)) {

@@ -152,7 +152,7 @@ static void compile_text(corpus *work, corpus_row *row, const char *bytes,
     keep_diagnostic(row, mtl_last_error());
     return;
   }
-  row->kernels = mtl_library_function_count(library);
+  row->kernels = program_kernel_count(library);
   if (work->with_pipelines) {
     make_pipelines(work, library, row);
   }

@@ -139,6 +139,14 @@ void program_clear(cli_program *program) {
   memset(program, 0, sizeof *program);
 }
 
+size_t program_kernel_count(const mtl_library *library) {
+  size_t count = mtl_library_function_count(library);
+  while (count > 0 && mtl_library_function_is_visible(library, count - 1)) {
+    --count;
+  }
+  return count;
+}
+
 static bool fail_no_kernel(const cli_program *program, const char *name,
                            cli_error *error) {
   const size_t count = mtl_library_function_count(program->library);

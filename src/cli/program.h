@@ -107,4 +107,7 @@ bool program_make_pipeline(mtl_function *function,
 bool read_whole_file(const char *path, char **out_bytes, size_t *out_size,
                      cli_error *error);
 
+// Counts the kernels among a library's functions, which come first.
+size_t program_kernel_count(const mtl_library *library);
+
 #endif

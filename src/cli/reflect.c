@@ -20,6 +20,7 @@ static const char *kind_name(mtl_argument_kind kind) {
     case MTL_ARGUMENT_BUFFER: return "buffer";
     case MTL_ARGUMENT_THREADGROUP_MEMORY: return "threadgroup";
     case MTL_ARGUMENT_TEXTURE: return "texture";
+    case MTL_ARGUMENT_FUNCTION_TABLE: return "functions";
     default: return "sampler";
   }
 }
@@ -118,6 +119,20 @@ static void print_constants(const cli_program *program, bool as_json) {
   }
 }
 
+// The names of visible functions, behind those of the count kernels.
+static void print_visible(const mtl_library *library, size_t count,
+                          bool as_json) {
+  const char *name;
+  for (size_t i = count; (name = mtl_library_function_name(library, i)); ++i) {
+    if (as_json) {
+      fputs(i > count ? ", " : "", stdout);
+      json_write_text(stdout, name);
+    } else {
+      printf("visible %s\n", name);
+    }
+  }
+}
+
 static void print_program(const cli_program *program,
                           mtl_function *const *functions, size_t count,
                           bool as_json) {
@@ -126,6 +141,8 @@ static void print_program(const cli_program *program,
     fputs(as_json && i > 0 ? ", " : "", stdout);
     print_kernel(functions[i], as_json);
   }
+  fputs(as_json ? "], \"visible\": [" : "", stdout);
+  print_visible(program->library, count, as_json);
   fputs(as_json ? "], \"constants\": [" : "", stdout);
   print_constants(program, as_json);
   fputs(as_json ? "]}\n" : "", stdout);
@@ -136,7 +153,7 @@ static void print_program(const cli_program *program,
 static bool reflect_program(const program_options *options,
                             const cli_program *program, bool as_json,
                             cli_error *error) {
-  const size_t count = mtl_library_function_count(program->library);
+  const size_t count = program_kernel_count(program->library);
   mtl_function **functions = calloc(count + 1, sizeof *functions);
   bool ok = functions != NULL || cli_fail(error, CLI_FAILED, "out of memory");
   for (size_t i = 0; i < count && ok; ++i) {
@@ -194,12 +211,12 @@ static const char reflect_help[] =
     "usage: mettle reflect FILE.metal [--json] [option...]\n"
     "\n"
     "Lists the kernels of FILE.metal with their arguments (kind, index, name,\n"
-    "access, type, size), and the function constants. A required constant\n"
-    "without a value counts as 0. Limits are a pipeline's: see 'mettle "
-    "compile\n"
-    "--report'.\n"
+    "access, type, size), the names of visible functions, and the function\n"
+    "constants. A required constant without a value counts as 0. Limits are\n"
+    "a pipeline's: see 'mettle compile --report'.\n"
     "\n"
-    "  --json                 print one JSON object: kernels, constants\n"
+    "  --json                 print one JSON object: kernels, visible,\n"
+    "                         constants\n"
     "  --debug                as 'mettle run --debug'\n" PROGRAM_HELP
     "\n"
     "exit code: 0 done, 1 failed, 2 wrong usage, 3 the source did not "

@@ -67,14 +67,15 @@ typedef struct mtli_parameter {
   // Of a struct with resources or [[id(n)]], as argument encoders need it; ""
   // for none. Words with blanks between: its size and alignment in bytes, then
   // for each member that is no struct: id, offset in bytes, kind (b buffer,
-  // t texture, s sampler, c constant), elements, bytes of one; a buffer of
+  // t texture, s sampler, f function table, c constant), elements, bytes of one; a buffer of
   // such structs has their layout in { } behind it.
   const char *layout;
 } mtli_parameter;
 
 typedef struct mtli_kernel {
   const char *name;    // host name
-  const char *symbol;  // of the per-thread function in the IR
+  bool is_visible;     // a visible function, which kernels call; no parameters
+  const char *symbol;  // of the per-thread function in the IR, or of itself
   const char *file;    // where it is declared, and
   uint32_t line;
   mtli_parameter *parameters;  // [parameter_count]

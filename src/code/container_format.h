@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 2,
+  CONTAINER_VERSION = 3,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -55,7 +55,8 @@ enum {
   KERNEL_DEPENDS_ON_ROW = 1 << 9,
   KERNEL_DEPENDS_ON_SINGLE = 1 << 10,
   KERNEL_IS_EXACT = 1 << 11,
-  KERNEL_FLAGS_END = 1 << 12,
+  KERNEL_IS_VISIBLE = 1 << 12,
+  KERNEL_FLAGS_END = 1 << 13,
 };
 
 // Bits of a parameter's flags.

@@ -210,9 +210,10 @@ static mtl_status check_argument(const mtl_argument *argument,
       [MTL_ARGUMENT_THREADGROUP_MEMORY] = MTL_MAX_THREADGROUP_ARGUMENTS,
       [MTL_ARGUMENT_TEXTURE] = MTL_MAX_TEXTURE_ARGUMENTS,
       [MTL_ARGUMENT_SAMPLER] = MTL_MAX_SAMPLER_ARGUMENTS,
+      [MTL_ARGUMENT_FUNCTION_TABLE] = MTL_MAX_BUFFER_ARGUMENTS,
   };
   const uint32_t alignment = argument->alignment_bytes;
-  if ((uint32_t)argument->kind > MTL_ARGUMENT_SAMPLER) {
+  if ((uint32_t)argument->kind > MTL_ARGUMENT_FUNCTION_TABLE) {
     return bad_record(SECTION_PARAMETERS, offset, "the kind",
                       (uint32_t)argument->kind);
   }
@@ -354,6 +355,7 @@ static mtl_status read_kernel(container_reader *reader, mtli_cursor *cursor,
   kernel->group_class.is_exact = (flags & KERNEL_IS_EXACT) != 0;
   kernel->depends_on_row = (flags & KERNEL_DEPENDS_ON_ROW) != 0;
   kernel->depends_on_single = (flags & KERNEL_DEPENDS_ON_SINGLE) != 0;
+  kernel->is_visible = (flags & KERNEL_IS_VISIBLE) != 0;
   return read_parameters(reader, offset, kernel);
 }
 

@@ -77,7 +77,8 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->group_class.is_single ? KERNEL_IS_SINGLE : 0) |
                (kernel->group_class.is_exact ? KERNEL_IS_EXACT : 0) |
                (kernel->depends_on_row ? KERNEL_DEPENDS_ON_ROW : 0) |
-               (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0));
+               (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
+               (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);
   }

@@ -16,7 +16,7 @@
 #include "compiler/exchange.h"
 
 // Counts changes of what the key is made of.
-enum { KEY_VERSION = 2, CHECKSUM_BYTES = 16 };
+enum { KEY_VERSION = 3, CHECKSUM_BYTES = 16 };
 
 typedef struct job {
   mtlc_exchange exchange;
@@ -217,14 +217,12 @@ mtl_status mtli_compile_library(const char *source, size_t source_bytes,
 // In the key the library stands by its size and the checksum of 128 bits that
 // ends each container: a large one with thousands of kernels would otherwise
 // be kept once more for every pipeline.
-static void append_library(const mtli_pipeline_request *request,
+static void append_library(const void *library, size_t size,
                            mtli_bytes *key_part) {
-  const size_t size = request->library_size_bytes;
   const size_t checksum = size < CHECKSUM_BYTES ? size : CHECKSUM_BYTES;
   mtli_bytes_append_u64(key_part, size);
-  mtli_bytes_append(
-      key_part, (const unsigned char *)request->library_bytes + size - checksum,
-      checksum);
+  mtli_bytes_append(key_part, (const unsigned char *)library + size - checksum,
+                    checksum);
 }
 
 mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
@@ -236,7 +234,12 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
                            .name = request->kernel_name},
               .wants_dump = request->dump_after != NULL};
   mtlc_pipeline_request_write_rest(request, &self.key_part);
-  append_library(request, &self.key_part);
+  append_library(request->library_bytes, request->library_size_bytes,
+                 &self.key_part);
+  for (size_t i = 0; i < request->linked_count; ++i) {
+    append_library(request->linked[i].library_bytes,
+                   request->linked[i].library_size_bytes, &self.key_part);
+  }
   mtlc_pipeline_request_write(request, &contents);
   const mtl_status status = run(&self, out_compiled);
   mtli_bytes_clear(&self.key_part);

@@ -103,6 +103,10 @@ static mtl_status read_library(pipeline *p) {
     return mtli_fail(MTL_NOT_FOUND, "the library has no kernel %s",
                      request->kernel_name);
   }
+  if (p->kernel.kernel->is_visible) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s is no kernel",
+                     request->kernel_name);
+  }
   const mtli_blob *blob = mtli_code_find_blob(p->library, MTLI_BLOB_IR);
   if (!blob) {
     return mtli_fail(MTL_BAD_DATA, "the container has no portable IR");
@@ -236,7 +240,11 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
   char *llvm_error = NULL;
   pipeline p = {
       .request = request,
-      .kernel = {.context = LLVMContextCreate(), .tier = request->tier}};
+      .kernel = {.context = LLVMContextCreate(),
+                 .tier = request->tier,
+                 .linked = request->linked,
+                 .linked_count = request->linked_count,
+                 .call_depth = request->call_depth}};
   p.kernel.group_class = request->group_class;
   LLVMContextSetDiagnosticHandler(p.kernel.context, ignore_remarks,
                                   &llvm_error);

@@ -31,6 +31,16 @@ mtl_status mtli_compile_library(const char *source, size_t source_bytes,
                                 const mtl_compile_options *options,
                                 mtli_compiled *out_compiled);
 
+// A visible function that a pipeline's kernel may call.
+typedef struct mtli_linked_function {
+  const void *library_bytes;  // [library_size_bytes] its library's container
+  size_t library_size_bytes;
+  const char *name;
+  const mtli_constant_value *constant_values;  // as for the kernel
+  size_t constant_count;
+  bool is_private;  // called by its name alone; no table has it
+} mtli_linked_function;
+
 // What a pipeline is compiled for.
 typedef struct mtli_pipeline_request {
   const void *library_bytes;  // [library_size_bytes] a library's container
@@ -38,6 +48,11 @@ typedef struct mtli_pipeline_request {
   const char *kernel_name;
   const mtli_constant_value *constant_values;  // [constant_count], or NULL
   size_t constant_count;
+  // [linked_count] in tables the functions that are not private have numbers:
+  // their place among all, counted from 1.
+  const mtli_linked_function *linked;
+  size_t linked_count;
+  uint32_t call_depth;  // of calls through tables within each other, at least 1
   mtli_tier tier;
   const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
                        // NULL for the CPU that the process runs on

@@ -8,7 +8,6 @@
 //           calls goes through one that is marked noinline. Both tiers are
 //           alike up to contract_arithmetic, so what is inlined here does not
 //           depend on the tier.
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -103,27 +102,6 @@ static call_graph make_call_graph(LLVMModuleRef module) {
   return graph;
 }
 
-// The names in a mangled name, "ns::f" of "_ZN2ns1fEj"; other names as they
-// are.
-static void make_readable(const char *name, char *out, size_t capacity) {
-  snprintf(out, capacity, "%s", name);
-  if (!mtlc_starts_with(name, "_Z")) {
-    return;
-  }
-  const char *at = name + 2 + strcspn(name + 2, "0123456789");
-  size_t length = 0;
-  while (*at >= '0' && *at <= '9') {
-    char *part = NULL;
-    const unsigned long bytes = strtoul(at, &part, 10);
-    if (bytes > strlen(part) || length + bytes + 3 > capacity) {
-      break;
-    }
-    length += (size_t)snprintf(out + length, capacity - length, "%s%.*s",
-                               length ? "::" : "", (int)bytes, part);
-    at = part + bytes;
-  }
-}
-
 // A function that calls itself last of all is a loop, to Metal's compiler too:
 // programs rely on it.
 static const char tail_calls[] =
@@ -134,7 +112,7 @@ static const char tail_calls[] =
 static mtl_status refuse_recursion(const mtlc_kernel *kernel,
                                    LLVMValueRef function) {
   char name[256];
-  make_readable(mtlc_name(function), name, sizeof name);
+  mtlc_name_in_source(mtlc_name(function), name, sizeof name);
   return mtli_fail(MTL_UNSUPPORTED,
                    "kernel %s: function %s calls itself, directly or through "
                    "others, and uses barriers, simdgroup functions or "

@@ -63,7 +63,7 @@ class CompileAction : public ASTFrontendAction {
                           CI.getHeaderSearchOpts(), CI.getPreprocessorOpts(),
                           CI.getCodeGenOpts(), Context);
     std::vector<std::unique_ptr<ASTConsumer>> Both;
-    Both.push_back(makeKernelConsumer(Parsed, Tested, Generator));
+    Both.push_back(makeKernelConsumer(Parsed, Tested, Linked, Generator));
     Both.emplace_back(Generator);
     return std::make_unique<MultiplexConsumer>(std::move(Both));
   }
@@ -76,6 +76,7 @@ class CompileAction : public ASTFrontendAction {
   }
 
   std::unique_ptr<llvm::Module> Module;
+  LinkedSymbols Linked;
 
  private:
   mtlc_parsed *Parsed;
@@ -366,8 +367,8 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   llvm::consumeError(Action.Execute());
   Action.EndSourceFile();
   if (CI.getDiagnostics().hasErrorOccurred() || !Action.Module) return false;
-  finishModule(*Action.Module);
-  if (!isComplete(*Action.Module, OS)) return false;
+  finishModule(*Action.Module, Action.Linked);
+  if (!isComplete(*Action.Module, Action.Linked, OS)) return false;
   llvm::raw_string_ostream Broken(Text);
   if (llvm::verifyModule(*Action.Module, &Broken)) return false;
   Out->module = llvm::wrap(Action.Module.release());

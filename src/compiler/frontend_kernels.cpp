@@ -131,7 +131,8 @@ constexpr TextureClass TextureClasses[] = {
     {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
 };
 
-// Notes in Facts what a texture, a sampler, or an array of one of them is.
+// Notes in Facts what a texture, a sampler, a table of functions, or an array
+// of one of them is.
 void readResource(QualType T, mtlc_parameter_facts &Facts) {
   const CXXRecordDecl *Class = T.getCanonicalType()->getAsCXXRecordDecl();
   if (!Class || !StringRef(Class->getQualifiedNameAsString())
@@ -144,6 +145,11 @@ void readResource(QualType T, mtlc_parameter_facts &Facts) {
   }
   const auto *Record = dyn_cast<ClassTemplateSpecializationDecl>(Class);
   if (!Record) return;
+  if (Record->getName() == "visible_function_table") {
+    Facts.is_function_table = true;
+    Facts.array_length = 1;
+    return;
+  }
   const TemplateArgumentList &Args = Record->getTemplateArgs();
   if (Args.size() < 2 || Args[0].getKind() != TemplateArgument::Type ||
       Args[1].getKind() != TemplateArgument::Integral)
@@ -188,8 +194,8 @@ mtlc_space spaceOf(QualType T) {
 class MetalConsumer : public SemaConsumer {
  public:
   MetalConsumer(mtlc_parsed *Parsed, const llvm::StringSet<> &Tested,
-                CodeGenerator *Generator)
-      : Parsed(Parsed), Tested(Tested), Generator(Generator) {}
+                LinkedSymbols &Linked, CodeGenerator *Generator)
+      : Parsed(Parsed), Tested(Tested), Linked(Linked), Generator(Generator) {}
 
   void InitializeSema(Sema &Semantics) override {
     S = &Semantics;
@@ -208,8 +214,9 @@ class MetalConsumer : public SemaConsumer {
     if (hasErrors()) return;
     sortBySource(Constants);
     sortBySource(Kernels);
+    sortBySource(Visible);
     reflectConstants();
-    reflectKernels();
+    reflectFunctions();
     for (FunctionDecl *F : Functions) checkStatics(F->getBody(), isKernel(F));
     if (hasErrors()) return;
     for (size_t I = 0; I < Kernels.size(); ++I)
@@ -277,7 +284,12 @@ class MetalConsumer : public SemaConsumer {
 
   void collectFunction(FunctionDecl *F) {
     useLibrary(F);
-    if (!F->doesThisDeclarationHaveABody() || F->isDependentContext()) return;
+    if (F->isDependentContext()) return;
+    if (!F->doesThisDeclarationHaveABody()) {
+      if (isVisible(F) || F->getStorageClass() == SC_Extern)
+        Declared.push_back(F);
+      return;
+    }
     const TemplateSpecializationKind Kind = F->getTemplateSpecializationKind();
     if (Kind != TSK_ImplicitInstantiation &&
         Kind != TSK_ExplicitInstantiationDefinition)
@@ -285,6 +297,12 @@ class MetalConsumer : public SemaConsumer {
     if (isKernel(F) && Kind != TSK_ImplicitInstantiation &&
         Kind != TSK_ExplicitInstantiationDeclaration)
       Kernels.push_back(F);
+    if (isVisible(F) && Kind != TSK_ImplicitInstantiation &&
+        Kind != TSK_ExplicitInstantiationDeclaration) {
+      Visible.push_back(F);
+      // Emitted, whoever calls it or not.
+      F->addAttr(UsedAttr::CreateImplicit(S->Context));
+    }
   }
 
   void collectVariable(VarDecl *V) {
@@ -318,6 +336,10 @@ class MetalConsumer : public SemaConsumer {
 
   static bool isKernel(const FunctionDecl *F) {
     return findAnnotation(F, "kernel") != nullptr;
+  }
+
+  static bool isVisible(const FunctionDecl *F) {
+    return findAnnotation(F, "visible") || findAnnotation(F, "stitchable");
   }
 
   static SourceLocation sourceOf(const Decl *D) {
@@ -499,36 +521,61 @@ class MetalConsumer : public SemaConsumer {
     return Qualified;
   }
 
-  void reflectKernels() {
+  // Kernels first, then visible functions.
+  void reflectFunctions() {
     for (const VarDecl *V : Stray)
       error(V->getLocation(), "variable '" + V->getName() +
                                   "' in the threadgroup address space must "
                                   "be declared in a kernel");
-    mtli_kernel *Table = keepArray<mtli_kernel>(Kernels.size());
+    const size_t Count = Kernels.size() + Visible.size();
+    mtli_kernel *Table = keepArray<mtli_kernel>(Count);
     llvm::StringMap<const FunctionDecl *> Names;
-    for (size_t I = 0; I < Kernels.size(); ++I) {
-      const FunctionDecl *F = Kernels[I];
+    for (size_t I = 0; I < Count; ++I) {
+      const bool IsKernel = I < Kernels.size();
+      const FunctionDecl *F =
+          IsKernel ? Kernels[I] : Visible[I - Kernels.size()];
       const std::string Name = kernelName(F);
       const auto [Entry, IsNew] = Names.insert({Name, F});
       if (!IsNew) {
-        error(sourceOf(F), "kernel name '" + Name + "' is already used");
+        const std::string What = IsKernel ? "kernel" : "visible function";
+        error(sourceOf(F), What + " name '" + Name + "' is already used");
         report(S->getDiagnostics(), sourceOf(Entry->second),
-               DiagnosticsEngine::Note, "the first kernel of that name");
+               DiagnosticsEngine::Note, "the first " + What + " of that name");
       }
-      reflectKernel(F, Name, I, Table[I]);
+      reflectPlace(F, Name, Table[I]);
+      if (IsKernel)
+        reflectKernel(F, Name, I, Table[I]);
+      else
+        reflectVisible(F, Table[I]);
     }
     Parsed->code.kernels = Table;
-    Parsed->code.kernel_count = Kernels.size();
+    Parsed->code.kernel_count = Count;
+    for (const FunctionDecl *F : Declared)
+      Linked.Wanted.insert(Generator->GetMangledName(GlobalDecl(F)));
+  }
+
+  void reflectPlace(const FunctionDecl *F, StringRef Name,
+                    mtli_kernel &Function) {
+    const PresumedLoc Loc = S->getSourceManager().getPresumedLoc(
+        S->getSourceManager().getExpansionLoc(F->getLocation()));
+    Function.name = keep(Name);
+    Function.file = keep(Loc.isValid() ? Loc.getFilename() : "");
+    Function.line = Loc.isValid() ? Loc.getLine() : 0;
+  }
+
+  void reflectVisible(const FunctionDecl *F, mtli_kernel &Function) {
+    const StringRef Symbol = Generator->GetMangledName(GlobalDecl(F));
+    Function.symbol = keep(Symbol);
+    Function.is_visible = true;
+    Linked.Offered.insert(Symbol);
+    if (F->isVariadic() || (isa<CXXMethodDecl>(F) && !F->isStatic()))
+      error(F->getLocation(), "visible function '" + F->getName() +
+                                  "' must be a plain function");
   }
 
   void reflectKernel(const FunctionDecl *F, StringRef Name, size_t Number,
                      mtli_kernel &Kernel) {
-    const PresumedLoc Loc = S->getSourceManager().getPresumedLoc(
-        S->getSourceManager().getExpansionLoc(F->getLocation()));
-    Kernel.name = keep(Name);
     Kernel.symbol = keep(("mettle.kernel." + llvm::Twine(Number)).str());
-    Kernel.file = keep(Loc.isValid() ? Loc.getFilename() : "");
-    Kernel.line = Loc.isValid() ? Loc.getLine() : 0;
     if (!F->getReturnType()->isVoidType())
       error(F->getLocation(), "kernel '" + Name + "' must return void");
     if (isa<CXXMethodDecl>(F) || F->isVariadic())
@@ -747,11 +794,14 @@ class MetalConsumer : public SemaConsumer {
 
   mtlc_parsed *Parsed;
   const llvm::StringSet<> &Tested;  // as makeKernelConsumer
+  LinkedSymbols &Linked;
   CodeGenerator *Generator;
   Sema *S = nullptr;
   ASTContext *C = nullptr;
   std::vector<FunctionDecl *> Functions;  // as written, templates included
   std::vector<FunctionDecl *> Kernels;
+  std::vector<FunctionDecl *> Visible;
+  std::vector<FunctionDecl *> Declared;  // without a body, for linking
   std::vector<VarDecl *> Constants;
   std::vector<VarDecl *> Stray;
   size_t InputCount = 0;  // of built-in inputs at program scope
@@ -761,6 +811,7 @@ class MetalConsumer : public SemaConsumer {
 
 std::unique_ptr<ASTConsumer> mtlc::makeKernelConsumer(
     mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
-    CodeGenerator *Generator) {
-  return std::make_unique<MetalConsumer>(Parsed, TestedConstants, Generator);
+    LinkedSymbols &Linked, CodeGenerator *Generator) {
+  return std::make_unique<MetalConsumer>(Parsed, TestedConstants, Linked,
+                                         Generator);
 }

@@ -107,6 +107,7 @@ class LayoutWriter {
     if (!Class || !isLibrary(Class)) return 'c';
     const StringRef Name = Class->getName();
     if (Name == "sampler") return 's';
+    if (Name == "visible_function_table") return 'f';
     return Name.starts_with("texture") || Name.starts_with("depth") ? 't' : 'c';
   }
 

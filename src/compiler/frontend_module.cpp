@@ -283,8 +283,9 @@ std::string pathInSource(const llvm::Module &M, const llvm::DILocation &At) {
 
 }  // namespace
 
-// Leaves the kernels' entries and what they reach, for no CPU in particular.
-void mtlc::finishModule(llvm::Module &M) {
+// Leaves the kernels' entries, the visible functions and what they reach, for
+// no CPU in particular.
+void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
   initializeThreadgroupMemory(M);
   removeAnnotations(M);
   lowerProgramInputs(M);
@@ -292,20 +293,26 @@ void mtlc::finishModule(llvm::Module &M) {
     for (const char *Name : {"target-cpu", "target-features", "tune-cpu",
                              "min-legal-vector-width"})
       F.removeFnAttr(Name);
-  llvm::internalizeModule(M, [](const llvm::GlobalValue &G) {
-    return G.getName().starts_with("mettle.");
+  llvm::internalizeModule(M, [&](const llvm::GlobalValue &G) {
+    return G.getName().starts_with("mettle.") ||
+           Linked.Offered.contains(G.getName());
   });
   llvm::ModuleAnalysisManager Analyses;
   llvm::PassBuilder().registerModuleAnalyses(Analyses);
   llvm::GlobalDCEPass().run(M, Analyses);
+  // These lists have kept what is to stay.
+  for (const char *Name : {"llvm.used", "llvm.compiler.used"})
+    if (llvm::GlobalVariable *G = M.getNamedGlobal(Name)) G->eraseFromParent();
 }
 
 // Metal links when it compiles: what is called must be there.
-bool mtlc::isComplete(const llvm::Module &M, llvm::raw_ostream &Errors) {
+bool mtlc::isComplete(const llvm::Module &M, const LinkedSymbols &Linked,
+                      llvm::raw_ostream &Errors) {
   bool Complete = true;
   for (const llvm::Function &F : M) {
     if (!F.isDeclaration() || F.isIntrinsic() || F.use_empty() ||
-        F.getName().starts_with("mettle."))
+        F.getName().starts_with("mettle.") ||
+        Linked.Wanted.contains(F.getName()))
       continue;
     Complete = false;
     for (const llvm::User *U : F.users())

@@ -59,11 +59,18 @@ void parseTranslationUnit(clang::CompilerInstance &CI,
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
-// frontend_kernels.cpp: judges kernels and function constants once all is
-// parsed, fills in Parsed->code, and gives Generator an entry for each kernel.
+// Symbols of functions that other libraries may have a part in.
+struct LinkedSymbols {
+  llvm::StringSet<> Offered;  // visible functions, with bodies
+  llvm::StringSet<> Wanted;   // declared for a linked function to define
+};
+
+// frontend_kernels.cpp: judges kernels, visible functions and function
+// constants once all is parsed, fills in Parsed->code and Linked, and gives
+// Generator an entry for each kernel.
 std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
     mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
-    clang::CodeGenerator *Generator);
+    LinkedSymbols &Linked, clang::CodeGenerator *Generator);
 
 // frontend_layout.cpp: mtli_parameter.layout of a struct, "" if it is no
 // argument buffer.
@@ -72,9 +79,11 @@ std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
 std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
 
 // frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
-void finishModule(llvm::Module &M);
-// Whether all that is called is defined; writes what is not to Errors.
-bool isComplete(const llvm::Module &M, llvm::raw_ostream &Errors);
+void finishModule(llvm::Module &M, const LinkedSymbols &Linked);
+// Whether all that is called is defined, or wanted of a linked function; writes
+// what is not to Errors.
+bool isComplete(const llvm::Module &M, const LinkedSymbols &Linked,
+                llvm::raw_ostream &Errors);
 
 }  // namespace mtlc
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lower_pointer_calls.c: turns a call through a function pointer into a choice
-// among the functions that the pointer may be. What a function does with its
-// simdgroup or at a barrier can then be inlined, as it must be, and threads
-// that call the same function run it together.
+// among the functions that the pointer may be: those of its type whose address
+// the program takes, and those that the pipeline's tables may hold. What a
+// function does with its simdgroup or at a barrier can then be inlined, as it
+// must be, and threads that call the same function run it together.
 //
-// Requires  a library's module of one kernel (docs/ir.md)
-// Leaves    calls by name alone, but for types that no function has
+// A function of a table is known by its number among the linked functions,
+// which is what the table holds. Where there are tables, a pointer may be none
+// of the choices: that stops the kernel.
+//
+// Requires  link_functions
+// Leaves    calls by name alone, but for types that no function has in kernels
+//           without tables
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
@@ -21,28 +27,66 @@ static bool is_chosen(LLVMValueRef function) {
   return false;
 }
 
-// Functions of the type whose address is used. The caller is one of them only
-// if nothing else is: no function of Metal's may call itself.
-static mtlc_values collect_choices(LLVMModuleRef module, LLVMTypeRef type,
-                                   LLVMValueRef caller) {
-  mtlc_values choices = {0};
+// What a pointer may be.
+typedef struct choices {
+  mtlc_values functions;
+  mtlc_values addresses;  // what the pointer is compared to, of each
+  bool may_be_none;       // it came from a table, perhaps
+  bool is_too_deep;       // functions of tables may not be called from here
+} choices;
+
+static void add_choice(choices *c, LLVMValueRef function,
+                       LLVMValueRef address) {
+  mtlc_values_add(&c->functions, function);
+  mtlc_values_add(&c->addresses, address);
+}
+
+static bool has_tables(LLVMModuleRef module) {
+  mtlc_values calls = {0};
+  mtlc_collect_calls(module, "mettle.function_at", &calls);
+  free(calls.items);
+  return calls.count > 0;
+}
+
+// The linked functions of the type that a function may find in a table.
+static void collect_linked(const mtlc_kernel *kernel, LLVMTypeRef type,
+                           LLVMValueRef caller, choices *c) {
+  const uint32_t level = mtlc_level_of(caller) + 1;
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(kernel->context, 0);
+  c->is_too_deep = level > kernel->call_depth && kernel->linked_count > 0;
+  for (size_t i = 1; i <= kernel->linked_count; ++i) {
+    LLVMValueRef function = mtlc_linked_function(kernel->module, level, i);
+    if (function && LLVMGlobalGetValueType(function) == type) {
+      add_choice(c, function,
+                 LLVMConstIntToPtr(mtlc_i64(kernel->context, i), pointer));
+    }
+  }
+}
+
+static bool is_linked(LLVMValueRef function) {
+  return mtlc_starts_with(mtlc_name(function), MTLC_LINKED_PREFIX);
+}
+
+// Adds the functions of the type whose address is used. The caller is one of
+// them only if nothing else is: no function of Metal's may call itself.
+static void collect_addressed(const mtlc_kernel *kernel, LLVMTypeRef type,
+                              LLVMValueRef caller, choices *c) {
   bool has_caller = false;
-  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+  for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
-    if (LLVMIsDeclaration(function) ||
+    if (LLVMIsDeclaration(function) || is_linked(function) ||
         LLVMGlobalGetValueType(function) != type || !is_chosen(function)) {
       continue;
     }
     if (function == caller) {
       has_caller = true;
     } else {
-      mtlc_values_add(&choices, function);
+      add_choice(c, function, function);
     }
   }
-  if (has_caller && !choices.count) {
-    mtlc_values_add(&choices, caller);
+  if (has_caller && !c->functions.count) {
+    add_choice(c, caller, caller);
   }
-  return choices;
 }
 
 // Attributes of parameters say how they are handed over.
@@ -101,26 +145,52 @@ static LLVMValueRef declare_chooser(LLVMModuleRef module, LLVMTypeRef type) {
   return chooser;
 }
 
+static void build_trap(LLVMModuleRef module, LLVMBuilderRef builder,
+                       const choices *c) {
+  mtlc_types types = mtlc_types_of(LLVMGetModuleContext(module));
+  LLVMTypeRef parameters[] = {types.i32, types.pointer};
+  LLVMValueRef trap =
+      mtlc_declare(module, "mettle.trap",
+                   LLVMFunctionType(types.nothing, parameters, 2, false));
+  LLVMValueRef arguments[] = {
+      mtlc_i32(LLVMGetModuleContext(module), 2),
+      LLVMBuildGlobalString(
+          builder,
+          c->is_too_deep
+              ? "its calls through function tables nest deeper than the "
+                "pipeline's max_call_stack_depth"
+              : "it called an entry of a function table that is empty or of "
+                "another type",
+          "")};
+  mtlc_call(builder, trap, arguments, 2);
+  LLVMBuildUnreachable(builder);
+}
+
 // A function that takes the pointer and the arguments. The last choice needs
-// no comparison: no other value is a pointer to a function of the type.
+// no comparison if no other value is a pointer to a function of the type.
 static LLVMValueRef build_chooser(LLVMModuleRef module, LLVMTypeRef type,
-                                  const mtlc_values *choices) {
+                                  const choices *c) {
   LLVMContextRef context = LLVMGetModuleContext(module);
   LLVMValueRef chooser = declare_chooser(module, type);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
   LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(context, chooser, "");
-  for (size_t i = 0; i < choices->count; ++i) {
+  for (size_t i = 0; i < c->functions.count; ++i) {
     LLVMPositionBuilderAtEnd(builder, next);
-    if (i + 1 < choices->count) {
+    if (i + 1 < c->functions.count || c->may_be_none) {
       LLVMBasicBlockRef this_one =
           LLVMAppendBasicBlockInContext(context, chooser, "");
       next = LLVMAppendBasicBlockInContext(context, chooser, "");
-      LLVMValueRef is_this = LLVMBuildICmp(
-          builder, LLVMIntEQ, LLVMGetParam(chooser, 0), choices->items[i], "");
+      LLVMValueRef is_this =
+          LLVMBuildICmp(builder, LLVMIntEQ, LLVMGetParam(chooser, 0),
+                        c->addresses.items[i], "");
       LLVMBuildCondBr(builder, is_this, this_one, next);
       LLVMPositionBuilderAtEnd(builder, this_one);
     }
-    build_choice(builder, chooser, choices->items[i]);
+    build_choice(builder, chooser, c->functions.items[i]);
+  }
+  if (c->may_be_none) {
+    LLVMPositionBuilderAtEnd(builder, next);
+    build_trap(module, builder, c);
   }
   LLVMDisposeBuilder(builder);
   return chooser;
@@ -155,9 +225,8 @@ static void add_once(mtlc_values *values, LLVMValueRef value) {
   mtlc_values_add(values, value);
 }
 
-// Pointers are only compared from here on: an address of something else does,
-// and keeps no copy of the function from being dropped.
-static void replace_address(LLVMModuleRef module, LLVMValueRef function) {
+// Has address stand for function wherever it is not called.
+static void replace_address_by(LLVMValueRef function, LLVMValueRef address) {
   mtlc_values calls = {0};
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;
        use = LLVMGetNextUse(use)) {
@@ -165,11 +234,6 @@ static void replace_address(LLVMModuleRef module, LLVMValueRef function) {
       add_once(&calls, LLVMGetUser(use));
     }
   }
-  LLVMTypeRef byte = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
-  LLVMValueRef address = LLVMAddGlobal(module, byte, "function");
-  LLVMSetInitializer(address, LLVMConstNull(byte));
-  LLVMSetLinkage(address, LLVMInternalLinkage);
-  LLVMSetGlobalConstant(address, true);
   LLVMReplaceAllUsesWith(function, address);
   for (size_t i = 0; i < calls.count; ++i) {
     LLVMSetOperand(calls.items[i],
@@ -178,30 +242,67 @@ static void replace_address(LLVMModuleRef module, LLVMValueRef function) {
   free(calls.items);
 }
 
-static void collect_pointer_call(LLVMValueRef instruction, void *context) {
-  if (LLVMIsACallInst(instruction) && !mtlc_callee(instruction) &&
-      !LLVMIsAInlineAsm(LLVMGetCalledValue(instruction))) {
-    mtlc_values_add(context, instruction);
+// Pointers are only compared from here on: an address of something else does,
+// and keeps no copy of the function from being dropped.
+static void replace_address(LLVMModuleRef module, LLVMValueRef function) {
+  LLVMTypeRef byte = LLVMInt8TypeInContext(LLVMGetModuleContext(module));
+  LLVMValueRef address = LLVMAddGlobal(module, byte, "function");
+  LLVMSetInitializer(address, LLVMConstNull(byte));
+  LLVMSetLinkage(address, LLVMInternalLinkage);
+  LLVMSetGlobalConstant(address, true);
+  replace_address_by(function, address);
+}
+
+// A linked function is its number, wherever its address comes from.
+static void number_linked(mtlc_kernel *kernel) {
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(kernel->context, 0);
+  for (uint32_t level = 1; level <= kernel->call_depth; ++level) {
+    for (size_t i = 1; i <= kernel->linked_count; ++i) {
+      LLVMValueRef function = mtlc_linked_function(kernel->module, level, i);
+      if (function) {
+        replace_address_by(function,
+                           LLVMConstIntToPtr(mtlc_i64(kernel->context, i),
+                                             pointer));
+        LLVMSetLinkage(function, LLVMInternalLinkage);
+      }
+    }
   }
+}
+
+static void collect_all_pointer_calls(mtlc_kernel *kernel,
+                                      mtlc_values *calls) {
+  for (uint32_t level = 0; level <= kernel->call_depth; ++level) {
+    mtlc_collect_pointer_calls(kernel->module, level, calls);
+  }
+}
+
+// Lowers one call, and notes the functions that it chooses among by address.
+static void lower_call(mtlc_kernel *kernel, LLVMValueRef call, bool has_tables,
+                       mtlc_values *chosen) {
+  LLVMTypeRef type = LLVMGetCalledFunctionType(call);
+  LLVMValueRef caller = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+  choices c = {.may_be_none = has_tables};
+  collect_linked(kernel, type, caller, &c);
+  const size_t linked_count = c.functions.count;
+  collect_addressed(kernel, type, caller, &c);
+  if (c.functions.count || has_tables) {
+    call_chooser(call, build_chooser(kernel->module, type, &c));
+  }
+  for (size_t i = linked_count; i < c.functions.count; ++i) {
+    add_once(chosen, c.functions.items[i]);
+  }
+  free(c.functions.items);
+  free(c.addresses.items);
 }
 
 mtl_status mtlc_lower_pointer_calls(mtlc_kernel *kernel) {
   mtlc_values calls = {0};
   mtlc_values chosen = {0};
-  mtlc_for_each_in_module(kernel->module, collect_pointer_call, &calls);
+  const bool tables = has_tables(kernel->module);
+  number_linked(kernel);
+  collect_all_pointer_calls(kernel, &calls);
   for (size_t i = 0; i < calls.count; ++i) {
-    LLVMTypeRef type = LLVMGetCalledFunctionType(calls.items[i]);
-    LLVMValueRef caller =
-        LLVMGetBasicBlockParent(LLVMGetInstructionParent(calls.items[i]));
-    mtlc_values choices = collect_choices(kernel->module, type, caller);
-    if (choices.count) {
-      call_chooser(calls.items[i],
-                   build_chooser(kernel->module, type, &choices));
-    }
-    for (size_t j = 0; j < choices.count; ++j) {
-      add_once(&chosen, choices.items[j]);
-    }
-    free(choices.items);
+    lower_call(kernel, calls.items[i], tables, &chosen);
   }
   for (size_t i = 0; i < chosen.count; ++i) {
     replace_address(kernel->module, chosen.items[i]);

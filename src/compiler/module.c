@@ -6,6 +6,7 @@
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,25 @@ const char *mtlc_name(LLVMValueRef value) {
 
 bool mtlc_starts_with(const char *text, const char *prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+void mtlc_name_in_source(const char *name, char *out, size_t capacity) {
+  snprintf(out, capacity, "%s", name);
+  if (!mtlc_starts_with(name, "_Z")) {
+    return;
+  }
+  const char *at = name + 2 + strcspn(name + 2, "0123456789");
+  size_t length = 0;
+  while (*at >= '0' && *at <= '9') {
+    char *part = NULL;
+    const unsigned long bytes = strtoul(at, &part, 10);
+    if (bytes > strlen(part) || length + bytes + 3 > capacity) {
+      break;
+    }
+    length += (size_t)snprintf(out + length, capacity - length, "%s%.*s",
+                               length ? "::" : "", (int)bytes, part);
+    at = part + bytes;
+  }
 }
 
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,

@@ -33,6 +33,9 @@ LLVMValueRef mtlc_callee(LLVMValueRef instruction);
 // The name of a value; never NULL.
 const char *mtlc_name(LLVMValueRef value);
 bool mtlc_starts_with(const char *text, const char *prefix);
+// The names in a mangled name, "ns::f" of "_ZN2ns1fEj"; other names as they
+// are.
+void mtlc_name_in_source(const char *name, char *out, size_t capacity);
 
 // Appends every call of a function whose name starts with prefix.
 void mtlc_collect_calls(LLVMModuleRef module, const char *prefix,
@@ -85,6 +88,19 @@ bool mtlc_has_attribute(LLVMValueRef function, const char *name);
 // Gives an instruction of function, made by us, the line that the function
 // begins on; function has debug information.
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
+
+// Visible functions that link_functions has brought in, for calls through
+// tables: "mettle.linked.LEVEL.NUMBER". The kernel is at level 0; what a
+// function of a level calls through a table is at the next.
+#define MTLC_LINKED_PREFIX "mettle.linked."
+// The linked function of a number and level, or NULL.
+LLVMValueRef mtlc_linked_function(LLVMModuleRef module, uint32_t level,
+                                  size_t number);
+// The level at which a function stands.
+uint32_t mtlc_level_of(LLVMValueRef function);
+// Appends the calls through pointers in functions of a level.
+void mtlc_collect_pointer_calls(LLVMModuleRef module, uint32_t level,
+                                mtlc_values *calls);
 
 // Whether the module calls barriers or simdgroup functions.
 bool mtlc_is_convergent(LLVMModuleRef module);

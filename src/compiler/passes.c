@@ -31,6 +31,9 @@ static const pass passes[] = {
     {"select_kernel", mtlc_select_kernel, ALL},
     // Values first: whole branches and barriers hang on them.
     {"fix_constants", mtlc_fix_constants, ALL},
+    // Each linked function comes with the values of its own constants; what
+    // follows sees one program.
+    {"link_functions", mtlc_link_functions, ALL},
     // Before conversions get their values, which are those of float.
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
     // Arithmetic is defined before anything could draw conclusions from what

@@ -22,7 +22,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "code/code.h"
+#include "compiler/compiler.h"
 
 #define MTLC_THREAD_FUNCTION "mettle.thread"
 #define MTLC_GROUP_FUNCTION "mettle.group"
@@ -46,6 +46,10 @@ typedef struct mtlc_kernel {
   const mtli_code *library;
   const mtli_kernel *kernel;
   const mtli_constant_value *constant_values;  // [library->constant_count]
+  // Visible functions that the kernel may call, [linked_count].
+  const mtli_linked_function *linked;
+  size_t linked_count;
+  uint32_t call_depth;  // as mtli_pipeline_request
   mtli_tier tier;
   mtli_group_class group_class;
   LLVMTargetMachineRef target;
@@ -82,6 +86,7 @@ void mtlc_report(mtlc_kernel *kernel, const char *format, ...)
 mtlc_pass mtlc_drop_initialisers;
 mtlc_pass mtlc_select_kernel;
 mtlc_pass mtlc_fix_constants;
+mtlc_pass mtlc_link_functions;
 mtlc_pass mtlc_lower_pointer_calls;
 mtlc_pass mtlc_enter_kernel;
 mtlc_pass mtlc_lower_bfloat;

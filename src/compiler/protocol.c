@@ -200,9 +200,18 @@ bool mtlc_library_request_read(const void *data, size_t size, mtli_arena *arena,
   return is_whole(&cursor);
 }
 
+static void append_constant_values(const mtli_constant_value *values,
+                                   size_t count, mtli_bytes *out) {
+  count = values ? count : 0;
+  mtli_bytes_append_u64(out, count);
+  for (size_t i = 0; i < count; ++i) {
+    mtli_bytes_append_u32(out, values[i].is_set);
+    mtli_bytes_append(out, values[i].bytes, sizeof values[i].bytes);
+  }
+}
+
 void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
                                       mtli_bytes *out) {
-  const size_t count = request->constant_values ? request->constant_count : 0;
   mtli_bytes_append_text(out, request->kernel_name);
   mtli_bytes_append_u32(out, (uint32_t)request->tier);
   mtli_bytes_append_text(out, request->target);
@@ -210,12 +219,34 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
   mtli_bytes_append_u32(out, request->group_class.is_exact);
   mtli_bytes_append_u32(out, request->group_class.is_single);
   mtli_bytes_append_text(out, request->dump_after);
-  mtli_bytes_append_u64(out, count);
-  for (size_t i = 0; i < count; ++i) {
-    const mtli_constant_value *value = &request->constant_values[i];
-    mtli_bytes_append_u32(out, value->is_set);
-    mtli_bytes_append(out, value->bytes, sizeof value->bytes);
+  mtli_bytes_append_u32(out, request->call_depth);
+  append_constant_values(request->constant_values, request->constant_count,
+                         out);
+  mtli_bytes_append_u64(out, request->linked_count);
+  for (size_t i = 0; i < request->linked_count; ++i) {
+    const mtli_linked_function *linked = &request->linked[i];
+    mtli_bytes_append_text(out, linked->name);
+    mtli_bytes_append_u32(out, linked->is_private);
+    append_constant_values(linked->constant_values, linked->constant_count,
+                           out);
   }
+}
+
+// Linked functions mostly come out of few libraries, the kernel's among them:
+// each is sent once, and named by its place after that.
+static size_t find_same_library(const mtli_pipeline_request *request,
+                                size_t index) {
+  const void *bytes = request->linked[index].library_bytes;
+  size_t place = 0;
+  if (bytes == request->library_bytes) {
+    return place;
+  }
+  for (place = 1; place <= index; ++place) {
+    if (request->linked[place - 1].library_bytes == bytes) {
+      break;
+    }
+  }
+  return place;  // its own, if no other
 }
 
 void mtlc_pipeline_request_write(const mtli_pipeline_request *request,
@@ -223,22 +254,69 @@ void mtlc_pipeline_request_write(const mtli_pipeline_request *request,
   mtlc_pipeline_request_write_rest(request, out);
   mtli_bytes_append_block(out, request->library_bytes,
                           request->library_size_bytes);
+  for (size_t i = 0; i < request->linked_count; ++i) {
+    const size_t same = find_same_library(request, i);
+    mtli_bytes_append_u64(out, same);
+    if (same == i + 1) {
+      mtli_bytes_append_block(out, request->linked[i].library_bytes,
+                              request->linked[i].library_size_bytes);
+    }
+  }
 }
 
-static void read_constant_values(mtli_cursor *cursor, mtli_arena *arena,
-                                 mtli_pipeline_request *request) {
+static const mtli_constant_value *read_constant_values(mtli_cursor *cursor,
+                                                       mtli_arena *arena,
+                                                       size_t *out_count) {
+  const size_t count = (size_t)mtli_cursor_u64(cursor);
   mtli_constant_value *values;
-  request->constant_count = (size_t)mtli_cursor_u64(cursor);
-  values = take_array(cursor, arena, request->constant_count, sizeof *values,
+  values = take_array(cursor, arena, count, sizeof *values,
                       sizeof(uint32_t) + sizeof values->bytes);
-  for (size_t i = 0; values && i < request->constant_count; ++i) {
+  for (size_t i = 0; values && i < count; ++i) {
     values[i].is_set = mtli_cursor_u32(cursor) != 0;
     const void *bytes = mtli_cursor_take(cursor, sizeof values[i].bytes);
     if (bytes) {
       memcpy(values[i].bytes, bytes, sizeof values[i].bytes);
     }
   }
-  request->constant_values = request->constant_count ? values : NULL;
+  *out_count = count;
+  return count ? values : NULL;
+}
+
+static mtli_linked_function *read_linked(mtli_cursor *cursor, mtli_arena *arena,
+                                         size_t *out_count) {
+  const size_t count = (size_t)mtli_cursor_u64(cursor);
+  mtli_linked_function *linked = take_array(
+      cursor, arena, count, sizeof *linked, 3 * sizeof(uint64_t));
+  for (size_t i = 0; linked && i < count; ++i) {
+    linked[i] = (mtli_linked_function){0};
+    linked[i].name = mtli_cursor_text(cursor);
+    linked[i].is_private = mtli_cursor_u32(cursor) != 0;
+    linked[i].constant_values =
+        read_constant_values(cursor, arena, &linked[i].constant_count);
+    cursor->failed |= !linked[i].name;
+  }
+  *out_count = count;
+  return linked;
+}
+
+static void read_linked_libraries(mtli_cursor *cursor,
+                                  const mtli_pipeline_request *request,
+                                  mtli_linked_function *linked) {
+  for (size_t i = 0; linked && i < request->linked_count; ++i) {
+    const uint64_t same = mtli_cursor_u64(cursor);
+    if (same == i + 1) {
+      linked[i].library_bytes =
+          mtli_cursor_block(cursor, &linked[i].library_size_bytes);
+    } else if (same == 0) {
+      linked[i].library_bytes = request->library_bytes;
+      linked[i].library_size_bytes = request->library_size_bytes;
+    } else if (same <= i) {
+      linked[i].library_bytes = linked[same - 1].library_bytes;
+      linked[i].library_size_bytes = linked[same - 1].library_size_bytes;
+    } else {
+      cursor->failed = true;
+    }
+  }
 }
 
 bool mtlc_pipeline_request_read(const void *data, size_t size,
@@ -254,9 +332,15 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->group_class.is_exact = mtli_cursor_u32(&cursor) != 0;
   out_request->group_class.is_single = mtli_cursor_u32(&cursor) != 0;
   out_request->dump_after = mtli_cursor_text(&cursor);
-  read_constant_values(&cursor, arena, out_request);
+  out_request->call_depth = mtli_cursor_u32(&cursor);
+  out_request->constant_values =
+      read_constant_values(&cursor, arena, &out_request->constant_count);
+  mtli_linked_function *linked =
+      read_linked(&cursor, arena, &out_request->linked_count);
+  out_request->linked = linked;
   out_request->library_bytes =
       mtli_cursor_block(&cursor, &out_request->library_size_bytes);
+  read_linked_libraries(&cursor, out_request, linked);
   return is_whole(&cursor) && out_request->kernel_name && tier <= MTLI_TIER_1;
 }
 

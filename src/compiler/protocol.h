@@ -25,7 +25,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  MTLC_PROTOCOL_VERSION = 2,
+  MTLC_PROTOCOL_VERSION = 3,
   MTLC_CONTROL_FD = 3,           // in the server
   MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
   MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF
@@ -110,7 +110,7 @@ bool mtlc_library_request_read(const void *data, size_t size, mtli_arena *arena,
 
 void mtlc_pipeline_request_write(const mtli_pipeline_request *request,
                                  mtli_bytes *out);
-// All of a pipeline's request but the library's bytes, for the cache's key.
+// All of a pipeline's request but the libraries' bytes, for the cache's key.
 void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
                                       mtli_bytes *out);
 bool mtlc_pipeline_request_read(const void *data, size_t size,

@@ -142,9 +142,15 @@ static bool is_one_of(const char *name, const char *const *names) {
   return false;
 }
 
+static bool is_resource(const mtlc_parameter_facts *facts) {
+  return facts->is_texture || facts->is_sampler || facts->is_function_table;
+}
+
 static index_table *choose_resource_table(reflection *r, size_t i) {
   const mtlc_parameter_facts *facts = &r->facts[i];
-  index_table *table = facts->is_texture ? &r->textures : &r->samplers;
+  index_table *table = facts->is_texture   ? &r->textures
+                       : facts->is_sampler ? &r->samplers
+                                           : &r->buffers;
   if (facts->attribute != NULL &&
       strcmp(facts->attribute, table->attribute) != 0) {
     reject(r, i, "attribute '%s' is not allowed on parameter '%s' of type '%s'",
@@ -167,7 +173,7 @@ static index_table *choose_table(reflection *r, size_t i) {
            shown_name(facts), attribute);
     return NULL;
   }
-  if (facts->is_texture || facts->is_sampler) {
+  if (is_resource(facts)) {
     return choose_resource_table(r, i);
   }
   if (attribute != NULL && strcmp(attribute, "buffer") != 0 &&
@@ -205,7 +211,7 @@ static index_table *choose_table(reflection *r, size_t i) {
 
 // How many indices a parameter takes.
 static uint32_t span_of(const mtlc_parameter_facts *facts) {
-  return facts->is_texture || facts->is_sampler ? facts->array_length : 1;
+  return is_resource(facts) ? facts->array_length : 1;
 }
 
 static bool is_used(const index_table *table, uint32_t first, uint32_t count) {
@@ -258,7 +264,8 @@ static bool reflect_memory(reflection *r, size_t i) {
       facts->space == MTLC_SPACE_CONSTANT ||
       (facts->space == MTLC_SPACE_DEVICE && facts->is_const);
   mtl_argument *argument = &r->parameters[i].argument;
-  argument->kind = table->kind;
+  argument->kind =
+      facts->is_function_table ? MTL_ARGUMENT_FUNCTION_TABLE : table->kind;
   argument->access =
       is_read_only ? MTL_ACCESS_READ_ONLY : MTL_ACCESS_READ_WRITE;
   argument->type_name = facts->type_name;
@@ -268,7 +275,7 @@ static bool reflect_memory(reflection *r, size_t i) {
   argument->alignment_bytes = facts->alignment_bytes;
   argument->is_reference = facts->is_reference;
   argument->is_active = true;
-  if (facts->is_texture || facts->is_sampler) {
+  if (is_resource(facts)) {
     describe_resource(facts, argument);
   }
   return !facts->has_index || take_index(r, i, table);

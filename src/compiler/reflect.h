@@ -42,10 +42,11 @@ typedef struct mtlc_parameter_facts {
   int32_t enabling_constant;  // as mtli_parameter
   const char *condition;      // likewise; NULL for none
   const char *layout;         // likewise; NULL or "" for none
-  // Of a texture or a sampler, or an array of them, passed by value; type is
-  // then a texture's component.
+  // Of a texture, a sampler, a table of visible functions, or an array of
+  // them, passed by value; type is then a texture's component.
   bool is_texture;
   bool is_sampler;
+  bool is_function_table;
   bool is_depth_texture;
   mtl_texture_type texture_type;
   mtl_access access;

@@ -263,19 +263,42 @@ static void compile_library(worker *self, const void *data, size_t size,
   mtlc_compile_library(&source, out_result);
 }
 
+// A container's blobs are aligned to 16 within it, so it must be too. What is
+// shared stays shared.
+static const void *align_library(const void *bytes, size_t size_bytes) {
+  void *library = malloc(size_bytes + 1);
+  if (!library) {
+    abort();
+  }
+  return memcpy(library, bytes, size_bytes);
+}
+
+static void align_libraries(mtli_pipeline_request *request) {
+  const void *before = request->library_bytes;
+  request->library_bytes = align_library(before, request->library_size_bytes);
+  mtli_linked_function *linked =
+      calloc(request->linked_count + 1, sizeof *linked);
+  if (!linked) {
+    abort();
+  }
+  for (size_t i = 0; i < request->linked_count; ++i) {
+    const mtli_linked_function *given = &request->linked[i];
+    linked[i] = *given;
+    linked[i].library_bytes =
+        given->library_bytes == before
+            ? request->library_bytes
+            : align_library(given->library_bytes, given->library_size_bytes);
+  }
+  request->linked = linked;
+}
+
 static void compile_pipeline(worker *self, const void *data, size_t size,
                              mtlc_result *out_result) {
   mtli_pipeline_request request;
   if (!mtlc_pipeline_request_read(data, size, &self->arena, &request)) {
     _exit(EXIT_FAILURE);
   }
-  // The container's blobs are aligned to 16 within it, so it must be too.
-  void *library = malloc(request.library_size_bytes + 1);
-  if (!library) {
-    abort();
-  }
-  memcpy(library, request.library_bytes, request.library_size_bytes);
-  request.library_bytes = library;
+  align_libraries(&request);
   mtlc_compile_pipeline(&request, request.dump_after, out_result);
 }
 

@@ -184,6 +184,7 @@ static const char *kind_name(char kind) {
   return kind == 'b'   ? "a buffer"
          : kind == 't' ? "a texture"
          : kind == 's' ? "a sampler"
+         : kind == 'f' ? "a function table"
                        : "a constant";
 }
 
@@ -301,6 +302,13 @@ mtl_status mtl_argument_encoder_set_sampler(mtl_argument_encoder *encoder,
                                             mtl_sampler *sampler, uint32_t id) {
   return set_word(encoder, id, 's', sampler ? sampler->bits : 0,
                   "mtl_argument_encoder_set_sampler");
+}
+
+mtl_status mtl_argument_encoder_set_function_table(
+    mtl_argument_encoder *encoder, mtl_function_table *table, uint32_t id) {
+  return set_word(encoder, id, 'f',
+                  table ? mtl_function_table_resource_id(table) : 0,
+                  "mtl_argument_encoder_set_function_table");
 }
 
 void *mtl_argument_encoder_constant_data(mtl_argument_encoder *encoder,

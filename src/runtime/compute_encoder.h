@@ -5,13 +5,16 @@
 
 #include "runtime/encoder.h"
 #include "runtime/hazards.h"
+#include "runtime/linked_functions.h"
 
-// What [[buffer(n)]] is bound to: a buffer, or inline bytes, or nothing.
+// What [[buffer(n)]] is bound to: a buffer, or inline bytes, or a function
+// table, or nothing.
 typedef struct mtli_binding {
   mtl_buffer *buffer;
   size_t offset_bytes;
   void *bytes;  // [length_bytes] in the recording's memory
   uint32_t length_bytes;
+  mtl_function_table *table;
 } mtli_binding;
 
 // What [[texture(n)]] is bound to.
@@ -58,11 +61,13 @@ static inline bool mtli_compute_encoder_check(mtl_compute_encoder *encoder,
   return mtli_encoder_check((mtli_encoder *)encoder, call);
 }
 
-// Give the resource ids [argument->array_length] of a texture or sampler
+// Give the resource ids [argument->array_length] of a texture, sampler or table
 // argument, in the recording's memory; NULL if the recording has failed.
 uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument);
 uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument);
+uint64_t *mtli_resolve_function_tables(mtl_compute_encoder *encoder,
+                                       const mtl_argument *argument);
 
 #endif

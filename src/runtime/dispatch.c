@@ -81,11 +81,12 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
 static bool resolve_memory(mtl_compute_encoder *encoder,
                            const mtl_argument *argument, void **out_address,
                            uint32_t *out_inline_bytes) {
-  if (argument->kind == MTL_ARGUMENT_TEXTURE ||
-      argument->kind == MTL_ARGUMENT_SAMPLER) {
+  if (argument->kind != MTL_ARGUMENT_BUFFER) {
     *out_address = argument->kind == MTL_ARGUMENT_TEXTURE
                        ? mtli_resolve_textures(encoder, argument)
-                       : mtli_resolve_samplers(encoder, argument);
+                   : argument->kind == MTL_ARGUMENT_SAMPLER
+                       ? mtli_resolve_samplers(encoder, argument)
+                       : mtli_resolve_function_tables(encoder, argument);
     *out_inline_bytes = argument->array_length * (uint32_t)sizeof(uint64_t);
     return *out_address;
   }

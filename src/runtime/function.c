@@ -159,6 +159,10 @@ const char *mtl_function_name(const mtl_function *function) {
   return function->kernel->name;
 }
 
+bool mtl_function_is_visible(const mtl_function *function) {
+  return function->kernel->is_visible;
+}
+
 const mtl_argument *mtl_function_arguments(const mtl_function *function,
                                            size_t *out_count) {
   if (out_count) {

@@ -307,6 +307,12 @@ const char *mtl_library_function_name(const mtl_library *library,
   return index < code->kernel_count ? code->kernels[index].name : NULL;
 }
 
+bool mtl_library_function_is_visible(const mtl_library *library,
+                                     size_t index) {
+  const mtli_code *code = library->compiled.code;
+  return index < code->kernel_count && code->kernels[index].is_visible;
+}
+
 const mtl_constant_info *mtl_library_constants(const mtl_library *library,
                                                size_t *out_count) {
   if (out_count) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/objects.h"
+#include "runtime/linked_functions.h"
 
 struct mtli_pipeline_parts {
   mtli_compiled compiled;
@@ -13,6 +13,7 @@ struct mtli_pipeline_parts {
   size_t argument_count;
   // What else code of the kernel can be made of; NULL if one is all it needs.
   mtl_function *function;  // +1
+  mtli_linked_functions linked;
   mtli_tier tier;
   char *target;  // NULL for this machine
   char *label;   // NULL for the kernel's name
@@ -25,6 +26,7 @@ static void pipeline_free(mtl_pipeline *pipeline) {
     mtli_compiled_clear(&parts->compiled);
     free(parts->arguments);
     mtl_function_release(parts->function);  // -1
+    mtli_linked_functions_clear(&parts->linked);
     free(parts->target);
     free(parts->label);
     free(parts->report);
@@ -47,6 +49,7 @@ static mtl_status check_parameters(const mtl_function *function) {
       [MTL_ARGUMENT_THREADGROUP_MEMORY] = MTL_MAX_THREADGROUP_ARGUMENTS,
       [MTL_ARGUMENT_TEXTURE] = MTL_MAX_TEXTURE_ARGUMENTS,
       [MTL_ARGUMENT_SAMPLER] = MTL_MAX_SAMPLER_ARGUMENTS,
+      [MTL_ARGUMENT_FUNCTION_TABLE] = MTL_MAX_BUFFER_ARGUMENTS,
   };
   for (size_t i = 0; i < function->argument_count; i++) {
     const mtl_argument *argument = &function->arguments[i];
@@ -147,18 +150,25 @@ static mtl_status compile(const mtl_function *function,
                           mtli_group_class group_class, const char *dump_after,
                           mtli_compiled *out_compiled) {
   const mtl_library *library = function->library;
+  mtli_linked_function *linked = NULL;
+  MTL_TRY(mtli_linked_functions_describe(&parts->linked, &linked));
   const mtli_pipeline_request request = {
       .library_bytes = library->compiled.bytes,
       .library_size_bytes = library->compiled.size_bytes,
       .kernel_name = function->kernel->name,
       .constant_values = function->values,
       .constant_count = library->compiled.code->constant_count,
+      .linked = linked,
+      .linked_count = parts->linked.count,
+      .call_depth = parts->linked.call_depth,
       .tier = parts->tier,
       .group_class = group_class,
       .dump_after = dump_after,
       .target = parts->target,
   };
-  return mtli_compile_pipeline(&request, out_compiled);
+  const mtl_status status = mtli_compile_pipeline(&request, out_compiled);
+  free(linked);
+  return status;
 }
 
 // The threadgroups to make code for first: those that the client has named, or
@@ -218,6 +228,12 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   desc = desc ? desc : &defaults;
   mtl_device *device = function->library->device;
   MTL_TRY(mtli_device_check(device));
+  if (function->kernel->is_visible) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_pipeline_create: '%s' is a visible function; a "
+                     "pipeline is made of a kernel, and linked with those",
+                     function->kernel->name);
+  }
   MTL_TRY(check_parameters(function));
   mtl_pipeline *pipeline = calloc(1, device->driver->pipeline_bytes);
   struct mtli_pipeline_parts *parts = calloc(1, sizeof *parts);
@@ -230,8 +246,12 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   pipeline->device = device;
   choose_code(parts, function, desc);
   pipeline->parts = parts;
-  mtl_status status = compile(function, parts, first_class(desc),
-                              desc->dump_after, &parts->compiled);
+  mtl_status status =
+      mtli_linked_functions_create(device, desc, &parts->linked);
+  if (status == MTL_OK) {
+    status = compile(function, parts, first_class(desc), desc->dump_after,
+                     &parts->compiled);
+  }
   if (status == MTL_OK) {
     status = take_code(pipeline, desc);
   }
@@ -258,6 +278,7 @@ typedef struct creation {
   mtl_pipeline_desc desc;
   char *label;  // copies of what desc points at
   char *dump_after;
+  mtli_linked_functions linked;
   mtl_pipeline_callback *callback;
   void *context;
 } creation;
@@ -267,7 +288,18 @@ static void creation_free(creation *work) {
   mtl_function_release(work->function);  // -1
   free(work->label);
   free(work->dump_after);
+  mtli_linked_functions_clear(&work->linked);
   free(work);
+}
+
+// Has desc name the functions that work keeps.
+static mtl_status keep_linked(creation *work) {
+  mtl_linked_functions *named = &work->desc.linked_functions;
+  MTL_TRY(mtli_linked_functions_create(work->function->library->device,
+                                       &work->desc, &work->linked));
+  named->functions = work->linked.functions;
+  named->private_functions = work->linked.functions + work->linked.table_count;
+  return MTL_OK;
 }
 
 static void creation_run(mtli_task *task) {
@@ -304,9 +336,12 @@ mtl_status mtl_pipeline_create_async(mtl_function *function,
   work->context = context;
   work->task.run = creation_run;
   work->lane = mtli_lane_create();
-  if (!work->lane) {
+  mtl_status status =
+      work->lane ? keep_linked(work)
+                 : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+  if (status != MTL_OK) {
     creation_free(work);
-    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
+    return status;
   }
   mtli_lane_post(work->lane, &work->task);
   return MTL_OK;
@@ -345,6 +380,11 @@ const mtl_argument *mtl_pipeline_arguments(const mtl_pipeline *pipeline,
     *out_count = pipeline->parts->argument_count;
   }
   return pipeline->parts->arguments;
+}
+
+const mtli_linked_functions *mtli_pipeline_linked(
+    const mtl_pipeline *pipeline) {
+  return &pipeline->parts->linked;
 }
 
 const char *mtl_pipeline_label(const mtl_pipeline *pipeline) {

@@ -67,9 +67,24 @@ def an_empty_source_has_no_kernels(tool):
     tool.write("empty.metal", "")
     tool.done("compile", "empty.metal")
     assert tool.done("reflect", "empty.metal", "--json").json() == {
-        "kernels": [], "constants": []}
+        "kernels": [], "visible": [], "constants": []}
     tool.fails(2, ["no kernel 'k'; the source has none"], "run", "empty.metal",
                "k", "--grid", "1")
+
+
+@case
+def visible_functions_are_listed_behind_the_kernels(tool):
+    tool.write("v.metal", "[[visible]] float f(float x) { return x; }\n"
+               "kernel void k(visible_function_table<float(float)> t) {}\n"
+               .replace("visible_function_table",
+                        "metal::visible_function_table"))
+    result = tool.done("reflect", "v.metal", "--json").json()
+    assert result["visible"] == ["f"], result
+    assert [k["name"] for k in result["kernels"]] == ["k"], result
+    assert result["kernels"][0]["arguments"][0]["kind"] == "functions", result
+    tool.done("compile", "v.metal", "--report")
+    tool.fails(2, ["'f' is a visible function"], "run", "v.metal", "f",
+               "--grid", "1")
 
 
 @case

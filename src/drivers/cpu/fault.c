@@ -218,7 +218,7 @@ static const char *signal_name(int signal) {
 // Why the code stopped itself, as it noted itself (cpu_abi.h).
 static void describe_stop(const cpu_context *context, char *text,
                           size_t capacity) {
-  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION = 2 };
+  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION, STOPPED_AS_SAID };
   uint32_t reason = 0;
   const char *note = NULL;
   if (context->scratch) {
@@ -226,8 +226,9 @@ static void describe_stop(const cpu_context *context, char *text,
     reason = ((const mtli_cpu_position *)scratch)->reserved[0];
     memcpy(&note, scratch + MTLI_CPU_TRAP_TEXT_OFFSET, sizeof note);
   }
-  if (reason == STOPPED_BY_ASSERTION && note) {
-    snprintf(text, capacity, "assertion failed: %s (%s)", note,
+  if ((reason == STOPPED_BY_ASSERTION || reason == STOPPED_AS_SAID) && note) {
+    snprintf(text, capacity, "%s%s (%s)",
+             reason == STOPPED_AS_SAID ? "" : "assertion failed: ", note,
              signal_name(context->fault.signal));
     return;
   }
