@@ -204,31 +204,50 @@ static lanes_shape shifted_left(LLVMValueRef instruction,
   return by_rows(operands, 2, width);
 }
 
-// The low bits of a run of neighbouring numbers: shorter runs.
+static bool is_power_of_two(uint64_t value) {
+  return value && !(value & (value - 1));
+}
+
+// The longest runs in which numbers 2^n apart stay in one block of 2^bits
+// numbers: 1 if they are not as regular. Equal ones do.
+static uint8_t row_in_blocks(lanes_shape a, uint32_t bits) {
+  if (a.stride == 0 && !a.conditional) {
+    return a.row;
+  }
+  if (a.conditional || a.stride < 0 || !is_power_of_two((uint64_t)a.stride)) {
+    return 1;
+  }
+  const uint32_t step = trailing_zeros((uint64_t)a.stride);
+  const uint32_t length = bits > step ? bits - step : 0;  // its logarithm
+  const uint8_t row =
+      smaller(length >= 5 ? LANES : (uint8_t)(1u << length), a.row);
+  return row < 4 || a.align < step + bit_length(row) - 1 ? 1 : row;
+}
+
+// The low bits of a run of numbers: shorter runs.
 static lanes_shape low_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   lanes_shape result = a;
-  result.row = 1;
-  if (a.stride == 0 && !a.conditional) {
-    result.row = a.row;
-  } else if (a.stride == 1 && !a.conditional) {
-    const uint8_t run = bits >= 5 ? LANES : (uint8_t)(1u << bits);
-    result.row = smaller(run, a.row);
-    if (a.align < bit_length(result.row) - 1) {
-      result.row = 1;
-    }
-  }
-  if (result.row < 4) {
-    result.row = 1;
+  if (!a.conditional && bits < 63 && a.stride % (INT64_C(1) << bits) == 0) {
+    result.stride = 0;
+  } else {
+    result.row = row_in_blocks(a, bits);
   }
   result.no_unsigned_wrap = true;
   result.no_signed_wrap = true;
   return settle(result, width, bits < a.bits ? bits : a.bits);
 }
 
-// The high bits of a run of neighbouring numbers: the same over shorter runs.
+// The high bits of a run of numbers: the same over shorter runs, or a run of
+// smaller steps.
 static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
-  lanes_shape result = low_bits(a, bits, width);
-  result.stride = 0;
+  lanes_shape result = a;
+  if (!a.conditional && bits < 63 && a.stride > 0 &&
+      a.stride % (INT64_C(1) << bits) == 0) {
+    result.stride = a.stride >> bits;
+  } else {
+    result.row = row_in_blocks(a, bits);
+    result.stride = 0;
+  }
   result.align =
       // Runs that were one before rise by one each.
       a.align > bits && result.row > 1 && result.row == a.row
@@ -238,24 +257,37 @@ static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   return settle(result, width, a.bits > bits ? a.bits - bits : 0);
 }
 
-static bool is_power_of_two(uint64_t value) {
-  return value && !(value & (value - 1));
+// The bits of a run from first up to below end, where they are.
+static lanes_shape some_bits(lanes_shape a, uint8_t first, uint32_t end,
+                             uint32_t width) {
+  const lanes_shape low = end < width ? low_bits(a, end, width) : a;
+  lanes_shape result = high_bits(low, first, width);
+  result.stride = (int64_t)((uint64_t)result.stride << first);
+  result.bits = low.bits;
+  if (result.row > 1) {
+    result.align = smaller((uint8_t)(result.align + first), LANES_ALIGN_ANY);
+  }
+  if (result.stride) {
+    result.no_unsigned_wrap = low.no_unsigned_wrap;
+    result.no_signed_wrap = low.no_signed_wrap;
+  }
+  return result;
 }
 
 static lanes_shape bitwise_and(LLVMValueRef instruction,
                                const lanes_shape *operands) {
   const uint32_t width = width_of(instruction);
   uint64_t mask = 0;
-  if (constant_value(LLVMGetOperand(instruction, 1), &mask)) {
-    if (is_power_of_two(mask + 1) && mask != UINT64_MAX) {
-      return low_bits(operands[0], bit_length(mask), width);
-    }
-    // Clearing low bits: the same for all lanes of a run of that length.
-    if (is_power_of_two(~mask + 1) && operands[0].stride == 1) {
-      lanes_shape result = high_bits(operands[0], trailing_zeros(mask), width);
-      result.bits = operands[0].bits;
-      result.align = trailing_zeros(mask);
-      return result.row > 1 ? result : settle(result, width, result.bits);
+  if (constant_value(LLVMGetOperand(instruction, 1), &mask) && mask) {
+    const uint8_t first = trailing_zeros(mask);
+    const uint64_t ones = mask >> first;
+    // A constant is given with its sign: one that clears low bits has all
+    // others.
+    const uint32_t end = (int64_t)mask < 0 ? width : bit_length(mask);
+    const bool is_one_field =
+        (int64_t)mask < 0 ? is_power_of_two(~mask + 1) : !(ones & (ones + 1));
+    if (is_one_field) {
+      return some_bits(operands[0], first, end, width);
     }
   }
   lanes_shape result = by_rows(operands, 2, width);
