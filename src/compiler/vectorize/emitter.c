@@ -220,10 +220,29 @@ static lanes_slot *slot_of(lanes_emitter *e, LLVMValueRef instruction) {
   return &e->slots[lanes_map_get(&e->values->numbers, instruction)];
 }
 
+LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value) {
+  const uint32_t number = LLVMIsAInstruction(value)
+                              ? lanes_map_get(&e->values->numbers, value)
+                              : LANES_NONE;
+  return number == LANES_NONE ? NULL : e->slots[number].home;
+}
+
+// Volatile, so that LLVM leaves it there.
+void lanes_keep_in_home(LLVMValueRef access) {
+  LLVMSetVolatile(access, true);
+  LLVMSetAlignment(access, 64);
+}
+
 // Returns an instruction's component as it was computed.
 static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
                              uint32_t component) {
   lanes_slot *slot = slot_of(e, instruction);
+  if (slot->home) {
+    LLVMValueRef sum = LLVMBuildLoad2(
+        e->builder, lanes_vector_of(LLVMTypeOf(instruction)), slot->home, "");
+    lanes_keep_in_home(sum);
+    return sum;
+  }
   if (slot->everywhere[component]) {
     return slot->everywhere[component];
   }
@@ -336,6 +355,10 @@ LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
                       uint32_t component, LLVMValueRef value) {
   lanes_slot *slot = slot_of(e, instruction);
+  if (slot->home) {
+    lanes_keep_in_home(LLVMBuildStore(e->builder, value, slot->home));
+    return;
+  }
   if (LLVMIsConstant(value)) {
     slot->everywhere[component] = value;
     return;

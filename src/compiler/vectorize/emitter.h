@@ -27,6 +27,7 @@ typedef struct lanes_slot {
                              // entry block, which all blocks can read; or NULL
   LLVMValueRef
       *phi_memory;  // [component_count] where edges leave a phi's value
+  LLVMValueRef home;  // where a sum of products always is, instead; or NULL
 } lanes_slot;
 
 // A place where the simdgroup waits at a barrier and later goes on.
@@ -84,6 +85,10 @@ typedef struct lanes_emitter {
   uint32_t home_count;
   uint32_t home_capacity;
   uint32_t homes_fresh;  // the block's number in which they are valid
+  // Where sums of products are in the frame (tile_sums.c), by value: [count],
+  // 0 for none; or NULL.
+  uint64_t *sum_places;
+  uint64_t sums_bytes;
 
   bool has_counters;      // counters.c: atomic additions may be done later
   bool is_counting;       // what is emitted is one of them
@@ -157,6 +162,10 @@ void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
 // Says whether all operands can be read in the entry block.
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
+// Returns the place where a sum of products always is, or NULL.
+LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
+// To be called on each load from and store to it.
+void lanes_keep_in_home(LLVMValueRef access);
 // Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,

@@ -98,6 +98,12 @@ static void make_slots(lanes_emitter *e) {
     slot->current = lanes_allocate(e->arena, count, sizeof(void *));
     slot->as_vector = lanes_allocate(e->arena, count, sizeof(void *));
     slot->everywhere = lanes_allocate(e->arena, count, sizeof(void *));
+    if (e->sum_places && e->sum_places[n]) {
+      slot->home =
+          mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_FRAME),
+                      e->sum_places[n]);
+      continue;
+    }
     if (needs_memory(e, i, block_waits) || is_tested(e, i)) {
       slot->memory = lanes_allocate(e->arena, count, sizeof(void *));
     }
@@ -201,10 +207,27 @@ static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
   return e->values->joins[to] && node->predecessors.items[0] != from;
 }
 
+// Says whether a value has the same place as a phi.
+static bool is_at_home(const lanes_emitter *e, LLVMValueRef phi,
+                       LLVMValueRef value) {
+  const uint32_t number = LLVMIsAInstruction(value)
+                              ? lanes_map_get(&e->values->numbers, value)
+                              : LANES_NONE;
+  return number != LANES_NONE &&
+         e->sum_places[number] ==
+             e->sum_places[lanes_map_get(&e->values->numbers, phi)];
+}
+
 static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
                      LLVMValueRef edge_mask, bool blend) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
   const uint32_t width = lanes_width(e, phi);
+  if (slot->home) {
+    if (!is_at_home(e, phi, value)) {
+      lanes_set_result(e, phi, 0, lanes_vector(e, value, 0));
+    }
+    return;
+  }
   for (uint32_t c = 0; c < slot->component_count; c++) {
     LLVMValueRef new = lanes_form(e, value, c, width);
     if (width == LANES && blend) {
@@ -284,7 +307,7 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
 
 static void emit_phi(lanes_emitter *e, LLVMValueRef phi) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
-  for (uint32_t c = 0; c < slot->component_count; c++) {
+  for (uint32_t c = 0; !slot->home && c < slot->component_count; c++) {
     LLVMValueRef memory = slot->phi_memory[c];
     lanes_set_result(
         e, phi, c,

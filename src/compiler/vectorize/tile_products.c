@@ -20,7 +20,7 @@ enum {
   TILE_BYTES = LANES_TILE_ELEMENTS * 4,
 };
 
-static bool is_product(LLVMValueRef instruction) {
+bool lanes_is_product(LLVMValueRef instruction) {
   return instruction &&
          LLVMGetInstructionOpcode(instruction) == LLVMCall &&
          strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
@@ -28,7 +28,7 @@ static bool is_product(LLVMValueRef instruction) {
 }
 
 static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
-  return is_product(other) &&
+  return lanes_is_product(other) &&
          LLVMGetOperand(product, 0) == LLVMGetOperand(other, 0);
 }
 
@@ -78,7 +78,7 @@ void lanes_gather_products(LLVMValueRef function) {
        block = LLVMGetNextBasicBlock(block)) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
          i = LLVMGetNextInstruction(i)) {
-      if (is_product(i)) {
+      if (lanes_is_product(i)) {
         i = gather_behind(builder, i);
       }
     }
@@ -103,7 +103,7 @@ static bool uses_result(const product_batch *batch, LLVMValueRef call) {
 }
 
 // With 32 registers of 512 bits, 16 hold the sums of four products.
-static uint32_t most_products(const lanes_emitter *e) {
+uint32_t lanes_most_products(const lanes_emitter *e) {
   char *triple = LLVMGetTargetMachineTriple(e->kernel->target);
   const bool is_x86 = mtlc_starts_with(triple, "x86_64");
   LLVMDisposeMessage(triple);
@@ -114,7 +114,7 @@ static uint32_t most_products(const lanes_emitter *e) {
 // The products that are emitted together with a call. A row of neighbours with
 // one left side is cut into batches from its beginning.
 static product_batch batch_of(const lanes_emitter *e, LLVMValueRef call) {
-  const uint32_t most = most_products(e);
+  const uint32_t most = lanes_most_products(e);
   LLVMValueRef first = call;
   while (shares_left(call, LLVMGetPreviousInstruction(first))) {
     first = LLVMGetPreviousInstruction(first);
@@ -156,13 +156,13 @@ static bool is_right_side_here(LLVMValueRef load) {
   for (LLVMUseRef use = LLVMGetFirstUse(load); use;
        use = LLVMGetNextUse(use), uses++) {
     LLVMValueRef user = LLVMGetUser(use);
-    if (LLVMGetInstructionParent(user) != block || !is_product(user) ||
+    if (LLVMGetInstructionParent(user) != block || !lanes_is_product(user) ||
         LLVMGetOperand(user, 0) == load || LLVMGetOperand(user, 2) == load) {
       return false;
     }
   }
   for (LLVMValueRef i = load; i && uses; i = LLVMGetNextInstruction(i)) {
-    if (is_product(i) && LLVMGetOperand(i, 1) == load) {
+    if (lanes_is_product(i) && LLVMGetOperand(i, 1) == load) {
       last = i;
       uses--;
     } else if (LLVMGetInstructionOpcode(i) == LLVMCall &&
@@ -348,6 +348,39 @@ static void emit_loop(lanes_emitter *e, product_loop *loop) {
   LLVMPositionBuilderAtEnd(e->builder, after);
 }
 
+// The sums that a product adds to, by block.
+static void read_sums(lanes_emitter *e, LLVMValueRef c, LLVMTypeRef block_type,
+                      LLVMValueRef *out_blocks) {
+  LLVMValueRef home = lanes_sum_home(e, c);
+  if (!home) {
+    LLVMValueRef tile = lanes_tile_of(e, c, e->types.f32);
+    for (int b = 0; b < 4; b++) {
+      out_blocks[b] = lanes_block_of_tile(e, tile, b / 2, b % 2);
+    }
+    return;
+  }
+  for (uint32_t b = 0; b < 4; b++) {
+    out_blocks[b] = LLVMBuildLoad2(e->builder, block_type,
+                                   lanes_address_at(e, home, b * BLOCK_BYTES),
+                                   "");
+    lanes_keep_in_home(out_blocks[b]);
+  }
+}
+
+static void write_sums(lanes_emitter *e, LLVMValueRef product,
+                       LLVMValueRef *blocks) {
+  LLVMValueRef home = lanes_sum_home(e, product);
+  if (!home) {
+    lanes_set_tile(e, product, lanes_tile_of_blocks(e, blocks));
+    return;
+  }
+  for (uint32_t b = 0; b < 4; b++) {
+    lanes_keep_in_home(
+        LLVMBuildStore(e->builder, blocks[b],
+                       lanes_address_at(e, home, b * BLOCK_BYTES)));
+  }
+}
+
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   product_loop loop = {.block_type = LLVMVectorType(e->types.f32, BLOCK),
                        .batch = batch_of(e, call)};
@@ -363,15 +396,11 @@ void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   loop.left = &e->homes[places[0]];
   for (uint32_t p = 0; p < loop.batch.count; p++) {
     loop.right[p] = &e->homes[places[p + 1]];
-    LLVMValueRef c = lanes_tile_of(e, LLVMGetOperand(loop.batch.calls[p], 2),
-                                   e->types.f32);
-    for (int b = 0; b < 4; b++) {
-      loop.sums[p][b] = lanes_block_of_tile(e, c, b / 2, b % 2);
-    }
+    read_sums(e, LLVMGetOperand(loop.batch.calls[p], 2), loop.block_type,
+              loop.sums[p]);
   }
   emit_loop(e, &loop);
   for (uint32_t p = 0; p < loop.batch.count; p++) {
-    lanes_set_tile(e, loop.batch.calls[p],
-                   lanes_tile_of_blocks(e, loop.sums[p]));
+    write_sums(e, loop.batch.calls[p], loop.sums[p]);
   }
 }

@@ -23,10 +23,17 @@ LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks);
 
 // tile_products.c: emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
+bool lanes_is_product(LLVMValueRef instruction);
+// Returns for how many products' sums the machine has registers.
+uint32_t lanes_most_products(const lanes_emitter *e);
 // Brings products of a block that share their left side together.
 void lanes_gather_products(LLVMValueRef function);
 // Returns the memory, 64 floats, that products want the tile that a load loads
 // in, row by row, or NULL if they want it as any other value.
 LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load);
+
+// tile_sums.c: gives sums of products places in the frame, from offset_bytes
+// on: sets e->sum_places and e->sums_bytes.
+void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes);
 
 #endif

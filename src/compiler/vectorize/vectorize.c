@@ -199,16 +199,19 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   if (v->has_waits) {
     lanes_common_find(&values, &e.common);
   }
+  const uint64_t private_end =
+      FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
+  lanes_sums_find(&e, private_end);
   char name[32];
   snprintf(name, sizeof name, "mettle.simdgroup.%u", row);
   LLVMValueRef function = lanes_emit(&e, name);
   if (function) {
-    const uint64_t start =
-        FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
     uint64_t common_bytes = 0;
-    uint64_t bytes = lanes_spill(&e, start, &common_bytes);
+    uint64_t bytes =
+        lanes_spill(&e, private_end + e.sums_bytes, &common_bytes);
     lanes_promote(&e);
-    bytes = v->has_waits || e.private_in_frame ? (bytes + 63) / 64 * 64 : 0;
+    const bool has_frame = v->has_waits || e.private_in_frame || e.sums_bytes;
+    bytes = has_frame ? (bytes + 63) / 64 * 64 : 0;
     v->has_counters |= e.has_counters;
     v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
     mark_parameters(&e);
