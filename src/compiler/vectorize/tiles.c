@@ -227,6 +227,32 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
   }
 }
 
+// Asks for the rows that the next turn of a loop will load, if it is as far
+// from this one as this one from the last: processors look ahead along a row,
+// but not from row to row.
+static void fetch_next(lanes_emitter *e, const tile_access *a) {
+  if (e->graph->nodes[e->node].loop == LANES_NONE ||
+      lanes_is_in_threadgroup(e, a->pointer)) {
+    return;
+  }
+  LLVMTypeRef number = e->types.i64;
+  LLVMValueRef memory = lanes_memory(e, number);
+  LLVMBuildStore(e->prologue, mtlc_i64(e->context, 0), memory);
+  LLVMValueRef here = LLVMBuildPtrToInt(
+      e->builder, lanes_scalar(e, a->pointer, 0), number, "");
+  LLVMValueRef step = LLVMBuildSub(
+      e->builder, here, LLVMBuildLoad2(e->builder, number, memory, ""), "");
+  LLVMBuildStore(e->builder, here, memory);
+  for (int r = 0; r < 2 * QUAD; r++) {
+    LLVMValueRef address = quad_address(e, a, r, 0);
+    LLVMValueRef arguments[] = {
+        LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, ""),
+        mtlc_i32(e->context, 0), mtlc_i32(e->context, 3),
+        mtlc_i32(e->context, 1)};
+    lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
+  }
+}
+
 // Rows one after the other, straight from where they are.
 static void copy_rows(lanes_emitter *e, const tile_access *a,
                       LLVMValueRef home) {
@@ -248,12 +274,15 @@ static void emit_load(lanes_emitter *e, LLVMValueRef call) {
   if (is_one_tile(e, &a) && is_plain(&a) && a.size_bytes == 4) {
     home = lanes_home_of_rows(e, call);
   }
+  if (is_one_tile(e, &a)) {
+    fetch_next(e, &a);
+  }
   if (home) {
     copy_rows(e, &a, home);
     return;
   }
   lanes_set_tile(e, call,
-           is_one_tile(e, &a) ? load_tile(e, &a) : gather_tile(e, &a));
+                 is_one_tile(e, &a) ? load_tile(e, &a) : gather_tile(e, &a));
 }
 
 static void emit_store(lanes_emitter *e, LLVMValueRef call) {
