@@ -31,6 +31,7 @@
 #define METTLE_STREAM_H
 
 #include "buffer.h"
+#include "command_buffer.h"
 #include "encoder.h"
 #include "library.h"
 #include "queue.h"
@@ -226,6 +227,13 @@ mtl_stream_dispatch(mtl_stream *stream, const uint64_t *grid_threads,
 MTL_API MTL_MUST_USE mtl_status mtl_stream_dispatch_threadgroups(
     mtl_stream *stream, mtl_size groups, mtl_size group_threads);
 
+// Records work of the host's own (command_buffer.h) in the stream's order. It
+// counts as a dispatch.
+//
+// Errors     MTL_UNSUPPORTED  the device's info says !runs_host_work
+MTL_API MTL_MUST_USE mtl_status mtl_stream_host_work(mtl_stream *stream,
+                                                     const mtl_host_work *work);
+
 // --- Copies ------------------------------------------------------------------
 
 // Copies length_bytes between buffers, then synchronises as mode says. 0 bytes
@@ -330,7 +338,21 @@ typedef struct mtl_tensor {
   uint32_t rank;                         // 0 for a scalar
   int64_t sizes[MTL_TENSOR_MAX_RANK];    // [rank] elements
   int64_t strides[MTL_TENSOR_MAX_RANK];  // [rank] elements, 0 or more
+  uint64_t constant;  // of mtl_constant_create, if the elements are there when
+                      // an operation is recorded and never change; otherwise 0
 } mtl_tensor;
+
+// Gives a number, never given before, to elements that do not change: an
+// operation that meets it again may use what it kept of them, in an order of
+// its own. METTLE_CONSTANTS_MB bounds what is kept in all, 512 at first.
+//
+// Threads    Any.
+MTL_API uint64_t mtl_constant_create(void);
+// Drops what was kept; no operation may be given the number any more. Work
+// that was recorded before keeps what it needs. 0 is allowed.
+MTL_API void mtl_constant_forget(uint64_t constant);
+// Tells how many bytes are kept for all constants.
+MTL_API uint64_t mtl_constant_kept_bytes(void);
 
 // Counts a tensor's elements.
 MTL_API int64_t mtl_tensor_count(const mtl_tensor *tensor);

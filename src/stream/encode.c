@@ -251,6 +251,25 @@ mtl_status mtl_stream_dispatch_threadgroups(mtl_stream *stream, mtl_size groups,
   return leave(stream, dispatch_groups(stream, groups, group_threads));
 }
 
+// --- Host work ---------------------------------------------------------------
+
+static mtl_status host_work(mtl_stream *stream, const mtl_host_work *work) {
+  if (!mtl_device_get_info(stream->device)->runs_host_work) {
+    return mtl_fail(MTL_UNSUPPORTED,
+                    "mtl_stream_host_work: the device runs none");
+  }
+  STREAM_TRY(mtl_stream_synchronize(stream, MTL_SYNC_NONE));
+  STREAM_TRY(stream_open(stream));
+  mtl_command_buffer_host_work(stream->commands, work);
+  count_dispatch(stream);
+  return MTL_OK;
+}
+
+mtl_status mtl_stream_host_work(mtl_stream *stream, const mtl_host_work *work) {
+  mtl_stream_lock(stream);
+  return leave(stream, host_work(stream, work));
+}
+
 // --- Copies ------------------------------------------------------------------
 
 // Opens an encoder for copies; the compute encoder ends.

@@ -22,6 +22,7 @@ typedef void cblas_product_fn(int order, int transpose_a, int transpose_b,
 enum { CBLAS_ROWS = 101, CBLAS_PLAIN = 111, CBLAS_TRANSPOSED = 112 };
 
 static struct {
+  void *onednn_handle;  // of dlopen
   onednn_product_fn *onednn;
   cblas_product_fn *cblas;
   // OpenMP's count of threads is each thread's own; NULL without OpenMP.
@@ -38,6 +39,7 @@ static bool load_onednn(void) {
   if (!handle) {
     handle = dlopen("libdnnl.so.3", RTLD_NOW | RTLD_LOCAL);
   }
+  library.onednn_handle = handle;
   *(void **)&library.onednn = find(handle, "dnnl_sgemm");
   // What it was linked with is found through it.
   *(void **)&library.get_threads = find(handle, "omp_get_max_threads");
@@ -81,17 +83,31 @@ bool host_library_is_there(void) {
   return library.onednn || library.cblas;
 }
 
-static void multiply_by_onednn(const host_product *p) {
+void *host_library_onednn(void) {
+  return host_library_is_there() && library.onednn ? library.onednn_handle
+                                                   : NULL;
+}
+
+int host_library_enter(void) {
   const int threads = library.get_threads ? library.get_threads() : 1;
   if (threads != 1) {
     library.set_threads(1);
   }
-  library.onednn(p->is_a_transposed ? 'T' : 'N', p->is_b_transposed ? 'T' : 'N',
-                 p->m, p->n, p->k, p->alpha, p->a, p->row_a, p->b, p->row_b,
-                 p->beta, p->c, p->row_c);
+  return threads;
+}
+
+void host_library_leave(int threads) {
   if (threads != 1) {
     library.set_threads(threads);
   }
+}
+
+static void multiply_by_onednn(const host_product *p) {
+  const int threads = host_library_enter();
+  library.onednn(p->is_a_transposed ? 'T' : 'N', p->is_b_transposed ? 'T' : 'N',
+                 p->m, p->n, p->k, p->alpha, p->a, p->row_a, p->b, p->row_b,
+                 p->beta, p->c, p->row_c);
+  host_library_leave(threads);
 }
 
 void host_library_multiply(const host_product *p) {

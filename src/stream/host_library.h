@@ -28,6 +28,13 @@ typedef struct host_product {
 // first of them that is there is taken. Any thread.
 bool host_library_is_there(void);
 
+// oneDNN's handle for dlsym; NULL if it is not the library that is used.
+void *host_library_onednn(void);
+// Calls of oneDNN between these two stay on the calling thread. leave takes
+// what enter gave.
+int host_library_enter(void);
+void host_library_leave(int threads);
+
 // Computes on the calling thread alone. Any thread.
 void host_library_multiply(const host_product *product);
 

@@ -30,16 +30,6 @@ uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops) {
   return threads == 1 ? 1 : worth < most ? worth : most;
 }
 
-static mtl_status record(mtl_stream *stream, const mtl_host_work *work) {
-  STREAM_TRY(mtl_stream_synchronize(stream, MTL_SYNC_NONE));
-  STREAM_TRY(stream_open(stream));
-  mtl_command_buffer_host_work(stream->commands, work);
-  stream->statistics.dispatches += 1;
-  stream->statistics.pending_dispatches += 1;
-  stream_flush(stream);
-  return MTL_OK;
-}
-
 mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *it) {
   mtl_buffer *buffers[OPS_HOST_TENSORS];
   size_t offsets_bytes[OPS_HOST_TENSORS];
@@ -69,7 +59,7 @@ mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *it) {
   mtl_stream_lock(stream);
   stream->pending_bytes += bytes;
   stream->statistics.bytes += bytes;
-  const mtl_status status = record(stream, &work);
+  const mtl_status status = mtl_stream_host_work(stream, &work);
   mtl_stream_unlock(stream);
   return status;
 }
@@ -104,4 +94,15 @@ void host_store_row(mtl_data_type type, void *data, int64_t to, int64_t stride,
   for (int64_t i = 0; i < count; ++i) {
     host_store(type, data, to + i * stride, source[i]);
   }
+}
+
+bool ops_is_dense(const int32_t sizes[3], const int64_t strides[5],
+                  int64_t expected) {
+  for (int d = 2; d >= 0; --d) {
+    if (sizes[d] != 1 && strides[d + 2] != expected) {
+      return false;
+    }
+    expected *= sizes[d];
+  }
+  return true;
 }

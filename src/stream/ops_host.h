@@ -8,6 +8,21 @@
 
 enum { OPS_HOST_TENSORS = 4 };
 
+// --- ops_kept.c --------------------------------------------------------------
+
+// Finds what was kept of a constant under key [key_bytes], +1; *out_is_known
+// tells whether anything was, which may be that there is nothing to be had.
+mtl_buffer *ops_kept_find(uint64_t constant, const void *key, size_t key_bytes,
+                          bool *out_is_known);
+// Keeps kept, which is retained, or NULL; forgets it if there is no room. The
+// caller sees to it that the constant is not forgotten meanwhile.
+void ops_kept_add(uint64_t constant, const void *key, size_t key_bytes,
+                  mtl_buffer *kept);
+// Whether so much more may be kept.
+bool ops_kept_has_room(uint64_t bytes);
+
+// --- ops_host.c --------------------------------------------------------------
+
 static inline int64_t at_most(int64_t value, int64_t high) {
   return value < high ? value : high;
 }
@@ -60,6 +75,18 @@ typedef struct ops_convolution {
   int64_t in_strides[5], weight_strides[5], out_strides[5];
   int64_t bias_stride;
 } ops_convolution;
+
+// Whether positions, line after line, lie `expected` apart.
+bool ops_is_dense(const int32_t sizes[3], const int64_t strides[5],
+                  int64_t expected);
+
+// A forward convolution by oneDNN with constant weights, which are kept in its
+// order. *out_done is false if it is left to the others.
+mtl_status ops_host_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
+                                       const mtl_tensor *weight,
+                                       const mtl_tensor *bias,
+                                       const ops_convolution *shape,
+                                       const mtl_tensor *out, bool *out_done);
 
 // A forward convolution. *out_done is false if it is left to the kernels.
 mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,

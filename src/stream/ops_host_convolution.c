@@ -314,25 +314,13 @@ static void run_pieces(const void *arguments, void *const *data, void *scratch,
   }
 }
 
-// Whether positions, line after line, lie `expected` apart.
-static bool is_dense(const int32_t sizes[3], const int64_t strides[5],
-                     int64_t expected) {
-  for (int d = 2; d >= 0; --d) {
-    if (sizes[d] != 1 && strides[d + 2] != expected) {
-      return false;
-    }
-    expected *= sizes[d];
-  }
-  return true;
-}
-
 static bool is_weight_direct(const work *w) {
   const ops_convolution *s = &w->shape;
   const int64_t taps = (int64_t)s->window[0] * s->window[1] * s->window[2];
   const int64_t channel = w->is_channels_last ? 1 : taps;
   const int64_t tap = w->is_channels_last ? s->in_channels : 1;
   return w->weight_type == MTL_TYPE_FLOAT &&
-         is_dense(s->window, s->weight_strides, tap) &&
+         ops_is_dense(s->window, s->weight_strides, tap) &&
          (s->in_channels == 1 || s->weight_strides[1] == channel) &&
          (s->out_channels * s->groups == 1 || s->weight_strides[0] == w->depth);
 }
@@ -349,14 +337,14 @@ static int64_t pointwise_stride(const work *w) {
     }
   }
   if (!w->is_channels_last) {
-    return is_dense(s->in_size, s->in_strides, 1) &&
+    return ops_is_dense(s->in_size, s->in_strides, 1) &&
            s->in_strides[1] >= w->positions;
   }
   const int64_t step = s->in_size[2] > 1   ? s->in_strides[4]
                        : s->in_size[1] > 1 ? s->in_strides[3]
                                            : s->in_channels;
   const bool fits = s->in_strides[1] == 1 && step >= s->in_channels &&
-                    is_dense(s->in_size, s->in_strides, step);
+                    ops_is_dense(s->in_size, s->in_strides, step);
   return fits ? step : 0;
 }
 
@@ -412,7 +400,7 @@ mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
   w.position_stride = pointwise_stride(&w);
   w.is_pointwise = w.position_stride != 0;
   w.is_out_direct = out->type == MTL_TYPE_FLOAT &&
-                    is_dense(s->out_size, s->out_strides, 1) &&
+                    ops_is_dense(s->out_size, s->out_strides, 1) &&
                     s->out_strides[1] >= w.positions;
   cut(&w, stream, flops, images);
   *out_done = true;

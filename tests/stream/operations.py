@@ -34,7 +34,8 @@ class Tensor(ctypes.Structure):
     _fields_ = [("buffer", ctypes.c_void_p), ("offset_bytes", ctypes.c_size_t),
                 ("type", ctypes.c_int), ("rank", ctypes.c_uint32),
                 ("sizes", ctypes.c_int64 * 16),
-                ("strides", ctypes.c_int64 * 16)]
+                ("strides", ctypes.c_int64 * 16),
+                ("constant", ctypes.c_uint64)]
 
 
 class Convolution(ctypes.Structure):
@@ -67,6 +68,9 @@ class Pool(ctypes.Structure):
 
 
 LIBRARY.mtl_last_error.restype = ctypes.c_char_p
+LIBRARY.mtl_constant_create.restype = ctypes.c_uint64
+LIBRARY.mtl_constant_forget.argtypes = [ctypes.c_uint64]
+LIBRARY.mtl_constant_kept_bytes.restype = ctypes.c_uint64
 STREAM = ctypes.c_void_p()
 
 
@@ -440,6 +444,14 @@ def convolve(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1,
     assert tuple(sizes[:rank + 2]) == want.shape
     call("mtl_ops_convolution", left, right, extra, ctypes.byref(desc), out)
     agree(out.numpy(), want, TOLERANCE[kind] * 2, np.abs(want) + 10)
+    # Weights that stay: the second call takes what the first one kept.
+    right.tensor.constant = LIBRARY.mtl_constant_create()
+    for _ in range(2):
+        out.view()[...] = 55
+        call("mtl_ops_convolution", left, right, extra, ctypes.byref(desc), out)
+        agree(out.numpy(), want, TOLERANCE[kind] * 2, np.abs(want) + 10)
+    LIBRARY.mtl_constant_forget(right.tensor.constant)
+    assert LIBRARY.mtl_constant_kept_bytes() == 0
 
 
 def convolution_in_one_dimension():
