@@ -246,6 +246,7 @@ static void copy_rows(const aoti_tensor *target, const aoti_tensor *source,
 
 static mtl_status copy_on_host(aoti_tensor *target, const aoti_tensor *source) {
   AOTI_TRY(check_broadcast(target, source));
+  AOTI_TRY(aoti_tensor_before_write(target));
   const bool uses_device = target->storage->device_type == AOTI_MPS ||
                            source->storage->device_type == AOTI_MPS;
   if (uses_device) {
@@ -288,6 +289,7 @@ static mtl_status copy_on_device(aoti_tensor *target,
                                  const aoti_tensor *source) {
   mtl_stream *stream = NULL;
   AOTI_TRY(mtl_stream_current(&stream));
+  AOTI_TRY(aoti_tensor_before_write(target));
   const size_t bytes =
       (size_t)aoti_tensor_count(target) * aoti_element_size(target->dtype);
   if (target->dtype == source->dtype && is_same_layout(target, source) &&
@@ -299,7 +301,7 @@ static mtl_status copy_on_device(aoti_tensor *target,
   mtl_tensor to;
   mtl_tensor from;
   if (aoti_tensor_describe(target, &to) != MTL_OK ||
-      aoti_tensor_describe(source, &from) != MTL_OK) {
+      aoti_tensor_describe_read(source, &from) != MTL_OK) {
     return copy_on_host(target, source);  // complex numbers
   }
   return mtl_ops_copy(stream, &from, &to);
@@ -379,6 +381,7 @@ AOTITorchError aoti_torch_zero_(AtenTensorHandle tensor) {
   if (is_dense(tensor) && tensor->storage->device_type == AOTI_MPS) {
     mtl_stream *stream = NULL;
     AOTI_TRY(mtl_stream_current(&stream));
+    AOTI_TRY(aoti_tensor_before_write(tensor));
     return mtl_stream_fill(stream, tensor->storage->buffer, start_of(tensor),
                            bytes, 0, MTL_SYNC_NONE);
   }

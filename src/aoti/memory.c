@@ -2,7 +2,7 @@
 // memory.c: a model's memory for constants.
 #include <string.h>
 
-#include "aoti/tensor.h"
+#include "aoti/fold.h"
 
 AOTITorchError aoti_torch_mps_malloc(void **out_buffer, size_t num_bytes) {
   AOTI_CHECK_NOT_NULL(out_buffer);
@@ -10,6 +10,12 @@ AOTITorchError aoti_torch_mps_malloc(void **out_buffer, size_t num_bytes) {
 }
 
 AOTITorchError aoti_torch_mps_free(void *buffer) {
+  mtl_buffer *found = NULL;
+  size_t offset_bytes = 0;
+  if (buffer && mtl_memory_find(buffer, &found, &offset_bytes) == MTL_OK) {
+    fold_constants_freed(found);
+    mtl_buffer_release(found);  // -1
+  }
   return mtl_memory_free(buffer);
 }
 
@@ -45,6 +51,7 @@ AOTITorchError aoti_torch_mps_memcpy(void *buffer, size_t constant_offset,
       find_range(buffer, constant_offset, data_size, &found, &offset_bytes));
   memcpy((char *)mtl_buffer_contents(found) + offset_bytes,
          constants_start + bytes_read, data_size);
+  fold_constants_loaded(found, offset_bytes, data_size);
   mtl_buffer_release(found);  // -1
   return MTL_OK;
 }
@@ -71,7 +78,7 @@ static mtl_status copy_from(void *source, size_t source_offset,
   if (status == MTL_OK) {
     status = mtl_stream_copy(
         stream, from, start_bytes == 0 ? source_offset : start_bytes, target,
-        target_offset, size_bytes, MTL_SYNC_COMMIT);
+        target_offset, size_bytes, MTL_SYNC_COMMIT_AND_WAIT);
   }
   mtl_buffer_release(from);  // -1
   return status;
@@ -92,6 +99,7 @@ AOTITorchError aoti_torch_mps_copy_buffer(void *source, void *target,
       find_range(target, target_offset, data_size, &to, &offset_bytes);
   if (status == MTL_OK) {
     status = copy_from(source, source_offset, to, offset_bytes, data_size);
+    fold_constants_loaded(to, offset_bytes, data_size);
   }
   mtl_buffer_release(to);  // -1
   mtl_stream *stream = NULL;

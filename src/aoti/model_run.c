@@ -136,6 +136,10 @@ static mtl_status move_results(mtl_model_result *result) {
           MTL_UNSUPPORTED, "output %zu is %s", i,
           tensor && tensor->storage ? "of too many dimensions" : "no tensor");
     }
+    // The host may write to what it gets.
+    if (tensor->storage->value) {
+      AOTI_TRY(aoti_tensor_before_write(tensor));
+    }
     if (tensor->storage->device_type != AOTI_MPS) {
       AtenTensorHandle moved = NULL;
       AOTI_TRY(aoti_tensor_empty(AOTI_MPS, tensor->dtype, tensor->rank,

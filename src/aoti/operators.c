@@ -17,18 +17,35 @@ typedef struct operation {
   int count;
 } operation;
 
-// Describes the tensors of a list that ends with NULL.
-static mtl_status begin(operation *call, const aoti_tensor *const *list) {
-  call->count = 0;
+// Describes the tensors of a list that ends with NULL. Bit i of `written` says
+// that the work will write tensor i.
+static mtl_status begin(operation *call, unsigned written,
+                        const aoti_tensor *const *list) {
   AOTI_TRY(mtl_stream_current(&call->stream));
-  for (; *list; ++list) {
-    AOTI_TRY(aoti_tensor_describe(*list, &call->tensors[call->count++]));
+  for (call->count = 0; list[call->count]; ++call->count) {
+    if (written >> call->count & 1 && list[call->count]->storage) {
+      AOTI_TRY(aoti_tensor_before_write(list[call->count]));
+    }
+  }
+  for (int i = 0; i < call->count; ++i) {
+    AOTI_TRY(aoti_tensor_describe_read(list[i], &call->tensors[i]));
   }
   return MTL_OK;
 }
 
-#define BEGIN(operation, ...) \
-  AOTI_TRY(begin(&(operation), (const aoti_tensor *[]){__VA_ARGS__, NULL}))
+enum {
+  FIRST = 1,
+  SECOND = 2,
+  THIRD = 4,
+  FOURTH = 8,
+  FIFTH = 16,
+  SIXTH = 32,
+  SEVENTH = 64
+};
+
+#define BEGIN(operation, written, ...)  \
+  AOTI_TRY(begin(&(operation), written, \
+                 (const aoti_tensor *[]){__VA_ARGS__, NULL}))
 
 // Gives out_new back if status is a failure.
 static mtl_status finish(mtl_status status, AtenTensorHandle *out_new) {
@@ -57,7 +74,7 @@ static mtl_status product(const aoti_tensor *out, const aoti_tensor *a,
   AOTI_CHECK_NOT_NULL(a);
   AOTI_CHECK_NOT_NULL(b);
   operation all;
-  BEGIN(all, out, a, b, bias);
+  BEGIN(all, FIRST, out, a, b, bias);
   return mtl_ops_matmul(all.stream, &all.tensors[1], &all.tensors[2],
                         bias ? &all.tensors[3] : NULL, alpha, beta,
                         &all.tensors[0]);
@@ -105,7 +122,8 @@ AOTITorchError aoti_torch_mps__linear_fp_act_4bit_weight(
   AOTI_TRY(aoti_tensor_like(a, a->dtype, 2, sizes, out_new));
   operation all;
   mtl_status status =
-      begin(&all, (const aoti_tensor *[]){a, b, scales, zeros, *out_new, NULL});
+      begin(&all, FIFTH,
+            (const aoti_tensor *[]){a, b, scales, zeros, *out_new, NULL});
   if (status == MTL_OK) {
     const mtl_tensor *at = all.tensors;
     status = mtl_ops_int4_linear(all.stream, &at[0], &at[1], group_size, &at[2],
@@ -126,8 +144,9 @@ AOTITorchError aoti_torch_mps_gather_qmv(
   AOTI_TRY(aoti_tensor_like(x, x->dtype, 2, sizes, out_new));
   operation all;
   mtl_status status =
-      begin(&all, (const aoti_tensor *[]){x, weights, scales, zeros,
-                                          expert_indices, *out_new, NULL});
+      begin(&all, SIXTH,
+            (const aoti_tensor *[]){x, weights, scales, zeros, expert_indices,
+                                    *out_new, NULL});
   if (status == MTL_OK) {
     const mtl_tensor *at = all.tensors;
     status = mtl_ops_gather_qmv(all.stream, &at[0], &at[1], &at[2], &at[3],
@@ -146,8 +165,9 @@ AOTITorchError aoti_torch_mps_gated_delta_rule(
   AOTI_TRY(aoti_tensor_like(value, value->dtype, 4, value->sizes, out_new));
   operation all;
   mtl_status status =
-      begin(&all, (const aoti_tensor *[]){query, key, value, gate, beta, state,
-                                          *out_new, NULL});
+      begin(&all, SIXTH | SEVENTH,
+            (const aoti_tensor *[]){query, key, value, gate, beta, state,
+                                    *out_new, NULL});
   if (status == MTL_OK) {
     const mtl_tensor *at = all.tensors;
     status = mtl_ops_gated_delta_rule(all.stream, &at[0], &at[1], &at[2],
@@ -207,7 +227,7 @@ static mtl_status convolve(const aoti_tensor *batched,
                            const mtl_convolution_desc *desc,
                            AtenTensorHandle *out_new) {
   operation all;
-  BEGIN(all, batched, weight, bias);
+  BEGIN(all, 0, batched, weight, bias);
   int64_t sizes[MTL_CONVOLUTION_MAX_RANK + 2];
   AOTI_TRY(
       mtl_ops_convolution_sizes(&all.tensors[0], &all.tensors[1], desc, sizes));
@@ -268,7 +288,7 @@ static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
                          bool is_causal, const double *scale,
                          const aoti_tensor *out, const aoti_tensor *weights) {
   operation all;
-  BEGIN(all, query, key, value, out, weights, mask);
+  BEGIN(all, FOURTH | FIFTH, query, key, value, out, weights, mask);
   const mtl_tensor *at = all.tensors;
   const mtl_attention_desc desc = {
       .mask = mask ? &at[5] : NULL,
@@ -367,7 +387,7 @@ AOTITorchError aoti_torch_mps_topk(AtenTensorHandle self, int64_t k,
   AOTI_TRY(make_pair(self, dim, k, out_new_values, out_new_indices));
   operation all;
   mtl_status status = begin(
-      &all,
+      &all, SECOND | THIRD,
       (const aoti_tensor *[]){self, *out_new_values, *out_new_indices, NULL});
   if (status == MTL_OK) {
     status = mtl_ops_topk(all.stream, &all.tensors[0], k, dim, largest != 0,
@@ -388,7 +408,7 @@ AOTITorchError aoti_torch_mps_sort(AtenTensorHandle self, int64_t dim,
                      out_new_values, out_new_indices));
   operation all;
   mtl_status status = begin(
-      &all,
+      &all, SECOND | THIRD,
       (const aoti_tensor *[]){self, *out_new_values, *out_new_indices, NULL});
   if (status == MTL_OK) {
     status = mtl_ops_sort(all.stream, &all.tensors[0], dim, descending != 0,
@@ -423,7 +443,7 @@ AOTITorchError aoti_torch_mps_cumsum(AtenTensorHandle self, int64_t dim,
   AOTI_TRY(aoti_tensor_like(self, type, self->rank, self->sizes, out_new));
   operation all;
   mtl_status status =
-      begin(&all, (const aoti_tensor *[]){self, *out_new, NULL});
+      begin(&all, SECOND, (const aoti_tensor *[]){self, *out_new, NULL});
   if (status == MTL_OK) {
     status = mtl_ops_cumulative_sum(all.stream, &all.tensors[0], dim,
                                     &all.tensors[1]);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "aoti/tensor.h"
+#include "aoti/fold.h"
 
 static mtl_status allocate(aoti_storage *storage) {
   // Inside a model's run the memory is touched by recorded work alone.
@@ -13,6 +13,7 @@ static mtl_status allocate(aoti_storage *storage) {
                                  : MTL_MEMORY_FOR_STREAM;
   mtl_status status =
       mtl_memory_allocate(NULL, storage->size_bytes, use, &storage->pooled);
+  storage->is_fresh = use == MTL_MEMORY_FOR_STREAM;
   if (status == MTL_OK) {
     storage->base = storage->pooled;
     status = mtl_memory_find(storage->pooled, &storage->buffer,
@@ -90,6 +91,7 @@ void aoti_storage_release(aoti_storage *storage) {
   mtl_buffer_release(storage->buffer);  // -1; recorded work has its own
   const mtl_status status = mtl_memory_free(storage->pooled);
   (void)status;  // it is ours, so it is known
+  fold_value_release(storage->value);  // -1
   free(storage->heap);
   free(storage);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aoti/fold.h"
+
 enum { RANK_MAX = 64 };  // PyTorch's limit
 
 size_t aoti_element_size(int32_t dtype) {
@@ -217,8 +219,7 @@ mtl_status aoti_tensor_view(const aoti_tensor *tensor, int32_t dtype,
                           sizes, strides, offset, out_new);  // +1
 }
 
-mtl_status aoti_tensor_describe(const aoti_tensor *tensor,
-                                mtl_tensor *out_tensor) {
+static mtl_status describe(const aoti_tensor *tensor, mtl_tensor *out_tensor) {
   if (!tensor || !tensor->storage) {
     return mtl_fail(MTL_INVALID_ARGUMENT, "a tensor is %s",
                     tensor ? "not defined" : "NULL");
@@ -246,6 +247,39 @@ mtl_status aoti_tensor_describe(const aoti_tensor *tensor,
          (size_t)tensor->rank * sizeof *tensor->sizes);
   memcpy(out_tensor->strides, tensor->strides,
          (size_t)tensor->rank * sizeof *tensor->strides);
+  return MTL_OK;
+}
+
+static size_t start_bytes(const aoti_tensor *tensor) {
+  return (size_t)tensor->offset * aoti_element_size(tensor->dtype);
+}
+
+static size_t extent_bytes(const aoti_tensor *tensor) {
+  return (size_t)aoti_extent(tensor->rank, tensor->sizes, tensor->strides) *
+         aoti_element_size(tensor->dtype);
+}
+
+mtl_status aoti_tensor_before_write(const aoti_tensor *tensor) {
+  return fold_before_write(tensor->storage, start_bytes(tensor),
+                           extent_bytes(tensor));
+}
+
+mtl_status aoti_tensor_describe(const aoti_tensor *tensor,
+                                mtl_tensor *out_tensor) {
+  if (tensor && tensor->storage) {
+    AOTI_TRY(aoti_tensor_before_write(tensor));
+  }
+  return describe(tensor, out_tensor);
+}
+
+mtl_status aoti_tensor_describe_read(const aoti_tensor *tensor,
+                                     mtl_tensor *out_tensor) {
+  AOTI_TRY(describe(tensor, out_tensor));
+  // A value that is still being computed must not be looked at.
+  if (!tensor->storage->value || fold_value_is_there(tensor->storage->value)) {
+    out_tensor->constant = fold_name_of(tensor->storage, start_bytes(tensor),
+                                        extent_bytes(tensor));
+  }
   return MTL_OK;
 }
 
@@ -279,6 +313,9 @@ static mtl_status wrap_device(char *data, size_t size_bytes,
   const mtl_status status =
       aoti_storage_wrap(buffer, offset_bytes,
                         mtl_buffer_length(buffer) - offset_bytes, out_storage);
+  if (status == MTL_OK) {
+    (*out_storage)->is_constant = fold_is_constant(buffer);
+  }
   mtl_buffer_release(buffer);  // -1
   return status;
 }
@@ -473,7 +510,6 @@ AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle source,
     return MTL_OK;                                                             \
   }
 
-GETTER(get_data_ptr, void *, aoti_tensor_data(tensor))
 GETTER(get_sizes, int64_t *, tensor->sizes)
 GETTER(get_strides, int64_t *, tensor->strides)
 GETTER(get_dim, int64_t, tensor->rank)
@@ -492,6 +528,22 @@ GETTER(get_device_index, int32_t, 0)
 GETTER(get_layout, int32_t, aoti_torch_layout_strided())
 GETTER(is_contiguous, bool, aoti_tensor_is_contiguous(tensor))
 GETTER(is_defined, bool, tensor->storage != NULL)
+
+// Who has the address may write: what others share is copied first, at once.
+AOTITorchError aoti_torch_get_data_ptr(AtenTensorHandle tensor,
+                                       void **out_value) {
+  AOTI_CHECK_NOT_NULL(tensor);
+  AOTI_CHECK_NOT_NULL(out_value);
+  aoti_storage *storage = tensor->storage;
+  if (storage && storage->value) {
+    AOTI_TRY(aoti_tensor_before_write(tensor));
+    AOTI_TRY(aoti_wait());
+  } else if (storage && !storage->is_constant) {
+    storage->is_fresh = false;
+  }
+  *out_value = aoti_tensor_data(tensor);
+  return MTL_OK;
+}
 
 static AOTITorchError get_number(const aoti_tensor *tensor,
                                  const int64_t *numbers, int64_t dimension,

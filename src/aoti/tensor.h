@@ -42,6 +42,11 @@ typedef struct aoti_storage {
   size_t size_bytes;
   void *pooled;  // for mtl_memory_free; NULL if borrowed
   void *heap;    // for free; NULL if borrowed
+
+  // See fold.h.
+  struct fold_value *value;  // +1; what the contents are, shared; or NULL
+  bool is_fresh;             // made by a run, and nothing written yet
+  bool is_constant;          // may hold constants
 } aoti_storage;
 
 typedef struct AtenTensorOpaque {
@@ -107,9 +112,14 @@ int64_t aoti_extent(int64_t rank, const int64_t *sizes, const int64_t *strides);
 // The host's address of element 0.
 char *aoti_tensor_data(const aoti_tensor *tensor);
 
-// Describes an mps tensor for stream.h and ops.h.
+// Describes an mps tensor for stream.h and ops.h, for work that may write it.
 mtl_status aoti_tensor_describe(const aoti_tensor *tensor,
                                 mtl_tensor *out_tensor);
+// The same for work that only reads it.
+mtl_status aoti_tensor_describe_read(const aoti_tensor *tensor,
+                                     mtl_tensor *out_tensor);
+// Comes before tensor is written in any other way.
+mtl_status aoti_tensor_before_write(const aoti_tensor *tensor);
 
 // Gives the current stream after all its work has finished.
 mtl_status aoti_wait(void);
