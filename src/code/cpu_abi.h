@@ -3,15 +3,17 @@
 // writes to this layout by offset (it asserts them), the driver fills it in.
 //
 // A pipeline's ELF blob exports MTLI_CPU_ENTRY_SYMBOL and
-// MTLI_CPU_CONTEXT_SYMBOL.
+// MTLI_CPU_CONTEXT_SYMBOL, and MTLI_CPU_FINISH_SYMBOL if its code may keep
+// something for the end of a worker's share.
 #ifndef MTLI_CPU_ABI_H
 #define MTLI_CPU_ABI_H
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 2
+#define MTLI_CPU_ABI_VERSION 3
 #define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
 #define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
+#define MTLI_CPU_FINISH_SYMBOL "mettle_finish"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
 
 // One dispatch, read by all workers. A slot is a position in the kernel's
@@ -20,21 +22,27 @@ typedef struct mtli_cpu_launch {
   // [parameter_count] the address that a buffer parameter points to. For a
   // threadgroup parameter, the byte offset of its memory from the start of the
   // threadgroup memory, as an integer. NULL for an inactive argument.
-  void *const *arguments;       // offset 0
-  uint32_t grid_threads[3];     // offset 8: threads in the grid
-  uint32_t group_threads[3];    // offset 20: threads of a full threadgroup
-  uint32_t group_count[3];      // offset 32: threadgroups
-  uint32_t threadgroup_bytes;   // offset 44: static and dynamic memory
-                                // together, a multiple of 64
-  void *log;                    // offset 48: mtli_log_header, or NULL
+  void *const *arguments;      // offset 0
+  uint32_t grid_threads[3];    // offset 8: threads in the grid
+  uint32_t group_threads[3];   // offset 20: threads of a full threadgroup
+  uint32_t group_count[3];     // offset 32: threadgroups
+  uint32_t threadgroup_bytes;  // offset 44: static and dynamic memory
+                               // together, a multiple of 64
+  void *log;                   // offset 48: mtli_log_header, or NULL
+  // [parameter_count] how many bytes there are at a buffer parameter's address;
+  // NULL if that is not known.
+  const uint64_t *argument_bytes;  // offset 56
+  // Not 0 if the caller will call mettle_finish: what a call of mettle_entry
+  // keeps, it may leave to the next with the same scratch.
+  uint32_t will_finish;  // offset 64
 } mtli_cpu_launch;
 
 // The first bytes of a worker's scratch, kept current by the code so that a
 // fault can be placed: T0 writes both for every thread that it switches to,
 // T1 the group, and the first thread of the simdgroup where it is cheap.
 typedef struct mtli_cpu_position {
-  uint32_t group[3];           // offset 0: threadgroup_position_in_grid
-  uint32_t thread_in_group;    // offset 12: thread_index_in_threadgroup
+  uint32_t group[3];         // offset 0: threadgroup_position_in_grid
+  uint32_t thread_in_group;  // offset 12: thread_index_in_threadgroup
   // reserved[0], offset 16: 0, or why the code stopped itself:
   // 1 __builtin_trap, 2 an assertion, 3 what the text says (the reason of
   // mettle.trap in docs/ir.md, plus 1). The code sets it to 0 on entry. reserved[2] and [3], offset 24:
@@ -42,7 +50,8 @@ typedef struct mtli_cpu_position {
   // is none. To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
   // with the program counter in the kernel, and does not come back.
-  // reserved[4] and [5], offset 32: the code's own (ir/counters.ll).
+  // reserved[4] and [5], offset 32: the code's own (ir/counters.ll), an address
+  // that is NULL where a worker's share begins if will_finish is set.
   uint32_t reserved[12];
 } mtli_cpu_position;
 enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
@@ -61,6 +70,10 @@ enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 // fastest, then y, then z, each to its end.
 typedef void mtli_cpu_entry(const mtli_cpu_launch *launch, uint32_t first_group,
                             uint32_t end_group, void *scratch);
+
+// Does what calls of mettle_entry with this scratch have left to do, also after
+// one that did not come back. May be missing, and be called for nothing.
+typedef void mtli_cpu_finish(void *scratch);
 
 // Returns the context bytes that a threadgroup of the given size needs.
 typedef uint64_t mtli_cpu_context_bytes(uint32_t threads_per_threadgroup);

@@ -259,7 +259,8 @@ void mtlc_hide_functions(LLVMModuleRef module) {
     const char *name = mtlc_name(function);
     if (!LLVMIsDeclaration(function) &&
         strcmp(name, MTLI_CPU_ENTRY_SYMBOL) != 0 &&
-        strcmp(name, MTLI_CPU_CONTEXT_SYMBOL) != 0) {
+        strcmp(name, MTLI_CPU_CONTEXT_SYMBOL) != 0 &&
+        strcmp(name, MTLI_CPU_FINISH_SYMBOL) != 0) {
       LLVMSetLinkage(function, LLVMInternalLinkage);
     }
   }
@@ -301,8 +302,7 @@ bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
 
 void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish) {
   static const char name[] = "llvm.loop";
-  LLVMContextRef context =
-      LLVMGetTypeContext(LLVMTypeOf(latch));
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
   // A loop's node names itself, so that no two are the same.
   LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
   LLVMMetadataRef parts[] = {self, wish};

@@ -113,7 +113,7 @@ void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish);
 mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
                           const char *text);
 
-// Makes every function internal but the two of cpu_abi.h.
+// Makes every function internal but those of cpu_abi.h.
 void mtlc_hide_functions(LLVMModuleRef module);
 
 // Sets the target's CPU and features on every function, without which LLVM

@@ -40,9 +40,11 @@ static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
   return true;
 }
 
-// Checks what [[buffer(n)]] is bound to, and gives its address.
+// Checks what [[buffer(n)]] is bound to, and gives its address and how many
+// bytes there are from there on.
 static bool resolve_buffer(mtl_compute_encoder *encoder,
-                           const mtl_argument *argument, void **out_address) {
+                           const mtl_argument *argument, void **out_address,
+                           uint64_t *out_bytes) {
   const mtli_binding *binding = &encoder->bindings[argument->index];
   if (!binding->buffer && !binding->bytes) {
     FAIL(encoder, "kernel '%s': argument '%s' [[buffer(%u)]] is not bound",
@@ -73,14 +75,15 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
                      ? (void *)(uintptr_t)(binding->buffer->gpu_address +
                                            binding->offset_bytes)
                      : binding->bytes;
+  *out_bytes = available_bytes;
   return true;
 }
 
-// Gives the address of what an argument points to, and how many bytes of it are
-// in the recording's own memory.
+// Gives the address of what an argument points to, how many bytes there are,
+// and how many of them are in the recording's own memory.
 static bool resolve_memory(mtl_compute_encoder *encoder,
                            const mtl_argument *argument, void **out_address,
-                           uint32_t *out_inline_bytes) {
+                           uint64_t *out_bytes, uint32_t *out_inline_bytes) {
   if (argument->kind != MTL_ARGUMENT_BUFFER) {
     *out_address = argument->kind == MTL_ARGUMENT_TEXTURE
                        ? mtli_resolve_textures(encoder, argument)
@@ -88,9 +91,10 @@ static bool resolve_memory(mtl_compute_encoder *encoder,
                        ? mtli_resolve_samplers(encoder, argument)
                        : mtli_resolve_function_tables(encoder, argument);
     *out_inline_bytes = argument->array_length * (uint32_t)sizeof(uint64_t);
+    *out_bytes = *out_inline_bytes;
     return *out_address;
   }
-  if (!resolve_buffer(encoder, argument, out_address)) {
+  if (!resolve_buffer(encoder, argument, out_address, out_bytes)) {
     return false;
   }
   const mtli_binding *binding = &encoder->bindings[argument->index];
@@ -153,7 +157,8 @@ static bool resolve_arguments(mtl_compute_encoder *encoder,
       continue;
     }
     uint32_t inline_bytes = 0;
-    if (!resolve_memory(encoder, argument, value, &inline_bytes)) {
+    if (!resolve_memory(encoder, argument, value,
+                        &dispatch->argument_bytes[slot], &inline_bytes)) {
       return false;
     }
     if (inline_bytes) {
@@ -259,7 +264,10 @@ static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
   const size_t slots = encoder->pipeline->kernel->parameter_count;
   dispatch.arguments = mtli_recording_allocate(
       encoder->base.recording, slots * sizeof *dispatch.arguments);
-  if (!dispatch.arguments || !resolve_arguments(encoder, &dispatch)) {
+  dispatch.argument_bytes = mtli_recording_allocate(
+      encoder->base.recording, slots * sizeof *dispatch.argument_bytes);
+  if (!dispatch.arguments || !dispatch.argument_bytes ||
+      !resolve_arguments(encoder, &dispatch)) {
     return NULL;
   }
   mtli_command *command =

@@ -92,8 +92,8 @@ struct mtl_pipeline {
 
 struct mtl_queue {
   mtli_object object;
-  mtl_device *device;  // +1
-  char *label;         // under device->lock; NULL for none
+  mtl_device *device;        // +1
+  char *label;               // under device->lock; NULL for none
   mtl_log_state *log_state;  // +1; NULL for none
   // The runtime's (queue.c):
   mtli_lane *lane;                  // callbacks of the command buffers
@@ -143,6 +143,9 @@ typedef struct mtli_dispatch {
   // resource ids, which count as inline bytes; NULL for built-in inputs and
   // inactive arguments.
   void **arguments;
+  // [parameter_count] how many bytes of a buffer, or inline bytes, there are at
+  // that address; 0 for everything else. NULL if that is not known.
+  uint64_t *argument_bytes;
   const mtli_inline_argument *inline_arguments;  // [inline_count]
   uint32_t inline_count;
   uint32_t threadgroup_bytes;  // static and dynamic, a multiple of 64

@@ -303,8 +303,8 @@ static void check_trap(rig_way way, uint32_t reason) {
   uint32_t out[32] = {0};
   _Alignas(64) uint8_t scratch[4096];
   void *arguments[] = {out, NULL};
-  const mtli_cpu_launch launch = {
-      arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1}, 0, NULL};
+  const mtli_cpu_launch launch = {arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1},
+                                  0,         NULL,       NULL,      0};
   const struct sigaction action = {.sa_handler = catch_trap};
   sigaction(SIGILL, &action, NULL);
   sigaction(SIGTRAP, &action, NULL);

@@ -50,6 +50,13 @@ static const char atomic_kernels[] =
     "    atomic_fetch_add_explicit(&bins[local], count, RELAXED);\n"
     "  }\n"
     "}\n"
+    "kernel void add_then_read(device atomic_uint *sums [[buffer(0)]],\n"
+    "                          device const uint *read [[buffer(1)]],\n"
+    "                          device uint *out [[buffer(2)]],\n"
+    "                          uint i [[thread_position_in_grid]]) {\n"
+    "  atomic_fetch_add_explicit(&sums[i % 1000], 5, RELAXED);\n"
+    "  out[i] = read[i % 1000];\n"
+    "}\n"
     "kernel void wide(device atomic_ulong *u [[buffer(0)]],\n"
     "                 uint i [[thread_position_in_grid]]) {\n"
     "  atomic_max_explicit(&u[0], (ulong(i) << 32) | 7, RELAXED);\n"
@@ -111,6 +118,19 @@ TEST(atomics, threadgroup_histogram) {
       size_of(256, 1, 1), in, bins);
   for (int bin = 0; bin < 16; bin++) {
     CHECK_EQUAL(words(bins)[bin], expected[bin]);
+  }
+}
+
+// The additions could be done later if the two arguments were different memory.
+TEST(atomics, thread_sees_its_additions_through_another_argument) {
+  mtl_buffer *sums = new_buffer(4096), *out = new_buffer(THREADS * 4);
+  RUN(new_pipeline(atomic_kernels, "add_then_read"), size_of(THREADS, 1, 1),
+      size_of(256, 1, 1), sums, sums, out);
+  for (uint32_t i = 0; i < THREADS; i++) {
+    CHECK(words(out)[i] >= 5 && words(out)[i] <= 50);
+  }
+  for (uint32_t i = 0; i < 1000; i++) {
+    CHECK_EQUAL(words(sums)[i], 50);
   }
 }
 

@@ -31,6 +31,13 @@ static const char faulty_kernels[] =
     "                       uint2 i [[thread_position_in_grid]]) {\n"
     "  out[i.x] = checked(i.x);\n"
     "}\n"
+    "kernel void count(device atomic_uint *bins [[buffer(0)]],\n"
+    "                  device uint *ran [[buffer(1)]],\n"
+    "                  uint i [[thread_position_in_grid]]) {\n"
+    "  ran[i] = 1;\n"
+    "  uint bin = i == 99999 ? 1u << 20 : i % 16;\n"
+    "  atomic_fetch_add_explicit(&bins[bin], 1, memory_order_relaxed);\n"
+    "}\n"
     "kernel void divide(device int *data [[buffer(0)]]) {\n"
     "  data[2] = data[0] / data[1];\n"
     "  data[3] = data[0] % data[1];\n"
@@ -70,6 +77,24 @@ TEST(faults, write_past_a_guarded_buffer_is_caught_and_named) {
   uint64_t at[1] = {1024};
   const char *text = fault_of("write_at", out, BUFFER_OF(at), 64);
   CHECK_CONTAINS(text, "particles");
+}
+
+// A simdgroup may have gone no further than the thread that failed.
+TEST(faults, additions_before_a_fault_are_not_lost) {
+  enum { THREADS = 100000, SIMDGROUP = 32 };
+  mtl_buffer *bins =
+      new_buffer_like((mtl_buffer_desc){.length_bytes = 4096, .guarded = true});
+  mtl_buffer *ran = new_buffer(THREADS * 4);
+  fault_of("count", bins, ran, THREADS);
+  uint32_t ran_count = 0;
+  for (uint32_t i = 0; i < THREADS; i++) {
+    ran_count += words(ran)[i];
+  }
+  uint32_t count = 0;
+  for (uint32_t bin = 0; bin < 16; bin++) {
+    count += words(bins)[bin];
+  }
+  CHECK(count < ran_count && count + SIMDGROUP >= ran_count);
 }
 
 TEST(faults, wild_address_is_caught) {

@@ -8,8 +8,8 @@
 declare void @mettle.group(ptr, ptr, ptr, ptr)
 declare i64 @mettle.context_bytes(i32)
 declare i64 @mettle.kept_bytes()
-declare void @mettle.begin(ptr, i32, i32, ptr, ptr)
-declare void @mettle.finish(ptr)
+declare void @mettle.begin(ptr, ptr, ptr)
+declare void @mettle.finish(ptr, ptr)
 declare i32 @llvm.umin.i32(i32, i32)
 
 ; Sets dimension d of the group: where it begins, and how much of it lies in
@@ -63,7 +63,7 @@ begin:
   %kept = getelementptr i8, ptr %threadgroup, i64 %bytes.wide
   %kept.bytes = call i64 @mettle.kept_bytes()
   %context = getelementptr i8, ptr %kept, i64 %kept.bytes
-  call void @mettle.begin(ptr %launch, i32 %first, i32 %end, ptr %scratch, ptr %kept)
+  call void @mettle.begin(ptr %launch, ptr %scratch, ptr %kept)
   %count.x.at = getelementptr %launch, ptr %launch, i32 0, i32 3, i32 0
   %count.x = load i32, ptr %count.x.at
   %count.y.at = getelementptr %launch, ptr %launch, i32 0, i32 3, i32 1
@@ -108,7 +108,7 @@ groups:
   br i1 %more, label %groups, label %finish
 
 finish:
-  call void @mettle.finish(ptr %kept)
+  call void @mettle.finish(ptr %launch, ptr %scratch)
   br label %done
 
 done:

@@ -5,11 +5,11 @@ define i64 @mettle.kept_bytes() alwaysinline nounwind {
   ret i64 0
 }
 
-define void @mettle.begin(ptr %launch, i32 %first, i32 %end, ptr %scratch,
-                          ptr %kept) alwaysinline nounwind {
+define void @mettle.begin(ptr %launch, ptr %scratch, ptr %kept)
+    alwaysinline nounwind {
   ret void
 }
 
-define void @mettle.finish(ptr %kept) alwaysinline nounwind {
+define void @mettle.finish(ptr %launch, ptr %scratch) alwaysinline nounwind {
   ret void
 }

@@ -39,7 +39,8 @@ static bool can_combine(const lanes_emitter *e, LLVMValueRef atomic) {
          (!result_shows || is_sum(operation));
 }
 
-// The simdgroup's own operation, done if any thread is active.
+// The simdgroup's own operation, done if any thread is active. NULL if it is
+// done later, for nobody wants the result.
 static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
                             LLVMValueRef operand) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
@@ -48,6 +49,12 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef address = lanes_scalar(e, LLVMGetOperand(atomic, 0), 0);
   LLVMBuildCondBr(e->builder, lanes_any(e, e->mask), once, after);
   LLVMPositionBuilderAtEnd(e->builder, once);
+  if (lanes_is_counted(e, atomic)) {
+    lanes_count(e, atomic, address, operand);
+    LLVMBuildBr(e->builder, after);
+    LLVMPositionBuilderAtEnd(e->builder, after);
+    return NULL;
+  }
   LLVMValueRef old =
       LLVMBuildAtomicRMW(e->builder, LLVMGetAtomicRMWBinOp(atomic), address,
                          operand, LLVMAtomicOrderingMonotonic, false);

@@ -43,6 +43,20 @@ typedef struct lanes_tile_home {
   bool by_rows;         // else block by block
 } lanes_tile_home;
 
+enum { LANES_WINDOWS = 4 };  // of counters.ll
+
+// Atomic additions that may be done later (counters.c).
+typedef struct lanes_counting {
+  bool is_on;
+  // Each window is for what is reached from one of these.
+  LLVMValueRef roots[LANES_WINDOWS];  // [window_count]
+  uint32_t window_count;
+  // Arguments that are added to, and those that are touched behind that, and
+  // must be others: a bit a slot.
+  uint64_t added_slots;
+  uint64_t touched_slots;
+} lanes_counting;
+
 typedef struct lanes_emitter {
   mtlc_kernel *kernel;
   mtlc_types types;
@@ -90,8 +104,8 @@ typedef struct lanes_emitter {
   uint64_t *sum_places;
   uint64_t sums_bytes;
 
-  bool has_counters;      // counters.c: atomic additions may be done later
-  bool is_counting;       // what is emitted is one of them
+  lanes_counting counting;
+  bool is_counting;       // what is emitted is an addition done later
   LLVMValueRef counters;  // where they are summed up, or NULL
 
   bool has_waits;         // somewhere in the thread function
@@ -223,11 +237,38 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand);
 // Says whether an address is one of threadgroup memory, for sure.
 bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address);
+
+// places.c: the address of a lane is base + index * size_bytes.
+typedef struct lanes_place {
+  LLVMValueRef base;
+  LLVMValueRef index;  // <32 x i32>
+  bool is_signed;      // the index
+  uint64_t size_bytes;
+} lanes_place;
+
+// Returns false if an address is not of that form.
+bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
+                      lanes_place *out_place);
+LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
+                                 LLVMValueRef index);
+// Takes a vector apart; two words at a time, for a machine's registers of
+// vectors are slow to part with what they hold.
+void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
+                    LLVMValueRef out_elements[LANES]);
+// serial.c: the same of an operand with one component.
+void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
+                        LLVMValueRef out_elements[LANES]);
+
 // counters.c: finds out whether additions may be done later.
 void lanes_counters_find(lanes_emitter *e);
+// Makes the functions that counters.ll calls.
+void lanes_counters_define(mtlc_kernel *kernel, const lanes_counting *counting);
 // Emits an addition that may be. Returns false if it may not.
 bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic);
-// One thread's; the result is nothing, but not NULL.
+// Says whether one may be done later.
+bool lanes_is_counted(const lanes_emitter *e, LLVMValueRef atomic);
+// One thread's, or one of all threads together; the result is nothing, but not
+// NULL.
 LLVMValueRef lanes_count(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef address, LLVMValueRef operand);
 // collectives.c: over the active threads, in the order of docs/ir.md

@@ -173,10 +173,41 @@ static void run_one(lanes_emitter *e, LLVMValueRef instruction,
   }
 }
 
+void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
+                        LLVMValueRef out_elements[LANES]) {
+  if (!lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+    lanes_take_all(e, lanes_vector(e, operand, 0), out_elements);
+    return;
+  }
+  LLVMValueRef same = lanes_scalar(e, operand, 0);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_elements[lane] = same;
+  }
+}
+
 // One after the other without a loop, for all lanes: what is done for each is
 // short, and a loop would take longer over it.
-static void run_all(lanes_emitter *e, LLVMValueRef instruction,
-                    const serial_operand *operands, uint32_t operand_count,
+static void update_all(lanes_emitter *e, LLVMValueRef atomic) {
+  LLVMValueRef address = LLVMGetOperand(atomic, 0);
+  LLVMValueRef at[LANES];
+  LLVMValueRef operands[LANES];
+  lanes_place place;
+  const bool has_place = lanes_place_find(e, address, &place);
+  if (has_place) {
+    lanes_take_all(e, place.index, at);
+  } else {
+    lanes_take_operand(e, address, at);
+  }
+  lanes_take_operand(e, LLVMGetOperand(atomic, 1), operands);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    LLVMValueRef own[] = {
+        has_place ? lanes_place_of_lane(e, &place, at[lane]) : at[lane],
+        operands[lane]};
+    perform(e, atomic, own, 2);
+  }
+}
+
+static void run_all(lanes_emitter *e, LLVMValueRef atomic,
                     LLVMBasicBlockRef done) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
@@ -185,24 +216,20 @@ static void run_all(lanes_emitter *e, LLVMValueRef instruction,
                     LLVMConstAllOnes(e->types.i32), "");
   LLVMBuildCondBr(e->builder, is_full, all, some);
   LLVMPositionBuilderAtEnd(e->builder, all);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
-    run_one(e, instruction, operands, operand_count, NULL,
-            mtlc_i32(e->context, lane));
-  }
+  const bool uncached = e->uncached;
+  e->uncached = true;
+  update_all(e, atomic);
+  e->uncached = uncached;
   LLVMBuildBr(e->builder, done);
   LLVMPositionBuilderAtEnd(e->builder, some);
 }
 
 static void loop_over_lanes(lanes_emitter *e, LLVMValueRef instruction,
                             const serial_operand *operands,
-                            uint32_t operand_count, LLVMValueRef *results) {
+                            uint32_t operand_count, LLVMValueRef *results,
+                            LLVMBasicBlockRef done) {
   LLVMValueRef zero = mtlc_i32(e->context, 0);
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
-  LLVMBasicBlockRef done = lanes_block(e, "turned");
-  if (LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&
-      !LLVMGetFirstUse(instruction)) {
-    run_all(e, instruction, operands, operand_count, done);
-  }
   LLVMValueRef bits = lanes_bits(e, e->mask);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBuildCondBr(e->builder,
@@ -236,6 +263,15 @@ static uint32_t own_operand_count(LLVMValueRef instruction) {
 void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
   const uint32_t operand_count = own_operand_count(instruction);
   lanes_note(e, &e->serials, instruction);
+  LLVMBasicBlockRef done = lanes_block(e, "turned");
+  const bool is_update =
+      LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&
+      !LLVMGetFirstUse(instruction) && !e->is_counting;
+  if (is_update) {
+    run_all(e, instruction, done);
+  }
+  const bool uncached = e->uncached;
+  e->uncached |= is_update;
   serial_operand *operands =
       lanes_allocate(e->arena, operand_count, sizeof *operands);
   for (uint32_t i = 0; i < operand_count; i++) {
@@ -247,7 +283,8 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
   for (uint32_t c = 0; c < count; c++) {
     results[c] = array_of(e, lanes_component_type(type, c));
   }
-  loop_over_lanes(e, instruction, operands, operand_count, results);
+  loop_over_lanes(e, instruction, operands, operand_count, results, done);
+  e->uncached = uncached;
   for (uint32_t c = 0; c < count; c++) {
     LLVMTypeRef part = lanes_component_type(type, c);
     LLVMValueRef value = LLVMBuildLoad2(

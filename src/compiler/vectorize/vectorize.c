@@ -55,8 +55,8 @@ typedef struct vectorizer {
   LLVMTargetDataRef data;
   bool single_simdgroup;
   bool has_waits;
-  bool has_counters;
-  bool in_frame;  // private memory
+  lanes_counting counting;  // of all variants
+  bool in_frame;            // private memory
   uint64_t frame_bytes;
   lanes_variant variants[MAXIMUM_VARIANTS];
   uint32_t variant_count;
@@ -173,6 +173,18 @@ static void report_variant(const lanes_emitter *e) {
               gathers, scatters, serials, e->wait_count);
 }
 
+// Variants share a worker's windows and the answer whether to use them.
+static void join_counting(lanes_counting *all, const lanes_counting *own) {
+  if (own->is_on) {
+    all->is_on = true;
+    all->added_slots |= own->added_slots;
+    all->touched_slots |= own->touched_slots;
+    if (own->window_count > all->window_count) {
+      all->window_count = own->window_count;
+    }
+  }
+}
+
 static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   lanes_values values;
   lanes_plan plan;
@@ -212,7 +224,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
     lanes_promote(&e);
     const bool has_frame = v->has_waits || e.private_in_frame || e.sums_bytes;
     bytes = has_frame ? (bytes + 63) / 64 * 64 : 0;
-    v->has_counters |= e.has_counters;
+    join_counting(&v->counting, &e.counting);
     v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
     mark_parameters(&e);
     report_variant(&e);
@@ -318,7 +330,8 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     mtlc_set_target_attributes(kernel);
     status = mtlc_run_llvm_passes(kernel, cleaning);
   }
-  if (status == MTL_OK && v.has_counters) {
+  if (status == MTL_OK && v.counting.is_on) {
+    lanes_counters_define(kernel, &v.counting);
     status = mtlc_link_text(kernel, "counters", mtlc_text_counters);
   }
   if (status == MTL_OK) {

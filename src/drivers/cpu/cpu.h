@@ -65,6 +65,7 @@ typedef struct cpu_code {
   int file;       // the memory file it came from, or -1 if closed
   mtli_cpu_entry *entry;
   mtli_cpu_context_bytes *context_bytes;
+  mtli_cpu_finish *finish;  // NULL: it leaves nothing to do
 } cpu_code;
 
 typedef struct cpu_variant cpu_variant;
@@ -194,6 +195,7 @@ struct cpu_context {
   bool has_left;
   void *scratch;  // cpu_abi.h; [scratch_bytes]
   size_t scratch_bytes;
+  const cpu_code *unfinished;  // has run in scratch and has to be finished
   sigjmp_buf jump;
   cpu_fault fault;
 };
@@ -212,6 +214,9 @@ bool cpu_fault_prepare_thread(void);
 // buffer; other jobs and threads go on.
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
                            cpu_context *context);
+// Has the code that ran in the scratch do what it left to do, if it did: before
+// its thread leaves the job, and before other code runs there. Guarded too.
+void cpu_context_finish(cpu_job *job, cpu_context *context);
 
 // --- pool.c ------------------------------------------------------------------
 

@@ -60,8 +60,9 @@ static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns) {
 }
 
 // Runs all pieces of job. *lately_ns is what a piece took lately, 0 if unknown.
-static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
-                    cpu_context *context) {
+// The context may be left unfinished.
+static void run_pieces(cpu_queue *queue, cpu_job *job,
+                       _Atomic uint64_t *lately_ns, cpu_context *context) {
   job->queue = queue;
   const uint64_t total = job->piece_count;
   const bool is_alone =
@@ -105,12 +106,31 @@ static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
   share(queue, job, piece_ns, context);
 }
 
+static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
+                    cpu_context *context) {
+  run_pieces(queue, job, lately_ns, context);
+  // Others may have come to the job's end; it is there while this has not.
+  cpu_context_finish(job, context);
+}
+
+// Calls code's entry. What it leaves to do is done when other code comes, or
+// the thread leaves the job.
+static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
+                  uint64_t end, cpu_context *context) {
+  if (context->unfinished && context->unfinished != code) {
+    const cpu_code *left = context->unfinished;
+    context->unfinished = NULL;
+    left->finish(context->scratch);  // within this code's guard
+  }
+  context->unfinished = code->finish ? code : NULL;
+  code->entry(&job->launch, (uint32_t)first, (uint32_t)end, context->scratch);
+}
+
 static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
                        cpu_context *context) {
   const uint64_t row = job->launch.group_count[0];
   if (job->edge_code == job->code) {
-    job->code->entry(&job->launch, (uint32_t)first, (uint32_t)end,
-                     context->scratch);
+    enter(job, job->code, first, end, context);
     return;
   }
   // The last of each row of threadgroups is cut off.
@@ -119,8 +139,7 @@ static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
     const bool is_edge = first == edge;
     const uint64_t stop = is_edge ? first + 1 : at_most(edge, end);
     const cpu_code *code = is_edge ? job->edge_code : job->code;
-    code->entry(&job->launch, (uint32_t)first, (uint32_t)stop,
-                context->scratch);
+    enter(job, code, first, stop, context);
     first = stop;
   }
 }
@@ -160,6 +179,8 @@ static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
 static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
                            mtli_cpu_launch *launch) {
   launch->arguments = dispatch->arguments;
+  launch->argument_bytes = dispatch->argument_bytes;
+  launch->will_finish = 1;
   launch->threadgroup_bytes = dispatch->threadgroup_bytes;
   launch->log = queue->current->log;
   memcpy(launch->group_threads, dispatch->group_threads,

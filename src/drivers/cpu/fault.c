@@ -367,3 +367,18 @@ void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
     report(job, context);
   }
 }
+
+void cpu_context_finish(cpu_job *job, cpu_context *context) {
+  const cpu_code *code = context->unfinished;
+  if (!code) {
+    return;
+  }
+  context->unfinished = NULL;
+  if (sigsetjmp(context->jump, 0) == 0) {
+    running = context;
+    code->finish(context->scratch);
+    running = NULL;
+  } else {
+    report(job, context);
+  }
+}

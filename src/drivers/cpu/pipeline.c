@@ -68,6 +68,7 @@ static mtl_status load(const char *name, int file, cpu_code *out_code) {
   // Functions through an object pointer: POSIX, dlsym.
   *(void **)&out_code->entry = dlsym(library, MTLI_CPU_ENTRY_SYMBOL);
   *(void **)&out_code->context_bytes = dlsym(library, MTLI_CPU_CONTEXT_SYMBOL);
+  *(void **)&out_code->finish = dlsym(library, MTLI_CPU_FINISH_SYMBOL);
   if (!out_code->entry || !out_code->context_bytes) {
     dlclose(library);
     return mtli_fail(MTL_BAD_DATA,

@@ -281,6 +281,7 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
     cpu_fault_run_guarded(
         job, first, first + (rest < job->chunk ? rest : job->chunk), context);
   }
+  cpu_context_finish(job, context);
   cpu_pool_lock(pool);
   // Whoever leaves has found nothing more to take, or nothing worth taking.
   atomic_store_explicit(&job->next_piece, job->piece_count,
