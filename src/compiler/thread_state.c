@@ -15,6 +15,8 @@ _Static_assert(offsetof(mtli_cpu_launch, group_threads) == 20, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, group_count) == 32, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, threadgroup_bytes) == 44, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, log) == 48, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_launch, argument_bytes) == 56, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_launch, will_finish) == 64, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_position, reserved) == 16, "cpu_abi.h");
 _Static_assert(sizeof(mtli_cpu_position) == 64, "cpu_abi.h");
 _Static_assert(offsetof(mtlc_group, threads) == 36, "ir/entry.ll");
