@@ -70,9 +70,7 @@ static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
          lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
 }
 
-// What the last index of an address counts, if all else is the same for all
-// lanes; NULL otherwise.
-static LLVMTypeRef type_indexed(const lanes_emitter *e, LLVMValueRef address) {
+LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
   if (!LLVMIsAGetElementPtrInst(address) ||
       lanes_offset_scale(e->values, address) != 1) {
     return NULL;
@@ -89,6 +87,16 @@ static LLVMTypeRef type_indexed(const lanes_emitter *e, LLVMValueRef address) {
     return LLVMGetElementType(type);
   }
   return last == 1 ? type : NULL;
+}
+
+LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
+  LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
+  if (LLVMGetNumOperands(address) == 2) {
+    return base;
+  }
+  LLVMValueRef outer = lanes_scalar(e, LLVMGetOperand(address, 1), 0);
+  return LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address), base,
+                       &outer, 1, "");
 }
 
 // An index of 32 bits if there is one: a signed number, which is the unsigned
@@ -112,17 +120,12 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
 // as by 64 (vpgatherdd, vpgatherqd).
 static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
-  LLVMTypeRef type = a->pointer ? type_indexed(e, a->pointer) : NULL;
+  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL) {
     return lanes_address_at(e, pointers, offset);
   }
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(a->pointer, 0), 0);
-  if (last == 2) {
-    LLVMValueRef outer = lanes_scalar(e, LLVMGetOperand(a->pointer, 1), 0);
-    base = LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(a->pointer),
-                         base, &outer, 1, "");
-  }
   uint64_t bias = 0;
   LLVMValueRef index = narrow_index(e, LLVMGetOperand(a->pointer, last), &bias);
   bias *= LLVMABISizeOfType(e->values->data, type);
@@ -211,6 +214,9 @@ static LLVMValueRef first_of_run(lanes_emitter *e, LLVMValueRef operand,
 static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
                                 uint32_t row) {
   const uint32_t width = LANES / a->shape.row;
+  if (a->firsts) {
+    return a->firsts[row];
+  }
   if (a->first || !LLVMIsAGetElementPtrInst(a->pointer) ||
       lanes_offset_scale(e->values, a->pointer) != 1) {
     return LLVMBuildExtractElement(e->builder,
@@ -285,36 +291,35 @@ static void store_rows(lanes_emitter *e, const lanes_access *a,
 
 // --- Any address -------------------------------------------------------------
 
-// Loads from an address whose shape is known to hold.
-static void load_shaped(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef *out_components) {
-  const uint32_t stride = lanes_stride_elements(a);
-  if (stride) {
-    lanes_load_strided(e, a, stride, out_components);
-  } else if (is_by_rows(a)) {
-    load_rows(e, a, out_components);
-  } else {
-    lanes_note(e, &e->gathers, a->instruction);
-    LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
-    for (uint32_t c = 0; c < a->count; c++) {
-      out_components[c] = lanes_gather(e, a, pointers, c * a->pitch_bytes);
+// Every lane's own address.
+static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
+                          LLVMValueRef *components) {
+  lanes_note(e, store ? &e->scatters : &e->gathers, a->instruction);
+  LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
+  for (uint32_t c = 0; c < a->count; c++) {
+    const uint64_t offset = c * a->pitch_bytes;
+    if (store) {
+      lanes_scatter(e, a, pointers, offset, components[c]);
+    } else {
+      components[c] = lanes_gather(e, a, pointers, offset);
     }
   }
 }
 
-static void store_shaped(lanes_emitter *e, const lanes_access *a,
-                         LLVMValueRef *components) {
+// What is known about the address decides.
+static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
+                          LLVMValueRef *components) {
   const uint32_t stride = lanes_stride_elements(a);
-  if (stride) {
+  if (stride && store) {
     lanes_store_strided(e, a, stride, components);
-  } else if (is_by_rows(a)) {
+  } else if (stride) {
+    lanes_load_strided(e, a, stride, components);
+  } else if (is_by_rows(a) && store) {
     store_rows(e, a, components);
+  } else if (is_by_rows(a)) {
+    load_rows(e, a, components);
   } else {
-    lanes_note(e, &e->scatters, a->instruction);
-    LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
-    for (uint32_t c = 0; c < a->count; c++) {
-      lanes_scatter(e, a, pointers, c * a->pitch_bytes, components[c]);
-    }
+    access_singly(e, a, store, components);
   }
 }
 
@@ -325,13 +330,7 @@ static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
   LLVMValueRef jump = NULL;
   LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
   if (!before) {
-    lanes_access any = *a;
-    any.shape = lanes_shape_varying();
-    if (store) {
-      store_shaped(e, &any, components);
-    } else {
-      load_shaped(e, &any, components);
-    }
+    access_singly(e, a, store, components);
     return;
   }
   LLVMValueRef mask = e->mask;
@@ -347,11 +346,7 @@ static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
     for (uint32_t c = 0; c < a->count; c++) {
       parts[part][c] = components[c];
     }
-    if (store) {
-      store_shaped(e, &run, parts[part]);
-    } else {
-      load_shaped(e, &run, parts[part]);
-    }
+    access_shaped(e, &run, store, parts[part]);
   }
   e->mask = mask;
   for (uint32_t c = 0; !store && c < a->count; c++) {
@@ -360,45 +355,83 @@ static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
   }
 }
 
-// Asks at run time whether the stride holds.
-static void access_conditionally(lanes_emitter *e, const lanes_access *a,
-                                 bool store, LLVMValueRef *components) {
-  LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "wraps"),
+static bool is_conditional(const lanes_access *a) {
+  return a->shape.conditional && (lanes_stride_elements(a) || is_by_rows(a));
+}
+
+typedef void access_way(lanes_emitter *e, const lanes_access *a, bool store,
+                        LLVMValueRef *components);
+
+// Goes one of two ways, as is found at run time. The first has its own view of
+// the access; the second is all but never taken, and not reported, if rare.
+static void access_either(lanes_emitter *e, LLVMValueRef holds,
+                          const lanes_access *ways[2], access_way *then[2],
+                          bool store, LLVMValueRef *components) {
+  const uint32_t count = ways[0]->count;
+  LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
-  LLVMBuildCondBr(e->builder, lanes_stride_holds(e, a->pointer), blocks[0],
-                  blocks[1]);
+  LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]);
   LLVMValueRef results[2][LANES] = {{0}};
-  const lanes_list gathers = e->gathers;
-  const lanes_list scatters = e->scatters;
   e->uncached = true;
   for (uint32_t w = 0; w < 2; w++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
-    for (uint32_t c = 0; store && c < a->count; c++) {
+    for (uint32_t c = 0; store && c < count; c++) {
       results[w][c] = components[c];
     }
-    if (w == 1) {
-      access_wrapped(e, a, store, results[w]);
-    } else if (store) {
-      store_shaped(e, a, results[w]);
-    } else {
-      load_shaped(e, a, results[w]);
-    }
+    then[w](e, ways[w], store, results[w]);
     blocks[w] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, blocks[2]);
   }
   e->uncached = false;
-  e->gathers = gathers;  // the way that is all but never taken
-  e->scatters = scatters;
   LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
-  for (uint32_t c = 0; !store && c < a->count; c++) {
-    components[c] = LLVMBuildPhi(e->builder, lanes_vector_of(a->element), "");
+  for (uint32_t c = 0; !store && c < count; c++) {
+    components[c] =
+        LLVMBuildPhi(e->builder, lanes_vector_of(ways[0]->element), "");
     LLVMValueRef both[] = {results[0][c], results[1][c]};
     LLVMAddIncoming(components[c], both, blocks, 2);
   }
 }
 
-static bool is_conditional(const lanes_access *a) {
-  return a->shape.conditional && (lanes_stride_elements(a) || is_by_rows(a));
+// The stride holds unless an index wraps, which is all but never so and is not
+// reported.
+static void access_conditionally(lanes_emitter *e, const lanes_access *a,
+                                 bool store, LLVMValueRef *components) {
+  const lanes_list gathers = e->gathers;
+  const lanes_list scatters = e->scatters;
+  const lanes_access *ways[] = {a, a};
+  access_way *then[] = {access_shaped, access_wrapped};
+  access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store,
+                components);
+  e->gathers = gathers;
+  e->scatters = scatters;
+}
+
+// Nothing is known, but lanes may well turn out to be neighbours.
+static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
+                           LLVMValueRef *components) {
+  lanes_access runs = *a;
+  LLVMValueRef firsts[LANES];
+  if (!lanes_may_be_runs(e, a, &runs.shape) ||
+      !(lanes_stride_elements(&runs) || is_by_rows(&runs))) {
+    return false;
+  }
+  LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);
+  runs.first = firsts[0];
+  runs.firsts = firsts;
+  const lanes_access *ways[] = {&runs, a};
+  access_way *then[] = {access_shaped, access_singly};
+  access_either(e, holds, ways, then, store, components);
+  return true;
+}
+
+static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
+                       LLVMValueRef *components) {
+  if (is_conditional(a)) {
+    access_conditionally(e, a, store, components);
+  } else if (lanes_stride_elements(a) || is_by_rows(a) ||
+             !access_as_runs(e, a, store, components)) {
+    access_shaped(e, a, store, components);
+  }
 }
 
 // --- The instructions --------------------------------------------------------
@@ -464,12 +497,10 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     lanes_refuse(e, "vectors of more than 32 components");
   } else if (unit) {
     lanes_load_units(e, &a, unit, components);
-  } else if (is_conditional(&a)) {
-    access_conditionally(e, &a, false, components);
-  } else if (lanes_load_neighbours(e, &a)) {
+  } else if (!is_conditional(&a) && lanes_load_neighbours(e, &a)) {
     return;
   } else {
-    load_shaped(e, &a, components);
+    access_any(e, &a, false, components);
   }
   for (uint32_t c = 0; c < a.count && !e->refusal[0]; c++) {
     LLVMValueRef value = components[c];
@@ -537,9 +568,7 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
   const uint32_t unit = lanes_unit_of(e, &a);
   if (unit) {
     lanes_store_units(e, &a, unit, components);
-  } else if (is_conditional(&a)) {
-    access_conditionally(e, &a, true, components);
   } else {
-    store_shaped(e, &a, components);
+    access_any(e, &a, true, components);
   }
 }

@@ -15,7 +15,8 @@ typedef struct lanes_access {
   uint64_t size_bytes;   // of an element
   uint64_t pitch_bytes;  // from one component to the next
   uint32_t alignment;
-  LLVMValueRef first;  // lane 0's address if it is not the pointer's
+  LLVMValueRef first;    // lane 0's address if it is not the pointer's
+  LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
 } lanes_access;
 
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
@@ -39,6 +40,20 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
+
+// What the last index of an address counts, if all else is the same for all
+// lanes, and what is indexed; NULL otherwise.
+LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
+LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address);
+
+// runs.c: says whether lanes of an address of which nothing is known may well
+// turn out to be neighbours, and the shape that they would have then.
+bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
+                       lanes_shape *out_shape);
+// Returns i1: that is so for the lanes that run. Sets the first address of each
+// row of that length.
+LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
+                            uint32_t row, LLVMValueRef *out_firsts);
 
 // strided_accesses.c: returns how many elements lanes are apart, or 0 if they
 // are not, or too far.
