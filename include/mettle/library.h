@@ -183,6 +183,7 @@ MTL_API MTL_MUST_USE mtl_status mtl_constant_values_set_named(
 //
 // Ownership  The function is yours; it retains library. Borrows constants.
 // Errors     MTL_NOT_FOUND         the text lists near names
+//            MTL_UNSUPPORTED       a vertex or fragment function, or the like
 //            MTL_INVALID_ARGUMENT  a constant is of another type, or missing;
 //                                  which of them the function's body needs is
 //                                  known, and told, when a pipeline is made

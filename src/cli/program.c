@@ -246,7 +246,11 @@ bool program_find_function(const cli_program *program,
                            bool zero_missing, mtl_function **out_function,
                            cli_error *error) {
   if (!has_kernel(program, name)) {
-    return fail_no_kernel(program, name, error);
+    // A function of another stage is there, and told.
+    return mtl_function_create(program->library, name, NULL, out_function) ==
+                   MTL_UNSUPPORTED
+               ? cli_fail(error, CLI_FAILED, "%s", mtl_last_error())
+               : fail_no_kernel(program, name, error);
   }
   mtl_constant_values *values = NULL;
   bool ok = make_constants(program, options, zero_missing, &values, error);

@@ -127,6 +127,9 @@ typedef struct mtli_code {
   mtl_math_mode math_mode;
   bool debug;
   const char *warnings;  // the compiler's, "" for none
+  // Functions that no pipeline here can run, a line each: the stage, a blank,
+  // the name. "" for none.
+  const char *other_functions;
   mtli_kernel *kernels;  // [kernel_count], source order
   size_t kernel_count;
   mtli_constant *constants;  // [constant_count], by rising index

@@ -199,7 +199,8 @@ static mtl_status read_info(container_reader *reader) {
   reader->code->language_version = (mtl_language_version)language_version;
   reader->code->math_mode = (mtl_math_mode)math_mode;
   reader->code->debug = debug;
-  return take_text(reader, &cursor, &reader->code->warnings);
+  MTL_TRY(take_text(reader, &cursor, &reader->code->warnings));
+  return take_text(reader, &cursor, &reader->code->other_functions);
 }
 
 static mtl_status check_argument(const mtl_argument *argument,

@@ -32,6 +32,7 @@ static void write_info(container_writer *writer, const mtli_code *code) {
   mtli_bytes_append_u32(info, (uint32_t)code->math_mode);
   mtli_bytes_append_u32(info, code->debug);
   write_text(writer, SECTION_INFO, code->warnings);
+  write_text(writer, SECTION_INFO, code->other_functions);
 }
 
 static void write_parameter(container_writer *writer,

@@ -20,7 +20,6 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Serialization/ASTWriter.h"
 #include "clang/Serialization/InMemoryModuleCache.h"
@@ -197,7 +196,7 @@ std::string optionsText(const mtl_compile_options &Options) {
 }
 
 void setDiagnostics(CompilerInstance &CI, llvm::raw_ostream &OS) {
-  CI.createDiagnostics(new TextDiagnosticPrinter(OS, &CI.getDiagnosticOpts()));
+  CI.createDiagnostics(makeDiagnosticPrinter(OS, CI.getDiagnosticOpts()));
 }
 
 std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {

@@ -294,11 +294,12 @@ class MetalConsumer : public SemaConsumer {
     if (Kind != TSK_ImplicitInstantiation &&
         Kind != TSK_ExplicitInstantiationDefinition)
       Functions.push_back(F);
-    if (isKernel(F) && Kind != TSK_ImplicitInstantiation &&
-        Kind != TSK_ExplicitInstantiationDeclaration)
-      Kernels.push_back(F);
-    if (isVisible(F) && Kind != TSK_ImplicitInstantiation &&
-        Kind != TSK_ExplicitInstantiationDeclaration) {
+    if (Kind == TSK_ImplicitInstantiation ||
+        Kind == TSK_ExplicitInstantiationDeclaration)
+      return;
+    noteStage(F);
+    if (isKernel(F)) Kernels.push_back(F);
+    if (isVisible(F)) {
       Visible.push_back(F);
       // Emitted, whoever calls it or not.
       F->addAttr(UsedAttr::CreateImplicit(S->Context));
@@ -336,6 +337,14 @@ class MetalConsumer : public SemaConsumer {
 
   static bool isKernel(const FunctionDecl *F) {
     return findAnnotation(F, "kernel") != nullptr;
+  }
+
+  // Functions of other stages compile, and have no use here but to be told of.
+  void noteStage(const FunctionDecl *F) {
+    for (const char *Stage :
+         {"vertex", "fragment", "mesh", "object", "intersection"})
+      if (findAnnotation(F, Stage))
+        Others += std::string(Stage) + " " + kernelName(F) + "\n";
   }
 
   static bool isVisible(const FunctionDecl *F) {
@@ -550,6 +559,7 @@ class MetalConsumer : public SemaConsumer {
     }
     Parsed->code.kernels = Table;
     Parsed->code.kernel_count = Count;
+    Parsed->code.other_functions = keep(Others);
     for (const FunctionDecl *F : Declared)
       Linked.Wanted.insert(Generator->GetMangledName(GlobalDecl(F)));
   }
@@ -804,6 +814,7 @@ class MetalConsumer : public SemaConsumer {
   std::vector<FunctionDecl *> Declared;  // without a body, for linking
   std::vector<VarDecl *> Constants;
   std::vector<VarDecl *> Stray;
+  std::string Others;     // as mtli_code.other_functions
   size_t InputCount = 0;  // of built-in inputs at program scope
 };
 

@@ -20,6 +20,8 @@ namespace clang {
 class ASTConsumer;
 class CodeGenerator;
 class CompilerInstance;
+class DiagnosticConsumer;
+class DiagnosticOptions;
 class Sema;
 }  // namespace clang
 namespace llvm {
@@ -58,6 +60,11 @@ void parseTranslationUnit(clang::CompilerInstance &CI,
                           llvm::StringSet<> &TestedConstants);
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
+
+// frontend_unsupported.cpp: prints diagnostics, each as clang would but for
+// what Metal has and Mettle has not. The engine that it is given to owns it.
+clang::DiagnosticConsumer *makeDiagnosticPrinter(
+    llvm::raw_ostream &OS, clang::DiagnosticOptions &Options);
 
 // Symbols of functions that other libraries may have a part in.
 struct LinkedSymbols {

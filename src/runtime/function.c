@@ -38,7 +38,26 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[b_length];
 }
 
+// Fails if name is a function of another stage than compute.
+static mtl_status check_stage(const mtli_code *code, const char *name) {
+  const char *line = code->other_functions;
+  while (line && *line) {
+    const size_t stage = strcspn(line, " \n");
+    const size_t end = strcspn(line, "\n");
+    if (end > stage && strlen(name) == end - stage - 1 &&
+        memcmp(line + stage + 1, name, end - stage - 1) == 0) {
+      return mtli_fail(MTL_UNSUPPORTED,
+                       "'%s' is a function of the stage '%.*s'; only kernels "
+                       "and visible functions run here",
+                       name, (int)stage, line);
+    }
+    line += end + (line[end] == '\n');
+  }
+  return MTL_OK;
+}
+
 static mtl_status fail_not_found(const mtli_code *code, const char *name) {
+  MTL_TRY(check_stage(code, name));
   const char *names[NEAR_NAMES] = {"", "", ""};
   size_t distances[NEAR_NAMES] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
   for (size_t i = 0; i < code->kernel_count; i++) {

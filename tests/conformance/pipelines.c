@@ -210,3 +210,19 @@ TEST(pipelines, null_arguments_are_refused) {
               MTL_INVALID_ARGUMENT, "callback");
   mtl_pipeline_release(NULL);
 }
+
+TEST(pipelines, functions_of_other_stages_are_told) {
+  mtl_library *library = new_library(
+      "struct V { float4 p [[position]]; };\n"
+      "vertex V place(uint i [[vertex_id]]) { return V{float4(i)}; }\n"
+      "[[mesh]] void shape() {}\n"
+      "kernel void k(device float *x [[buffer(0)]]) { x[0] = 1; }\n");
+  CHECK_EQUAL(mtl_library_function_count(library), 1);
+  mtl_function *function = NULL;
+  CHECK_ERROR(mtl_function_create(library, "place", NULL, &function),
+              MTL_UNSUPPORTED, "'place' is a function of the stage 'vertex'");
+  CHECK_ERROR(mtl_function_create(library, "shape", NULL, &function),
+              MTL_UNSUPPORTED, "'shape' is a function of the stage 'mesh'");
+  CHECK_ERROR(mtl_function_create(library, "plac", NULL, &function),
+              MTL_NOT_FOUND, "'plac'");
+}

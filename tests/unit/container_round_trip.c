@@ -90,6 +90,7 @@ static const mtli_code whole = {.language_version = MTL_LANGUAGE_3_1,
                                 .math_mode = MTL_MATH_SAFE,
                                 .debug = true,
                                 .warnings = "a.metal:1:1: warning: \xC3\xA4",
+                                .other_functions = "vertex main0\n",
                                 .kernels = kernels,
                                 .kernel_count = 3,
                                 .constants = constants,
@@ -185,6 +186,7 @@ TEST(container, gives_back_what_was_written) {
   CHECK_EQUAL(code->math_mode, MTL_MATH_SAFE);
   CHECK(code->debug);
   CHECK_TEXT(code->warnings, "a.metal:1:1: warning: \xC3\xA4");
+  CHECK_TEXT(code->other_functions, "vertex main0\n");
   check_kernels(code);
   CHECK_EQUAL(code->constant_count, 2);
   CHECK_TEXT(code->constants[0].info.name, "width");

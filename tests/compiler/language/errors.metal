@@ -88,3 +88,71 @@ kernel void f(device float *x [[buffer(0)]], device int *p [[buffer(1)]]) {
 //--- function_without_a_body_that_nobody_calls
 float nowhere(float x);
 kernel void f(device float *x [[buffer(0)]]) { x[0] = 1; }
+
+//--- ray_tracing_is_unsupported_in_one_error
+#include <metal_stdlib>
+using namespace metal;
+using namespace raytracing;
+// error: 3: 'raytracing' is unsupported: Mettle has no ray tracing
+kernel void k(instance_acceleration_structure a [[buffer(0)]],
+              intersection_function_table<triangle_data> t [[buffer(1)]]) {
+  intersector<triangle_data> i;
+  ray r;
+  auto x = i.intersect(r, a);
+}
+
+//--- headers_of_ray_tracing_and_tensors_are_found_missing
+#include <metal_stdlib>
+#if __has_include(<metal_raytracing>) || __has_include(<metal_tensor>) || \
+    __has_include(<MetalPerformancePrimitives/MetalPerformancePrimitives.h>)
+#error probing says that they are there
+#endif
+kernel void k(device float *out [[buffer(0)]]) { out[0] = 1; }
+// expect: kernel k
+
+//--- a_header_of_tensors_is_unsupported
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+// error: 1: 'MetalPerformancePrimitives' is unsupported: Mettle has no tensors
+kernel void k(mpp::nothing n) {}
+
+//--- mesh_shaders_are_unsupported_in_one_error
+#include <metal_stdlib>
+using namespace metal;
+struct P { float c; };
+[[object]] void o(object_data P &p [[payload]], mesh_grid_properties g) {
+// error: 4: 'object_data' is unsupported: Mettle has no mesh shaders
+  g.set_threadgroups_per_grid(uint3(1));
+}
+using M = metal::mesh<P, P, 3, 1, topology::triangle>;
+
+//--- tile_shaders_are_unsupported_in_one_error
+#include <metal_stdlib>
+using namespace metal;
+struct I { half4 c [[color(0)]]; };
+kernel void t(imageblock<I, imageblock_layout_implicit> b,
+// error: 4: is unsupported: Mettle has no tile shaders
+              ushort2 i [[thread_position_in_threadgroup]]) {
+  I x = b.read(i);
+}
+
+//--- names_of_what_is_unsupported_are_free
+#include <metal_stdlib>
+using namespace metal;
+struct mesh { int interpolation; };
+struct tensor { mesh m; };
+kernel void k(device tensor *topology [[buffer(0)]]) {
+  topology[0].m.interpolation = 1;
+}
+// expect: kernel k
+
+//--- visible_functions_have_one_name_each
+[[visible]] float f(float x) { return x; }
+[[visible]] float f(int x) { return float(x); }
+// error: 2: visible function name 'f' is already used
+// note: 1: the first visible function of that name
+
+//--- functions_that_nobody_could_link_are_errors
+float f(float x);
+extern float g(float x);
+kernel void k(device float *x [[buffer(0)]]) { x[0] = f(x[0]) + g(x[0]); }
+// error: 3: function 'f' is called but nowhere defined

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// frontend_unsupported.cpp: says once, in plain words, what parts of Metal are
+// not here, where clang would list every name that it does not know.
+#include <string>
+
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Lex/Lexer.h"
+#include "compiler/frontend_parts.h"
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace {
+
+constexpr char RayTracing[] = "ray tracing";
+constexpr char MeshShaders[] = "mesh shaders";
+constexpr char TileShaders[] = "tile shaders and no imageblocks";
+constexpr char Tensors[] = "tensors";
+constexpr char IndirectCommands[] = "indirect command buffers";
+constexpr char Graphics[] = "graphics pipelines";
+
+struct Unsupported {
+  const char *Name;
+  const char *What;
+};
+
+// Headers, namespaces and types of Metal's that programs name. What they
+// declare under one of these names themselves is theirs, and no error.
+constexpr Unsupported Names[] = {
+    {"metal_raytracing", RayTracing},
+    {"metal_curves", RayTracing},
+    {"metal_intersection_query", RayTracing},
+    {"raytracing", RayTracing},
+    {"intersector", RayTracing},
+    {"intersection_query", RayTracing},
+    {"intersection_params", RayTracing},
+    {"intersection_function_table", RayTracing},
+    {"intersection_function_buffer_arguments", RayTracing},
+    {"acceleration_structure", RayTracing},
+    {"primitive_acceleration_structure", RayTracing},
+    {"instance_acceleration_structure", RayTracing},
+    {"triangle_data", RayTracing},
+    {"world_space_data", RayTracing},
+    {"ray_data", RayTracing},
+    {"metal_mesh", MeshShaders},
+    {"mesh", MeshShaders},
+    {"mesh_grid_properties", MeshShaders},
+    {"object_data", MeshShaders},
+    {"topology", MeshShaders},
+    {"metal_imageblocks", TileShaders},
+    {"imageblock", TileShaders},
+    {"imageblock_slice", TileShaders},
+    {"imageblock_layout_implicit", TileShaders},
+    {"imageblock_layout_explicit", TileShaders},
+    {"threadgroup_imageblock", TileShaders},
+    {"metal_tensor", Tensors},
+    {"metal_cooperative_tensor", Tensors},
+    {"MetalPerformancePrimitives", Tensors},
+    {"mpp", Tensors},
+    {"tensor", Tensors},
+    {"tensor_handle", Tensors},
+    {"tensor_inline", Tensors},
+    {"tensor_ops", Tensors},
+    {"cooperative_tensor", Tensors},
+    {"metal_command_buffer", IndirectCommands},
+    {"command_buffer", IndirectCommands},
+    {"compute_command", IndirectCommands},
+    {"render_command", IndirectCommands},
+    {"compute_pipeline_state", IndirectCommands},
+    {"render_pipeline_state", IndirectCommands},
+    {"metal_interpolate", Graphics},
+    {"metal_tessellation", Graphics},
+    {"interpolant", Graphics},
+    {"interpolation", Graphics},
+    {"patch_control_point", Graphics},
+};
+
+// Whether Text has 'Name', or 'Name/... of a header in a folder.
+bool quotes(StringRef Text, StringRef Name) {
+  for (size_t At = Text.find(Name); At != StringRef::npos;
+       At = Text.find(Name, At + 1)) {
+    const size_t End = At + Name.size();
+    if (At && Text[At - 1] == '\'' && End < Text.size() &&
+        (Text[End] == '\'' || Text[End] == '/'))
+      return true;
+  }
+  return false;
+}
+
+// The first error that names something of the list is told in words, and is
+// the last that is told.
+class Printer : public TextDiagnosticPrinter {
+ public:
+  using TextDiagnosticPrinter::TextDiagnosticPrinter;
+
+  void HandleDiagnostic(DiagnosticsEngine::Level Level,
+                        const Diagnostic &Info) override {
+    if (IsSilent) return;
+    const Unsupported *Found =
+        Level >= DiagnosticsEngine::Error ? find(Info) : nullptr;
+    if (!Found) {
+      TextDiagnosticPrinter::HandleDiagnostic(Level, Info);
+      return;
+    }
+    const std::string Text = std::string("'") + Found->Name +
+                             "' is unsupported: Mettle has no " + Found->What;
+    TextDiagnosticPrinter::HandleDiagnostic(Level,
+                                            Diagnostic(Info.getDiags(), Text));
+    IsSilent = true;
+  }
+
+ private:
+  static const Unsupported *find(const Diagnostic &Info) {
+    llvm::SmallString<256> Text;
+    Info.FormatDiagnostic(Text);
+    const std::string At = wordAt(Info);
+    for (const Unsupported &Known : Names)
+      if (At == Known.Name || quotes(Text, Known.Name)) return &Known;
+    return nullptr;
+  }
+
+  // The word at which the error stands: not every text has it.
+  static std::string wordAt(const Diagnostic &Info) {
+    if (!Info.hasSourceManager() || Info.getLocation().isInvalid()) return "";
+    const SourceManager &SM = Info.getSourceManager();
+    const SourceLocation Loc = SM.getSpellingLoc(Info.getLocation());
+    bool Invalid = false;
+    const char *Begin = SM.getCharacterData(Loc, &Invalid);
+    if (Invalid) return "";
+    const unsigned Length =
+        Lexer::MeasureTokenLength(Loc, SM, LangOptions());
+    return std::string(Begin, Length);
+  }
+
+  bool IsSilent = false;
+};
+
+}  // namespace
+
+DiagnosticConsumer *mtlc::makeDiagnosticPrinter(llvm::raw_ostream &OS,
+                                                DiagnosticOptions &Options) {
+  return new Printer(OS, &Options);
+}
