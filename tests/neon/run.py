@@ -79,7 +79,7 @@ def run_random(qemu, folder, environment):
     command = [sys.executable, "-B",
                os.path.join(ROOT, "tests", "vectorize", "random_kernels.py"),
                "--build", folder, "--target", "aarch64", "--seed", "3",
-               "--count", str(RANDOM_KERNELS), "--no-reduction",
+               "--count", str(RANDOM_KERNELS), "--grids", "5", "--no-reduction",
                "--prefix", " ".join(qemu)]
     result = subprocess.run(command, capture_output=True, text=True,
                             env=environment, check=False)

@@ -22,6 +22,17 @@ REAL_UNARY = ["floor", "ceil", "rint", "trunc", "round", "fract", "fabs",
               "sqrt", "saturate", "sign", "floor", "fabs", "sqrt", "rint", "exp", "exp2", "log", "log2", "sin", "cos", "tan",
               "tanh", "atan", "asin", "rsqrt", "saturate", "sign", "sinh",
               "cospi", "exp10", "log10", "acosh"]
+# The bits of floats where functions change: infinities, NaN, the smallest and
+# the largest, whole numbers that end an exactness, halves.
+EDGES = ["0x7f800000", "0xff800000", "0x7fc00000", "0x00000001", "0x80000001",
+         "0x007fffff", "0x00800000", "0x7f7fffff", "0xff7fffff", "0x4b000000",
+         "0x4b800001", "0x4f000000", "0xcf000000", "0x4f800000", "0x5f000000",
+         "0x3effffff", "0x3f000001", "0xbf800000", "0x477fe000", "0x33800000",
+         "0x42b17218", "0xc2cff1b5", "0x49742400"]
+RARE_UNARY = ["asinh", "atanh", "cosh", "acos", "sinpi", "tanpi", "fabs", "trunc",
+              "precise::exp", "precise::log", "precise::sin", "precise::sqrt",
+              "fast::exp", "fast::log", "fast::sin", "fast::cos", "fast::tanh",
+              "fast::rsqrt", "precise::rsqrt", "precise::tan", "fast::exp2"]
 
 
 def base_of(kind):
@@ -34,18 +45,27 @@ def size_of(kind):
 
 
 class Variable:
-    def __init__(self, name, kind, constant=False):
+    def __init__(self, name, kind, constant=False, space="thread"):
         self.name, self.kind, self.constant = name, kind, constant
+        self.space = space
 
 
 class Expressions:
     """Makes expressions over self.variables and self.arrays."""
+
+    # Types of variables and of what is compared, inputs, function constants.
+    common, scalars, comparable = COMMON, SCALARS, COMMON + INTEGERS + REALS
+    inputs = ["self", "lane", "index", "at.x", "at.y", "at_group.x", "u.five",
+              "u.three", "u.some[0]", "u.some[1]", "group.x", "simdgroup",
+              "size.x", "u.scale[1]", "count", "u.width"]
+    constants = ["fc_count", "fc_scale", "fc_flag", "MISSING"]
 
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.variables = []
         self.arrays = []  # (name, element kind, length)
         self.prefix = ""  # of the inputs: "" or "in."
+        self.readable = False  # whether threads may look at each other's words
 
     def pick(self, *choices):
         return self.r.choice(choices)
@@ -56,9 +76,9 @@ class Expressions:
     def any_kind(self):
         """A type for a variable: mostly ordinary ones."""
         if self.chance(0.45):
-            return self.pick(*COMMON)
+            return self.pick(*self.common)
         if self.chance(0.55):
-            return self.pick(*SCALARS)
+            return self.pick(*self.scalars)
         if self.chance(0.6):
             return self.pick("float", "uint", "half", "int") + self.pick(*"234")
         return self.pick(*INTEGERS, *REALS) + self.pick(*"234")
@@ -111,6 +131,8 @@ class Expressions:
         if kind == "bool":
             return self.pick("true", "false")
         if kind in REALS:
+            if kind == "float" and self.chance(0.1):
+                return f"as_type<float>({self.pick(*EDGES)}u)"
             value = self.pick(0.5, -1.25, 3.0, 0.0, -0.0, 1.0, 1e4, -7.5, 0.001)
             return f"{kind}({value}f)"
         bits = WIDTHS[kind]
@@ -146,15 +168,16 @@ class Expressions:
         if r < 0.78:
             return self.literal(kind)
         if r < 0.86:
-            name = self.pick("self", "lane", "index", "at.x", "at.y", "at_group.x",
-                             "u.five", "u.three", "u.some[0]", "u.some[1]",
-                             "group.x", "simdgroup", "size.x", "u.scale[1]",
-                             "count", "u.width")
+            name = self.pick(*self.inputs)
             return f"{kind}({p}{name})"
         if r < 0.9:
-            return f"{kind}({self.pick('fc_count', 'fc_scale', 'fc_flag', 'MISSING')})"
-        if r < 0.93:
+            return f"{kind}({self.pick(*self.constants)})"
+        if r < 0.92:
             return f"{kind}(table[{self.index(8)}])"
+        if r < 0.93:
+            return f"{kind}(pairs[{self.index(3)}].{self.pick('low', 'high')}[{self.index(2)}])"
+        if r < (0.97 if self.readable else 0.945):
+            return self.reread(kind)
         return self.load(kind, depth)
 
     def component(self, variable, kind):
@@ -188,7 +211,7 @@ class Expressions:
             a, b = self.expression(kind, depth + 1), self.expression(kind, depth + 1)
             return f"({self.condition(depth + 1)} ? {a} : {b})"
         if self.chance(0.1):
-            other = self.pick(*SCALARS)
+            other = self.pick(*self.scalars)
             return f"{kind}({self.expression(other, depth + 1)})"
         return self.real(kind, depth) if kind in REALS else self.integer(kind, depth)
 
@@ -197,10 +220,10 @@ class Expressions:
         a, b = self.expression(kind, depth + 1), self.expression(kind, depth + 1)
         if r < 0.55:
             op = self.pick(*"+-*&|^+-*", "<<", ">>", "/", "%")
-            return f"{kind}({a} {op} {b})"
+            return f"{kind}({self.operation(a, op, b)})"
         if r < 0.63:
             other = self.expression(self.pick(*INTEGERS), depth + 1)
-            return f"{kind}({a} {self.pick(*'+-*&|^/%')} {other})"
+            return f"{kind}({self.operation(a, self.pick(*'+-*&|^/%'), other)})"
         if r < 0.7:
             return f"{kind}({self.pick('-', '~', '!')}{a})"
         if r < 0.8:
@@ -220,6 +243,9 @@ class Expressions:
         if "uint" in text or WIDTHS[kind] < 64:
             return f"{kind}({text})"
         return f"{kind}({a} + {text})"
+
+    def operation(self, a, op, b):
+        return f"{a} {op} {b}"
 
     def bits(self, kind, depth):
         """The bits of a value of another type."""
@@ -245,7 +271,8 @@ class Expressions:
         f, g = ((a, b) if kind == "float" or kind == "half" and self.chance(0.5)
                 else (f"float({a})", f"float({b})"))
         if r < 0.8:
-            return f"{kind}({self.pick(*REAL_UNARY)}({f}))"
+            names = RARE_UNARY if self.chance(0.2) and kind == "float" else REAL_UNARY
+            return f"{kind}({self.pick(*names)}({f}))"
         c = "half(2.5f)" if f == a and kind == "half" else "2.5f"
         return f"{kind}(" + self.pick(
             f"fma({f}, {g}, {c})", f"fmin({f}, {g})", f"fmax({f}, {g})",
@@ -255,11 +282,17 @@ class Expressions:
             f"pow({f}, {c})", f"powr(fabs({f}), {c})", f"atan2({f}, {g})",
             f"ldexp({f}, int({self.expression('int', 3)} & 15))",
             f"select({f}, {g}, {self.condition(depth + 1)})",
+            f"smoothstep({f}, {g}, {c})", f"fdim({f}, {g})",
+            f"median3({f}, {g}, {c})", f"nextafter({f}, {g})",
+            f"pow({f}, {g})", f"fmax3({f}, {g}, {c})",
+            f"sincos_sum(float({f}))", f"float(ilogb({f}))",
+            f"cross({self.vector('float3', 3)}, {self.vector('float3', 3)}).y",
+            f"distance({self.vector('float4', 3)}, {self.vector('float4', 3)})",
             f"dot({self.vector('float3', 3)}, {self.vector('float3', 3)})",
             f"length({self.vector('float2', 3)})") + ")"
 
     def comparison(self, depth):
-        kind = self.pick(*COMMON, *INTEGERS, *REALS)
+        kind = self.pick(*self.comparable)
         return (f"({self.expression(kind, depth + 1)} "
                 f"{self.pick('<', '==', '>', '!=', '<=', '>=')} "
                 f"{self.expression(kind, depth + 1)})")
@@ -282,6 +315,9 @@ class Expressions:
         if r < 0.81:
             return (f"{self.pick('isnan', 'isinf', 'isfinite')}"
                     f"({self.expression('float', depth + 1)})")
+        if r < 0.83:
+            return (f"{self.pick('signbit', 'isnormal')}"
+                    f"(clean({self.expression('float', depth + 1)}))")
         if r < 0.85:
             return f"!({self.condition(depth + 1)})"
         return (f"({self.condition(depth + 1)} {self.pick('&&', '||', '!=')} "

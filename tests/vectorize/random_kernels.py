@@ -5,7 +5,7 @@ tier 0, bit for bit, over many grids (run_random.c). A kernel that fails is made
 smaller, statement by statement and expression by expression, and printed.
 
   random_kernels.py [--seed N] [--count N] [--target TARGET]... [--jobs N]
-                    [--prefix COMMAND] [--keep FOLDER]
+                    [--prefix COMMAND] [--keep FOLDER] [--grids N] [--integers]
 
   --seed     another seed, other kernels; the same seed, the same kernels
   --count    kernels; 96 take about half a minute on two cores
@@ -16,6 +16,9 @@ smaller, statement by statement and expression by expression, and printed.
   --jobs     processes; as many as processors without it
   --prefix   a command that runs the program, such as an emulator
   --keep     writes failing kernels, made small, into this folder
+  --grids    as METTLE_RANDOM_GRIDS: each kernel on so many of the grids
+  --integers kernels that are C++ as well, of integers alone: both tiers must
+             leave what the host's compiler (CXX, or c++) says
 
 A long run: tests/vectorize/random_kernels.py --count 20000 --seed 7. It finds
 the programs in METTLE_BUILD_DIR, or build/. Last line: N passed, N failed."""
@@ -31,11 +34,32 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
-from random_source import Block, Program, math_mode, source_of  # noqa: E402
+from random_features import Block  # noqa: E402
+from random_integers import FUNCTIONS, IntegerMaker, host_source  # noqa: E402
+from random_source import Maker, Program, math_mode, source_of  # noqa: E402
 
 BATCH = 12  # kernels in a source: one library, then one by one
 SECONDS = 240  # for a batch, under load
 ONE_SECONDS = 40
+
+
+def host_verdicts(folder, name, programs):
+    """{kernel: hash}, by the host's compiler; None if it refuses."""
+    source = os.path.join(folder, name + ".cpp")
+    with open(source, "w", encoding="ascii") as file:
+        file.write(host_source(programs))
+    built = subprocess.run(
+        [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-fwrapv", "-w",
+         "-fno-strict-aliasing", "-o", source + ".run", source],
+        capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        print(built.stderr[:2000], flush=True)
+        return None
+    ran = subprocess.run([source + ".run"], capture_output=True, text=True,
+                         timeout=ONE_SECONDS, check=False)
+    os.remove(source)
+    os.remove(source + ".run")
+    return dict(line.split() for line in ran.stdout.splitlines())
 
 
 class Runner:
@@ -71,7 +95,7 @@ class Runner:
 
 def write(path, programs, mode):
     with open(path, "w", encoding="ascii") as file:
-        file.write(source_of(programs, mode))
+        file.write(source_of(programs, mode, FUNCTIONS))
 
 
 def is_good(verdict):
@@ -193,7 +217,21 @@ class Campaign:
                         first[1].split()[0] != verdict[1].split()[0]):
                     merged[kernel] = "targets", f"{target}: other bits"
         os.remove(path)
+        if self.options.integers:
+            self.ask_host(programs, name, merged)
         return merged
+
+    def ask_host(self, programs, name, merged):
+        """Turns a good verdict into "host" where the host has other bits."""
+        wanted = host_verdicts(self.folder, name, programs)
+        for program in programs:
+            verdict = merged.get(program.name)
+            if not verdict or not is_good(verdict):
+                continue
+            if wanted is None:
+                merged[program.name] = "refused", "by the host's compiler"
+            elif wanted.get(program.name) != verdict[1].split()[0]:
+                merged[program.name] = "host", "other bits than both tiers"
 
     def failing(self, mode, verdict):
         def test(program):
@@ -209,7 +247,7 @@ class Campaign:
         print(f"{program.name}: {verdict[0]} {verdict[1]}", flush=True)
         if not self.options.no_reduction:
             program = reduced(program, self.failing(mode, verdict))
-        text = source_of([program], mode)
+        text = source_of([program], mode, FUNCTIONS)
         if self.options.keep:
             write(os.path.join(self.options.keep, program.name + ".metal"),
                   [program], mode)
@@ -219,7 +257,8 @@ class Campaign:
         """Returns (passed, failed, serial) of a batch."""
         seed = self.options.seed * 1000003 + first
         mode = math_mode(seed // BATCH)
-        programs = [Program.random(seed + i, f"{self.options.seed}_{first + i}")
+        maker = IntegerMaker if self.options.integers else Maker
+        programs = [Program.random(seed + i, f"{self.options.seed}_{first + i}", maker)
                     for i in range(size)]
         verdicts = self.verdicts(programs, mode, f"random{first}", SECONDS)
         passed = failed = serial = 0
@@ -260,11 +299,15 @@ def parse_options():
                         default=len(os.sched_getaffinity(0)))
     parser.add_argument("--keep")
     parser.add_argument("--prefix", default="")
+    parser.add_argument("--grids", type=int)
+    parser.add_argument("--integers", action="store_true")
     parser.add_argument("--no-reduction", action="store_true")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     options.targets = options.targets or [""]
     options.prefix = options.prefix.split()
+    if options.grids:
+        os.environ["METTLE_RANDOM_GRIDS"] = str(options.grids)
     return options
 
 

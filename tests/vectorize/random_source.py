@@ -11,12 +11,9 @@ are not active are not looked at.
 A tree: a Block is a list of statements; a statement is a list of lines (str)
 and Blocks."""
 
-from random_expressions import (COMMON, INTEGERS, REALS, SCALARS, Expressions,
-                                Variable, base_of, size_of)
-
-
-class Block(list):
-    pass
+from random_expressions import (INTEGERS, REALS, Expressions, Variable, base_of,
+                                size_of)
+from random_features import Block, Features
 
 
 PRELUDE = """#include <metal_stdlib>
@@ -28,6 +25,8 @@ struct uniforms {
   float scale[4];
 };
 constant uint table[8] = {7u, 0u, 0x80000000u, 3u, 0xffffu, 12u, 1u, 99u};
+struct pair { ushort low[2]; int high[2]; };
+constant pair pairs[3] = {{{1, 2}, {-3, 4}}, {{65535, 0}, {7}}, {{9, 8}, {0x7fffffff, -1}}};
 constant uint fc_count [[function_constant(0)]];
 constant uint fc_missing [[function_constant(1)]];
 constant float fc_scale [[function_constant(2)]];
@@ -103,6 +102,34 @@ template <typename T, int N> T total(thread const T (&a)[N], uint from) {
   for (uint i = from % N; i < uint(N); ++i) { sum = T(sum + a[i]); }
   return sum;
 }
+uint exchanged_near(threadgroup uint *held, uint index, uint count, uint mine,
+                    uint other) {
+  const uint first = index & ~31u, there = min(32u, count - first);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  held[index] = mine;
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  return held[first + other % there];
+}
+template <typename T> void exchange_values(thread T &a, thread T &b) {
+  const T kept = a;
+  a = b;
+  b = kept;
+}
+template <typename T>
+bool order_values(thread T *a, thread T *b, uint rounds) {
+  for (uint i = 0; i < rounds; ++i) {
+    if (*a < *b) { return false; }
+    exchange_values(*a, *b);
+    *b = T(*b + T(i));
+  }
+  return true;
+}
+uint climbed(uint n, thread uint &acc) {
+  acc = acc * 31u + n;
+  if (n == 0u) { return acc; }
+  return (n & 1u) ? climbed(n >> 1, acc) : climbed(n - 1u, acc) ^ n;
+}
+float sincos_sum(float v) { float c; const float s = sincos(v, c); return s - c; }
 uint twist0(uint v) { return v * 3u + 1u; }
 uint twist1(uint v) { uint r = v; for (uint i = 0; i < (v & 3u); ++i) { r ^= r >> 3; } return r; }
 uint twist2(uint v) { if (v & 1u) { return v / 3u; } return ~v; }
@@ -133,22 +160,30 @@ class Place:
         self.depth, self.uniform = depth, uniform
         self.can_break, self.can_continue = can_break, can_continue
         self.result = result  # what `return` takes; None in kernels
+        self.steady = False  # in a loop that a whole threadgroup goes through
 
     def inside(self, uniform, can_break=None, can_continue=None):
-        return Place(self.depth + 1, self.uniform and uniform,
-                     self.can_break if can_break is None else can_break,
-                     self.can_continue if can_continue is None else can_continue,
-                     self.result)
+        inner = Place(self.depth + 1, self.uniform and uniform,
+                      self.can_break if can_break is None else can_break,
+                      self.can_continue if can_continue is None else can_continue,
+                      self.result)
+        inner.steady = self.steady and inner.uniform
+        return inner
 
 
-class Maker(Expressions):
+class Maker(Features, Expressions):
     """Makes the functions of one kernel."""
+
+    # Types of arrays' elements, and of the one in the struct.
+    elements = ["uint", "float", "half", "float4", "uchar", "ulong", "int", "short3"]
+    listed, first = "float", ["uint", "float", "int"]
 
     def __init__(self, seed, name):
         super().__init__(seed)
         self.serial = 0
         self.in_middle = 0  # of loops that are entered in the middle
         self.helpers = []  # (name, result, [kinds])
+        self.declared = set()  # names of structs that there are
         self.structs = []
         self.whole = self.chance(0.15)
         self.barriers = self.chance(0.35)
@@ -198,11 +233,11 @@ class Maker(Expressions):
     def store(self):
         p, r = self.prefix, self.r.random()
         if r < 0.3:
-            kind = self.pick(*COMMON)
+            kind = self.pick(*self.common)
             return f"{p}out[16 * {p}self + ({self.index(16)})] = bits({self.expression(kind)});"
         if r < 0.5:
             return (f"{p}out[16384 + ({self.index(16)}) * {p}u.threads + {p}self]"
-                    f" {self.pick('=', '+=', '^=')} bits({self.expression('float')});")
+                    f" {self.pick('=', '+=', '^=')} bits({self.expression(self.pick(*self.common))});")
         if r < 0.6:
             kind = self.pick("ushort", "short", "half")
             return (f"((device {kind} *){p}out)[81920 + ({self.index(8)}) * "
@@ -272,8 +307,9 @@ class Maker(Expressions):
             return (f"atomic_fetch_{op}_explicit({p}shared + {word} + ({self.index(8)}), "
                     f"{self.expression('uint', 2)}, memory_order_relaxed);")
         if r < 0.5:  # a ticket: which ones are taken, no order changes
-            return (f"atomic_fetch_xor_explicit({p}shared + 8 + {self.r.randrange(8)}, "
-                    f"twist1(atomic_fetch_add_explicit({p}shared + {self.r.randrange(8)}, 1u, "
+            i = self.r.randrange(8)
+            return (f"atomic_fetch_xor_explicit({p}shared + 8 + {i}, "
+                    f"twist1(atomic_fetch_add_explicit({p}shared + {i}, 1u, "
                     "memory_order_relaxed) * 77u), memory_order_relaxed);")
         kind = self.pick("uint", "int", "float")
         own = f"(device atomic_{kind} *)({p}out + 16 * {p}self + ({self.index(16)}))"
@@ -310,6 +346,7 @@ class Maker(Expressions):
                              not uniform or not place.uniform)
         if self.barriers and place.uniform and uniform:
             inner.can_break = inner.can_continue = False
+            inner.steady = True
         counter = Variable(k, "uint", constant=True)
         body = self.block(inner, counter)
         r = self.r.random()
@@ -344,6 +381,7 @@ class Maker(Expressions):
     def switch(self, place):
         lines = [f"switch (3 & {self.expression(self.pick('uint', 'int', 'uchar'), 1)}) {{"]
         inner = place.inside(False, True)
+        inner.steady = False
         for value in range(self.r.randrange(2, 5)):
             lines += [f"case {value}:", self.block(inner)]
             if self.chance(0.7):
@@ -409,7 +447,8 @@ class Maker(Expressions):
     def call(self):
         p = self.prefix
         name, result, kinds = self.r.choice(self.helpers)
-        plain = [v for v in self.variables if not v.constant and v.kind == kinds[-1]]
+        plain = [v for v in self.variables if not v.constant and
+                 v.kind == kinds[-1] and v.space == "thread"]
         if not plain:
             return self.store()
         given = [self.expression(k, 2) for k in kinds[:-1]]
@@ -464,6 +503,10 @@ class Maker(Expressions):
             return [self.declaration()]
         if r < 0.52:
             return [self.odd()]
+        if r < 0.57:
+            return self.feature(place)
+        if r < 0.58 and place.steady:
+            return [f"if ({self.uniform_condition()}) {self.pick('break', 'continue')};"]
         if r < 0.64:
             return self.branch(place)
         if r < 0.75:
@@ -505,25 +548,26 @@ class Maker(Expressions):
         """Declares variables and arrays. Lines are statements of their own."""
         lines = Block()
         for i in range(count):
-            kind = self.any_kind() if i > 2 else ["uint", "float", "int"][i]
+            kind = self.any_kind() if i > 2 else self.first[i]
             name = f"v{i}"
             lines.append([f"{kind} {name} = {self.expression(kind, 2)};"])
             self.variables.append(Variable(name, kind))
         for i in range(self.r.randrange(3)):
-            kind = self.pick("uint", "float", "half", "float4", "uchar", "ulong",
-                             "int", "short3")
+            kind = self.pick(*self.elements)
             length = self.pick(3, 4, 5, 8, 17)
             values = ", ".join(self.literal(base_of(kind)) for _ in range(min(length, 4)))
             if size_of(kind) > 1:
                 values = ", ".join(f"{kind}({v})" for v in values.split(", "))
             lines.append([f"{kind} a{i}[{length}] = {{{values}}};"])
             self.arrays.append((f"a{i}", kind, length))
+        self.declared.clear()
         if self.chance(0.35):
+            self.declared.add("w")
             lines.append([f"parts_{self.name} s = {{}}, w[3] = {{}};"])
             for text in ("s", f"w[{self.index(3)}]"):
                 for member, kind in self.structs:
                     self.variables.append(Variable(f"{text}.{member}", kind))
-            self.arrays += [("s.list", "float", 4), ("w[1].list", "float", 4)]
+            self.arrays += [("s.list", self.listed, 4), ("w[1].list", self.listed, 4)]
         return lines
 
     def helper(self):
@@ -551,7 +595,7 @@ class Maker(Expressions):
                         for i in range(self.r.randrange(2, 5))]
         members = "".join(f"  {k} {m};\n" for m, k in self.structs)
         sums = " ^ ".join(f"bits({m})" for m, _ in self.structs)
-        return (f"struct parts_{self.name} {{\n{members}  float list[4];\n"
+        return (f"struct parts_{self.name} {{\n{members}  {self.listed} list[4];\n"
                 f"  uint digest() const {{ return {sums} ^ bits(list[1]); }}\n}};\n")
 
     def functions(self):
@@ -559,10 +603,10 @@ class Maker(Expressions):
         made = [self.helper() for _ in range(self.pick(0, 0, 0, 1, 1, 2))]
         self.variables, self.arrays = [], []
         self.prefix = self.pick("", "in.")
-        body = self.pool(self.r.randrange(4, 9))
+        body = self.pool(self.r.randrange(4, 9)) + self.own_memory()
         body += [self.statement(Place()) for _ in range(self.r.randrange(2, 8))]
         p = self.prefix
-        for i, v in enumerate(self.variables[:14]):
+        for i, v in enumerate(self.variables[-14:]):
             body.append([f"{p}out[16 * {p}self + {i}] ^= bits({v.name});"])
         for i, (name, kind, length) in enumerate(self.arrays):
             body.append([f"{p}out[16 * {p}self + {14 + i % 2}] += bits({name}[{self.index(length)}]);"])
@@ -604,8 +648,8 @@ class Program:
         self.record, self.functions, self.name = record, functions, name
 
     @staticmethod
-    def random(seed, name):
-        maker = Maker(seed, name)
+    def random(seed, name, kind=Maker):
+        maker = kind(seed, name)
         record = maker.record()
         return Program(record, maker.functions(), maker.name)
 
@@ -617,5 +661,5 @@ def math_mode(seed):
     return ("fast", "safe", "relaxed")[seed % 3]
 
 
-def source_of(programs, mode):
-    return f"// math: {mode}\n{PRELUDE}\n" + "\n".join(p.text() for p in programs)
+def source_of(programs, mode, more=""):
+    return f"// math: {mode}\n{PRELUDE}{more}\n" + "\n".join(p.text() for p in programs)

@@ -10,51 +10,30 @@
 //   serial   the same, and the vectoriser stood back: TEXT has the reason too
 //   differs  TEXT says where first
 //   fails    TEXT is the error of the compiler or of the command buffer
-//   hangs    T1 did not end in 20 s where T0 had; nothing comes after it
+//   hangs    T1 did not end in 20 s of processor time where T0 had; nothing
+//            comes after it
 //   endless  T0 did not end
 //
 // A kernel's first parameters are those of random_source.py. Kernels with
 // "whole" in their name run on grids of whole simdgroups only. A file's first
-// line names the math mode: "// math: fast".
+// line names the math mode: "// math: fast". METTLE_RANDOM_GRIDS=N takes N of the
+// grids for each kernel, others for the next: code for fewer threadgroups, which
+// is what takes the time.
 #include <mettle/mettle.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include "random_memory.h"
+
 enum {
-  TIER_SECONDS = 20,
-  INPUT_WORDS = 1 << 12,
-  OUTPUT_WORDS = 1 << 16,
-  SHARED_WORDS = 64,
-  UNIFORM_WORDS = 16,
-  THREADGROUP_BYTES = 1024,
+  TIER_SECONDS = 20,    // of processors
+  SLEEP_SECONDS = 300,  // whatever the machine is busy with
   INPUTS = 3,
 };
-
-typedef struct shape {
-  mtl_size grid, group;
-  bool whole;  // simdgroups alone
-} shape;
-
-static const shape shapes[] = {
-    {{256, 1, 1}, {64, 1, 1}, true},   // whole simdgroups
-    {{64, 8, 1}, {32, 4, 1}, true},    // rows of 32
-    {{24, 16, 1}, {8, 8, 1}, true},    // rows of 8
-    {{32, 32, 1}, {16, 16, 1}, true},  // rows of 16
-    {{300, 1, 1}, {128, 1, 1}, false},  // a last threadgroup cut off
-    {{77, 1, 1}, {77, 1, 1}, false},    // a last simdgroup cut off
-    {{5, 1, 1}, {32, 1, 1}, false},     // less than a simdgroup
-    {{100, 1, 1}, {50, 1, 1}, false},   // rows that do not fill simdgroups
-    {{70, 9, 1}, {32, 4, 1}, false},    // rows of 32 with uneven edges
-    {{29, 13, 1}, {8, 8, 1}, false},    // rows of 8 with uneven edges
-    {{12, 10, 3}, {4, 4, 2}, false},    // rows of 4, three dimensions
-    {{15, 14, 2}, {5, 7, 1}, false},    // odd rows
-    {{1, 70, 1}, {1, 70, 1}, false},    // a column
-    {{2, 33, 3}, {2, 3, 3}, false},     // rows of 2
-};
-enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
 typedef struct memory {
   uint32_t output[OUTPUT_WORDS];
@@ -77,42 +56,8 @@ static void must(mtl_status status) {
   }
 }
 
-static uint32_t next_random(uint32_t *state) {
-  *state ^= *state << 13;
-  *state ^= *state >> 17;
-  *state ^= *state << 5;
-  return *state;
-}
-
-// Floats in [-2, 2); small integers among large ones; bytes.
-static void fill_inputs(bench *b) {
-  uint32_t state = 2463534242u;
-  float *x = mtl_buffer_contents(b->inputs[0]);
-  uint32_t *n = mtl_buffer_contents(b->inputs[1]);
-  uint32_t *bytes = mtl_buffer_contents(b->inputs[2]);
-  for (uint32_t i = 0; i < INPUT_WORDS; i++) {
-    x[i] = (float)(int32_t)next_random(&state) / 1073741824.0f;
-    const uint32_t any = next_random(&state);
-    n[i] = any % 3 ? any >> 22 : any;
-    bytes[i] = next_random(&state);
-  }
-}
-
-static void fill(bench *b, const shape *s) {
-  uint32_t *output = mtl_buffer_contents(b->output);
-  uint32_t *shared = mtl_buffer_contents(b->shared);
-  for (uint32_t i = 0; i < OUTPUT_WORDS; i++) {
-    output[i] = i * 2654435761u >> 12;
-  }
-  for (uint32_t i = 0; i < SHARED_WORDS; i++) {
-    shared[i] = i < 16 ? 0 : i * 77;
-  }
-  const float scales[4] = {0.5f, -3.0f, 1e-3f, 7.0f};
-  const uint32_t uniforms[12] = {
-      s->grid.x * s->grid.y * s->grid.z, s->grid.x, 5, 3, 0x80000000u, 17, 0,
-      0xffffffffu};
-  memcpy(b->uniforms, uniforms, sizeof uniforms);
-  memcpy(b->uniforms + 8, scales, sizeof scales);
+static mtl_size size_of(const uint32_t threads[3]) {
+  return (mtl_size){threads[0], threads[1], threads[2]};
 }
 
 static mtl_status record(bench *b, const shape *s, mtl_pipeline *pipeline,
@@ -131,7 +76,8 @@ static mtl_status record(bench *b, const shape *s, mtl_pipeline *pipeline,
   mtl_compute_encoder_set_buffer(encoder, b->shared, 0, 4);
   mtl_compute_encoder_set_bytes(encoder, b->uniforms, sizeof b->uniforms, 5);
   mtl_compute_encoder_set_threadgroup_memory(encoder, THREADGROUP_BYTES, 0);
-  mtl_compute_encoder_dispatch_threads(encoder, s->grid, s->group);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(s->grid),
+                                       size_of(s->group));
   const mtl_status ended = mtl_compute_encoder_end(encoder);
   mtl_compute_encoder_release(encoder);
   return ended;
@@ -139,7 +85,8 @@ static mtl_status record(bench *b, const shape *s, mtl_pipeline *pipeline,
 
 static mtl_status run(bench *b, const shape *s, mtl_pipeline *pipeline,
                       memory *out) {
-  fill(b, s);
+  fill(s, mtl_buffer_contents(b->output), mtl_buffer_contents(b->shared),
+       b->uniforms);
   mtl_command_buffer *commands = NULL;
   must(mtl_command_buffer_create(b->queue, NULL, &commands));
   mtl_status status = record(b, s, pipeline, commands);
@@ -153,19 +100,6 @@ static mtl_status run(bench *b, const shape *s, mtl_pipeline *pipeline,
   memcpy(out->output, mtl_buffer_contents(b->output), sizeof out->output);
   memcpy(out->shared, mtl_buffer_contents(b->shared), sizeof out->shared);
   return status;
-}
-
-static uint64_t hash(uint64_t state, const memory *m) {
-  const uint32_t *words = m->output;
-  for (size_t i = 0; i < OUTPUT_WORDS; i++) {
-    state = (state ^ words[i]) * 0x9e3779b97f4a7c15u;
-    state ^= state >> 29;
-  }
-  for (size_t i = 0; i < SHARED_WORDS; i++) {
-    state = (state ^ m->shared[i]) * 0x9e3779b97f4a7c15u;
-    state ^= state >> 29;
-  }
-  return state;
 }
 
 // Prints one line; newlines in text become spaces.
@@ -188,12 +122,19 @@ static void alarm_rings(int signal) {
   _exit(0);
 }
 
+static void set_clocks(time_t processor, time_t wall) {
+  setitimer(ITIMER_PROF,
+            &(struct itimerval){.it_value = {.tv_sec = processor}}, NULL);
+  setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_sec = wall}},
+            NULL);
+}
+
 // Gives the tier that runs next its time.
 static void set_alarm(const bench *b, const char *kernel, const char *verdict) {
-  alarm(0);
+  set_clocks(0, 0);
   snprintf(alarm_line, sizeof alarm_line, "%s %s %s -\n", b->file, kernel,
            verdict);
-  alarm(TIER_SECONDS);
+  set_clocks(TIER_SECONDS, SLEEP_SECONDS);
 }
 
 static bool same(const bench *b, const char *kernel, const shape *s,
@@ -207,8 +148,8 @@ static bool same(const bench *b, const char *kernel, const shape *s,
       snprintf(text, sizeof text,
                "grid %u %u %u, group %u %u %u: %s word %zu: tier 0 has %08x, "
                "tier 1 %08x",
-               s->grid.x, s->grid.y, s->grid.z, s->group.x, s->group.y,
-               s->group.z, out ? "output" : "shared",
+               s->grid[0], s->grid[1], s->grid[2], s->group[0], s->group[1],
+               s->group[2], out ? "output" : "shared",
                out ? i : i - OUTPUT_WORDS, want, got);
       tell(b, kernel, "differs", text);
       return false;
@@ -244,7 +185,7 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
   static memory expected, actual;
   uint64_t state = 1;
   for (uint32_t i = 0; i < SHAPE_COUNT; i++) {
-    if (strstr(kernel, "whole") && !shapes[i].whole) {
+    if (!is_wanted(kernel, i)) {
       continue;
     }
     set_alarm(b, kernel, "endless");
@@ -253,7 +194,7 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
       set_alarm(b, kernel, "hangs");
       status = run(b, &shapes[i], t1, &actual);
     }
-    alarm(0);
+    set_clocks(0, 0);
     if (status != MTL_OK) {
       tell(b, kernel, "fails", mtl_last_error());
       return;
@@ -261,7 +202,7 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
     if (!same(b, kernel, &shapes[i], &expected, &actual)) {
       return;
     }
-    state = hash(state, &actual);
+    state = hash(state, actual.output, actual.shared);
   }
   const char *report = mtl_pipeline_report(t1);
   const bool vectorised = strstr(report, "vectorised for");
@@ -329,6 +270,7 @@ static mtl_buffer *buffer_of(bench *b, uint32_t words) {
 int main(int count, char **arguments) {
   bench b = {0};
   signal(SIGALRM, alarm_rings);
+  signal(SIGPROF, alarm_rings);
   must(mtl_device_by_name("cpu", &b.device));
   must(mtl_queue_create(b.device, NULL, &b.queue));
   for (int i = 0; i < INPUTS; i++) {
@@ -336,7 +278,9 @@ int main(int count, char **arguments) {
   }
   b.output = buffer_of(&b, OUTPUT_WORDS);
   b.shared = buffer_of(&b, SHARED_WORDS);
-  fill_inputs(&b);
+  fill_inputs(mtl_buffer_contents(b.inputs[0]),
+              mtl_buffer_contents(b.inputs[1]),
+              mtl_buffer_contents(b.inputs[2]));
   for (int i = 1; i < count; i++) {
     check_file(&b, arguments[i]);
   }
