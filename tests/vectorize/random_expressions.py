@@ -98,13 +98,46 @@ class Expressions:
         if r < 0.5:
             return f"{p}lane % {limit}u"
         e = self.expression("uint", depth + 1)
+        if self.chance(0.3):
+            e = f"uint({self.regular(1)})"
         if limit & (limit - 1) == 0:
             return f"{e} & {limit - 1}u"
         return f"{e} % {limit}u"
 
+    def regular(self, depth=0):
+        """A number that rises from thread to thread, or parts of one."""
+        p, r = self.prefix, self.r.random()
+        if depth > 2 or r < 0.1:
+            text = p + self.pick("lane", "lane", "index", "at.x", "self", "at.y",
+                                 "at_group.x", "at_group.y", "simdgroup", "size.x")
+            return f"int({text})" if self.chance(0.15) else text
+        a, power = self.regular(depth + 1), self.r.randrange(1, 6)
+        if r < 0.75:
+            ones = (1 << self.r.randrange(1, 6)) - 1
+            return f"({a} " + self.pick(
+                f"* {self.pick(2, 3, 4, 8, 12, 16, 64)}", f"<< {power}",
+                f">> {power}", f"/ {self.pick(2, 4, 8, 16, 3)}",
+                f"% {self.pick(2, 4, 8, 16, 32, 64, 12)}",
+                f"& {ones << self.r.randrange(5)}", f"& ~{(1 << power) - 1}",
+                f"+ {self.pick(1, 2, 3, 4, 8, 32, 64)}", f"- {self.pick(1, 4, 16)}",
+                f"^ {self.pick(1, 2, 3, 4, 8, 31)}", f"| {self.pick(1, 4, 32)}",
+                f"+ {p}u.{self.pick('five', 'three', 'width')}",
+                f"* {p}u.{self.pick('five', 'width')}", f"+ {p}group.x * 64") + ")"
+        if r < 0.8:
+            return f"{self.pick('uint', 'ushort', 'ulong', 'int', 'uchar')}({a})"
+        if r < 0.85:
+            return f"({self.pick(63, 5, 0)} - {a})"
+        if r < 0.9:
+            b = self.regular(depth + 1)
+            return f"({self.condition(3)} ? uint({a}) : uint({b}))"
+        return f"({a} {self.pick(*'+++-^|')} {self.regular(depth + 1)})"
+
     def place(self, limit, depth):
         """An index into an input of limit elements, at least 4096."""
         p, r = self.prefix, self.r.random()
+        if self.chance(0.2):
+            return self.pick(f"{self.regular()} & {limit - 1}",
+                             f"uint({self.regular()}) % {limit}u")
         if r < 0.15:
             return f"{p}self"
         if r < 0.25:

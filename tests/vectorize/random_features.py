@@ -118,6 +118,21 @@ class Features:
                 f"{p}out + 16384 + ({self.index(16)}) * {p}u.threads + {p}self",
                 f"{p}out + 16384 + {self.r.randrange(16)}u * {p}u.threads + {p}self"]
 
+    def regular_loads(self):
+        """Elements at places that rise in some way from thread to thread."""
+        p, t = self.prefix, self.fresh("t")
+        loads = []
+        for _ in range(self.r.randrange(1, 5)):
+            kind, limit = self.pick(("int", 4096), ("int", 4096), ("uchar", 16384),
+                                    ("ushort", 8192), ("ulong", 2048))
+            base = f"{p}n" if kind == "int" else f"((device const {kind} *){p}bytes)"
+            loads.append(f"{t} = {t} * 31u + uint({base}[uint({self.regular()}) & "
+                         f"{limit - 1}u]);")
+        own = f"{p}out[16 * {p}self + ({self.regular(1)} & 15)]"
+        return (f"{{ uint {t} = 0; {' '.join(loads)} "
+                + self.result_variable().replace("@", t)
+                + self.pick("", f" {own} = {t};", f" {own} ^= {t};") + " }")
+
     def device_pointer(self):
         p, q = self.prefix, self.fresh("q")
         a, b, c = self.device_places()
@@ -419,13 +434,56 @@ class Features:
                 "@", f"{room}[{p}simdgroup][({self.expression('uint', 2)}) & 127u]")]]
         return Block(lines)
 
+    def tile_product(self):
+        """A block of a matrix product, several tiles a simdgroup."""
+        p, m, k = self.prefix, self.fresh("m"), self.fresh("k")
+        rows, columns = self.pick((2, 2), (4, 4), (1, 4), (3, 2), (4, 8))
+        kind, staged = self.pick("float", "float", "half"), self.chance(0.4)
+        tile, stride = f"simdgroup_matrix<{kind}, 8, 8>", self.pick("64u", "40u", "33u")
+        base = f"{p}x" if kind == "float" else f"(device const half *){p}bytes"
+        end = self.pick("4u", "3u", f"{p}u.three", f"({p}group.x & 3u)")
+        row = self.pick("0u", f"8u * {p}simdgroup", f"{p}group.y * 8u")
+        a = f"{base} + (({row} + 8u * i) * {stride} + 8u * {k} & 1023u)"
+        b = f"{base} + (8u * {k} * {stride} + 8u * j & 2047u)"
+        if staged:
+            room = self.fresh("room")
+            b = f"&{room}[8u * j & 63u]"
+        loads = [f"for (uint i = 0; i < {rows}u; ++i) {{ simdgroup_load({m}a[i], {a}, {stride}"
+                 f"{self.pick('', '', ', ulong2(0), true')}); }}",
+                 f"for (uint j = 0; j < {columns}u; ++j) {{ simdgroup_load({m}b[j], {b}, "
+                 f"{'16u' if staged else stride}{self.pick('', '', ', ulong2(0), true')}); }}"]
+        products = (f"for (uint i = 0; i < {rows}u; ++i) {{ for (uint j = 0; j < {columns}u; ++j) "
+                    f"{{ simdgroup_multiply_accumulate({m}c[i][j], {m}a[i], {m}b[j], {m}c[i][j]); }} }}")
+        body = Block([[text] for text in loads] + [[products]])
+        if staged:
+            body = Block([[FENCE], [f"for (uint i = {p}index; i < 256u; i += {p}count) {{ "
+                                    f"{room}[i] = clean({kind}({self.expression(kind, 2)})); }}"],
+                          [FENCE]] + body)
+        if self.chance(0.3):
+            body.append([f"{m}c[0][0].thread_elements()[1] {self.pick('=', '+=')} "
+                         f"clean({self.expression('float', 2)});"])
+        if self.chance(0.3):
+            body = Block([[f"if ({self.uniform_condition()})", Block(body)]])
+        lines = Block([
+            [f"{tile} {m}a[{rows}], {m}b[{columns}];"],
+            [f"simdgroup_float8x8 {m}c[{rows}][{columns}];"],
+            [f"for (uint i = 0; i < {rows}u; ++i) {{ for (uint j = 0; j < {columns}u; ++j) {{ "
+             f"{m}c[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(float(i)); }} }}"],
+            [f"for (uint {k} = 0; {k} < {end}; ++{k})", body]])
+        if staged:
+            lines.insert(0, [f"threadgroup {kind} {room}[256];"])
+        for i in range(2):
+            lines.append([f"{p}out[16 * {p}self + {i}] ^= bits({m}c[{self.r.randrange(rows)}]"
+                          f"[{self.r.randrange(columns)}].thread_elements()[{i}]);"])
+        return lines
+
     # --- one of them -------------------------------------------------------------------
 
     def feature(self, place):
         """A statement, as Maker.statement makes them."""
         uniform = place.uniform and place.result is None
         choices = [self.private_pointer, self.device_pointer, self.lambda_expression,
-                   self.union, self.structure_copy, self.matrix, self.recursion,
+                   self.regular_loads, self.regular_loads, self.union, self.structure_copy, self.matrix, self.recursion,
                    self.swap, self.rows, self.product, self.packed_store]
         if self.atomics:
             choices += [self.compare_and_swap] * 3
@@ -434,11 +492,13 @@ class Features:
             if self.whole and uniform and not self.returns:
                 choices += [self.butterfly] * 3
         made = self.r.choice(choices)
-        if self.barriers and uniform and self.chance(0.6):
+        if self.whole and uniform and not self.returns and self.chance(0.3):
+            made = self.tile_product
+        elif self.barriers and uniform and self.chance(0.6):
             made = self.pick(self.shared_reading, self.near, self.staged_product,
                              self.uniform_switch)
-            if self.whole and self.chance(0.5):
-                made = self.staged_tiles
+            if self.whole and self.chance(0.7):
+                made = self.pick(self.staged_tiles, self.tile_product)
         elif self.chance(0.3):
             made = self.endless
         if made in (self.shared_reading, self.uniform_switch, self.endless):

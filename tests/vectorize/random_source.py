@@ -185,8 +185,8 @@ class Maker(Features, Expressions):
         self.helpers = []  # (name, result, [kinds])
         self.declared = set()  # names of structs that there are
         self.structs = []
-        self.whole = self.chance(0.15)
-        self.barriers = self.chance(0.35)
+        self.whole = self.chance(0.2)
+        self.barriers = self.chance(0.45)
         self.collectives = self.chance(0.5)
         self.atomics = self.chance(0.3)
         self.returns = not self.barriers and self.chance(0.5)
@@ -604,7 +604,10 @@ class Maker(Features, Expressions):
         self.variables, self.arrays = [], []
         self.prefix = self.pick("", "in.")
         body = self.pool(self.r.randrange(4, 9)) + self.own_memory()
-        body += [self.statement(Place()) for _ in range(self.r.randrange(2, 8))]
+        for _ in range(self.r.randrange(2, 8)):
+            place = Place()
+            body.append(self.feature(place) if self.chance(0.25)
+                        else self.statement(place))
         p = self.prefix
         for i, v in enumerate(self.variables[-14:]):
             body.append([f"{p}out[16 * {p}self + {i}] ^= bits({v.name});"])
