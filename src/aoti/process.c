@@ -46,6 +46,27 @@ uint64_t aoti_torch_abi_version(void) {
   return (uint64_t)2 << 56 | (uint64_t)13 << 48;
 }
 
+// Types that no kernel here takes have their names all the same.
+CONSTANT(dtype_float8_e5m2, 23)
+CONSTANT(dtype_float8_e4m3fn, 24)
+CONSTANT(dtype_float8_e5m2fnuz, 25)
+CONSTANT(dtype_float8_e4m3fnuz, 26)
+CONSTANT(dtype_float8_e8m0fnu, 44)
+CONSTANT(dtype_float4_e2m1fn_x2, 45)
+CONSTANT(layout_sparse_coo, 1)
+CONSTANT(layout_sparse_csr, 2)
+CONSTANT(layout__mkldnn, 3)
+CONSTANT(layout_sparse_csc, 4)
+CONSTANT(layout_sparse_bsr, 5)
+CONSTANT(layout_sparse_bsc, 6)
+CONSTANT(layout_jagged, 7)
+
+AOTITorchError aoti_torch_get_current_device_index(int32_t *out_index) {
+  AOTI_CHECK_NOT_NULL(out_index);
+  *out_index = 0;
+  return MTL_OK;
+}
+
 static _Thread_local bool grad_is_off;
 
 bool aoti_torch_grad_mode_is_enabled(void) {

@@ -206,3 +206,16 @@ TEST(operators, every_function_is_exported) {
     }
   }
 }
+
+// Declared here as a model's code has it.
+AOTITorchError aoti_torch_mps_cholesky_inverse(AtenTensorHandle self,
+                                               int32_t upper,
+                                               AtenTensorHandle *out_new);
+
+TEST(operators, what_is_not_there_says_so_when_it_is_called) {
+  AtenTensorHandle out = NULL;
+  CHECK_EQUAL(aoti_torch_mps_cholesky_inverse(new_iota(4), 0, &out),
+              MTL_UNSUPPORTED);
+  CHECK(out == NULL);
+  CHECK(strstr(mtl_last_error(), "aoti_torch_mps_cholesky_inverse") != NULL);
+}
