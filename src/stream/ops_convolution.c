@@ -181,6 +181,10 @@ static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
     STREAM_TRY(
         ops_host_convolution(stream, in, weight, bias, &it, out, &is_done));
   }
+  if (!desc->transposed && !is_done) {
+    STREAM_TRY(
+        ops_columns_convolution(stream, in, weight, bias, &it, out, &is_done));
+  }
   if (is_done) {
     return MTL_OK;
   }

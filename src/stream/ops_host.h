@@ -95,4 +95,14 @@ mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
                                 const ops_convolution *shape,
                                 const mtl_tensor *out, bool *out_done);
 
+// --- ops_columns.c -----------------------------------------------------------
+
+// A forward convolution as gathered columns and matrix products. *out_done is
+// false if it is left to the direct kernels.
+mtl_status ops_columns_convolution(mtl_stream *stream, const mtl_tensor *in,
+                                   const mtl_tensor *weight,
+                                   const mtl_tensor *bias,
+                                   const ops_convolution *shape,
+                                   const mtl_tensor *out, bool *out_done);
+
 #endif

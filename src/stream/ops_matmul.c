@@ -86,6 +86,51 @@ static matmul arguments_of(const operands *it, double alpha, double beta,
   return arguments;
 }
 
+enum {
+  // As in matmul.metal.
+  COLUMNS = 64,
+  PACKED_ROWS = 32,
+  PACKED = 3,
+  // Rows that pay for packing.
+  TALL = 16,
+  PACKED_MAX_BYTES = 64 << 20,
+};
+
+// Whether b is worth packing: many rows read it, and as it lies it would be
+// read across cache lines or from few of the caches' places.
+static bool is_worth_packing(const matmul *it, uint64_t batches) {
+  const bool is_awkward = it->b_column != 1 || it->b_row % 256 == 0;
+  return is_awkward && it->m >= TALL && it->n >= COLUMNS / 2 && it->k >= 8 &&
+         batches * it->n * it->k <= PACKED_MAX_BYTES / sizeof(float);
+}
+
+static mtl_status record_packed(mtl_stream *stream, ops_dispatch *product,
+                                const matmul *arguments, uint64_t batches) {
+  const uint64_t blocks = (arguments->n + COLUMNS - 1) / COLUMNS;
+  const int64_t size = (int64_t)(batches * blocks * COLUMNS * arguments->k);
+  ops_scratch scratch;
+  STREAM_TRY(ops_scratch_create(stream, MTL_TYPE_FLOAT, 1, &size, &scratch));
+  ops_dispatch pack = *product;
+  pack.kernel = "pack_columns";
+  pack.constants[4] = arguments->b_column == 1 ? 1
+                      : arguments->b_row == 1  ? 2
+                                               : 0;
+  pack.tensors[0] = product->tensors[1];
+  pack.tensors[1] = &scratch.tensor;
+  pack.tensor_count = 2;
+  pack.grid_threads[0] = arguments->n;
+  pack.grid_threads[1] = (arguments->k + PACKED_ROWS - 1) / PACKED_ROWS;
+  mtl_status status = ops_record(stream, &pack);
+  if (status == MTL_OK) {
+    product->tensors[1] = &scratch.tensor;
+    product->constants[1] = MTL_TYPE_FLOAT;
+    product->constants[4] = PACKED;
+    status = ops_record(stream, product);
+  }
+  ops_scratch_release(&scratch);
+  return status;
+}
+
 static mtl_status record(mtl_stream *stream, const operands *it,
                          matmul *arguments, uint64_t batches) {
   ops_dispatch dispatch = {
@@ -100,6 +145,9 @@ static mtl_status record(mtl_stream *stream, const operands *it,
       .grid_threads = {arguments->n, (arguments->m + 7) / 8, batches},
       .group_threads = {64, 1, 1},
   };
+  if (is_worth_packing(arguments, batches)) {
+    return record_packed(stream, &dispatch, arguments, batches);
+  }
   // With k in one piece in both, and long enough to fill the lanes.
   if (arguments->b_row == 1 && arguments->a_column == 1 &&
       arguments->b_column != 1 && arguments->k >= 32) {

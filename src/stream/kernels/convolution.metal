@@ -172,3 +172,48 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
             (option & OUT_LINES ? long(x) : x * p.out_strides[4]),
         start + sum);
 }
+
+// What the window meets, as a matrix for a product: a row for each channel and
+// tap, a column for each of `count` output positions from `first` on, in float.
+struct columns {
+  convolution shape;
+  uint first, count;
+  uint by_taps;  // rows: the channels of each tap, not the taps of each channel
+};
+
+kernel void gather_columns(device const uchar *in [[buffer(0)]],
+                           device float *out [[buffer(1)]],
+                           constant columns &p [[buffer(2)]],
+                           uint3 at [[thread_position_in_grid]]) {
+  constant convolution &s = p.shape;
+  const uint position = p.first + at.x;
+  const uint line = position / uint(s.out_size[2]);
+  const int x = int(position % uint(s.out_size[2]));
+  const int y = int(line % uint(s.out_size[1]));
+  const int z = int(line / uint(s.out_size[1]));
+  const uint taps = uint(s.window[0] * s.window[1] * s.window[2]);
+  const uint depth = taps * s.in_channels;
+  const uint step = p.by_taps ? s.in_channels : 1;
+  uint row = at.z * depth + (p.by_taps ? at.y : at.y * taps);
+  const long from = long(at.z) * s.in_strides[0] + long(at.y) * s.in_strides[1];
+  for (int kz = 0; kz < s.window[0]; ++kz) {
+    const int iz = z * s.stride[0] - s.padding[0] + kz * s.dilation[0];
+    for (int ky = 0; ky < s.window[1]; ++ky) {
+      const int iy = y * s.stride[1] - s.padding[1] + ky * s.dilation[1];
+      const bool is_inside =
+          uint(iz) < uint(s.in_size[0]) && uint(iy) < uint(s.in_size[1]);
+      const long start = from + iz * s.in_strides[2] + iy * s.in_strides[3];
+      for (int kx = 0; kx < s.window[2]; ++kx) {
+        const int ix = x * s.stride[2] - s.padding[2] + kx * s.dilation[2];
+        float value = 0;
+        if (is_inside && uint(ix) < uint(s.in_size[2])) {
+          value = load_float(type_0, in,
+                             start + (option & IN_LINES ? long(ix)
+                                                : ix * s.in_strides[4]));
+        }
+        out[ulong(row) * p.count + at.x] = value;
+        row += step;
+      }
+    }
+  }
+}

@@ -25,15 +25,41 @@ static inline void finish(constant matmul &p, device const uchar *bias,
 
 // A thread for each column and eight rows: a's elements serve a whole
 // simdgroup, b's rows are read along the lanes. Where option is 1 they, and
-// out's, lie in one piece.
+// out's, lie in one piece; where it is PACKED, b comes from pack_columns.
 constant constexpr uint ROWS = 8;
+constant constexpr uint PACKED = 3;
+constant constexpr uint COLUMNS = 64;  // of a packed block, and of threadgroups
+constant constexpr uint PACKED_ROWS = 32;  // a thread's
+
+// Brings b's columns into blocks of 64, row after row in float: neighbours in a
+// block do not fight for places in the caches, whatever b's strides.
+kernel void pack_columns(device const uchar *b [[buffer(0)]],
+                         device float *out [[buffer(1)]],
+                         constant matmul &p [[buffer(2)]],
+                         uint3 at [[thread_position_in_grid]],
+                         uint3 block [[threadgroup_position_in_grid]],
+                         uint3 lane [[thread_position_in_threadgroup]]) {
+  long base[4];
+  locate(p.batch, at.z, 4, base);
+  const uint blocks = (p.n + COLUMNS - 1) / COLUMNS;
+  const ulong to = ((ulong(at.z) * blocks + block.x) * p.k) * COLUMNS + lane.x;
+  const uint first = at.y * PACKED_ROWS;
+  const uint end = min(first + PACKED_ROWS, p.k);
+  for (uint k = first; k < end; ++k) {
+    const long row = option == 2 ? long(k) : long(k) * p.b_row;
+    const long column = option == 1 ? long(at.x) : long(at.x) * p.b_column;
+    out[to + ulong(k) * COLUMNS] = load_float(type_1, b, base[1] + row + column);
+  }
+}
 
 kernel void matmul_columns(device const uchar *a [[buffer(0)]],
                            device const uchar *b [[buffer(1)]],
                            device const uchar *bias [[buffer(2)]],
                            device uchar *out [[buffer(3)]],
                            constant matmul &p [[buffer(4)]],
-                           uint3 at [[thread_position_in_grid]]) {
+                           uint3 at [[thread_position_in_grid]],
+                           uint3 block [[threadgroup_position_in_grid]],
+                           uint3 lane [[thread_position_in_threadgroup]]) {
   long base[4];
   locate(p.batch, at.z, 4, base);
   const uint row = at.y * ROWS;
@@ -44,13 +70,18 @@ kernel void matmul_columns(device const uchar *a [[buffer(0)]],
     from[r] = base[0] + long(min(row + r, p.m - 1)) * p.a_row;
   }
   long b_from = base[1] + (option == 1 ? long(at.x) : long(at.x) * p.b_column);
+  if (option == PACKED) {
+    const ulong blocks = (p.n + COLUMNS - 1) / COLUMNS;
+    b_from = long((ulong(at.z) * blocks + block.x) * p.k * COLUMNS) +
+             long(lane.x);
+  }
   for (uint k = 0; k < p.k; ++k) {
     const float factor = load_float(type_1, b, b_from);
     for (uint r = 0; r < ROWS; ++r) {
       sums[r] = fma(load_float(type_0, a, from[r]), factor, sums[r]);
       from[r] += p.a_column;
     }
-    b_from += p.b_row;
+    b_from += option == PACKED ? long(COLUMNS) : p.b_row;
   }
   for (uint r = 0; r < ROWS; ++r) {
     if (row + r < p.m) {
