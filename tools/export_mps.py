@@ -8,15 +8,17 @@ makes net/model.so and net/model_weights.blob, for `mettle model run`. It wants
 torch 2.13 or newer, for the CPU, and g++. Generated code embeds PyTorch's
 headers.
 
-Inductor asks a real mps device for three facts, which are answered here, and it
-lowers with fake mps tensors: weights are real again only where they are
+Inductor asks a real mps device for three facts and for its guard, which are
+answered here, and it lowers with fake mps tensors: weights are real again only where they are
 written. Random numbers and float64 do not export."""
 
 import glob
 import operator
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 
 import torch
 import torch._inductor.codegen.cpp_wrapper_gpu as cpp_wrapper_gpu
@@ -36,11 +38,30 @@ OPTIONS = {
     "joint_graph_constant_folding": False,
     "aot_inductor.compile_wrapper_opt_level": "O0",  # half of the time is g++'s
 }
+# Operators on fake tensors of a device ask for its guard on their way.
+GUARD = """#include <c10/core/impl/DeviceGuardImplInterface.h>
+using c10::DeviceType;
+C10_REGISTER_GUARD_IMPL(MPS, c10::impl::NoOpDeviceGuardImpl<DeviceType::MPS>)
+"""
 HEADERS = list(mps_code.MetalKernel.headers)
 is_prepared = False
 
 
+def register_guard():
+    root = os.path.dirname(torch.__file__)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "guard.so")
+        subprocess.run(
+            ["g++", "-std=c++20", "-shared", "-fPIC", "-x", "c++", "-",
+             "-o", path, f"-I{root}/include", f"-L{root}/lib", "-lc10",
+             "-D_GLIBCXX_USE_CXX11_ABI="
+             + str(int(torch.compiled_with_cxx11_abi()))],
+            input=GUARD, text=True, check=True)
+        torch.ops.load_library(path)
+
+
 def answer_for_the_device():
+    register_guard()
     prepare = joint_graph.lazy_init
     joint_graph.lazy_init = lambda device=None: prepare(torch.device("cpu"))
     cpp_wrapper_gpu.get_gpu_type = lambda: "mps"

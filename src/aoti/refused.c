@@ -9,11 +9,11 @@
 
 // Callers pass arguments, which both x86-64's and AArch64's conventions let a
 // function ignore.
-#define REFUSE(name)                                                        \
-  MTL_API AOTITorchError name(void);                                        \
-  AOTITorchError name(void) {                                               \
-    return mtl_fail(MTL_UNSUPPORTED, "the model calls " #name               \
-                                     ", which Mettle does not implement");  \
+#define REFUSE(name)                                                       \
+  MTL_API AOTITorchError name(void);                                       \
+  AOTITorchError name(void) {                                              \
+    return mtl_fail(MTL_UNSUPPORTED, "the model calls " #name              \
+                                     ", which Mettle does not implement"); \
   }
 
 // --- Operators on the device -------------------------------------------------

@@ -280,8 +280,9 @@ def top_k():
 
 @case()
 def sorting():
-    return graph(lambda a: (*torch.sort(a, 1, stable=True),
-                            *torch.sort(a, 0, descending=True, stable=True)),
+    return graph(lambda a: (*torch.sort(a, dim=1, stable=True),
+                            *torch.sort(a, dim=0, descending=True,
+                                        stable=True)),
                  torch.randn(7, 45))
 
 
