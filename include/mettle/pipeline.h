@@ -43,6 +43,8 @@ typedef struct mtl_pipeline_desc {
                            // cache; NULL for none. If a later stage fails,
                            // the error's text ends with it, from a line
                            // "; kernel NAME after PASS" on
+  bool report_code;  // mtl_pipeline_report counts the machine code's
+                     // registers and spills too, which takes a little time
 } mtl_pipeline_desc;
 
 // Compiles function for its device, or takes it from the cache.
@@ -108,8 +110,8 @@ MTL_API const mtl_argument *mtl_pipeline_arguments(const mtl_pipeline *pipeline,
                                                    size_t *out_count);
 MTL_API const char *mtl_pipeline_label(const mtl_pipeline *pipeline);
 // Returns what the compiler tells of the machine code that it made: vectorised
-// or why not, how barriers run. Text for people; "" if it tells nothing. Valid
-// as long as the pipeline.
+// or why not, how barriers run; with report_code its registers and spills.
+// Text for people; "" if it tells nothing. Valid as long as the pipeline.
 MTL_API const char *mtl_pipeline_report(const mtl_pipeline *pipeline);
 // Returns the LLVM IR that dump_after asked for, "" without it. Valid as long
 // as the pipeline.

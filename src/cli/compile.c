@@ -118,6 +118,7 @@ static bool show_kernel(const compile_options *options,
   const mtl_pipeline_desc desc = {
       .debug = options->program.compile.debug,
       .dump_after = options->dump_after,
+      .report_code = options->report,
       .group_threads = {options->group[0], options->group[1],
                         options->group[2]},
   };

@@ -137,7 +137,7 @@ static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
                               &p->kernel.target));
   MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
   MTL_TRY(mtlc_emit_object(&p->kernel, &p->object, &p->object_bytes));
-  if (p->kernel.tier == MTLI_TIER_1) {
+  if (p->request->report_code && p->kernel.tier == MTLI_TIER_1) {
     mtlc_report_code(&p->kernel, p->object, p->object_bytes);
   }
   char *error = NULL;

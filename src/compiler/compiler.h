@@ -59,6 +59,7 @@ typedef struct mtli_pipeline_request {
   mtli_group_class group_class;  // what threadgroups to make it for
   const char *dump_after;  // a pass after which the IR is wanted in dump; the
                            // cache has no part in such a request; or NULL
+  bool report_code;        // tell of the machine code in the report, too
 } mtli_pipeline_request;
 
 // One function of a library to a pipeline's container.

@@ -145,9 +145,12 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
   return MTL_OK;
 }
 
+static const mtl_pipeline_desc defaults;
+
 static mtl_status compile(const mtl_function *function,
                           const struct mtli_pipeline_parts *parts,
-                          mtli_group_class group_class, const char *dump_after,
+                          mtli_group_class group_class,
+                          const mtl_pipeline_desc *desc,
                           mtli_compiled *out_compiled) {
   const mtl_library *library = function->library;
   mtli_linked_function *linked = NULL;
@@ -163,7 +166,8 @@ static mtl_status compile(const mtl_function *function,
       .call_depth = parts->linked.call_depth,
       .tier = parts->tier,
       .group_class = group_class,
-      .dump_after = dump_after,
+      .dump_after = desc->dump_after,
+      .report_code = desc->report_code,
       .target = parts->target,
   };
   const mtl_status status = mtli_compile_pipeline(&request, out_compiled);
@@ -200,7 +204,7 @@ mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
                                      mtli_take_code_fn *take, void *context) {
   const struct mtli_pipeline_parts *parts = pipeline->parts;
   mtli_compiled compiled;
-  MTL_TRY(compile(parts->function, parts, group_class, NULL, &compiled));
+  MTL_TRY(compile(parts->function, parts, group_class, &defaults, &compiled));
   const mtli_code *code = compiled.code;
   const mtl_status status =
       code->kernel_count == 1 &&
@@ -224,7 +228,6 @@ mtl_status mtl_pipeline_create(mtl_function *function,
                      function ? "out_pipeline" : "function");
   }
   *out_pipeline = NULL;
-  static const mtl_pipeline_desc defaults;
   desc = desc ? desc : &defaults;
   mtl_device *device = function->library->device;
   MTL_TRY(mtli_device_check(device));
@@ -249,8 +252,8 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   mtl_status status =
       mtli_linked_functions_create(device, desc, &parts->linked);
   if (status == MTL_OK) {
-    status = compile(function, parts, first_class(desc), desc->dump_after,
-                     &parts->compiled);
+    status =
+        compile(function, parts, first_class(desc), desc, &parts->compiled);
   }
   if (status == MTL_OK) {
     status = take_code(pipeline, desc);

@@ -56,8 +56,14 @@ class _PipelineDesc(ctypes.Structure):
     _fields_ = [("max_total_threads_per_threadgroup", ctypes.c_uint32),
                 ("label", ctypes.c_char_p),
                 ("group_threads", ctypes.c_uint32 * 3),
+                ("functions", ctypes.c_void_p),
+                ("function_count", ctypes.c_size_t),
+                ("private_functions", ctypes.c_void_p),
+                ("private_function_count", ctypes.c_size_t),
+                ("max_call_stack_depth", ctypes.c_uint32),
                 ("debug", ctypes.c_bool),
-                ("dump_after", ctypes.c_char_p)]
+                ("dump_after", ctypes.c_char_p),
+                ("report_code", ctypes.c_bool)]
 
 
 class _Size(ctypes.Structure):

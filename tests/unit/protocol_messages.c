@@ -78,6 +78,7 @@ static bool read_pipeline_request(const void *data, size_t size) {
     CHECK(request.group_class.is_exact);
     CHECK(request.group_class.is_single);
     CHECK(request.dump_after == NULL);
+    CHECK(request.report_code);
     CHECK_EQUAL(request.constant_count, 2);
     CHECK(!request.constant_values[0].is_set);
     CHECK(request.constant_values[1].is_set);
@@ -97,6 +98,7 @@ TEST(protocol, carries_pipeline_requests) {
       &(mtli_pipeline_request){.library_bytes = "library",
                                .library_size_bytes = 7,
                                .kernel_name = "scale",
+                               .report_code = true,
                                .constant_values = values,
                                .constant_count = 2,
                                .tier = MTLI_TIER_1,
