@@ -80,28 +80,36 @@ METTLE_INLINE float exp10_precise(float x) {
   return scaled(exp10_polynomial(r), n.integer);
 }
 
-// p * 2^n for -126 <= n <= 128; what is below 2^-125 or so becomes 0.
+// p * 2^n for -126 <= n <= 128. 2^-127, for the least of n, is subnormal.
 METTLE_INLINE float scaled_fast(float p, int n) {
-  return (p + p) * power_of_two(n - 1);
+  uint bits = (uint)(n + 126) << 23;
+  bits = bits < 0x400000u ? 0x400000u : bits;
+  return (p + p) * from_bits(bits);
 }
+// Below `low` the result would be less than a normal number: it is 0.
 METTLE_INLINE float exp_fast(float x) {
-  x = bounded(x, -87.25f, 89.0f);
+  const float low = -0x1.5d589ep+6f;
+  x = x > 89.0f ? 89.0f : x;
   rounded n = round_product(x, log2_of_e);
   float r = fused(n.value, -ln2_high, x);
   r = fused(n.value, -ln2_low, r);
-  return scaled_fast(exp_polynomial(r), n.integer);
+  float result = scaled_fast(exp_polynomial(r), n.integer);
+  return x < low ? 0.0f : result;
 }
 METTLE_INLINE float exp2_fast(float x) {
-  x = bounded(x, -126.0f, 128.0f);
+  x = x > 128.0f ? 128.0f : x;
   rounded n = round_product(x, 1.0f);
-  return scaled_fast(exp2_polynomial(x - n.value), n.integer);
+  float result = scaled_fast(exp2_polynomial(x - n.value), n.integer);
+  return x < -126.0f ? 0.0f : result;
 }
 METTLE_INLINE float exp10_fast(float x) {
-  x = bounded(x, -37.875f, 38.5625f);
+  const float low = -0x1.2f7030p+5f;
+  x = x > 38.5625f ? 38.5625f : x;
   rounded n = round_product(x, log2_of_10);
   float r = fused(n.value, -log10_2_high, x);
   r = fused(n.value, -log10_2_low, r);
-  return scaled_fast(exp10_polynomial(r), n.integer);
+  float result = scaled_fast(exp10_polynomial(r), n.integer);
+  return x < low ? 0.0f : result;
 }
 
 // Logarithms: x = 2^n * (1 + f), 2/3 <= 1 + f < 4/3.
@@ -303,8 +311,8 @@ METTLE_INLINE float tanh_of(float x) {
                           0x1.638c0ep-6f, -0x1.0bd07p-7f, 0x1.17edbep-9f);
   float small = fused(x * z, tail, x);
   float grown = exp_fast(ax + ax);
-  float large = with_sign(1.0f - 2.0f / (grown + 1.0f), x);
-  return ax < 0.625f ? small : large;
+  float large = 1.0f - 2.0f / (grown + 1.0f);
+  return with_sign(ax < 0.625f ? small : large, x);
 }
 METTLE_INLINE float asinh_of(float x) {
   float ax = magnitude(x);

@@ -210,7 +210,8 @@ METTLE_INLINE float cospi_of(float x) {
 }
 METTLE_INLINE float tanpi_of(float x) {
   sine_and_cosine both = sincospi(x);
-  return both.sine / both.cosine;
+  float tangent = both.sine / both.cosine;
+  return x == 0.0f ? x : tangent;
 }
 
 // asin(r) for r^2 = z <= 1/4: r + r * z * tail(z).
