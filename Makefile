@@ -8,12 +8,14 @@
 #                   TEST_FLAGS=--again to run what fails once more, alone
 #   make bench      the benchmarks: a table, and build/bench.json
 #   make sanitize   the tests under ASan + UBSan, and under TSan
+#   make accuracy   mathematical functions over all floats, to
+#                   docs/accuracy.md: takes hours
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
 #   make valgrind   the examples under valgrind
 #   make install    to PREFIX=/usr/local, under DESTDIR
 #   make clean      removes the build folders
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
-  fuzz valgrind install clean
+  accuracy fuzz valgrind install clean
 .DEFAULT_GOAL := all
 
 JOBS ?= $(shell nproc)
@@ -60,6 +62,10 @@ asan tsan: packages
 	@test -f build-$@/build.ninja || cmake --preset $@ $(CMAKE_FLAGS)
 	@cmake --build --preset $@ -j $(JOBS)
 	@tests/harness/run.py --build build-$@ --jobs $(JOBS) $(TEST_FLAGS) $(FILTER)
+
+accuracy: everything
+	@$(build)/accuracy --every 1 --pairs 64 --table >$(build)/accuracy.md && \
+	  mv $(build)/accuracy.md docs/accuracy.md
 
 fuzz: all
 	@tools/install_packages.sh test check
