@@ -490,6 +490,93 @@ MTL_API AOTITorchError aoti_torch_mps_cat(const AtenTensorHandle *tensors,
                                           int64_t tensors_len, int64_t dim,
                                           AtenTensorHandle *out_new);
 
+// --- Operators on the host ---------------------------------------------------
+//
+// What models seldom need: each waits for all earlier work on the stream and
+// computes on the calling thread.
+
+MTL_API AOTITorchError aoti_torch_mps_add_Tensor(AtenTensorHandle self,
+                                                 AtenTensorHandle other,
+                                                 double alpha,
+                                                 AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_mul_Tensor(AtenTensorHandle self,
+                                                 AtenTensorHandle other,
+                                                 AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_pow_Tensor_Tensor(
+    AtenTensorHandle self, AtenTensorHandle exponent,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_gcd(AtenTensorHandle self,
+                                          AtenTensorHandle other,
+                                          AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_polar(AtenTensorHandle size,
+                                            AtenTensorHandle angle,
+                                            AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_add_Scalar(AtenTensorHandle self,
+                                                 double other, double alpha,
+                                                 AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_mul_Scalar(AtenTensorHandle self,
+                                                 double other,
+                                                 AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_pow_Tensor_Scalar(
+    AtenTensorHandle self, double exponent, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_pow_Scalar(double self,
+                                                 AtenTensorHandle exponent,
+                                                 AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_abs(AtenTensorHandle self,
+                                          AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_angle(AtenTensorHandle self,
+                                            AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_fill__Scalar(AtenTensorHandle self,
+                                                   double value);
+MTL_API AOTITorchError aoti_torch_aten_fill__Scalar(AtenTensorHandle self,
+                                                    double value);
+MTL_API AOTITorchError aoti_torch_mps_bucketize_Tensor(
+    AtenTensorHandle self, AtenTensorHandle boundaries, int32_t out_int32,
+    int32_t right, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_searchsorted_Tensor(
+    AtenTensorHandle sorted_sequence, AtenTensorHandle self, int32_t out_int32,
+    int32_t right, const char **side, AtenTensorHandle *sorter,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_searchsorted_Scalar(
+    AtenTensorHandle sorted_sequence, double self, int32_t out_int32,
+    int32_t right, const char **side, AtenTensorHandle *sorter,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_logcumsumexp(AtenTensorHandle self,
+                                                   int64_t dim,
+                                                   AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_kthvalue(
+    AtenTensorHandle self, int64_t k, int64_t dim, int32_t keepdim,
+    AtenTensorHandle *out_new_values, AtenTensorHandle *out_new_indices);
+MTL_API AOTITorchError aoti_torch_mps__embedding_bag_forward_only(
+    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
+    int32_t scale_grad_by_freq, int64_t mode, int32_t sparse,
+    AtenTensorHandle *per_sample_weights, int32_t include_last_offset,
+    int64_t padding_idx, AtenTensorHandle *out_new,
+    AtenTensorHandle *out_new_owners, AtenTensorHandle *out_new_sizes,
+    AtenTensorHandle *out_new_largest);
+MTL_API AOTITorchError aoti_torch_mps__embedding_bag(
+    AtenTensorHandle weight, AtenTensorHandle indices, AtenTensorHandle offsets,
+    int32_t scale_grad_by_freq, int64_t mode, int32_t sparse,
+    AtenTensorHandle *per_sample_weights, int32_t include_last_offset,
+    int64_t padding_idx, AtenTensorHandle *out_new,
+    AtenTensorHandle *out_new_owners, AtenTensorHandle *out_new_sizes,
+    AtenTensorHandle *out_new_largest);
+MTL_API AOTITorchError aoti_torch_mps_nonzero_static(AtenTensorHandle self,
+                                                     int64_t size,
+                                                     int64_t fill_value,
+                                                     AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_masked_scatter(AtenTensorHandle self,
+                                                     AtenTensorHandle mask,
+                                                     AtenTensorHandle source,
+                                                     AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_repeat_interleave_Tensor(
+    AtenTensorHandle repeats, int64_t *output_size, AtenTensorHandle *out_new);
+
+MTL_API AOTITorchError aoti_torch_mps_randint_low_out(AtenTensorHandle out,
+                                                      int64_t low, int64_t high,
+                                                      const int64_t *size,
+                                                      int64_t size_length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aoti/element.h"
 #include "aoti/tensor.h"
 #include "mettle/ops.h"
 
 // --- Elements ----------------------------------------------------------------
-
-// One element, in the widest form that keeps it.
-typedef struct element {
-  enum { SIGNED, UNSIGNED, REAL } kind;
-  union {
-    int64_t number;
-    uint64_t natural;
-    double real[2];  // and imaginary
-  };
-} element;
 
 static float float_from_bits(uint32_t bits) {
   float value;
@@ -67,7 +58,7 @@ static uint16_t bfloat_from_float(float value) {
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static element read_element(int32_t dtype, const char *at) {
+element aoti_element_read(int32_t dtype, const char *at) {
   element value = {.kind = SIGNED, .real = {0, 0}};
 #define READ(code, c_type, form, field) \
   case code: {                          \
@@ -112,14 +103,14 @@ static element read_element(int32_t dtype, const char *at) {
   return value;
 }
 
-static double real_of(element value) {
+double aoti_element_real(element value) {
   return value.kind == REAL       ? value.real[0]
          : value.kind == UNSIGNED ? (double)value.natural
                                   : (double)value.number;
 }
 
 // As x86-64 and PyTorch convert: out of range is the smallest number.
-static int64_t integer_of(element value) {
+int64_t aoti_element_integer(element value) {
   if (value.kind != REAL) {
     return value.number;
   }
@@ -137,10 +128,11 @@ static bool truth_of(element value) {
 static uint64_t natural_of(element value) {
   const bool is_large =
       value.kind == REAL && value.real[0] >= 9223372036854775808.0;
-  return is_large ? (uint64_t)value.real[0] : (uint64_t)integer_of(value);
+  return is_large ? (uint64_t)value.real[0]
+                  : (uint64_t)aoti_element_integer(value);
 }
 
-static void write_element(int32_t dtype, char *at, element value) {
+void aoti_element_write(int32_t dtype, char *at, element value) {
 #define WRITE(code, c_type, number)               \
   case code: {                                    \
     const c_type written = (c_type)number(value); \
@@ -150,18 +142,18 @@ static void write_element(int32_t dtype, char *at, element value) {
   const double imaginary = value.kind == REAL ? value.real[1] : 0;
   switch (dtype) {
     WRITE(AOTI_BOOL, uint8_t, truth_of)
-    WRITE(AOTI_UINT8, uint8_t, integer_of)
-    WRITE(AOTI_UINT16, uint16_t, integer_of)
-    WRITE(AOTI_UINT32, uint32_t, integer_of)
+    WRITE(AOTI_UINT8, uint8_t, aoti_element_integer)
+    WRITE(AOTI_UINT16, uint16_t, aoti_element_integer)
+    WRITE(AOTI_UINT32, uint32_t, aoti_element_integer)
     WRITE(AOTI_UINT64, uint64_t, natural_of)
-    WRITE(AOTI_INT8, int8_t, integer_of)
-    WRITE(AOTI_INT16, int16_t, integer_of)
-    WRITE(AOTI_INT32, int32_t, integer_of)
-    WRITE(AOTI_INT64, int64_t, integer_of)
-    WRITE(AOTI_FLOAT32, float, real_of)
-    WRITE(AOTI_FLOAT64, double, real_of)
+    WRITE(AOTI_INT8, int8_t, aoti_element_integer)
+    WRITE(AOTI_INT16, int16_t, aoti_element_integer)
+    WRITE(AOTI_INT32, int32_t, aoti_element_integer)
+    WRITE(AOTI_INT64, int64_t, aoti_element_integer)
+    WRITE(AOTI_FLOAT32, float, aoti_element_real)
+    WRITE(AOTI_FLOAT64, double, aoti_element_real)
     default: {
-      const double pair[2] = {real_of(value), imaginary};
+      const double pair[2] = {aoti_element_real(value), imaginary};
       const float floats[2] = {(float)pair[0], (float)pair[1]};
       const uint16_t halves[2] = {dtype == AOTI_BFLOAT16
                                       ? bfloat_from_float(floats[0])
@@ -222,7 +214,8 @@ static void copy_row(const aoti_tensor *target, const aoti_tensor *source,
     if (is_same) {
       memcpy(at, read, to_size);
     } else {
-      write_element(target->dtype, at, read_element(source->dtype, read));
+      aoti_element_write(target->dtype, at,
+                         aoti_element_read(source->dtype, read));
     }
   }
 }
@@ -405,8 +398,9 @@ static mtl_status read_item(const aoti_tensor *tensor, int32_t dtype,
   if (tensor->storage->device_type == AOTI_MPS) {
     AOTI_TRY(aoti_wait());
   }
-  write_element(dtype, out_value,
-                read_element(tensor->dtype, aoti_tensor_data(tensor)));
+  aoti_element_write(
+      dtype, out_value,
+      aoti_element_read(tensor->dtype, aoti_tensor_data(tensor)));
   return MTL_OK;
 }
 

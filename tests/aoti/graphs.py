@@ -573,3 +573,71 @@ def experts():
             return (y * weights.unsqueeze(-1)).sum(1)
 
     return Experts(), (torch.randn(6, 16),)
+
+
+@case()
+def searches():
+    return graph(lambda a, b, s: (torch.bucketize(a, b),
+                                  torch.searchsorted(s, a.view(2, 10),
+                                                     right=True)),
+                 torch.randn(20), torch.arange(-2.0, 2.0, 0.5),
+                 torch.randn(2, 7).sort(1)[0])
+
+
+@case()
+def complex_numbers():
+    # Rotary positions as complex factors.
+    def rotate(x, angle):
+        turn = torch.polar(torch.ones_like(angle), angle)
+        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+        return torch.view_as_real(pairs * turn).flatten(-2)
+    return graph(rotate, torch.randn(3, 5, 8), torch.randn(5, 4))
+
+
+@case()
+def bags():
+    return graph(lambda i, w: (F.embedding_bag(i, w, mode="mean"),
+                               F.embedding_bag(i, w, mode="sum")),
+                 torch.randint(0, 10, (4, 3)), torch.randn(10, 6))
+
+
+@case()
+def volumes():
+    class Volumes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv3d(2, 4, 3, padding=1)
+            self.up = nn.ConvTranspose3d(4, 3, 3, stride=2)
+
+        def forward(self, x):
+            y = self.conv(x)
+            return y, self.up(y), F.max_pool3d(y, 2), F.avg_pool3d(y, 2)
+    return Volumes(), (torch.randn(1, 2, 5, 6, 5),)
+
+
+@case(1e-4)
+def cells():
+    class Cells(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cells = nn.LSTM(6, 8, batch_first=True)
+            self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+
+        def forward(self, x):
+            return self.layer(self.cells(x)[0])
+    return Cells(), (torch.randn(2, 5, 6),)
+
+
+@case()
+def sampled_grid():
+    return graph(lambda a, g: (F.grid_sample(a, g, align_corners=False),
+                               F.interpolate(a, scale_factor=1.7,
+                                             mode="bicubic")),
+                 torch.randn(1, 3, 8, 8),
+                 torch.rand(1, 5, 6, 2) * 2 - 1)
+
+
+@case()
+def running_sums():
+    return graph(lambda a: (a.logcumsumexp(1), a.cumprod(1), a.cummax(1)[0],
+                            a.cumsum(0)), torch.randn(4, 9))

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "aoti/aoti.h"
@@ -218,4 +219,92 @@ TEST(operators, what_is_not_there_says_so_when_it_is_called) {
               MTL_UNSUPPORTED);
   CHECK(out == NULL);
   CHECK(strstr(mtl_last_error(), "aoti_torch_mps_cholesky_inverse") != NULL);
+}
+
+// --- On the host -------------------------------------------------------------
+
+static AtenTensorHandle new_floats(int64_t count, const float *values) {
+  AtenTensorHandle tensor = new_tensor(MPS, F32, 1, &count);
+  memcpy(floats_of(tensor), values, (size_t)count * sizeof *values);
+  return tensor;
+}
+
+static void check_integers(AtenTensorHandle tensor, int64_t count,
+                           const int64_t *want) {
+  void *data = NULL;
+  CHECK_EQUAL(aoti_torch_get_data_ptr(tensor, &data), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    CHECK_EQUAL(((const int64_t *)data)[i], want[i]);
+  }
+  aoti_torch_delete_tensor_object(tensor);
+}
+
+TEST(operators, searches_take_either_side) {
+  AtenTensorHandle edges = new_floats(3, (float[]){1, 3, 5});
+  AtenTensorHandle values = new_floats(5, (float[]){0, 1, 2, 5, NAN});
+  AtenTensorHandle out = NULL;
+  CHECK_EQUAL(aoti_torch_mps_bucketize_Tensor(values, edges, 0, 0, &out), 0);
+  check_integers(out, 5, (int64_t[]){0, 0, 1, 2, 3});
+  CHECK_EQUAL(aoti_torch_mps_bucketize_Tensor(values, edges, 0, 1, &out), 0);
+  check_integers(out, 5, (int64_t[]){0, 1, 1, 3, 3});
+  const char *side = "right";
+  CHECK_EQUAL(
+      aoti_torch_mps_searchsorted_Scalar(edges, 3, 0, 0, &side, NULL, &out), 0);
+  check_integers(out, 1, (int64_t[]){2});
+}
+
+TEST(operators, complex_numbers_multiply) {
+  // (1 + 2i) (3 - i) = 5 + 5i; (0 + i) (0 + i) = -1
+  AtenTensorHandle left = new_tensor(MPS, F32, SIZES(2, 2));
+  AtenTensorHandle right = new_tensor(MPS, F32, SIZES(2, 2));
+  memcpy(floats_of(left), (float[]){1, 2, 0, 1}, 16);
+  memcpy(floats_of(right), (float[]){3, -1, 0, 1}, 16);
+  AtenTensorHandle a = NULL, b = NULL, product = NULL, out = NULL;
+  CHECK_EQUAL(aoti_torch_mps_view_as_complex(left, &a), 0);
+  CHECK_EQUAL(aoti_torch_mps_view_as_complex(right, &b), 0);
+  CHECK_EQUAL(aoti_torch_mps_mul_Tensor(a, b, &product), 0);
+  CHECK_EQUAL(aoti_torch_mps_view_as_real(product, &out), 0);
+  CHECK_EQUAL(floats_of(out)[0], 5);
+  CHECK_EQUAL(floats_of(out)[1], 5);
+  CHECK_EQUAL(floats_of(out)[2], -1);
+  CHECK_EQUAL(floats_of(out)[3], 0);
+  AtenTensorHandle sizes = NULL;
+  CHECK_EQUAL(aoti_torch_mps_abs(b, &sizes), 0);
+  CHECK_EQUAL(floats_of(sizes)[0], 3.16227766f);  // the root of 10
+  const AtenTensorHandle all[] = {a, b, product, out, sizes};
+  for (int i = 0; i < 5; ++i) {
+    aoti_torch_delete_tensor_object(all[i]);
+  }
+}
+
+TEST(operators, kth_values_come_with_their_places) {
+  AtenTensorHandle in = new_floats(5, (float[]){4, NAN, 1, 4, 2});
+  AtenTensorHandle values = NULL, places = NULL;
+  CHECK_EQUAL(aoti_torch_mps_kthvalue(in, 4, 0, 0, &values, &places), 0);
+  CHECK_EQUAL(floats_of(values)[0], 4);
+  aoti_torch_delete_tensor_object(values);
+  check_integers(places, 1, (int64_t[]){3});
+  CHECK_EQUAL(aoti_torch_mps_kthvalue(in, 6, 0, 0, &values, &places),
+              MTL_INVALID_ARGUMENT);
+}
+
+TEST(operators, bags_leave_padding_out) {
+  AtenTensorHandle weight = new_tensor(MPS, F32, SIZES(3, 2));
+  memcpy(floats_of(weight), (float[]){1, 2, 10, 20, 100, 200}, 24);
+  AtenTensorHandle rows = new_tensor(MPS, I64, SIZES(4));
+  AtenTensorHandle starts = new_tensor(MPS, I64, SIZES(2));
+  memcpy(floats_of(rows), (int64_t[]){2, 0, 1, 2}, 32);
+  memcpy(floats_of(starts), (int64_t[]){0, 3}, 16);
+  AtenTensorHandle out[4] = {0};
+  const int64_t mean = 1;
+  CHECK_EQUAL(aoti_torch_mps__embedding_bag_forward_only(
+                  weight, rows, starts, 0, mean, 0, NULL, 0, 1, &out[0],
+                  &out[1], &out[2], &out[3]),
+              0);
+  CHECK_EQUAL(floats_of(out[0])[0], 50.5);  // rows 2 and 0
+  CHECK_EQUAL(floats_of(out[0])[1], 101);
+  CHECK_EQUAL(floats_of(out[0])[2], 100);
+  for (int i = 0; i < 4; ++i) {
+    aoti_torch_delete_tensor_object(out[i]);
+  }
 }

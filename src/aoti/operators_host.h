@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// operators_host.h: operators that models seldom need, computed on the host
+// once all earlier work of the stream has finished.
+#ifndef METTLE_AOTI_OPERATORS_HOST_H
+#define METTLE_AOTI_OPERATORS_HOST_H
+
+#include "aoti/element.h"
+#include "aoti/tensor.h"
+
+// Makes a result of the device's and lets the host at it and at all that was
+// recorded before.
+mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
+                      AtenTensorHandle *out_new);
+
+// The element at linear index i, of tensor broadcast to rank and sizes.
+char *host_at(const aoti_tensor *tensor, int64_t rank, const int64_t *sizes,
+              int64_t i);
+
+// A row of a tensor along one dimension: all others at linear index `row`.
+typedef struct host_row {
+  char *start;
+  int64_t step_bytes;
+} host_row;
+host_row host_row_at(const aoti_tensor *tensor, int64_t dimension, int64_t row);
+
+bool aoti_is_complex(int32_t dtype);
+bool aoti_is_floating(int32_t dtype);
+// Brings dim into 0 to rank - 1; a scalar has one dimension.
+mtl_status host_dimension(const aoti_tensor *self, int64_t *dim);
+
+#endif
