@@ -100,6 +100,31 @@ static void keep_diagnostic(corpus_row *row, const char *text) {
   row->diagnostic = strndup(start, strcspn(start, "\n"));
 }
 
+// Keeps why the first kernel that is not vectorised is not.
+static void keep_refusal(corpus_row *row, const char *kernel,
+                         const char *report) {
+  static const char start[] = "not vectorised: ";
+  const char *refusal = strstr(report, start);
+  if (row->refusal == NULL && refusal != NULL) {
+    refusal += strlen(start);
+    if (asprintf(&row->refusal, "%s: %.*s", kernel,
+                 (int)strcspn(refusal, "\n"), refusal) < 0) {
+      row->refusal = NULL;
+    }
+  }
+}
+
+// Whether machine code was made as vectors. Kernels without a thread's own
+// work, and those of tier T0, are not, and need no reason.
+static bool take_report(corpus_row *row, const char *kernel,
+                        const char *report) {
+  const bool vectorised = strncmp(report, "vectorised", 10) == 0;
+  if (!vectorised) {
+    keep_refusal(row, kernel, report);
+  }
+  return vectorised;
+}
+
 static mtl_status make_pipeline(const corpus *work, const cli_program *program,
                                 const char *name, corpus_row *row) {
   mtl_function *function = NULL;
@@ -113,8 +138,7 @@ static mtl_status make_pipeline(const corpus *work, const cli_program *program,
   const mtl_pipeline_desc desc = {.debug = work->program.compile.debug};
   const mtl_status status = mtl_pipeline_create(function, &desc, &pipeline);
   if (status == MTL_OK) {
-    const char *report = mtl_pipeline_report(pipeline);
-    row->vectorised += strncmp(report, "vectorised", 10) == 0;
+    row->vectorised += take_report(row, name, mtl_pipeline_report(pipeline));
   } else {
     keep_diagnostic(row, mtl_last_error());
   }
@@ -253,10 +277,10 @@ static const char corpus_help[] =
     "  # TEXT                 a comment\n"
     "\n"
     "  --manifest FILE        read FILE instead\n"
-    "  --pipelines            make machine code of every kernel too, and "
-    "count\n"
-    "                         what is vectorised; constants without a value "
-    "are 0\n"
+    "  --pipelines            make machine code of every kernel too, count "
+    "what\n"
+    "                         is vectorised and say why the first is not;\n"
+    "                         constants without a value are 0\n"
     "  --json                 print one JSON object\n"
     "  --debug                compile for tier T0, as 'mettle run --debug'\n"
     "  -I DIR, -D NAME[=VALUE], --math MODE, --std VERSION, --device NAME\n"

@@ -20,6 +20,8 @@ typedef struct corpus_row {
   size_t vectorised;  // of them
   size_t failed;      // not made
   uint64_t pipeline_ns;
+  char *refusal;     // "KERNEL: why it is not vectorised", of the first;
+                     // malloc'ed, NULL without
   char *diagnostic;  // the first of what failed; malloc'ed, NULL without
 } corpus_row;
 

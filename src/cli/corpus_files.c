@@ -87,6 +87,7 @@ bool corpus_files_find(const char *folder, corpus_files *out_files,
 void corpus_files_clear(corpus_files *files) {
   for (size_t i = 0; i < files->count; ++i) {
     free(files->rows[i].path);
+    free(files->rows[i].refusal);
     free(files->rows[i].diagnostic);
   }
   free(files->rows);

@@ -30,6 +30,9 @@ void corpus_print_row(const corpus_row *row, bool with_pipelines) {
            milliseconds(row->pipeline_ns));
   }
   printf("  %s\n", row->name);
+  if (row->refusal != NULL) {
+    printf("        not vectorised: %s\n", row->refusal);
+  }
   if (row->diagnostic != NULL) {
     printf("        %s\n", row->diagnostic);
   }
@@ -114,6 +117,10 @@ static void print_json_row(const corpus_row *row, bool with_pipelines) {
         "\"pipeline_ms\": %.3f",
         row->pipelines, row->vectorised, row->failed,
         milliseconds(row->pipeline_ns));
+  }
+  if (row->refusal != NULL) {
+    fputs(", \"not_vectorised\": ", stdout);
+    json_write_text(stdout, row->refusal);
   }
   if (row->diagnostic != NULL) {
     fputs(", \"diagnostic\": ", stdout);

@@ -3,6 +3,7 @@
 manifest says, and tells what failed."""
 
 import os
+import re
 
 from tool import case
 
@@ -67,6 +68,38 @@ def pipelines_are_made_on_request(tool):
                        "--json").json()
     assert (answer["pipelines"], answer["vectorised"], answer["failed"]) == (
         3, 3, 0), answer
+
+
+# Threads of a simdgroup wait at different barriers: no vector can.
+DIVERGENT = """#include <metal_stdlib>
+kernel void waits(device int *o [[buffer(0)]],
+                  uint l [[thread_index_in_threadgroup]]) {
+  threadgroup int s[64];
+  s[l] = o[l];
+  if (l & 1) {
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    s[l] += 1;
+  } else {
+    s[l] += 2;
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+  }
+  o[l] = s[l ^ 1];
+}
+"""
+
+
+@case
+def what_is_not_vectorised_has_a_reason(tool):
+    _project(tool, MANIFEST)
+    tool.write("project/sources/w.metal", DIVERGENT)
+    out = tool.done("corpus", "project/sources", "--pipelines").out
+    reason = re.findall("\n +not vectorised: (.*)", out)
+    assert len(reason) == 1 and reason[0].startswith("waits: "), out
+    assert "barrier" in reason[0], out
+    answer = tool.done("corpus", "project/sources", "--pipelines",
+                       "--json").json()
+    told = [file.get("not_vectorised") for file in answer["files"]]
+    assert told == [None, None, reason[0]], answer
 
 
 @case
