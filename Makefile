@@ -53,6 +53,7 @@ bench: configure
 	  echo "Going on without what is missing." >&2
 	@cmake --build $(build) -j $(JOBS) --target mettle-bench
 	@$(build)/mettle-bench --output $(build)/bench.json
+	@python3 -B bench/corpora.py $(build)
 	@python3 -B bench/models.py $(build)
 
 sanitize: asan tsan
