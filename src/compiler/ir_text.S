@@ -27,5 +27,6 @@ mtlc_text_\name:
   TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"
   TEXT simdgroups_together, "compiler/vectorize/simdgroups_together.ll"
   TEXT simdgroups_step, "compiler/vectorize/simdgroups_step.ll"
+  TEXT simdgroups_at_once, "compiler/vectorize/simdgroups_at_once.ll"
 
   .section .note.GNU-stack, "", %progbits

@@ -370,7 +370,8 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
   const uint32_t count = ways[0]->count;
   LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
-  LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]);
+  lanes_mark_question(
+      e, LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
   LLVMValueRef results[2][LANES] = {{0}};
   e->uncached = true;
   for (uint32_t w = 0; w < 2; w++) {

@@ -108,6 +108,7 @@ typedef struct lanes_emitter {
   bool is_counting;       // what is emitted is an addition done later
   LLVMValueRef counters;  // where they are summed up, or NULL
 
+  bool is_at_once;        // the function is to be one for several simdgroups
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
   bool single_simdgroup;  // threadgroups have at most 32 threads
@@ -133,6 +134,12 @@ typedef enum lanes_parameter {
   LANES_COMMON_OUT,  // was when they last waited, and as it will be
   LANES_PARAMETER_COUNT,
 } lanes_parameter;
+
+enum {
+  LANES_MOST_AT_ONCE = 4,  // simdgroups that one function may run (at_once.c)
+  LANES_PARAMETERS_AT_ONCE =
+      LANES_PARAMETER_COUNT + 4 * (LANES_MOST_AT_ONCE - 1),
+};
 
 // Writes the function for one row length (lanes_values.row). Returns NULL with
 // e->refusal set if it cannot.
@@ -195,6 +202,10 @@ LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address);
 // those from there on are off the stride. NULL otherwise.
 LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef *out_jump_bytes);
+// Marks a branch that asks whether something holds, where it does no harm to go
+// on as if it did not; says whether one is marked so.
+void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
+bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32

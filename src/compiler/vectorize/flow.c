@@ -503,10 +503,17 @@ static void emit_nodes(lanes_emitter *e) {
 static void declare_function(lanes_emitter *e, const char *name) {
   LLVMTypeRef p = e->types.pointer;
   LLVMTypeRef i32 = e->types.i32;
-  LLVMTypeRef parameters[] = {p, p, p, p, i32, i32, i32, i32, i32, i32, p, p};
+  LLVMTypeRef parameters[LANES_PARAMETERS_AT_ONCE] = {
+      p, p, p, p, i32, i32, i32, i32, i32, i32, p, p};
+  for (uint32_t i = LANES_PARAMETER_COUNT; i < LANES_PARAMETERS_AT_ONCE; i++) {
+    parameters[i] = i32;
+  }
   e->function = LLVMAddFunction(
       e->kernel->module, name,
-      LLVMFunctionType(i32, parameters, LANES_PARAMETER_COUNT, false));
+      LLVMFunctionType(i32, parameters,
+                       e->is_at_once ? LANES_PARAMETERS_AT_ONCE
+                                     : LANES_PARAMETER_COUNT,
+                       false));
   mtlc_set_attribute(e->function, "nounwind", 0);
   lanes_describe_function(e->kernel, LLVMGetSubprogram(e->kernel->thread),
                           e->function);

@@ -10,13 +10,14 @@
 #include "base/status.h"
 #include "code/cpu_abi.h"
 #include "compiler/module.h"
-#include "compiler/vectorize/shape.h"
+#include "compiler/vectorize/emitter.h"
 
 extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];
 extern const char mtlc_text_simdgroups_state[];
 extern const char mtlc_text_simdgroups_together[];
 extern const char mtlc_text_simdgroups_step[];
+extern const char mtlc_text_simdgroups_at_once[];
 
 // A larger function is called for whole simdgroups as for others: twice the
 // code would cost more to compile than a known mask saves. Without barriers a
@@ -163,6 +164,14 @@ static char *empty_text(void) {
   return text;
 }
 
+static void append_filled(char **text, const char *pattern,
+                          const replacement *replacements, size_t count) {
+  char *filled = fill_in(pattern, replacements, count);
+  size_t length = strlen(*text);
+  append(text, &length, filled, strlen(filled));
+  free(filled);
+}
+
 // For simdgroups that are all in the same state: a loop for each, or one whose
 // function takes the state as it comes.
 static char *together_text(const lanes_variant *variant, const char *row,
@@ -204,6 +213,66 @@ static char *together_text(const lanes_variant *variant, const char *row,
   return text;
 }
 
+// Where each simdgroup behind the first begins, as the loops have it.
+static char *positions_text(uint32_t count) {
+  static const char pattern[] =
+      "  %x.up.$TO = add i32 %x.$FROM, 32\n"
+      "  %x.ends.$TO = icmp uge i32 %x.up.$TO, %size.x\n"
+      "  %x.$TO = select i1 %x.ends.$TO, i32 0, i32 %x.up.$TO\n"
+      "  %x.carry.$TO = zext i1 %x.ends.$TO to i32\n"
+      "  %y.up.$TO = add i32 %y.$FROM, %x.carry.$TO\n"
+      "  %y.ends.$TO = icmp uge i32 %y.up.$TO, %size.y\n"
+      "  %y.$TO = select i1 %y.ends.$TO, i32 0, i32 %y.up.$TO\n"
+      "  %y.carry.$TO = zext i1 %y.ends.$TO to i32\n"
+      "  %z.$TO = add i32 %z.$FROM, %y.carry.$TO\n"
+      "  %first.$TO = add nuw i32 %first.$FROM, 32\n";
+  char *text = empty_text();
+  for (uint32_t k = 1; k <= count; k++) {
+    char from[8], to[8];
+    snprintf(from, sizeof from, "%u", k - 1);
+    snprintf(to, sizeof to, "%u", k);
+    append_filled(&text, pattern,
+                  (const replacement[]){{"FROM", from}, {"TO", to}}, 2);
+  }
+  return text;
+}
+
+static char *others_text(uint32_t count) {
+  char *text = empty_text();
+  for (uint32_t k = 1; k < LANES_MOST_AT_ONCE; k++) {
+    char number[8];
+    snprintf(number, sizeof number, "%u", k);
+    append_filled(&text,
+                  k < count ? ", i32 %first.$K, i32 %x.$K, i32 %y.$K, i32 %z.$K"
+                            : ", i32 0, i32 0, i32 0, i32 0",
+                  (const replacement[]){{"K", number}}, 1);
+  }
+  return text;
+}
+
+// The loop over several simdgroups at a time.
+static mtl_status link_at_once(mtlc_kernel *kernel,
+                               const lanes_variant *variant, const char *row) {
+  const uint32_t count = variant->at_once_count;
+  char number[8], batch[8];
+  snprintf(number, sizeof number, "%u", count);
+  snprintf(batch, sizeof batch, "%u", count * LANES);
+  char *positions = positions_text(count);
+  char *others = others_text(count);
+  const replacement replacements[] = {
+      {"ROW", row},       {"COUNT", number},
+      {"LAST", number},   {"BATCH", batch},
+      {"OTHERS", others}, {"POSITIONS", positions},
+      {"WIDEST", variant->at_once_same_x ? "32" : "-1"}};
+  char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
+                       sizeof replacements / sizeof *replacements);
+  const mtl_status status = mtlc_link_text(kernel, "simdgroups_at_once", text);
+  free(text);
+  free(positions);
+  free(others);
+  return status;
+}
+
 static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
@@ -220,9 +289,31 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   const uint32_t state_count =
       has_waits && in_place ? variant->wait_count + 1 : 0;
   state_loops states = make_state_loops(state_count, row, frame);
+  if (variant->at_once) {
+    MTL_TRY(link_at_once(kernel, variant, row));
+  }
+  char *begin = empty_text();
+  char *declare = empty_text();
+  const replacement of_row = {"ROW", row};
+  append_filled(&begin,
+                variant->at_once
+                    ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
+                      "ptr %launch, ptr %scratch, ptr %context, ptr %group, "
+                      "i32 %threads, i32 %size.x, i32 %size.y)"
+                    : "insertvalue { i32, i32, i32, i32 } zeroinitializer, "
+                      "i32 0, 0",
+                &of_row, 1);
+  append_filled(&declare,
+                variant->at_once
+                    ? "declare { i32, i32, i32, i32 } @mettle.at.once.$ROW("
+                      "ptr, ptr, ptr, ptr, i32, i32, i32)"
+                    : "\n",
+                &of_row, 1);
   const replacement replacements[] = {
       {"ROW", row},
       {"FRAME", frame},
+      {"BEGIN", begin},
+      {"DECLARE", declare},
       {"WHOLE", in_place ? "alwaysinline" : "noinline"},
       {"LOOPS", states.loops},
       {"CASES", states.cases},
@@ -232,6 +323,8 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
       fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,
               replacements, sizeof replacements / sizeof *replacements);
   free_state_loops(&states);
+  free(begin);
+  free(declare);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups", text);
   free(text);
   return status;

@@ -12,6 +12,9 @@ typedef struct lanes_variant {
   uint32_t wait_count;    // states in which it may go on, besides the beginning
   bool waits_together;    // all simdgroups go on in the same state
   uint64_t common_bytes;  // what they share then
+  LLVMValueRef at_once;   // mettle.simdgroups.of.<row>, for several; or NULL
+  uint32_t at_once_count;
+  bool at_once_same_x;    // only where all have the same position along x
 } lanes_variant;
 
 // Links the loops over simdgroups around the variants, in order of preference,

@@ -1,14 +1,16 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ; simdgroups.ll: runs the simdgroups of one threadgroup one after the other.
-; group.c replaces $ROW by the row length that the code is for, and $WHOLE by
+; group.c replaces ROW by the row length that the code is for, and WHOLE by
 ; how to call it for a simdgroup without gaps: in place, where the mask is then
-; known, or as it is.
+; known, or as it is; BEGIN by where those that run several at once have come
+; to.
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
 ; launch, scratch, group, frame, first thread, mask, state, position in the
 ; threadgroup of the first thread, what simdgroups share (emitter.h)
 declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
+$DECLARE
 
 define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
                                     ptr %context, ptr noalias readonly %group)
@@ -22,14 +24,19 @@ enter:
   %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
   %size.y = load i32, ptr %size.y.at
   %end = and i32 %threads, -32
-  %any.whole = icmp ne i32 %end, 0
+  %begin = $BEGIN
+  %first.begin = extractvalue { i32, i32, i32, i32 } %begin, 0
+  %x.begin = extractvalue { i32, i32, i32, i32 } %begin, 1
+  %y.begin = extractvalue { i32, i32, i32, i32 } %begin, 2
+  %z.begin = extractvalue { i32, i32, i32, i32 } %begin, 3
+  %any.whole = icmp ult i32 %first.begin, %end
   br i1 %any.whole, label %whole, label %rest
 
 whole:
-  %first = phi i32 [ 0, %enter ], [ %first.next, %whole ]
-  %x = phi i32 [ 0, %enter ], [ %x.next, %whole ]
-  %y = phi i32 [ 0, %enter ], [ %y.next, %whole ]
-  %z = phi i32 [ 0, %enter ], [ %z.next, %whole ]
+  %first = phi i32 [ %first.begin, %enter ], [ %first.next, %whole ]
+  %x = phi i32 [ %x.begin, %enter ], [ %x.next, %whole ]
+  %y = phi i32 [ %y.begin, %enter ], [ %y.next, %whole ]
+  %z = phi i32 [ %z.begin, %enter ], [ %z.next, %whole ]
   store atomic i32 %first, ptr %thread.at monotonic, align 4
   %done = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z,
@@ -49,9 +56,9 @@ whole:
   br i1 %more, label %whole, label %rest
 
 rest:
-  %x.rest = phi i32 [ 0, %enter ], [ %x.next, %whole ]
-  %y.rest = phi i32 [ 0, %enter ], [ %y.next, %whole ]
-  %z.rest = phi i32 [ 0, %enter ], [ %z.next, %whole ]
+  %x.rest = phi i32 [ %x.begin, %enter ], [ %x.next, %whole ]
+  %y.rest = phi i32 [ %y.begin, %enter ], [ %y.next, %whole ]
+  %z.rest = phi i32 [ %z.begin, %enter ], [ %z.next, %whole ]
   %left = and i32 %threads, 31
   %any = icmp ne i32 %left, 0
   br i1 %any, label %partial, label %leave

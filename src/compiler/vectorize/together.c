@@ -21,6 +21,9 @@ static bool is_common_position(LLVMValueRef call) {
     case MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
     case MTLI_THREADS_PER_SIMDGROUP: return true;
+    // Uniform only in what is asked for lane by lane.
+    case MTLI_THREAD_INDEX_IN_SIMDGROUP:
+    case MTLI_THREAD_INDEX_IN_QUADGROUP: return true;
     default: return false;
   }
 }
@@ -78,7 +81,8 @@ static bool is_common_phi(const lanes_values *flow, LLVMValueRef phi,
 static bool stays_common(const lanes_values *flow, const lanes_common *common,
                          uint32_t number) {
   LLVMValueRef i = flow->items[number];
-  if (!lanes_is_uniform(flow->shapes[number]) || !has_common_result(i)) {
+  if (!(common->by_lane || lanes_is_uniform(flow->shapes[number])) ||
+      !has_common_result(i)) {
     return false;
   }
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
@@ -101,7 +105,9 @@ static bool part_simdgroups(lanes_values *flow, const lanes_common *common,
       continue;
     }
     LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
-    if (!is_common(flow, common, LLVMGetCondition(end))) {
+    LLVMValueRef condition = LLVMGetCondition(end);
+    if (!is_common(flow, common, condition) ||
+        !lanes_is_uniform(lanes_shape_of(flow, condition))) {
       flow->divergent_branch[n] = true;
       lanes_spread_divergence(flow, n, way);
       changed = true;
@@ -122,9 +128,11 @@ static bool all_wait_together(const lanes_values *flow) {
   return true;
 }
 
-void lanes_common_find(const lanes_values *values, lanes_common *out_common) {
+void lanes_common_find(const lanes_values *values, bool by_lane,
+                       lanes_common *out_common) {
   const lanes_graph *graph = values->graph;
   mtli_arena *arena = values->arena;
+  *out_common = (lanes_common){.by_lane = by_lane};
   // The same flow, seen by the threadgroup.
   lanes_values flow = *values;
   flow.divergent_branch = lanes_allocate(arena, graph->node_count, 1);
@@ -145,6 +153,10 @@ void lanes_common_find(const lanes_values *values, lanes_common *out_common) {
       }
     }
     changed |= part_simdgroups(&flow, out_common, way);
+  }
+  out_common->goes_together = true;
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    out_common->goes_together &= !flow.divergent_branch[n];
   }
   lanes_mask_divergent_loops(&flow);
   out_common->waits_together = all_wait_together(&flow);

@@ -77,10 +77,15 @@ bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
 
 // together.c: what all simdgroups of a threadgroup have in common.
 typedef struct lanes_common {
+  // Lanes are compared with the same lanes of other simdgroups; else all with
+  // all.
+  bool by_lane;
   bool *values;         // [values->count] equal in all threads of a threadgroup
   bool waits_together;  // all of them come to the same waits in the same order
+  bool goes_together;   // all of them take the same way at each branch
 } lanes_common;
-void lanes_common_find(const lanes_values *values, lanes_common *out_common);
+void lanes_common_find(const lanes_values *values, bool by_lane,
+                       lanes_common *out_common);
 
 // private.c: finds the thread function's allocas and lays them out.
 void lanes_privates_find(lanes_values *values);

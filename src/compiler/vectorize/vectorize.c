@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "compiler/vectorize/at_once.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
@@ -57,6 +58,7 @@ typedef struct vectorizer {
   bool has_waits;
   lanes_counting counting;  // of all variants
   bool in_frame;            // private memory
+  bool asks_other;          // positions across rows
   uint64_t frame_bytes;
   lanes_variant variants[MAXIMUM_VARIANTS];
   uint32_t variant_count;
@@ -185,6 +187,79 @@ static void join_counting(lanes_counting *all, const lanes_counting *own) {
   }
 }
 
+static lanes_emitter emitter_of(vectorizer *v, const lanes_values *values,
+                                const lanes_plan *plan) {
+  return (lanes_emitter){
+      .kernel = v->kernel,
+      .types = mtlc_types_of(v->kernel->context),
+      .context = v->kernel->context,
+      .builder = LLVMCreateBuilderInContext(v->kernel->context),
+      .prologue = LLVMCreateBuilderInContext(v->kernel->context),
+      .arena = &v->arena,
+      .graph = &v->graph,
+      .values = values,
+      .plan = plan,
+      .single_simdgroup = v->single_simdgroup,
+      .has_waits = v->has_waits,
+      .private_in_frame =
+          v->has_waits || values->private_bytes > STACK_PRIVATE_BYTES};
+}
+
+static void drop_emitter(lanes_emitter *e) {
+  LLVMDisposeBuilder(e->builder);
+  LLVMDisposeBuilder(e->prologue);
+}
+
+// What a loop sums up lane by lane is one.
+static bool has_wide_phi(const lanes_values *values) {
+  for (uint32_t n = 0; n < values->count; n++) {
+    if (LLVMIsAPHINode(values->items[n]) &&
+        lanes_width_of(values->shapes[n]) == LANES &&
+        values->graph->nodes[values->nodes[n]].loop != LANES_NONE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Adds the function for several simdgroups at once to that of one, where it is
+// worth it: always the same way through the kernel, and a loop to hurry.
+static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
+                               lanes_variant *variant) {
+  lanes_common common;
+  lanes_common_find(one->values, true, &common);
+  if (!common.goes_together || !has_wide_phi(one->values) ||
+      one->private_in_frame || one->sums_bytes || one->counting.is_on ||
+      one->single_simdgroup || variant->row == 1) {
+    return MTL_OK;
+  }
+  lanes_emitter e = emitter_of(v, one->values, one->plan);
+  e.is_at_once = true;
+  char name[40];
+  snprintf(name, sizeof name, "mettle.simdgroups.of.%u", variant->row);
+  variant->at_once = lanes_emit(&e, name);
+  if (variant->at_once) {
+    lanes_promote(&e);
+    mark_parameters(&e);
+  }
+  drop_emitter(&e);
+  if (!variant->at_once) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(mem2reg)"));
+  variant->at_once_same_x = v->asks_other;
+  variant->at_once_count = lanes_make_at_once(
+      v->kernel, variant->at_once, variant->at_once_same_x, &v->arena);
+  if (variant->at_once_count > 1) {
+    mtlc_report(v->kernel, "%u simdgroups of a threadgroup at once",
+                variant->at_once_count);
+    return MTL_OK;
+  }
+  LLVMDeleteFunction(variant->at_once);
+  variant->at_once = NULL;
+  return MTL_OK;
+}
+
 static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   lanes_values values;
   lanes_plan plan;
@@ -193,23 +268,10 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
       v->kernel->group_class.is_exact && row == v->kernel->group_class.row,
       &values);
   lanes_plan_make(&values, &plan);
-  lanes_emitter e = {
-      .kernel = v->kernel,
-      .types = mtlc_types_of(v->kernel->context),
-      .context = v->kernel->context,
-      .builder = LLVMCreateBuilderInContext(v->kernel->context),
-      .prologue = LLVMCreateBuilderInContext(v->kernel->context),
-      .arena = &v->arena,
-      .graph = &v->graph,
-      .values = &values,
-      .plan = &plan,
-      .single_simdgroup = v->single_simdgroup,
-      .has_waits = v->has_waits,
-      .private_in_frame =
-          v->has_waits || values.private_bytes > STACK_PRIVATE_BYTES};
+  lanes_emitter e = emitter_of(v, &values, &plan);
   lanes_counters_find(&e);
   if (v->has_waits) {
-    lanes_common_find(&values, &e.common);
+    lanes_common_find(&values, false, &e.common);
   }
   const uint64_t private_end =
       FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
@@ -217,29 +279,28 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   char name[32];
   snprintf(name, sizeof name, "mettle.simdgroup.%u", row);
   LLVMValueRef function = lanes_emit(&e, name);
-  if (function) {
-    uint64_t common_bytes = 0;
-    uint64_t bytes =
-        lanes_spill(&e, private_end + e.sums_bytes, &common_bytes);
-    lanes_promote(&e);
-    const bool has_frame = v->has_waits || e.private_in_frame || e.sums_bytes;
-    bytes = has_frame ? (bytes + 63) / 64 * 64 : 0;
-    join_counting(&v->counting, &e.counting);
-    v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
-    mark_parameters(&e);
-    report_variant(&e);
-    v->variants[v->variant_count++] =
-        (lanes_variant){.row = row,
-                        .function = function,
-                        .wait_count = e.wait_count,
-                        .waits_together = e.common.waits_together,
-                        .common_bytes = common_bytes};
-  } else {
+  if (!function) {
+    drop_emitter(&e);
     snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
+    return MTL_UNSUPPORTED;
   }
-  LLVMDisposeBuilder(e.builder);
-  LLVMDisposeBuilder(e.prologue);
-  return function ? MTL_OK : MTL_UNSUPPORTED;
+  uint64_t common_bytes = 0;
+  uint64_t bytes = lanes_spill(&e, private_end + e.sums_bytes, &common_bytes);
+  lanes_promote(&e);
+  drop_emitter(&e);
+  const bool has_frame = v->has_waits || e.private_in_frame || e.sums_bytes;
+  bytes = has_frame ? (bytes + 63) / 64 * 64 : 0;
+  join_counting(&v->counting, &e.counting);
+  v->frame_bytes = bytes > v->frame_bytes ? bytes : v->frame_bytes;
+  mark_parameters(&e);
+  report_variant(&e);
+  lanes_variant *variant = &v->variants[v->variant_count++];
+  *variant = (lanes_variant){.row = row,
+                             .function = function,
+                             .wait_count = e.wait_count,
+                             .waits_together = e.common.waits_together,
+                             .common_bytes = common_bytes};
+  return emit_at_once(v, &e, variant);
 }
 
 // --- All of them -------------------------------------------------------------
@@ -247,6 +308,9 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
 static mtl_status refuse(vectorizer *v) {
   for (uint32_t i = 0; i < v->variant_count; i++) {
     LLVMDeleteFunction(v->variants[i].function);
+    if (v->variants[i].at_once) {
+      LLVMDeleteFunction(v->variants[i].at_once);
+    }
   }
   mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
   return mtli_fail(MTL_UNSUPPORTED, "kernel %s is not vectorised: %s",
@@ -290,6 +354,7 @@ static mtl_status emit_all(vectorizer *v) {
   const bool limited = is_limited_to_one(v->kernel);
   v->single_simdgroup = limited || v->kernel->group_class.is_single;
   v->has_waits = survey.has_barrier && !v->single_simdgroup;
+  v->asks_other = survey.asks_other;
   uint8_t rows[MAXIMUM_VARIANTS];
   const uint32_t count = choose_rows(v->kernel, survey, rows);
   for (uint32_t i = 0; i < count; i++) {

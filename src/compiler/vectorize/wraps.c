@@ -62,6 +62,24 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension) {
                        LLVMConstAllOnes(bits), "");
 }
 
+static const char question[] = "mettle.question";
+
+static unsigned question_kind(LLVMContextRef context) {
+  return LLVMGetMDKindIDInContext(context, question, sizeof question - 1);
+}
+
+void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch) {
+  LLVMMetadataRef none = LLVMMDNodeInContext2(e->context, NULL, 0);
+  LLVMSetMetadata(branch, question_kind(e->context),
+                  LLVMMetadataAsValue(e->context, none));
+}
+
+bool lanes_is_question(LLVMValueRef branch) {
+  LLVMContextRef context =
+      LLVMGetTypeContext(LLVMTypeOf(LLVMGetCondition(branch)));
+  return LLVMGetMetadata(branch, question_kind(context)) != NULL;
+}
+
 LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef value) {
   if (is_root(e, value)) {
     return root_holds(e, value);

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// at_once.c: several simdgroups of a threadgroup at once. A loop that sums up
+// in one vector waits for each sum before it adds the next; the sums of four
+// simdgroups fill that time, and what the four have in common is loaded once.
+//
+// A copy of a simdgroup's function, whose branches hang on nothing that differs
+// between simdgroups, is made into one for several: each instruction that
+// depends on which simdgroup it is stands there once for each. They run in no
+// order that a kernel could count on, as ever.
+#include "compiler/vectorize/at_once.h"
+
+enum {
+  MOST = LANES_MOST_AT_ONCE,
+  REGISTER_BITS = 512,
+  // What is used in a later block counts as if it lived as long as the loop;
+  // with 40 of such registers, 32 hold what does.
+  MOST_REGISTERS = 40,
+  LARGEST_INSTRUCTIONS = 600,
+  MOST_INSTRUCTIONS = 600,  // of all copies: they cost compilation
+};
+
+typedef struct copies {
+  mtli_arena *arena;
+  LLVMValueRef function;
+  bool same_x;
+  lanes_map own;        // instruction to its number, if each needs its own
+  LLVMValueRef *items;  // [count] those instructions
+  uint32_t count;
+  LLVMValueRef (*made)[MOST];  // [count] each simdgroup's
+  uint32_t simdgroups;
+} copies;
+
+// --- What differs ------------------------------------------------------------
+
+static bool is_own_parameter(const copies *c, LLVMValueRef value) {
+  static const lanes_parameter own[] = {LANES_FIRST, LANES_Y, LANES_Z, LANES_X};
+  const uint32_t count = c->same_x ? 3 : 4;
+  for (uint32_t i = 0; i < count; i++) {
+    if (value == LLVMGetParam(c->function, own[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_own(const copies *c, LLVMValueRef value) {
+  return LLVMIsAArgument(value)
+             ? is_own_parameter(c, value)
+             : LLVMIsAInstruction(value) &&
+                   lanes_map_get(&c->own, value) != LANES_NONE;
+}
+
+static bool has_own_operand(const copies *c, LLVMValueRef i) {
+  for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+    LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+    if (!LLVMValueIsBasicBlock(operand) && is_own(c, operand)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What each simdgroup does for itself even if all do the same.
+static bool has_effect(LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMStore:
+    case LLVMAlloca: return true;
+    case LLVMCall: return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVoidTypeKind;
+    default: return false;
+  }
+}
+
+static void add_own(copies *c, LLVMValueRef i) {
+  lanes_map_set(c->arena, &c->own, i, c->count);
+  c->items[c->count++] = i;
+}
+
+static bool is_terminator(LLVMValueRef i) {
+  return LLVMGetBasicBlockTerminator(LLVMGetInstructionParent(i)) == i;
+}
+
+static void find_own(copies *c) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
+         block = LLVMGetNextBasicBlock(block)) {
+      for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+           i = LLVMGetNextInstruction(i)) {
+        if (!is_terminator(i) && !is_own(c, i) &&
+            (has_effect(i) || has_own_operand(c, i))) {
+          add_own(c, i);
+          changed = true;
+        }
+      }
+    }
+  }
+}
+
+// --- Whether it can be done --------------------------------------------------
+
+static bool is_known_call(LLVMValueRef call) {
+  LLVMValueRef callee = mtlc_callee(call);
+  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.");
+}
+
+static bool is_of_all(const copies *c, LLVMValueRef end) {
+  switch (LLVMGetInstructionOpcode(end)) {
+    case LLVMBr:
+      return !LLVMIsConditional(end) || !is_own(c, LLVMGetCondition(end)) ||
+             lanes_is_question(end);
+    case LLVMRet: return LLVMIsConstant(LLVMGetOperand(end, 0));
+    default: return false;
+  }
+}
+
+static bool can_be_copied(const copies *c, LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMFence:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return false;
+    case LLVMLoad:
+    case LLVMStore:
+      return !LLVMGetVolatile(i) &&
+             LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
+    case LLVMCall: return is_known_call(i);
+    default: return !is_terminator(i) || is_of_all(c, i);
+  }
+}
+
+// --- How many ----------------------------------------------------------------
+
+static uint32_t registers_of(const copies *c, LLVMTargetDataRef data,
+                             LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
+      LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMPointerTypeKind) {
+    return 0;
+  }
+  const uint64_t bits = LLVMSizeOfTypeInBits(data, type);
+  return (uint32_t)(bits / REGISTER_BITS) * (is_own(c, value) ? 1 : 0);
+}
+
+static bool is_used_elsewhere(LLVMValueRef value) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (!LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) != block) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Says whether a phi takes a value that was computed from it: a loop's.
+static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
+  if (value == phi) {
+    return true;
+  }
+  if (!LLVMIsAInstruction(value) || depth == 0) {
+    return false;
+  }
+  const int count = LLVMGetNumOperands(value);
+  for (int k = 0; k < count; k++) {
+    LLVMValueRef operand = LLVMGetOperand(value, (unsigned)k);
+    if (!LLVMValueIsBasicBlock(operand) &&
+        comes_back(phi, operand, depth - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_sum(LLVMValueRef phi) {
+  enum { CHAIN = 4 };  // operations from one turn to the next
+  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+    LLVMValueRef value = LLVMGetIncomingValue(phi, k);
+    if (value != phi && comes_back(phi, value, CHAIN)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Registers that one simdgroup's sums and what outlives a block take; 0 if
+// nothing is summed up.
+static uint32_t lasting_registers(const copies *c, LLVMTargetDataRef data) {
+  uint32_t lasting = 0;
+  bool sums = false;
+  for (uint32_t n = 0; n < c->count; n++) {
+    LLVMValueRef i = c->items[n];
+    const uint32_t registers = registers_of(c, data, i);
+    const bool is_loops = registers && LLVMIsAPHINode(i) && is_sum(i);
+    sums |= is_loops;
+    if (registers && (is_loops || is_used_elsewhere(i))) {
+      lasting += registers;
+    }
+  }
+  return sums ? lasting : 0;
+}
+
+static uint32_t choose_count(const copies *c, LLVMTargetDataRef data) {
+  const uint32_t lasting = lasting_registers(c, data);
+  uint32_t count = lasting ? MOST : 1;
+  while (count > 1 && (count * lasting > MOST_REGISTERS ||
+                       count * c->count > MOST_INSTRUCTIONS)) {
+    count /= 2;
+  }
+  return count;
+}
+
+// --- Copying -----------------------------------------------------------------
+
+static LLVMValueRef others_parameter(const copies *c, LLVMValueRef parameter,
+                                     uint32_t simdgroup) {
+  static const lanes_parameter own[] = {LANES_FIRST, LANES_X, LANES_Y, LANES_Z};
+  for (uint32_t i = 0; i < 4; i++) {
+    if (parameter == LLVMGetParam(c->function, own[i])) {
+      return LLVMGetParam(c->function,
+                          LANES_PARAMETER_COUNT + (simdgroup - 1) * 4 + i);
+    }
+  }
+  return parameter;
+}
+
+static LLVMValueRef others(const copies *c, LLVMValueRef value,
+                           uint32_t simdgroup) {
+  if (!is_own(c, value)) {
+    return value;
+  }
+  return LLVMIsAArgument(value)
+             ? others_parameter(c, value, simdgroup)
+             : c->made[lanes_map_get(&c->own, value)][simdgroup];
+}
+
+static void clone(copies *c, LLVMBuilderRef builder, uint32_t number) {
+  LLVMValueRef i = c->items[number];
+  c->made[number][0] = i;
+  // Phis stand together at the beginning.
+  LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(i));
+  for (uint32_t s = 1; s < c->simdgroups; s++) {
+    c->made[number][s] = LLVMInstructionClone(i);
+    LLVMInsertIntoBuilder(builder, c->made[number][s]);
+  }
+}
+
+static void connect(const copies *c, uint32_t number) {
+  for (uint32_t s = 1; s < c->simdgroups; s++) {
+    LLVMValueRef i = c->made[number][s];
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+      LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+      if (!LLVMValueIsBasicBlock(operand)) {
+        LLVMSetOperand(i, (unsigned)k, others(c, operand, s));
+      }
+    }
+  }
+}
+
+// A question is answered for all of them: no for one is no.
+static void join_questions(const copies *c, LLVMBuilderRef builder) {
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    if (LLVMGetInstructionOpcode(end) != LLVMBr || !LLVMIsConditional(end) ||
+        !is_own(c, LLVMGetCondition(end))) {
+      continue;
+    }
+    LLVMPositionBuilderBefore(builder, end);
+    LLVMValueRef all = LLVMGetCondition(end);
+    LLVMValueRef first = all;
+    for (uint32_t s = 1; s < c->simdgroups; s++) {
+      all = LLVMBuildAnd(builder, all, others(c, first, s), "");
+    }
+    LLVMSetCondition(end, all);
+  }
+}
+
+static uint32_t instruction_count(LLVMValueRef function) {
+  uint32_t count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      count++;
+    }
+  }
+  return count;
+}
+
+static bool can_all_be_copied(const copies *c) {
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      if (!can_be_copied(c, i)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void copy_all(copies *c, LLVMContextRef context) {
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+  c->made = lanes_allocate(c->arena, c->count, sizeof *c->made);
+  for (uint32_t n = 0; n < c->count; n++) {
+    clone(c, builder, n);
+  }
+  for (uint32_t n = 0; n < c->count; n++) {
+    connect(c, n);
+  }
+  join_questions(c, builder);
+  LLVMDisposeBuilder(builder);
+}
+
+uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
+                            bool same_x, mtli_arena *arena) {
+  copies c = {.arena = arena, .function = function, .same_x = same_x};
+  const uint32_t count = instruction_count(function);
+  if (count > LARGEST_INSTRUCTIONS) {
+    return 1;
+  }
+  c.items = lanes_allocate(arena, count, sizeof *c.items);
+  find_own(&c);
+  if (!can_all_be_copied(&c)) {
+    return 1;
+  }
+  c.simdgroups = choose_count(&c, LLVMGetModuleDataLayout(kernel->module));
+  if (c.simdgroups > 1) {
+    copy_all(&c, kernel->context);
+  }
+  return c.simdgroups;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// at_once.h: one function for several simdgroups of a threadgroup.
+#ifndef MTLC_VECTORIZE_AT_ONCE_H
+#define MTLC_VECTORIZE_AT_ONCE_H
+
+#include "compiler/vectorize/emitter.h"
+
+// Makes a function of one simdgroup, in SSA form, into one for as many as are
+// worth it, at most LANES_MOST_AT_ONCE. Returns how many; for 1 the function is
+// as it was. All of them are whole, and have the same position along x if
+// same_x; that of each but the first is in its parameters behind the others:
+// first, x, y and z of the second, of the third, ...
+uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
+                            bool same_x, mtli_arena *arena);
+
+#endif

@@ -1,0 +1,47 @@
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+; simdgroups_at_once.ll: runs whole simdgroups of one threadgroup, COUNT at a
+; time, as far as that goes. group.c replaces ROW by the row length that the
+; code is for, POSITIONS by where each but the first begins and OTHERS by
+; these as arguments, LAST by the number of what follows them, and WIDEST by
+; the longest row for which it works. Returns where it has come to: the thread,
+; and x, y and z.
+
+declare i32 @mettle.simdgroups.of.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
+
+define { i32, i32, i32, i32 } @mettle.at.once.$ROW(
+    ptr noalias readonly %launch, ptr %scratch, ptr %context,
+    ptr noalias readonly %group, i32 %threads, i32 %size.x, i32 %size.y)
+    nounwind alwaysinline {
+enter:
+  %thread.at = getelementptr i8, ptr %scratch, i64 12
+  %batches = udiv i32 %threads, $BATCH
+  %end = mul i32 %batches, $BATCH
+  %any = icmp ne i32 %end, 0
+  %fits = icmp ule i32 %size.x, $WIDEST
+  %go = and i1 %any, %fits
+  br i1 %go, label %batch, label %leave
+
+batch:
+  %first.0 = phi i32 [ 0, %enter ], [ %first.$LAST, %batch ]
+  %x.0 = phi i32 [ 0, %enter ], [ %x.$LAST, %batch ]
+  %y.0 = phi i32 [ 0, %enter ], [ %y.$LAST, %batch ]
+  %z.0 = phi i32 [ 0, %enter ], [ %z.$LAST, %batch ]
+  store atomic i32 %first.0, ptr %thread.at monotonic, align 4
+$POSITIONS
+  %done = call i32 @mettle.simdgroups.of.$ROW(ptr %launch, ptr %scratch,
+      ptr %group, ptr %context, i32 %first.0, i32 -1, i32 0,
+      i32 %x.0, i32 %y.0, i32 %z.0, ptr null, ptr null$OTHERS) alwaysinline
+  %more = icmp ult i32 %first.$LAST, %end
+  br i1 %more, label %batch, label %leave
+
+leave:
+  %first = phi i32 [ 0, %enter ], [ %first.$LAST, %batch ]
+  %x = phi i32 [ 0, %enter ], [ %x.$LAST, %batch ]
+  %y = phi i32 [ 0, %enter ], [ %y.$LAST, %batch ]
+  %z = phi i32 [ 0, %enter ], [ %z.$LAST, %batch ]
+  %at.first = insertvalue { i32, i32, i32, i32 } poison, i32 %first, 0
+  %at.x = insertvalue { i32, i32, i32, i32 } %at.first, i32 %x, 1
+  %at.y = insertvalue { i32, i32, i32, i32 } %at.x, i32 %y, 2
+  %at = insertvalue { i32, i32, i32, i32 } %at.y, i32 %z, 3
+  ret { i32, i32, i32, i32 } %at
+}
