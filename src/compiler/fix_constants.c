@@ -159,7 +159,8 @@ static void fold_math_mode(mtlc_kernel *kernel) {
   free(calls.items);
 }
 
-// Is value `shufflevector <from x T> source, ..., <0, 1, 2, ...>`?
+// Is value `shufflevector <from x T> source, ..., <0, 1, 2>`, with a fourth
+// element that is nothing if source has three?
 static bool is_resized_triple(LLVMValueRef value, unsigned from) {
   if (!LLVMIsAShuffleVectorInst(value) ||
       LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0))) != from) {
@@ -170,7 +171,8 @@ static bool is_resized_triple(LLVMValueRef value, unsigned from) {
       return false;
     }
   }
-  return LLVMGetVectorSize(LLVMTypeOf(value)) == 7 - from;
+  return LLVMGetVectorSize(LLVMTypeOf(value)) == 7 - from &&
+         (from == 4 || LLVMGetMaskValue(value, 3) == LLVMGetUndefMaskElem());
 }
 
 // Clang stores a vector of three as one of four.
@@ -230,6 +232,12 @@ static void narrow_triples(mtlc_kernel *kernel) {
   free(found.shuffles.items);
 }
 
+static bool has_initialisers(const mtlc_kernel *kernel) {
+  LLVMValueRef left = LLVMGetNamedGlobal(kernel->module, "llvm.global_ctors");
+  LLVMValueRef values = left ? LLVMGetInitializer(left) : NULL;
+  return values && LLVMGetArrayLength2(LLVMTypeOf(values)) > 0;
+}
+
 // Constants computed from function constants reach us as code to run before
 // the kernel. With the values known, LLVM can run it now.
 static mtl_status run_initialisers(mtlc_kernel *kernel) {
@@ -239,17 +247,18 @@ static mtl_status run_initialisers(mtlc_kernel *kernel) {
   }
   narrow_triples(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, "globalopt,globaldce"));
-  LLVMValueRef left = LLVMGetNamedGlobal(kernel->module, list);
-  if (!left) {
-    return MTL_OK;
+  if (has_initialisers(kernel)) {
+    MTL_TRY(mtlc_fold_initialisers(kernel));
   }
-  LLVMValueRef values = LLVMGetInitializer(left);
-  if (values && LLVMGetArrayLength2(LLVMTypeOf(values)) > 0) {
+  if (has_initialisers(kernel)) {
     return mtli_fail(MTL_UNSUPPORTED,
                      "a program-scope constant of the library has a value that "
                      "cannot be computed when the kernel is compiled");
   }
-  LLVMDeleteGlobal(left);
+  LLVMValueRef left = LLVMGetNamedGlobal(kernel->module, list);
+  if (left) {
+    LLVMDeleteGlobal(left);
+  }
   return MTL_OK;
 }
 

@@ -86,6 +86,7 @@ void mtlc_report(mtlc_kernel *kernel, const char *format, ...)
 mtlc_pass mtlc_drop_initialisers;
 mtlc_pass mtlc_select_kernel;
 mtlc_pass mtlc_fix_constants;
+mtlc_pass mtlc_fold_initialisers;  // part of fix_constants
 mtlc_pass mtlc_link_functions;
 mtlc_pass mtlc_lower_pointer_calls;
 mtlc_pass mtlc_enter_kernel;
