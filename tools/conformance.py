@@ -93,6 +93,8 @@ def all_tests():
             yield f"corpus/mlx.{name}"
     for name in string_keys("tests/corpus/test_tinygrad.py", ("GROUPS",)):
         yield f"corpus/tinygrad.{name}"
+    for path in files("corpus/test_*_own.py"):
+        yield f"corpus/{stem(path)[len('test_'):]}"
     for name in string_keys("tests/corpus/test_ggml.py", ("FAMILIES",)):
         yield f"corpus/ggml.{name}"
     for name in string_keys("tests/corpus/test_iree.py", ("FILLS",

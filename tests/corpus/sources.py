@@ -92,6 +92,27 @@ def tinygrad():
     return True
 
 
+def tinygrad_tests():
+    """The file of tests in tinygrad's source package, or None."""
+    archive = _download(TINYGRAD, kind=".tar.gz")
+    if archive is None:
+        return None
+    folder = archive[:-len(".tar.gz")] + "-tests"
+    if not os.path.isdir(folder):
+        partial = f"{folder}.{os.getpid()}"
+        with tarfile.open(archive) as file:
+            file.extractall(partial, [m for m in file.getmembers()
+                                      if m.name.endswith("/test_tiny.py")],
+                            filter="data")
+        try:
+            os.rename(partial, folder)
+        except OSError:  # another run was first
+            pass
+    found = glob.glob(os.path.join(folder, "**", "test_tiny.py"),
+                      recursive=True)
+    return found[0] if found else None
+
+
 def iree():
     """The texts of IREE's own Metal kernels, or [].
 
