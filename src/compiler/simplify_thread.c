@@ -20,7 +20,7 @@ static const char loops[] =
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
     "instcombine<no-verify-fixpoint>,"
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
-    "sroa<modify-cfg>,early-cse<memssa>,gvn<no-pre>,sccp,bdce,"
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,sccp,bdce,"
     "instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),"
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
