@@ -30,8 +30,11 @@ class Features:
     def own_memory(self):
         """Declarations of places in device and threadgroup memory."""
         p, lines = self.prefix, []
-        # Of three components the fourth may be written, too.
-        if self.chance(0.5) and all(size_of(k) != 3 for _, k in self.structs):
+        # Of three components the fourth may be written, too; and NaN of any sign
+        # stays where no last statement cleans it.
+        kinds = [k for _, k in self.structs]
+        if (self.chance(0.5) and all(size_of(k) != 3 for k in kinds) and not
+                (self.returns and any(base_of(k) in REALS for k in kinds))):
             lines.append([f"device parts_{self.name} &own_part = *(device "
                           f"parts_{self.name} *)({p}out + 65536 + 40 * {p}self);"])
             for member, kind in self.structs:
@@ -338,9 +341,9 @@ class Features:
                     f"({self.index(8)}), float({self.expression('uint', 2)} & 15u), "
                     "memory_order_relaxed);")
         word = f"{p}shared + 64 + ({self.index(8)})"
-        return (f"{{ device atomic_uint *w = {word}; uint e = {self.expression('uint', 2)}; "
-                "uint seen = atomic_load_explicit(w, memory_order_relaxed); "
-                "while (!atomic_compare_exchange_weak_explicit(w, &seen, seen + e, "
+        return (f"{{ device atomic_uint *cell = {word}; uint e = {self.expression('uint', 2)}; "
+                "uint seen = atomic_load_explicit(cell, memory_order_relaxed); "
+                "while (!atomic_compare_exchange_weak_explicit(cell, &seen, seen + e, "
                 "memory_order_relaxed, memory_order_relaxed)) {} }")
 
     # --- threads of a group ------------------------------------------------------------

@@ -611,6 +611,8 @@ class Maker(Features, Expressions):
         p = self.prefix
         for i, v in enumerate(self.variables[-14:]):
             body.append([f"{p}out[16 * {p}self + {i}] ^= bits({v.name});"])
+        body += [[f"{v.name} = clean({v.name});"] for v in self.variables
+                 if v.space == "device"]
         for i, (name, kind, length) in enumerate(self.arrays):
             body.append([f"{p}out[16 * {p}self + {14 + i % 2}] += bits({name}[{self.index(length)}]);"])
         head = (f"kernel void {self.name}(\n{PARAMETERS})")
