@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// matrix_products.c: products of square float matrices by simdgroup_matrix, as
-// one writes them for Apple's GPUs, beside OpenBLAS on the same cores. The time
-// is that of one run, commit and wait included.
+// matrix_products.c: products of square matrices by simdgroup_matrix, as one
+// writes them for Apple's GPUs, beside OpenBLAS on the same cores: of floats,
+// and of halves and bfloats summed up in float, for which OpenBLAS gets the
+// same values as floats. The time is that of one run, commit and wait included.
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,13 +61,14 @@ static const char staged_msl[] =
     "      simdgroup_store(sums[i][j], to + i * 8 * n + j * 8, n);\n"
     "}\n";
 
-// Each simdgroup makes 32 x 32 of c straight from device memory.
+// Each simdgroup makes 32 x 32 of c straight from device memory; ELEMENT is the
+// type of a and b.
 static const char direct_msl[] =
     "#include <metal_stdlib>\n"
     "#include <metal_simdgroup_matrix>\n"
     "using namespace metal;\n"
-    "kernel void k(device const float *a [[buffer(0)]],\n"
-    "              device const float *b [[buffer(1)]],\n"
+    "kernel void k(device const ELEMENT *a [[buffer(0)]],\n"
+    "              device const ELEMENT *b [[buffer(1)]],\n"
     "              device float *c [[buffer(2)]],\n"
     "              constant uint &n [[buffer(3)]],\n"
     "              uint2 block [[threadgroup_position_in_grid]],\n"
@@ -74,7 +76,8 @@ static const char direct_msl[] =
     "  a += (block.y * 64 + s / 2 * 32) * n;\n"
     "  b += block.x * 64 + s % 2 * 32;\n"
     "  c += (block.y * 64 + s / 2 * 32) * n + block.x * 64 + s % 2 * 32;\n"
-    "  simdgroup_float8x8 sums[4][4], left[4], right[4];\n"
+    "  simdgroup_float8x8 sums[4][4];\n"
+    "  simdgroup_matrix<ELEMENT, 8, 8> left[4], right[4];\n"
     "  for (int i = 0; i < 4; i++)\n"
     "    for (int j = 0; j < 4; j++) sums[i][j] = simdgroup_float8x8(0);\n"
     "  for (uint k = 0; k < n; k += 8) {\n"
@@ -94,18 +97,21 @@ static const char direct_msl[] =
 
 typedef struct product_case {
   const char *msl;
-  uint32_t side;  // a multiple of 64
+  uint32_t side;        // a multiple of 64
+  const char *element;  // float, half or bfloat
 } product_case;
 
-static const product_case cases[] = {{staged_msl, 512},
-                                     {direct_msl, 512},
-                                     {staged_msl, 1024},
-                                     {direct_msl, 1024}};
+static const product_case cases[] = {
+    {staged_msl, 512, "float"},  {direct_msl, 512, "float"},
+    {staged_msl, 1024, "float"}, {direct_msl, 1024, "float"},
+    {direct_msl, 1024, "half"},  {direct_msl, 1024, "bfloat"},
+};
 #define CASE_COUNT (sizeof cases / sizeof cases[0])
 
 typedef struct product_state {
   mtl_pipeline *pipeline;
   mtl_buffer *buffers[3];  // a, b, c
+  float *floats[2];        // a and b for OpenBLAS
   float *plain;            // c of OpenBLAS
 } product_state;
 static product_state states[CASE_COUNT];
@@ -118,15 +124,45 @@ static void fill(float *data, uint32_t count, uint32_t seed) {
   }
 }
 
+// Rounds what it can to elements of the case's type, and both hold the same.
+static void give_elements(const product_case *it, float *floats,
+                          void *elements) {
+  const uint32_t count = it->side * it->side;
+  for (uint32_t i = 0; i < count; i++) {
+    if (strcmp(it->element, "half") == 0) {
+      const _Float16 half = (_Float16)floats[i];
+      ((_Float16 *)elements)[i] = half;
+      floats[i] = (float)half;
+    } else if (strcmp(it->element, "bfloat") == 0) {
+      uint32_t bits = 0;
+      memcpy(&bits, &floats[i], sizeof bits);
+      bits &= 0xffff0000;
+      ((uint16_t *)elements)[i] = (uint16_t)(bits >> 16);
+      memcpy(&floats[i], &bits, sizeof bits);
+    } else {
+      ((float *)elements)[i] = floats[i];
+    }
+  }
+}
+
 static product_state *prepare(const product_case *it) {
   product_state *state = &states[it - cases];
-  if (state->pipeline == NULL) {
-    const uint32_t count = it->side * it->side;
-    state->pipeline = bench_pipeline(it->msl, "k");
-    for (uint32_t i = 0; i < 3; i++) {
-      state->buffers[i] = bench_buffer(count * sizeof(float));
-      fill(mtl_buffer_contents(state->buffers[i]), count, i * 77777);
-    }
+  if (state->pipeline != NULL) {
+    return state;
+  }
+  char msl[4096];
+  snprintf(msl, sizeof msl, "#define ELEMENT %s\n%s", it->element, it->msl);
+  state->pipeline = bench_pipeline(msl, "k");
+  const uint32_t count = it->side * it->side;
+  const bool is_float = strcmp(it->element, "float") == 0;
+  for (uint32_t i = 0; i < 3; i++) {
+    const size_t bytes = i == 2 || is_float ? sizeof(float) : sizeof(uint16_t);
+    state->buffers[i] = bench_buffer(count * bytes);
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    state->floats[i] = bench_allocate(count * sizeof(float));
+    fill(state->floats[i], count, i * 77777);
+    give_elements(it, state->floats[i], mtl_buffer_contents(state->buffers[i]));
   }
   return state;
 }
@@ -213,9 +249,8 @@ static double measure_openblas(const void *context) {
   }
   const int n = (int)it->side;
   const uint64_t start = now_ns();
-  sgemm(ROW_MAJOR, PLAIN, PLAIN, n, n, n, 1,
-        mtl_buffer_contents(state->buffers[0]), n,
-        mtl_buffer_contents(state->buffers[1]), n, 0, state->plain, n);
+  sgemm(ROW_MAJOR, PLAIN, PLAIN, n, n, n, 1, state->floats[0], n,
+        state->floats[1], n, 0, state->plain, n);
   return gigaflops(it, now_ns() - start);
 }
 
@@ -225,24 +260,28 @@ static void release(const void *context) {
     mtl_buffer_release(state->buffers[i]);
   }
   mtl_pipeline_release(state->pipeline);
+  free(state->floats[0]);
+  free(state->floats[1]);
   free(state->plain);
   *state = (product_state){0};
 }
 
-#define ROW(number, title)                                       \
-  {.name = title,                                                \
-   .unit = "GF/s",                                               \
-   .sample_count = 21,                                           \
-   .mettle = measure_mettle,                                     \
-   .peers = {{"openblas", measure_openblas}},                    \
-   .context = &cases[number],                                    \
-   .check = check,                                               \
+#define ROW(number, title)                    \
+  {.name = title,                             \
+   .unit = "GF/s",                            \
+   .sample_count = 21,                        \
+   .mettle = measure_mettle,                  \
+   .peers = {{"openblas", measure_openblas}}, \
+   .context = &cases[number],                 \
+   .check = check,                            \
    .release = release}
 static const benchmark rows[CASE_COUNT] = {
     ROW(0, "simdgroup_matrix product of 512, staged"),
     ROW(1, "simdgroup_matrix product of 512, direct"),
     ROW(2, "simdgroup_matrix product of 1024, staged"),
     ROW(3, "simdgroup_matrix product of 1024, direct"),
+    ROW(4, "simdgroup_matrix product of 1024, half"),
+    ROW(5, "simdgroup_matrix product of 1024, bfloat"),
 };
 const bench_topic matrix_product_topic = {
-    .name = "matrix products, float", .rows = rows, .row_count = CASE_COUNT};
+    .name = "matrix products", .rows = rows, .row_count = CASE_COUNT};
