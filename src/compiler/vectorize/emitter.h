@@ -103,6 +103,8 @@ typedef struct lanes_emitter {
   // 0 for none; or NULL.
   uint64_t *sum_places;
   uint64_t sums_bytes;
+  uint32_t product_count;  // of tiles, that are emitted
+  uint32_t batch_count;    // of them, each for one left side
 
   lanes_counting counting;
   bool is_counting;       // what is emitted is an addition done later

@@ -70,12 +70,36 @@ static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   return last;
 }
 
+static bool is_widening(LLVMValueRef instruction) {
+  return LLVMGetInstructionOpcode(instruction) == LLVMCall &&
+         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+}
+
+// Moves conversions to behind what they convert, where they are in no
+// product's way.
+static void lift_widenings(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
+  LLVMValueRef next = NULL;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    LLVMValueRef tile = is_widening(i) ? LLVMGetOperand(i, 0) : NULL;
+    if (!tile || !LLVMIsAInstruction(tile) || LLVMIsAPHINode(tile) ||
+        LLVMGetInstructionParent(tile) != block ||
+        LLVMGetNextInstruction(tile) == i) {
+      continue;
+    }
+    LLVMInstructionRemoveFromParent(i);
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(tile));
+    LLVMInsertIntoBuilder(builder, i);
+  }
+}
+
 void lanes_gather_products(LLVMValueRef function) {
   LLVMBuilderRef builder =
       LLVMCreateBuilderInContext(LLVMGetModuleContext(
           LLVMGetGlobalParent(function)));
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {
+    lift_widenings(builder, block);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
          i = LLVMGetNextInstruction(i)) {
       if (lanes_is_product(i)) {
@@ -387,6 +411,8 @@ void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   if (loop.batch.calls[0] != call) {
     return;  // the first has done it
   }
+  e->product_count += loop.batch.count;
+  e->batch_count++;
   uint32_t places[MOST_PRODUCTS + 1];
   for (uint32_t p = 0; p <= loop.batch.count; p++) {
     LLVMValueRef side = p == 0 ? LLVMGetOperand(call, 0)

@@ -173,6 +173,14 @@ static void report_variant(const lanes_emitter *e) {
   mtlc_report(e->kernel,
               "vectorised for %s: %s, %s, %s, %u barriers by fission", rows,
               gathers, scatters, serials, e->wait_count);
+  if (e->product_count) {
+    mtlc_report(e->kernel,
+                "%u products of tiles, in %u batches of one left side; %u sums "
+                "in memory, others in registers",
+                e->product_count, e->batch_count,
+                (uint32_t)(e->sums_bytes /
+                           (LANES_TILE_ELEMENTS * sizeof(float))));
+  }
 }
 
 // Variants share a worker's windows and the answer whether to use them.
