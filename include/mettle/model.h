@@ -140,10 +140,11 @@ MTL_API const char *mtl_model_kernel_source(const mtl_model *model,
 
 // --- Constants ---------------------------------------------------------------
 
-// Replaces constants, in the inactive set unless is_active.
+// Replaces constants, in the inactive set unless is_active. What the inactive
+// set has not been given it takes from the active one.
 //
 //   names   [count] names or original names
-//   values  [count] copied
+//   values  [count] copied; of the constant's type, and no longer
 //
 // Threads    Not while the model runs on another thread, if is_active.
 MTL_API MTL_MUST_USE mtl_status mtl_model_update_constants(

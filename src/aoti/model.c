@@ -77,6 +77,7 @@ static mtl_status find_functions(mtl_model *model, const char *path) {
       {"UpdateConstantsFromBlob", &model->call.load_blob, true},
       {"ContainerUpdateConstantBufferPairs", &model->call.update, true},
       {"ContainerSwapConstantBuffer", &model->call.swap, true},
+      {"ContainerExtractConstantsMapEntries", &model->call.entries, true},
   };
   for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
     char name[128] = "AOTInductorModel";
@@ -330,13 +331,91 @@ static mtl_status find_name(const mtl_model *model, const char *name,
   return mtl_fail(MTL_NOT_FOUND, "the model has no constant '%s'", name);
 }
 
+// The model copies whole storages: one must be no longer than its tensor, and
+// the tensor no longer than the constant.
+static mtl_status trim(const mtl_model *model, const char *name,
+                       aoti_tensor *tensor) {
+  const size_t bytes =
+      (size_t)aoti_extent(tensor->rank, tensor->sizes, tensor->strides) *
+      aoti_element_size(tensor->dtype);
+  tensor->storage->size_bytes = bytes;
+  for (size_t i = 0; i < model->constant_count; ++i) {
+    mtl_model_constant constant;
+    AOTI_TRY(mtl_model_get_constant(model, i, &constant));
+    if (strcmp(constant.name, name) == 0 &&
+        ((int32_t)constant.type != tensor->dtype ||
+         (constant.data_bytes != 0 && bytes > constant.data_bytes))) {
+      return mtl_fail(MTL_INVALID_ARGUMENT,
+                      "constant '%s' is of %" PRIu64
+                      " bytes of %s; the value is of %zu of %s",
+                      name, constant.data_bytes,
+                      mtl_scalar_type_name(constant.type), bytes,
+                      mtl_scalar_type_name((mtl_scalar_type)tensor->dtype));
+    }
+  }
+  return MTL_OK;
+}
+
 static mtl_status make_pairs(const mtl_model *model, const char *const *names,
                              const mtl_model_tensor *values, size_t count,
                              model_pair *pairs) {
   for (size_t i = 0; i < count; ++i) {
     AOTI_TRY(find_name(model, names[i], &pairs[i].name));
     AOTI_TRY(model_tensor_wrap(&values[i], &pairs[i].handle));
+    AOTI_TRY(trim(model, pairs[i].name, pairs[i].handle));
   }
+  return MTL_OK;
+}
+
+static const model_pair *find_pair(const model_pair *pairs, size_t count,
+                                   const char *name) {
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(pairs[i].name, name) == 0) {
+      return &pairs[i];
+    }
+  }
+  return NULL;
+}
+
+// What the inactive set lacks and is not given, it takes from the active one:
+// after a swap the model is whole. Adds to pairs, room for all constants.
+static mtl_status add_missing(const mtl_model *model, model_pair *pairs,
+                              size_t *count) {
+  const size_t given = *count;
+  const model_pair *entries = NULL;
+  size_t entry_count = 0;
+  if (!model->call.entries) {
+    return MTL_OK;
+  }
+  for (int pass = 0; pass < 2; ++pass) {  // the inactive set, the active one
+    if (model->call.entries(model->container, &entries, &entry_count,
+                            pass == 0) != 0) {
+      return fail_call(model, "a set of constants");
+    }
+    for (size_t i = 0; i < model->constant_count; ++i) {
+      mtl_model_constant constant;
+      AOTI_TRY(mtl_model_get_constant(model, i, &constant));
+      const model_pair *entry =
+          constant.original_name
+              ? find_pair(entries, entry_count, constant.original_name)
+              : NULL;
+      if (entry && !find_pair(pairs, *count, constant.name)) {
+        pairs[(*count)++] = (model_pair){constant.name, entry->handle};
+      }
+    }
+    if (pass == 0) {
+      for (size_t i = given; i < *count; ++i) {
+        pairs[i].handle = NULL;  // there already
+      }
+    }
+  }
+  size_t kept = given;
+  for (size_t i = given; i < *count; ++i) {
+    if (pairs[i].handle) {
+      pairs[kept++] = pairs[i];
+    }
+  }
+  *count = kept;
   return MTL_OK;
 }
 
@@ -353,10 +432,14 @@ mtl_status mtl_model_update_constants(mtl_model *model,
   if (!model->call.update) {
     return mtl_fail(MTL_UNSUPPORTED, "the model's constants are fixed");
   }
-  model_pair *pairs = calloc(count, sizeof *pairs);
+  model_pair *pairs = calloc(count + model->constant_count, sizeof *pairs);
   AOTI_CHECK_NOT_NULL(pairs);
   mtl_status status = make_pairs(model, names, values, count, pairs);
-  if (status == MTL_OK && model->call.update(model->container, pairs, count,
+  size_t all = count;
+  if (status == MTL_OK && !is_active) {
+    status = add_missing(model, pairs, &all);
+  }
+  if (status == MTL_OK && model->call.update(model->container, pairs, all,
                                              !is_active, false) != 0) {
     status = fail_call(model, "mtl_model_update_constants");
   }

@@ -35,6 +35,8 @@ typedef struct model_functions {
   int32_t (*load_blob)(model_container, const uint8_t *);
   int32_t (*update)(model_container, const model_pair *, size_t, bool, bool);
   int32_t (*swap)(model_container);
+  int32_t (*entries)(model_container, const model_pair **, size_t *,
+                     bool use_inactive);
   int32_t (*last_error)(const char **);
 } model_functions;
 

@@ -515,8 +515,12 @@ GETTER(get_strides, int64_t *, tensor->strides)
 GETTER(get_dim, int64_t, tensor->rank)
 GETTER(get_numel, int64_t, tensor->storage ? aoti_tensor_count(tensor) : 0)
 GETTER(get_storage_offset, int64_t, tensor->offset)
+// A constant's storage is its own, as from torch's from_blob: models copy as
+// many bytes when they copy one set of constants to another.
 GETTER(get_storage_size, int64_t,
-       tensor->storage ? (int64_t)tensor->storage->size_bytes : 0)
+       !tensor->storage               ? 0
+       : tensor->storage->is_constant ? (int64_t)extent_bytes(tensor)
+                                      : (int64_t)tensor->storage->size_bytes)
 GETTER(get_storage_numel, int64_t,
        tensor->storage ? (int64_t)(tensor->storage->size_bytes /
                                    aoti_element_size(tensor->dtype))

@@ -118,3 +118,45 @@ def decode(build, folder, steps):
     for buffer in owned:
         host.library.mtl_buffer_release(buffer)
     return outputs
+
+
+def update_convolution(build, folder):
+    """The case `convolution`, whose last layer's weights become zeros at once,
+    and ones by a swap: every output is a bias then, and a bias more than a sum
+    that all channels share. Runs in between let weights be kept. Returns what
+    is wrong, or None."""
+    host = Host(build)
+    model = host.make("mtl_model_load", f"{folder}/model.so".encode(), None)
+    inputs = (Tensor * 1)(host.tensor(np.load(f"{folder}/in0.npy")))
+
+    def run():
+        for _ in range(3):
+            result = host.make("mtl_model_run", model, host.stream, inputs,
+                               ctypes.c_size_t(1))
+            host.call("mtl_stream_synchronize", host.stream, COMMIT_AND_WAIT)
+            output = host.array(host.result(result, 0))
+            host.library.mtl_model_result_release(result)
+        return output
+
+    def update(value, is_active):
+        weight = host.tensor(np.full((4, 8, 1, 1), value, np.float32))
+        host.call("mtl_model_update_constants", model,
+                  (ctypes.c_char_p * 1)(b"2.weight"), (Tensor * 1)(weight),
+                  ctypes.c_size_t(1), ctypes.c_bool(is_active))
+        host.library.mtl_buffer_release(weight.buffer)
+
+    run()
+    update(0, True)
+    output = run()
+    bias = output[0, :, 0, 0].reshape(1, 4, 1, 1)
+    if not np.allclose(output, bias):
+        return "an update of the active constants is not seen"
+    update(1, False)
+    if not np.allclose(run(), bias):
+        return "an update of the inactive constants is seen before the swap"
+    host.call("mtl_model_swap_constants", model)
+    sums = run() - bias
+    host.library.mtl_model_release(model)
+    if np.allclose(sums, 0) or not np.allclose(sums, sums[:, :1], atol=1e-5):
+        return "a swap gives other constants"
+    return None

@@ -218,6 +218,8 @@ def run(name):
         why = f"longer than {RUN_SECONDS} s"
     if why is None and about["steps"]:
         why = run_steps(folder, about)
+    if why is None and name == "convolution":
+        why = host.update_convolution(BUILD, folder)
     return why
 
 
