@@ -47,11 +47,36 @@ static mtl_kernel *kernel_of(AOTIMetalKernelFunctionHandle function) {
   return (mtl_kernel *)function;
 }
 
+// Libraries that models have deleted. Models delete theirs in destructors of
+// their object; to unload code from there would let the dynamic linker unmap
+// that very object, if the process is ending. So it waits for a better moment.
+typedef struct deleted {
+  struct deleted *next;
+  mtl_shader_library *library;  // +1
+} deleted;
+
+static pthread_mutex_t deleted_lock = PTHREAD_MUTEX_INITIALIZER;
+static deleted *deleted_list;
+
+void kernels_release_deleted(void) {
+  pthread_mutex_lock(&deleted_lock);
+  deleted *list = deleted_list;
+  deleted_list = NULL;
+  pthread_mutex_unlock(&deleted_lock);
+  while (list) {
+    deleted *next = list->next;
+    mtl_shader_library_release(list->library);  // -1
+    free(list);
+    list = next;
+  }
+}
+
 AOTITorchError aoti_torch_mps_create_shader_library(
     const char *source, AOTIMetalShaderLibraryHandle *out_library) {
   AOTI_CHECK_NOT_NULL(source);
   AOTI_CHECK_NOT_NULL(out_library);
   *out_library = NULL;
+  kernels_release_deleted();
   mtl_stream *stream = NULL;
   AOTI_TRY(mtl_stream_current(&stream));
   mtl_device *device = mtl_stream_device(stream);
@@ -66,7 +91,14 @@ AOTITorchError aoti_torch_mps_create_shader_library(
 
 AOTITorchError aoti_torch_mps_delete_shader_library(
     AOTIMetalShaderLibraryHandle library) {
-  mtl_shader_library_release((mtl_shader_library *)library);  // -1
+  deleted *added = library ? malloc(sizeof *added) : NULL;
+  if (added) {  // without memory it stays
+    added->library = (mtl_shader_library *)library;
+    pthread_mutex_lock(&deleted_lock);
+    added->next = deleted_list;
+    deleted_list = added;
+    pthread_mutex_unlock(&deleted_lock);
+  }
   return MTL_OK;
 }
 

@@ -213,6 +213,7 @@ static void model_delete(mtl_model *model) {
   }
   if (model->object) {
     dlclose(model->object);
+    kernels_release_deleted();
   }
   model_kernels_release(model);
   free(model);

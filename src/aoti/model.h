@@ -66,6 +66,11 @@ void model_kernels_release(mtl_model *model);
 mtl_shader_library *model_kernels_library(const mtl_device *device,
                                           const char *source);
 
+// --- kernels.c ---------------------------------------------------------------
+
+// Releases what models have deleted. Not from a model's destructors.
+void kernels_release_deleted(void);
+
 // --- model_run.c -------------------------------------------------------------
 
 // Makes a tensor handle over value's buffer.
