@@ -26,7 +26,7 @@ typedef struct lanes_slot {
   LLVMValueRef *everywhere;  // [component_count] constants and values of the
                              // entry block, which all blocks can read; or NULL
   LLVMValueRef
-      *phi_memory;  // [component_count] where edges leave a phi's value
+      *phi_memory;    // [component_count] where edges leave a phi's value
   LLVMValueRef home;  // where a sum of products always is, instead; or NULL
 } lanes_slot;
 
@@ -87,6 +87,7 @@ typedef struct lanes_emitter {
   uint32_t node;         // being emitted
   uint32_t fresh;        // number of the block being emitted
   LLVMValueRef mask;     // <32 x i1> the threads that run it
+  uint32_t coming;       // only so many lanes, from 0 on, come to the block
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
   bool uncached;         // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set

@@ -384,6 +384,60 @@ static bool is_rising(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
+static LLVMIntPredicate inverse_of(LLVMIntPredicate predicate) {
+  static const LLVMIntPredicate inverses[][2] = {{LLVMIntUGE, LLVMIntULT},
+                                                 {LLVMIntUGT, LLVMIntULE},
+                                                 {LLVMIntSGE, LLVMIntSLT},
+                                                 {LLVMIntSGT, LLVMIntSLE},
+                                                 {LLVMIntNE, LLVMIntEQ}};
+  for (uint32_t i = 0; i < 5; i++) {
+    if (predicate == inverses[i][0] || predicate == inverses[i][1]) {
+      return inverses[i][predicate == inverses[i][0]];
+    }
+  }
+  return predicate;
+}
+
+// How many lanes, from the first on, may come by the branch to a node: a rising
+// run that starts at 0 or above it is below a constant in so many at the most.
+static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
+  LLVMValueRef branch = only_branch(e, n);
+  LLVMValueRef condition = branch ? LLVMGetCondition(branch) : NULL;
+  if (!condition || !LLVMIsAICmpInst(condition) ||
+      !LLVMIsAConstantInt(LLVMGetOperand(condition, 1))) {
+    return LANES;
+  }
+  const bool is_true =
+      lanes_map_get(&e->graph->blocks, LLVMGetSuccessor(branch, 0)) == n;
+  LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+  predicate = is_true ? predicate : inverse_of(predicate);
+  LLVMValueRef run = LLVMGetOperand(condition, 0);
+  LLVMValueRef bound = LLVMGetOperand(condition, 1);
+  const lanes_shape shape = lanes_shape_of(e->values, run);
+  const bool is_below = predicate == LLVMIntULT;
+  if ((!is_below && predicate != LLVMIntULE && predicate != LLVMIntEQ) ||
+      !is_rising(e, run, predicate) || !shape.no_unsigned_wrap ||
+      LLVMGetIntTypeWidth(LLVMTypeOf(bound)) > 64) {
+    return LANES;
+  }
+  const uint64_t limit = LLVMConstIntGetZExtValue(bound);
+  const uint64_t stride = (uint64_t)shape.stride;
+  if (limit / stride >= LANES) {
+    return LANES;
+  }
+  return (uint32_t)(is_below ? (limit + stride - 1) / stride
+                             : limit / stride + 1);
+}
+
+static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t node) {
+  uint32_t least = LANES;
+  for (uint32_t n = node; n != LANES_NONE; n = e->graph->nodes[n].dominator) {
+    const uint32_t count = lanes_that_pass(e, n);
+    least = count < least ? count : least;
+  }
+  return least;
+}
+
 // What a rising run tells by its first lane: if that is not below a bound, none
 // is; and none has a value that is too far from it. Returns a condition without
 // which no thread comes to the node, or NULL.
@@ -398,16 +452,8 @@ static LLVMValueRef first_lane_test(lanes_emitter *e) {
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
   LLVMValueRef run = LLVMGetOperand(condition, 0);
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
-  static const LLVMIntPredicate inverses[][2] = {{LLVMIntUGE, LLVMIntULT},
-                                                 {LLVMIntUGT, LLVMIntULE},
-                                                 {LLVMIntSGE, LLVMIntSLT},
-                                                 {LLVMIntSGT, LLVMIntSLE},
-                                                 {LLVMIntNE, LLVMIntEQ}};
-  for (uint32_t i = 0; !is_true && i < 5; i++) {
-    if (predicate == inverses[i][0] || predicate == inverses[i][1]) {
-      predicate = inverses[i][predicate == inverses[i][0]];
-      break;
-    }
+  if (!is_true) {
+    predicate = inverse_of(predicate);
   }
   if (!is_rising(e, run, predicate) ||
       !lanes_is_uniform(lanes_shape_of(e->values, bound))) {
@@ -449,6 +495,7 @@ static void emit_block(lanes_emitter *e) {
   }
   LLVMPositionBuilderAtEnd(e->builder, e->bodies[e->node]);
   e->fresh++;
+  e->coming = lanes_that_come(e, e->node);
   lanes_load_mask(e);
   clear_masks(e, e->node);
   for (LLVMValueRef i = LLVMGetFirstInstruction(e->graph->nodes[e->node].block);
@@ -517,6 +564,7 @@ static void declare_function(lanes_emitter *e, const char *name) {
   mtlc_set_attribute(e->function, "nounwind", 0);
   lanes_describe_function(e->kernel, LLVMGetSubprogram(e->kernel->thread),
                           e->function);
+  e->coming = LANES;
   e->entry = lanes_block(e, "entry");
   LLVMPositionBuilderAtEnd(e->prologue, e->entry);
   e->all_lanes =

@@ -138,24 +138,6 @@ static void free_state_loops(state_loops *loops) {
   free(loops->ands);
 }
 
-static void append_step(char **loops, char **cases, char **reached,
-                        const char *state, const char *from,
-                        const replacement *common, size_t common_count) {
-  replacement all[8] = {{"STATE", state}, {"FROM", from}};
-  memcpy(all + 2, common, common_count * sizeof *common);
-  const size_t count = common_count + 2;
-  const char *const patterns[] = {mtlc_text_simdgroups_step,
-                                  "i32 $STATE, label %loop.$STATE ",
-                                  ", [ %reached.$STATE, %loop.$STATE ]"};
-  char **const texts[] = {loops, cases, reached};
-  for (int i = 0; i < 3; i++) {
-    char *filled = fill_in(patterns[i], all, count);
-    size_t length = strlen(*texts[i]);
-    append(texts[i], &length, filled, strlen(filled));
-    free(filled);
-  }
-}
-
 static char *empty_text(void) {
   char *text = calloc(1, 1);
   if (!text) {
@@ -177,38 +159,45 @@ static void append_filled(char **text, const char *pattern,
 static char *together_text(const lanes_variant *variant, const char *row,
                            const char *frame) {
   const bool in_place = is_in_place(variant);
+  const uint32_t last = in_place ? variant->wait_count : 0;
   char bytes[24];
   snprintf(bytes, sizeof bytes, "%llu",
            (unsigned long long)variant->common_bytes);
-  const replacement common[] = {
-      {"ROW", row},
-      {"FRAME", frame},
-      {"COMMON", bytes},
-      {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
   char *loops = empty_text();
-  char *cases = empty_text();
+  char *ways = empty_text();  // to all states but the first
   char *reached = empty_text();
-  if (!in_place) {
-    append_step(&loops, &cases, &reached, "any", "%state", common, 4);
-    cases[0] = '\0';
-  }
-  for (uint32_t s = 0; in_place && s <= variant->wait_count; s++) {
-    char number[16];
+  char number[16] = "any";
+  for (uint32_t s = 1; s <= last; s++) {
     snprintf(number, sizeof number, "%u", s);
-    append_step(&loops, &cases, &reached, number, number, common, 4);
-    if (s == 0) {
-      cases[0] = '\0';  // is where the others do not lead
+    append_filled(&ways, "i32 $STATE, label %enter.$STATE ",
+                  &(replacement){"STATE", number}, 1);
+  }
+  for (uint32_t s = 0; s <= last; s++) {
+    if (in_place) {
+      snprintf(number, sizeof number, "%u", s);
     }
+    const replacement step[] = {
+        {"STATE", number},
+        {"FROM", in_place ? number : "%state"},
+        {"ASKED", in_place ? "%any.partial" : "true"},
+        {"ROW", row},
+        {"FRAME", frame},
+        {"COMMON", bytes},
+        {"WAYS", ways},
+        {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
+    const size_t count = sizeof step / sizeof *step;
+    append_filled(&loops, mtlc_text_simdgroups_step, step, count);
+    append_filled(&reached, ", [ %reached.$STATE, %done.$STATE ]", step, count);
   }
   const replacement replacements[] = {
       {"ROW", row},        {"FRAME", frame},
       {"COMMON", bytes},   {"OTHERWISE", in_place ? "0" : "any"},
-      {"LOOPS", loops},    {"CASES", cases},
+      {"LOOPS", loops},    {"WAYS", ways},
       {"REACHED", reached}};
   char *text = fill_in(mtlc_text_simdgroups_together, replacements,
                        sizeof replacements / sizeof *replacements);
   free(loops);
-  free(cases);
+  free(ways);
   free(reached);
   return text;
 }

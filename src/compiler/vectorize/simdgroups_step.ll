@@ -1,11 +1,15 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; simdgroups_step.ll: one loop of simdgroups_together.ll.
+; simdgroups_step.ll: one loop of simdgroups_together.ll. Where it leads is
+; often known to be one place, and then nobody is asked where all have come to.
+enter.$STATE:
+  br label %loop.$STATE
+
 loop.$STATE:
-  %first.$STATE = phi i32 [ 0, %choose ], [ %first.next.$STATE, %loop.$STATE ]
-  %frame.$STATE = phi ptr [ %context, %choose ], [ %frame.next.$STATE, %loop.$STATE ]
-  %x.$STATE = phi i32 [ 0, %choose ], [ %x.next.$STATE, %loop.$STATE ]
-  %y.$STATE = phi i32 [ 0, %choose ], [ %y.next.$STATE, %loop.$STATE ]
-  %z.$STATE = phi i32 [ 0, %choose ], [ %z.next.$STATE, %loop.$STATE ]
+  %first.$STATE = phi i32 [ 0, %enter.$STATE ], [ %first.next.$STATE, %loop.$STATE ]
+  %frame.$STATE = phi ptr [ %context, %enter.$STATE ], [ %frame.next.$STATE, %loop.$STATE ]
+  %x.$STATE = phi i32 [ 0, %enter.$STATE ], [ %x.next.$STATE, %loop.$STATE ]
+  %y.$STATE = phi i32 [ 0, %enter.$STATE ], [ %y.next.$STATE, %loop.$STATE ]
+  %z.$STATE = phi i32 [ 0, %enter.$STATE ], [ %z.next.$STATE, %loop.$STATE ]
   store atomic i32 %first.$STATE, ptr %thread.at monotonic, align 4
   %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $FROM,
@@ -22,5 +26,13 @@ loop.$STATE:
   %first.next.$STATE = add nuw i32 %first.$STATE, 32
   %frame.next.$STATE = getelementptr i8, ptr %frame.$STATE, i64 $FRAME
   %more.$STATE = icmp ult i32 %first.next.$STATE, %end
-  br i1 %more.$STATE, label %loop.$STATE, label %whole.done
+  br i1 %more.$STATE, label %loop.$STATE, label %done.$STATE
+
+done.$STATE:
+  br i1 $ASKED, label %whole.done, label %next.$STATE
+
+next.$STATE:
+  call void @llvm.memcpy.p0.p0.i64(ptr %in, ptr %out, i64 $COMMON, i1 false)
+  fence syncscope("singlethread") seq_cst
+  switch i32 %reached.$STATE, label %leave [ $WAYS ]
 

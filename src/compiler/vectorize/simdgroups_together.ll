@@ -49,7 +49,7 @@ round:
   br i1 %any.whole, label %choose, label %whole.done
 
 choose:
-  switch i32 %state, label %loop.$OTHERWISE [ $CASES ]
+  switch i32 %state, label %enter.$OTHERWISE [ $WAYS ]
 
 $LOOPS
 whole.done:

@@ -71,15 +71,15 @@ static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
       half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
     }
     part_registers(e, half, count / 2, first + odd * step, 2 * step, wanted,
-               out_components);
+                   out_components);
   }
 }
 
 // The reverse: fills count vectors, of which those without a component are
 // left undefined.
 static void join_registers(lanes_emitter *e, LLVMValueRef *components,
-                         uint32_t wanted, uint32_t first, uint32_t step,
-                         uint32_t count, LLVMValueRef *out_parts) {
+                           uint32_t wanted, uint32_t first, uint32_t step,
+                           uint32_t count, LLVMValueRef *out_parts) {
   if (count == 1) {
     out_parts[0] = first < wanted ? components[first]
                                   : LLVMGetPoison(LLVMTypeOf(components[0]));
@@ -150,8 +150,44 @@ LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
   return spread_mask(e, count, all_of(count), 0, LANES * count);
 }
 
+// The first lanes alone, a power of two of them, where others never come: what
+// one step of a tree stores, the next then finds in the registers on the way to
+// memory, which machines cannot give back from stores with gaps.
+static uint32_t narrow_count(const lanes_emitter *e) {
+  uint32_t count = 1;
+  while (count < e->coming) {
+    count *= 2;
+  }
+  return count;
+}
+
+static LLVMValueRef first_lanes(lanes_emitter *e, LLVMValueRef vector,
+                                uint32_t count) {
+  int lanes[LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = (int)i;
+  }
+  return lanes_shuffle(e, vector, NULL, lanes, count);
+}
+
+static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
+                                     uint32_t count) {
+  LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
+                                          first_address(e, a), a->alignment,
+                                          first_lanes(e, e->mask, count));
+  int lanes[LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = i < count ? (int)i : -1;
+  }
+  return lanes_shuffle(e, loaded, NULL, lanes, LANES);
+}
+
 void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
+  if (stride == 1 && narrow_count(e) < LANES) {
+    out_components[0] = load_first_lanes(e, a, narrow_count(e));
+    return;
+  }
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
     load_parts(e, a, stride, all_of(a->count), out_components);
     return;
@@ -192,17 +228,23 @@ LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
   }
   int lanes[LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < LANES * stride; i++) {
-    lanes[i] =
-        i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
+    lanes[i] = i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
   }
-  return lanes_shuffle(e, lanes_concatenated(e, components, count), NULL,
-                       lanes, LANES * stride);
+  return lanes_shuffle(e, lanes_concatenated(e, components, count), NULL, lanes,
+                       LANES * stride);
 }
 
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components) {
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
     store_parts(e, a, stride, components);
+    return;
+  }
+  if (stride == 1 && narrow_count(e) < LANES) {
+    const uint32_t count = narrow_count(e);
+    lanes_masked_store(e, first_lanes(e, components[0], count),
+                       first_address(e, a), a->alignment,
+                       first_lanes(e, e->mask, count));
     return;
   }
   LLVMValueRef all = lanes_put_together(e, components, stride, a->count);
