@@ -55,6 +55,11 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
                             uint32_t row, LLVMValueRef *out_firsts);
 
+// fetch_ahead.c: asks for what later threadgroups may access, given the bytes
+// of an access from the first on.
+void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef first, uint64_t bytes);
+
 // strided_accesses.c: returns how many elements lanes are apart, or 0 if they
 // are not, or too far.
 uint32_t lanes_stride_elements(const lanes_access *a);

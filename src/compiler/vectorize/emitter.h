@@ -43,6 +43,14 @@ typedef struct lanes_tile_home {
   bool by_rows;         // else block by block
 } lanes_tile_home;
 
+// What has been asked for ahead of time (fetch_ahead.c).
+typedef struct lanes_fetched {
+  LLVMValueRef base;
+  LLVMValueRef index;  // or NULL
+  uint32_t node;
+} lanes_fetched;
+enum { LANES_FETCHED = 8 };
+
 enum { LANES_WINDOWS = 4 };  // of counters.ll
 
 // Atomic additions that may be done later (counters.c).
@@ -111,7 +119,10 @@ typedef struct lanes_emitter {
   bool is_counting;       // what is emitted is an addition done later
   LLVMValueRef counters;  // where they are summed up, or NULL
 
-  bool is_at_once;        // the function is to be one for several simdgroups
+  bool is_at_once;  // the function is to be one for several simdgroups
+  lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
+  uint32_t fetched_count;
+  bool in_rows;           // threads know more than one dimension of the grid
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
   bool single_simdgroup;  // threadgroups have at most 32 threads

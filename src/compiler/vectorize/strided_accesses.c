@@ -39,6 +39,10 @@ static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
   return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
 }
 
+static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
+  return (uint64_t)LANES * stride * a->size_bytes;
+}
+
 // The set of the first count elements.
 static uint32_t all_of(uint32_t count) {
   return (uint32_t)((UINT64_C(1) << count) - 1);
@@ -184,6 +188,7 @@ static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
 
 void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
+  lanes_fetch_ahead(e, a, first_address(e, a), bytes_of(a, stride));
   if (stride == 1 && narrow_count(e) < LANES) {
     out_components[0] = load_first_lanes(e, a, narrow_count(e));
     return;
@@ -236,6 +241,7 @@ LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
 
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components) {
+  lanes_fetch_ahead(e, a, first_address(e, a), bytes_of(a, stride));
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
     store_parts(e, a, stride, components);
     return;

@@ -215,6 +215,7 @@ static lanes_emitter emitter_of(vectorizer *v, const lanes_values *values,
       .plan = plan,
       .single_simdgroup = v->single_simdgroup,
       .has_waits = v->has_waits,
+      .in_rows = v->asks_other,
       .private_in_frame =
           v->has_waits || values->private_bytes > STACK_PRIVATE_BYTES};
 }
