@@ -314,8 +314,9 @@ void prepareInvocation() {
   Lang.CharIsSigned = true;
 }
 
-// Says it in Metal's words instead of those of clang's device mode.
-std::string inMetalsWords(const std::string &Text) {
+}  // namespace
+
+std::string mtlc::inMetalsWords(const std::string &Text) {
   static const std::pair<StringRef, StringRef> Words[] = {
       {"const __global_host", "constant"},
       {"__global_host", "constant"},
@@ -342,6 +343,8 @@ std::string inMetalsWords(const std::string &Text) {
   }
   return Result;
 }
+
+namespace {
 
 bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   llvm::raw_string_ostream OS(Text);

@@ -683,7 +683,7 @@ class MetalConsumer : public SemaConsumer {
     while (const auto *Attributed = Bare->getAs<AttributedType>())
       Bare = C->removeAddrSpaceQualType(Attributed->getModifiedType())
                  .getUnqualifiedType();
-    const std::string Text = Bare.getAsString(Policy);
+    const std::string Text = inMetalsWords(Bare.getAsString(Policy));
     StringRef Name = Text;
     Name.consume_front("metal::");
     return Name.str();

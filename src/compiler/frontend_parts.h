@@ -61,6 +61,9 @@ void parseTranslationUnit(clang::CompilerInstance &CI,
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
+// frontend.cpp: the text with Metal's words for those of clang's device mode.
+std::string inMetalsWords(const std::string &Text);
+
 // frontend_unsupported.cpp: prints diagnostics, each as clang would but for
 // what Metal has and Mettle has not. The engine that it is given to owns it.
 clang::DiagnosticConsumer *makeDiagnosticPrinter(

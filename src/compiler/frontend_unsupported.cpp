@@ -76,16 +76,19 @@ constexpr Unsupported Names[] = {
     {"patch_control_point", Graphics},
 };
 
-// Whether Text has 'Name', or 'Name/... of a header in a folder.
-bool quotes(StringRef Text, StringRef Name) {
-  for (size_t At = Text.find(Name); At != StringRef::npos;
-       At = Text.find(Name, At + 1)) {
-    const size_t End = At + Name.size();
-    if (At && Text[At - 1] == '\'' && End < Text.size() &&
-        (Text[End] == '\'' || Text[End] == '/'))
-      return true;
-  }
-  return false;
+// The name that an error does not know: the first that it quotes, if that is
+// what it is about, of a header in a folder the folder; "" if it is about
+// something else.
+StringRef unknownName(StringRef Text) {
+  const bool IsUnknown =
+      Text.ends_with(" file not found") ||
+      Text.starts_with("unknown type name '") ||
+      Text.starts_with("use of undeclared identifier '") ||
+      Text.starts_with("no template named '") ||
+      Text.starts_with("no type named '") ||
+      (Text.starts_with("no member named '") && Text.contains("in namespace"));
+  return IsUnknown ? Text.split('\'').second.split('\'').first.split('/').first
+                   : "";
 }
 
 // The first error that names something of the list is told in words, and is
@@ -114,13 +117,15 @@ class Printer : public TextDiagnosticPrinter {
   static const Unsupported *find(const Diagnostic &Info) {
     llvm::SmallString<256> Text;
     Info.FormatDiagnostic(Text);
-    const std::string At = wordAt(Info);
+    const std::string Name = Text == "expected namespace name"
+                                 ? wordAt(Info)
+                                 : unknownName(Text).str();
     for (const Unsupported &Known : Names)
-      if (At == Known.Name || quotes(Text, Known.Name)) return &Known;
+      if (Name == Known.Name) return &Known;
     return nullptr;
   }
 
-  // The word at which the error stands: not every text has it.
+  // The word at which the error stands.
   static std::string wordAt(const Diagnostic &Info) {
     if (!Info.hasSourceManager() || Info.getLocation().isInvalid()) return "";
     const SourceManager &SM = Info.getSourceManager();

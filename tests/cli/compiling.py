@@ -75,13 +75,15 @@ def an_empty_source_has_no_kernels(tool):
 @case
 def visible_functions_are_listed_behind_the_kernels(tool):
     tool.write("v.metal", "[[visible]] float f(float x) { return x; }\n"
-               "kernel void k(visible_function_table<float(float)> t) {}\n"
+               "kernel void k(visible_function_table<float(device int *)> t) {}\n"
                .replace("visible_function_table",
                         "metal::visible_function_table"))
     result = tool.done("reflect", "v.metal", "--json").json()
     assert result["visible"] == ["f"], result
     assert [k["name"] for k in result["kernels"]] == ["k"], result
-    assert result["kernels"][0]["arguments"][0]["kind"] == "functions", result
+    table = result["kernels"][0]["arguments"][0]
+    assert table["kind"] == "functions", result
+    assert table["type"] == "visible_function_table<float (device int *)>", table
     tool.done("compile", "v.metal", "--report")
     tool.fails(2, ["'f' is a visible function"], "run", "v.metal", "f",
                "--grid", "1")

@@ -156,3 +156,15 @@ float f(float x);
 extern float g(float x);
 kernel void k(device float *x [[buffer(0)]]) { x[0] = f(x[0]) + g(x[0]); }
 // error: 3: function 'f' is called but nowhere defined
+
+//--- errors_about_types_of_such_names_are_told_as_they_are
+#include <metal_stdlib>
+using namespace metal;
+struct mesh { int size; };
+struct scene { mesh m; };
+kernel void k(device scene *s [[buffer(0)]]) {
+  s[0].m.count = 1;
+  // error: 6: no member named 'count' in 'mesh'
+  s[0].mesh.size = 1;
+  // error: 8: no member named 'mesh' in 'scene'
+}
