@@ -4,9 +4,9 @@
 //
 // The layout is that of the struct in C: a pointer is the 8-byte GPU address
 // (mtl_buffer_gpu_address plus an offset), a texture its resource id, a sampler
-// its word, a function table its resource id, constants lie as they are. Programs that know the struct may write
-// it themselves. What an argument buffer leads to is not kept alive by it: say
-// mtl_compute_encoder_use_buffer.
+// its word, a function table its resource id, constants lie as they are.
+// Programs that know the struct may write it themselves. What an argument
+// buffer leads to is not kept alive by it: say mtl_compute_encoder_use_buffer.
 #ifndef METTLE_ARGUMENT_ENCODER_H
 #define METTLE_ARGUMENT_ENCODER_H
 

@@ -45,9 +45,9 @@ typedef struct mtli_cpu_position {
   uint32_t thread_in_group;  // offset 12: thread_index_in_threadgroup
   // reserved[0], offset 16: 0, or why the code stopped itself:
   // 1 __builtin_trap, 2 an assertion, 3 what the text says (the reason of
-  // mettle.trap in docs/ir.md, plus 1). The code sets it to 0 on entry. reserved[2] and [3], offset 24:
-  // the address of the text, which ends with a zero; NULL if there
-  // is none. To stop, the code writes these and thread_in_group and executes
+  // mettle.trap in docs/ir.md, plus 1). The code sets it to 0 on entry.
+  // reserved[2] and [3], offset 24: the address of the text, which ends with a
+  // zero; NULL if there is none. To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
   // with the program counter in the kernel, and does not come back.
   // reserved[4] and [5], offset 32: the code's own (ir/counters.ll), an address

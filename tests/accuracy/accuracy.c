@@ -9,9 +9,9 @@
 //   --table    prints docs/accuracy.md instead of a count of tests
 //
 // Each result is compared with a reference in double precision, whose error is
-// below 2^-27 ULP of a float. What is worse than all before, or within 2^-20 ULP
-// of a bound, is decided by MPFR with 160 bits; and so that the reference need
-// not be believed, MPFR checks it too, at each 4093rd argument. A function
+// below 2^-27 ULP of a float. What is worse than all before, or within 2^-20
+// ULP of a bound, is decided by MPFR with 160 bits; and so that the reference
+// need not be believed, MPFR checks it too, at each 4093rd argument. A function
 // passes if its largest error is within the specification's bound, zeros,
 // infinities and NaN are right, and both tiers give the same bits.
 #include "accuracy.h"

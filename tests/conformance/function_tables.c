@@ -54,7 +54,9 @@ static const char source[] =
     "                  uint i [[thread_position_in_grid]]) {\n"
     "  data[i] = t[0](data[i], at + i);\n"
     "}\n"
-    "struct Arguments { device float *out; Table t; float4 more; Table u[2]; };\n"
+    "struct Arguments {\n"
+    "  device float *out; Table t; float4 more; Table u[2];\n"
+    "};\n"
     "kernel void in_struct(constant Arguments &a [[buffer(0)]],\n"
     "                      uint i [[thread_position_in_grid]]) {\n"
     "  a.out[i] = a.t[i % 2](a.out[i]) + a.u[1][0](a.more.x);\n"
@@ -479,11 +481,9 @@ TEST(function_tables, only_visible_functions_are_linked) {
   CHECK_EQUAL(mtl_pipeline_create(visible, NULL, &pipeline),
               MTL_INVALID_ARGUMENT);
   CHECK_CONTAINS(mtl_last_error(), "visible function");
-  CHECK_EQUAL(mtl_pipeline_create(
-                  kernel,
-                  &(mtl_pipeline_desc){.linked_functions = {.functions = &kernel,
-                                                            .function_count = 1}},
-                  &pipeline),
+  const mtl_pipeline_desc itself = {
+      .linked_functions = {.functions = &kernel, .function_count = 1}};
+  CHECK_EQUAL(mtl_pipeline_create(kernel, &itself, &pipeline),
               MTL_INVALID_ARGUMENT);
   CHECK_EQUAL(mtl_pipeline_create(
                   kernel, &(mtl_pipeline_desc){.max_call_stack_depth = 9},

@@ -16,9 +16,9 @@
 //
 // A kernel's first parameters are those of random_source.py. Kernels with
 // "whole" in their name run on grids of whole simdgroups only. A file's first
-// line names the math mode: "// math: fast". METTLE_RANDOM_GRIDS=N takes N of the
-// grids for each kernel, others for the next: code for fewer threadgroups, which
-// is what takes the time.
+// line names the math mode: "// math: fast". METTLE_RANDOM_GRIDS=N takes N of
+// the grids for each kernel, others for the next: code for fewer threadgroups,
+// which is what takes the time.
 #include <mettle/mettle.h>
 #include <signal.h>
 #include <stdio.h>
