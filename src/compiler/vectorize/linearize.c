@@ -39,11 +39,13 @@ static bool is_kept_branch(const lanes_values *values, uint32_t p) {
          !values->divergent_branch[p];
 }
 
-static uint32_t same_threads(const lanes_values *values, uint32_t n,
-                             bool *out_behind_branch) {
+// The node from which all threads come that enter this one: a loop's header by
+// its first turn.
+static uint32_t same_entering(const lanes_values *values, uint32_t n,
+                              bool *out_behind_branch) {
   *out_behind_branch = false;
   const lanes_node *node = &values->graph->nodes[n];
-  if (node->kind != LANES_BLOCK || is_divergent_header(values, n)) {
+  if (node->kind != LANES_BLOCK) {
     return LANES_NONE;
   }
   if (node->predecessors.count == 1) {
@@ -56,6 +58,14 @@ static uint32_t same_threads(const lanes_values *values, uint32_t n,
     }
   }
   return equivalent_above(values, n);
+}
+
+static uint32_t same_threads(const lanes_values *values, uint32_t n,
+                             bool *out_behind_branch) {
+  *out_behind_branch = false;
+  return is_divergent_header(values, n)
+             ? LANES_NONE
+             : same_entering(values, n, out_behind_branch);
 }
 
 static void choose_masks(const lanes_values *values, lanes_plan *plan) {
@@ -204,6 +214,21 @@ static uint32_t region_cost(const lanes_graph *graph, const node_facts *facts,
   return cost;
 }
 
+// Says whether a header of a loop that threads leave at different times has
+// some whenever control comes to it: a guard would not only be idle, passing by
+// the loop it would leave for later what comes behind, which all threads run
+// and no mask guards.
+static bool enters_with_threads(const lanes_values *values,
+                                const lanes_plan *plan, const bool *has_thread,
+                                uint32_t n) {
+  bool behind = false;
+  const uint32_t from = is_divergent_header(values, n)
+                            ? same_entering(values, n, &behind)
+                            : LANES_NONE;
+  return from != LANES_NONE && has_thread[from] &&
+         !lanes_set_has(plan->deferred, n);
+}
+
 // Marks, with skip other than LANES_NONE, the nodes to guard.
 static void choose_guards(const lanes_values *values, lanes_plan *plan) {
   const lanes_graph *graph = values->graph;
@@ -217,7 +242,8 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
     lanes_step *step = &plan->steps[n];
     const uint32_t mask = step->mask;
     step->skip = LANES_NONE;
-    has_thread[n] = mask == LANES_NONE || (mask != n && has_thread[mask]);
+    has_thread[n] = mask == LANES_NONE || (mask != n && has_thread[mask]) ||
+                    enters_with_threads(values, plan, has_thread, n);
     if (has_thread[n] || graph->nodes[n].kind != LANES_BLOCK) {
       continue;
     }
