@@ -238,16 +238,50 @@ static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
   return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
 }
 
+// Of masks of less than 16 bytes of elements LLVM 19 keeps more bits than there
+// are elements where a register with masks has to be spilled (a copy that would
+// clear them is lost), and the machine stores what is behind the row. So rows
+// that short are 16 bytes there, under a mask made from an integer.
+static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t length = a->shape.row * a->count;
+  const bool is_short = length * a->size_bytes < 16;
+  return is_short && mtlc_target_has(e->kernel->target, "avx512f")
+             ? 16 / (uint32_t)a->size_bytes
+             : length;
+}
+
+static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef mask, uint32_t r, uint32_t length) {
+  const uint32_t row = a->shape.row * a->count;
+  if (row == length) {
+    return piece(e, mask, r * row, row);
+  }
+  LLVMTypeRef all =
+      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  LLVMValueRef bits = LLVMBuildLShr(
+      e->builder, LLVMBuildBitCast(e->builder, mask, all, ""),
+      LLVMConstInt(all, (uint64_t)r * row, false), "");
+  bits = LLVMBuildAnd(e->builder, bits,
+                      LLVMConstInt(all, (UINT64_C(1) << row) - 1, false), "");
+  bits = LLVMBuildTrunc(e->builder, bits,
+                        LLVMIntTypeInContext(e->context, length), "");
+  return LLVMBuildBitCast(e->builder, bits,
+                          LLVMVectorType(e->types.i1, length), "");
+}
+
 static void load_rows(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *out_components) {
   const uint32_t row = a->shape.row;
-  const uint32_t length = row * a->count;
+  const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
   for (uint32_t r = 0; r < LANES / row; r++) {
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length),
                                  row_address(e, a, r), a->alignment,
-                                 piece(e, mask, r * length, length));
+                                 row_mask(e, a, mask, r, length));
+    if (length != row * a->count) {
+      parts[r] = piece(e, parts[r], 0, row * a->count);
+    }
   }
   lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
                    a->count, out_components);
@@ -278,14 +312,18 @@ static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
 
 static void store_rows(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components) {
-  const uint32_t row = a->shape.row;
-  const uint32_t length = row * a->count;
+  const uint32_t row = a->shape.row * a->count;
+  const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
-  for (uint32_t r = 0; r < LANES / row; r++) {
-    lanes_masked_store(e, piece(e, all, r * length, length),
+  for (uint32_t r = 0; r < LANES * a->count / row; r++) {
+    int lanes[4 * LANES];
+    for (uint32_t i = 0; i < length; i++) {
+      lanes[i] = i < row ? (int)(r * row + i) : -1;
+    }
+    lanes_masked_store(e, lanes_shuffle(e, all, NULL, lanes, length),
                        row_address(e, a, r), a->alignment,
-                       piece(e, mask, r * length, length));
+                       row_mask(e, a, mask, r, length));
   }
 }
 
