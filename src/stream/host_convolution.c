@@ -35,7 +35,7 @@ enum {
 };
 
 typedef struct memory_desc {
-  alignas(16) char bytes[(MEMORY_DESC_BYTES + 15) / 16 * 16];
+  alignas(int64_t) char bytes[MEMORY_DESC_BYTES];  // as oneDNN aligns its own
 } memory_desc;
 
 typedef struct convolution_desc {

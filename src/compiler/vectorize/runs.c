@@ -68,9 +68,11 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
     return false;
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
+  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
   *out_shape = lanes_shape_strided(
       row, (int64_t)LLVMABISizeOfType(e->values->data, type));
-  return is_run(e, LLVMGetOperand(a->pointer, last), MOST_STEPS);
+  return lanes_shape_of(e->values, index).row == 1 &&
+         is_run(e, index, MOST_STEPS);
 }
 
 static bool is_extended(LLVMValueRef index) {
@@ -116,7 +118,9 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
         LLVMBuildICmp(e->builder, below, expected, first, "");
     apart = LLVMBuildOr(e->builder, apart, wraps, "");
   }
-  apart = LLVMBuildAnd(e->builder, apart, e->mask, "");
+  // Lanes that do not run may hold poison, which must not spread.
+  apart = LLVMBuildSelect(e->builder, e->mask, apart,
+                          LLVMConstNull(LLVMTypeOf(apart)), "");
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   for (uint32_t r = 0; r < LANES / row; r++) {
     out_firsts[r] = address_of_lane(e, a, base, narrow, r * row);

@@ -241,7 +241,7 @@ static lanes_shape low_bits(lanes_shape a, uint32_t bits, uint32_t width) {
 // smaller steps.
 static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   lanes_shape result = a;
-  if (!a.conditional && bits < 63 && a.stride > 0 &&
+  if (!a.conditional && a.no_unsigned_wrap && bits < 63 && a.stride > 0 &&
       a.stride % (INT64_C(1) << bits) == 0) {
     result.stride = a.stride >> bits;
   } else {
