@@ -137,10 +137,6 @@ class Runner:
                                  "halt_on_error=1:die_after_fork=0:"
                                  "second_deadlock_stack=1")):
             self.environment.setdefault(name, value)
-        if os.path.basename(os.path.abspath(build)).endswith("asan"):
-            # LeakSanitizer's tracer dies over the threads of an OpenMP that
-            # was loaded late.
-            self.environment.setdefault("OMP_NUM_THREADS", "1")
 
     def say(self, text):
         print(text, flush=True)
