@@ -353,6 +353,8 @@ MTL_API uint64_t mtl_constant_create(void);
 MTL_API void mtl_constant_forget(uint64_t constant);
 // Tells how many bytes are kept for all constants.
 MTL_API uint64_t mtl_constant_kept_bytes(void);
+// Tells the bound, in bytes, as METTLE_CONSTANTS_MB has it now.
+MTL_API uint64_t mtl_constant_limit_bytes(void);
 
 // Counts a tensor's elements.
 MTL_API int64_t mtl_tensor_count(const mtl_tensor *tensor);

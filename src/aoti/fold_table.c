@@ -9,7 +9,6 @@
 
 enum {
   BUCKET_COUNT = 256,
-  LIMIT_MB = 512,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -87,15 +86,6 @@ void fold_value_share(fold_value *value, aoti_storage *storage) {
 
 // --- The table ---------------------------------------------------------------
 
-static uint64_t limit_bytes(void) {
-  const char *text = getenv("METTLE_CONSTANTS_MB");
-  char *end = NULL;
-  const unsigned long long megabytes = text ? strtoull(text, &end, 10) : 0;
-  const bool is_number = text && end != text && *end == '\0';
-  return (uint64_t)(is_number && megabytes <= UINT32_MAX ? megabytes : LIMIT_MB)
-         << 20;
-}
-
 static uint64_t bytes_of(const fold_key *key) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < key->result_count; ++i) {
@@ -151,7 +141,7 @@ bool fold_table_find(const fold_key *key, fold_value **results,
 
 void fold_table_add(fold_key *key) {
   const uint64_t bytes = bytes_of(key);
-  const uint64_t limit = limit_bytes();
+  const uint64_t limit = mtl_constant_limit_bytes();
   pthread_mutex_lock(&lock);
   const bool fits = bytes <= limit && table_bytes <= limit - bytes;
   if (fits && !find(key)) {

@@ -26,12 +26,12 @@ typedef struct device_pool {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static device_pool *pools;
 
-static uint64_t limit_of_environment(void) {
-  const char *text = getenv("METTLE_POOL_MB");
+uint64_t stream_bound_bytes(const char *variable, uint32_t otherwise_mib) {
+  const char *text = getenv(variable);
   char *end = NULL;
-  const unsigned long long megabytes = text ? strtoull(text, &end, 10) : 0;
+  const unsigned long long mib = text ? strtoull(text, &end, 10) : 0;
   const bool is_number = text && end != text && *end == '\0';
-  return (is_number && megabytes <= UINT32_MAX ? megabytes : 256) << 20;
+  return (uint64_t)(is_number && mib <= UINT32_MAX ? mib : otherwise_mib) << 20;
 }
 
 // Finds the device's pool, made at the first call; NULL without memory.
@@ -42,7 +42,7 @@ static device_pool *pool_of(mtl_device *device) {
   }
   if (!found && (found = calloc(1, sizeof *found))) {
     found->device = mtl_device_retain(device);  // +1
-    found->statistics.limit_bytes = limit_of_environment();
+    found->statistics.limit_bytes = stream_bound_bytes("METTLE_POOL_MB", 256);
     found->next = pools;
     pools = found;
   }

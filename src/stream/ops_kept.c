@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stream/ops_host.h"
+#include "stream/stream_parts.h"
 
 enum {
   BUCKET_COUNT = 256,
@@ -36,13 +37,8 @@ uint64_t mtl_constant_kept_bytes(void) {
   return bytes;
 }
 
-static uint64_t limit_bytes(void) {
-  const char *text = getenv("METTLE_CONSTANTS_MB");
-  char *end = NULL;
-  const unsigned long long megabytes = text ? strtoull(text, &end, 10) : 0;
-  const bool is_number = text && end != text && *end == '\0';
-  return (uint64_t)(is_number && megabytes <= UINT32_MAX ? megabytes : LIMIT_MB)
-         << 20;
+uint64_t mtl_constant_limit_bytes(void) {
+  return stream_bound_bytes("METTLE_CONSTANTS_MB", LIMIT_MB);
 }
 
 static void kept_delete(kept *old) {
@@ -100,7 +96,7 @@ mtl_buffer *ops_kept_find(uint64_t constant, const void *key, size_t key_bytes,
 }
 
 bool ops_kept_has_room(uint64_t bytes) {
-  const uint64_t limit = limit_bytes();
+  const uint64_t limit = mtl_constant_limit_bytes();
   pthread_mutex_lock(&lock);
   const bool has_room = bytes <= limit && kept_bytes <= limit - bytes;
   pthread_mutex_unlock(&lock);

@@ -120,4 +120,8 @@ mtl_status stream_builtin_kernel(
     const uint32_t constants[STREAM_BUILTIN_CONSTANTS],
     mtl_kernel **out_kernel);
 
+// buffer_pool.c: returns a bound in bytes from an environment variable with a
+// number of MiB; otherwise_mib if there is none, or none that can be read.
+uint64_t stream_bound_bytes(const char *variable, uint32_t otherwise_mib);
+
 #endif
