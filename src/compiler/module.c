@@ -286,6 +286,18 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel) {
   LLVMDisposeMessage(features);
 }
 
+uint32_t mtlc_count_instructions(LLVMValueRef function) {
+  uint32_t count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      count++;
+    }
+  }
+  return count;
+}
+
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   char *triple = LLVMGetTargetMachineTriple(target);
   char *features = LLVMGetTargetMachineFeatureString(target);

@@ -123,6 +123,7 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel);
 // Whether the target has an x86 feature, or is AArch64, which has the like of
 // those that are asked for.
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
+uint32_t mtlc_count_instructions(LLVMValueRef function);
 
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);

@@ -275,18 +275,6 @@ static void join_questions(const copies *c, LLVMBuilderRef builder) {
   }
 }
 
-static uint32_t instruction_count(LLVMValueRef function) {
-  uint32_t count = 0;
-  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
-       block = LLVMGetNextBasicBlock(block)) {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      count++;
-    }
-  }
-  return count;
-}
-
 static bool can_all_be_copied(const copies *c) {
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
        block = LLVMGetNextBasicBlock(block)) {
@@ -316,7 +304,7 @@ static void copy_all(copies *c, LLVMContextRef context) {
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
                             bool same_x, mtli_arena *arena) {
   copies c = {.arena = arena, .function = function, .same_x = same_x};
-  const uint32_t count = instruction_count(function);
+  const uint32_t count = mtlc_count_instructions(function);
   if (count > LARGEST_INSTRUCTIONS) {
     return 1;
   }

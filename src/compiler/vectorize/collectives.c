@@ -3,8 +3,6 @@
 // order of combination that docs/ir.md fixes.
 #include "compiler/vectorize/emitter.h"
 
-#include <string.h>
-
 static bool is_float(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(type);
   return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind ||
@@ -136,14 +134,6 @@ void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call) {
 
 // --- Shuffles ----------------------------------------------------------------
 
-static bool machine_has(lanes_emitter *e, const char *feature) {
-  char *features = LLVMGetTargetMachineFeatureString(e->kernel->target);
-  const char *at = strstr(features, feature);
-  const bool has = at && at > features && at[-1] == '+';
-  LLVMDisposeMessage(features);
-  return has;
-}
-
 static LLVMValueRef half_of(lanes_emitter *e, LLVMValueRef value,
                             uint32_t first) {
   int lanes[LANES / 2];
@@ -173,7 +163,7 @@ static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
 
 static LLVMValueRef permute_i32(lanes_emitter *e, LLVMValueRef value,
                                 LLVMValueRef index) {
-  if (machine_has(e, "avx512f")) {
+  if (lanes_has_avx512(e)) {
     return permute_avx512(e, value, index);
   }
   // Through memory: the machine has gathers or LLVM makes loads of them.

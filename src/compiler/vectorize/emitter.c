@@ -86,6 +86,13 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                         arguments, count, "");
 }
 
+bool lanes_has_avx512(const lanes_emitter *e) {
+  char *triple = LLVMGetTargetMachineTriple(e->kernel->target);
+  const bool is_x86 = mtlc_starts_with(triple, "x86_64");
+  LLVMDisposeMessage(triple);
+  return is_x86 && mtlc_target_has(e->kernel->target, "avx512f");
+}
+
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count) {
   LLVMValueRef *items = lanes_allocate(e->arena, count, sizeof *items);

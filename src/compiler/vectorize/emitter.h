@@ -227,6 +227,8 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count);
+// Says whether the machine has 32 registers of 512 bits, and masks.
+bool lanes_has_avx512(const lanes_emitter *e);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);
 // Returns <64 x T> of two <32 x T>, lane by lane; and every other element of

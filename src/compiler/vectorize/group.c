@@ -72,21 +72,9 @@ static char *fill_in(const char *text, const replacement *replacements,
   return result;
 }
 
-static uint32_t instruction_count(LLVMValueRef function) {
-  uint32_t count = 0;
-  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
-       block = LLVMGetNextBasicBlock(block)) {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      count++;
-    }
-  }
-  return count;
-}
-
 static bool is_in_place(const lanes_variant *variant) {
   return variant->row > 1 && variant->wait_count < MOST_STATE_LOOPS &&
-         instruction_count(variant->function) <=
+         mtlc_count_instructions(variant->function) <=
              (variant->wait_count > 0 ? LARGEST_WAITING_INSTRUCTIONS
                                       : LARGEST_COPY_INSTRUCTIONS);
 }

@@ -128,11 +128,7 @@ static bool uses_result(const product_batch *batch, LLVMValueRef call) {
 
 // With 32 registers of 512 bits, 16 hold the sums of four products.
 uint32_t lanes_most_products(const lanes_emitter *e) {
-  char *triple = LLVMGetTargetMachineTriple(e->kernel->target);
-  const bool is_x86 = mtlc_starts_with(triple, "x86_64");
-  LLVMDisposeMessage(triple);
-  return is_x86 && mtlc_target_has(e->kernel->target, "avx512f") ? MOST_PRODUCTS
-                                                                 : 1;
+  return lanes_has_avx512(e) ? MOST_PRODUCTS : 1;
 }
 
 // The products that are emitted together with a call. A row of neighbours with
