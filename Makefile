@@ -7,7 +7,9 @@
 #   make test       the same, then every test; FILTER='suite:test ...' for some,
 #                   TEST_FLAGS=--again to run what fails once more, alone
 #   make bench      the benchmarks: a table, and build/bench.json
-#   make sanitize   the tests under ASan + UBSan, and under TSan
+#   make sanitize   the tests under ASan + UBSan, and under TSan; as
+#                   METTLE_AOTI_FULL=1 make sanitize FILTER=aoti_stress
+#                   every PyTorch model, from eight threads
 #   make accuracy   mathematical functions over all floats, to
 #                   docs/accuracy.md: takes hours
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each

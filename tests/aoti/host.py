@@ -8,7 +8,10 @@ import numpy as np
 
 MAX_RANK = 16
 COMMIT_AND_WAIT = 2
-BFLOAT16 = 15
+# mtl_scalar_type, by the names that export.py gives types.
+SCALARS = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "f16": 5,
+           "f32": 6, "f64": 7, "complex64": 9, "bool": 11, "bf16": 15}
+BFLOAT16 = SCALARS["bf16"]
 TYPES = {np.dtype(np.float32): 6, np.dtype(np.int64): 4,
          np.dtype(np.float16): 5}
 DTYPES = {code: dtype for dtype, code in TYPES.items()}
