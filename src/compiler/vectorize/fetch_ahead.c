@@ -2,8 +2,8 @@
 // fetch_ahead.c: asks for the memory that threadgroups to come will load and
 // store. What one does with a little of memory, for example a tree of sums with
 // its barriers, takes longer than a processor looks ahead, and its own guesses
-// end with each page; so loads that no loop repeats fetch what lies behind
-// them.
+// end with each page; so loads fetch what lies behind them, unless a loop
+// repeats them at the same place or goes on from there in small steps.
 #include "code/code.h"
 #include "compiler/vectorize/accesses.h"
 
@@ -63,6 +63,144 @@ static bool moves_with_grid(lanes_emitter *e, LLVMValueRef address) {
   return false;
 }
 
+// --- How far a loop goes -----------------------------------------------------
+
+// By how much a value rises with each turn of a loop: by a known number, by one
+// that is the same in all turns, or by what nobody knows.
+typedef struct turn_step {
+  enum { STEP_KNOWN, STEP_SAME, STEP_UNKNOWN } kind;
+  int64_t by;
+} turn_step;
+
+static const turn_step no_step = {.kind = STEP_KNOWN};
+static const turn_step same_step = {.kind = STEP_SAME};
+static const turn_step unknown_step = {.kind = STEP_UNKNOWN};
+
+static bool is_outside(const lanes_emitter *e, LLVMValueRef value,
+                       uint32_t loop) {
+  if (!LLVMIsAInstruction(value)) {
+    return true;
+  }
+  const uint32_t number = lanes_map_get(&e->values->numbers, value);
+  return number != LANES_NONE &&
+         !lanes_in_loop(e->graph, e->values->nodes[number], loop);
+}
+
+static turn_step step_sum(turn_step a, turn_step b, int64_t sign) {
+  if (a.kind == STEP_UNKNOWN || b.kind == STEP_UNKNOWN) {
+    return unknown_step;
+  }
+  return a.kind == STEP_SAME || b.kind == STEP_SAME
+             ? same_step
+             : (turn_step){.by = a.by + sign * b.by};
+}
+
+static turn_step step_times(turn_step a, LLVMValueRef factor, bool is_shift) {
+  if (a.kind != STEP_KNOWN || a.by == 0) {
+    return a;
+  }
+  if (!LLVMIsAConstantInt(factor)) {
+    return same_step;
+  }
+  const uint64_t by = LLVMConstIntGetZExtValue(factor);
+  return (turn_step){.by = is_shift ? a.by << (by & 63) : a.by * (int64_t)by};
+}
+
+// Of a phi in a loop's header: what each turn adds to it.
+static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
+                             uint32_t loop) {
+  turn_step step = unknown_step;
+  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+    LLVMValueRef next = LLVMGetIncomingValue(phi, i);
+    if (is_outside(e, next, loop)) {
+      continue;
+    }
+    if (step.kind != STEP_UNKNOWN ||
+        LLVMGetInstructionOpcode(next) != LLVMAdd ||
+        LLVMGetOperand(next, 0) != phi) {
+      return unknown_step;
+    }
+    LLVMValueRef by = LLVMGetOperand(next, 1);
+    if (LLVMIsAConstantInt(by)) {
+      step = (turn_step){.by = LLVMConstIntGetSExtValue(by)};
+    } else if (is_outside(e, by, loop)) {
+      step = same_step;
+    } else {
+      return unknown_step;
+    }
+  }
+  return step;
+}
+
+static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
+                         uint32_t loop, uint32_t depth);
+
+// Of an address in bytes.
+static turn_step step_of_address(const lanes_emitter *e, LLVMValueRef address,
+                                 uint32_t loop, uint32_t depth) {
+  if (LLVMGetNumOperands(address) != 2) {
+    return unknown_step;
+  }
+  const uint64_t bytes = LLVMABISizeOfType(
+      e->values->data, LLVMGetGEPSourceElementType(address));
+  const turn_step base =
+      step_of(e, LLVMGetOperand(address, 0), loop, depth - 1);
+  turn_step index = step_of(e, LLVMGetOperand(address, 1), loop, depth - 1);
+  index.by *= (int64_t)bytes;
+  return step_sum(base, index, 1);
+}
+
+static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
+                         uint32_t loop, uint32_t depth) {
+  if (is_outside(e, value, loop)) {
+    return no_step;
+  }
+  if (depth == 0) {
+    return unknown_step;
+  }
+  LLVMValueRef left = LLVMGetOperand(value, 0);
+  switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMPHI:
+      return LLVMGetInstructionParent(value) ==
+                     e->graph->nodes[e->graph->loops[loop].header].block
+                 ? step_of_phi(e, value, loop)
+                 : unknown_step;
+    case LLVMZExt:
+    case LLVMSExt: return step_of(e, left, loop, depth - 1);
+    case LLVMAdd:
+    case LLVMOr:  // of bits that are not there
+    case LLVMSub:
+      return step_sum(step_of(e, left, loop, depth - 1),
+                      step_of(e, LLVMGetOperand(value, 1), loop, depth - 1),
+                      LLVMGetInstructionOpcode(value) == LLVMSub ? -1 : 1);
+    case LLVMMul:
+    case LLVMShl:
+      return is_outside(e, LLVMGetOperand(value, 1), loop)
+                 ? step_times(step_of(e, left, loop, depth - 1),
+                              LLVMGetOperand(value, 1),
+                              LLVMGetInstructionOpcode(value) == LLVMShl)
+                 : unknown_step;
+    case LLVMGetElementPtr: return step_of_address(e, value, loop, depth);
+    default: return unknown_step;
+  }
+}
+
+// Whether the loop around an access, if there is one, takes it to other lines
+// with each turn.
+static bool goes_far(const lanes_emitter *e, LLVMValueRef address) {
+  enum { DEPTH = 12 };  // of the computation
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  if (loop == LANES_NONE) {
+    return true;
+  }
+  const turn_step step = step_of(e, address, loop, DEPTH);
+  return step.kind == STEP_SAME ||
+         (step.kind == STEP_KNOWN &&
+          (step.by >= LINE_BYTES || step.by <= -LINE_BYTES));
+}
+
+// --- What has been asked for -------------------------------------------------
+
 // Whether a value is another one and a constant that does not lead far.
 static bool is_near_another(LLVMValueRef value) {
   enum { NEAR = LANES };
@@ -114,9 +252,9 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
-      e->graph->nodes[e->node].loop != LANES_NONE ||
       lanes_is_in_threadgroup(e, a->pointer) ||
-      !moves_with_grid(e, a->pointer) || is_fetched(e, a->pointer)) {
+      !moves_with_grid(e, a->pointer) || !goes_far(e, a->pointer) ||
+      is_fetched(e, a->pointer)) {
     return;
   }
   for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
