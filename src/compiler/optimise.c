@@ -21,6 +21,7 @@ mtl_status mtlc_optimise(mtlc_kernel *kernel) {
   // threadgroups around it is small.
   return mtlc_run_llvm_passes(
       kernel, kernel->is_optimised
-                  ? "always-inline,function(sroa,instcombine,simplifycfg)"
+                  ? "always-inline,function(sroa,instcombine<no-verify-"
+                    "fixpoint>,simplifycfg)"
                   : "default<O3>");
 }
