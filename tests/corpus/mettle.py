@@ -163,6 +163,14 @@ class Library(_Object):
         return Pipeline(self.device, function, debug)
 
 
+class Padded:
+    """An array with zeros behind it that a kernel may read: some read past
+    the end, where their own programs have other data."""
+
+    def __init__(self, array, bytes_behind):
+        self.array, self.bytes_behind = array, bytes_behind
+
+
 class Pipeline:
     """Made when it first runs: for the threadgroups that it then has."""
 
@@ -185,8 +193,9 @@ class Pipeline:
         """Runs grid threads, or groups threadgroups, and waits.
 
         arguments: by buffer index. An array is a buffer, and has the kernel's
-        results afterwards; a NumPy scalar or bytes are copied. memory: bytes
-        of threadgroup memory by index."""
+        results afterwards; a NumPy scalar or bytes are copied. Touching what
+        lies behind an array's end, rounded up to 16 bytes, is an error, except
+        behind a Padded one. memory: bytes of threadgroup memory by index."""
         commands = _Object("command_buffer", _make(
             "mtl_command_buffer_create", self.device.queue.handle, None))
         encoder = _Object("compute_encoder", _make(
@@ -225,14 +234,16 @@ class Pipeline:
                 encoder.handle, text, ctypes.c_size_t(len(text)),
                 ctypes.c_uint32(index))
             return None
+        behind = 0
+        if isinstance(value, Padded):
+            value, behind = value.array, value.bytes_behind
         if not value.flags.c_contiguous:
             raise ValueError(f"buffer {index} is not contiguous")
         for array, buffer in buffers:  # bound twice, in two places
             if array.ctypes.data == value.ctypes.data:
                 return self._set_buffer(encoder, index, buffer)
-        desc = _BufferDesc(length_bytes=max(value.nbytes, 16),
-                           bytes=value.ctypes.data if value.nbytes >= 16
-                           else None)
+        desc = _BufferDesc(length_bytes=max(value.nbytes + behind, 16),
+                           guarded=True)
         buffer = _Object("buffer", _make(
             "mtl_buffer_create", self.device.handle, ctypes.byref(desc)))
         ctypes.memmove(_mettle.mtl_buffer_contents(buffer.handle),

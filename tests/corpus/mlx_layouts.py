@@ -63,7 +63,9 @@ def run_flat(kernel, arguments, size, work):
 def run_large(kernel, arguments, size, work):
     """As for more than 2^32 elements: a grid of two dimensions."""
     threads = -(-size // work)
-    rows = 7 if threads > 7 else 1
+    # With one element a thread, no thread may be too many.
+    rows = next((n for n in (7, 3, 2) if threads % n == 0 or (
+        work > 1 and threads > n)), 1)
     grid = (-(-threads // rows), rows)
     kernel({**arguments, len(arguments): np.int64(size)}, grid=grid,
            group=mlx.block(*grid))

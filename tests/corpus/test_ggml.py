@@ -348,13 +348,20 @@ def _mul_mv(random, quants, kind, length, rows, columns):
         simdgroups = ggml.macro("N_SG_" + kind.upper())
     by_group = groups_of * (1 if plain or kind == "q8_0" else simdgroups)
     name = f"kernel_mul_mv_{kind}_f32{suffix}"
+    # The last threadgroup reads whole tiles of rows: in ggml's one large
+    # buffer another tensor follows.
+    groups = -(-rows // by_group)
+    padded = mettle.Padded(
+        weights, weights.nbytes // rows * (groups * by_group - rows))
+    block = (weights.itemsize if plain else quants.GGML_QUANT_SIZES[
+        quants.GGMLQuantizationType[kind.upper()]][1])
     ggml.library("mul_mv").pipeline(
         name, ggml.constants("MUL_MV", simdgroups, None, 1, 1, 1, False))(
         {0: _product_arguments(
             "mul_mv", weights, rows, length, columns, ne01=rows,
-            nb00=weights.itemsize, ne10=length, ne11=columns, nr0=groups_of),
-         1: weights, 2: x, 3: out},
-        groups=(-(-rows // by_group), columns), group=(32, simdgroups),
+            nb00=block, ne10=length, ne11=columns, nr0=groups_of),
+         1: padded, 2: x, 3: out},
+        groups=(groups, columns), group=(32, simdgroups),
         memory={0: 8192})
     _compare_product(f"{name} of {rows}x{length} by {columns}", out, values, x,
                      2e-6 if plain else 1e-5)
