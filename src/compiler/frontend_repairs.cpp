@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend_repairs.cpp: seven functions of clang 19 that refuse what Metal
+// frontend_repairs.cpp: nine functions of clang 19 that refuse what Metal
 // takes, put right. It stands beside frontend.cpp because the linker's --wrap
 // (CMakeLists.txt) sends clang's own calls of these functions here and gives
 // their bodies the prefix __real_; their mangled names are the interface.
@@ -17,7 +17,7 @@
 //                           which clang knows in C++ for OpenCL alone
 //   template <uint N>       a vector's size is deduced as any integer, as if
 //   f(vec<float, N>)        vectors were clang's own and not a class
-//   "text"                  string literals are in the constant address space
+//   "text", __func__        string literals are in the constant address space
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "clang/AST/ASTContext.h"
@@ -51,6 +51,12 @@ using namespace clang;
   "lateArgumentEEESA_NS0_25CheckTemplateArgumentKindE"
 #define LITERAL \
   "_ZNK5clang10ASTContext25getStringLiteralArrayTypeENS_8QualTypeEj"
+#define FUNCTION_NAME                                                  \
+  "_ZN5clang4Sema19ActOnPredefinedExprENS_14SourceLocationENS_3tok9T" \
+  "okenKindE"
+#define FUNCTION_NAME_AGAIN                                            \
+  "_ZN5clang4Sema19BuildPredefinedExprENS_14SourceLocationENS_19Pred" \
+  "efinedIdentKindE"
 
 QualType realConditional(Sema *, ExprResult &, ExprResult &, ExprResult &,
                          ExprValueKind &, ExprObjectKind &,
@@ -76,6 +82,16 @@ QualType realLiteral(const ASTContext *, QualType,
                      unsigned) __asm__("__real_" LITERAL);
 QualType wrapLiteral(const ASTContext *, QualType,
                      unsigned) __asm__("__wrap_" LITERAL);
+ExprResult realFunctionName(Sema *, SourceLocation,
+                            tok::TokenKind) __asm__("__real_" FUNCTION_NAME);
+ExprResult wrapFunctionName(Sema *, SourceLocation,
+                            tok::TokenKind) __asm__("__wrap_" FUNCTION_NAME);
+ExprResult realFunctionNameAgain(
+    Sema *, SourceLocation,
+    PredefinedIdentKind) __asm__("__real_" FUNCTION_NAME_AGAIN);
+ExprResult wrapFunctionNameAgain(
+    Sema *, SourceLocation,
+    PredefinedIdentKind) __asm__("__wrap_" FUNCTION_NAME_AGAIN);
 
 bool wrapArgument(Sema *, NamedDecl *, TemplateArgumentLoc &, NamedDecl *,
                   SourceLocation, SourceLocation, unsigned,
@@ -283,6 +299,28 @@ TypeSourceInfo *wrapDeclarator(Sema *S, Declarator &D) {
 QualType wrapLiteral(const ASTContext *C, QualType Element, unsigned Length) {
   return realLiteral(
       C, C->getAddrSpaceQualType(Element, LangAS::sycl_global_host), Length);
+}
+
+// Clang gives __func__ and its like an array of its own: what it would print is
+// a literal like others. In a template the name is known when it is made.
+static ExprResult asLiteral(Sema &S, ExprResult Name) {
+  const auto *Known =
+      Name.isUsable() ? dyn_cast<PredefinedExpr>(Name.get()) : nullptr;
+  if (!Known || !Known->getFunctionName()) return Name;
+  const StringRef Text = Known->getFunctionName()->getString();
+  return StringLiteral::Create(
+      S.Context, Text, StringLiteralKind::Ordinary, /*Pascal=*/false,
+      S.Context.getStringLiteralArrayType(S.Context.CharTy, Text.size()),
+      Known->getLocation());
+}
+
+ExprResult wrapFunctionName(Sema *S, SourceLocation Loc, tok::TokenKind Kind) {
+  return asLiteral(*S, realFunctionName(S, Loc, Kind));
+}
+
+ExprResult wrapFunctionNameAgain(Sema *S, SourceLocation Loc,
+                                 PredefinedIdentKind Kind) {
+  return asLiteral(*S, realFunctionNameAgain(S, Loc, Kind));
 }
 
 bool wrapArgument(Sema *S, NamedDecl *Parameter, TemplateArgumentLoc &Argument,
