@@ -565,6 +565,82 @@ MTL_API AOTITorchError aoti_torch_mps_nonzero_static(AtenTensorHandle self,
                                                      int64_t size,
                                                      int64_t fill_value,
                                                      AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__cdist_forward(AtenTensorHandle x1,
+                                                     AtenTensorHandle x2,
+                                                     double p,
+                                                     int64_t *compute_mode,
+                                                     AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__fft_c2c(
+    AtenTensorHandle self, const int64_t *dim, int64_t dim_length,
+    int64_t normalization, int32_t forward, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__fft_r2c(
+    AtenTensorHandle self, const int64_t *dim, int64_t dim_length,
+    int64_t normalization, int32_t onesided, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__fused_rms_norm(
+    AtenTensorHandle input, const int64_t *normalized_shape,
+    int64_t normalized_shape_length, AtenTensorHandle *weight, double *eps,
+    AtenTensorHandle *out_new, AtenTensorHandle *out_new_factors);
+MTL_API AOTITorchError aoti_torch_mps__grouped_mm(
+    AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle *offs,
+    AtenTensorHandle *bias, int32_t *out_dtype, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__trilinear(
+    AtenTensorHandle i1, AtenTensorHandle i2, AtenTensorHandle i3,
+    const int64_t *expand1, int64_t expand1_length, const int64_t *expand2,
+    int64_t expand2_length, const int64_t *expand3, int64_t expand3_length,
+    const int64_t *sumdim, int64_t sumdim_length, int64_t unroll_dim,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps__weight_int8pack_mm(
+    AtenTensorHandle self, AtenTensorHandle mat2, AtenTensorHandle scales,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_addbmm(AtenTensorHandle self,
+                                             AtenTensorHandle batch1,
+                                             AtenTensorHandle batch2,
+                                             double beta, double alpha,
+                                             AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_addmv(AtenTensorHandle self,
+                                            AtenTensorHandle mat,
+                                            AtenTensorHandle vec, double beta,
+                                            double alpha,
+                                            AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_hann_window(
+    int64_t window_length, int32_t *dtype, int32_t *layout, int32_t *device,
+    int32_t device_index, int32_t *pin_memory, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_histc(AtenTensorHandle self, int64_t bins,
+                                            double min, double max,
+                                            AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_index_Tensor(
+    AtenTensorHandle self, const AtenTensorHandle **indices,
+    int64_t indices_length, AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_index_reduce(
+    AtenTensorHandle self, int64_t dim, AtenTensorHandle index,
+    AtenTensorHandle source, const char *reduce, int32_t include_self,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_masked_select(AtenTensorHandle self,
+                                                    AtenTensorHandle mask,
+                                                    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_median(AtenTensorHandle self,
+                                             AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_nanmedian(AtenTensorHandle self,
+                                                AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_nonzero(AtenTensorHandle self,
+                                              AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_nonzero(AtenTensorHandle self,
+                                          AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_max_pool3d_with_indices(
+    AtenTensorHandle self, const int64_t *kernel_size,
+    int64_t kernel_size_length, const int64_t *stride, int64_t stride_length,
+    const int64_t *padding, int64_t padding_length, const int64_t *dilation,
+    int64_t dilation_length, int32_t ceil_mode, AtenTensorHandle *out_new,
+    AtenTensorHandle *out_new_indices);
+MTL_API AOTITorchError aoti_torch_mps_avg_pool3d(
+    AtenTensorHandle self, const int64_t *kernel_size,
+    int64_t kernel_size_length, const int64_t *stride, int64_t stride_length,
+    const int64_t *padding, int64_t padding_length, int32_t ceil_mode,
+    int32_t count_include_pad, int64_t *divisor_override,
+    AtenTensorHandle *out_new);
+MTL_API AOTITorchError aoti_torch_mps_grid_sampler_3d(
+    AtenTensorHandle input, AtenTensorHandle grid, int64_t interpolation_mode,
+    int64_t padding_mode, int32_t align_corners, AtenTensorHandle *out_new);
 MTL_API AOTITorchError aoti_torch_mps_masked_scatter(AtenTensorHandle self,
                                                      AtenTensorHandle mask,
                                                      AtenTensorHandle source,

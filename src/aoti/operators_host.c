@@ -6,6 +6,7 @@
 #include <complex.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
@@ -26,6 +27,40 @@ char *host_at(const aoti_tensor *tensor, int64_t rank, const int64_t *sizes,
   }
   return aoti_tensor_data(tensor) +
          offset * (int64_t)aoti_element_size(tensor->dtype);
+}
+
+double *host_reals(const aoti_tensor *tensor, int64_t rank,
+                   const int64_t *sizes) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < rank; ++d) {
+    count *= sizes[d];
+  }
+  double *reals = malloc((size_t)(count ? count : 1) * sizeof *reals);
+  for (int64_t i = 0; reals && i < count; ++i) {
+    reals[i] = aoti_element_real(
+        aoti_element_read(tensor->dtype, host_at(tensor, rank, sizes, i)));
+  }
+  return reals;
+}
+
+void host_put_real(const aoti_tensor *tensor, int64_t i, double value) {
+  aoti_element_write(tensor->dtype,
+                     host_at(tensor, tensor->rank, tensor->sizes, i),
+                     (element){.kind = REAL, .real = {value, 0}});
+}
+
+bool host_is_true(const aoti_tensor *tensor, int64_t i) {
+  const element value = aoti_element_read(
+      tensor->dtype, host_at(tensor, tensor->rank, tensor->sizes, i));
+  return value.kind == REAL ? value.real[0] != 0 || value.real[1] != 0
+                            : value.natural != 0;
+}
+
+mtl_status host_check_tensor(const aoti_tensor *tensor, const char *call) {
+  return tensor && tensor->storage && tensor->rank <= MTL_TENSOR_MAX_RANK
+             ? MTL_OK
+             : mtl_fail(MTL_INVALID_ARGUMENT, "%s: an operand is no tensor",
+                        call);
 }
 
 host_row host_row_at(const aoti_tensor *tensor, int64_t dimension,

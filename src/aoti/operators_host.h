@@ -23,8 +23,17 @@ typedef struct host_row {
 } host_row;
 host_row host_row_at(const aoti_tensor *tensor, int64_t dimension, int64_t row);
 
+// tensor's elements as doubles, in the order of rank and sizes, to which it is
+// broadcast. Yours: free it; NULL out of memory.
+double *host_reals(const aoti_tensor *tensor, int64_t rank,
+                   const int64_t *sizes);
+void host_put_real(const aoti_tensor *tensor, int64_t i, double value);
+
 bool aoti_is_complex(int32_t dtype);
 bool aoti_is_floating(int32_t dtype);
+bool host_is_true(const aoti_tensor *tensor, int64_t i);
+// Refuses what is no tensor.
+mtl_status host_check_tensor(const aoti_tensor *tensor, const char *call);
 // Brings dim into 0 to rank - 1; a scalar has one dimension.
 mtl_status host_dimension(const aoti_tensor *self, int64_t *dim);
 

@@ -377,13 +377,6 @@ AOTITorchError aoti_torch_mps__embedding_bag(
 
 // --- Which elements are true -------------------------------------------------
 
-static bool is_true(const aoti_tensor *tensor, int64_t i) {
-  const element value = aoti_element_read(
-      tensor->dtype, host_at(tensor, tensor->rank, tensor->sizes, i));
-  return value.kind == REAL ? value.real[0] != 0 || value.real[1] != 0
-                            : value.natural != 0;
-}
-
 AOTITorchError aoti_torch_mps_nonzero_static(AtenTensorHandle self,
                                              int64_t size, int64_t fill_value,
                                              AtenTensorHandle *out_new) {
@@ -399,7 +392,7 @@ AOTITorchError aoti_torch_mps_nonzero_static(AtenTensorHandle self,
   const int64_t count = aoti_tensor_count(self);
   int64_t found = 0;
   for (int64_t i = 0; i < count && found < size; ++i) {
-    if (!is_true(self, i)) {
+    if (!host_is_true(self, i)) {
       continue;
     }
     for (int64_t d = self->rank, rest = i; d-- > 0; rest /= self->sizes[d]) {
@@ -433,7 +426,7 @@ AOTITorchError aoti_torch_mps_masked_scatter(AtenTensorHandle self,
   const int64_t there = aoti_tensor_count(source);
   char *to = aoti_tensor_data(*out_new);
   for (int64_t i = 0, used = 0; i < count; ++i, to += bytes) {
-    const bool is_taken = is_true(mask, i);
+    const bool is_taken = host_is_true(mask, i);
     if (is_taken && used == there) {
       return mtl_fail(MTL_INVALID_ARGUMENT,
                       "masked_scatter: the source has %" PRId64 " elements",
