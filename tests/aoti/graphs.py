@@ -2,26 +2,11 @@
 """graphs.py: small graphs, one behaviour of Inductor's mps code each."""
 
 from case import registry
-
-try:
-    import torch
-    from torch import nn
-    import torch.nn.functional as F
-except ImportError:  # only names and sources are wanted
-    torch = nn = F = None
+from graph import F, graph, nn, torch
+import library_graphs
 
 CASES, case = registry()
-
-
-def graph(function, *inputs, dynamic=None, trial=None):
-    class Graph(nn.Module):
-        def forward(self, *arguments):
-            return function(*arguments)
-
-    if dynamic is not None:
-        dynamic = {"arguments": tuple(dynamic)}
-    return Graph(), inputs, dynamic, trial or inputs
-
+CASES.update(library_graphs.CASES)
 
 # --- Layouts -----------------------------------------------------------------
 
@@ -518,126 +503,3 @@ def mutated_input():
         state.mul_(0.5).add_(new)
         return state.sum(1), state + 1
     return graph(update, torch.randn(4, 8), torch.randn(4, 8))
-
-
-# --- What Inductor leaves to the device's library -----------------------------
-
-@case()
-def scatter_reductions():
-    return graph(lambda x, i, s: (x.scatter_reduce(1, i, s, "amax"),
-                                  x.scatter_add(1, i, s),
-                                  x.scatter_reduce(1, i, s, "mean"),
-                                  x.scatter(1, i, 2.0)),
-                 torch.randn(4, 6), torch.randint(0, 6, (4, 6)),
-                 torch.randn(4, 6))
-
-
-@case()
-def wide_pools():
-    return graph(lambda x: (F.max_pool2d(x, 7, 3, 3), F.avg_pool2d(x, 6, 2),
-                            F.adaptive_avg_pool2d(x, (5, 3)),
-                            F.adaptive_max_pool2d(x, (4, 4))),
-                 torch.randn(1, 4, 20, 20))
-
-
-@case(1e-4)
-def recurrent():
-    class Recurrent(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.cells = nn.GRU(12, 24, batch_first=True)
-            self.out = nn.Linear(24, 5)
-
-        def forward(self, x):
-            y, last = self.cells(x)
-            return self.out(y), last
-
-    return Recurrent(), (torch.randn(2, 7, 12),)
-
-
-@case(1e-4)
-def experts():
-    class Experts(nn.Module):
-        """A token goes to the two of four that its gate prefers."""
-
-        def __init__(self):
-            super().__init__()
-            self.gate = nn.Linear(16, 4)
-            self.first = nn.Parameter(torch.randn(4, 16, 32) * 0.2)
-            self.second = nn.Parameter(torch.randn(4, 32, 16) * 0.2)
-
-        def forward(self, x):
-            weights, chosen = self.gate(x).softmax(-1).topk(2, -1)
-            y = torch.einsum("td,tkdh->tkh", x, self.first[chosen])
-            y = torch.einsum("tkh,tkhd->tkd", F.silu(y), self.second[chosen])
-            return (y * weights.unsqueeze(-1)).sum(1)
-
-    return Experts(), (torch.randn(6, 16),)
-
-
-@case()
-def searches():
-    return graph(lambda a, b, s: (torch.bucketize(a, b),
-                                  torch.searchsorted(s, a.view(2, 10),
-                                                     right=True)),
-                 torch.randn(20), torch.arange(-2.0, 2.0, 0.5),
-                 torch.randn(2, 7).sort(1)[0])
-
-
-@case()
-def complex_numbers():
-    # Rotary positions as complex factors.
-    def rotate(x, angle):
-        turn = torch.polar(torch.ones_like(angle), angle)
-        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
-        return torch.view_as_real(pairs * turn).flatten(-2)
-    return graph(rotate, torch.randn(3, 5, 8), torch.randn(5, 4))
-
-
-@case()
-def bags():
-    return graph(lambda i, w: (F.embedding_bag(i, w, mode="mean"),
-                               F.embedding_bag(i, w, mode="sum")),
-                 torch.randint(0, 10, (4, 3)), torch.randn(10, 6))
-
-
-@case()
-def volumes():
-    class Volumes(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.conv = nn.Conv3d(2, 4, 3, padding=1)
-            self.up = nn.ConvTranspose3d(4, 3, 3, stride=2)
-
-        def forward(self, x):
-            y = self.conv(x)
-            return y, self.up(y), F.max_pool3d(y, 2), F.avg_pool3d(y, 2)
-    return Volumes(), (torch.randn(1, 2, 5, 6, 5),)
-
-
-@case(1e-4)
-def cells():
-    class Cells(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.cells = nn.LSTM(6, 8, batch_first=True)
-            self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
-
-        def forward(self, x):
-            return self.layer(self.cells(x)[0])
-    return Cells(), (torch.randn(2, 5, 6),)
-
-
-@case()
-def sampled_grid():
-    return graph(lambda a, g: (F.grid_sample(a, g, align_corners=False),
-                               F.interpolate(a, scale_factor=1.7,
-                                             mode="bicubic")),
-                 torch.randn(1, 3, 8, 8),
-                 torch.rand(1, 5, 6, 2) * 2 - 1)
-
-
-@case()
-def running_sums():
-    return graph(lambda a: (a.logcumsumexp(1), a.cumprod(1), a.cummax(1)[0],
-                            a.cumsum(0)), torch.randn(4, 9))

@@ -166,8 +166,8 @@ def difference(name, got, want, tolerance):
         return f"{name}: infinities or NaN stand elsewhere"
     if not finite.any():
         return None
-    scale = max(np.abs(want[finite]).max(), 1e-30)
-    error = np.abs(got - want)[finite].max() / scale
+    got, want = got[finite], want[finite]
+    error = np.abs(got - want).max() / max(np.abs(want).max(), 1e-30)
     if not error <= tolerance:
         return f"{name}: off by {error:.3g}, not {tolerance:g}"
     return None

@@ -68,8 +68,9 @@ def compare(name, folder, about):
     source = run_models.folder_of(name)
     for i, kind in enumerate(about["outputs"]):
         want = run_models.load(f"{source}/out{i}.npy", kind)
-        why = run_models.difference(f"output {i}", result(folder, want, i, kind),
-                                    want, about["tolerance"])
+        got = result(folder, want, i, kind)
+        why = run_models.difference(f"output {i}", got, want,
+                                    about["tolerance"])
         if why:
             return why
     return None
@@ -78,13 +79,14 @@ def compare(name, folder, about):
 def stress(program, names, library):
     """Runs some models; returns why that failed, or None."""
     with tempfile.TemporaryDirectory() as top:
+        environment = {**os.environ, **LEAKS, **LIBRARIES[library]}
         folders = [os.path.join(top, name) for name in names]
         abouts = [prepare(*pair) for pair in zip(names, folders)]
         try:
             done = subprocess.run([program, THREADS, ROUNDS, *folders],
                                   capture_output=True, text=True,
                                   timeout=SECONDS, check=False,
-                                  env={**os.environ, **LEAKS, **LIBRARIES[library]})
+                                  env=environment)
         except subprocess.TimeoutExpired:
             return f"longer than {SECONDS} s"
         if done.returncode:
