@@ -43,9 +43,40 @@ static const char faulty_kernels[] =
     "  data[3] = data[0] % data[1];\n"
     "}\n";
 
-// Runs one kernel that must fail and returns the error's text.
-static const char *fault_in(mtl_pipeline *pipeline, mtl_buffer *first,
-                            mtl_buffer *second, uint32_t grid) {
+static const char row_kernels[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void sum_row(device const uint *x [[buffer(0)]],\n"
+    "                    device uint *sums [[buffer(1)]],\n"
+    "                    uint row [[thread_position_in_grid]]) {\n"
+    "  uint sum = 0;\n"
+    "  for (uint i = 0; i < 12 && row % 3 != 1; i++) {\n"
+    "    sum += x[row * 12 + i];\n"
+    "  }\n"
+    "  sums[row] = sum;\n"
+    "}\n"
+    "kernel void sum_row_of_seven(device const uint *x [[buffer(0)]],\n"
+    "                             device uint *sums [[buffer(1)]],\n"
+    "                             uint row [[thread_position_in_grid]]) {\n"
+    "  sums[row] = 0;\n"
+    "  if (row % 3 == 1) { return; }\n"
+    "  device const uint *own = x + row * 12 + 5;\n"
+    "  sums[row] = own[0] + own[1] + own[2] + own[3] + own[4] + own[5] +\n"
+    "              own[6];\n"
+    "}\n"
+    "kernel void sum_vectors(device const uint4 *x [[buffer(0)]],\n"
+    "                        device uint *sums [[buffer(1)]],\n"
+    "                        uint row [[thread_position_in_grid]]) {\n"
+    "  uint4 sum = 0;\n"
+    "  for (uint i = 0; i < 3 && row % 3 != 1; i++) {\n"
+    "    sum += x[row * 3 + i];\n"
+    "  }\n"
+    "  sums[row] = sum.x + sum.y + sum.z + sum.w;\n"
+    "}\n";
+
+static mtl_command_buffer *run_two(mtl_pipeline *pipeline, mtl_buffer *first,
+                                   mtl_buffer *second, uint32_t grid,
+                                   mtl_status expected) {
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);
   mtl_compute_encoder_set_pipeline(encoder, pipeline);
@@ -55,7 +86,15 @@ static const char *fault_in(mtl_pipeline *pipeline, mtl_buffer *first,
                                        size_of(32, 1, 1));
   end(encoder);
   CHECK_OK(mtl_command_buffer_commit(commands));
-  CHECK_EQUAL(mtl_command_buffer_wait(commands), MTL_KERNEL_FAULT);
+  CHECK_EQUAL(mtl_command_buffer_wait(commands), expected);
+  return commands;
+}
+
+// Runs one kernel that must fail and returns the error's text.
+static const char *fault_in(mtl_pipeline *pipeline, mtl_buffer *first,
+                            mtl_buffer *second, uint32_t grid) {
+  mtl_command_buffer *commands =
+      run_two(pipeline, first, second, grid, MTL_KERNEL_FAULT);
   CHECK_EQUAL(mtl_command_buffer_get_status(commands),
               MTL_COMMAND_BUFFER_ERROR);
   const char *text = NULL;
@@ -77,6 +116,41 @@ TEST(faults, write_past_a_guarded_buffer_is_caught_and_named) {
   uint64_t at[1] = {1024};
   const char *text = fault_of("write_at", out, BUFFER_OF(at), 64);
   CHECK_CONTAINS(text, "particles");
+}
+
+// Each thread sums up a row of its own, every third one none; rows of 12 end
+// where the buffer does. What is read together is no more than what is read.
+TEST(faults, rows_of_threads_are_read_to_the_end_of_a_buffer) {
+  enum { ROWS = 39, LENGTH = 12 };
+  mtl_buffer *rows = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = ROWS * LENGTH * 4, .guarded = true});
+  mtl_buffer *sums = new_buffer(ROWS * 4);
+  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
+    words(rows)[i] = i;
+  }
+  static const char *const kernels[] = {"sum_row", "sum_row_of_seven",
+                                        "sum_vectors"};
+  for (uint32_t k = 0; k < 3; k++) {
+    run_two(new_pipeline(row_kernels, kernels[k]), rows, sums, ROWS, MTL_OK);
+    for (uint32_t r = 0; r < ROWS; r++) {
+      // The last 7 of 12, or all.
+      const uint32_t first = k == 1 ? 5 : 0;
+      uint32_t sum = 0;
+      for (uint32_t i = first; i < LENGTH; i++) {
+        sum += r * LENGTH + i;
+      }
+      CHECK_EQUAL(words(sums)[r], r % 3 == 1 ? 0 : sum);
+    }
+  }
+}
+
+TEST(faults, row_past_the_end_of_a_buffer_is_caught) {
+  const char *text = fault_in(
+      new_pipeline(row_kernels, "sum_row"),
+      new_buffer_like(
+          (mtl_buffer_desc){.length_bytes = 38 * 48, .guarded = true}),
+      new_buffer(39 * 4), 39);
+  CHECK_CONTAINS(text, "sum_row");
 }
 
 // A simdgroup may have gone no further than the thread that failed.

@@ -4,8 +4,8 @@
 // allows. Lanes that do not run never touch memory.
 #include "compiler/vectorize/accesses.h"
 
-static lanes_access access_of(lanes_emitter *e, LLVMValueRef instruction,
-                              LLVMValueRef pointer, LLVMTypeRef value_type) {
+lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
+                             LLVMValueRef pointer, LLVMTypeRef value_type) {
   lanes_access a = {.instruction = instruction,
                     .pointer = pointer,
                     .shape = lanes_shape_of(e->values, pointer),
@@ -504,6 +504,16 @@ static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
   }
 }
 
+// Loads what others in the block load beside it as well, if there is any.
+static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
+  lanes_shape runs;
+  if (lanes_stride_elements(a)) {
+    return !a->shape.conditional && lanes_load_neighbours(e, a);
+  }
+  return !is_by_rows(a) && !lanes_may_be_runs(e, a, &runs) &&
+         lanes_load_lane_rows(e, a);
+}
+
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   if (lanes_is_loaded_ahead(e, load)) {
     return;
@@ -513,7 +523,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     return;
   }
   const lanes_access a =
-      access_of(e, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
+      lanes_access_of(e, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
   if (e->refusal[0]) {
     return;
   }
@@ -536,7 +546,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     lanes_refuse(e, "vectors of more than 32 components");
   } else if (unit) {
     lanes_load_units(e, &a, unit, components);
-  } else if (!is_conditional(&a) && lanes_load_neighbours(e, &a)) {
+  } else if (loads_with_others(e, &a)) {
     return;
   } else {
     access_any(e, &a, false, components);
@@ -584,7 +594,7 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
   }
   LLVMValueRef value = LLVMGetOperand(store, 0);
   const lanes_access a =
-      access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
+      lanes_access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
   if (e->refusal[0]) {
     return;
   }

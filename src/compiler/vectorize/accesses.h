@@ -4,6 +4,7 @@
 #define MTLC_VECTORIZE_ACCESSES_H
 
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/linear.h"
 
 typedef struct lanes_access {
   LLVMValueRef instruction;
@@ -41,6 +42,10 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
 
+// Describes an access; refuses what is no scalar or vector.
+lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
+                             LLVMValueRef pointer, LLVMTypeRef value_type);
+
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
@@ -70,6 +75,12 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
 // Loads an element together with those beside it that the same block loads
 // later, and sets the results of all. Returns false if there are none.
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a);
+// Says whether what is loaded behind an instruction may differ from what was
+// there before it.
+bool lanes_may_write(LLVMValueRef instruction);
+// lane_rows.c: the same where lanes may be anywhere, for an element or a vector
+// of them.
+bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a);
 // Says whether that has been done for a load.
 bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
 // Lane i's components are the elements from i * stride on of one vector, which

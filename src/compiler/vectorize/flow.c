@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/linear.h"
 #include "compiler/vectorize/lines.h"
 
 // --- Which values go through memory ------------------------------------------
@@ -80,8 +81,40 @@ static bool is_tested(const lanes_emitter *e, LLVMValueRef value) {
   return false;
 }
 
+static void mark_read(const lanes_values *values, LLVMValueRef value,
+                      LLVMBasicBlockRef block, bool *read) {
+  if (LLVMIsAInstruction(value) && LLVMGetInstructionParent(value) != block) {
+    const uint32_t number = lanes_map_get(&values->numbers, value);
+    if (number != LANES_NONE) {
+      read[number] = true;
+    }
+  }
+}
+
+// Marks what loads read of other blocks to find their places (lane_rows.c).
+static bool *find_parts_of_places(lanes_emitter *e) {
+  const lanes_values *values = e->values;
+  bool *read = lanes_allocate(e->arena, values->count, sizeof *read);
+  for (uint32_t n = 0; n < values->count; n++) {
+    LLVMValueRef load = values->items[n];
+    if (LLVMGetInstructionOpcode(load) != LLVMLoad ||
+        lanes_is_uniform(lanes_shape_of(values, LLVMGetOperand(load, 0)))) {
+      continue;
+    }
+    lanes_linear at;
+    lanes_linear_find(values, LLVMGetOperand(load, 0), &at);
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(load);
+    mark_read(values, at.base, block, read);
+    for (uint32_t i = 0; i < at.term_count; i++) {
+      mark_read(values, at.terms[i], block, read);
+    }
+  }
+  return read;
+}
+
 static void make_slots(lanes_emitter *e) {
   const lanes_values *values = e->values;
+  const bool *part_of_place = find_parts_of_places(e);
   e->slots = lanes_allocate(e->arena, values->count, sizeof *e->slots);
   LLVMBasicBlockRef block = NULL;
   bool block_waits = false;
@@ -104,7 +137,8 @@ static void make_slots(lanes_emitter *e) {
                       e->sum_places[n]);
       continue;
     }
-    if (needs_memory(e, i, block_waits) || is_tested(e, i)) {
+    if (part_of_place[n] || needs_memory(e, i, block_waits) ||
+        is_tested(e, i)) {
       slot->memory = lanes_allocate(e->arena, count, sizeof(void *));
     }
     if (LLVMGetInstructionOpcode(i) == LLVMPHI) {

@@ -262,37 +262,7 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
 
 // --- Neighbours --------------------------------------------------------------
 
-// An address as a root, the same for neighbours, and elements behind it.
-typedef struct place {
-  LLVMValueRef base;
-  LLVMValueRef root;
-  LLVMTypeRef type;
-  int64_t offset;
-} place;
-
-static bool find_place(const lanes_emitter *e, LLVMValueRef pointer,
-                       place *out_place) {
-  if (!LLVMIsAGetElementPtrInst(pointer) || LLVMGetNumOperands(pointer) != 2 ||
-      lanes_offset_scale(e->values, pointer) != 1) {
-    return false;
-  }
-  LLVMValueRef index = LLVMGetOperand(pointer, 1);
-  *out_place = (place){.base = LLVMGetOperand(pointer, 0),
-                       .root = index,
-                       .type = LLVMGetGEPSourceElementType(pointer)};
-  const bool is_sum =
-      LLVMIsAInstruction(index) &&
-      (LLVMGetInstructionOpcode(index) == LLVMAdd ||
-       (LLVMGetInstructionOpcode(index) == LLVMOr && LLVMGetIsDisjoint(index)));
-  if (is_sum && LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
-    out_place->root = LLVMGetOperand(index, 0);
-    out_place->offset = LLVMConstIntGetSExtValue(LLVMGetOperand(index, 1));
-  }
-  // A narrower index could wrap between neighbours.
-  return LLVMTypeOf(index) == e->types.i64;
-}
-
-static bool may_write(LLVMValueRef instruction) {
+bool lanes_may_write(LLVMValueRef instruction) {
   switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMStore:
     case LLVMFence:
@@ -314,19 +284,26 @@ static bool may_write(LLVMValueRef instruction) {
 // Says whether a load is one of the elements around another's, and how many it
 // is behind it.
 static bool is_near(const lanes_emitter *e, const lanes_access *a,
-                    const place *from, uint32_t stride,
+                    const lanes_linear *from, uint32_t stride,
                     LLVMValueRef instruction, int64_t *out_distance) {
-  place other;
   if (LLVMGetInstructionOpcode(instruction) != LLVMLoad ||
-      LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction) ||
-      !find_place(e, LLVMGetOperand(instruction, 0), &other) ||
-      other.base != from->base || other.root != from->root ||
-      other.type != from->type) {
+      LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction)) {
+    return false;
+  }
+  lanes_linear other;
+  lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
+  const int64_t size = (int64_t)a->size_bytes;
+  const int64_t bytes = other.bytes - from->bytes;
+  // A narrower index could wrap between neighbours.
+  if (!lanes_linear_like(from, &other) || bytes % size ||
+      (from->is_extended && other.constant != from->constant)) {
     return false;
   }
   const lanes_shape shape =
       lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
-  *out_distance = other.offset - from->offset;
+  *out_distance =
+      (other.constant - from->constant) * ((int64_t)from->scale / size) +
+      bytes / size;
   return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
          !shape.conditional && shape.row == LANES &&
          shape.stride == a->shape.stride;
@@ -343,9 +320,9 @@ typedef struct neighbours {
 
 // The lowest element that any of the loads takes up to the next write.
 static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
-                           const place *from, uint32_t stride) {
+                           const lanes_linear *from, uint32_t stride) {
   int64_t lowest = 0;
-  for (LLVMValueRef i = a->instruction; i && !may_write(i);
+  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
        i = LLVMGetNextInstruction(i)) {
     int64_t at = 0;
     if (is_near(e, a, from, stride, i, &at) && at < lowest) {
@@ -356,10 +333,10 @@ static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
 }
 
 static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
-                                  const place *from, uint32_t stride) {
+                                  const lanes_linear *from, uint32_t stride) {
   neighbours found = {.lowest = lowest_near(e, a, from, stride),
                       .alignment = a->alignment};
-  for (LLVMValueRef i = a->instruction; i && !may_write(i);
+  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
        i = LLVMGetNextInstruction(i)) {
     int64_t at = 0;
     if (!is_near(e, a, from, stride, i, &at) ||
@@ -379,11 +356,13 @@ static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
 
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   const uint32_t stride = lanes_stride_elements(a);
-  place from;
   if (stride < 2 || !is_power_of_two(stride) || a->count != 1 ||
-      a->element != a->type || a->size_bytes < 4 ||
-      !find_place(e, a->pointer, &from) ||
-      LLVMABISizeOfType(e->values->data, from.type) != a->size_bytes) {
+      a->element != a->type || a->size_bytes < 4) {
+    return false;
+  }
+  lanes_linear from;
+  lanes_linear_find(e->values, a->pointer, &from);
+  if (from.scale % a->size_bytes) {
     return false;
   }
   const neighbours found = find_neighbours(e, a, &from, stride);

@@ -16,6 +16,7 @@
 #include "compiler/vectorize/group.h"
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/tiles.h"
+#include "compiler/vectorize/unroll_rows.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
 // tested at their end, whose values leave through phis at the exits.
@@ -27,6 +28,11 @@ static const char preparation[] =
 // The same where a loop has several entries.
 static const char reduction[] =
     "function(lower-switch,fix-irreducible,loop-simplify,lcssa)";
+// Loops as LLVM unrolls them: tested at their end, at the price of a copy of
+// their header.
+static const char rotation[] =
+    "function(loop-simplify,lcssa,loop(loop-rotate<header-duplication>),"
+    "loop-simplify,lcssa)";
 // Out of memory into registers, before the code is copied anywhere.
 static const char cleaning[] =
     "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
@@ -344,6 +350,23 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
+// Where threads walk along rows of their own.
+static mtl_status unroll_rows(vectorizer *v) {
+  const mtli_group_class *class = &v->kernel->group_class;
+  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  if (v->graph.loop_count == 0 ||
+      !lanes_mark_row_loops(&v->graph, v->data, row, class->is_exact)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  lanes_mark_row_loops(&v->graph, v->data, row, class->is_exact);
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  return MTL_OK;
+}
+
 static mtl_status build_graph(vectorizer *v) {
   lanes_expand_copies(v->kernel->context, v->kernel->thread);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
@@ -353,7 +376,7 @@ static mtl_status build_graph(vectorizer *v) {
     return refuse(v);
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
-    return MTL_OK;
+    return unroll_rows(v);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// linear.c: addresses as sums, so that it is seen which lie beside each other.
+#include "compiler/vectorize/linear.h"
+
+static bool is_sum(LLVMValueRef value) {
+  if (!LLVMIsAInstruction(value)) {
+    return false;
+  }
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  return opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(value));
+}
+
+// Sums may be cut after they are made as well as before.
+static bool add_terms(lanes_linear *to, LLVMValueRef value) {
+  if (LLVMIsATruncInst(value)) {
+    return add_terms(to, LLVMGetOperand(value, 0));
+  }
+  if (LLVMIsAConstantInt(value)) {
+    to->constant += LLVMConstIntGetSExtValue(value);
+    return true;
+  }
+  if (is_sum(value)) {
+    return add_terms(to, LLVMGetOperand(value, 0)) &&
+           add_terms(to, LLVMGetOperand(value, 1));
+  }
+  if (to->term_count == LANES_MOST_TERMS) {
+    return false;
+  }
+  to->terms[to->term_count++] = value;
+  return true;
+}
+
+static bool take_index(LLVMValueRef index, lanes_linear *to) {
+  to->is_signed = LLVMIsASExtInst(index) != NULL;
+  to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
+  LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;
+  to->index_type = LLVMTypeOf(sum);
+  if (!to->is_extended && LLVMGetIntTypeWidth(to->index_type) != 64) {
+    return false;
+  }
+  return add_terms(to, sum);
+}
+
+// One step of a getelementptr: a constant is counted in bytes, anything else is
+// the index.
+static bool take_step(LLVMValueRef index, uint64_t scale, lanes_linear *to) {
+  if (LLVMIsAConstantInt(index)) {
+    to->bytes += LLVMConstIntGetSExtValue(index) * (int64_t)scale;
+    return true;
+  }
+  if (to->index_type) {
+    return false;
+  }
+  to->scale = scale;
+  return take_index(index, to);
+}
+
+static bool take_steps(const lanes_values *values, LLVMValueRef address,
+                       lanes_linear *to) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); i++) {
+    LLVMValueRef index = LLVMGetOperand(address, i);
+    if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+      const unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
+      to->bytes += (int64_t)LLVMOffsetOfElement(values->data, type, field);
+      type = LLVMStructGetTypeAtIndex(type, field);
+      continue;
+    }
+    type = i > 1 ? LLVMGetElementType(type) : type;
+    if (!take_step(index, LLVMABISizeOfType(values->data, type), to)) {
+      return false;
+    }
+  }
+  to->base = LLVMGetOperand(address, 0);
+  return true;
+}
+
+static bool is_plain_step(const lanes_values *values, LLVMValueRef address) {
+  return LLVMIsAGetElementPtrInst(address) &&
+         lanes_offset_scale(values, address) == 1;
+}
+
+// An address may be a constant distance behind another.
+void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
+                       lanes_linear *out_linear) {
+  *out_linear = (lanes_linear){.base = pointer};
+  while (is_plain_step(values, out_linear->base)) {
+    lanes_linear next = *out_linear;
+    if (!take_steps(values, out_linear->base, &next)) {
+      return;
+    }
+    *out_linear = next;
+  }
+}
+
+static uint32_t count_of(const lanes_linear *linear, LLVMValueRef term) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < linear->term_count; i++) {
+    count += linear->terms[i] == term;
+  }
+  return count;
+}
+
+bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
+  bool same = a->base == b->base && a->scale == b->scale &&
+              a->index_type == b->index_type &&
+              a->is_extended == b->is_extended &&
+              a->is_signed == b->is_signed && a->term_count == b->term_count;
+  for (uint32_t i = 0; same && i < a->term_count; i++) {
+    same = count_of(a, a->terms[i]) == count_of(b, a->terms[i]);
+  }
+  return same;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// linear.h: addresses as sums, so that it is seen which lie beside each other.
+#ifndef MTLC_VECTORIZE_LINEAR_H
+#define MTLC_VECTORIZE_LINEAR_H
+
+#include "compiler/vectorize/uniformity.h"
+
+enum { LANES_MOST_TERMS = 4 };
+
+// An address: base + scale * (extended sum of terms and constant) + bytes.
+typedef struct lanes_linear {
+  LLVMValueRef base;
+  uint64_t scale;
+  LLVMTypeRef index_type;  // of the sum; NULL without an index
+  bool is_extended;        // from index_type to 64 bits, behind the sum
+  bool is_signed;          // where extended
+  LLVMValueRef terms[LANES_MOST_TERMS];  // [term_count], to be cut to
+                                         // index_type if wider
+  uint32_t term_count;
+  int64_t constant;  // it may wrap at the sum's width
+  int64_t bytes;
+} lanes_linear;
+
+// Every address is one: with no index, if nothing is known of it.
+void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
+                       lanes_linear *out_linear);
+// Says whether two differ only by constant and bytes.
+bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unroll_rows.h: loops in which each thread walks along a row of its own.
+#ifndef MTLC_VECTORIZE_UNROLL_ROWS_H
+#define MTLC_VECTORIZE_UNROLL_ROWS_H
+
+#include "compiler/vectorize/graph.h"
+#include "compiler/vectorize/uniformity.h"
+
+// Marks those loops of a graph to be unrolled, for rows of that many threads
+// (lanes_values.row, is_exact). Returns whether there are any: then
+// lanes_unrolling is to be run, and the graph to be built again.
+bool lanes_mark_row_loops(const lanes_graph *graph, LLVMTargetDataRef data,
+                          uint8_t row, bool is_exact);
+extern const char lanes_unrolling[];
+
+#endif
