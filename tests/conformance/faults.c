@@ -35,7 +35,7 @@ static const char faulty_kernels[] =
     "                  device uint *ran [[buffer(1)]],\n"
     "                  uint i [[thread_position_in_grid]]) {\n"
     "  ran[i] = 1;\n"
-    "  uint bin = i == 99999 ? 1u << 20 : i % 16;\n"
+    "  uint bin = i == 99999 ? 1024u : i % 16;\n"
     "  atomic_fetch_add_explicit(&bins[bin], 1, memory_order_relaxed);\n"
     "}\n"
     "kernel void divide(device int *data [[buffer(0)]]) {\n"
