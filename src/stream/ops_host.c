@@ -11,8 +11,9 @@ enum {
   // Of one thread with 256-bit vectors, lowly estimated: what sharing is
   // decided by.
   FLOPS_PER_NS = 40,
-  // Long against the cost of packing an operand once more for each piece.
-  PIECE_FLOPS = 4 << 20,
+  // Some 10 us: long against the cost of packing an operand once more for each
+  // piece, and of sharing it.
+  PIECE_FLOPS = 1 << 20,
   PIECES_PER_THREAD = 4,
 };
 
@@ -26,8 +27,13 @@ uint64_t ops_host_pieces(mtl_stream *stream, uint64_t flops) {
   const uint64_t threads =
       mtl_device_get_info(mtl_stream_device(stream))->compute_units;
   const uint64_t worth = flops / PIECE_FLOPS + 1;
+  // Each thread has as many as the others: one of a short work, several of a
+  // long one, for others may keep a thread from its share.
   const uint64_t most = threads * PIECES_PER_THREAD;
-  return threads == 1 ? 1 : worth < most ? worth : most;
+  return threads == 1      ? 1
+         : worth < threads ? worth
+         : worth < most    ? threads
+                           : most;
 }
 
 mtl_status ops_host_record(mtl_stream *stream, const ops_host_work *it) {
