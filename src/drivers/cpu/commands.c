@@ -4,6 +4,7 @@
 // instead; someone else comes back to where it left.
 #include <stdlib.h>
 
+#include "base/futex.h"
 #include "drivers/cpu/cpu.h"
 
 mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
@@ -35,6 +36,23 @@ void cpu_commands_clear(mtl_command_buffer *command_buffer) {
   (void)command_buffer;  // all of it is the list's own memory
 }
 
+// The others are at the job's last pieces. For as long as a wake takes it is
+// better to wait for them: this thread has the queue in its caches, and they
+// are free for the next job.
+static void await_jobs(const cpu_queue *queue) {
+  const uint64_t end_ns = mtli_now_ns() + CPU_LOOKOUT_NS;
+  do {
+    for (int i = 0; i < 16; i++) {
+      // Relaxed: settling asks again.
+      if (atomic_load_explicit(&queue->outstanding, memory_order_relaxed) ==
+          1) {
+        return;
+      }
+      mtli_pause();
+    }
+  } while (mtli_now_ns() < end_ns);
+}
+
 bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   // Acquire: pairs with the release of those who finished jobs.
   if (atomic_load_explicit(&queue->outstanding, memory_order_acquire) == 1) {
@@ -42,9 +60,11 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   }
   // Jobs that nobody has come for yet are done here; this thread's own one of
   // outstanding keeps it the one that runs the queue.
-  for (cpu_job *job; (job = cpu_pool_join(queue->pool, (uintptr_t)queue));) {
+  for (cpu_job *job;
+       (job = cpu_pool_join(queue->pool, (uintptr_t)queue, context));) {
     cpu_pool_work(queue->pool, job, context);
   }
+  await_jobs(queue);
   // Release: whoever finishes last goes on from what this thread has written.
   if (atomic_fetch_sub_explicit(&queue->outstanding, 1, memory_order_acq_rel) !=
       1) {

@@ -70,12 +70,22 @@ typedef struct cpu_code {
 
 typedef struct cpu_variant cpu_variant;
 
+// What a piece took lately, by one thread and shared with others that were
+// looking out (habits.c); 0 if unknown.
+typedef struct cpu_habit {
+  _Atomic uint64_t piece_ps[2];
+  _Atomic uint32_t count;
+} cpu_habit;
+
+enum { CPU_HABITS = 8 };  // for 1 piece, up to 3, 15, 63, ...
+
 typedef struct cpu_pipeline {
   mtl_pipeline pipeline;
   cpu_code code;         // for threadgroups of pipeline.kernel->group_class
   pthread_mutex_t lock;  // of variants
   _Atomic(cpu_variant *) variants;  // for those of other classes; only grows
   _Atomic uint64_t group_ns;  // time of a threadgroup lately; 0 if unknown
+  cpu_habit habits[CPU_HABITS];
 } cpu_pipeline;
 
 typedef struct cpu_event {
@@ -99,6 +109,14 @@ typedef struct cpu_goal {
 typedef void cpu_job_run_fn(cpu_job *job, uint64_t first, uint64_t end,
                             cpu_context *context);
 
+// A run of pieces: those from next on have not been taken.
+typedef struct cpu_run {
+  _Atomic uint64_t next;
+  uint64_t end;
+} cpu_run;
+
+enum { CPU_RUNS = 16 };  // of a job; more threads share them
+
 struct cpu_job {
   cpu_job *next;  // in the pool's list, under its lock
   cpu_job *previous;
@@ -111,10 +129,14 @@ struct cpu_job {
   const cpu_code *code;
   const cpu_code *edge_code;
   uint64_t piece_count;
-  uint64_t chunk;               // pieces taken at a time
-  _Atomic uint64_t next_piece;  // the first one not taken
-  uint32_t users;               // threads inside, under the pool's lock
-  bool is_listed;               // under the pool's lock
+  // Of a job that is shared (pieces.c):
+  cpu_run runs[CPU_RUNS];  // [run_count]
+  uint32_t run_count;
+  uint64_t chunk;  // pieces taken at a time
+  // Under the pool's lock:
+  uint32_t users;  // threads inside
+  uint32_t seats;  // threads that have come
+  bool is_listed;
   bool may_overlap;  // set by prepare: a command beside it needs no order
 };
 
@@ -188,7 +210,13 @@ typedef struct cpu_fault {
 struct cpu_context {
   cpu_context *next;  // free ones, in the pool
   cpu_pool *pool;
-  bool is_light;  // its thread has not begun on anything long (pool.c)
+  bool is_light;    // its thread has not begun on anything long (pool.c)
+  bool has_worked;  // on a shared job, and nothing since
+  uint32_t seat;    // at the job joined last
+  // The queue that its thread looks out for, and the next such context; under
+  // the pool's lock.
+  uintptr_t stays_for;
+  cpu_context *next_stayer;
   // Of a client's thread (help.c): it runs a queue that it does not wait for;
   // it has left such a one because of long work.
   bool is_visiting;
@@ -220,6 +248,11 @@ void cpu_context_finish(cpu_job *job, cpu_context *context);
 
 // --- pool.c ------------------------------------------------------------------
 
+// How long a thread looks out where work is likely to come: a wake takes that
+// long on a virtual machine whose other processor sleeps (10 to 20 us of the
+// thread that wakes and as much until the other runs; 2-core Xeon, 2026-11).
+enum { CPU_LOOKOUT_NS = 50 * 1000 };
+
 cpu_pool *cpu_pool_create(void);
 // Ends the threads; may be called on one of them.
 void cpu_pool_end(cpu_pool *pool, bool is_inherited);
@@ -240,24 +273,54 @@ void cpu_pool_weigh(cpu_pool *pool, cpu_context *context);
 bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue);
 // A hint whether there is a ready queue or a shared job. Needs no lock.
 bool cpu_pool_has_work(cpu_pool *pool);
+// A hint whether a thread looks out and would join a job at once.
+bool cpu_pool_has_lookout(cpu_pool *pool);
+// Looks out, on a client's thread, for work of the queue at an address that may
+// be no queue any more, or until the goal is reached. False if neither comes
+// before end_ns.
+bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
+                   const cpu_goal *goal, uint64_t end_ns, cpu_context *context);
 // Finds the ready queue at an address that may be no queue any more, or with 0
 // the first one; NULL if there is none. The lock is held.
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address);
 
-// Shares job's pieces from next_piece on with helpers other threads, and adds
-// it to its queue's outstanding ones. The caller becomes a user.
-void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers);
+// Shares job, whose pieces are cut, with helpers other threads, and adds it to
+// its queue's outstanding ones. The caller becomes a user and works on it.
+void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
+                    cpu_context *context);
 // The same, but the caller does not work on it now.
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers);
 // Joins a job that has pieces left, of the queue at an address that may be no
 // queue any more; NULL if there is none.
-cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address);
+cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address,
+                       cpu_context *context);
 // Runs pieces of a joined job until none is left, then leaves it. Returns true
 // if that was the last thing its queue waited for: the caller now runs it.
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
 
 cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
+
+// --- pieces.c ----------------------------------------------------------------
+
+// Cuts job's pieces from `first` on into at most run_count runs.
+void cpu_pieces_cut(cpu_job *job, uint64_t first, uint64_t run_count);
+// A hint whether there are some that nobody has taken.
+bool cpu_pieces_are_left(const cpu_job *job);
+// Takes some, at `seat` first. False if none is left.
+bool cpu_pieces_take(cpu_job *job, uint32_t seat, uint64_t *out_first,
+                     uint64_t *out_end);
+// Leaves what nobody has taken undone.
+void cpu_pieces_drop(cpu_job *job);
+
+// --- habits.c ----------------------------------------------------------------
+
+// Finds the habit for a job of so many pieces.
+cpu_habit *cpu_habit_of(cpu_habit habits[CPU_HABITS], uint64_t piece_count);
+bool cpu_habit_is_to_share(cpu_habit *habit);
+// Notes what piece_count pieces took.
+void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
+                    uint64_t piece_count);
 
 // --- pipeline.c, variants.c --------------------------------------------------
 

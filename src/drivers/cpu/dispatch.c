@@ -14,9 +14,15 @@ enum {
   // Less than this is not worth another thread: a wake takes 4 to 8 us until
   // the thread runs (measured on a 2-core virtual Xeon).
   SHARE_NS = 16000,
+  // The same if a thread looks out, which joins within half a microsecond.
+  HOT_PROBE_NS = 1500,
+  HOT_SHARE_NS = 4000,
+  // More than this is always shared.
+  LONG_NS = 300 * 1000,
   // A piece of shared work at a time: long against the cost of taking it
   // (0.1 us), short against the whole.
   CHUNK_NS = 50000,
+  CHUNK_LEAST_NS = 1000,
   CHUNKS_PER_THREAD = 8,
   // Copies are shared in pieces of this size.
   COPY_PIECE_BYTES = 256 * 1024,
@@ -32,37 +38,74 @@ static uint64_t at_most(uint64_t value, uint64_t high) {
   return value > high ? high : value;
 }
 
-// Shares what is left of job, whose pieces take about piece_ns each, and works
-// on it too.
-static void share(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
-                  cpu_context *context) {
+// How many pieces to take at a time of count that take about piece_ns each.
+static uint64_t choose_chunk(uint64_t count, uint64_t piece_ns,
+                             uint64_t threads) {
+  const uint64_t fair = at_least(count / (threads * CHUNKS_PER_THREAD), 1);
+  const uint64_t most = at_least(count / (threads * 2), 1);
+  piece_ns = at_least(piece_ns, 1);
+  const uint64_t least = at_most(CHUNK_LEAST_NS / piece_ns, most);
+  return at_least(at_most(at_least(CHUNK_NS / piece_ns, 1), fair), least);
+}
+
+// Shares job from piece `done` on, whose pieces take about piece_ns each, and
+// works on it too.
+static void share(cpu_queue *queue, cpu_job *job, uint64_t done,
+                  uint64_t piece_ns, cpu_context *context) {
   const uint64_t threads = cpu_pool_threads(queue->pool);
-  const uint64_t left =
-      job->piece_count -
-      atomic_load_explicit(&job->next_piece, memory_order_relaxed);
-  const uint64_t fair = at_least(left / (threads * CHUNKS_PER_THREAD), 1);
-  job->chunk = at_most(at_least(CHUNK_NS / at_least(piece_ns, 1), 1), fair);
+  const uint64_t left = job->piece_count - done;
+  job->chunk = choose_chunk(left, piece_ns, threads);
   const uint64_t worth = at_least(left * piece_ns / SHARE_NS, 1);
   const uint64_t others = at_most(at_most(threads - 1, left - 1), worth);
-  cpu_pool_share(queue->pool, job, (uint32_t)others);
-  // The thread at hand holds its own one of outstanding: never the last.
-  cpu_pool_work(queue->pool, job, context);
+  cpu_pieces_cut(job, done, others + 1);
+  cpu_pool_share(queue->pool, job, (uint32_t)others, context);
 }
 
 // Lets others have the whole of job while this thread goes on with the
 // commands beside it; cpu_queue_settle comes back for what is left.
 static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns) {
   const uint64_t threads = cpu_pool_threads(queue->pool);
-  const uint64_t fair =
-      at_least(job->piece_count / (threads * CHUNKS_PER_THREAD), 1);
-  job->chunk = at_most(at_least(CHUNK_NS / at_least(piece_ns, 1), 1), fair);
+  job->chunk = choose_chunk(job->piece_count, piece_ns, threads);
+  cpu_pieces_cut(job, 0, at_most(threads, job->piece_count));
   cpu_pool_offer(queue->pool, job, 1);
+}
+
+// What is worth sharing now.
+static uint64_t least_shared_ns(cpu_queue *queue) {
+  return cpu_pool_has_lookout(queue->pool) ? HOT_SHARE_NS : SHARE_NS;
+}
+
+// Runs the pieces of job from `done` on, which take about piece_ns each; those
+// before took spent_ns. Shares them unless habit, which may be NULL, says no.
+static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
+                     uint64_t spent_ns, cpu_habit *habit,
+                     cpu_context *context) {
+  const uint64_t piece_ns = at_least(spent_ns / done, 1);
+  const uint64_t left_ns = (job->piece_count - done) * piece_ns;
+  const uint64_t start_ns = mtli_now_ns();
+  const bool is_hot = cpu_pool_has_lookout(queue->pool);
+  if (left_ns < (is_hot ? HOT_SHARE_NS : SHARE_NS)) {
+    cpu_fault_run_guarded(job, done, job->piece_count, context);
+  } else if (!habit || left_ns > LONG_NS) {
+    share(queue, job, done, piece_ns, context);
+  } else if (!cpu_habit_is_to_share(habit)) {
+    cpu_fault_run_guarded(job, done, job->piece_count, context);
+    cpu_habit_note(habit, false, spent_ns + mtli_now_ns() - start_ns,
+                   job->piece_count);
+  } else {
+    share(queue, job, done, piece_ns, context);
+    if (is_hot) {  // otherwise most of it was the wake
+      cpu_habit_note(habit, true, spent_ns + mtli_now_ns() - start_ns,
+                     job->piece_count);
+    }
+  }
 }
 
 // Runs all pieces of job. *lately_ns is what a piece took lately, 0 if unknown.
 // The context may be left unfinished.
 static void run_pieces(cpu_queue *queue, cpu_job *job,
-                       _Atomic uint64_t *lately_ns, cpu_context *context) {
+                       _Atomic uint64_t *lately_ns, cpu_habit *habits,
+                       cpu_context *context) {
   job->queue = queue;
   const uint64_t total = job->piece_count;
   const bool is_alone =
@@ -74,7 +117,6 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
   // Relaxed: an estimate, by whoever wrote it last.
   const uint64_t expected_ns =
       atomic_load_explicit(lately_ns, memory_order_relaxed);
-  atomic_store_explicit(&job->next_piece, 0, memory_order_relaxed);
   if (job->may_overlap && expected_ns * total > SHARE_NS) {
     give_away(queue, job, expected_ns);
     return;
@@ -82,8 +124,10 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
   uint64_t done = 0;
   uint64_t step = 1;
   uint64_t spent_ns = 0;
+  const uint64_t probe_ns =
+      cpu_pool_has_lookout(queue->pool) ? HOT_PROBE_NS : PROBE_NS;
   const uint64_t start_ns = mtli_now_ns();
-  while (done < total && spent_ns < PROBE_NS) {
+  while (done < total && spent_ns < probe_ns) {
     step = at_most(step, total - done);
     cpu_fault_run_guarded(job, done, done + step, context);
     done += step;
@@ -93,22 +137,18 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
       return;
     }
   }
-  const uint64_t piece_ns = at_least(spent_ns / done, 1);
-  atomic_store_explicit(lately_ns, piece_ns, memory_order_relaxed);
-  if (done == total) {
-    return;
+  atomic_store_explicit(lately_ns, at_least(spent_ns / done, 1),
+                        memory_order_relaxed);
+  if (done < total) {
+    run_rest(queue, job, done, spent_ns,
+             habits ? cpu_habit_of(habits, total) : NULL, context);
   }
-  if ((total - done) * piece_ns < SHARE_NS) {
-    cpu_fault_run_guarded(job, done, total, context);
-    return;
-  }
-  atomic_store_explicit(&job->next_piece, done, memory_order_relaxed);
-  share(queue, job, piece_ns, context);
 }
 
+// habits may be NULL: then it is always shared.
 static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
-                    cpu_context *context) {
-  run_pieces(queue, job, lately_ns, context);
+                    cpu_habit *habits, cpu_context *context) {
+  run_pieces(queue, job, lately_ns, habits, context);
   // Others may have come to the job's end; it is there while this has not.
   cpu_context_finish(job, context);
 }
@@ -280,7 +320,7 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                        context_bytes(job);
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
-  run_job(queue, job, &pipeline->group_ns, context);
+  run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);
   return true;
 }
 
@@ -335,7 +375,7 @@ static void run_blit(cpu_queue *queue, mtli_command *command,
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   job->run = run;
   job->piece_count = (length_bytes + COPY_PIECE_BYTES - 1) / COPY_PIECE_BYTES;
-  run_job(queue, job, &piece_ns, context);
+  run_job(queue, job, &piece_ns, NULL, context);
 }
 
 void cpu_copy_run(cpu_queue *queue, mtli_command *command,
@@ -350,7 +390,7 @@ void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
   job->run = copy_rows;
   job->piece_count =
       (uint64_t)command->copy_box.rows * command->copy_box.images;
-  run_job(queue, job, &row_ns, context);
+  run_job(queue, job, &row_ns, NULL, context);
 }
 
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
@@ -379,15 +419,14 @@ void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
   job->run = host_pieces;
   job->scratch_bytes = HOST_SCRATCH_OFFSET + work->scratch_bytes;
   job->piece_count = work->piece_count;
-  const bool is_worth_sharing = cpu_pool_threads(queue->pool) > 1 &&
-                                work->piece_count > 1 &&
-                                work->piece_count * work->piece_ns > SHARE_NS;
+  const bool is_worth_sharing =
+      cpu_pool_threads(queue->pool) > 1 && work->piece_count > 1 &&
+      work->piece_count * work->piece_ns > least_shared_ns(queue);
   if (!is_worth_sharing) {
     _Atomic uint64_t lately_ns = work->piece_ns;
-    run_job(queue, job, &lately_ns, context);
+    run_job(queue, job, &lately_ns, NULL, context);
     return;
   }
   job->queue = queue;
-  atomic_store_explicit(&job->next_piece, 0, memory_order_relaxed);
-  share(queue, job, work->piece_ns, context);
+  share(queue, job, 0, work->piece_ns, context);
 }

@@ -6,6 +6,7 @@
 // to the workers.
 #include <fenv.h>
 
+#include "base/futex.h"
 #include "drivers/cpu/cpu.h"
 
 bool cpu_goal_is_reached(const cpu_goal *goal) {
@@ -37,7 +38,7 @@ static cpu_queue *take_queue(cpu_pool *pool, uintptr_t own, bool may_visit,
 // Does one thing towards the goal; false if there is none to do.
 static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
                       cpu_context *context) {
-  cpu_job *job = cpu_pool_join(pool, own);
+  cpu_job *job = cpu_pool_join(pool, own, context);
   if (job) {
     cpu_queue *queue = job->queue;
     context->is_visiting = false;
@@ -52,6 +53,15 @@ static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
     cpu_queue_run(queue, context, goal);
   }
   return queue != NULL;
+}
+
+// Nothing to do just now: a worker runs the queue, and may share what is next.
+static bool stay(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
+                 cpu_context *context) {
+  cpu_pool_weigh(pool, context);
+  return !context->has_left &&
+         cpu_pool_stay(pool, own, goal, mtli_now_ns() + CPU_LOOKOUT_NS,
+                       context);
 }
 
 void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
@@ -72,7 +82,8 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   cpu_pool_lighten(pool, context);
   cpu_pool_unlock(pool);
   while (!cpu_goal_is_reached(goal) &&
-         help_once(pool, queue_address, goal, context)) {
+         (help_once(pool, queue_address, goal, context) ||
+          stay(pool, queue_address, goal, context))) {
   }
   cpu_pool_weigh(pool, context);
   fesetenv(&environment);

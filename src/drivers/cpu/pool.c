@@ -4,11 +4,14 @@
 //
 // An idle thread first looks out for work for a moment, then naps, looking up
 // now and then, and then sleeps; one thread at the most does each of the first
-// two. A thread is light while it is awake and has not begun on a kernel or a
-// copy: it will look at the lists again within a microsecond or so. Who has
-// work for n threads wakes n less the light ones; a light thread that does
-// begin on something long wakes others for what is then on the lists. So
-// queues that pass events to and fro, or come faster than a wake, cost none.
+// two. Who comes from a job, which others will follow, looks out for longer,
+// and so does the client's thread that waits for its queue: for them a job
+// costs no wake, and shorter ones are worth sharing. A thread is light while it
+// is awake and has not begun on a kernel or a copy: it will look at the lists
+// again within a microsecond or so. Who has work for n threads wakes n less the
+// light ones; a light thread that does begin on something long wakes others for
+// what is then on the lists. So queues that pass events to and fro, or come
+// faster than a wake, cost none.
 //
 // A client that commits and at once waits runs its queue on its own thread
 // (cpu_queue_help), and then waking a worker for it is a waste that costs more
@@ -41,9 +44,10 @@ struct cpu_pool {
   cpu_queue *last_ready;
   cpu_job *jobs;
   cpu_context *free_contexts;
-  bool has_lookout;
   bool has_napper;
-  uint32_t quiet_count;  // queues made ready and not announced, to date
+  uint32_t workers_looking;  // out for work
+  cpu_context *stayers;      // clients' that look out
+  uint32_t quiet_count;      // queues made ready and not announced, to date
   uint32_t sleepers;
   uint32_t woken;    // sleepers that were woken and have not come yet
   uint32_t to_wake;  // by the next unlock
@@ -56,6 +60,7 @@ struct cpu_pool {
   _Atomic uint32_t light_count;
   _Atomic uint32_t ready_count;  // queues on the list
   _Atomic uint32_t job_count;    // shared jobs; written under lock
+  _Atomic uint32_t lookouts;     // threads that look out; written under lock
   pthread_t threads[THREAD_LIMIT];
 };
 
@@ -116,11 +121,22 @@ void cpu_pool_unlock(cpu_pool *pool) {
   }
 }
 
-// Says that there is work for count threads. The lock is held.
-static void announce(cpu_pool *pool, uint32_t count) {
+// How many threads will come for what queue has, without being woken.
+static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
+  uint32_t coming = atomic_load(&pool->light_count) + pool->woken;
+  const cpu_context *stayer = pool->stayers;
+  for (; stayer; stayer = stayer->next_stayer) {
+    coming += stayer->stays_for == (uintptr_t)queue;
+  }
+  return coming;
+}
+
+// Says that queue, or if it is NULL some queue, has work for count threads. The
+// lock is held.
+static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
   // pairs with the acquire in look_out; sleepers see it through the futex
   atomic_fetch_add_explicit(&pool->news, 1, memory_order_release);
-  const uint32_t coming = atomic_load(&pool->light_count) + pool->woken;
+  const uint32_t coming = count_coming(pool, queue);
   const uint32_t asleep =
       pool->sleepers > pool->woken ? pool->sleepers - pool->woken : 0;
   const uint32_t missing = count > coming ? count - coming : 0;
@@ -139,10 +155,10 @@ void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
   }
   pool->last_ready = queue;
   atomic_fetch_add(&pool->ready_count, 1);
-  if (queue->was_helped && (pool->has_lookout || pool->has_napper)) {
+  if (queue->was_helped && (pool->workers_looking || pool->has_napper)) {
     pool->quiet_count++;
   } else {
-    announce(pool, 1);
+    announce(pool, queue, 1);
   }
 }
 
@@ -159,7 +175,7 @@ void cpu_pool_weigh(cpu_pool *pool, cpu_context *context) {
   atomic_fetch_sub(&pool->light_count, 1);
   if (atomic_load(&pool->ready_count)) {
     cpu_pool_lock(pool);
-    announce(pool, atomic_load(&pool->ready_count));
+    announce(pool, NULL, atomic_load(&pool->ready_count));
     cpu_pool_unlock(pool);
   }
 }
@@ -188,18 +204,16 @@ bool cpu_pool_has_work(cpu_pool *pool) {
          atomic_load_explicit(&pool->job_count, memory_order_relaxed);
 }
 
+bool cpu_pool_has_lookout(cpu_pool *pool) {
+  return atomic_load_explicit(&pool->lookouts, memory_order_relaxed) > 0;
+}
+
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address) {
   cpu_queue *queue = pool->first_ready;
   while (queue && address && (uintptr_t)queue != address) {
     queue = queue->next_ready;
   }
   return queue;
-}
-
-static bool has_pieces(const cpu_job *job) {
-  // Relaxed: a hint; taking a piece decides.
-  return atomic_load_explicit(&job->next_piece, memory_order_relaxed) <
-         job->piece_count;
 }
 
 // Lists a job with users inside, and announces it to helpers threads.
@@ -210,6 +224,7 @@ static void list_job(cpu_pool *pool, cpu_job *job, uint32_t users,
   atomic_fetch_add_explicit(&job->queue->outstanding, 1, memory_order_relaxed);
   cpu_pool_lock(pool);
   job->users = users;
+  job->seats = users;
   job->is_listed = true;
   job->previous = NULL;
   job->next = pool->jobs;
@@ -218,34 +233,41 @@ static void list_job(cpu_pool *pool, cpu_job *job, uint32_t users,
   }
   pool->jobs = job;
   atomic_fetch_add_explicit(&pool->job_count, 1, memory_order_relaxed);
-  announce(pool, helpers);
+  announce(pool, job->queue, helpers);
   cpu_pool_unlock(pool);
-}
-
-void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers) {
-  list_job(pool, job, 1, helpers);
 }
 
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers) {
   list_job(pool, job, 0, helpers);
 }
 
-// Joins the first job with pieces left, of one queue unless the address is 0.
+// Finds the first job with pieces left, of one queue unless the address is 0.
 // The lock is held.
-static cpu_job *join(cpu_pool *pool, uintptr_t queue_address) {
+static cpu_job *find_job(cpu_pool *pool, uintptr_t queue_address) {
   for (cpu_job *job = pool->jobs; job; job = job->next) {
     if ((!queue_address || (uintptr_t)job->queue == queue_address) &&
-        job->users < pool->thread_limit && has_pieces(job)) {
-      job->users++;
+        job->users < pool->thread_limit && cpu_pieces_are_left(job)) {
       return job;
     }
   }
   return NULL;
 }
 
-cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address) {
+// The same, and joins it.
+static cpu_job *join(cpu_pool *pool, uintptr_t queue_address,
+                     cpu_context *context) {
+  cpu_job *job = find_job(pool, queue_address);
+  if (job) {
+    job->users++;
+    context->seat = job->seats++;
+  }
+  return job;
+}
+
+cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address,
+                       cpu_context *context) {
   cpu_pool_lock(pool);
-  cpu_job *job = join(pool, queue_address);
+  cpu_job *job = join(pool, queue_address, context);
   cpu_pool_unlock(pool);
   return job;
 }
@@ -269,23 +291,16 @@ static void unlist(cpu_pool *pool, cpu_job *job) {
 
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   cpu_queue *queue = job->queue;
-  for (;;) {
-    // Relaxed: pieces are independent; the lock orders the job's two ends.
-    const uint64_t first = atomic_fetch_add_explicit(
-        &job->next_piece, job->chunk, memory_order_relaxed);
-    if (first >= job->piece_count ||
-        atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
-      break;
-    }
-    const uint64_t rest = job->piece_count - first;
-    cpu_fault_run_guarded(
-        job, first, first + (rest < job->chunk ? rest : job->chunk), context);
+  uint64_t first = 0;
+  uint64_t end = 0;
+  while (!atomic_load_explicit(&queue->has_failed, memory_order_relaxed) &&
+         cpu_pieces_take(job, context->seat, &first, &end)) {
+    cpu_fault_run_guarded(job, first, end, context);
   }
   cpu_context_finish(job, context);
   cpu_pool_lock(pool);
   // Whoever leaves has found nothing more to take, or nothing worth taking.
-  atomic_store_explicit(&job->next_piece, job->piece_count,
-                        memory_order_relaxed);
+  cpu_pieces_drop(job);
   unlist(pool, job);
   const bool is_finished = --job->users == 0;
   cpu_pool_unlock(pool);
@@ -301,6 +316,14 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   return true;
 }
 
+void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
+                    cpu_context *context) {
+  context->seat = 0;
+  list_job(pool, job, 1, helpers);
+  // The thread at hand holds its own one of outstanding: never the last.
+  (void)cpu_pool_work(pool, job, context);
+}
+
 cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
   cpu_pool_lock(pool);
   cpu_context *context = pool->free_contexts;
@@ -314,6 +337,7 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
   // What the last borrower was about is no matter to the next.
   context->is_visiting = false;
   context->has_left = false;
+  context->has_worked = false;
   return context;
 }
 
@@ -324,23 +348,53 @@ void cpu_pool_return_context(cpu_pool *pool, cpu_context *context) {
   cpu_pool_unlock(pool);
 }
 
-// Looks out for news for a moment, without the lock, which is held on entry
-// and return.
-static void look_out(cpu_pool *pool, uint32_t seen) {
-  pool->has_lookout = true;
+// Looks out until end_ns for news, or a goal that is reached, without the lock,
+// which is held on entry and return. True if either has come.
+static bool look_out(cpu_pool *pool, uint32_t seen, const cpu_goal *goal,
+                     uint64_t end_ns) {
+  atomic_fetch_add_explicit(&pool->lookouts, 1, memory_order_relaxed);
   cpu_pool_unlock(pool);
-  const uint64_t end_ns = mtli_now_ns() + MTLI_SPIN_NS;
-  bool has_news = false;
+  bool has_come = false;
   do {
-    for (int i = 0; i < 16 && !has_news; i++) {
+    for (int i = 0; i < 16 && !has_come; i++) {
       mtli_pause();
       // pairs with the release in announce
-      has_news =
-          atomic_load_explicit(&pool->news, memory_order_acquire) != seen;
+      has_come =
+          atomic_load_explicit(&pool->news, memory_order_acquire) != seen ||
+          cpu_goal_is_reached(goal);
     }
-  } while (!has_news && mtli_now_ns() < end_ns);
+  } while (!has_come && mtli_now_ns() < end_ns);
   cpu_pool_lock(pool);
-  pool->has_lookout = false;
+  atomic_fetch_sub_explicit(&pool->lookouts, 1, memory_order_relaxed);
+  return has_come;
+}
+
+bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
+                   const cpu_goal *goal, uint64_t end_ns,
+                   cpu_context *context) {
+  cpu_pool_lock(pool);
+  context->stays_for = queue_address;
+  context->next_stayer = pool->stayers;
+  pool->stayers = context;
+  for (;;) {
+    const uint32_t seen =
+        atomic_load_explicit(&pool->news, memory_order_relaxed);
+    if (find_job(pool, queue_address) ||
+        cpu_pool_find_ready(pool, queue_address) || cpu_goal_is_reached(goal)) {
+      break;
+    }
+    if (!pool->may_look_out || !look_out(pool, seen, goal, end_ns)) {
+      end_ns = 0;
+      break;
+    }
+  }
+  cpu_context **link = &pool->stayers;
+  while (*link != context) {
+    link = &(*link)->next_stayer;
+  }
+  *link = context->next_stayer;
+  cpu_pool_unlock(pool);
+  return end_ns != 0;
 }
 
 static bool has_work(const cpu_pool *pool, uint32_t seen) {
@@ -378,9 +432,14 @@ static void nap(cpu_pool *pool, uint32_t seen) {
 // light on entry and return.
 static void idle(cpu_pool *pool, cpu_context *context) {
   const uint32_t seen = atomic_load_explicit(&pool->news, memory_order_relaxed);
-  if (!pool->has_lookout && pool->may_look_out) {
-    look_out(pool, seen);
+  const bool is_early = context->has_worked && pool->may_look_out;
+  if (is_early || (!pool->workers_looking && pool->may_look_out)) {
+    pool->workers_looking++;
+    look_out(pool, seen, &(cpu_goal){0},
+             mtli_now_ns() + (is_early ? CPU_LOOKOUT_NS : MTLI_SPIN_NS));
+    pool->workers_looking--;
   }
+  context->has_worked = false;
   context->is_light = false;
   atomic_fetch_sub(&pool->light_count, 1);
   if (!pool->has_napper && !has_work(pool, seen)) {
@@ -395,7 +454,7 @@ static void idle(cpu_pool *pool, cpu_context *context) {
 // Does one thing that there is to do. The lock is held on entry and return, and
 // the thread is light.
 static bool work_once(cpu_pool *pool, cpu_context *context) {
-  cpu_job *job = join(pool, 0);
+  cpu_job *job = join(pool, 0, context);
   cpu_queue *queue = job ? job->queue : pool->first_ready;
   if (!queue) {
     return false;
@@ -405,6 +464,7 @@ static bool work_once(cpu_pool *pool, cpu_context *context) {
     queue->was_helped = false;
   }
   cpu_pool_unlock(pool);
+  context->has_worked = job != NULL;
   if (job) {
     cpu_pool_weigh(pool, context);
   }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// habits.c: whether sharing a short dispatch has paid. Threads that share work
+// also pass memory to and fro between their caches: what one of them has just
+// written or is about to write costs the other as much as dozens of
+// instructions for each line, and no rule tells beforehand how much of that
+// there is. So both ways are tried, and the better one becomes a habit, which
+// is put to the test now and then.
+#include "drivers/cpu/cpu.h"
+
+enum {
+  // The way that lost is tried again after so many times, for what was measured
+  // may have been another program's doing.
+  RETRY_PERIOD = 32,
+  // A measurement counts for a quarter, and never as more than this many times
+  // what has been known.
+  WEIGHT = 4,
+  OUTLIER = 4,
+  // Times are kept as picoseconds for each piece.
+  SCALE = 1000,
+};
+
+cpu_habit *cpu_habit_of(cpu_habit habits[CPU_HABITS], uint64_t piece_count) {
+  uint32_t size = 0;
+  for (; piece_count > 1 && size < CPU_HABITS - 1; piece_count >>= 2) {
+    size++;
+  }
+  return &habits[size];
+}
+
+bool cpu_habit_is_to_share(cpu_habit *habit) {
+  // Relaxed, here and below: estimates, by whoever wrote them last.
+  const uint64_t alone =
+      atomic_load_explicit(&habit->piece_ps[0], memory_order_relaxed);
+  const uint64_t shared =
+      atomic_load_explicit(&habit->piece_ps[1], memory_order_relaxed);
+  if (!shared || !alone) {
+    return !shared;
+  }
+  const uint32_t count =
+      atomic_fetch_add_explicit(&habit->count, 1, memory_order_relaxed);
+  return (shared < alone) != (count % RETRY_PERIOD == RETRY_PERIOD - 1);
+}
+
+void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
+                    uint64_t piece_count) {
+  _Atomic uint64_t *kept = &habit->piece_ps[was_shared];
+  const uint64_t before = atomic_load_explicit(kept, memory_order_relaxed);
+  uint64_t now = spent_ns * SCALE / piece_count + 1;
+  if (before) {
+    now = now < OUTLIER * before ? now : OUTLIER * before;
+    now = before - before / WEIGHT + now / WEIGHT + 1;
+  }
+  atomic_store_explicit(kept, now, memory_order_relaxed);
+}
