@@ -59,10 +59,12 @@ typedef struct mtli_parameter {
   // value, the position in mtli_code.constants; by whether it is defined,
   // MTLI_ENABLED_IF_DEFINED of the position; -1 if the argument always is.
   int32_t enabling_constant;
-  // A computation over several constants that decides it instead; NULL or ""
-  // for none. Integers, c or d with a constant's position for its value or
-  // whether it is defined, and C's operators behind their operands, all with
-  // blanks between: "d0 c0 &&".
+  // A computation over constants that decides it instead; NULL or "" for none.
+  // Integers, c or d with a constant's position for its value or whether it is
+  // defined, and C's operators behind their operands, all with blanks between:
+  // "d0 c0 &&". Floats are f with a position, x with the bits of a number, and
+  // have operators that begin with a dot, .from an integer and .to one among
+  // them: "f1 x1073741824 .>".
   const char *condition;
   // Of a struct with resources or [[id(n)]], as argument encoders need it; ""
   // for none. Words with blanks between: its size and alignment in bytes, then

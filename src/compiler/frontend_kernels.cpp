@@ -406,113 +406,14 @@ class MetalConsumer : public SemaConsumer {
     Parsed->code.constant_count = Constants.size();
   }
 
-  const Expr *withoutWrapping(const Expr *E) const {
-    E = E->IgnoreParenImpCasts();
-    if (const auto *Full = dyn_cast<FullExpr>(E))
-      E = Full->getSubExpr()->IgnoreParenImpCasts();
-    if (const auto *Address = dyn_cast<UnaryOperator>(E);
-        Address && Address->getOpcode() == UO_AddrOf)
-      E = Address->getSubExpr()->IgnoreParenImpCasts();
-    return E;
-  }
-
-  // Which constant decides, as mtli_parameter.enabling_constant: the one that
-  // E names, itself or through constants that stand for it.
-  int32_t enablingConstant(const Expr *E, int Depth = 0) const {
-    constexpr int MostDepth = 16;
-    E = withoutWrapping(E);
-    if (const auto *Call = dyn_cast<CallExpr>(E)) {
-      const FunctionDecl *Callee = Call->getDirectCallee();
-      if (!Callee || Call->getNumArgs() != 1 || !Callee->getIdentifier() ||
-          Callee->getName() != "__mettle_constant_defined")
-        return -1;
-      const int32_t Position = enablingConstant(Call->getArg(0), MostDepth);
-      return Position < 0 ? -1 : MTLI_ENABLED_IF_DEFINED(Position);
-    }
-    const auto *Ref = dyn_cast<DeclRefExpr>(E);
-    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-    if (!V) return -1;
-    for (size_t I = 0; I < Constants.size(); ++I)
-      if (V->getCanonicalDecl() == Constants[I]) return static_cast<int32_t>(I);
-    const Expr *Init = V->getAnyInitializer();
-    return Init && Depth < MostDepth ? enablingConstant(Init, Depth + 1) : -1;
-  }
-
-  static const char *conditionOperator(BinaryOperatorKind Kind) {
-    switch (Kind) {
-      case BO_LAnd: return "&&";
-      case BO_LOr: return "||";
-      case BO_EQ: return "==";
-      case BO_NE: return "!=";
-      case BO_LT: return "<";
-      case BO_LE: return "<=";
-      case BO_GT: return ">";
-      case BO_GE: return ">=";
-      case BO_Add: return "+";
-      case BO_Sub: return "-";
-      case BO_Mul: return "*";
-      case BO_And: return "&";
-      case BO_Or: return "|";
-      case BO_Xor: return "^";
-      default: return nullptr;
-    }
-  }
-
-  // Writes E as mtli_parameter.condition has it; false if it cannot be.
-  bool writeCondition(const Expr *E, std::string &Out, int Depth = 0) const {
-    constexpr int MostDepth = 64;
-    E = withoutWrapping(E);
-    if (const auto *Cast = dyn_cast<ExplicitCastExpr>(E))
-      E = withoutWrapping(Cast->getSubExpr());
-    Expr::EvalResult Value;
-    if (!E->getType()->isIntegralOrEnumerationType() || Depth > MostDepth)
-      return false;
-    if (E->EvaluateAsInt(Value, *C)) {
-      Out += std::to_string(Value.Val.getInt().getExtValue()) + " ";
-      return true;
-    }
-    const int32_t Position = enablingConstant(E, MostDepth);
-    if (Position != -1) {
-      Out += Position < -1
-                 ? "d" + std::to_string(MTLI_ENABLED_IF_DEFINED(Position))
-                 : "c" + std::to_string(Position);
-      Out += " ";
-      return true;
-    }
-    const auto Write = [&](std::initializer_list<const Expr *> Operands,
-                           const char *Operator) {
-      for (const Expr *Operand : Operands)
-        if (!writeCondition(Operand, Out, Depth + 1)) return false;
-      Out += std::string(Operator) + " ";
-      return true;
-    };
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
-      const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
-      const Expr *Init = V ? V->getAnyInitializer() : nullptr;
-      return Init && writeCondition(Init, Out, Depth + 1);
-    }
-    if (const auto *Unary = dyn_cast<UnaryOperator>(E))
-      return Unary->getOpcode() == UO_LNot && Write({Unary->getSubExpr()}, "!");
-    if (const auto *Choice = dyn_cast<ConditionalOperator>(E))
-      return Write({Choice->getCond(), Choice->getTrueExpr(),
-                    Choice->getFalseExpr()},
-                   "?");
-    const auto *Binary = dyn_cast<BinaryOperator>(E);
-    const char *Operator =
-        Binary ? conditionOperator(Binary->getOpcode()) : nullptr;
-    return Operator && Write({Binary->getLHS(), Binary->getRHS()}, Operator);
-  }
-
   // What [[function_constant(name)]] on a parameter means.
   void reflectCondition(const ValueDecl *P, mtlc_parameter_facts &Facts) {
     const AnnotateAttr *A = findAnnotation(P, "enabled_by");
     Facts.enabling_constant = -1;
     if (!A || A->args_size() == 0) return;
-    Facts.enabling_constant = enablingConstant(*A->args_begin());
-    std::string Condition;
-    if (Facts.enabling_constant == -1 &&
-        writeCondition(*A->args_begin(), Condition))
-      Facts.condition = keep(Condition);
+    Facts.enabling_constant = enablingConstant(*A->args_begin(), Constants);
+    if (Facts.enabling_constant == -1)
+      Facts.condition = keep(conditionText(*A->args_begin(), *C, Constants));
   }
 
   // --- kernels ---

@@ -13,16 +13,20 @@ extern "C" {
 #include "clang/AST/Type.h"
 #include "clang/Basic/Diagnostic.h"
 #include "compiler/frontend.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 namespace clang {
 class ASTConsumer;
+class ASTContext;
 class CodeGenerator;
 class CompilerInstance;
 class DiagnosticConsumer;
 class DiagnosticOptions;
+class Expr;
 class Sema;
+class VarDecl;
 }  // namespace clang
 namespace llvm {
 class Module;
@@ -81,6 +85,15 @@ struct LinkedSymbols {
 std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
     mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
     LinkedSymbols &Linked, clang::CodeGenerator *Generator);
+
+// frontend_conditions.cpp: the function constant that decides, as
+// mtli_parameter.enabling_constant: the one that E names, itself or through
+// constants that stand for it.
+int32_t enablingConstant(const clang::Expr *E,
+                         llvm::ArrayRef<clang::VarDecl *> Constants);
+// E as mtli_parameter.condition has it; "" if it cannot be.
+std::string conditionText(const clang::Expr *E, const clang::ASTContext &C,
+                          llvm::ArrayRef<clang::VarDecl *> Constants);
 
 // frontend_layout.cpp: mtli_parameter.layout of a struct, "" if it is no
 // argument buffer.

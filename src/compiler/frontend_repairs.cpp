@@ -51,10 +51,10 @@ using namespace clang;
   "lateArgumentEEESA_NS0_25CheckTemplateArgumentKindE"
 #define LITERAL \
   "_ZNK5clang10ASTContext25getStringLiteralArrayTypeENS_8QualTypeEj"
-#define FUNCTION_NAME                                                  \
+#define FUNCTION_NAME                                                 \
   "_ZN5clang4Sema19ActOnPredefinedExprENS_14SourceLocationENS_3tok9T" \
   "okenKindE"
-#define FUNCTION_NAME_AGAIN                                            \
+#define FUNCTION_NAME_AGAIN                                           \
   "_ZN5clang4Sema19BuildPredefinedExprENS_14SourceLocationENS_19Pred" \
   "efinedIdentKindE"
 

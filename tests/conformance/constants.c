@@ -240,6 +240,48 @@ TEST(constants, leave_out_an_argument_by_a_computation) {
   }
 }
 
+TEST(constants, leave_out_an_argument_by_a_computation_of_floats) {
+  mtl_library *library = new_library(
+      "constant float gain [[function_constant(0)]];\n"
+      "constant half bias [[function_constant(1)]];\n"
+      "constant int steps [[function_constant(2)]];\n"
+      "constant bool large = gain * 2 > 5.0f;\n"
+      "constant bool some = bias;\n"
+      "constant bool fits = int(gain) == steps && -gain + steps <= 0.5f;\n"
+      "kernel void f(device float *x [[buffer(0), function_constant(large)]],\n"
+      "  device float *y [[buffer(1), function_constant(some)]],\n"
+      "  device float *z [[buffer(2), function_constant(fits)]],\n"
+      "  device float *w [[buffer(3), function_constant(steps)]]) {}\n");
+  static const struct {
+    float gain;
+    uint16_t bias;  // the bits of a half
+    int steps;
+    bool x, y, z, w;
+  } cases[] = {{2.5f, 0, 2, false, false, true, true},
+               {2.75f, 0x8000, 256, true, false, false, true},
+               {-1.5f, 0x0001, -1, false, true, true, true},
+               {0.25f, 0x3800, 0, false, true, true, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    mtl_constant_values *values = new_values();
+    CHECK_OK(
+        mtl_constant_values_set(values, 0, MTL_TYPE_FLOAT, 1, &cases[i].gain));
+    CHECK_OK(
+        mtl_constant_values_set(values, 1, MTL_TYPE_HALF, 1, &cases[i].bias));
+    CHECK_OK(
+        mtl_constant_values_set(values, 2, MTL_TYPE_INT, 1, &cases[i].steps));
+    mtl_function *function = NULL;
+    CHECK_OK(mtl_function_create(library, "f", values, &function));
+    release_function_later(function);
+    size_t count = 0;
+    const mtl_argument *arguments = mtl_function_arguments(function, &count);
+    CHECK_EQUAL(count, 4);
+    CHECK_EQUAL(arguments[0].is_active, cases[i].x);
+    CHECK_EQUAL(arguments[1].is_active, cases[i].y);
+    CHECK_EQUAL(arguments[2].is_active, cases[i].z);
+    CHECK_EQUAL(arguments[3].is_active, cases[i].w);
+  }
+}
+
 TEST(constants, sizes_of_types) {
   CHECK_EQUAL(mtl_data_type_size(MTL_TYPE_NONE), 0);
   CHECK_EQUAL(mtl_data_type_size(MTL_TYPE_BOOL), 1);
