@@ -10,7 +10,7 @@ import mlx_kernels as mlx
 from elements import BY_NAME, FLOAT16, FLOAT32, FLOATS
 
 
-def _compare(title, element, out, want, length):
+def compare(title, element, out, want, length):
     """Sums of length products in float, rounded to the type once."""
     want = np.asarray(want, np.float64)
     scale = np.abs(want).max() + length ** .5
@@ -46,7 +46,7 @@ def _gemv(random, library, e, key, rows, length):
          11: mlx.longs(0), 12: mlx.longs(0), 13: mlx.longs(0),
          14: np.int32(0)},
         groups=(-(-rows // tile_rows),), group=simdgroups)
-    _compare(f"gemv {key} of {rows}x{length} {e.name}", e, out,
+    compare(f"gemv {key} of {rows}x{length} {e.name}", e, out,
              a.astype(np.float64) @ x, length)
 
 
@@ -89,7 +89,7 @@ def _gemm(random, library, e, tile, transposed, shape):
            groups=(*tiles, 1), group=(32, wn, wm))
     left = a.T if transposed[0] else a
     right = b.T if transposed[1] else b
-    _compare(f"gemm {bm}x{bn}x{bk} {transposed} of {shape} {e.name}", e, out,
+    compare(f"gemm {bm}x{bn}x{bk} {transposed} of {shape} {e.name}", e, out,
              left.astype(np.float64) @ right, k)
 
 
@@ -142,7 +142,7 @@ def _quantized(random, library, e, bits):
             {0: words, 1: e.pack(scales), 2: e.pack(biases), 3: e.pack(x),
              4: out, 5: np.int32(length), 6: np.int32(rows), **rest},
             groups=(count, -(-rows // 8)), group=(32, 2))
-        _compare(f"qmv {name} {bits} bits, {count}x{rows}x{length} {e.name}",
+        compare(f"qmv {name} {bits} bits, {count}x{rows}x{length} {e.name}",
                  e, out, x.astype(np.float64) @ values.T, length)
     rest = {8 + i: value for i, value in enumerate(rest.values())}
     for count, rows, length in ((32, 32, 64), (7, 45, 128), (40, 33, 320)):
@@ -155,7 +155,7 @@ def _quantized(random, library, e, bits):
              7: np.int32(count), **rest},
             groups=(-(-rows // 32), -(-count // 32), 1), group=(32, 2, 2))
         # The weights themselves are rounded to the type here.
-        _compare(f"qmm_t {bits} bits, {count}x{rows}x{length} {e.name}", e,
+        compare(f"qmm_t {bits} bits, {count}x{rows}x{length} {e.name}", e,
                  out, x.astype(np.float64) @ values.T, 4 * length)
     _round_trip(random, library, e, bits)
 
@@ -222,7 +222,7 @@ def _attention(random, library, e, causal, size, heads, kv_heads, length):
         scores = np.where(seen, scores, -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
-    _compare(f"attention of {heads}/{kv_heads} heads, {length}x{size} "
+    compare(f"attention of {heads}/{kv_heads} heads, {length}x{size} "
              f"{e.name}{', causal' if causal else ''}", e, out,
              weights @ wide_v, length)
 

@@ -15,12 +15,15 @@ import mlx_kernels
 import mlx_layouts
 import mlx_orders
 import mlx_products
+import mlx_quantized
 import mlx_rows
+import mlx_steel
 
 FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
             **mlx_products.FAMILIES, **mlx_columns.FAMILIES,
             **mlx_orders.FAMILIES, **mlx_indexing.FAMILIES,
-            **mlx_layouts.FAMILIES}
+            **mlx_layouts.FAMILIES, **mlx_steel.FAMILIES,
+            **mlx_quantized.FAMILIES}
 NEEDS = mlx_rows.NEEDS  # what is not in MLX's package, only in its sources
 
 
