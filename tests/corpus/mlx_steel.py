@@ -242,19 +242,22 @@ def _seen(random, e, mask, heads, queries, length):
     return nothing, None
 
 
+# Type, size of a head, keys in a tile, masks: each pipeline takes seconds.
+TILED = ((FLOAT16, 64, 32, ("none", "causal", "bool", "float")),
+         *((e, 64, 32, ("causal",)) for e in FLOATS if e is not FLOAT16),
+         (FLOAT16, 80, 32, ("causal",)), (FLOAT16, 128, 16, ("causal",)))
+
+
 def attention_tiles(random):
-    sizes = ((64, 32), (80, 32), (128, 16)) if FULL else ((64, 32),)
     library = mlx.library(
         ["utils.h", "steel/attn/kernels/steel_attention.h"],
         [(f"{e.name}_{size}_{mask}", "attention", e.metal, 32, block, size,
-          size, 4, 1, mask, "float") for e in KINDS for size, block in sizes
-         for mask in dict.fromkeys((e.metal, "bool"))])
-    for e in KINDS:
-        for size, block in sizes:
-            for mask in ("none", "causal", "bool", "float"):
-                for shape in ((2, 2, 64, 64), (4, 2, 33, 71), (3, 1, 7, 130)):
-                    _attention_tiles(random, library, e, size, block, mask,
-                                     shape)
+          size, 4, 1, mask, "float") for e, size, block, _ in TILED
+         for mask in (e.metal, "bool")])
+    for e, size, block, masks in TILED:
+        for mask in masks:
+            for shape in ((2, 2, 64, 64), (4, 2, 33, 71), (3, 1, 7, 130)):
+                _attention_tiles(random, library, e, size, block, mask, shape)
 
 
 def _attention_tiles(random, library, e, size, block, mask, shape):
