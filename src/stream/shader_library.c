@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // shader_library.c: MSL compiled once, and its kernels, made when first asked
 // for.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream/stream_parts.h"
 
 struct mtl_kernel {
-  mtl_kernel *next;        // in its library
-  mtl_pipeline *pipeline;  // +1
+  mtl_kernel *next;                              // in its library
+  mtl_pipeline *pipeline;                        // +1
+  uint32_t constants[STREAM_BUILTIN_CONSTANTS];  // of one of our own
   char name[];
 };
 
@@ -82,47 +82,75 @@ void mtl_shader_library_release(mtl_shader_library *library) {
   free(library);
 }
 
+// The values of constants 0 and up, all uint; NULL if there are none.
+static mtl_status make_function(mtl_library *library, const char *name,
+                                const uint32_t *constants,
+                                mtl_function **out_function) {
+  mtl_constant_values *values = NULL;
+  if (constants) {
+    STREAM_TRY(mtl_constant_values_create(&values));
+  }
+  mtl_status status = MTL_OK;
+  for (uint32_t i = 0; values && i < STREAM_BUILTIN_CONSTANTS; ++i) {
+    status =
+        mtl_constant_values_set(values, i, MTL_TYPE_UINT, 1, &constants[i]);
+    if (status != MTL_OK) {
+      break;
+    }
+  }
+  if (status == MTL_OK) {
+    status = mtl_function_create(library, name, values, out_function);
+  }
+  mtl_constant_values_release(values);
+  return status;
+}
+
 static mtl_status make_kernel(mtl_library *library, const char *name,
-                              const mtl_constant_values *constants,
-                              const char *key, mtl_kernel **out_kernel) {
+                              const uint32_t *constants,
+                              mtl_kernel **out_kernel) {
   mtl_function *function = NULL;
-  STREAM_TRY(mtl_function_create(library, name, constants, &function));
+  STREAM_TRY(make_function(library, name, constants, &function));
   mtl_pipeline *pipeline = NULL;
   const mtl_status status = mtl_pipeline_create(function, NULL, &pipeline);
   mtl_function_release(function);  // -1
   if (status != MTL_OK) {
     return status;
   }
-  mtl_kernel *kernel = malloc(sizeof *kernel + strlen(key) + 1);
+  mtl_kernel *kernel = calloc(1, sizeof *kernel + strlen(name) + 1);
   if (!kernel) {
     mtl_pipeline_release(pipeline);  // -1
     return mtl_fail(MTL_OUT_OF_MEMORY, "kernel '%s': no memory", name);
   }
   kernel->pipeline = pipeline;
-  strcpy(kernel->name, key);
+  if (constants) {
+    memcpy(kernel->constants, constants, sizeof kernel->constants);
+  }
+  strcpy(kernel->name, name);
   *out_kernel = kernel;
   return MTL_OK;
 }
 
 static mtl_kernel *find_kernel(const mtl_shader_library *library,
-                               const char *key) {
+                               const char *name, const uint32_t *constants) {
   mtl_kernel *kernel = library->kernels;
-  while (kernel && strcmp(kernel->name, key) != 0) {
+  // All kernels of a library have constants, or none has.
+  while (kernel && (strcmp(kernel->name, name) != 0 ||
+                    (constants && memcmp(kernel->constants, constants,
+                                         sizeof kernel->constants) != 0))) {
     kernel = kernel->next;
   }
   return kernel;
 }
 
-// Finds a kernel by its key, or makes it from name and constants.
-static mtl_status kernel_by_key(mtl_shader_library *library, const char *key,
-                                const char *name,
-                                const mtl_constant_values *constants,
-                                mtl_kernel **out_kernel) {
+// Finds a kernel, or makes it.
+static mtl_status find_or_make(mtl_shader_library *library, const char *name,
+                               const uint32_t *constants,
+                               mtl_kernel **out_kernel) {
   pthread_mutex_lock(&library->lock);
   mtl_status status = MTL_OK;
-  *out_kernel = find_kernel(library, key);
+  *out_kernel = find_kernel(library, name, constants);
   if (!*out_kernel) {
-    status = make_kernel(library->library, name, constants, key, out_kernel);
+    status = make_kernel(library->library, name, constants, out_kernel);
     if (status == MTL_OK) {
       (*out_kernel)->next = library->kernels;
       library->kernels = *out_kernel;
@@ -142,7 +170,7 @@ mtl_status mtl_shader_library_kernel(mtl_shader_library *library,
                     : name   ? "out_kernel"
                              : "name");
   }
-  return kernel_by_key(library, name, name, NULL, out_kernel);
+  return find_or_make(library, name, NULL, out_kernel);
 }
 
 const char *mtl_kernel_name(const mtl_kernel *kernel) {
@@ -206,20 +234,5 @@ mtl_status stream_builtin_kernel(
     mtl_kernel **out_kernel) {
   builtin *found = NULL;
   STREAM_TRY(find_builtin(mtl_stream_device(stream), source, &found));
-  mtl_constant_values *values = NULL;
-  STREAM_TRY(mtl_constant_values_create(&values));
-  char key[128];
-  int length = snprintf(key, sizeof key, "%s", name);
-  mtl_status status = MTL_OK;
-  for (uint32_t i = 0; i < STREAM_BUILTIN_CONSTANTS && status == MTL_OK; ++i) {
-    length += snprintf(key + length, sizeof key - (size_t)length, "/%u",
-                       constants[i]);
-    status = mtl_constant_values_set(values, i, MTL_TYPE_UINT, 1,
-                                     &constants[i]);
-  }
-  if (status == MTL_OK) {
-    status = kernel_by_key(found->library, key, name, values, out_kernel);
-  }
-  mtl_constant_values_release(values);
-  return status;
+  return find_or_make(found->library, name, constants, out_kernel);
 }
