@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aoti/tensor.h"
+#include "aoti/operators_host.h"
 #include "mettle/ops.h"
 
 enum { OPERANDS_MAX = 8 };
@@ -360,16 +360,6 @@ static mtl_status make_pair(const aoti_tensor *self, int64_t dim, int64_t size,
       out_values);
 }
 
-static mtl_status check_dimension(const aoti_tensor *self, int64_t *dim) {
-  const int64_t rank = self->rank ? self->rank : 1;
-  if (*dim < -rank || *dim >= rank) {
-    return mtl_fail(MTL_INVALID_ARGUMENT, "dimension %" PRId64 " of %" PRId64,
-                    *dim, self->rank);
-  }
-  *dim += *dim < 0 ? rank : 0;
-  return MTL_OK;
-}
-
 AOTITorchError aoti_torch_mps_topk(AtenTensorHandle self, int64_t k,
                                    int64_t dim, int32_t largest, int32_t sorted,
                                    AtenTensorHandle *out_new_values,
@@ -378,7 +368,7 @@ AOTITorchError aoti_torch_mps_topk(AtenTensorHandle self, int64_t k,
   AOTI_CHECK_NOT_NULL(self);
   AOTI_CHECK_NOT_NULL(out_new_values);
   AOTI_CHECK_NOT_NULL(out_new_indices);
-  AOTI_TRY(check_dimension(self, &dim));
+  AOTI_TRY(host_dimension(self, &dim));
   if (k < 0 || k > (self->rank ? self->sizes[dim] : 1)) {
     return mtl_fail(MTL_INVALID_ARGUMENT,
                     "topk: %" PRId64 " of %" PRId64 " elements", k,
@@ -403,9 +393,12 @@ AOTITorchError aoti_torch_mps_sort(AtenTensorHandle self, int64_t dim,
   AOTI_CHECK_NOT_NULL(self);
   AOTI_CHECK_NOT_NULL(out_new_values);
   AOTI_CHECK_NOT_NULL(out_new_indices);
-  AOTI_TRY(check_dimension(self, &dim));
-  AOTI_TRY(make_pair(self, dim, self->rank ? self->sizes[dim] : 1,
-                     out_new_values, out_new_indices));
+  AOTI_TRY(host_dimension(self, &dim));
+  AOTI_TRY(host_make_elements(self, NULL, self->dtype, self->rank, self->sizes,
+                              out_new_values));
+  AOTI_TRY(finish(host_make_elements(self, NULL, AOTI_INT64, self->rank,
+                                     self->sizes, out_new_indices),
+                  out_new_values));
   operation all;
   mtl_status status = begin(
       &all, SECOND | THIRD,
@@ -436,7 +429,7 @@ AOTITorchError aoti_torch_mps_cumsum(AtenTensorHandle self, int64_t dim,
                                      AtenTensorHandle *out_new) {
   AOTI_CHECK_NOT_NULL(self);
   AOTI_CHECK_NOT_NULL(out_new);
-  AOTI_TRY(check_dimension(self, &dim));
+  AOTI_TRY(host_dimension(self, &dim));
   const int32_t type = dtype                     ? *dtype
                        : is_integer(self->dtype) ? AOTI_INT64
                                                  : self->dtype;

@@ -16,6 +16,79 @@ mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
   return aoti_tensor_before_write(*out_new);
 }
 
+// --- Layouts -----------------------------------------------------------------
+
+// An operand's stride along d of `rank` dimensions; 0 where it is repeated.
+static int64_t stride_at(const aoti_tensor *tensor, int64_t rank, int64_t d) {
+  const int64_t own = d - (rank - tensor->rank);
+  return own >= 0 && tensor->sizes[own] != 1 ? tensor->strides[own] : 0;
+}
+
+// Whether dimension a belongs behind b in memory: the first operand decides
+// that has both. Positive for yes, 0 if none tells.
+static int is_outer(const aoti_tensor *const operands[2], int64_t rank,
+                    const int64_t *sizes, int64_t a, int64_t b) {
+  for (int i = 0; i < 2 && operands[i]; ++i) {
+    const int64_t of_a = stride_at(operands[i], rank, a);
+    const int64_t of_b = stride_at(operands[i], rank, b);
+    if (of_a != 0 && of_b != 0 && (of_a != of_b || sizes[a] > sizes[b])) {
+      return of_a >= of_b ? 1 : -1;
+    }
+  }
+  return 0;
+}
+
+static void element_strides(const aoti_tensor *const operands[2], int64_t rank,
+                            const int64_t *sizes, int64_t *strides) {
+  int64_t order[MTL_TENSOR_MAX_RANK];  // innermost first
+  for (int64_t i = 0; i < rank; ++i) {
+    order[i] = rank - 1 - i;
+  }
+  for (int64_t i = 1; i < rank; ++i) {
+    int64_t moved = i;
+    for (int64_t j = i; j-- > 0;) {
+      const int outer = is_outer(operands, rank, sizes, order[j], order[moved]);
+      if (outer < 0) {
+        break;
+      }
+      if (outer > 0) {
+        const int64_t kept = order[j];
+        order[j] = order[moved];
+        order[moved] = kept;
+        moved = j;
+      }
+    }
+  }
+  int64_t stride = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    strides[order[i]] = stride;
+    stride *= sizes[order[i]] > 1 ? sizes[order[i]] : 1;
+  }
+}
+
+mtl_status host_make_elements(const aoti_tensor *a, const aoti_tensor *b,
+                              int32_t dtype, int64_t rank, const int64_t *sizes,
+                              AtenTensorHandle *out_new) {
+  if (rank > MTL_TENSOR_MAX_RANK) {
+    return mtl_fail(MTL_UNSUPPORTED, "%" PRId64 " dimensions", rank);
+  }
+  int64_t strides[MTL_TENSOR_MAX_RANK];
+  element_strides((const aoti_tensor *[]){a, b}, rank, sizes, strides);
+  return aoti_tensor_empty(AOTI_MPS, dtype, rank, sizes, strides, out_new);
+}
+
+// The same, for the host to write after all earlier work.
+static mtl_status begin_elements(const aoti_tensor *a, const aoti_tensor *b,
+                                 int32_t dtype, int64_t rank,
+                                 const int64_t *sizes,
+                                 AtenTensorHandle *out_new) {
+  AOTI_TRY(aoti_wait());
+  AOTI_TRY(host_make_elements(a, b, dtype, rank, sizes, out_new));
+  return aoti_tensor_before_write(*out_new);
+}
+
+// --- Elements ----------------------------------------------------------------
+
 char *host_at(const aoti_tensor *tensor, int64_t rank, const int64_t *sizes,
               int64_t i) {
   int64_t offset = 0;
@@ -230,15 +303,15 @@ static mtl_status combine(const aoti_tensor *a, const aoti_tensor *b,
   int64_t sizes[MTL_TENSOR_MAX_RANK];
   int64_t rank = 0;
   AOTI_TRY(common_shape(a, b, sizes, &rank));
-  AOTI_TRY(
-      host_begin(dtype < 0 ? common_type(a, b) : dtype, rank, sizes, out_new));
-  const int32_t type = (*out_new)->dtype;
-  const int64_t count = aoti_tensor_count(*out_new);
-  char *to = aoti_tensor_data(*out_new);
-  for (int64_t i = 0; i < count; ++i, to += aoti_element_size(type)) {
+  AOTI_TRY(begin_elements(a, b, dtype < 0 ? common_type(a, b) : dtype, rank,
+                          sizes, out_new));
+  const aoti_tensor *out = *out_new;
+  const int64_t count = aoti_tensor_count(out);
+  for (int64_t i = 0; i < count; ++i) {
     const element x = aoti_element_read(a->dtype, host_at(a, rank, sizes, i));
     const element y = aoti_element_read(b->dtype, host_at(b, rank, sizes, i));
-    aoti_element_write(type, to, function(x, y, extra));
+    aoti_element_write(out->dtype, host_at(out, rank, sizes, i),
+                       function(x, y, extra));
   }
   return MTL_OK;
 }
@@ -341,12 +414,12 @@ static int32_t part_type(int32_t dtype) {
 
 static mtl_status measure(const aoti_tensor *self, int32_t dtype,
                           bool wants_angle, AtenTensorHandle *out_new) {
-  AOTI_TRY(host_begin(dtype, self->rank, self->sizes, out_new));
+  AOTI_TRY(begin_elements(self, NULL, dtype, self->rank, self->sizes, out_new));
   const int64_t count = aoti_tensor_count(self);
-  char *to = aoti_tensor_data(*out_new);
-  for (int64_t i = 0; i < count; ++i, to += aoti_element_size(dtype)) {
+  for (int64_t i = 0; i < count; ++i) {
     const element x = aoti_element_read(
         self->dtype, host_at(self, self->rank, self->sizes, i));
+    char *to = host_at(*out_new, self->rank, self->sizes, i);
     const double complex z = complex_of(x);
     const bool is_whole = !is_real(x) && !wants_angle;
     aoti_element_write(

@@ -12,6 +12,14 @@
 mtl_status host_begin(int32_t dtype, int64_t rank, const int64_t *sizes,
                       AtenTensorHandle *out_new);
 
+// Makes the result of an operation on each element of one or two operands (b
+// may be NULL): dense, in the operands' own order in memory, which models
+// count on.
+// Source  torch/_prims_common, compute_elementwise_output_strides; empty_like
+mtl_status host_make_elements(const aoti_tensor *a, const aoti_tensor *b,
+                              int32_t dtype, int64_t rank, const int64_t *sizes,
+                              AtenTensorHandle *out_new);
+
 // The element at linear index i, of tensor broadcast to rank and sizes.
 char *host_at(const aoti_tensor *tensor, int64_t rank, const int64_t *sizes,
               int64_t i);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "aoti/tensor.h"
+#include "aoti/operators_host.h"
 #include "mettle/ops.h"
 
 // Describes self, and copies it to out unless they are the same memory.
@@ -157,8 +157,8 @@ AOTITorchError aoti_torch_mps_index_put(AtenTensorHandle self,
   for (int64_t i = 0; i < indices_length; ++i) {
     list[i] = indices[i] ? *indices[i] : NULL;
   }
-  AOTI_TRY(
-      aoti_tensor_like(self, self->dtype, self->rank, self->sizes, out_new));
+  AOTI_TRY(host_make_elements(self, NULL, self->dtype, self->rank, self->sizes,
+                              out_new));
   return finish((mtl_status)aoti_torch_index_put_out(*out_new, self, list,
                                                      (uint32_t)indices_length,
                                                      values, accumulate != 0),

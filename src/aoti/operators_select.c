@@ -207,8 +207,10 @@ static mtl_status select_elements(const selection *it,
   int64_t rank = 0;
   for (int64_t d = 0; d <= self->rank; ++d) {
     if (rank == it->first) {
-      memcpy(sizes + rank, it->sizes, (size_t)it->rank * sizeof *sizes);
-      rank += it->rank;
+      for (int64_t k = 0; k < it->rank; ++k) {
+        strides[rank] = 0;  // of no dimension of self
+        sizes[rank++] = it->sizes[k];
+      }
     }
     if (d < self->rank && !it->indices[d]) {
       strides[rank] = self->strides[d];
@@ -218,11 +220,15 @@ static mtl_status select_elements(const selection *it,
       return mtl_fail(MTL_UNSUPPORTED, "index: %" PRId64 " dimensions", rank);
     }
   }
-  AOTI_TRY(host_begin(self->dtype, rank, sizes, out_new));
+  // What is left of self keeps its order in memory.
+  const aoti_tensor rest_of_self = {
+      .rank = rank, .sizes = sizes, .strides = strides};
+  AOTI_TRY(host_make_elements(&rest_of_self, NULL, self->dtype, rank, sizes,
+                              out_new));
+  AOTI_TRY(aoti_tensor_before_write(*out_new));
   const size_t bytes = aoti_element_size(self->dtype);
   const int64_t count = aoti_tensor_count(*out_new);
-  char *to = aoti_tensor_data(*out_new);
-  for (int64_t i = 0; i < count; ++i, to += bytes) {
+  for (int64_t i = 0; i < count; ++i) {
     int64_t offset = 0, place = 0, behind = 1;
     for (int64_t d = rank, rest = i; d-- > 0; rest /= sizes[d]) {
       if (d >= it->first && d < it->first + it->rank) {
@@ -233,7 +239,8 @@ static mtl_status select_elements(const selection *it,
       }
     }
     AOTI_TRY(offset_of(it, place, &offset));
-    memcpy(to, aoti_tensor_data(self) + offset * (int64_t)bytes, bytes);
+    memcpy(host_at(*out_new, rank, sizes, i),
+           aoti_tensor_data(self) + offset * (int64_t)bytes, bytes);
   }
   return MTL_OK;
 }

@@ -196,6 +196,31 @@ TEST(rare_operators, indices_apart_come_first) {
   CHECK(aoti_torch_mps_index_Tensor(x, together, 3, &out) != 0);
 }
 
+// Models' kernels count on it: fake tensors have the strides of their operands.
+TEST(rare_operators, results_keep_the_order_of_their_operands) {
+  AtenTensorHandle x = new_floats(SIZES(2, 3), FLOATS(3, 1, 2, 6, 5, 4));
+  AtenTensorHandle turned = view_of(x, SIZES(3, 2), (int64_t[]){1, 3}, 0);
+  AtenTensorHandle values = NULL;
+  AtenTensorHandle places = NULL;
+  CHECK_EQUAL(aoti_torch_mps_sort(turned, 0, 0, &values, &places), 0);
+  check_floats(values, 6, FLOATS(1, 2, 3, 4, 5, 6));
+  const int64_t wanted[] = {1, 2, 0, 2, 1, 0};
+  CHECK(memcmp(floats_of(places), wanted, sizeof wanted) == 0);
+  aoti_torch_delete_tensor_object(places);
+  AtenTensorHandle out = NULL;
+  CHECK_EQUAL(aoti_torch_mps_mul_Scalar(turned, -2, &out), 0);
+  check_floats(out, 6, FLOATS(-6, -2, -4, -12, -10, -8));
+  // The first operand that has both dimensions decides.
+  AtenTensorHandle row = new_floats(SIZES(2), FLOATS(10, 20));
+  CHECK_EQUAL(aoti_torch_mps_add_Tensor(row, turned, 1, &out), 0);
+  check_floats(out, 6, FLOATS(13, 11, 12, 26, 25, 24));
+  AtenTensorHandle index = new_tensor(MPS, I64, SIZES(1));
+  memcpy(floats_of(index), (int64_t[]){2}, 8);
+  const AtenTensorHandle *indices[] = {&index};
+  CHECK_EQUAL(aoti_torch_mps_index_put(turned, indices, 1, row, 0, &out), 0);
+  check_floats(out, 6, FLOATS(3, 1, 10, 6, 5, 20));
+}
+
 TEST(rare_operators, reduction_by_index) {
   AtenTensorHandle x = new_floats(SIZES(2, 2), FLOATS(1, 2, 3, 4));
   AtenTensorHandle source = new_floats(SIZES(3, 2), FLOATS(9, 0, -5, 7, 2, 8));
