@@ -87,7 +87,9 @@ MTL_API mtl_model *mtl_model_retain(mtl_model *model);
 // Work in flight keeps what it needs.
 MTL_API void mtl_model_release(mtl_model *model);
 
-// Records a run on stream and returns without waiting for it.
+// Records a run on stream and returns without waiting for it. Inputs have the
+// types, sizes and strides that the model was compiled for: it looks at them
+// only if AOTI_RUNTIME_CHECK_INPUTS=1 is in the environment at its first run.
 //
 //   stream   NULL for the current one
 //   inputs   [input_count] in the model's order

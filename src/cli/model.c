@@ -122,6 +122,9 @@ static bool parse(char **arguments, model_options *options, cli_error *error) {
 }
 
 static bool open_and_run(const model_options *options, cli_error *error) {
+  // Generated code has checks of its inputs' types, sizes and strides, and of
+  // the strides of what operators return, which it asks for here.
+  setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 0);
   mtl_model *model = NULL;
   const mtl_model_desc desc = {.weights_path = options->weights,
                                .compile_lazily = options->is_info};
@@ -157,7 +160,9 @@ static const char model_help[] =
     "\n"
     "  --input a.npy[:TYPE]   the next input, a NumPy array. NumPy has no\n"
     "                         bfloat16: a.npy:bf16 is an array of its bits as\n"
-    "                         uint16; TYPE must be as long as the file's\n"
+    "                         uint16; TYPE must be as long as the file's. The\n"
+    "                         model checks types and sizes, unless\n"
+    "                         AOTI_RUNTIME_CHECK_INPUTS=0 is set\n"
     "  --output-dir DIR       write DIR/0.npy, DIR/1.npy, ...; bfloat16 as\n"
     "                         uint16. DIR is made if it is not there\n"
     "  --weights BLOB         the weights; X_weights.blob beside X.so if not\n"

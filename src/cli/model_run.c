@@ -75,12 +75,38 @@ static bool describe(const model_input *input, const npy_array *array,
     sizes[i] = (int64_t)array->shape[i];
   }
   *tensor = mtl_model_tensor_make(buffer, scalar_of(array->type), rank, sizes);
-  int64_t stride = 1;
-  for (uint32_t i = 0; array->fortran_order && i < rank; ++i) {
-    tensor->strides[i] = stride;
-    stride *= sizes[i] > 1 ? sizes[i] : 1;
-  }
   return true;
+}
+
+// Models are compiled for inputs whose last dimension lies in one piece: brings
+// an array in Fortran's order into C's.
+static void turn_rows(const npy_array *array, const char *from, char *target) {
+  const size_t size = value_type_get_info(array->type)->size_bytes;
+  for (uint64_t i = 0; i < array->element_count; ++i) {
+    uint64_t place = 0, rest = i, stride = array->element_count;
+    for (uint32_t d = array->dimension_count; d-- > 0;) {
+      stride /= array->shape[d];
+      place += rest % array->shape[d] * stride;
+      rest /= array->shape[d];
+    }
+    memcpy(target + i * size, from + place * size, size);
+  }
+}
+
+static bool read_data(const model_input *input, FILE *file,
+                      const npy_array *array, char *target, cli_error *error) {
+  if (!array->fortran_order || array->element_count == 0) {
+    return npy_read_data(input->path, file, array, target, error);
+  }
+  char *data = malloc(array->data_bytes);
+  const bool ok = data == NULL
+                      ? cli_fail(error, CLI_FAILED, "out of memory")
+                      : npy_read_data(input->path, file, array, data, error);
+  if (ok) {
+    turn_rows(array, data, target);
+  }
+  free(data);
+  return ok;
 }
 
 static bool read_input(const model_options *options, size_t index,
@@ -99,8 +125,7 @@ static bool read_input(const model_options *options, size_t index,
   const bool ok =
       (status == MTL_OK || cli_fail_status(error, status, input->path)) &&
       choose_type(input, &array, error) &&
-      npy_read_data(input->path, file, &array, mtl_buffer_contents(*buffer),
-                    error) &&
+      read_data(input, file, &array, mtl_buffer_contents(*buffer), error) &&
       describe(input, &array, *buffer, &state->inputs[index], error);
   fclose(file);
   return ok;

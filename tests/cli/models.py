@@ -15,7 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 
 def build_model(tool, name="model.so", body="in[i] * 2", more="(void)0"):
     subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT}/include",
-                    f'-DBODY="{body}"', f"-DMORE={more}",
+                    f'-DBODY="{body}"', f"-DMORE={more}", "-include",
+                    "stdlib.h",
                     f"{ROOT}/tests/aoti/model/tiny_model.c",
                     "-o", tool.file(name)], check=True)
     return name
@@ -34,6 +35,24 @@ def a_model_runs_from_files_into_files(tool):
     assert 0 < answer["time_ns"]["min"] <= answer["time_ns"]["median"]
     assert answer["dispatches"] == 1 and answer["commits"] == 1
     assert answer["bytes"] == 48  # 6 floats in, 6 out
+
+
+@case
+def a_model_s_input_in_fortran_order_is_turned(tool):
+    model = build_model(tool, body="in[i] + i")
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    tool.save("x.npy", np.asfortranarray(x))
+    tool.done("model", "run", model, "--input", "x.npy", "--output-dir", "out")
+    assert tool.load("out/0.npy").tolist() == (2 * x).tolist()
+
+
+@case
+def a_model_is_asked_to_check_its_inputs(tool):
+    # As generated code does, by this variable.
+    model = build_model(
+        tool, more="return !getenv(\"AOTI_RUNTIME_CHECK_INPUTS\")")
+    tool.save("x.npy", np.zeros(4, np.float32))
+    tool.done("model", "run", model, "--input", "x.npy", "--output-dir", "out")
 
 
 @case
