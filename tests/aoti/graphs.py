@@ -3,10 +3,12 @@
 
 from case import registry
 from graph import F, graph, nn, torch
+import blocks
 import library_graphs
 
 CASES, case = registry()
 CASES.update(library_graphs.CASES)
+CASES.update(blocks.CASES)
 
 # --- Layouts -----------------------------------------------------------------
 

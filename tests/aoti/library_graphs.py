@@ -225,3 +225,52 @@ def sampled_volume():
                                              align_corners=True)),
                  torch.randn(1, 2, 4, 5, 6),
                  torch.rand(1, 3, 4, 4, 3) * 2.4 - 1.2)
+
+
+# --- Operands whose dimensions are turned: results keep their order ----------
+
+@case()
+def turned_elements():
+    def compute(x, a, g, h):
+        t = torch.view_as_complex(x.unflatten(-1, (-1, 2))).transpose(0, 2)
+        return (t.abs() + 1, torch.view_as_real(t * a.t()) + 1, t.angle() + 1,
+                torch.view_as_real(torch.polar(a.t(), a.t() * 2)) + 1,
+                torch.gcd(g.t(), h) + 1, torch.view_as_real(t ** 2) + 1,
+                torch.view_as_real(t * t[:1]) + 1)
+    return graph(compute, torch.randn(3, 4, 10), torch.randn(3, 4),
+                 torch.randint(1, 100, (4, 6)), torch.randint(1, 100, (6, 4)))
+
+
+@case()
+def turned_rows():
+    def compute(x, b, i):
+        t = x.transpose(0, 1)
+        values, places = torch.sort(t, dim=0, stable=True)
+        largest, chosen = torch.topk(t, 2, 1)
+        running, since = torch.cummax(t, 1)
+        return (values + 1, places + 1, largest + 1, chosen + 1, running + 1,
+                since + 1, torch.bucketize(t, b) + 1,
+                torch.searchsorted(b, t) + 1, torch.logcumsumexp(t, 1) + 1,
+                t.cumsum(1) + 1, t.cumprod(0) + 1,
+                torch.kthvalue(t, 2, 1).values + 1,
+                t.scatter_reduce(0, i, x, "amax") + 1)
+    return graph(compute, torch.randn(5, 5), torch.arange(-2.0, 2.0, 0.5),
+                 torch.randint(0, 5, (5, 5)))
+
+
+@case()
+def turned_picks():
+    def compute(x, y, i, w):
+        t = x.transpose(1, 2)
+        c = torch.view_as_complex(y).transpose(0, 1)
+        written = t.clone()
+        written[i] = 3.0
+        return (t.masked_scatter(t > 0, x.flatten().abs()) + 1,
+                torch.view_as_real(c[i]) + 1, torch.view_as_real(c[:, i]) + 1,
+                t.index_reduce(0, i, t, "amax") + 1, torch.cdist(t, t) + 1,
+                written + 1, torch.addbmm(w, t, x) + 1,
+                torch.view_as_real(torch.fft.fft(c)) + 1,
+                torch.view_as_real(torch.fft.fft(c, dim=0)) + 1,
+                torch.view_as_real(torch.fft.rfft(t, dim=1)) + 1)
+    return graph(compute, torch.randn(3, 4, 4), torch.randn(3, 3, 2),
+                 torch.tensor([2, 0, 1]), torch.randn(4, 4))
