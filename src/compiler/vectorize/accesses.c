@@ -245,9 +245,8 @@ static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
 static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = a->shape.row * a->count;
   const bool is_short = length * a->size_bytes < 16;
-  return is_short && lanes_has_avx512(e)
-             ? 16 / (uint32_t)a->size_bytes
-             : length;
+  return is_short && lanes_has_avx512(e) ? 16 / (uint32_t)a->size_bytes
+                                         : length;
 }
 
 static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
@@ -258,15 +257,15 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
   }
   LLVMTypeRef all =
       LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
-  LLVMValueRef bits = LLVMBuildLShr(
-      e->builder, LLVMBuildBitCast(e->builder, mask, all, ""),
-      LLVMConstInt(all, (uint64_t)r * row, false), "");
+  LLVMValueRef bits =
+      LLVMBuildLShr(e->builder, LLVMBuildBitCast(e->builder, mask, all, ""),
+                    LLVMConstInt(all, (uint64_t)r * row, false), "");
   bits = LLVMBuildAnd(e->builder, bits,
                       LLVMConstInt(all, (UINT64_C(1) << row) - 1, false), "");
   bits = LLVMBuildTrunc(e->builder, bits,
                         LLVMIntTypeInContext(e->context, length), "");
-  return LLVMBuildBitCast(e->builder, bits,
-                          LLVMVectorType(e->types.i1, length), "");
+  return LLVMBuildBitCast(e->builder, bits, LLVMVectorType(e->types.i1, length),
+                          "");
 }
 
 static void load_rows(lanes_emitter *e, const lanes_access *a,
@@ -408,8 +407,8 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
   const uint32_t count = ways[0]->count;
   LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
-  lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
+  lanes_mark_question(e,
+                      LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
   LLVMValueRef results[2][LANES] = {{0}};
   e->uncached = true;
   for (uint32_t w = 0; w < 2; w++) {
@@ -463,12 +462,33 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   return true;
 }
 
+static void access_window(lanes_emitter *e, const lanes_access *a, bool store,
+                          LLVMValueRef *components) {
+  (void)store;
+  components[0] = lanes_load_window(e, a);
+}
+
+// Nor that, but near each other.
+static bool load_from_window(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef *components) {
+  if (!lanes_may_be_in_window(e, a)) {
+    return false;
+  }
+  lanes_access window = *a;
+  LLVMValueRef holds = lanes_is_in_window(e, &window);
+  const lanes_access *ways[] = {&window, a};
+  access_way *then[] = {access_window, access_singly};
+  access_either(e, holds, ways, then, false, components);
+  return true;
+}
+
 static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
   if (is_conditional(a)) {
     access_conditionally(e, a, store, components);
   } else if (lanes_stride_elements(a) || is_by_rows(a) ||
-             !access_as_runs(e, a, store, components)) {
+             !(access_as_runs(e, a, store, components) ||
+               (!store && load_from_window(e, a, components)))) {
     access_shaped(e, a, store, components);
   }
 }

@@ -18,6 +18,7 @@ typedef struct lanes_access {
   uint32_t alignment;
   LLVMValueRef first;    // lane 0's address if it is not the pointer's
   LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
+  LLVMValueRef places;   // of a window: each lane's, in elements from first on
 } lanes_access;
 
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
@@ -59,6 +60,14 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
 // row of that length.
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
                             uint32_t row, LLVMValueRef *out_firsts);
+
+// windows.c: says whether lanes of a load of which nothing is known may well
+// turn out to be near each other.
+bool lanes_may_be_in_window(const lanes_emitter *e, const lanes_access *a);
+// Returns i1: that is so for the lanes that run. Sets the access's first
+// address and places.
+LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a);
+LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
 
 // fetch_ahead.c: asks for what later threadgroups may access, given the bytes
 // of an access from the first on.

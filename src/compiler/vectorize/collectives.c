@@ -143,7 +143,8 @@ static LLVMValueRef half_of(lanes_emitter *e, LLVMValueRef value,
   return lanes_shuffle(e, value, NULL, lanes, LANES / 2);
 }
 
-// vpermi2d picks from 32 elements in two registers: a simdgroup of i32.
+// vpermi2d picks from 32 elements in two registers: a simdgroup of i32. It
+// looks at five bits of an index.
 static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
                                    LLVMValueRef index) {
   LLVMValueRef halves[2];
@@ -161,8 +162,8 @@ static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
   return lanes_shuffle(e, halves[0], halves[1], lanes, LANES);
 }
 
-static LLVMValueRef permute_i32(lanes_emitter *e, LLVMValueRef value,
-                                LLVMValueRef index) {
+LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
+                                 LLVMValueRef index) {
   if (lanes_has_avx512(e)) {
     return permute_avx512(e, value, index);
   }
@@ -185,14 +186,14 @@ static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
                             LLVMValueRef index) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(value));
   if (LLVMGetIntTypeWidth(element) == 32) {
-    return permute_i32(e, value, index);
+    return lanes_permute_words(e, value, index);
   }
   LLVMTypeRef narrow = lanes_vector_of(e->types.i32);
   LLVMValueRef shift =
       lanes_splat(e, e->builder, LLVMConstInt(element, 32, false));
-  LLVMValueRef low =
-      permute_i32(e, LLVMBuildTrunc(e->builder, value, narrow, ""), index);
-  LLVMValueRef high = permute_i32(
+  LLVMValueRef low = lanes_permute_words(
+      e, LLVMBuildTrunc(e->builder, value, narrow, ""), index);
+  LLVMValueRef high = lanes_permute_words(
       e,
       LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, value, shift, ""),
                      narrow, ""),

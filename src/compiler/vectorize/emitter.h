@@ -306,6 +306,10 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
 void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
+// Each lane's element of 32 words, by the lowest five bits of its index where
+// there is AVX-512; elsewhere indices are below 32.
+LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
+                                 LLVMValueRef index);
 // tiles.c: mettle.tile.*
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call);
 // waits.c

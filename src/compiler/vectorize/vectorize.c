@@ -43,7 +43,7 @@ static const char cleaning[] =
 static const char finishing[] =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
-    "loop-mssa(licm),gvn,dse,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),gvn<no-pre>,dse,instcombine<no-verify-fixpoint>,"
     "simplifycfg<sink-common-insts>,loop-simplify,lcssa,"
     "loop(indvars,loop-deletion),loop-unroll<O2;no-runtime>,early-cse,"
     "instcombine<no-verify-fixpoint>,loop-mssa(licm),adce,simplifycfg),"
