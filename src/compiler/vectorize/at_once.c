@@ -12,11 +12,11 @@
 enum {
   MOST = LANES_MOST_AT_ONCE,
   REGISTER_BITS = 512,
-  // What is used in a later block counts as if it lived as long as the loop;
-  // with 40 of such registers, 32 hold what does.
+  // Of what a loop keeps from turn to turn. 32 hold it: what it only reads is
+  // as well read from memory.
   MOST_REGISTERS = 40,
   LARGEST_INSTRUCTIONS = 600,
-  MOST_INSTRUCTIONS = 600,  // of all copies: they cost compilation
+  MOST_INSTRUCTIONS = 1000,  // of all copies: they cost compilation
 };
 
 typedef struct copies {
@@ -28,6 +28,10 @@ typedef struct copies {
   uint32_t count;
   LLVMValueRef (*made)[MOST];  // [count] each simdgroup's
   uint32_t simdgroups;
+  lanes_map blocks;         // to their numbers
+  LLVMBasicBlockRef *work;  // [blocks] scratch
+  uint32_t *visits;         // [blocks] the last search that came by
+  uint32_t searches;
 } copies;
 
 // --- What differs ------------------------------------------------------------
@@ -140,12 +144,47 @@ static uint32_t registers_of(const copies *c, LLVMTargetDataRef data,
   return (uint32_t)(bits / REGISTER_BITS) * (is_own(c, value) ? 1 : 0);
 }
 
-static bool is_used_elsewhere(LLVMValueRef value) {
+static void number_blocks(copies *c) {
+  uint32_t count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    lanes_map_set(c->arena, &c->blocks, block, count++);
+  }
+  c->work = lanes_allocate(c->arena, count, sizeof *c->work);
+  c->visits = lanes_allocate(c->arena, count, sizeof *c->visits);
+}
+
+// Says whether control comes from a block to it again, past no other one.
+static bool comes_again(copies *c, LLVMBasicBlockRef block,
+                        LLVMBasicBlockRef other) {
+  uint32_t count = 0;
+  c->work[count++] = block;
+  c->visits[lanes_map_get(&c->blocks, other)] = ++c->searches;
+  while (count) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(c->work[--count]);
+    for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
+      LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
+      uint32_t *visit = &c->visits[lanes_map_get(&c->blocks, to)];
+      if (to == block) {
+        return true;
+      }
+      if (*visit != c->searches) {
+        *visit = c->searches;
+        c->work[count++] = to;
+      }
+    }
+  }
+  return false;
+}
+
+// Says whether a loop uses what was computed before it.
+static bool outlives_turns(copies *c, LLVMValueRef value) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
-    if (!LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) != block) {
+    LLVMBasicBlockRef to = LLVMGetInstructionParent(user);
+    if (!LLVMIsAPHINode(user) && to != block && comes_again(c, to, block)) {
       return true;
     }
   }
@@ -182,9 +221,9 @@ static bool is_sum(LLVMValueRef phi) {
   return false;
 }
 
-// Registers that one simdgroup's sums and what outlives a block take; 0 if
+// Registers that one simdgroup's sums and what loops use again take; 0 if
 // nothing is summed up.
-static uint32_t lasting_registers(const copies *c, LLVMTargetDataRef data) {
+static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
   uint32_t lasting = 0;
   bool sums = false;
   for (uint32_t n = 0; n < c->count; n++) {
@@ -192,14 +231,14 @@ static uint32_t lasting_registers(const copies *c, LLVMTargetDataRef data) {
     const uint32_t registers = registers_of(c, data, i);
     const bool is_loops = registers && LLVMIsAPHINode(i) && is_sum(i);
     sums |= is_loops;
-    if (registers && (is_loops || is_used_elsewhere(i))) {
+    if (registers && (is_loops || outlives_turns(c, i))) {
       lasting += registers;
     }
   }
   return sums ? lasting : 0;
 }
 
-static uint32_t choose_count(const copies *c, LLVMTargetDataRef data) {
+static uint32_t choose_count(copies *c, LLVMTargetDataRef data) {
   const uint32_t lasting = lasting_registers(c, data);
   uint32_t count = lasting ? MOST : 1;
   while (count > 1 && (count * lasting > MOST_REGISTERS ||
@@ -313,6 +352,7 @@ uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
   if (!can_all_be_copied(&c)) {
     return 1;
   }
+  number_blocks(&c);
   c.simdgroups = choose_count(&c, LLVMGetModuleDataLayout(kernel->module));
   if (c.simdgroups > 1) {
     copy_all(&c, kernel->context);
