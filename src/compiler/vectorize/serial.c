@@ -31,6 +31,8 @@ typedef struct serial_operand {
   uint32_t count;
   LLVMValueRef *components;  // [count] scalars or arrays
   bool is_array;
+  bool is_place;  // the array holds the indices of places
+  lanes_place place;
 } serial_operand;
 
 static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
@@ -39,6 +41,15 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
   operand.components =
       lanes_allocate(e->arena, operand.count, sizeof(LLVMValueRef));
   operand.is_array = !lanes_is_uniform(lanes_shape_of(e->values, value));
+  operand.is_place =
+      operand.is_array && lanes_place_find(e, value, &operand.place);
+  if (operand.is_place) {
+    // Half of what addresses take, and nothing where only another way of doing
+    // it is taken.
+    operand.components[0] = array_of(e, e->types.i32);
+    LLVMBuildStore(e->builder, operand.place.index, operand.components[0]);
+    return operand;
+  }
   for (uint32_t c = 0; c < operand.count; c++) {
     if (!operand.is_array) {
       operand.components[c] = lanes_scalar(e, value, c);
@@ -61,6 +72,11 @@ static LLVMValueRef pick_component(lanes_emitter *e,
                                    LLVMValueRef lane) {
   if (!operand->is_array) {
     return operand->components[c];
+  }
+  if (operand->is_place) {
+    LLVMValueRef at = element_at(e, e->types.i32, operand->components[0], lane);
+    return lanes_place_of_lane(
+        e, &operand->place, LLVMBuildLoad2(e->builder, e->types.i32, at, ""));
   }
   LLVMTypeRef type = lanes_component_type(operand->type, c);
   LLVMValueRef value =
