@@ -8,21 +8,66 @@
 
 #include "mettle/device.h"
 
-bool binding_is_one(const char *word) {
-  if (strncmp(word, "tg", 2) == 0) {
-    word += 2;
+static const struct {
+  const char *prefix, *name;
+  uint32_t count;
+} tables[] = {
+    [MTL_ARGUMENT_BUFFER] = {"", "buffer", MTL_MAX_BUFFER_ARGUMENTS},
+    [MTL_ARGUMENT_THREADGROUP_MEMORY] = {"tg", "threadgroup memory",
+                                         MTL_MAX_BUFFER_ARGUMENTS},
+    [MTL_ARGUMENT_TEXTURE] = {"tex", "texture", MTL_MAX_TEXTURE_ARGUMENTS},
+    [MTL_ARGUMENT_SAMPLER] = {"sampler", "sampler", MTL_MAX_SAMPLER_ARGUMENTS},
+};
+
+mtl_argument_kind binding_table(const kernel_binding *binding) {
+  switch (binding->kind) {
+    case BINDING_THREADGROUP: return MTL_ARGUMENT_THREADGROUP_MEMORY;
+    case BINDING_TEXTURE: return MTL_ARGUMENT_TEXTURE;
+    case BINDING_SAMPLER: return MTL_ARGUMENT_SAMPLER;
+    default: return MTL_ARGUMENT_BUFFER;
   }
+}
+
+const char *binding_table_name(mtl_argument_kind table) {
+  return tables[table].name;
+}
+
+const char *binding_table_prefix(mtl_argument_kind table) {
+  return tables[table].prefix;
+}
+
+// The table that a word's letters name; *out_digits is what follows them.
+static mtl_argument_kind table_of(const char *word, const char **out_digits) {
+  for (int i = MTL_ARGUMENT_SAMPLER; i > MTL_ARGUMENT_BUFFER; --i) {
+    const size_t length = strlen(tables[i].prefix);
+    if (strncmp(word, tables[i].prefix, length) == 0) {
+      *out_digits = word + length;
+      return (mtl_argument_kind)i;
+    }
+  }
+  *out_digits = word;
+  return MTL_ARGUMENT_BUFFER;
+}
+
+bool binding_is_one(const char *word) {
+  table_of(word, &word);
   const size_t digits = strspn(word, "0123456789");
   return digits > 0 && word[digits] == '=';
 }
 
-bool index_parse(const char *word, size_t length, uint32_t *out_index,
-                 cli_error *error) {
+bool index_parse(const char *word, size_t length, mtl_argument_kind *out_table,
+                 uint32_t *out_index, cli_error *error) {
   uint64_t index;
-  if (!value_parse_count(word, length, MTL_MAX_BUFFER_ARGUMENTS - 1, &index)) {
-    return cli_fail(error, CLI_USAGE, "'%.*s' is no buffer index: 0 to %d are",
+  const char *digits;
+  *out_table = table_of(word, &digits);
+  const size_t prefix = (size_t)(digits - word);
+  const uint32_t most = tables[*out_table].count - 1;
+  if (prefix > length ||
+      !value_parse_count(digits, length - prefix, most, &index)) {
+    return cli_fail(error, CLI_USAGE, "'%.*s' is no %s index: %s0 to %s%u are",
                     length > 40 ? 40 : (int)length, word,
-                    MTL_MAX_BUFFER_ARGUMENTS - 1);
+                    tables[*out_table].name, tables[*out_table].prefix,
+                    tables[*out_table].prefix, most);
   }
   *out_index = (uint32_t)index;
   return true;
@@ -162,7 +207,6 @@ static bool parse_values(const char *word, kernel_binding *binding,
 
 static bool parse_threadgroup(const char *word, kernel_binding *binding,
                               cli_error *error) {
-  binding->kind = BINDING_THREADGROUP;
   return value_parse_count(word, strlen(word), UINT32_MAX,
                            &binding->threadgroup_bytes) ||
          cli_fail(error, CLI_USAGE, "'%s' is no count of bytes", word);
@@ -172,9 +216,11 @@ static bool parse_source(const char *word, kernel_binding *binding,
                          cli_error *error) {
   if (word[0] == '@') {
     binding->kind = BINDING_FILE;
-    binding->path = word + 1;
-    return word[1] != '\0' ||
-           cli_fail(error, CLI_USAGE, "a file's name is missing behind @");
+    binding->path = strdup(word + 1);
+    return (binding->path != NULL ||
+            cli_fail(error, CLI_FAILED, "out of memory")) &&
+           (word[1] != '\0' ||
+            cli_fail(error, CLI_USAGE, "a file's name is missing behind @"));
   }
   const char *rest;
   const size_t length = split(word, ':', &rest);
@@ -190,26 +236,43 @@ static bool parse_source(const char *word, kernel_binding *binding,
   return parse_values(word, binding, error);
 }
 
+// Reads what is behind INDEX=.
+static bool parse_rest(const char *rest, mtl_argument_kind table,
+                       kernel_binding *binding, cli_error *error) {
+  switch (table) {
+    case MTL_ARGUMENT_THREADGROUP_MEMORY:
+      binding->kind = BINDING_THREADGROUP;
+      return parse_threadgroup(rest, binding, error);
+    case MTL_ARGUMENT_TEXTURE:
+      binding->kind = BINDING_TEXTURE;
+      return texture_binding_parse(rest, binding, error);
+    case MTL_ARGUMENT_SAMPLER:
+      binding->kind = BINDING_SAMPLER;
+      return sampler_binding_parse(rest, binding, error);
+    default: return parse_source(rest, binding, error);
+  }
+}
+
 bool binding_parse(const char *word, kernel_binding *out_binding,
                    cli_error *error) {
   memset(out_binding, 0, sizeof *out_binding);
-  const bool is_threadgroup = strncmp(word, "tg", 2) == 0;
-  const char *number = word + (is_threadgroup ? 2 : 0);
   const char *rest;
-  const size_t length = split(number, '=', &rest);
+  const size_t length = split(word, '=', &rest);
   if (rest == NULL) {
     return cli_fail(error, CLI_USAGE, "'%s' is no binding INDEX=...", word);
   }
   cli_error inner = {0};
-  const bool ok = index_parse(number, length, &out_binding->index, &inner) &&
-                  (is_threadgroup ? parse_threadgroup(rest, out_binding, &inner)
-                                  : parse_source(rest, out_binding, &inner));
+  mtl_argument_kind table;
+  const bool ok =
+      index_parse(word, length, &table, &out_binding->index, &inner) &&
+      parse_rest(rest, table, out_binding, &inner);
   return ok || cli_fail(error, inner.exit_code, "binding %.200s: %.700s", word,
                         inner.text);
 }
 
 void binding_clear(kernel_binding *binding) {
   free(binding->values);
+  free(binding->path);
   memset(binding, 0, sizeof *binding);
 }
 

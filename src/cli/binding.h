@@ -7,10 +7,12 @@
 #include "cli/npy.h"
 
 typedef enum binding_kind {
-  BINDING_FILE = 0,  // INDEX=@file.npy
-  BINDING_FILL,      // INDEX=zeros:TYPE:COUNT and the like
-  BINDING_VALUES,    // INDEX=TYPE:V,V...
-  BINDING_THREADGROUP,
+  BINDING_FILE = 0,     // INDEX=@file.npy
+  BINDING_FILL,         // INDEX=zeros:TYPE:COUNT and the like
+  BINDING_VALUES,       // INDEX=TYPE:V,V...
+  BINDING_THREADGROUP,  // tgINDEX=BYTES
+  BINDING_TEXTURE,      // texINDEX=@file.npy[:FORMAT], =FORMAT:X[,Y[,Z]]
+  BINDING_SAMPLER,      // samplerINDEX=WORD[,WORD...]
 } binding_kind;
 
 typedef enum binding_fill {
@@ -23,17 +25,27 @@ typedef enum binding_fill {
 typedef struct kernel_binding {
   binding_kind kind;
   uint32_t index;
-  const char *path;  // of a FILE; borrowed from the command line
+  char *path;  // of a FILE, or of a TEXTURE that has one; malloc'ed
   binding_fill fill;
   uint64_t seed;
   uint64_t threadgroup_bytes;
   npy_array array;        // type and shape; a FILE's once it is open
   unsigned char *values;  // of VALUES: [values_bytes] malloc'ed
   size_t values_bytes;
-  bool is_mixed;  // VALUES of several types: a struct
+  bool is_mixed;            // VALUES of several types: a struct
+  mtl_pixel_format format;  // of a TEXTURE; 0 if its file's type says it
+  uint32_t size[3];         // texels of a TEXTURE without a file
+  mtl_sampler_desc sampler;
 } kernel_binding;
 
-// Tells a word like "3=..." or "tg0=..." from other positional arguments.
+// The table of arguments that a binding is for, and how errors call it.
+mtl_argument_kind binding_table(const kernel_binding *binding);
+const char *binding_table_name(mtl_argument_kind table);
+// What stands before an index of that table: "", "tg", "tex" or "sampler".
+const char *binding_table_prefix(mtl_argument_kind table);
+
+// Tells a word like "3=...", "tg0=..." or "tex1=..." from other positional
+// arguments.
 bool binding_is_one(const char *word);
 
 // Reads one word. Files are not opened.
@@ -63,8 +75,27 @@ bool constant_value_parse(const char *word, constant_value *out_value,
 bool size_parse(const char *option, const char *word, uint32_t out_size[3],
                 cli_error *error);
 
-// Reads the index of a buffer, [length] digits.
-bool index_parse(const char *word, size_t length, uint32_t *out_index,
-                 cli_error *error);
+// Reads an index with its prefix, [length] characters: "3", "tex0".
+bool index_parse(const char *word, size_t length, mtl_argument_kind *out_table,
+                 uint32_t *out_index, cli_error *error);
+
+// texture_binding.c: what stands behind "texINDEX=" and "samplerINDEX=".
+bool texture_binding_parse(const char *word, kernel_binding *binding,
+                           cli_error *error);
+bool sampler_binding_parse(const char *word, kernel_binding *binding,
+                           cli_error *error);
+
+// A pixel format as the command line and .npy files have it.
+typedef struct texture_format {
+  const char *name;  // Metal's, with a small first letter
+  mtl_pixel_format format;
+  value_type type;      // of a component, or of a packed texel
+  uint32_t components;  // in an array; 1 for packed texels
+} texture_format;
+const texture_format *texture_format_find(mtl_pixel_format format);
+// The format of arrays of type with so many components, for a kernel that
+// reads components of metal's type, or depths; NULL if there is none.
+const texture_format *texture_format_for(value_type type, uint32_t components,
+                                         mtl_data_type metal, bool is_depth);
 
 #endif

@@ -59,15 +59,26 @@ static void choose_group(const run_options *options, const run_state *state,
   }
 }
 
-static void bind_one(mtl_compute_encoder *encoder,
-                     const kernel_binding *binding, mtl_buffer *buffer) {
-  if (binding->kind == BINDING_THREADGROUP) {
-    // Metal takes multiples of 16.
-    const uint64_t rounded = (binding->threadgroup_bytes + 15) / 16 * 16;
-    mtl_compute_encoder_set_threadgroup_memory(encoder, rounded,
-                                               binding->index);
-  } else if (buffer != NULL) {
-    mtl_compute_encoder_set_buffer(encoder, buffer, 0, binding->index);
+static void bind_one(mtl_compute_encoder *encoder, const run_state *state,
+                     const kernel_binding *binding, size_t number) {
+  switch (binding->kind) {
+    case BINDING_THREADGROUP:  // Metal takes multiples of 16
+      mtl_compute_encoder_set_threadgroup_memory(
+          encoder, (binding->threadgroup_bytes + 15) / 16 * 16, binding->index);
+      return;
+    case BINDING_TEXTURE:
+      mtl_compute_encoder_set_texture(encoder, state->textures[number],
+                                      binding->index);
+      return;
+    case BINDING_SAMPLER:
+      mtl_compute_encoder_set_sampler(encoder, state->samplers[number],
+                                      binding->index);
+      return;
+    default: break;
+  }
+  if (state->buffers[number] != NULL) {
+    mtl_compute_encoder_set_buffer(encoder, state->buffers[number], 0,
+                                   binding->index);
   } else {
     mtl_compute_encoder_set_bytes(encoder, binding->values,
                                   binding->values_bytes, binding->index);
@@ -88,7 +99,7 @@ static mtl_status record(const run_options *options, const run_state *state,
   }
   mtl_compute_encoder_set_pipeline(encoder, state->pipeline);
   for (size_t i = 0; i < options->binding_count; ++i) {
-    bind_one(encoder, &options->bindings[i], state->buffers[i]);
+    bind_one(encoder, state, &options->bindings[i], i);
   }
   mtl_compute_encoder_dispatch_threads(encoder, to_size(options->grid),
                                        to_size(state->result.group));
@@ -132,8 +143,8 @@ static void print_message(void *context, const mtl_log_message *message) {
 static mtl_status create_queue(const run_options *options, run_state *state) {
   mtl_status status = MTL_OK;
   if (options->log) {
-    status = mtl_log_state_create(state->program.device, NULL,
-                                  &state->log_state);
+    status =
+        mtl_log_state_create(state->program.device, NULL, &state->log_state);
   }
   if (status == MTL_OK && options->log) {
     status = mtl_log_state_add_handler(state->log_state, print_message, NULL);
@@ -166,6 +177,9 @@ static bool dispatch_all(const run_options *options, run_state *state,
     if (i > 0) {
       status = run_restore_buffers(options, state);
     }
+    if (i > 0 && status == MTL_OK) {
+      status = run_restore_textures(options, state);
+    }
     if (status == MTL_OK) {
       status = dispatch(options, state, &state->result.times_ns[i]);
     }
@@ -183,7 +197,8 @@ static bool run_with_options(run_options *options, run_state *state,
   if (!program_open(&options->program, &state->program, error) ||
       !open_pipeline(options, state, error) ||
       !run_check_bindings(options, state, error) ||
-      !run_make_buffers(options, state, error)) {
+      !run_make_buffers(options, state, error) ||
+      !run_make_textures(options, state, error)) {
     return false;
   }
   choose_group(options, state, state->result.group);
@@ -192,10 +207,15 @@ static bool run_with_options(run_options *options, run_state *state,
   }
   state->result.device_name = mtl_device_get_info(state->program.device)->name;
   run_collect_contents(options, state);
+  const mtl_status status = run_collect_texels(options, state);
+  if (status != MTL_OK) {
+    return cli_fail_status(error, status, options->kernel);
+  }
   return run_write_outputs(options, &state->result, error);
 }
 
 static void clear_state(run_state *state, size_t binding_count) {
+  run_release_textures(state, binding_count);
   run_release_buffers(state, binding_count);
   free(state->result.times_ns);
   mtl_queue_release(state->queue);
@@ -228,9 +248,9 @@ static const char run_help[] =
     "                         along X, or for a grid with Y or Z rows of 32, "
     "no\n"
     "                         more than the kernel allows or the grid has\n"
-    "  --save INDEX=file.npy  write buffer INDEX, with the type and shape "
-    "that\n"
-    "                         it came in, when the run is done\n"
+    "  --save INDEX=file.npy  write buffer INDEX, or texINDEX, with the type "
+    "and\n"
+    "                         shape that it came in, when the run is done\n"
     "  --print INDEX[:COUNT]  print buffer INDEX, or its first COUNT elements\n"
     "  --repeat N             run N times, each from the same contents, and\n"
     "                         tell the least and the median time\n"
@@ -260,6 +280,24 @@ static const char run_help[] =
     "TYPE:\n"
     "                         of its own, for a struct laid out as in C\n"
     "  tgINDEX=BYTES          threadgroup memory\n"
+    "  texINDEX=@file.npy[:FORMAT]\n"
+    "                         a texture of an array of layers or depth, "
+    "rows,\n"
+    "                         texels and components, as many of the first as\n"
+    "                         the kernel's type has and components if there "
+    "is\n"
+    "                         more than one; a cube has 6 layers. FORMAT is a\n"
+    "                         pixel format of Metal's, rgba8Unorm for "
+    "instance;\n"
+    "                         without it, the one of the array's type\n"
+    "  texINDEX=FORMAT:X[,Y[,Z]]\n"
+    "                         a texture of zeros; Z is depth or layers\n"
+    "  samplerINDEX=WORD[,WORD...]\n"
+    "                         nearest or linear; clamp_to_edge, "
+    "clamp_to_zero,\n"
+    "                         clamp_to_border, repeat or mirrored_repeat; "
+    "pixel\n"
+    "                         or normalized\n"
     "TYPE is one of " VALUE_TYPE_NAMES
     "\n"
     "\n"

@@ -7,6 +7,7 @@
 
 // --save or --print.
 typedef struct run_output {
+  mtl_argument_kind table;  // buffers or textures
   uint32_t index;
   const char *path;  // to save to; NULL to print
   bool has_count;    // of --print; all elements without
@@ -20,7 +21,7 @@ typedef struct run_options {
   uint32_t group[3];
   bool has_grid, has_group, json, log;
   uint32_t repeat;
-  kernel_binding *bindings;  // [binding_count], each index of a kind once
+  kernel_binding *bindings;  // [binding_count], each index of a table once
   size_t binding_count;
   run_output *outputs;  // [output_count], in the order given
   size_t output_count;
@@ -33,8 +34,9 @@ bool run_options_parse(char **arguments, run_options *out_options,
                        cli_error *error);
 void run_options_clear(run_options *options);
 
-// The binding of buffer index, or NULL.
-kernel_binding *run_find_buffer(const run_options *options, uint32_t index);
+// The binding of what stands at index of a table, or NULL.
+kernel_binding *run_find_binding(const run_options *options,
+                                 mtl_argument_kind table, uint32_t index);
 
 // What a run leaves behind for its outputs.
 typedef struct run_result {

@@ -8,35 +8,26 @@
 
 #define MAX_SET_BYTES 4096  // of mtl_compute_encoder_set_bytes
 
-static mtl_argument_kind kind_of(const kernel_binding *binding) {
-  return binding->kind == BINDING_THREADGROUP ? MTL_ARGUMENT_THREADGROUP_MEMORY
-                                              : MTL_ARGUMENT_BUFFER;
-}
-
-static const mtl_argument *find_argument(const run_state *state,
-                                         const kernel_binding *binding) {
+const mtl_argument *run_find_argument(const run_state *state,
+                                      const kernel_binding *binding) {
   for (size_t i = 0; i < state->argument_count; ++i) {
-    if (state->arguments[i].kind == kind_of(binding) &&
-        state->arguments[i].index == binding->index) {
-      return &state->arguments[i];
+    const mtl_argument *argument = &state->arguments[i];
+    const bool is_array = argument->kind == MTL_ARGUMENT_TEXTURE ||
+                          argument->kind == MTL_ARGUMENT_SAMPLER;
+    const uint32_t count = is_array ? argument->array_length : 1;
+    if (argument->kind == binding_table(binding) &&
+        binding->index >= argument->index &&
+        binding->index - argument->index < count) {
+      return argument;
     }
   }
   return NULL;
 }
 
-static bool is_bound(const run_options *options, const mtl_argument *argument) {
-  for (size_t i = 0; i < options->binding_count; ++i) {
-    if (kind_of(&options->bindings[i]) == argument->kind &&
-        options->bindings[i].index == argument->index) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool check_argument(const run_options *options,
                            const mtl_argument *argument, cli_error *error) {
-  if (!argument->is_active || is_bound(options, argument)) {
+  if (!argument->is_active ||
+      run_find_binding(options, argument->kind, argument->index)) {
     return true;
   }
   switch (argument->kind) {
@@ -48,9 +39,18 @@ static bool check_argument(const run_options *options,
       return cli_fail(error, CLI_USAGE,
                       "argument '%s' of %s is not bound: tg%u=BYTES is missing",
                       argument->name, options->kernel, argument->index);
+    case MTL_ARGUMENT_TEXTURE:
+      return cli_fail(error, CLI_USAGE,
+                      "argument '%s' of %s is not bound: tex%u=... is missing",
+                      argument->name, options->kernel, argument->index);
+    case MTL_ARGUMENT_SAMPLER:
+      return cli_fail(
+          error, CLI_USAGE,
+          "argument '%s' of %s is not bound: sampler%u=... is missing",
+          argument->name, options->kernel, argument->index);
     default:
       return cli_fail(error, CLI_FAILED,
-                      "argument '%s' of %s is a texture or sampler, which the "
+                      "argument '%s' of %s is a function table, which the "
                       "command line cannot bind",
                       argument->name, options->kernel);
   }
@@ -65,11 +65,9 @@ bool run_check_bindings(const run_options *options, const run_state *state,
   }
   for (size_t i = 0; i < options->binding_count; ++i) {
     const kernel_binding *binding = &options->bindings[i];
-    if (find_argument(state, binding) == NULL) {
+    if (run_find_argument(state, binding) == NULL) {
       fprintf(stderr, "mettle run: warning: %s has no %s %u\n", options->kernel,
-              binding->kind == BINDING_THREADGROUP ? "threadgroup memory"
-                                                   : "buffer",
-              binding->index);
+              binding_table_name(binding_table(binding)), binding->index);
     }
   }
   return true;
@@ -124,7 +122,8 @@ static bool is_written(const mtl_argument *argument) {
 
 static bool is_output(const run_options *options, uint32_t index) {
   for (size_t i = 0; i < options->output_count; ++i) {
-    if (options->outputs[i].index == index) {
+    if (options->outputs[i].table == MTL_ARGUMENT_BUFFER &&
+        options->outputs[i].index == index) {
       return true;
     }
   }
@@ -164,12 +163,14 @@ static bool make_from_file(const run_options *options, const run_state *state,
 static bool make_buffer(const run_options *options, const run_state *state,
                         kernel_binding *binding, mtl_buffer **out_buffer,
                         cli_error *error) {
-  const mtl_argument *argument = find_argument(state, binding);
+  const mtl_argument *argument = run_find_argument(state, binding);
   char label[96];
   snprintf(label, sizeof label, "buffer %u%s%.64s", binding->index,
            argument ? " " : "", argument ? argument->name : "");
   switch (binding->kind) {
-    case BINDING_THREADGROUP: return true;
+    case BINDING_THREADGROUP:
+    case BINDING_TEXTURE:
+    case BINDING_SAMPLER: return true;
     case BINDING_FILE:
       return make_from_file(options, state, binding, label, out_buffer, error);
     case BINDING_FILL:
@@ -227,11 +228,11 @@ bool run_make_buffers(run_options *options, run_state *state,
   }
   for (size_t i = 0; i < count; ++i) {
     kernel_binding *binding = &options->bindings[i];
-    const mtl_argument *argument = find_argument(state, binding);
+    const mtl_argument *argument = run_find_argument(state, binding);
     if (!make_buffer(options, state, binding, &state->buffers[i], error)) {
       return false;
     }
-    if (argument != NULL && binding->kind != BINDING_THREADGROUP) {
+    if (argument != NULL && argument->kind == MTL_ARGUMENT_BUFFER) {
       warn_of_type(argument, binding);
       warn_of_stride(argument, &binding->array);
     }

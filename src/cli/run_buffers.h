@@ -10,11 +10,16 @@ typedef struct run_state {
   mtl_function *function;
   mtl_pipeline *pipeline;
   mtl_queue *queue;
-  mtl_log_state *log_state;  // NULL without --log
+  mtl_log_state *log_state;       // NULL without --log
   const mtl_argument *arguments;  // [argument_count] the pipeline's
   size_t argument_count;
   // By number of the binding; NULL for what is set as bytes:
   mtl_buffer **buffers;
+  // The same for textures, their texels as an array has them, and samplers:
+  mtl_texture **textures;
+  unsigned char **texels;
+  mtl_sampler **samplers;
+  bool has_textures;  // the three are there
   // What a buffer that the kernel writes held at first; NULL if only one run
   // uses it:
   void **first_contents;
@@ -27,6 +32,10 @@ bool run_check_bindings(const run_options *options, const run_state *state,
                         cli_error *error);
 
 // Makes and fills the buffers; reads the files.
+// The kernel's argument that a binding is for, or NULL.
+const mtl_argument *run_find_argument(const run_state *state,
+                                      const kernel_binding *binding);
+
 bool run_make_buffers(run_options *options, run_state *state, cli_error *error);
 
 // Puts back what the last run has overwritten.
@@ -37,5 +46,13 @@ mtl_status run_restore_buffers(const run_options *options,
 void run_collect_contents(const run_options *options, run_state *state);
 
 void run_release_buffers(run_state *state, size_t binding_count);
+
+// run_textures.c: the same for textures and samplers.
+bool run_make_textures(run_options *options, run_state *state,
+                       cli_error *error);
+mtl_status run_restore_textures(const run_options *options,
+                                const run_state *state);
+mtl_status run_collect_texels(const run_options *options, run_state *state);
+void run_release_textures(run_state *state, size_t binding_count);
 
 #endif

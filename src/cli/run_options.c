@@ -50,6 +50,18 @@ static bool take_group(run_options *options, const char *value,
   return true;
 }
 
+// Reads the index of what is saved or printed, [length] characters.
+static bool take_output(run_output *output, const char *word, size_t length,
+                        const char *option, cli_error *error) {
+  if (!index_parse(word, length, &output->table, &output->index, error)) {
+    return false;
+  }
+  return output->table == MTL_ARGUMENT_BUFFER ||
+         output->table == MTL_ARGUMENT_TEXTURE ||
+         cli_fail(error, CLI_USAGE, "%s %s: a %s keeps nothing", option, word,
+                  binding_table_name(output->table));
+}
+
 static bool take_save(run_options *options, const char *value,
                       cli_error *error) {
   run_output *output = &options->outputs[options->output_count];
@@ -58,7 +70,7 @@ static bool take_save(run_options *options, const char *value,
     return cli_fail(error, CLI_USAGE, "--save %s: INDEX=file.npy is needed",
                     value);
   }
-  if (!index_parse(value, length, &output->index, error)) {
+  if (!take_output(output, value, length, "--save", error)) {
     return false;
   }
   output->path = value + length + 1;
@@ -70,7 +82,7 @@ static bool take_print(run_options *options, const char *value,
                        cli_error *error) {
   run_output *output = &options->outputs[options->output_count];
   const size_t length = strcspn(value, ":");
-  if (!index_parse(value, length, &output->index, error)) {
+  if (!take_output(output, value, length, "--print", error)) {
     return false;
   }
   output->has_count = value[length] == ':';
@@ -107,12 +119,9 @@ static bool take_binding(run_options *options, const char *word,
   for (size_t i = 0; i + 1 < options->binding_count; ++i) {
     const kernel_binding *earlier = &options->bindings[i];
     if (earlier->index == binding->index &&
-        (earlier->kind == BINDING_THREADGROUP) ==
-            (binding->kind == BINDING_THREADGROUP)) {
+        binding_table(earlier) == binding_table(binding)) {
       return cli_fail(error, CLI_USAGE, "%s %u is bound twice",
-                      binding->kind == BINDING_THREADGROUP
-                          ? "threadgroup memory"
-                          : "buffer",
+                      binding_table_name(binding_table(binding)),
                       binding->index);
     }
   }
@@ -154,9 +163,10 @@ static bool take_argument(run_options *options, int id, const char *value,
   }
 }
 
-kernel_binding *run_find_buffer(const run_options *options, uint32_t index) {
+kernel_binding *run_find_binding(const run_options *options,
+                                 mtl_argument_kind table, uint32_t index) {
   for (size_t i = 0; i < options->binding_count; ++i) {
-    if (options->bindings[i].kind != BINDING_THREADGROUP &&
+    if (binding_table(&options->bindings[i]) == table &&
         options->bindings[i].index == index) {
       return &options->bindings[i];
     }
@@ -179,10 +189,11 @@ static bool check_whole(const run_options *options, cli_error *error) {
   for (size_t i = 0; i < options->output_count; ++i) {
     const run_output *output = &options->outputs[i];
     const char *option = output->path ? "--save" : "--print";
-    const kernel_binding *binding = run_find_buffer(options, output->index);
+    const kernel_binding *binding =
+        run_find_binding(options, output->table, output->index);
     if (binding == NULL) {
-      return cli_fail(error, CLI_USAGE, "%s: buffer %u is not bound", option,
-                      output->index);
+      return cli_fail(error, CLI_USAGE, "%s: %s %u is not bound", option,
+                      binding_table_name(output->table), output->index);
     }
     if (binding->is_mixed) {
       return cli_fail(error, CLI_USAGE,

@@ -32,7 +32,8 @@ static void print_element(value_type type, const void *value, bool as_json) {
 
 static void print_elements(const run_options *options, const run_result *result,
                            const run_output *output, const char *separator) {
-  const kernel_binding *binding = run_find_buffer(options, output->index);
+  const kernel_binding *binding =
+      run_find_binding(options, output->table, output->index);
   const unsigned char *bytes = result->contents[binding - options->bindings];
   const npy_array *array = &binding->array;
   const uint32_t size_bytes = value_type_get_info(array->type)->size_bytes;
@@ -50,7 +51,7 @@ static void print_text(const run_options *options, const run_result *result) {
   for (size_t i = 0; i < options->output_count; ++i) {
     const run_output *output = &options->outputs[i];
     if (output->path == NULL) {
-      printf("%u: ", output->index);
+      printf("%s%u: ", binding_table_prefix(output->table), output->index);
       print_elements(options, result, output, " ");
       putchar('\n');
     }
@@ -69,18 +70,30 @@ static void print_text(const run_options *options, const run_result *result) {
   }
 }
 
+// An object's keys come once.
+static bool is_printed_before(const run_options *options, size_t number) {
+  const run_output *const output = &options->outputs[number];
+  for (size_t i = 0; i < number; ++i) {
+    const run_output *const earlier = &options->outputs[i];
+    if (earlier->path == NULL && earlier->table == output->table &&
+        earlier->index == output->index) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // "print": {"INDEX": [...]}, only if something is to be printed.
 static void print_json_buffers(const run_options *options,
                                const run_result *result) {
   bool first = true;
-  uint32_t printed = 0;  // bit i: buffer i; an object's keys come once
   for (size_t i = 0; i < options->output_count; ++i) {
     const run_output *output = &options->outputs[i];
-    if (output->path != NULL || printed >> output->index & 1) {
+    if (output->path != NULL || is_printed_before(options, i)) {
       continue;
     }
-    printed |= 1u << output->index;
-    printf(first ? ", \"print\": {\"%u\": [" : ", \"%u\": [", output->index);
+    printf("%s\"%s%u\": [", first ? ", \"print\": {" : ", ",
+           binding_table_prefix(output->table), output->index);
     print_elements(options, result, output, ", ");
     putchar(']');
     first = false;
@@ -111,7 +124,8 @@ bool run_write_outputs(const run_options *options, const run_result *result,
     if (output->path == NULL) {
       continue;
     }
-    const kernel_binding *binding = run_find_buffer(options, output->index);
+    const kernel_binding *binding =
+        run_find_binding(options, output->table, output->index);
     if (!npy_write(output->path, &binding->array,
                    result->contents[binding - options->bindings], error)) {
       return false;

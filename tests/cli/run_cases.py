@@ -18,13 +18,14 @@ import corpora
 import examples
 import installed
 import models
+import picturing
 import running
 import terminal
 import usage
 from tool import CASES, Tool
 
-MODULES = (usage, running, bad_files, compiling, corpora, terminal, examples,
-           installed, models)
+MODULES = (usage, running, picturing, bad_files, compiling, corpora, terminal,
+           examples, installed, models)
 
 
 def default_build():

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fuzz_arguments.c: any lines as the command line of `mettle run`: read without
 // harm, refused with a text, and what is bound can be made. Needs src/cli/
-// {run_options,program_options,arguments,binding,npy_header,values,report}.c.
+// {run_options,program_options,arguments,binding,texture_binding,npy_header,
+// values,report}.c.
 #include <stdlib.h>
 #include <string.h>
 
