@@ -199,16 +199,6 @@ static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
   return lanes_shuffle(e, vector, NULL, lanes, count);
 }
 
-// The first value of one of the runs that an operand has at a width.
-static LLVMValueRef first_of_run(lanes_emitter *e, LLVMValueRef operand,
-                                 uint32_t width, uint32_t run) {
-  if (lanes_is_uniform(lanes_shape_of(e->values, operand))) {
-    return lanes_scalar(e, operand, 0);
-  }
-  return LLVMBuildExtractElement(e->builder, lanes_form(e, operand, 0, width),
-                                 mtlc_i32(e->context, run), "");
-}
-
 // The address of a row: computed for each on its own, so that what rows have in
 // common stays out of vectors, which are dear to take apart.
 static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
@@ -217,23 +207,15 @@ static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
   if (a->firsts) {
     return a->firsts[row];
   }
-  if (a->first || !LLVMIsAGetElementPtrInst(a->pointer) ||
-      lanes_offset_scale(e->values, a->pointer) != 1) {
-    return LLVMBuildExtractElement(e->builder,
-                                   lanes_form(e, a->pointer, 0, width),
-                                   mtlc_i32(e->context, row), "");
+  lanes_linear at;
+  lanes_linear_find(e->values, a->pointer, &at);
+  if (!a->first && lanes_is_sum_of_runs(e, &at, width)) {
+    return lanes_address_of_run(e, &at, width, row);
   }
-  const uint32_t count = (uint32_t)LLVMGetNumOperands(a->pointer);
-  LLVMValueRef *indices = lanes_allocate(e->arena, count, sizeof *indices);
-  for (uint32_t i = 1; i < count; i++) {
-    indices[i - 1] = first_of_run(e, LLVMGetOperand(a->pointer, i), width, row);
-  }
-  return LLVMBuildGEP2(
-      e->builder, LLVMGetGEPSourceElementType(a->pointer),
-      first_of_run(e, LLVMGetOperand(a->pointer, 0), width, row), indices,
-      count - 1, "");
+  return LLVMBuildExtractElement(e->builder,
+                                 lanes_form(e, a->pointer, 0, width),
+                                 mtlc_i32(e->context, row), "");
 }
-
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
   return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
 }
@@ -286,23 +268,51 @@ static void load_rows(lanes_emitter *e, const lanes_access *a,
                    a->count, out_components);
 }
 
-// One element for each row, read if any thread of the row wants it.
-static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
+// Whether any thread of a row is there.
+static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
+                              uint32_t r) {
   const uint32_t row = a->shape.row;
-  LLVMTypeRef one = LLVMVectorType(a->element, 1);
-  LLVMTypeRef bit = LLVMVectorType(e->types.i1, 1);
-  LLVMTypeRef bits_type = LLVMIntTypeInContext(e->context, row);
-  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, LANES / row));
-  for (uint32_t r = 0; r < LANES / row; r++) {
-    LLVMValueRef bits = LLVMBuildBitCast(
-        e->builder, piece(e, e->mask, r * row, row), bits_type, "");
-    LLVMValueRef any = LLVMBuildICmp(e->builder, LLVMIntNE, bits,
-                                     LLVMConstNull(bits_type), "");
+  LLVMTypeRef bits = LLVMIntTypeInContext(e->context, row);
+  return LLVMBuildICmp(
+      e->builder, LLVMIntNE,
+      LLVMBuildBitCast(e->builder, piece(e, e->mask, r * row, row), bits, ""),
+      LLVMConstNull(bits), "");
+}
+
+static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef lives, LLVMValueRef address) {
+  LLVMValueRef mask = LLVMBuildBitCast(
+      e->builder, lives, LLVMVectorType(e->types.i1, 1), "");
+  LLVMValueRef value =
+      lanes_masked_load(e, LLVMVectorType(a->element, 1), address,
+                        a->alignment, mask);
+  return LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0),
+                                 "");
+}
+
+// One element for each row, read if any thread of the row wants it; or else
+// that of another row, where one does for sure.
+static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t width = LANES / a->shape.row;
+  LLVMValueRef lives[LANES], addresses[LANES];
+  for (uint32_t r = 0; r < width; r++) {
+    lives[r] = row_lives(e, a, r);
+  }
+  lanes_linear at;
+  lanes_linear_find(e->values, a->pointer, &at);
+  const bool is_safe = e->plan->steps[e->node].has_thread && !e->uncached &&
+                       lanes_is_sum_of_runs(e, &at, width);
+  if (is_safe) {
+    lanes_addresses_of_live_runs(e, &at, width, lives, addresses);
+  }
+  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
+  for (uint32_t r = 0; r < width; r++) {
     LLVMValueRef value =
-        lanes_masked_load(e, one, row_address(e, a, r), a->alignment,
-                          LLVMBuildBitCast(e->builder, any, bit, ""));
-    value =
-        LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0), "");
+        is_safe ? LLVMBuildLoad2(e->builder, a->element, addresses[r], "")
+                : load_if(e, a, lives[r], row_address(e, a, r));
+    if (is_safe) {
+      LLVMSetAlignment(value, a->alignment);
+    }
     result = LLVMBuildInsertElement(e->builder, result, value,
                                     mtlc_i32(e->context, r), "");
   }

@@ -52,6 +52,24 @@ lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address);
 
+// run_addresses.c: the first value of one of the runs that an operand has at a
+// width.
+LLVMValueRef lanes_first_of_run(lanes_emitter *e, LLVMValueRef operand,
+                                uint32_t width, uint32_t run);
+// Says whether an address has an index, and all its parts runs of that width;
+// then returns a run's index before it is extended, and its address.
+bool lanes_is_sum_of_runs(const lanes_emitter *e, const lanes_linear *at,
+                          uint32_t width);
+LLVMValueRef lanes_index_of_run(lanes_emitter *e, const lanes_linear *at,
+                                uint32_t width, uint32_t run);
+LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
+                                  uint32_t width, uint32_t run);
+// All of them, where a run in which no lane lives has the address of another in
+// which one does: live is [width] i1, not all false.
+void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
+                                  uint32_t width, LLVMValueRef *live,
+                                  LLVMValueRef *out_addresses);
+
 // runs.c: says whether lanes of an address of which nothing is known may well
 // turn out to be neighbours, and the shape that they would have then.
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,

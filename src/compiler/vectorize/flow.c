@@ -91,19 +91,24 @@ static void mark_read(const lanes_values *values, LLVMValueRef value,
   }
 }
 
-// Marks what loads read of other blocks to find their places (lane_rows.c).
+// Marks what loads and stores read of other blocks to find their places
+// (lane_rows.c, run_addresses.c).
 static bool *find_parts_of_places(lanes_emitter *e) {
   const lanes_values *values = e->values;
   bool *read = lanes_allocate(e->arena, values->count, sizeof *read);
   for (uint32_t n = 0; n < values->count; n++) {
-    LLVMValueRef load = values->items[n];
-    if (LLVMGetInstructionOpcode(load) != LLVMLoad ||
-        lanes_is_uniform(lanes_shape_of(values, LLVMGetOperand(load, 0)))) {
+    LLVMValueRef access = values->items[n];
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(access);
+    if (opcode != LLVMLoad && opcode != LLVMStore) {
+      continue;
+    }
+    LLVMValueRef pointer = LLVMGetOperand(access, opcode == LLVMStore);
+    if (lanes_is_uniform(lanes_shape_of(values, pointer))) {
       continue;
     }
     lanes_linear at;
-    lanes_linear_find(values, LLVMGetOperand(load, 0), &at);
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(load);
+    lanes_linear_find(values, pointer, &at);
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(access);
     mark_read(values, at.base, block, read);
     for (uint32_t i = 0; i < at.term_count; i++) {
       mark_read(values, at.terms[i], block, read);

@@ -34,6 +34,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
   LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;
+  to->sum = sum;
   to->index_type = LLVMTypeOf(sum);
   if (!to->is_extended && LLVMGetIntTypeWidth(to->index_type) != 64) {
     return false;

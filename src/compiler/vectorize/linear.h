@@ -11,6 +11,7 @@ enum { LANES_MOST_TERMS = 4 };
 typedef struct lanes_linear {
   LLVMValueRef base;
   uint64_t scale;
+  LLVMValueRef sum;        // the index before it is extended; NULL for none
   LLVMTypeRef index_type;  // of the sum; NULL without an index
   bool is_extended;        // from index_type to 64 bits, behind the sum
   bool is_signed;          // where extended

@@ -244,6 +244,7 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
     step->skip = LANES_NONE;
     has_thread[n] = mask == LANES_NONE || (mask != n && has_thread[mask]) ||
                     enters_with_threads(values, plan, has_thread, n);
+    step->has_thread = has_thread[n];
     if (has_thread[n] || graph->nodes[n].kind != LANES_BLOCK) {
       continue;
     }
@@ -252,6 +253,7 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
       step->skip = n;
       has_thread[n] = true;
     }
+    step->has_thread = has_thread[n];
   }
 }
 

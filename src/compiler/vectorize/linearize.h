@@ -19,6 +19,7 @@ typedef struct lanes_step {
   // there always is one or it does no harm.
   uint32_t skip;
   lanes_set deferred;
+  bool has_thread;  // at least one, whenever it is run
   // Between this node and the one whose mask it has lies a kept branch.
   bool behind_kept_branch;
 } lanes_step;

@@ -2,7 +2,7 @@
 // wraps.c: addresses whose stride holds unless an index wraps around in its
 // narrow type between two lanes: the question at run time, and what the
 // addresses are if it does.
-#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/accesses.h"
 
 static bool is_extension(LLVMValueRef value) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
@@ -37,9 +37,18 @@ static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
   return run;
 }
 
+// Of few runs each is asked for itself: addresses want scalars.
+static bool asks_each(const lanes_emitter *e, const lanes_linear *at,
+                      const narrow_run *run) {
+  const uint32_t width = lanes_width_of(run->shape);
+  return width > 1 && width <= 4 && at->sum == run->index &&
+         lanes_is_sum_of_runs(e, at, width);
+}
+
 // The run is exact if its last lane does not wrap. Lanes that do not run may;
 // asking for the whole row is simplest.
-static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension) {
+static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
+                               const lanes_linear *at) {
   const narrow_run run = run_of(e, extension);
   const uint32_t width = lanes_width_of(run.shape);
   const uint64_t span =
@@ -50,6 +59,16 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension) {
              : (run.is_signed ? LLVMIntSGE : LLVMIntUGE);
   LLVMValueRef limit = LLVMConstInt(
       run.type, (rising ? run.largest : run.smallest) - span, false);
+  if (asks_each(e, at, &run)) {
+    LLVMValueRef all = NULL;
+    for (uint32_t r = 0; r < width; r++) {
+      LLVMValueRef index = lanes_index_of_run(e, at, width, r);
+      LLVMValueRef one =
+          LLVMBuildICmp(e->builder, predicate, index, limit, "");
+      all = all ? LLVMBuildAnd(e->builder, all, one, "") : one;
+    }
+    return all;
+  }
   LLVMValueRef each =
       LLVMBuildICmp(e->builder, predicate, lanes_scalar(e, run.index, 0),
                     lanes_splat_to(e, e->builder, limit, width), "");
@@ -80,9 +99,10 @@ bool lanes_is_question(LLVMValueRef branch) {
   return LLVMGetMetadata(branch, question_kind(context)) != NULL;
 }
 
-LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef value) {
+static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
+                                 const lanes_linear *at) {
   if (is_root(e, value)) {
-    return root_holds(e, value);
+    return root_holds(e, value, at);
   }
   LLVMValueRef holds = NULL;
   const int count = LLVMGetNumOperands(value);
@@ -91,10 +111,16 @@ LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef value) {
     if (!lanes_shape_of(e->values, operand).conditional) {
       continue;
     }
-    LLVMValueRef this = lanes_stride_holds(e, operand);
+    LLVMValueRef this = stride_holds(e, operand, at);
     holds = holds ? LLVMBuildAnd(e->builder, holds, this, "") : this;
   }
   return holds ? holds : LLVMConstInt(e->types.i1, 1, false);
+}
+
+LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address) {
+  lanes_linear at;
+  lanes_linear_find(e->values, address, &at);
+  return stride_holds(e, address, &at);
 }
 
 // --- What the addresses are if an index wraps --------------------------------
