@@ -13,6 +13,7 @@ enum {
   ROW_BYTES = 32,  // at a time: eight words of 32 lanes are 16 registers
   ROW_WORDS = ROW_BYTES / WORD_BYTES,
   MOST_LOADS = ROW_BYTES,
+  LEAST_RUN = 4,
 };
 
 // --- What is loaded at once --------------------------------------------------
@@ -21,6 +22,7 @@ typedef struct member {
   lanes_access access;
   int64_t start;     // bytes behind the first load's, then behind the row's
   int64_t constant;  // of its place
+  int64_t bytes;     // of its place
 } member;
 
 static int64_t end_of(const member *m) {
@@ -51,7 +53,8 @@ static void add_member(lanes_emitter *e, lane_row *row, LLVMValueRef load) {
   }
   member m = {.access = lanes_access_of(e, load, LLVMGetOperand(load, 0),
                                         LLVMTypeOf(load)),
-              .constant = at.constant};
+              .constant = at.constant,
+              .bytes = at.bytes};
   const int64_t far = (int64_t)ROW_BYTES;
   const int64_t apart = at.constant - row->at.constant;
   m.start = apart * (int64_t)at.scale + at.bytes - row->at.bytes;
@@ -151,12 +154,15 @@ static bool is_worth_it(const lane_row *row, LLVMValueRef load) {
 
 // --- Lanes' addresses --------------------------------------------------------
 
-// What differs between lanes apart from what does not: in a loop along rows the
-// first stays.
+// Where lanes' rows are. Either what differs between lanes apart from what does
+// not, so that in a loop along rows the first stays; or, of lanes that are a
+// stride apart, the first of each run.
 typedef struct addresses {
-  LLVMValueRef lanes;   // <32 x ptr>
-  LLVMValueRef offset;  // i64, of all lanes
-  LLVMValueRef holds;   // i1: no sum wraps in any lane that runs
+  LLVMValueRef lanes;          // <32 x ptr>
+  LLVMValueRef offset;         // i64, of all lanes
+  LLVMValueRef holds;          // i1: all that may be read so
+  const lanes_shape *strided;  // or NULL
+  LLVMValueRef firsts[LANES];  // [LANES / strided->row]
 } addresses;
 
 static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
@@ -186,6 +192,12 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_linear *at,
       e->builder, value,
       is_vector ? lanes_vector_of(e->types.i64) : e->types.i64, at->is_signed,
       "");
+}
+
+// The last value of an index before it is extended.
+static uint64_t last_index(const lanes_linear *at) {
+  const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
+  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
 // Says whether lanes + uniform .. lanes + uniform + span are what they are
@@ -228,6 +240,54 @@ static LLVMValueRef first_for_idle(lanes_emitter *e, LLVMValueRef pointers) {
                          lanes_splat(e, e->builder, first), "");
 }
 
+// Of lanes that are a stride apart: what is read is so only if no index wraps
+// on the way from the first lane of a run to its last.
+static LLVMValueRef run_holds(lanes_emitter *e, const lane_row *row,
+                              const lanes_shape *shape, uint32_t run) {
+  const lanes_linear *at = &row->at;
+  const uint64_t span =
+      (uint64_t)(row->most_constant - at->constant) +
+      (shape->row - 1) * ((uint64_t)shape->stride / at->scale);
+  return LLVMBuildICmp(
+      e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
+      lanes_index_of_run(e, at, lanes_width_of(*shape), run),
+      LLVMConstInt(at->index_type, last_index(at) - span, false), "");
+}
+
+// All lanes have to run: those that do not could lie behind the end.
+static addresses strided_addresses(lanes_emitter *e, const lane_row *row,
+                                   const lanes_shape *shape) {
+  const uint32_t width = lanes_width_of(*shape);
+  addresses result = {
+      .strided = shape,
+      .holds = LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, e->mask),
+                             LLVMConstAllOnes(e->types.i32), "")};
+  for (uint32_t r = 0; r < width; r++) {
+    if (row->at.is_extended) {
+      result.holds =
+          LLVMBuildSelect(e->builder, result.holds, run_holds(e, row, shape, r),
+                          LLVMConstNull(e->types.i1), "");
+    }
+    result.firsts[r] = lanes_address_of_run(e, &row->at, width, r);
+  }
+  return result;
+}
+
+// Says whether lanes of the row are a stride apart, as far as only the row's
+// own index can tell.
+static bool is_strided(const lanes_emitter *e, const lane_row *row,
+                       const lanes_shape *shape) {
+  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 && row->at.scale &&
+              shape->stride % (int64_t)row->at.scale == 0 &&
+              row->bytes % UNIT_BYTES == 0 &&
+              lanes_is_sum_of_runs(e, &row->at, lanes_width_of(*shape)) &&
+              !lanes_shape_of(e->values, row->at.base).conditional;
+  for (uint32_t i = 0; i < row->at.term_count; i++) {
+    fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
+  }
+  return fits;
+}
+
 static addresses addresses_of(lanes_emitter *e, const lane_row *row) {
   LLVMBuilderRef b = e->builder;
   const lanes_linear *at = &row->at;
@@ -264,6 +324,12 @@ static addresses addresses_of(lanes_emitter *e, const lane_row *row) {
 
 static LLVMValueRef address_of(lanes_emitter *e, const addresses *where,
                                uint32_t lane, uint64_t offset) {
+  if (where->strided) {
+    const uint32_t row = where->strided->row;
+    const int64_t in_run = lane % row * where->strided->stride;
+    return lanes_address_at(e, where->firsts[lane / row],
+                            (uint64_t)in_run + offset);
+  }
   LLVMValueRef base = LLVMBuildExtractElement(e->builder, where->lanes,
                                               mtlc_i32(e->context, lane), "");
   LLVMValueRef address = LLVMBuildGEP2(e->builder, e->types.i8, base,
@@ -395,13 +461,40 @@ static void load_together(lanes_emitter *e, const lane_row *row,
   }
 }
 
+// A member's own addresses: of the terms alone, for what is behind the first
+// load in the block is not computed yet.
+static LLVMValueRef own_addresses(lanes_emitter *e, const lane_row *row,
+                                  const member *m) {
+  lanes_linear at = row->at;
+  LLVMValueRef pointers = lanes_vector(e, at.base, 0);
+  if (at.index_type) {
+    LLVMValueRef index =
+        lanes_splat(e, e->builder,
+                    LLVMConstInt(at.index_type, (uint64_t)m->constant, true));
+    LLVMValueRef lanes = sum_of(e, &at, false);
+    LLVMValueRef uniform = sum_of(e, &at, true);
+    if (lanes) {
+      index = LLVMBuildAdd(e->builder, index, lanes, "");
+    }
+    if (uniform) {
+      index = LLVMBuildAdd(e->builder, index,
+                           lanes_splat(e, e->builder, uniform), "");
+    }
+    LLVMValueRef wide = extended(e, &at, index);
+    pointers = LLVMBuildGEP2(e->builder, LLVMArrayType2(e->types.i8, at.scale),
+                             pointers, &wide, 1, "");
+  }
+  return lanes_address_at(e, pointers, (uint64_t)m->bytes);
+}
+
 static void load_apart(lanes_emitter *e, const lane_row *row,
                        LLVMValueRef *out_elements) {
   for (uint32_t i = 0; i < row->member_count; i++) {
-    const lanes_access *a = &row->members[i].access;
-    LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
-    for (uint32_t c = 0; c < a->count; c++) {
-      *out_elements++ = lanes_gather(e, a, pointers, c * a->size_bytes);
+    lanes_access a = row->members[i].access;
+    LLVMValueRef pointers = own_addresses(e, row, &row->members[i]);
+    a.pointer = NULL;  // the vector alone counts
+    for (uint32_t c = 0; c < a.count; c++) {
+      *out_elements++ = lanes_gather(e, &a, pointers, c * a.size_bytes);
     }
   }
 }
@@ -432,7 +525,9 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
   if (!is_worth_it(&row, a->instruction)) {
     return false;
   }
-  const addresses where = addresses_of(e, &row);
+  const addresses where = is_strided(e, &row, &a->shape)
+                              ? strided_addresses(e, &row, &a->shape)
+                              : addresses_of(e, &row);
   LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");

@@ -13,7 +13,7 @@ static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
 
 LLVMValueRef lanes_first_of_run(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run) {
-  if (lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+  if (width == 1 || lanes_is_uniform(lanes_shape_of(e->values, operand))) {
     return lanes_scalar(e, operand, 0);
   }
   return LLVMBuildExtractElement(e->builder, lanes_form(e, operand, 0, width),
