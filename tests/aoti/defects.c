@@ -2,6 +2,7 @@
 // defects.c: what went wrong in other hosts of such models, a test each, called
 // by its report: PyTorch's or ExecuTorch's issue, or the place in ExecuTorch's
 // Metal backend. What concerns streams alone is in tests/stream.
+#include <link.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -316,6 +317,73 @@ TEST(defects, attention_gives_its_weights) {
   CHECK(floats_of(out)[0] == 2.0f);  // (0 + 4) / 2
   aoti_torch_delete_tensor_object(out);
   aoti_torch_delete_tensor_object(weights);
+}
+
+// conv's cache knew its shape, not whether there is a bias, nor the padding of
+// the output.
+TEST(defects, convolutions_of_one_shape_are_told_apart) {
+  AtenTensorHandle input =
+      view_of(new_iota(2), SIZES(1, 1, 2), (int64_t[]){2, 2, 1}, 0);
+  AtenTensorHandle weight = new_tensor(MPS, F32, SIZES(1, 1, 1));
+  AtenTensorHandle bias = new_tensor(MPS, F32, SIZES(1));
+  floats_of(weight)[0] = 10;
+  floats_of(bias)[0] = 5;
+  const int64_t two = 2;
+  const int64_t one = 1;
+  const int64_t zero = 0;
+  for (int i = 0; i < 8; ++i) {
+    const bool has_bias = i & 1;
+    const int64_t extra = i / 2 & 1;
+    AtenTensorHandle out = NULL;
+    CHECK_EQUAL(
+        aoti_torch_mps_convolution(input, weight, has_bias ? &bias : NULL, &two,
+                                   1, &zero, 1, &one, 1, 1, &extra, 1, 1, &out),
+        0);
+    wait_for_stream();
+    int64_t count = 0;
+    CHECK_EQUAL(aoti_torch_get_numel(out, &count), 0);
+    CHECK_EQUAL(count, 3 + extra);
+    CHECK_EQUAL(floats_of(out)[1], has_bias ? 5 : 0);
+    CHECK_EQUAL(floats_of(out)[2], has_bias ? 15 : 10);
+    aoti_torch_delete_tensor_object(out);
+  }
+}
+
+// addmm's cache knew the product's shape, not the bias's.
+TEST(defects, biases_of_every_shape_are_told_apart) {
+  AtenTensorHandle a = view_of(new_iota(2), SIZES(2, 1), (int64_t[]){1, 1}, 0);
+  AtenTensorHandle b = new_tensor(MPS, F32, SIZES(1, 2));
+  floats_of(b)[0] = floats_of(b)[1] = 10;
+  AtenTensorHandle bias = new_iota(4);
+  AtenTensorHandle out = new_tensor(MPS, F32, SIZES(2, 2));
+  static const struct {
+    int64_t sizes[2];
+    float wanted[4];
+  } cases[] = {{{2, 2}, {0, 1, 12, 13}},
+               {{1, 2}, {0, 1, 10, 11}},
+               {{2, 1}, {0, 0, 11, 11}},
+               {{1, 1}, {0, 0, 10, 10}}};
+  for (int i = 0; i < 8; ++i) {
+    const int64_t *sizes = cases[i % 4].sizes;
+    AtenTensorHandle view =
+        view_of(bias, 2, sizes, (int64_t[]){sizes[1], 1}, 0);
+    CHECK_EQUAL(aoti_torch_mps_addmm_out(out, view, a, b, 1, 1), 0);
+    wait_for_stream();
+    CHECK(memcmp(floats_of(out), cases[i % 4].wanted, 16) == 0);
+  }
+}
+
+// executorch 22955: a library of OpenMP was needed where it is not used.
+static int count_openmp(struct dl_phdr_info *info, size_t size, void *count) {
+  (void)size;
+  *(int *)count += strstr(info->dlpi_name, "omp.so") != NULL;
+  return 0;
+}
+
+TEST(defects, no_openmp_is_loaded) {
+  int count = 0;
+  dl_iterate_phdr(count_openmp, &count);
+  CHECK_EQUAL(count, 0);
 }
 
 // common_shims.cpp: exceptions were thrown out of these.
