@@ -69,7 +69,7 @@ static bool moves_with_grid(lanes_emitter *e, LLVMValueRef address) {
 // that is the same in all turns, or by what nobody knows.
 typedef struct turn_step {
   enum { STEP_KNOWN, STEP_SAME, STEP_UNKNOWN } kind;
-  int64_t by;
+  uint64_t by;  // wraps, as what it stands for does
 } turn_step;
 
 static const turn_step no_step = {.kind = STEP_KNOWN};
@@ -86,13 +86,13 @@ static bool is_outside(const lanes_emitter *e, LLVMValueRef value,
          !lanes_in_loop(e->graph, e->values->nodes[number], loop);
 }
 
-static turn_step step_sum(turn_step a, turn_step b, int64_t sign) {
+static turn_step step_sum(turn_step a, turn_step b, bool is_difference) {
   if (a.kind == STEP_UNKNOWN || b.kind == STEP_UNKNOWN) {
     return unknown_step;
   }
   return a.kind == STEP_SAME || b.kind == STEP_SAME
              ? same_step
-             : (turn_step){.by = a.by + sign * b.by};
+             : (turn_step){.by = is_difference ? a.by - b.by : a.by + b.by};
 }
 
 static turn_step step_times(turn_step a, LLVMValueRef factor, bool is_shift) {
@@ -103,7 +103,7 @@ static turn_step step_times(turn_step a, LLVMValueRef factor, bool is_shift) {
     return same_step;
   }
   const uint64_t by = LLVMConstIntGetZExtValue(factor);
-  return (turn_step){.by = is_shift ? a.by << (by & 63) : a.by * (int64_t)by};
+  return (turn_step){.by = is_shift ? a.by << (by & 63) : a.by * by};
 }
 
 // Of a phi in a loop's header: what each turn adds to it.
@@ -122,7 +122,7 @@ static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
     }
     LLVMValueRef by = LLVMGetOperand(next, 1);
     if (LLVMIsAConstantInt(by)) {
-      step = (turn_step){.by = LLVMConstIntGetSExtValue(by)};
+      step = (turn_step){.by = (uint64_t)LLVMConstIntGetSExtValue(by)};
     } else if (is_outside(e, by, loop)) {
       step = same_step;
     } else {
@@ -146,8 +146,8 @@ static turn_step step_of_address(const lanes_emitter *e, LLVMValueRef address,
   const turn_step base =
       step_of(e, LLVMGetOperand(address, 0), loop, depth - 1);
   turn_step index = step_of(e, LLVMGetOperand(address, 1), loop, depth - 1);
-  index.by *= (int64_t)bytes;
-  return step_sum(base, index, 1);
+  index.by *= bytes;
+  return step_sum(base, index, false);
 }
 
 static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
@@ -172,7 +172,7 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
     case LLVMSub:
       return step_sum(step_of(e, left, loop, depth - 1),
                       step_of(e, LLVMGetOperand(value, 1), loop, depth - 1),
-                      LLVMGetInstructionOpcode(value) == LLVMSub ? -1 : 1);
+                      LLVMGetInstructionOpcode(value) == LLVMSub);
     case LLVMMul:
     case LLVMShl:
       return is_outside(e, LLVMGetOperand(value, 1), loop)
@@ -196,7 +196,7 @@ static bool goes_far(const lanes_emitter *e, LLVMValueRef address) {
   const turn_step step = step_of(e, address, loop, DEPTH);
   return step.kind == STEP_SAME ||
          (step.kind == STEP_KNOWN &&
-          (step.by >= LINE_BYTES || step.by <= -LINE_BYTES));
+          ((int64_t)step.by >= LINE_BYTES || (int64_t)step.by <= -LINE_BYTES));
 }
 
 // --- What has been asked for -------------------------------------------------
