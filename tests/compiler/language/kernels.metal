@@ -199,8 +199,10 @@ struct Vertex { float4 position [[position]]; float2 uv; };
 vertex Vertex corner(constant float4 *p [[buffer(0)]], uint i [[vertex_id]]) {
   return {p[i], p[i].xy};
 }
-fragment float4 shade(Vertex in [[stage_in]], bool front [[front_facing]]) {
-  if (!front) discard_fragment();
+fragment float4 shade(Vertex in [[stage_in]], bool front [[front_facing]],
+                      texture2d<half> t [[texture(0)]]) {
+  constexpr sampler s;
+  if (!front || t.calculate_clamped_lod(s, in.uv) > 2) discard_fragment();
   return float4(dfdx(in.uv.x), dfdy(in.uv.y), fwidth(in.uv));
 }
 kernel void f(device float *x [[buffer(3)]]) { x[0] = 1; }
