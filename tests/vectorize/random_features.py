@@ -287,6 +287,47 @@ class Features:
                 f"for (uint {k} = {start}; {k} < {end}; {k} += {step}) {{ {fold} }} "
                 + self.result_variable().replace("@", f"{name} + float(best)") + " }")
 
+    def own_row(self):
+        """Elements side by side in a row of the thread's own, in the bounds of
+        their memory without a mask; or fields of a structure in an array."""
+        p, k, t = self.prefix, self.fresh("k"), self.fresh("t")
+        kind, memory, count = self.pick(
+            ("float", f"{p}x", 4096), ("int", f"{p}n", 4096),
+            ("uchar", f"((device const uchar *){p}bytes)", 16384),
+            ("short", f"((device const short *){p}bytes)", 8192),
+            ("ulong", f"((device const ulong *){p}n)", 2048),
+            ("uint2", f"((device const uint2 *){p}n)", 2048),
+            ("float4", f"((device const float4 *){p}x)", 1024))
+        length = self.pick(4, 8, 12, 16, 19)
+        stride = length + self.pick(0, 0, 1, 4)
+        which = self.pick(f"{p}self", f"{p}lane", f"{p}at.x", f"{p}index * 3u",
+                          self.expression("uint", 2))
+        row = f"({which}) % {count // stride}u * {stride}u"
+        fold = self.pick(f"{t} = {t} * 3u + uint({{}});",
+                         f"{t} ^= uint({{}}) * ({k} + 1u);")
+        element = f"{memory}[{row} + {k}]"
+        if self.chance(0.2):  # an index that wraps
+            element = f"{p}n[{self.pick('uchar', 'char')}({which} + {k}) & 255]"
+            if self.chance(0.5):
+                element = f"{p}n[uchar({which} + {k})]"
+            kind = "int"
+        if kind in ("uint2", "float4"):
+            element += self.pick(".x", ".y")
+        end = self.pick(f"{length}u", f"{length}u", f"{p}u.five % {length}u",
+                        f"({self.expression('uint', 2)} % {length + 1}u)")
+        walk = (f"for (uint {k} = 0; {k} < {end}; ++{k}) "
+                f"{{ {fold.format(element)} }} ")
+        if self.chance(0.25):
+            name = self.fresh("s")
+            field = self.pick("a", "b.y", "c.z", "d.x", "e[1]")
+            walk = (f"struct {name} {{ uint a; short2 b; uchar4 c; float2 d; "
+                    "uint e[3]; }; "
+                    f"const {name} {k} = ((device const {name} *){p}n)"
+                    f"[({which}) % 500u]; {t} = {k}.a ^ {k}.e[2] * 3u + "
+                    f"as_type<uint>({k}.c) + uint({k}.{field}); ")
+        return (f"{{ uint {t} = {self.expression('uint', 2)}; {walk}"
+                + self.result_variable().replace("@", t) + " }")
+
     def product(self):
         """A block of a matrix product, held in a private array."""
         p, c, k = self.prefix, self.fresh("c"), self.fresh("k")
@@ -487,7 +528,8 @@ class Features:
         uniform = place.uniform and place.result is None
         choices = [self.private_pointer, self.device_pointer, self.lambda_expression,
                    self.regular_loads, self.regular_loads, self.union, self.structure_copy, self.matrix, self.recursion,
-                   self.swap, self.rows, self.product, self.packed_store]
+                   self.swap, self.rows, self.own_row, self.own_row, self.product,
+                   self.packed_store]
         if self.atomics:
             choices += [self.compare_and_swap] * 3
         if self.collectives and not self.in_middle:
