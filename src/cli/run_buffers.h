@@ -31,11 +31,11 @@ typedef struct run_state {
 bool run_check_bindings(const run_options *options, const run_state *state,
                         cli_error *error);
 
-// Makes and fills the buffers; reads the files.
 // The kernel's argument that a binding is for, or NULL.
 const mtl_argument *run_find_argument(const run_state *state,
                                       const kernel_binding *binding);
 
+// Makes and fills the buffers; reads the files.
 bool run_make_buffers(run_options *options, run_state *state, cli_error *error);
 
 // Puts back what the last run has overwritten.
