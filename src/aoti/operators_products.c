@@ -141,13 +141,14 @@ AOTITorchError aoti_torch_mps_addbmm(AtenTensorHandle self,
 
 // --- Groups ------------------------------------------------------------------
 
-// One group: rows first to end of what is 2-D in a and of out, or columns.
+// A product by groups: of a and b one or both are 2-D, and share out their rows
+// or columns; out has what they do not.
 typedef struct grouped {
   const aoti_tensor *a, *b, *out;
 } grouped;
 
 // tensor's part in group g: of a batch, matrix g; otherwise elements first to
-// end along `dimension`.
+// end - 1 along `dimension`.
 static mtl_status part(const aoti_tensor *tensor, int64_t g, int64_t dimension,
                        int64_t first, int64_t end, AtenTensorHandle *out_part) {
   if (tensor->rank == 3) {
