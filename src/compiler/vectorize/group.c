@@ -151,6 +151,9 @@ static char *together_text(const lanes_variant *variant, const char *row,
   char bytes[24];
   snprintf(bytes, sizeof bytes, "%llu",
            (unsigned long long)variant->common_bytes);
+  char once[24];
+  snprintf(once, sizeof once, "%lld",
+           variant->wait_count < 64 ? (long long)variant->states_once : 0ll);
   char *loops = empty_text();
   char *ways = empty_text();  // to all states but the first
   char *reached = empty_text();
@@ -172,6 +175,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
         {"FRAME", frame},
         {"COMMON", bytes},
         {"WAYS", ways},
+        {"ONCE", once},
         {"WHOLE", in_place ? "alwaysinline" : "noinline"}};
     const size_t count = sizeof step / sizeof *step;
     append_filled(&loops, mtlc_text_simdgroups_step, step, count);
@@ -237,9 +241,12 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   char *positions = positions_text(count);
   char *others = others_text(count);
   const replacement replacements[] = {
-      {"ROW", row},       {"COUNT", number},
-      {"LAST", number},   {"BATCH", batch},
-      {"OTHERS", others}, {"POSITIONS", positions},
+      {"ROW", row},
+      {"COUNT", number},
+      {"LAST", number},
+      {"BATCH", batch},
+      {"OTHERS", others},
+      {"POSITIONS", positions},
       {"WIDEST", variant->at_once_same_x ? "32" : "-1"}};
   char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
                        sizeof replacements / sizeof *replacements);

@@ -2,6 +2,12 @@
 ; simdgroups_step.ll: one loop of simdgroups_together.ll. Where it leads is
 ; often known to be one place, and then nobody is asked where all have come to.
 enter.$STATE:
+  ; Some states are for one simdgroup to do, for all.
+  %from.$STATE = zext i32 $FROM to i64
+  %bit.$STATE = and i64 %from.$STATE, 63
+  %is.once.$STATE = lshr i64 $ONCE, %bit.$STATE
+  %once.$STATE = trunc i64 %is.once.$STATE to i1
+  %end.$STATE = select i1 %once.$STATE, i32 32, i32 %end
   br label %loop.$STATE
 
 loop.$STATE:
@@ -25,7 +31,7 @@ loop.$STATE:
   %z.next.$STATE = add i32 %z.$STATE, %y.carry.$STATE
   %first.next.$STATE = add nuw i32 %first.$STATE, 32
   %frame.next.$STATE = getelementptr i8, ptr %frame.$STATE, i64 $FRAME
-  %more.$STATE = icmp ult i32 %first.next.$STATE, %end
+  %more.$STATE = icmp ult i32 %first.next.$STATE, %end.$STATE
   br i1 %more.$STATE, label %loop.$STATE, label %done.$STATE
 
 done.$STATE:

@@ -321,6 +321,9 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
                              .wait_count = e.wait_count,
                              .waits_together = e.common.waits_together,
                              .common_bytes = common_bytes};
+  if (variant->waits_together) {
+    variant->states_once = lanes_states_once(function, &v->arena);
+  }
   return emit_at_once(v, &e, variant);
 }
 
