@@ -39,8 +39,10 @@ typedef struct lane_row {
   uint32_t alignment;
 } lane_row;
 
+// Numbers of whole bytes.
 static bool is_whole(const lanes_access *a) {
-  return a->element == a->type && a->pitch_bytes == a->size_bytes &&
+  return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
+         a->element == a->type && a->pitch_bytes == a->size_bytes &&
          a->size_bytes <= 8 && a->count * a->size_bytes <= ROW_BYTES;
 }
 
@@ -207,14 +209,9 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lane_row *row,
   LLVMTypeRef type = row->at.index_type;
   LLVMBuilderRef b = e->builder;
   const uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
-  const unsigned bits = LLVMGetIntTypeWidth(type) - row->at.is_signed;
-  LLVMValueRef last = LLVMConstInt(
-      type, bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, false);
-  LLVMValueRef room = LLVMBuildSub(
-      b, LLVMConstSub(last, LLVMConstInt(type, span, false)), uniform, "");
-  LLVMValueRef holds =
-      LLVMBuildICmp(b, LLVMIntULE, uniform,
-                    LLVMConstSub(last, LLVMConstInt(type, span, false)), "");
+  LLVMValueRef last = LLVMConstInt(type, last_index(&row->at) - span, false);
+  LLVMValueRef room = LLVMBuildSub(b, last, uniform, "");
+  LLVMValueRef holds = LLVMBuildICmp(b, LLVMIntULE, uniform, last, "");
   if (lanes == NULL) {
     return holds;
   }
@@ -240,18 +237,21 @@ static LLVMValueRef first_for_idle(lanes_emitter *e, LLVMValueRef pointers) {
                          lanes_splat(e, e->builder, first), "");
 }
 
-// Of lanes that are a stride apart: what is read is so only if no index wraps
-// on the way from the first lane of a run to its last.
+// From the first index of a run of lanes a stride apart to its last.
+static uint64_t span_of(const lane_row *row, const lanes_shape *shape) {
+  return (uint64_t)(row->most_constant - row->at.constant) +
+         (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
+}
+
+// Of such lanes: what is read is so only if no index wraps on the way.
 static LLVMValueRef run_holds(lanes_emitter *e, const lane_row *row,
                               const lanes_shape *shape, uint32_t run) {
   const lanes_linear *at = &row->at;
-  const uint64_t span =
-      (uint64_t)(row->most_constant - at->constant) +
-      (shape->row - 1) * ((uint64_t)shape->stride / at->scale);
   return LLVMBuildICmp(
       e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
       lanes_index_of_run(e, at, lanes_width_of(*shape), run),
-      LLVMConstInt(at->index_type, last_index(at) - span, false), "");
+      LLVMConstInt(at->index_type, last_index(at) - span_of(row, shape), false),
+      "");
 }
 
 // All lanes have to run: those that do not could lie behind the end.
@@ -281,6 +281,7 @@ static bool is_strided(const lanes_emitter *e, const lane_row *row,
               shape->stride % (int64_t)row->at.scale == 0 &&
               row->bytes % UNIT_BYTES == 0 &&
               lanes_is_sum_of_runs(e, &row->at, lanes_width_of(*shape)) &&
+              span_of(row, shape) <= last_index(&row->at) &&
               !lanes_shape_of(e->values, row->at.base).conditional;
   for (uint32_t i = 0; i < row->at.term_count; i++) {
     fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
