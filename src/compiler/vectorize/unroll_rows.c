@@ -16,7 +16,7 @@
 const char lanes_unrolling[] =
     "function(loop-unroll<O2;no-partial;no-peeling;no-profile-peeling;"
     "no-runtime;no-upperbound;full-unroll-max=0>,early-cse<memssa>,"
-    "instcombine<no-verify-fixpoint>,simplifycfg)";
+    "instcombine<no-verify-fixpoint>,early-cse,simplifycfg)";
 
 enum {
   ROW_BYTES = 32,   // of a thread, in one step
