@@ -181,161 +181,6 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
 }
 
-// --- Rows shorter than a simdgroup -------------------------------------------
-
-// Each row is one vector, of whole vectors of up to 4 components.
-static bool is_by_rows(const lanes_access *a) {
-  return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
-         a->pitch_bytes == a->size_bytes &&
-         a->shape.stride == (int64_t)(a->count * a->size_bytes);
-}
-
-static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
-                          uint32_t count) {
-  int lanes[4 * LANES];
-  for (uint32_t i = 0; i < count; i++) {
-    lanes[i] = (int)(first + i);
-  }
-  return lanes_shuffle(e, vector, NULL, lanes, count);
-}
-
-// The address of a row: computed for each on its own, so that what rows have in
-// common stays out of vectors, which are dear to take apart.
-static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
-                                uint32_t row) {
-  const uint32_t width = LANES / a->shape.row;
-  if (a->firsts) {
-    return a->firsts[row];
-  }
-  lanes_linear at;
-  lanes_linear_find(e->values, a->pointer, &at);
-  if (!a->first && lanes_is_sum_of_runs(e, &at, width)) {
-    return lanes_address_of_run(e, &at, width, row);
-  }
-  return LLVMBuildExtractElement(e->builder,
-                                 lanes_form(e, a->pointer, 0, width),
-                                 mtlc_i32(e->context, row), "");
-}
-static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
-  return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
-}
-
-// Of masks of less than 16 bytes of elements LLVM 19 keeps more bits than there
-// are elements where a register with masks has to be spilled (a copy that would
-// clear them is lost), and the machine stores what is behind the row. So rows
-// that short are 16 bytes there, under a mask made from an integer.
-static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
-  const uint32_t length = a->shape.row * a->count;
-  const bool is_short = length * a->size_bytes < 16;
-  return is_short && lanes_has_avx512(e) ? 16 / (uint32_t)a->size_bytes
-                                         : length;
-}
-
-static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
-                             LLVMValueRef mask, uint32_t r, uint32_t length) {
-  const uint32_t row = a->shape.row * a->count;
-  if (row == length) {
-    return piece(e, mask, r * row, row);
-  }
-  LLVMTypeRef all =
-      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
-  LLVMValueRef bits =
-      LLVMBuildLShr(e->builder, LLVMBuildBitCast(e->builder, mask, all, ""),
-                    LLVMConstInt(all, (uint64_t)r * row, false), "");
-  bits = LLVMBuildAnd(e->builder, bits,
-                      LLVMConstInt(all, (UINT64_C(1) << row) - 1, false), "");
-  bits = LLVMBuildTrunc(e->builder, bits,
-                        LLVMIntTypeInContext(e->context, length), "");
-  return LLVMBuildBitCast(e->builder, bits, LLVMVectorType(e->types.i1, length),
-                          "");
-}
-
-static void load_rows(lanes_emitter *e, const lanes_access *a,
-                      LLVMValueRef *out_components) {
-  const uint32_t row = a->shape.row;
-  const uint32_t length = row_length(e, a);
-  LLVMValueRef mask = elements_mask(e, a);
-  LLVMValueRef parts[LANES];
-  for (uint32_t r = 0; r < LANES / row; r++) {
-    parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length),
-                                 row_address(e, a, r), a->alignment,
-                                 row_mask(e, a, mask, r, length));
-    if (length != row * a->count) {
-      parts[r] = piece(e, parts[r], 0, row * a->count);
-    }
-  }
-  lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
-                   a->count, out_components);
-}
-
-// Whether any thread of a row is there.
-static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
-                              uint32_t r) {
-  const uint32_t row = a->shape.row;
-  LLVMTypeRef bits = LLVMIntTypeInContext(e->context, row);
-  return LLVMBuildICmp(
-      e->builder, LLVMIntNE,
-      LLVMBuildBitCast(e->builder, piece(e, e->mask, r * row, row), bits, ""),
-      LLVMConstNull(bits), "");
-}
-
-static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
-                            LLVMValueRef lives, LLVMValueRef address) {
-  LLVMValueRef mask = LLVMBuildBitCast(
-      e->builder, lives, LLVMVectorType(e->types.i1, 1), "");
-  LLVMValueRef value =
-      lanes_masked_load(e, LLVMVectorType(a->element, 1), address,
-                        a->alignment, mask);
-  return LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0),
-                                 "");
-}
-
-// One element for each row, read if any thread of the row wants it; or else
-// that of another row, where one does for sure.
-static LLVMValueRef load_row_firsts(lanes_emitter *e, const lanes_access *a) {
-  const uint32_t width = LANES / a->shape.row;
-  LLVMValueRef lives[LANES], addresses[LANES];
-  for (uint32_t r = 0; r < width; r++) {
-    lives[r] = row_lives(e, a, r);
-  }
-  lanes_linear at;
-  lanes_linear_find(e->values, a->pointer, &at);
-  const bool is_safe = e->plan->steps[e->node].has_thread && !e->uncached &&
-                       lanes_is_sum_of_runs(e, &at, width);
-  if (is_safe) {
-    lanes_addresses_of_live_runs(e, &at, width, lives, addresses);
-  }
-  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
-  for (uint32_t r = 0; r < width; r++) {
-    LLVMValueRef value =
-        is_safe ? LLVMBuildLoad2(e->builder, a->element, addresses[r], "")
-                : load_if(e, a, lives[r], row_address(e, a, r));
-    if (is_safe) {
-      LLVMSetAlignment(value, a->alignment);
-    }
-    result = LLVMBuildInsertElement(e->builder, result, value,
-                                    mtlc_i32(e->context, r), "");
-  }
-  return result;
-}
-
-static void store_rows(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef *components) {
-  const uint32_t row = a->shape.row * a->count;
-  const uint32_t length = row_length(e, a);
-  LLVMValueRef mask = elements_mask(e, a);
-  LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
-  for (uint32_t r = 0; r < LANES * a->count / row; r++) {
-    int lanes[4 * LANES];
-    for (uint32_t i = 0; i < length; i++) {
-      lanes[i] = i < row ? (int)(r * row + i) : -1;
-    }
-    lanes_masked_store(e, lanes_shuffle(e, all, NULL, lanes, length),
-                       row_address(e, a, r), a->alignment,
-                       row_mask(e, a, mask, r, length));
-  }
-}
-
 // --- Any address -------------------------------------------------------------
 
 // Every lane's own address.
@@ -361,10 +206,10 @@ static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
     lanes_store_strided(e, a, stride, components);
   } else if (stride) {
     lanes_load_strided(e, a, stride, components);
-  } else if (is_by_rows(a) && store) {
-    store_rows(e, a, components);
-  } else if (is_by_rows(a)) {
-    load_rows(e, a, components);
+  } else if (lanes_is_by_rows(a) && store) {
+    lanes_store_rows(e, a, components);
+  } else if (lanes_is_by_rows(a)) {
+    lanes_load_rows(e, a, components);
   } else {
     access_singly(e, a, store, components);
   }
@@ -403,7 +248,7 @@ static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
 }
 
 static bool is_conditional(const lanes_access *a) {
-  return a->shape.conditional && (lanes_stride_elements(a) || is_by_rows(a));
+  return a->shape.conditional && (lanes_stride_elements(a) || lanes_is_by_rows(a));
 }
 
 typedef void access_way(lanes_emitter *e, const lanes_access *a, bool store,
@@ -460,7 +305,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   lanes_access runs = *a;
   LLVMValueRef firsts[LANES];
   if (!lanes_may_be_runs(e, a, &runs.shape) ||
-      !(lanes_stride_elements(&runs) || is_by_rows(&runs))) {
+      !(lanes_stride_elements(&runs) || lanes_is_by_rows(&runs))) {
     return false;
   }
   LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);
@@ -496,7 +341,7 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
   if (is_conditional(a)) {
     access_conditionally(e, a, store, components);
-  } else if (lanes_stride_elements(a) || is_by_rows(a) ||
+  } else if (lanes_stride_elements(a) || lanes_is_by_rows(a) ||
              !(access_as_runs(e, a, store, components) ||
                (!store && load_from_window(e, a, components)))) {
     access_shaped(e, a, store, components);
@@ -540,7 +385,7 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   if (lanes_stride_elements(a)) {
     return !a->shape.conditional && lanes_load_neighbours(e, a);
   }
-  return !is_by_rows(a) && !lanes_may_be_runs(e, a, &runs) &&
+  return !lanes_is_by_rows(a) && !lanes_may_be_runs(e, a, &runs) &&
          lanes_load_lane_rows(e, a);
 }
 
@@ -562,7 +407,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     return;
   }
   if (lanes_loads_by_rows(load, a.shape)) {
-    LLVMValueRef firsts = load_row_firsts(e, &a);
+    LLVMValueRef firsts = lanes_load_row_firsts(e, &a);
     if (a.element != a.type) {
       firsts = LLVMBuildTrunc(e->builder, firsts,
                               LLVMVectorType(a.type, LANES / a.shape.row), "");

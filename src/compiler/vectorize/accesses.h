@@ -70,6 +70,17 @@ void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, LLVMValueRef *live,
                                   LLVMValueRef *out_addresses);
 
+// row_accesses.c: says whether each row is one vector, of whole vectors of up to
+// 4 components.
+bool lanes_is_by_rows(const lanes_access *a);
+void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef *out_components);
+void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef *components);
+// Loads one element for each row (lanes_loads_by_rows), as a vector of as many
+// as there are rows.
+LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
+
 // runs.c: says whether lanes of an address of which nothing is known may well
 // turn out to be neighbours, and the shape that they would have then.
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,

@@ -238,6 +238,9 @@ LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
 LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
                                 uint32_t from);
 
+// slots.c: makes the slots of all values.
+void lanes_make_slots(lanes_emitter *e);
+
 // flow.c: sets the mask of the node being emitted, in a new block of it.
 void lanes_load_mask(lanes_emitter *e);
 
