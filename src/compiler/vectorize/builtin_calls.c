@@ -244,6 +244,39 @@ static uint32_t overloads_of(const char *name, LLVMTypeRef result,
   return 1;
 }
 
+// The result of a conversion that LLVM has no vectors for, or NULL.
+static LLVMValueRef as_integer(lanes_emitter *e, const char *name,
+                               LLVMValueRef value, LLVMTypeRef type) {
+  const bool is_signed = strcmp(name, "llvm.fptosi.sat") == 0;
+  return is_signed || strcmp(name, "llvm.fptoui.sat") == 0
+             ? lanes_to_integer(e, value, type, is_signed)
+             : NULL;
+}
+
+static bool rounds(const char *name) {
+  static const char *const names[] = {
+      "llvm.floor", "llvm.ceil",      "llvm.trunc",    "llvm.rint",
+      "llvm.round", "llvm.nearbyint", "llvm.roundeven"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(name, names[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// To a whole number; LLVM 19 rounds halves lane by lane, so as floats, which
+// hold what becomes of them.
+static LLVMValueRef rounded(lanes_emitter *e, const char *name,
+                            LLVMValueRef value) {
+  LLVMValueRef as_float = lanes_as_float(e, value);
+  LLVMTypeRef type = LLVMTypeOf(as_float);
+  LLVMValueRef result = lanes_intrinsic(e, name, &type, 1, &as_float, 1);
+  return as_float == value
+             ? result
+             : LLVMBuildFPTrunc(e->builder, result, LLVMTypeOf(value), "");
+}
+
 static void emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
   const uint32_t width = lanes_width(e, call);
   const uint32_t argument_count = LLVMGetNumArgOperands(call);
@@ -276,8 +309,13 @@ static void emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
     const uint32_t type_count = overloads_of(
         full, lanes_wide(part, width), LLVMTypeOf(arguments[0]),
         argument_count > 1 ? LLVMTypeOf(arguments[1]) : NULL, types);
-    LLVMValueRef value =
-        lanes_intrinsic(e, name, types, type_count, arguments, argument_count);
+    LLVMValueRef value = as_integer(e, name, arguments[0], types[0]);
+    if (!value && rounds(name)) {
+      value = rounded(e, name, arguments[0]);
+    } else if (!value) {
+      value = lanes_intrinsic(e, name, types, type_count, arguments,
+                              argument_count);
+    }
     if (!is_pair) {
       lanes_set_result(e, call, c, value);
       continue;

@@ -252,6 +252,13 @@ void lanes_emit_operation(lanes_emitter *e, LLVMValueRef instruction);
 LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
                                        LLVMValueRef instruction,
                                        uint32_t component);
+// conversions.c: returns a vector of floating point as one of integers, as
+// llvm.fptosi.sat and llvm.fptoui.sat do; NULL for types that it does not know.
+LLVMValueRef lanes_to_integer(lanes_emitter *e, LLVMValueRef value,
+                              LLVMTypeRef type, bool is_signed);
+// Returns a vector of half as one of float that LLVM does not take for one of
+// half again; anything else as it is.
+LLVMValueRef lanes_as_float(lanes_emitter *e, LLVMValueRef value);
 // accesses.c
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load);
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);

@@ -364,8 +364,11 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
     case LLVMFCmp:
       return LLVMBuildFCmp(
           e->builder, LLVMGetFCmpPredicate(i),
-          lanes_form(e, LLVMGetOperand(i, 0), component, width),
-          lanes_form(e, LLVMGetOperand(i, 1), component, width), "");
+          lanes_as_float(e, lanes_form(e, LLVMGetOperand(i, 0), component,
+                                       width)),
+          lanes_as_float(e, lanes_form(e, LLVMGetOperand(i, 1), component,
+                                       width)),
+          "");
     case LLVMSelect: return selected(e, i, component, width);
     case LLVMGetElementPtr: return address_of(e, i, width);
     case LLVMExtractElement: return element(e, i, width);
