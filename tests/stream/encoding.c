@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // encoding.c: dispatches in every form, their limits, copies and fills.
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stream/streams.h"
 
@@ -230,4 +232,47 @@ TEST(copies, past_an_end_are_errors_and_touch_nothing) {
               MTL_INVALID_ARGUMENT, "16 bytes");
   CHECK_OK(mtl_stream_copy(stream, from, 32, to, 16, 0, MTL_SYNC_NONE));
   CHECK_EQUAL(words_of(to)[3], 0);
+}
+
+// It takes up to 20 seconds.
+static void skip_unless_wanted(uint64_t bytes) {
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  (void)bytes;
+  test_skip("a sanitizer keeps notes of every byte");
+#else
+  const uint64_t free_bytes =
+      (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  if (!getenv("METTLE_TEST_LARGE") || free_bytes < bytes) {
+    test_skip("wants METTLE_TEST_LARGE=1 and %llu MiB of free memory",
+              (unsigned long long)(bytes >> 20));
+  }
+#endif
+}
+
+// pytorch 124335: from 4 GiB on a blit left other bytes than it copied.
+TEST(copies, are_exact_beyond_4_gib) {
+  const size_t gib = (size_t)1 << 30;
+  const size_t length = 4 * gib + 8192;
+  skip_unless_wanted(6 * gib);
+  mtl_stream *stream = new_stream();
+  mtl_buffer *from = new_words(stream, length / 4);
+  mtl_buffer *to = new_words(stream, length / 4);
+  const size_t marks[] = {0,           2 * gib - 4,   2 * gib,
+                          4 * gib - 4, 4 * gib + 400, length - 4};
+  enum { COUNT = sizeof marks / sizeof marks[0] };
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    words_of(from)[marks[i] / 4] = i + 1;
+  }
+  // All but the first word, one word further on.
+  const mtl_sync_mode wait = MTL_SYNC_COMMIT_AND_WAIT;
+  CHECK_OK(mtl_stream_copy(stream, from, 4, to, 0, length - 4, wait));
+  for (uint32_t i = 1; i < COUNT; ++i) {
+    CHECK_EQUAL(words_of(to)[marks[i] / 4 - 1], i + 1);
+    CHECK_EQUAL(words_of(to)[marks[i] / 4 - 2], marks[i] == 2 * gib ? 2 : 0);
+  }
+  CHECK_OK(mtl_stream_fill(stream, to, 4 * gib - 8, 16, 0xCD, wait));
+  CHECK_EQUAL(words_of(to)[gib - 3], 0);
+  CHECK_EQUAL(words_of(to)[gib], 0xCDCDCDCD);
+  CHECK_EQUAL(words_of(to)[gib + 1], 0xCDCDCDCD);
+  CHECK_EQUAL(words_of(to)[gib + 2], 0);
 }
