@@ -5,7 +5,9 @@
 #   make demo       installs what is missing (as root), builds, runs the
 #                   examples and leaves the picture under build/
 #   make test       the same, then every test; FILTER='suite:test ...' for some,
-#                   TEST_FLAGS=--again to run what fails once more, alone
+#                   TEST_FLAGS=--again to run what fails once more, alone;
+#                   with METTLE_TEST_LARGE=1, METTLE_CORPUS_FULL=1 what is too
+#                   large for every day, too
 #   make bench      the benchmarks: a table, and build/bench.json
 #   make sanitize   the tests under ASan + UBSan, and under TSan; as
 #                   METTLE_AOTI_FULL=1 make sanitize FILTER=aoti_stress
