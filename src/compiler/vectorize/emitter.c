@@ -258,6 +258,10 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
     slot->fresh = e->fresh;
   }
   if (!slot->current[component]) {
+    if (!slot->memory) {
+      lanes_refuse(e, "the value of line %u is read where it was not kept",
+                   LLVMGetDebugLocLine(instruction));
+    }
     LLVMValueRef memory = slot->memory ? slot->memory[component] : NULL;
     if (!memory) {
       // Read where no path has computed it: any value will do.

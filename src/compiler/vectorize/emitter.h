@@ -283,7 +283,7 @@ typedef struct lanes_place {
   uint64_t size_bytes;
 } lanes_place;
 
-// Returns false if an address is not of that form.
+// Returns false if a value is no address of that form.
 bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_place *out_place);
 LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,

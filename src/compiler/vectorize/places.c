@@ -55,9 +55,19 @@ static LLVMValueRef narrowed(lanes_emitter *e, LLVMValueRef index,
 
 bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_place *out_place) {
+  const lanes_shape shape = lanes_shape_of(e->values, address);
+  if (LLVMTypeOf(address) != e->types.pointer) {
+    return false;
+  }
+  if (lanes_width_of(shape) == 1 && !shape.conditional && shape.stride > 0) {
+    *out_place = (lanes_place){.base = lanes_scalar(e, address, 0),
+                               .index = lanes_steps(e->types.i32, 0, 1),
+                               .size_bytes = (uint64_t)shape.stride};
+    return true;
+  }
   unsigned position = 0;
   LLVMTypeRef type = NULL;
-  if (!LLVMIsAGetElementPtrInst(address) ||
+  if (!LLVMIsAGetElementPtrInst(address) || lanes_width_of(shape) == 1 ||
       lanes_offset_scale(e->values, address) != 1) {
     return false;
   }

@@ -24,7 +24,7 @@ static bool is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
   const uint32_t width = lanes_width(e, instruction);
   return (opcode == LLVMGetElementPtr && width > 1) ||
-         (opcode == LLVMZExt && width == LANES);
+         ((opcode == LLVMZExt || opcode == LLVMSExt) && width > 1);
 }
 
 // Where a use of value reads it: at the end of the edge's block for a phi.
