@@ -76,7 +76,7 @@ typedef struct mtl_model_desc {
 // Ownership  The model is yours. Its file stays open until it is released.
 // Threads    Any; any number of models at a time, in any order.
 // Errors     MTL_NOT_FOUND    no such file
-//            MTL_BAD_DATA     not a model; weights that are too short
+//            MTL_BAD_DATA     not a model; weights of another length
 //            MTL_UNSUPPORTED  it needs an operator that is not there: the text
 //                             names it
 //            MTL_COMPILE_FAILED  a kernel; the text has the diagnostics
@@ -99,6 +99,8 @@ MTL_API void mtl_model_release(mtl_model *model);
 // Threads    Any; runs of one model wait for a free instance of it.
 // Errors     MTL_INVALID_ARGUMENT  another number of inputs; an input that does
 //                                  not fit its buffer
+//            MTL_NOT_FOUND         its weights were not beside it and were not
+//                                  given since
 //            any other             of a kernel or an operator. What fails later
 //                                  comes from the stream's synchronisation
 MTL_API MTL_MUST_USE mtl_status mtl_model_run(mtl_model *model,

@@ -39,6 +39,7 @@ static void offer_functions(void) {
 }
 
 static mtl_status open_object(mtl_model *model, const char *path) {
+  AOTI_TRY(model_object_check(path));
   offer_functions();
   model->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (model->object) {
@@ -124,7 +125,16 @@ static char *default_weights(const char *path) {
   return weights;
 }
 
-static mtl_status map_file(const char *path, size_t wanted_bytes,
+static mtl_status check_size(const char *path, uint64_t size, uint64_t wanted) {
+  return size == wanted ? MTL_OK
+                        : mtl_fail(MTL_BAD_DATA,
+                                   "weights %s: %" PRIu64
+                                   " bytes; the model needs %" PRIu64,
+                                   path, size, wanted);
+}
+
+// wanted_bytes: NULL where the model does not tell.
+static mtl_status map_file(const char *path, const uint64_t *wanted_bytes,
                            uint8_t **out_bytes, size_t *out_size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat about = {0};
@@ -136,15 +146,12 @@ static mtl_status map_file(const char *path, size_t wanted_bytes,
     return mtl_fail(error == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
                     "weights %s: %s", path, strerror(error));
   }
-  if ((uint64_t)about.st_size < wanted_bytes) {
-    close(file);
-    return mtl_fail(MTL_BAD_DATA, "weights %s: %lld bytes; the model needs %zu",
-                    path, (long long)about.st_size, wanted_bytes);
-  }
   *out_size = (size_t)about.st_size;
-  if (*out_size == 0) {
+  const mtl_status status =
+      wanted_bytes ? check_size(path, *out_size, *wanted_bytes) : MTL_OK;
+  if (status != MTL_OK || *out_size == 0) {
     close(file);
-    return MTL_OK;
+    return status;
   }
   void *bytes = mmap(NULL, *out_size, PROT_READ, MAP_PRIVATE, file, 0);
   const int error = errno;
@@ -160,13 +167,17 @@ static mtl_status map_file(const char *path, size_t wanted_bytes,
 
 static mtl_status load_weights(mtl_model *model, const char *path) {
   uint64_t wanted_bytes = 0;
+  if (!model->call.load_blob) {
+    return mtl_fail(MTL_UNSUPPORTED, "the model takes no weights from a file");
+  }
   if (model->call.blob_bytes &&
       model->call.blob_bytes(model->container, &wanted_bytes) != 0) {
     return fail_call(model, path);
   }
   uint8_t *bytes = NULL;
   size_t size = 0;
-  AOTI_TRY(map_file(path, (size_t)wanted_bytes, &bytes, &size));
+  AOTI_TRY(map_file(path, model->call.blob_bytes ? &wanted_bytes : NULL, &bytes,
+                    &size));
   const int32_t error =
       bytes ? model->call.load_blob(model->container, bytes) : 0;
   if (bytes) {
@@ -175,18 +186,37 @@ static mtl_status load_weights(mtl_model *model, const char *path) {
   return error ? fail_call(model, path) : MTL_OK;
 }
 
+// Weights that are not in the object itself, where none were loaded.
+static bool lacks_weights(const mtl_model *model) {
+  const model_pair *entries = NULL;
+  size_t count = 0;
+  uint64_t bytes = 0;
+  const model_functions *call = &model->call;
+  if (!call->load_blob || !call->blob_bytes || !call->entries ||
+      call->blob_bytes(model->container, &bytes) != 0 || bytes == 0 ||
+      call->entries(model->container, &entries, &count, false) != 0) {
+    return false;
+  }
+  size_t i = 0;
+  while (i < count && entries[i].handle) {
+    ++i;
+  }
+  return i < count || count == 0;
+}
+
+// A model whose weights are not found is loaded all the same: they may be given
+// one by one.
 static mtl_status find_weights(mtl_model *model, const char *path,
                                const char *weights_path) {
   if (weights_path) {
-    if (!model->call.load_blob) {
-      return mtl_fail(MTL_UNSUPPORTED, "%s takes no weights", path);
-    }
     return load_weights(model, weights_path);
   }
   char *weights = default_weights(path);
   mtl_status status = MTL_OK;
   if (weights && access(weights, F_OK) == 0 && model->call.load_blob) {
     status = load_weights(model, weights);
+  } else {
+    model->lacks_weights = lacks_weights(model);
   }
   free(weights);
   return status;
@@ -444,6 +474,9 @@ mtl_status mtl_model_update_constants(mtl_model *model,
                                              !is_active, false) != 0) {
     status = fail_call(model, "mtl_model_update_constants");
   }
+  if (status == MTL_OK && is_active) {
+    model->lacks_weights = false;  // the model knows what else it needs
+  }
   for (size_t i = 0; i < count; ++i) {
     aoti_torch_delete_tensor_object(pairs[i].handle);
   }
@@ -456,7 +489,9 @@ mtl_status mtl_model_swap_constants(mtl_model *model) {
   if (!model->call.swap) {
     return mtl_fail(MTL_UNSUPPORTED, "the model's constants are fixed");
   }
-  return model->call.swap(model->container) == 0
-             ? MTL_OK
-             : fail_call(model, "mtl_model_swap_constants");
+  if (model->call.swap(model->container) != 0) {
+    return fail_call(model, "mtl_model_swap_constants");
+  }
+  model->lacks_weights = false;
+  return MTL_OK;
 }

@@ -52,7 +52,14 @@ struct mtl_model {
   size_t constant_count;
   kernel_source **kernels;  // [kernel_count] +1 each
   size_t kernel_count;
+  _Atomic bool lacks_weights;  // no constant has a value
 };
+
+// --- object_file.c -----------------------------------------------------------
+
+// Fails for what is no shared object, and for one that is cut short, which
+// would end the process when it is loaded.
+mtl_status model_object_check(const char *path);
 
 // --- model_kernels.c ---------------------------------------------------------
 

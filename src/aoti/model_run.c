@@ -78,6 +78,11 @@ static mtl_status check_call(const mtl_model *model, size_t input_count,
                     "mtl_model_run: %zu inputs; the model takes %zu",
                     input_count, model->input_count);
   }
+  if (model->lacks_weights) {
+    return mtl_fail(MTL_NOT_FOUND,
+                    "the model's weights are missing: MODEL_weights.blob is "
+                    "not beside MODEL.so, and none were given");
+  }
   // What failed before must not look like a failure of this run.
   return mtl_stream_error(stream);
 }
@@ -88,6 +93,24 @@ static void delete_all(AtenTensorHandle *tensors, size_t count) {
   }
 }
 
+// Generated code gives a result that comes twice as one handle, twice: each
+// place gets a handle of its own.
+static mtl_status separate_handles(mtl_model_result *result) {
+  for (size_t i = 1; i < result->count; ++i) {
+    size_t first = 0;
+    while (result->tensors[first] != result->tensors[i]) {
+      ++first;
+    }
+    if (first != i && result->tensors[i]) {
+      const AtenTensorHandle shared = result->tensors[i];
+      result->tensors[i] = NULL;
+      AOTI_TRY((mtl_status)aoti_torch_new_tensor_handle(shared,
+                                                        &result->tensors[i]));
+    }
+  }
+  return MTL_OK;
+}
+
 // Runs with handles, which the model takes.
 static mtl_status run_handles(mtl_model *model, AtenTensorHandle *inputs,
                               mtl_model_result *result, mtl_stream *stream) {
@@ -96,6 +119,7 @@ static mtl_status run_handles(mtl_model *model, AtenTensorHandle *inputs,
       model->call.run(model->container, inputs, model->input_count,
                       result->tensors, model->output_count, NULL, NULL);
   if (error == 0) {
+    AOTI_TRY(separate_handles(result));
     return mtl_stream_error(stream);
   }
   const char *text = NULL;
@@ -104,9 +128,13 @@ static mtl_status run_handles(mtl_model *model, AtenTensorHandle *inputs,
   }
   const mtl_status kept = mtl_stream_error(stream);
   const char *ours = mtl_last_error();
+  int length = text ? (int)strlen(text) : 0;
+  while (length > 0 && text[length - 1] == '\n') {
+    --length;
+  }
   return mtl_fail(kept == MTL_OK ? MTL_INVALID_ARGUMENT : kept,
-                  "the model's run failed: %s%s%s", ours, *ours ? ": " : "",
-                  text ? text : "");
+                  "the model's run failed: %s%s%.*s", ours, *ours ? ": " : "",
+                  length, text ? text : "");
 }
 
 static mtl_status run_on_current(mtl_model *model, mtl_stream *stream,

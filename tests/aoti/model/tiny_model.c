@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tiny_model.c: the least that passes for a model of AOTInductor's: what the
 // loader asks for, one constant that is only told of, and one kernel,
-// out[i] = BODY, a text; MORE is a statement at the end of a run.
+// out[i] = BODY, a text; MORE is a statement at the end of a run, and OUTPUTS
+// the number of results. With STRIDES, its input's are checked.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include "mettle/aoti.h"
+
+#ifndef OUTPUTS
+#define OUTPUTS 1
+#endif
 
 int32_t aoti_torch_mps_dream(void);  // an operator that is not there
 
@@ -38,7 +44,7 @@ MODEL(GetNumInputs)(void *c, size_t *n) {
 }
 MODEL(GetNumOutputs)(void *c, size_t *n) {
   (void)c;
-  *n = 1;
+  *n = OUTPUTS;
   return 0;
 }
 MODEL(GetNumConstants)(void *c, size_t *n) {
@@ -54,7 +60,7 @@ MODEL(GetInputName)(void *c, size_t i, const char **name) {
 MODEL(GetOutputName)(void *c, size_t i, const char **name) {
   (void)c;
   *name = "y";
-  return i != 0;
+  return i >= OUTPUTS;
 }
 MODEL(GetConstantName)(void *c, size_t i, const char **name) {
   (void)c;
@@ -76,6 +82,37 @@ MODEL(GetConstantDataSize)(void *c, size_t i, size_t *size) {
   *size = 128;
   return i != 0;
 }
+static char complaint[128];
+
+// As generated code does where it is asked to check inputs.
+// Source: torch/_inductor/codegen/cpp_wrapper_cpu.py
+static int check_strides(AtenTensorHandle in) {
+#ifdef STRIDES
+  static const int64_t wanted[] = {STRIDES};
+  int64_t *strides;
+  aoti_torch_get_strides(in, &strides);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
+    if (strides[i] != wanted[i]) {
+      snprintf(complaint, sizeof complaint,
+               "input_handles[0]: unmatched stride value at %zu, expected: "
+               "%lld, but got: %lld\n",
+               i, (long long)wanted[i], (long long)strides[i]);
+      fprintf(stderr, "Error: %s\n", complaint);
+      return 1;
+    }
+  }
+#else
+  (void)in;
+#endif
+  return 0;
+}
+
+__attribute__((visibility("default"))) int32_t
+AOTInductorGetLastError(const char **text) {
+  *text = complaint;
+  return 0;
+}
+
 MODEL(Run)(void *c, AtenTensorHandle *in, size_t in_count,
            AtenTensorHandle *out, size_t out_count, void *stream, void *proxy) {
   (void)c;
@@ -83,6 +120,7 @@ MODEL(Run)(void *c, AtenTensorHandle *in, size_t in_count,
   (void)out_count;
   (void)stream;
   (void)proxy;
+  if (check_strides(in[0])) return 1;
   int64_t *sizes, rank, count;
   int32_t dtype;
   AOTIMetalShaderLibraryHandle library = NULL;
