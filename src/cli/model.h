@@ -24,6 +24,20 @@ typedef struct model_options {
   bool json;
 } model_options;
 
+// What is known of the layout that a model takes an input in.
+typedef struct model_layout {
+  bool is_known[MTL_TENSOR_MAX_RANK];
+  int64_t strides[MTL_TENSOR_MAX_RANK];  // elements
+  mtl_buffer *buffer;                    // +1: the input's elements in it, NULL
+} model_layout;
+
+// Lays one of rows [count], contiguous tensors, out in inputs [count] as why, a
+// failed run's text, asks for. False if it asks for no layout, or for one that
+// the elements do not have: elements that share memory differ.
+bool model_layout_follow(const char *why, mtl_device *device,
+                         model_layout *layouts, const mtl_model_tensor *rows,
+                         mtl_model_tensor *inputs, size_t count);
+
 // Fails as a call on the model: CLI_NOT_COMPILED for kernels.
 bool model_fail(const model_options *options, mtl_status status,
                 cli_error *error);

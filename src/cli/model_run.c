@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/held_errors.h"
 #include "cli/json.h"
 #include "cli/model.h"
 #include "cli/npy.h"
@@ -17,7 +18,9 @@
 typedef struct model_state {
   mtl_stream *stream;          // borrowed
   mtl_buffer **buffers;        // [input_count]
-  mtl_model_tensor *inputs;    // [input_count]
+  mtl_model_tensor *rows;      // [input_count] as the files hold them
+  model_layout *layouts;       // [input_count]
+  mtl_model_tensor *inputs;    // [input_count] as the model takes them
   mtl_model_result *result;    // of the last run
   uint64_t *times_ns;          // [repeat]
   mtl_stream_statistics used;  // by the last run
@@ -126,8 +129,9 @@ static bool read_input(const model_options *options, size_t index,
       (status == MTL_OK || cli_fail_status(error, status, input->path)) &&
       choose_type(input, &array, error) &&
       read_data(input, file, &array, mtl_buffer_contents(*buffer), error) &&
-      describe(input, &array, *buffer, &state->inputs[index], error);
+      describe(input, &array, *buffer, &state->rows[index], error);
   fclose(file);
+  state->inputs[index] = state->rows[index];
   return ok;
 }
 
@@ -156,10 +160,48 @@ static mtl_status run_once(const model_options *options, mtl_model *model,
   return status;
 }
 
+// The first run finds out in which layouts the model takes its inputs. It
+// prints what it complains of, too: that is told here.
+static mtl_status run_first(const model_options *options, mtl_model *model,
+                            model_state *state) {
+  held_errors held;
+  held_errors_begin(&held);
+  mtl_status status = run_once(options, model, state, &state->times_ns[0]);
+  while (status != MTL_OK &&
+         model_layout_follow(mtl_last_error(), mtl_stream_device(state->stream),
+                             state->layouts, state->rows, state->inputs,
+                             options->input_count)) {
+    status = run_once(options, model, state, &state->times_ns[0]);
+  }
+  held_errors_end(&held, "Error: ");
+  return status;
+}
+
 static int compare_times(const void *left, const void *right) {
   const uint64_t a = *(const uint64_t *)left;
   const uint64_t b = *(const uint64_t *)right;
   return a < b ? -1 : a > b;
+}
+
+// Where the model tells of an input by its number, tells what was given.
+static bool fail_run(const model_options *options, const model_state *state,
+                     mtl_status status, cli_error *error) {
+  size_t i;
+  const char *why = mtl_last_error();
+  const char *number = strstr(why, "input_handles[");
+  if (!number || sscanf(number, "input_handles[%zu]", &i) != 1 ||
+      i >= options->input_count) {
+    return model_fail(options, status, error);
+  }
+  char shape[MTL_TENSOR_MAX_RANK * 24] = "";
+  for (uint32_t d = 0; d < state->rows[i].rank; ++d) {
+    const size_t length = strlen(shape);
+    snprintf(shape + length, sizeof shape - length, "%s%" PRId64,
+             d == 0 ? "" : ", ", state->rows[i].sizes[d]);
+  }
+  return cli_fail(error, CLI_FAILED, "%s: %s; input %zu, %s, is %s (%s)",
+                  options->path, why, i, options->inputs[i].path,
+                  mtl_scalar_type_name(state->rows[i].type), shape);
 }
 
 static bool run_all(const model_options *options, mtl_model *model,
@@ -168,9 +210,10 @@ static bool run_all(const model_options *options, mtl_model *model,
     mtl_model_result_release(state->result);
     state->result = NULL;
     const mtl_status status =
-        run_once(options, model, state, &state->times_ns[i]);
+        i == 0 ? run_first(options, model, state)
+               : run_once(options, model, state, &state->times_ns[i]);
     if (status != MTL_OK) {
-      return model_fail(options, status, error);
+      return fail_run(options, state, status, error);
     }
   }
   qsort(state->times_ns, options->repeat, sizeof *state->times_ns,
@@ -315,17 +358,25 @@ bool model_run(const model_options *options, mtl_model *model,
   const size_t count = options->input_count + 1;
   model_state state = {
       .buffers = calloc(count, sizeof(mtl_buffer *)),
+      .rows = calloc(count, sizeof(mtl_model_tensor)),
+      .layouts = calloc(count, sizeof(model_layout)),
       .inputs = calloc(count, sizeof(mtl_model_tensor)),
       .times_ns = calloc(options->repeat, sizeof(uint64_t)),
   };
-  const bool ok = state.buffers && state.inputs && state.times_ns
+  const bool ok = state.buffers && state.rows && state.layouts &&
+                          state.inputs && state.times_ns
                       ? run_with_state(options, model, &state, error)
                       : cli_fail(error, CLI_FAILED, "out of memory");
   mtl_model_result_release(state.result);
   for (size_t i = 0; state.buffers && i < options->input_count; ++i) {
     mtl_buffer_release(state.buffers[i]);
   }
+  for (size_t i = 0; state.layouts && i < options->input_count; ++i) {
+    mtl_buffer_release(state.layouts[i].buffer);
+  }
   free(state.buffers);
+  free(state.rows);
+  free(state.layouts);
   free(state.inputs);
   free(state.times_ns);
   return ok;

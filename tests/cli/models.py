@@ -13,10 +13,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
 
-def build_model(tool, name="model.so", body="in[i] * 2", more="(void)0"):
+def build_model(tool, name="model.so", body="in[i] * 2", more="(void)0",
+                outputs=1, strides=None):
     subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT}/include",
                     f'-DBODY="{body}"', f"-DMORE={more}", "-include",
-                    "stdlib.h",
+                    "stdlib.h", f"-DOUTPUTS={outputs}",
+                    *([f"-DSTRIDES={strides}"] if strides else []),
                     f"{ROOT}/tests/aoti/model/tiny_model.c",
                     "-o", tool.file(name)], check=True)
     return name
@@ -44,6 +46,48 @@ def a_model_s_input_in_fortran_order_is_turned(tool):
     tool.save("x.npy", np.asfortranarray(x))
     tool.done("model", "run", model, "--input", "x.npy", "--output-dir", "out")
     assert tool.load("out/0.npy").tolist() == (2 * x).tolist()
+
+
+@case
+def a_model_gives_one_result_twice(tool):
+    # As generated code does for one tensor at two places: one handle.
+    model = build_model(tool, more="out[1] = out[0]", outputs=2)
+    tool.save("x.npy", np.ones(3, np.float32))
+    tool.done("model", "run", model, "--input", "x.npy", "--output-dir", "out",
+              "--repeat", 3, "--json")
+    assert tool.load("out/0.npy").tolist() == [2, 2, 2]
+    assert tool.load("out/1.npy").tolist() == [2, 2, 2]
+
+
+@case
+def a_model_s_file_is_checked(tool):
+    model = build_model(tool)
+    with open(tool.file(model), "rb") as file:
+        whole = file.read()
+    for size in (3, 40, 100, len(whole) // 2):
+        with open(tool.file("cut.so"), "wb") as file:
+            file.write(whole[:size])
+        why = "is no shared object" if size < 4 else "is cut short"
+        tool.fails(1, ["cut.so", why], "model", "info", "cut.so")
+    tool.write("net.pt2", "PK\x03\x04 and more")
+    tool.fails(1, ["net.pt2 is an archive", "unpack it"], "model", "info",
+               "net.pt2")
+
+
+@case
+def a_model_s_input_is_laid_out_as_the_model_takes_it(tool):
+    # Generated code's complaints: torch's check of inputs' strides.
+    model = build_model(tool, body="in[i] * 10", strides="1, 2")
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    tool.save("x.npy", x)
+    tool.done("model", "run", model, "--input", "x.npy", "--output-dir", "out")
+    # The kernel runs over memory: rows of the result are columns of x.
+    assert tool.load("out/0.npy").flatten().tolist() == [0, 30, 10, 40, 20, 50]
+    # One row in memory for all: only if all rows are alike.
+    model = build_model(tool, strides="0, 1")
+    tool.fails(1, ["unmatched stride value at 0, expected: 0", "input 0, x.npy, "
+                   "is f32 (2, 3)"], "model", "run", model, "--input", "x.npy",
+               "--output-dir", "out")
 
 
 @case
