@@ -97,6 +97,7 @@ static const char *wanted_class(mtl_data_type type) {
     case MTL_TYPE_SHORT: return "signed integers";
     case MTL_TYPE_UINT:
     case MTL_TYPE_USHORT: return "unsigned integers";
+    case MTL_TYPE_ULONG: return "two words that make one number";
     default: return "numbers with a fraction";
   }
 }
@@ -108,6 +109,8 @@ static bool has_wanted_class(const mtl_texture *texture, mtl_data_type type) {
     case MTL_TYPE_SHORT: return own == MTLI_CLASS_SINT;
     case MTL_TYPE_UINT:
     case MTL_TYPE_USHORT: return own == MTLI_CLASS_UINT;
+    case MTL_TYPE_ULONG:
+      return texture->desc.pixel_format == MTL_FORMAT_RG32_UINT;
     default: return own != MTLI_CLASS_SINT && own != MTLI_CLASS_UINT;
   }
 }

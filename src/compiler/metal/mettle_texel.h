@@ -433,6 +433,16 @@ METTLE_INLINE plain<texel_component<T>, 4> to_texel(metal::vec<T, 4> v) {
   return plain<C, 4>{(C)v[0], (C)v[1], (C)v[2], (C)v[3]};
 }
 
+// A texel of two words as one number.
+template <>
+METTLE_INLINE metal::vec<ulong, 4> to_color<ulong>(plain<uint, 4> v) {
+  return metal::vec<ulong, 4>(v[0] | (ulong)v[1] << 32, 0, 0, 1);
+}
+template <>
+METTLE_INLINE plain<uint, 4> to_texel<ulong>(metal::vec<ulong, 4> v) {
+  return plain<uint, 4>{(uint)v[0], (uint)(v[0] >> 32), 0, 1};
+}
+
 }  // namespace __mettle
 
 #pragma float_control(pop)
