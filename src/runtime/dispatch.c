@@ -137,6 +137,15 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
   return true;
 }
 
+// What an argument that the constants leave out is to a kernel: unoptimised
+// code copies handles before it asks whether they are there.
+static void *left_out(const mtl_argument *argument) {
+  static const uint64_t no_handles[MTL_MAX_TEXTURE_ARGUMENTS];
+  const bool is_memory = argument->kind == MTL_ARGUMENT_BUFFER ||
+                         argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY;
+  return is_memory ? NULL : (void *)(uintptr_t)no_handles;
+}
+
 // Fills in the arguments and the threadgroup memory.
 static bool resolve_arguments(mtl_compute_encoder *encoder,
                               mtli_dispatch *dispatch) {
@@ -147,7 +156,11 @@ static bool resolve_arguments(mtl_compute_encoder *encoder,
     const mtli_parameter *parameter = &kernel->parameters[slot];
     const mtl_argument *argument = &parameter->argument;
     void **value = &dispatch->arguments[slot];
-    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active) {
+    if (parameter->builtin != MTLI_BUILTIN_NONE) {
+      continue;
+    }
+    if (!argument->is_active) {
+      *value = left_out(argument);
       continue;
     }
     if (argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY) {
