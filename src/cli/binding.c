@@ -17,6 +17,8 @@ static const struct {
                                          MTL_MAX_BUFFER_ARGUMENTS},
     [MTL_ARGUMENT_TEXTURE] = {"tex", "texture", MTL_MAX_TEXTURE_ARGUMENTS},
     [MTL_ARGUMENT_SAMPLER] = {"sampler", "sampler", MTL_MAX_SAMPLER_ARGUMENTS},
+    [MTL_ARGUMENT_FUNCTION_TABLE] = {"table", "function table",
+                                     MTL_MAX_BUFFER_ARGUMENTS},
 };
 
 mtl_argument_kind binding_table(const kernel_binding *binding) {
@@ -24,6 +26,7 @@ mtl_argument_kind binding_table(const kernel_binding *binding) {
     case BINDING_THREADGROUP: return MTL_ARGUMENT_THREADGROUP_MEMORY;
     case BINDING_TEXTURE: return MTL_ARGUMENT_TEXTURE;
     case BINDING_SAMPLER: return MTL_ARGUMENT_SAMPLER;
+    case BINDING_TABLE: return MTL_ARGUMENT_FUNCTION_TABLE;
     default: return MTL_ARGUMENT_BUFFER;
   }
 }
@@ -38,7 +41,7 @@ const char *binding_table_prefix(mtl_argument_kind table) {
 
 // The table that a word's letters name; *out_digits is what follows them.
 static mtl_argument_kind table_of(const char *word, const char **out_digits) {
-  for (int i = MTL_ARGUMENT_SAMPLER; i > MTL_ARGUMENT_BUFFER; --i) {
+  for (int i = MTL_ARGUMENT_FUNCTION_TABLE; i > MTL_ARGUMENT_BUFFER; --i) {
     const size_t length = strlen(tables[i].prefix);
     if (strncmp(word, tables[i].prefix, length) == 0) {
       *out_digits = word + length;
@@ -212,6 +215,13 @@ static bool parse_threadgroup(const char *word, kernel_binding *binding,
          cli_fail(error, CLI_USAGE, "'%s' is no count of bytes", word);
 }
 
+static bool parse_table(const char *word, kernel_binding *binding,
+                        cli_error *error) {
+  binding->functions = strdup(word);
+  return binding->functions != NULL ||
+         cli_fail(error, CLI_FAILED, "out of memory");
+}
+
 static bool parse_source(const char *word, kernel_binding *binding,
                          cli_error *error) {
   if (word[0] == '@') {
@@ -249,6 +259,9 @@ static bool parse_rest(const char *rest, mtl_argument_kind table,
     case MTL_ARGUMENT_SAMPLER:
       binding->kind = BINDING_SAMPLER;
       return sampler_binding_parse(rest, binding, error);
+    case MTL_ARGUMENT_FUNCTION_TABLE:
+      binding->kind = BINDING_TABLE;
+      return parse_table(rest, binding, error);
     default: return parse_source(rest, binding, error);
   }
 }
@@ -273,6 +286,7 @@ bool binding_parse(const char *word, kernel_binding *out_binding,
 void binding_clear(kernel_binding *binding) {
   free(binding->values);
   free(binding->path);
+  free(binding->functions);
   memset(binding, 0, sizeof *binding);
 }
 

@@ -13,6 +13,7 @@ typedef enum binding_kind {
   BINDING_THREADGROUP,  // tgINDEX=BYTES
   BINDING_TEXTURE,      // texINDEX=@file.npy[:FORMAT], =FORMAT:X[,Y[,Z]]
   BINDING_SAMPLER,      // samplerINDEX=WORD[,WORD...]
+  BINDING_TABLE,        // tableINDEX=[FUNCTION][,[FUNCTION]...]
 } binding_kind;
 
 typedef enum binding_fill {
@@ -36,12 +37,14 @@ typedef struct kernel_binding {
   mtl_pixel_format format;  // of a TEXTURE; 0 if its file's type says it
   uint32_t size[3];         // texels of a TEXTURE without a file
   mtl_sampler_desc sampler;
+  char *functions;  // of a TABLE: names between commas; malloc'ed
 } kernel_binding;
 
 // The table of arguments that a binding is for, and how errors call it.
 mtl_argument_kind binding_table(const kernel_binding *binding);
 const char *binding_table_name(mtl_argument_kind table);
-// What stands before an index of that table: "", "tg", "tex" or "sampler".
+// What stands before an index of that table: "", "tg", "tex", "sampler" or
+// "table".
 const char *binding_table_prefix(mtl_argument_kind table);
 
 // Tells a word like "3=...", "tg0=..." or "tex1=..." from other positional

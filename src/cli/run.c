@@ -14,14 +14,18 @@
 static bool open_pipeline(const run_options *options, run_state *state,
                           cli_error *error) {
   if (!program_find_function(&state->program, &options->program,
-                             options->kernel, false, &state->function, error)) {
+                             options->kernel, false, &state->function, error) ||
+      !run_link_functions(options, state, error)) {
     return false;
   }
   // Zeros unless --group is given.
   const mtl_pipeline_desc desc = {
       .debug = options->program.compile.debug,
       .group_threads = {options->group[0], options->group[1],
-                        options->group[2]}};
+                        options->group[2]},
+      .linked_functions = {.functions = state->linked,
+                           .function_count = state->linked_count},
+      .max_call_stack_depth = options->call_depth};
   if (!program_make_pipeline(state->function, &desc, &state->pipeline, error)) {
     return false;
   }
@@ -73,6 +77,10 @@ static void bind_one(mtl_compute_encoder *encoder, const run_state *state,
     case BINDING_SAMPLER:
       mtl_compute_encoder_set_sampler(encoder, state->samplers[number],
                                       binding->index);
+      return;
+    case BINDING_TABLE:
+      mtl_compute_encoder_set_function_table(encoder, state->tables[number],
+                                             binding->index);
       return;
     default: break;
   }
@@ -198,7 +206,8 @@ static bool run_with_options(run_options *options, run_state *state,
       !open_pipeline(options, state, error) ||
       !run_check_bindings(options, state, error) ||
       !run_make_buffers(options, state, error) ||
-      !run_make_textures(options, state, error)) {
+      !run_make_textures(options, state, error) ||
+      !run_make_tables(options, state, error)) {
     return false;
   }
   choose_group(options, state, state->result.group);
@@ -215,6 +224,7 @@ static bool run_with_options(run_options *options, run_state *state,
 }
 
 static void clear_state(run_state *state, size_t binding_count) {
+  run_release_tables(state, binding_count);
   run_release_textures(state, binding_count);
   run_release_buffers(state, binding_count);
   free(state->result.times_ns);
@@ -261,6 +271,8 @@ static const char run_help[] =
     "  --log                  print what the kernel says by os_log to "
     "standard\n"
     "                         error, a message a line with its level\n"
+    "  --call-depth N         how deep calls through function tables nest, 1 if\n"
+    "                         not given, at most 8\n"
     "  --debug                tier T0: one thread at a time, unoptimised, "
     "with\n"
     "                         debug information; an access past the end of a\n"
@@ -298,6 +310,9 @@ static const char run_help[] =
     "                         clamp_to_border, repeat or mirrored_repeat; "
     "pixel\n"
     "                         or normalized\n"
+    "  tableINDEX=[FUNCTION][,[FUNCTION]...]\n"
+    "                         a visible_function_table of FILE's functions; an\n"
+    "                         entry without a name is empty\n"
     "TYPE is one of " VALUE_TYPE_NAMES
     "\n"
     "\n"

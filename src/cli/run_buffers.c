@@ -13,7 +13,8 @@ const mtl_argument *run_find_argument(const run_state *state,
   for (size_t i = 0; i < state->argument_count; ++i) {
     const mtl_argument *argument = &state->arguments[i];
     const bool is_array = argument->kind == MTL_ARGUMENT_TEXTURE ||
-                          argument->kind == MTL_ARGUMENT_SAMPLER;
+                          argument->kind == MTL_ARGUMENT_SAMPLER ||
+                          argument->kind == MTL_ARGUMENT_FUNCTION_TABLE;
     const uint32_t count = is_array ? argument->array_length : 1;
     if (argument->kind == binding_table(binding) &&
         binding->index >= argument->index &&
@@ -49,10 +50,10 @@ static bool check_argument(const run_options *options,
           "argument '%s' of %s is not bound: sampler%u=... is missing",
           argument->name, options->kernel, argument->index);
     default:
-      return cli_fail(error, CLI_FAILED,
-                      "argument '%s' of %s is a function table, which the "
-                      "command line cannot bind",
-                      argument->name, options->kernel);
+      return cli_fail(
+          error, CLI_USAGE,
+          "argument '%s' of %s is not bound: table%u=FUNCTION,... is missing",
+          argument->name, options->kernel, argument->index);
   }
 }
 
@@ -170,7 +171,8 @@ static bool make_buffer(const run_options *options, const run_state *state,
   switch (binding->kind) {
     case BINDING_THREADGROUP:
     case BINDING_TEXTURE:
-    case BINDING_SAMPLER: return true;
+    case BINDING_SAMPLER:
+    case BINDING_TABLE: return true;
     case BINDING_FILE:
       return make_from_file(options, state, binding, label, out_buffer, error);
     case BINDING_FILL:

@@ -20,6 +20,10 @@ typedef struct run_state {
   unsigned char **texels;
   mtl_sampler **samplers;
   bool has_textures;  // the three are there
+  // And for function tables, of functions linked [linked_count]:
+  mtl_function_table **tables;
+  mtl_function **linked;
+  size_t linked_count;
   // What a buffer that the kernel writes held at first; NULL if only one run
   // uses it:
   void **first_contents;
@@ -54,5 +58,13 @@ mtl_status run_restore_textures(const run_options *options,
                                 const run_state *state);
 mtl_status run_collect_texels(const run_options *options, run_state *state);
 void run_release_textures(run_state *state, size_t binding_count);
+
+// run_tables.c: finds the functions of all tables, for the pipeline to be
+// linked with; and makes the tables, once it is there.
+bool run_link_functions(const run_options *options, run_state *state,
+                        cli_error *error);
+bool run_make_tables(const run_options *options, run_state *state,
+                     cli_error *error);
+void run_release_tables(run_state *state, size_t binding_count);
 
 #endif

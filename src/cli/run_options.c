@@ -11,6 +11,7 @@ enum {
   OPTION_SAVE,
   OPTION_PRINT,
   OPTION_REPEAT,
+  OPTION_CALL_DEPTH,
   OPTION_JSON,
   OPTION_LOG,
 };
@@ -22,6 +23,7 @@ static const option_spec run_option_specs[] = {
     {"--save", OPTION_SAVE, true},
     {"--print", OPTION_PRINT, true},
     {"--repeat", OPTION_REPEAT, true},
+    {"--call-depth", OPTION_CALL_DEPTH, true},
     {"--json", OPTION_JSON, false},
     {"--log", OPTION_LOG, false},
     {NULL, 0, false},
@@ -96,6 +98,17 @@ static bool take_print(run_options *options, const char *value,
   return true;
 }
 
+static bool take_call_depth(run_options *options, const char *value,
+                            cli_error *error) {
+  uint64_t number;
+  if (!value_parse_count(value, strlen(value), 8, &number) || number == 0) {
+    return cli_fail(error, CLI_USAGE,
+                    "--call-depth %s: a number from 1 to 8 is needed", value);
+  }
+  options->call_depth = (uint32_t)number;
+  return true;
+}
+
 static bool take_repeat(run_options *options, const char *value,
                         cli_error *error) {
   uint64_t number;
@@ -157,6 +170,7 @@ static bool take_argument(run_options *options, int id, const char *value,
     case OPTION_SAVE: return take_save(options, value, error);
     case OPTION_PRINT: return take_print(options, value, error);
     case OPTION_REPEAT: return take_repeat(options, value, error);
+    case OPTION_CALL_DEPTH: return take_call_depth(options, value, error);
     case OPTION_JSON: options->json = true; return true;
     case OPTION_LOG: options->log = true; return true;
     default: return program_options_take(&options->program, id, value, error);
