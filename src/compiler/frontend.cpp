@@ -185,6 +185,8 @@ std::string optionsText(const mtl_compile_options &Options) {
       "#define __METAL__ 1\n#define __METAL_MACOS__ 1\n"
       "#define __METAL_VERSION__ " +
       std::to_string(Version) + "\n";
+  // metal_config has those that do not depend on the version.
+  if (Version >= MTL_LANGUAGE_3_1) Text += "#define __HAVE_BFLOAT__ 1\n";
   for (size_t I = 0; I < Options.macro_count; ++I) {
     const mtl_macro &Macro = Options.macros[I];
     std::string Line =
