@@ -18,6 +18,8 @@ enum {
   SUMS_OFFSET = 64,
   SECOND_SUMS_OFFSET = 18496,
   WINDOW_WORDS = 4096,
+  PAGE_BYTES = 4096,  // a window grows by
+  TURN_LANES = 8,
 };
 
 static bool is_addition(LLVMValueRef i) {
@@ -356,44 +358,159 @@ static window_words words_by_address(lanes_emitter *e, LLVMValueRef address,
                               bytes, "")};
 }
 
-static window_words find_words(lanes_emitter *e, LLVMValueRef address,
-                               LLVMValueRef window) {
-  lanes_place place;
-  const bool has_place = lanes_place_find(e, address, &place);
-  const bool is_simple = has_place && place.size_bytes >= 4 &&
-                         (place.size_bytes & (place.size_bytes - 1)) == 0;
-  return is_simple ? words_by_index(e, &place, window)
+static window_words find_words(lanes_emitter *e, const lanes_place *place,
+                               LLVMValueRef address, LLVMValueRef window) {
+  const bool is_simple = place && place->size_bytes >= 4 &&
+                         (place->size_bytes & (place->size_bytes - 1)) == 0;
+  return is_simple ? words_by_index(e, place, window)
                    : words_by_address(e, address, window);
 }
 
-// Every lane adds to its word's sum, every other lane to the second.
-static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
-                    LLVMValueRef numbers) {
-  LLVMValueRef operand = LLVMGetOperand(atomic, 1);
+// Every lane adds to its element's sum, every other lane to the second.
+static void add_one(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef sums,
+                    uint64_t size_bytes, LLVMValueRef number,
+                    LLVMValueRef value) {
   const LLVMOpcode opcode =
       LLVMGetAtomicRMWBinOp(atomic) == LLVMAtomicRMWBinOpAdd ? LLVMAdd
                                                              : LLVMSub;
+  LLVMValueRef wide = LLVMBuildZExt(e->builder, number, e->types.i64, "");
+  LLVMTypeRef element = LLVMArrayType2(e->types.i8, size_bytes);
+  LLVMValueRef at = LLVMBuildGEP2(e->builder, element, sums, &wide, 1, "");
+  LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->types.i32, at, "");
+  LLVMBuildStore(e->builder,
+                 LLVMBuildBinOp(e->builder, opcode, sum, value, ""), at);
+}
+
+static LLVMValueRef sums_of_lane(lanes_emitter *e, LLVMValueRef window,
+                                 uint32_t lane) {
+  return lanes_address_at(e, window,
+                          lane % 2 ? SECOND_SUMS_OFFSET : SUMS_OFFSET);
+}
+
+static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
+                    LLVMValueRef numbers) {
   LLVMValueRef values[LANES];
   LLVMValueRef places[LANES];
   lanes_take_all(e, numbers, places);
-  lanes_take_operand(e, operand, values);
+  lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    LLVMValueRef number =
-        LLVMBuildZExt(e->builder, places[lane], e->types.i64, "");
-    LLVMValueRef sums = lanes_address_at(
-        e, window, lane % 2 ? SECOND_SUMS_OFFSET : SUMS_OFFSET);
-    LLVMValueRef at =
-        LLVMBuildGEP2(e->builder, e->types.i32, sums, &number, 1, "");
-    LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->types.i32, at, "");
-    LLVMBuildStore(e->builder,
-                   LLVMBuildBinOp(e->builder, opcode, sum, values[lane], ""),
-                   at);
+    add_one(e, atomic, sums_of_lane(e, window, lane), 4, places[lane],
+            values[lane]);
   }
 }
 
+// How many bytes the elements take that an index of so few bits may be of. 0:
+// more than a page, all of which need not come into the window.
+static uint64_t reach_of(const lanes_emitter *e, const lanes_place *place) {
+  if (!place || !place->source) {
+    return 0;
+  }
+  const uint8_t bits = lanes_shape_of(e->values, place->source).bits;
+  const uint64_t last = bits < 32 ? (UINT64_C(1) << bits) - 1 : UINT32_MAX;
+  const uint64_t reach = last * place->size_bytes + 4;
+  return place->size_bytes % 4 == 0 && reach <= PAGE_BYTES ? reach : 0;
+}
+
+// Whether all elements that may be meant lie in the window, one behind the
+// other, and all lanes are there: nothing is then to be asked of any of them.
+static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
+                                    LLVMValueRef base, LLVMValueRef start,
+                                    uint64_t reach) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef sides[] = {window_word(e, window, 2),
+                          mtlc_i64(e->context, reach - 1)};
+  LLVMValueRef room =
+      lanes_intrinsic(e, "llvm.usub.sat", &e->types.i64, 1, sides, 2);
+  LLVMValueRef offset = LLVMBuildSub(b, base, window_word(e, window, 1), "");
+  LLVMValueRef is_inside = LLVMBuildICmp(b, LLVMIntULT, offset, room, "");
+  LLVMValueRef is_whole =
+      LLVMBuildICmp(b, LLVMIntULE, start,
+                    mtlc_i64(e->context, WINDOW_WORDS * 4 - reach), "");
+  LLVMValueRef is_full =
+      LLVMBuildICmp(b, LLVMIntEQ, lanes_bits(e, e->mask),
+                    LLVMConstAllOnes(e->types.i32), "");
+  return LLVMBuildAnd(b, is_full, LLVMBuildAnd(b, is_inside, is_whole, ""), "");
+}
+
+// A few lanes a turn if the indices are in memory: the code has to be small to
+// go into the loop over simdgroups.
+static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
+                         const lanes_place *place, LLVMValueRef sums) {
+  LLVMBuilderRef b = e->builder;
+  lanes_indices indices;
+  LLVMValueRef values[LANES];
+  lanes_indices_begin(e, place, atomic, &indices);
+  lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
+  const bool is_same =
+      lanes_is_uniform(lanes_shape_of(e->values, LLVMGetOperand(atomic, 1)));
+  const uint32_t lanes = indices.are_in_memory && is_same ? TURN_LANES : LANES;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef turn = lanes_block(e, "turn.counted");
+  LLVMBasicBlockRef done = lanes_block(e, "turned.counted");
+  LLVMBuildBr(b, turn);
+  LLVMPositionBuilderAtEnd(b, turn);
+  LLVMValueRef first = LLVMBuildPhi(b, e->types.i64, "");
+  for (uint32_t lane = 0; lane < lanes; lane++) {
+    add_one(e, atomic, sums_of_lane(e, sums, lane), place->size_bytes,
+            lanes_indices_at(e, &indices, first, lane), values[lane]);
+  }
+  LLVMValueRef next = LLVMBuildAdd(b, first, mtlc_i64(e->context, lanes), "");
+  LLVMValueRef from[] = {mtlc_i64(e->context, 0), next};
+  LLVMBasicBlockRef blocks[] = {before, turn};
+  LLVMAddIncoming(first, from, blocks, 2);
+  LLVMBuildCondBr(
+      b, LLVMBuildICmp(b, LLVMIntULT, next, mtlc_i64(e->context, LANES), ""),
+      turn, done);
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
+// What is added to elements of a page or less, and where not all of them are in
+// the window.
+static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
+                             const lanes_place *place, LLVMValueRef window,
+                             uint64_t reach, LLVMBasicBlockRef done) {
+  LLVMBuilderRef b = e->builder;
+  LLVMBasicBlockRef near = lanes_block(e, "near.counted");
+  LLVMBasicBlockRef far = lanes_block(e, "far.counted");
+  LLVMValueRef base = LLVMBuildPtrToInt(b, place->base, e->types.i64, "");
+  LLVMValueRef start = LLVMBuildAnd(
+      b, base, mtlc_i64(e->context, (WINDOW_WORDS - 1) * 4), "");
+  LLVMBuildCondBr(b, is_within_reach(e, window, base, start, reach), near, far);
+  LLVMPositionBuilderAtEnd(b, near);
+  add_in_turns(e, atomic, place,
+               LLVMBuildGEP2(b, e->types.i8, window, &start, 1, ""));
+  LLVMBuildBr(b, done);
+  LLVMPositionBuilderAtEnd(b, far);
+}
+
+// Asks of each lane whether its element is in the window.
+static void add_by_lane(lanes_emitter *e, LLVMValueRef atomic) {
+  e->is_counting = true;
+  lanes_emit_serially(e, atomic);
+  e->is_counting = false;
+}
+
+static void add_anywhere(lanes_emitter *e, LLVMValueRef atomic,
+                         const lanes_place *place, LLVMValueRef window,
+                         LLVMBasicBlockRef done) {
+  LLVMBasicBlockRef all = lanes_block(e, "all.counted");
+  LLVMBasicBlockRef some = lanes_block(e, "some.counted");
+  const window_words words =
+      find_words(e, place, LLVMGetOperand(atomic, 0), window);
+  LLVMValueRef both = LLVMBuildAnd(e->builder, words.inside, e->mask, "");
+  LLVMBuildCondBr(e->builder,
+                  LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, both),
+                                LLVMConstAllOnes(e->types.i32), ""),
+                  all, some);
+  LLVMPositionBuilderAtEnd(e->builder, all);
+  add_all(e, atomic, window, words.numbers);
+  LLVMBuildBr(e->builder, done);
+  LLVMPositionBuilderAtEnd(e->builder, some);
+}
+
 bool lanes_is_counted(const lanes_emitter *e, LLVMValueRef atomic) {
-  return e->counting.is_on && is_addition(atomic) &&
-         !is_own(e, LLVMGetOperand(atomic, 0));
+  return e->counting.is_on && LLVMIsAAtomicRMWInst(atomic) &&
+         is_addition(atomic) && !is_own(e, LLVMGetOperand(atomic, 0));
 }
 
 bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
@@ -401,8 +518,6 @@ bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
     return false;
   }
   LLVMBasicBlockRef counted = lanes_block(e, "counted");
-  LLVMBasicBlockRef all = lanes_block(e, "all.counted");
-  LLVMBasicBlockRef some = lanes_block(e, "some.counted");
   LLVMBasicBlockRef direct = lanes_block(e, "direct");
   LLVMBasicBlockRef after = lanes_block(e, "after");
   LLVMValueRef window = window_of(e, atomic);
@@ -413,19 +528,16 @@ bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, counted);
   call(e, "mettle.counters.note", e->types.nothing, &window, 1);
-  const window_words words = find_words(e, LLVMGetOperand(atomic, 0), window);
-  LLVMValueRef both = LLVMBuildAnd(e->builder, words.inside, e->mask, "");
-  LLVMBuildCondBr(e->builder,
-                  LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, both),
-                                LLVMConstAllOnes(e->types.i32), ""),
-                  all, some);
-  LLVMPositionBuilderAtEnd(e->builder, all);
-  add_all(e, atomic, window, words.numbers);
-  LLVMBuildBr(e->builder, after);
-  LLVMPositionBuilderAtEnd(e->builder, some);
-  e->is_counting = true;
-  lanes_emit_serially(e, atomic);
-  e->is_counting = false;
+  lanes_place found;
+  const lanes_place *place =
+      lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
+  const uint64_t reach = reach_of(e, place);
+  if (reach) {
+    add_within_reach(e, atomic, place, window, reach, after);
+  } else {
+    add_anywhere(e, atomic, place, window, after);
+  }
+  add_by_lane(e, atomic);
   LLVMBuildBr(e->builder, after);
   e->serials = serials;
   LLVMPositionBuilderAtEnd(e->builder, direct);

@@ -278,8 +278,9 @@ bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address);
 // places.c: the address of a lane is base + index * size_bytes.
 typedef struct lanes_place {
   LLVMValueRef base;
-  LLVMValueRef index;  // <32 x i32>
-  bool is_signed;      // the index
+  LLVMValueRef index;   // <32 x i32>
+  LLVMValueRef source;  // what the thread function calls it; may be NULL
+  bool is_signed;       // the index
   uint64_t size_bytes;
 } lanes_place;
 
@@ -288,6 +289,19 @@ bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_place *out_place);
 LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
                                  LLVMValueRef index);
+// The indices one by one, for a user that all lanes run in turn.
+typedef struct lanes_indices {
+  const lanes_place *place;
+  bool are_in_memory;         // read again from where they came from
+  LLVMValueRef taken[LANES];  // else
+} lanes_indices;
+
+void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
+                         LLVMValueRef user, lanes_indices *out_indices);
+// The lane's that is so many behind first, an i64 which only those in memory
+// may have other than zero.
+LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
+                              LLVMValueRef first, uint32_t lane);
 // Takes a vector apart; two words at a time, for a machine's registers of
 // vectors are slow to part with what they hold.
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,

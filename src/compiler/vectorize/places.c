@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // places.c: addresses as one base and an index of 32 bits for each lane, and
 // what is done to them lane by lane without a loop.
-#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/calls.h"
 
 // The index of a getelementptr that differs between lanes, if it is the only
 // one, and what it counts. NULL otherwise.
@@ -32,25 +33,23 @@ static LLVMValueRef varying_index(const lanes_emitter *e, LLVMValueRef address,
   return found;
 }
 
-// The index in 32 bits. NULL if it does not fit.
-static LLVMValueRef narrowed(lanes_emitter *e, LLVMValueRef index,
-                             bool *out_is_signed) {
-  LLVMTypeRef narrow = lanes_vector_of(e->types.i32);
+// Finds the index in 32 bits. Returns false if it does not fit.
+static bool find_index(lanes_emitter *e, LLVMValueRef index,
+                       lanes_place *place) {
   const bool is_zext = LLVMIsAZExtInst(index) != NULL;
-  if (is_zext || LLVMIsASExtInst(index)) {
-    LLVMValueRef from = LLVMGetOperand(index, 0);
-    const unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(from));
-    *out_is_signed = !is_zext;
-    if (bits <= 32) {
-      return LLVMBuildIntCast2(e->builder, lanes_vector(e, from, 0), narrow,
-                               !is_zext, "");
-    }
+  const bool is_sext = LLVMIsASExtInst(index) != NULL;
+  LLVMValueRef from = is_zext || is_sext ? LLVMGetOperand(index, 0) : NULL;
+  const bool is_narrow =
+      from && LLVMGetIntTypeWidth(LLVMTypeOf(from)) <= 32;
+  if (!is_narrow && lanes_shape_of(e->values, index).bits > 32) {
+    return false;
   }
-  *out_is_signed = false;
-  return lanes_shape_of(e->values, index).bits <= 32
-             ? LLVMBuildIntCast2(e->builder, lanes_vector(e, index, 0), narrow,
-                                 false, "")
-             : NULL;
+  place->source = is_narrow ? from : index;
+  place->is_signed = is_narrow && is_sext;
+  place->index = LLVMBuildIntCast2(
+      e->builder, lanes_vector(e, place->source, 0),
+      lanes_vector_of(e->types.i32), place->is_signed, "");
+  return true;
 }
 
 bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
@@ -72,11 +71,7 @@ bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
     return false;
   }
   LLVMValueRef index = varying_index(e, address, &position, &type);
-  if (!index) {
-    return false;
-  }
-  out_place->index = narrowed(e, index, &out_place->is_signed);
-  if (!out_place->index) {
+  if (!index || !find_index(e, index, out_place)) {
     return false;
   }
   const uint32_t count = (uint32_t)LLVMGetNumOperands(address) - 1;
@@ -120,4 +115,108 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
     }
     out_elements[lane] = LLVMBuildTrunc(e->builder, pair, e->types.i32, "");
   }
+}
+
+// --- Indices that come from memory -------------------------------------------
+
+enum { REREAD_DEPTH = 2 };  // operations between the load and the index
+
+static bool writes_memory(LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMStore:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+    case LLVMFence: return true;
+    case LLVMCall:
+      switch (lanes_callee_of(i)) {
+        case LANES_CALLEE_NOTHING:
+        case LANES_CALLEE_ARGUMENT:
+        case LANES_CALLEE_POSITION:
+        case LANES_CALLEE_ELEMENTWISE: return false;
+        default: return true;
+      }
+    default: return LLVMIsALoadInst(i) && LLVMGetVolatile(i);
+  }
+}
+
+// Says whether a load's elements lie a stride apart, and are still there when
+// an instruction behind it in its block runs.
+static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
+                           LLVMValueRef user) {
+  LLVMValueRef pointer = LLVMGetOperand(load, 0);
+  const lanes_shape shape = lanes_shape_of(e->values, pointer);
+  if (LLVMGetInstructionParent(load) != LLVMGetInstructionParent(user) ||
+      LLVMGetVolatile(load) ||
+      LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic ||
+      !lanes_is_scalar(shape) || shape.conditional || !shape.stride ||
+      lanes_offset_scale(e->values, pointer) != 1) {
+    return false;
+  }
+  LLVMValueRef i = LLVMGetNextInstruction(load);
+  while (i && i != user && !writes_memory(i)) {
+    i = LLVMGetNextInstruction(i);
+  }
+  return i == user;
+}
+
+// Says whether each element can as well be read from memory again: the address
+// is one for all, a few bits of a word cost nothing more, and what a vector is
+// parted with is what the machine has least of.
+static bool can_reread(const lanes_emitter *e, LLVMValueRef value,
+                       LLVMValueRef user, uint32_t depth) {
+  switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {
+    case LLVMLoad: return is_still_there(e, value, user);
+    case LLVMZExt:
+    case LLVMTrunc:
+      return can_reread(e, LLVMGetOperand(value, 0), user, depth);
+    case LLVMAnd:
+    case LLVMLShr:
+      return depth && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
+             can_reread(e, LLVMGetOperand(value, 0), user, depth - 1);
+    default: return false;
+  }
+}
+
+static LLVMValueRef reread(lanes_emitter *e, LLVMValueRef value,
+                           LLVMValueRef first, uint32_t lane) {
+  LLVMValueRef operand = LLVMGetOperand(value, 0);
+  LLVMTypeRef type = LLVMTypeOf(value);
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  if (opcode == LLVMLoad) {
+    const uint64_t stride =
+        (uint64_t)lanes_shape_of(e->values, operand).stride;
+    LLVMValueRef behind =
+        LLVMBuildMul(e->builder, first, mtlc_i64(e->context, stride), "");
+    LLVMValueRef start = LLVMBuildGEP2(
+        e->builder, e->types.i8, lanes_scalar(e, operand, 0), &behind, 1, "");
+    LLVMValueRef load = LLVMBuildLoad2(
+        e->builder, type, lanes_address_at(e, start, lane * stride), "");
+    LLVMSetAlignment(load, LLVMGetAlignment(value));
+    return load;
+  }
+  LLVMValueRef from = reread(e, operand, first, lane);
+  return opcode == LLVMAnd || opcode == LLVMLShr
+             ? LLVMBuildBinOp(e->builder, opcode, from,
+                              LLVMGetOperand(value, 1), "")
+             : LLVMBuildCast(e->builder, opcode, from, type, "");
+}
+
+void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
+                         LLVMValueRef user, lanes_indices *out_indices) {
+  out_indices->place = place;
+  out_indices->are_in_memory =
+      place->source && can_reread(e, place->source, user, REREAD_DEPTH);
+  if (!out_indices->are_in_memory) {
+    lanes_take_all(e, place->index, out_indices->taken);
+  }
+}
+
+LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
+                              LLVMValueRef first, uint32_t lane) {
+  const lanes_place *place = indices->place;
+  return indices->are_in_memory
+             ? LLVMBuildIntCast2(e->builder,
+                                 reread(e, place->source, first, lane),
+                                 e->types.i32, place->is_signed, "")
+             : indices->taken[lane];
 }

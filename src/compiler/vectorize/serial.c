@@ -208,16 +208,21 @@ static void update_all(lanes_emitter *e, LLVMValueRef atomic) {
   LLVMValueRef at[LANES];
   LLVMValueRef operands[LANES];
   lanes_place place;
+  lanes_indices indices;
   const bool has_place = lanes_place_find(e, address, &place);
   if (has_place) {
-    lanes_take_all(e, place.index, at);
+    lanes_indices_begin(e, &place, atomic, &indices);
   } else {
     lanes_take_operand(e, address, at);
   }
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), operands);
   for (uint32_t lane = 0; lane < LANES; lane++) {
     LLVMValueRef own[] = {
-        has_place ? lanes_place_of_lane(e, &place, at[lane]) : at[lane],
+        has_place
+            ? lanes_place_of_lane(
+                  e, &place,
+                  lanes_indices_at(e, &indices, mtlc_i64(e->context, 0), lane))
+            : at[lane],
         operands[lane]};
     perform(e, atomic, own, 2);
   }
@@ -282,7 +287,7 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
   LLVMBasicBlockRef done = lanes_block(e, "turned");
   const bool is_update =
       LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&
-      !LLVMGetFirstUse(instruction) && !e->is_counting;
+      !LLVMGetFirstUse(instruction) && !lanes_is_counted(e, instruction);
   if (is_update) {
     run_all(e, instruction, done);
   }
