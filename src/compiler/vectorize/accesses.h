@@ -98,7 +98,13 @@ bool lanes_may_be_in_window(const lanes_emitter *e, const lanes_access *a);
 LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a);
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
 
-// fetch_ahead.c: asks for what later threadgroups may access, given the bytes
+// fetch_ahead.c: by how many bytes a load's address rises with each turn of the
+// loop with barriers around it, if that is further than processors guess; NULL
+// otherwise. And asks for what is so far behind an address; not if step is NULL.
+LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a);
+void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
+                    uint64_t bytes);
+// Asks for what later threadgroups may access, given the bytes
 // of an access from the first on.
 void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);

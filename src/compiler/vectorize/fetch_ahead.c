@@ -16,6 +16,8 @@ enum {
   LINE_BYTES = 64,
   LINES_LIMIT = 8,   // of one access; more is not a stream of small pieces
   WALK_LIMIT = 128,  // values to look at
+  STEP_DEPTH = 12,   // of the computation of an address
+  FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
 };
 
 static bool is_grid_position(LLVMValueRef value) {
@@ -65,11 +67,13 @@ static bool moves_with_grid(lanes_emitter *e, LLVMValueRef address) {
 
 // --- How far a loop goes -----------------------------------------------------
 
-// By how much a value rises with each turn of a loop: by a known number, by one
-// that is the same in all turns, or by what nobody knows.
+// By how much a value rises with each turn of a loop: by a known number, by so
+// many times a value from outside the loop, by a number that is the same in all
+// turns, or by what nobody knows.
 typedef struct turn_step {
-  enum { STEP_KNOWN, STEP_SAME, STEP_UNKNOWN } kind;
+  enum { STEP_KNOWN, STEP_TIMES, STEP_SAME, STEP_UNKNOWN } kind;
   uint64_t by;  // wraps, as what it stands for does
+  LLVMValueRef factor;
 } turn_step;
 
 static const turn_step no_step = {.kind = STEP_KNOWN};
@@ -90,26 +94,64 @@ static turn_step step_sum(turn_step a, turn_step b, bool is_difference) {
   if (a.kind == STEP_UNKNOWN || b.kind == STEP_UNKNOWN) {
     return unknown_step;
   }
-  return a.kind == STEP_SAME || b.kind == STEP_SAME
+  if (b.kind == STEP_KNOWN && b.by == 0) {
+    return a;
+  }
+  if (a.kind == STEP_KNOWN && a.by == 0 && !is_difference) {
+    return b;
+  }
+  return a.kind != STEP_KNOWN || b.kind != STEP_KNOWN
              ? same_step
              : (turn_step){.by = is_difference ? a.by - b.by : a.by + b.by};
 }
 
 static turn_step step_times(turn_step a, LLVMValueRef factor, bool is_shift) {
-  if (a.kind != STEP_KNOWN || a.by == 0) {
+  if (a.kind == STEP_SAME || a.kind == STEP_UNKNOWN || a.by == 0) {
     return a;
   }
   if (!LLVMIsAConstantInt(factor)) {
-    return same_step;
+    return a.kind == STEP_TIMES || is_shift
+               ? same_step
+               : (turn_step){STEP_TIMES, a.by, factor};
   }
   const uint64_t by = LLVMConstIntGetZExtValue(factor);
-  return (turn_step){.by = is_shift ? a.by << (by & 63) : a.by * by};
+  a.by = is_shift ? a.by << (by & 63) : a.by * by;
+  return a;
+}
+
+static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
+                         uint32_t loop, uint32_t depth);
+
+// Of a phi in the header of a loop inside: what each turn of the outer one adds
+// to where it begins.
+static turn_step step_of_inner_phi(const lanes_emitter *e, LLVMValueRef phi,
+                                   uint32_t inner, uint32_t loop,
+                                   uint32_t depth) {
+  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+    LLVMValueRef from = LLVMGetIncomingValue(phi, i);
+    if (is_outside(e, from, inner)) {
+      return step_of(e, from, loop, depth - 1);
+    }
+  }
+  return unknown_step;
 }
 
 // Of a phi in a loop's header: what each turn adds to it.
 static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
-                             uint32_t loop) {
+                             uint32_t loop, uint32_t depth) {
   turn_step step = unknown_step;
+  const uint32_t own =
+      e->graph
+          ->nodes[e->values->nodes[lanes_map_get(&e->values->numbers, phi)]]
+          .loop;
+  if (own == LANES_NONE || LLVMGetInstructionParent(phi) !=
+                               e->graph->nodes[e->graph->loops[own].header]
+                                   .block) {
+    return unknown_step;
+  }
+  if (own != loop) {
+    return step_of_inner_phi(e, phi, own, loop, depth);
+  }
   for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
     LLVMValueRef next = LLVMGetIncomingValue(phi, i);
     if (is_outside(e, next, loop)) {
@@ -131,9 +173,6 @@ static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
   }
   return step;
 }
-
-static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
-                         uint32_t loop, uint32_t depth);
 
 // Of an address in bytes.
 static turn_step step_of_address(const lanes_emitter *e, LLVMValueRef address,
@@ -160,11 +199,7 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   }
   LLVMValueRef left = LLVMGetOperand(value, 0);
   switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMPHI:
-      return LLVMGetInstructionParent(value) ==
-                     e->graph->nodes[e->graph->loops[loop].header].block
-                 ? step_of_phi(e, value, loop)
-                 : unknown_step;
+    case LLVMPHI: return step_of_phi(e, value, loop, depth);
     case LLVMZExt:
     case LLVMSExt: return step_of(e, left, loop, depth - 1);
     case LLVMAdd:
@@ -188,13 +223,12 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
 // Whether the loop around an access, if there is one, takes it to other lines
 // with each turn.
 static bool goes_far(const lanes_emitter *e, LLVMValueRef address) {
-  enum { DEPTH = 12 };  // of the computation
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (loop == LANES_NONE) {
     return true;
   }
-  const turn_step step = step_of(e, address, loop, DEPTH);
-  return step.kind == STEP_SAME ||
+  const turn_step step = step_of(e, address, loop, STEP_DEPTH);
+  return step.kind == STEP_SAME || step.kind == STEP_TIMES ||
          (step.kind == STEP_KNOWN &&
           ((int64_t)step.by >= LINE_BYTES || (int64_t)step.by <= -LINE_BYTES));
 }
@@ -248,6 +282,64 @@ static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   return false;
 }
 
+static bool loop_waits(const lanes_emitter *e, uint32_t loop) {
+  for (uint32_t n = 0; n < e->graph->node_count; n++) {
+    LLVMBasicBlockRef block = e->graph->nodes[n].block;
+    if (!block || !lanes_in_loop(e->graph, n, loop)) {
+      continue;
+    }
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      if (LLVMIsACallInst(i) &&
+          lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store) {
+  enum { KEEP_CLOSE = 3, DATA = 1 };
+  LLVMValueRef arguments[] = {address, mtlc_i32(e->context, is_store),
+                              mtlc_i32(e->context, KEEP_CLOSE),
+                              mtlc_i32(e->context, DATA)};
+  lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
+}
+
+LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a) {
+  uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
+  while (loop != LANES_NONE && !loop_waits(e, loop)) {
+    loop = e->graph->loops[loop].parent;
+  }
+  if (loop == LANES_NONE || lanes_is_in_threadgroup(e, a->pointer)) {
+    return NULL;
+  }
+  const turn_step step = step_of(e, a->pointer, loop, STEP_DEPTH);
+  const int64_t by = (int64_t)step.by;
+  if (step.kind == STEP_KNOWN) {
+    return by >= FAR_STEP_BYTES || by <= -FAR_STEP_BYTES
+               ? mtlc_i64(e->context, step.by)
+               : NULL;
+  }
+  if (step.kind != STEP_TIMES ||
+      !lanes_is_uniform(lanes_shape_of(e->values, step.factor))) {
+    return NULL;
+  }
+  LLVMValueRef factor = LLVMBuildIntCast2(
+      e->builder, lanes_scalar(e, step.factor, 0), e->types.i64, false, "");
+  return LLVMBuildMul(e->builder, factor, mtlc_i64(e->context, step.by), "");
+}
+
+void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
+                    uint64_t bytes) {
+  for (uint64_t at = 0; step && at < bytes; at += LINE_BYTES) {
+    LLVMValueRef next =
+        LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
+    fetch(e, lanes_address_at(e, next, at), false);
+  }
+}
+
 void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
@@ -258,11 +350,6 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
     return;
   }
   for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
-    enum { KEEP_CLOSE = 3, DATA = 1 };
-    LLVMValueRef arguments[] = {lanes_address_at(e, first, AHEAD_BYTES + at),
-                                mtlc_i32(e->context, is_store),
-                                mtlc_i32(e->context, KEEP_CLOSE),
-                                mtlc_i32(e->context, DATA)};
-    lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
+    fetch(e, lanes_address_at(e, first, AHEAD_BYTES + at), is_store);
   }
 }

@@ -76,9 +76,12 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
+  LLVMValueRef next_turn = lanes_next_turn(e, a);
   for (uint32_t r = 0; r < LANES / row; r++) {
-    parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length),
-                                 row_address(e, a, r), a->alignment,
+    LLVMValueRef address = row_address(e, a, r);
+    lanes_fetch_at(e, address, next_turn, row * a->count * a->size_bytes);
+    parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
+                                 a->alignment,
                                  row_mask(e, a, mask, r, length));
     if (length != row * a->count) {
       parts[r] = piece(e, parts[r], 0, row * a->count);
