@@ -11,6 +11,8 @@
 
 // LLVM's own -O2 order, but without what ties a thread's code to one thread at
 // a time: no vectors, no run-time unrolling, no libcalls recognised in loops.
+// Private arrays are taken apart again behind the unrolled loops' arithmetic:
+// indices of short are constants only then.
 static const char registers[] =
     "always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
@@ -21,7 +23,7 @@ static const char loops[] =
     "instcombine<no-verify-fixpoint>,"
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,sccp,bdce,"
-    "instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),"
+    "instcombine<no-verify-fixpoint>,sroa<modify-cfg>,dse,loop-mssa(licm),"
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
 
