@@ -208,6 +208,7 @@ static lanes_shape across_rows(const lanes_values *values, uint8_t bits) {
 enum {
   GRID_BITS = 31,   // the entry code vectorises rows only below 2^31 threads
   GROUP_BITS = 11,  // at most 1024 threads in a threadgroup
+  SIMDGROUP_BITS = 5,  // and so 32 simdgroups
 };
 
 static lanes_shape shape_of_position(const lanes_values *values,
@@ -248,11 +249,15 @@ static lanes_shape shape_of_position(const lanes_values *values,
     }
     case MTLI_THREADS_PER_THREADGROUP:
     case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
-    case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP:
     case MTLI_SIMDGROUPS_PER_THREADGROUP:
     case MTLI_QUADGROUPS_PER_THREADGROUP: {
       lanes_shape shape = lanes_shape_uniform();
       shape.bits = GROUP_BITS;
+      return shape;
+    }
+    case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP: {
+      lanes_shape shape = lanes_shape_uniform();
+      shape.bits = SIMDGROUP_BITS;
       return shape;
     }
     default: {

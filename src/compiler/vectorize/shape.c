@@ -459,10 +459,12 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
     case LLVMUDiv:
     case LLVMSRem:
     case LLVMSDiv: return divided(instruction, operands);
+    case LLVMAShr:
     case LLVMLShr: {
       uint64_t amount = 0;
       if (constant_value(LLVMGetOperand(instruction, 1), &amount) &&
-          amount < width && operands[0].no_unsigned_wrap) {
+          amount < width && operands[0].no_unsigned_wrap &&
+          (opcode == LLVMLShr || operands[0].bits < width)) {
         return high_bits(operands[0], (uint32_t)amount, width);
       }
       return by_rows(operands, 2, width);
