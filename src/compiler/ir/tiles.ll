@@ -54,6 +54,33 @@ define linkonce_odr i64 @mettle.tile.load.i64(ptr %source,
   ret i64 %both
 }
 
+; Tiles that the vectoriser has found; each thread gives its own address.
+define linkonce_odr i64 @mettle.tile.own.i64(ptr %first.at,
+    i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
+  %step = select i1 %transposed, i64 %elements_per_row, i64 1
+  %second.at = getelementptr i32, ptr %first.at, i64 %step
+  %low = load i32, ptr %first.at, align 4
+  %high = load i32, ptr %second.at, align 4
+  %low.wide = zext i32 %low to i64
+  %high.wide = zext i32 %high to i64
+  %high.up = shl i64 %high.wide, 32
+  %both = or i64 %low.wide, %high.up
+  ret i64 %both
+}
+
+define linkonce_odr i32 @mettle.tile.own.i32(ptr %first.at,
+    i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
+  %step = select i1 %transposed, i64 %elements_per_row, i64 1
+  %second.at = getelementptr i16, ptr %first.at, i64 %step
+  %low = load i16, ptr %first.at, align 2
+  %high = load i16, ptr %second.at, align 2
+  %low.wide = zext i16 %low to i32
+  %high.wide = zext i16 %high to i32
+  %high.up = shl i32 %high.wide, 16
+  %both = or i32 %low.wide, %high.up
+  ret i32 %both
+}
+
 define linkonce_odr void @mettle.tile.store.i64(i64 %elements, ptr %destination,
     i64 %elements_per_row, i1 %transposed) alwaysinline nounwind {
   %place = call [2 x i64] @mettle.tile.place(i64 %elements_per_row,

@@ -63,6 +63,7 @@ LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks) {
 typedef struct tile_access {
   LLVMValueRef call;
   LLVMValueRef pointer;  // operands
+  LLVMValueRef first;    // address of the tile, where threads give others
   LLVMValueRef elements_per_row;
   LLVMValueRef transposed;
   LLVMTypeRef element;  // an integer
@@ -84,7 +85,8 @@ static tile_access access_of(lanes_emitter *e, LLVMValueRef call,
 
 // Says whether all threads mean the same tile, as they must.
 static bool is_one_tile(const lanes_emitter *e, const tile_access *a) {
-  return lanes_is_uniform(lanes_shape_of(e->values, a->pointer)) &&
+  return (a->first ||
+          lanes_is_uniform(lanes_shape_of(e->values, a->pointer))) &&
          lanes_is_uniform(lanes_shape_of(e->values, a->elements_per_row)) &&
          lanes_is_uniform(lanes_shape_of(e->values, a->transposed));
 }
@@ -113,15 +115,18 @@ static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
                          lanes_tile_of_blocks(e, blocks), tile, "");
 }
 
+static LLVMValueRef tile_address(lanes_emitter *e, const tile_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
 // The address of the half row of a block.
 static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
                                  int row, int block_column) {
   LLVMValueRef offset = LLVMBuildMul(
       e->builder, lanes_scalar(e, a->elements_per_row, 0),
       mtlc_i64(e->context, (uint64_t)row * a->size_bytes), "");
-  LLVMValueRef pointer = lanes_scalar(e, a->pointer, 0);
-  pointer =
-      LLVMBuildGEP2(e->builder, e->types.i8, pointer, &offset, 1, "");
+  LLVMValueRef pointer = LLVMBuildGEP2(e->builder, e->types.i8,
+                                       tile_address(e, a), &offset, 1, "");
   return lanes_address_at(e, pointer,
                           (uint64_t)block_column * QUAD * a->size_bytes);
 }
@@ -239,7 +244,7 @@ static void fetch_next(lanes_emitter *e, const tile_access *a) {
   LLVMValueRef memory = lanes_memory(e, number);
   LLVMBuildStore(e->prologue, mtlc_i64(e->context, 0), memory);
   LLVMValueRef here = LLVMBuildPtrToInt(
-      e->builder, lanes_scalar(e, a->pointer, 0), number, "");
+      e->builder, tile_address(e, a), number, "");
   LLVMValueRef step = LLVMBuildSub(
       e->builder, here, LLVMBuildLoad2(e->builder, number, memory, ""), "");
   LLVMBuildStore(e->builder, here, memory);
@@ -268,8 +273,19 @@ static void copy_rows(lanes_emitter *e, const tile_access *a,
   }
 }
 
-static void emit_load(lanes_emitter *e, LLVMValueRef call) {
-  const tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
+// Lane 0's address.
+static LLVMValueRef first_address(lanes_emitter *e, LLVMValueRef pointer) {
+  lanes_linear at;
+  lanes_linear_find(e->values, pointer, &at);
+  return lanes_is_sum_of_runs(e, &at, LANES)
+             ? lanes_address_of_run(e, &at, LANES, 0)
+             : lanes_first_of_run(e, pointer, LANES, 0);
+}
+
+// By lane, if each gives its own element's address.
+static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
+  tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
+  a.first = by_lane ? first_address(e, a.pointer) : NULL;
   LLVMValueRef home = NULL;
   if (is_one_tile(e, &a) && is_plain(&a) && a.size_bytes == 4) {
     home = lanes_home_of_rows(e, call);
@@ -323,7 +339,9 @@ void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
   if (strcmp(name, "multiply_add") == 0) {
     lanes_emit_product(e, call);
   } else if (mtlc_starts_with(name, "load.")) {
-    emit_load(e, call);
+    emit_load(e, call, false);
+  } else if (mtlc_starts_with(name, "own.")) {
+    emit_load(e, call, true);
   } else if (mtlc_starts_with(name, "store.")) {
     emit_store(e, call);
   } else if (strcmp(name, "widen.f16") == 0) {

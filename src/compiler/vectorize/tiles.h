@@ -32,6 +32,11 @@ void lanes_gather_products(LLVMValueRef function);
 // in, row by row, or NULL if they want it as any other value.
 LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load);
 
+// find_tiles.c: makes loads of what is multiplied loads of tiles. Returns
+// whether there were any; the loads stay, unused.
+bool lanes_find_tiles(mtlc_kernel *kernel, const lanes_graph *graph,
+                      const mtli_group_class *class);
+
 // tile_sums.c: gives sums of products places in the frame, from offset_bytes
 // on: sets e->sum_places and e->sums_bytes.
 void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes);

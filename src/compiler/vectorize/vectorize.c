@@ -370,10 +370,25 @@ static mtl_status unroll_rows(vectorizer *v) {
   return MTL_OK;
 }
 
+static bool has_products(mtlc_kernel *kernel) {
+  return LLVMGetNamedFunction(kernel->module, "mettle.tile.multiply_add");
+}
+
+static mtl_status find_tiles(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  if (has_products(kernel) && has_plain_branches(kernel->thread) &&
+      lanes_graph_build(kernel->thread, &v->arena, &v->graph) &&
+      lanes_find_tiles(kernel, &v->graph, &kernel->group_class)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
+  }
+  lanes_gather_products(kernel->thread);
+  return MTL_OK;
+}
+
 static mtl_status build_graph(vectorizer *v) {
   lanes_expand_copies(v->kernel->context, v->kernel->thread);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
-  lanes_gather_products(v->kernel->thread);
+  MTL_TRY(find_tiles(v));
   if (!has_plain_branches(v->kernel->thread)) {
     snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
     return refuse(v);

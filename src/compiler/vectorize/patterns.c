@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// patterns.c: values to which each bit of a lane's number adds something of
+// its own. Shapes know only the lower bits' share, as a stride of runs; what
+// programs compute from a thread's row and column in a tile has one for each.
+#include "compiler/vectorize/patterns.h"
+
+#include <string.h>
+
+enum { UNSEEN, VISITED, FOUND, ASSUMED };
+
+static const lanes_pattern unknown = {0};
+
+lanes_pattern_finder lanes_patterns_begin(const lanes_values *values) {
+  return (lanes_pattern_finder){
+      .values = values,
+      .found = lanes_allocate(values->arena, values->count,
+                              sizeof(lanes_pattern)),
+      .states = lanes_allocate(values->arena, values->count, 1)};
+}
+
+static uint64_t highest(uint32_t width) {
+  return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+static bool is_exact(const lanes_pattern *a) {
+  return a->most != UINT64_MAX;
+}
+
+// Of a shape that says all.
+static lanes_pattern of_shape(lanes_shape shape) {
+  if (shape.row != LANES || shape.conditional || shape.stride < 0) {
+    return unknown;
+  }
+  const bool exact =
+      shape.bits < 64 && (shape.stride == 0 || shape.no_unsigned_wrap);
+  lanes_pattern result = {.known = true,
+                       .align = shape.align,
+                       .most = exact ? highest(shape.bits) : UINT64_MAX};
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    result.by_bit[i] = (int64_t)((uint64_t)shape.stride << i);
+  }
+  return result;
+}
+
+// Says whether what lanes add shares no binary digit, with each other or with
+// lane 0's value.
+static bool is_disjoint(const lanes_pattern *a) {
+  uint64_t seen = 0;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    if (seen & (uint64_t)a->by_bit[i]) {
+      return false;
+    }
+    seen |= (uint64_t)a->by_bit[i];
+  }
+  return a->align >= 63 || seen < UINT64_C(1) << a->align;
+}
+
+static lanes_pattern added(lanes_pattern a, lanes_pattern b, uint32_t width) {
+  if (!a.known || !b.known) {
+    return unknown;
+  }
+  const bool exact = is_exact(&a) && is_exact(&b) &&
+                     a.most <= highest(width) - b.most;
+  lanes_pattern result = {.known = true,
+                       .align = a.align < b.align ? a.align : b.align,
+                       .most = exact ? a.most + b.most : UINT64_MAX};
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    result.by_bit[i] =
+        (int64_t)((uint64_t)a.by_bit[i] + (uint64_t)b.by_bit[i]);
+  }
+  return result;
+}
+
+static lanes_pattern times(lanes_pattern a, uint64_t factor, uint32_t width) {
+  const bool exact = is_exact(&a) &&
+                     (a.most == 0 || factor <= highest(width) / a.most);
+  const uint32_t zeros = factor ? (uint32_t)__builtin_ctzll(factor) : 63;
+  a.align = a.align + zeros > 63 ? 63 : (uint8_t)(a.align + zeros);
+  a.most = exact ? a.most * factor : UINT64_MAX;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    a.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] * factor);
+  }
+  return a;
+}
+
+static lanes_pattern masked(lanes_pattern a, uint64_t mask) {
+  if (!a.known || !is_disjoint(&a)) {
+    return unknown;
+  }
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    a.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] & mask);
+  }
+  a.most = a.most < mask ? a.most : mask;
+  return a;
+}
+
+// Says whether all that adds up to a value is a multiple of 2^bits.
+static bool is_multiple(const lanes_pattern *a, uint64_t bits) {
+  uint64_t any = 0;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    any |= (uint64_t)a->by_bit[i];
+  }
+  return a->align >= bits && !(any & highest((uint32_t)bits));
+}
+
+static lanes_pattern moved_down(lanes_pattern a, uint64_t bits) {
+  if (!a.known || !is_exact(&a) ||
+      !(is_disjoint(&a) || is_multiple(&a, bits))) {
+    return unknown;
+  }
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    a.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] >> bits);
+  }
+  a.most >>= bits;
+  a.align = a.align >= 63 ? 63 : a.align > bits ? (uint8_t)(a.align - bits) : 0;
+  return a;
+}
+
+// Numbers that are not negative if they are signed.
+static lanes_pattern unsigned_within(lanes_pattern a, uint32_t width) {
+  return a.known && is_exact(&a) && a.most <= highest(width) ? a : unknown;
+}
+
+// --- Instructions ------------------------------------------------------------
+
+static uint32_t width_of(LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  return LLVMGetTypeKind(type) == LLVMIntegerTypeKind
+             ? LLVMGetIntTypeWidth(type)
+             : 64;
+}
+
+static bool constant_of(LLVMValueRef value, uint64_t *out_value) {
+  if (!LLVMIsAConstantInt(value) || width_of(value) > 64) {
+    return false;
+  }
+  *out_value = LLVMConstIntGetZExtValue(value);
+  return true;
+}
+
+static lanes_pattern operand_of(lanes_pattern_finder *f, LLVMValueRef i, unsigned k) {
+  return lanes_pattern_of(f, LLVMGetOperand(i, k));
+}
+
+static lanes_pattern of_address(lanes_pattern_finder *f, LLVMValueRef address) {
+  if (lanes_offset_scale(f->values, address) != 1) {
+    return unknown;
+  }
+  lanes_pattern result = operand_of(f, address, 0);
+  result.align = 0;
+  result.most = UINT64_MAX;
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  for (int k = 1; k < LLVMGetNumOperands(address); k++) {
+    LLVMValueRef index = LLVMGetOperand(address, (unsigned)k);
+    if (k > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+      type = LLVMStructGetTypeAtIndex(
+          type, (unsigned)LLVMConstIntGetZExtValue(index));
+      continue;
+    }
+    type = k > 1 ? LLVMGetElementType(type) : type;
+    lanes_pattern by = lanes_pattern_of(f, index);
+    if (width_of(index) < 64) {
+      by = unsigned_within(by, width_of(index) - 1);
+    }
+    const uint64_t bytes = LLVMABISizeOfType(f->values->data, type);
+    result = by.known ? added(result, times(by, bytes, 64), 64) : unknown;
+  }
+  return result;
+}
+
+// Division by powers of two.
+static lanes_pattern of_division(lanes_pattern_finder *f, LLVMValueRef i,
+                              uint64_t by) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  const bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem;
+  const lanes_pattern a =
+      unsigned_within(operand_of(f, i, 0), width_of(i) - is_signed);
+  if (!by || (by & (by - 1)) || (is_signed && by > highest(width_of(i) - 1))) {
+    return unknown;
+  }
+  return opcode == LLVMUDiv || opcode == LLVMSDiv
+             ? moved_down(a, (uint64_t)__builtin_ctzll(by))
+             : masked(a, by - 1);
+}
+
+static lanes_pattern by_constant(lanes_pattern_finder *f, LLVMValueRef i) {
+  const uint32_t width = width_of(i);
+  uint64_t c = 0;
+  if (!constant_of(LLVMGetOperand(i, 1), &c)) {
+    return unknown;
+  }
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMMul: return times(operand_of(f, i, 0), c, width);
+    case LLVMShl:
+      return c < width ? times(operand_of(f, i, 0), UINT64_C(1) << c, width)
+                       : unknown;
+    case LLVMLShr:
+      return c < width ? moved_down(operand_of(f, i, 0), c) : unknown;
+    case LLVMAShr:
+      return c < width ? moved_down(unsigned_within(operand_of(f, i, 0),
+                                                    width - 1),
+                                    c)
+                       : unknown;
+    case LLVMAnd: return masked(operand_of(f, i, 0), c);
+    default: return of_division(f, i, c);
+  }
+}
+
+static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
+  const uint32_t width = width_of(i);
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMGetElementPtr: return of_address(f, i);
+    case LLVMOr:
+      if (!LLVMGetIsDisjoint(i)) {
+        return unknown;
+      }
+      return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
+    case LLVMAdd:
+      return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem: return by_constant(f, i);
+    case LLVMTrunc: return unsigned_within(operand_of(f, i, 0), width);
+    case LLVMZExt:
+      return unsigned_within(operand_of(f, i, 0),
+                             width_of(LLVMGetOperand(i, 0)));
+    case LLVMSExt:
+      return unsigned_within(operand_of(f, i, 0),
+                             width_of(LLVMGetOperand(i, 0)) - 1);
+    case LLVMFreeze: return operand_of(f, i, 0);
+    default: return unknown;
+  }
+}
+
+// --- Values of loops ---------------------------------------------------------
+
+static bool is_same(const lanes_pattern *a, const lanes_pattern *b) {
+  return a->known && b->known &&
+         memcmp(a->by_bit, b->by_bit, sizeof a->by_bit) == 0;
+}
+
+// What does not hang on the phi itself.
+static lanes_pattern first_known(lanes_pattern_finder *f, LLVMValueRef phi) {
+  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+    const lanes_pattern bits = lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
+    if (bits.known) {
+      return bits;
+    }
+  }
+  return unknown;
+}
+
+// What was found while a phi was not known, or taken to be what it is not.
+static void forget(lanes_pattern_finder *f) {
+  for (uint32_t n = 0; n < f->values->count; n++) {
+    if (f->states[n] == FOUND) {
+      f->states[n] = UNSEEN;
+    }
+  }
+}
+
+static bool is_the_same_for_all(const lanes_values *values, LLVMValueRef phi,
+                                uint32_t node) {
+  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+    LLVMValueRef value = LLVMGetIncomingValue(phi, k);
+    if (LLVMIsUndef(value) || lanes_is_temporal(values, value, node)) {
+      return false;
+    }
+  }
+  return !lanes_parts_before(values, node);
+}
+
+// Its lanes differ as they do in one of the values that it may have, if they do
+// so in all, given that they do so in itself.
+static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi, uint32_t n) {
+  if (!is_the_same_for_all(f->values, phi, f->values->nodes[n])) {
+    return unknown;
+  }
+  lanes_pattern bits = first_known(f, phi);
+  bits.align = 0;
+  bits.most = UINT64_MAX;
+  f->found[n] = bits;
+  f->states[n] = ASSUMED;
+  forget(f);
+  for (unsigned k = 0; bits.known && k < LLVMCountIncoming(phi); k++) {
+    const lanes_pattern other = lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
+    if (!is_same(&bits, &other)) {
+      bits = unknown;
+    }
+  }
+  if (!bits.known) {
+    forget(f);
+  }
+  return bits;
+}
+
+lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
+  const lanes_pattern whole = of_shape(lanes_shape_of(f->values, value));
+  const uint32_t n = LLVMIsAInstruction(value)
+                         ? lanes_map_get(&f->values->numbers, value)
+                         : LANES_NONE;
+  if (whole.known || n == LANES_NONE || f->states[n] == VISITED) {
+    return whole;
+  }
+  if (f->states[n] == UNSEEN) {
+    f->states[n] = VISITED;
+    f->found[n] = LLVMIsAPHINode(value) ? of_phi(f, value, n)
+                                        : of_instruction(f, value);
+    f->states[n] = FOUND;
+  }
+  return f->found[n];
+}

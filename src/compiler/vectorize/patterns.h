@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// patterns.h: values to which each bit of a lane's number adds something of
+// its own, such as the row and column that a thread has in a tile.
+#ifndef MTLC_VECTORIZE_PATTERNS_H
+#define MTLC_VECTORIZE_PATTERNS_H
+
+#include "compiler/vectorize/uniformity.h"
+
+enum { LANES_BITS = 5 };  // of a lane's number
+
+// Lane l's value is lane 0's plus by_bit[i] for each bit i that l has.
+typedef struct lanes_pattern {
+  bool known;
+  uint8_t align;  // lane 0's is a multiple of 2^align
+  uint64_t most;  // as an unsigned integer no lane's is above this, and none
+                  // wraps; UINT64_MAX: the sums hold modulo the type's range
+  int64_t by_bit[LANES_BITS];
+} lanes_pattern;
+
+// What has been found so far.
+typedef struct lanes_pattern_finder {
+  const lanes_values *values;
+  lanes_pattern *found;  // [values->count]
+  uint8_t *states;    // [values->count]
+} lanes_pattern_finder;
+
+lanes_pattern_finder lanes_patterns_begin(const lanes_values *values);
+lanes_pattern lanes_pattern_of(lanes_pattern_finder *finder, LLVMValueRef value);
+
+#endif
