@@ -9,6 +9,7 @@ import numpy as np
 import check
 import mettle
 import mlx_columns
+import mlx_convolutions
 import mlx_elementwise
 import mlx_indexing
 import mlx_kernels
@@ -18,13 +19,16 @@ import mlx_products
 import mlx_quantized
 import mlx_rows
 import mlx_steel
+import mlx_transforms
 
 FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
             **mlx_products.FAMILIES, **mlx_columns.FAMILIES,
             **mlx_orders.FAMILIES, **mlx_indexing.FAMILIES,
             **mlx_layouts.FAMILIES, **mlx_steel.FAMILIES,
-            **mlx_quantized.FAMILIES}
-NEEDS = mlx_rows.NEEDS  # what is not in MLX's package, only in its sources
+            **mlx_quantized.FAMILIES, **mlx_transforms.FAMILIES,
+            **mlx_convolutions.FAMILIES}
+# What is not in MLX's package, only in its sources.
+NEEDS = {**mlx_rows.NEEDS, **mlx_transforms.NEEDS, **mlx_convolutions.NEEDS}
 
 
 def missing(name):
