@@ -2,7 +2,8 @@
 // tiny_model.c: the least that passes for a model of AOTInductor's: what the
 // loader asks for, one constant that is only told of, and one kernel,
 // out[i] = BODY, a text; MORE is a statement at the end of a run, and OUTPUTS
-// the number of results. With STRIDES, its input's are checked.
+// the number of results. With STRIDES, its input's are checked; with
+// WEIGHT_BYTES, it takes that many in constants of 64 KiB.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,28 @@ MODEL(GetConstantDataSize)(void *c, size_t i, size_t *size) {
   *size = 128;
   return i != 0;
 }
+#ifdef WEIGHT_BYTES
+enum { CONSTANT_BYTES = 1 << 16 };
+
+MODEL(GetConstantsBlobSize)(void *c, uint64_t *size) {
+  (void)c;
+  *size = WEIGHT_BYTES;
+  return 0;
+}
+__attribute__((visibility("default"))) int32_t
+AOTInductorModelUpdateConstantsFromBlob(void *c, const uint8_t *bytes) {
+  (void)c;
+  void *memory = NULL;
+  aoti_torch_mps_malloc(&memory, WEIGHT_BYTES);
+  for (size_t i = 0; i < WEIGHT_BYTES; i += CONSTANT_BYTES) {
+    if (aoti_torch_mps_memcpy(memory, i, i, CONSTANT_BYTES, (uint8_t *)bytes)) {
+      return 1;
+    }
+  }
+  return (int32_t)aoti_torch_mps_free(memory);
+}
+#endif
+
 static char complaint[128];
 
 // As generated code does where it is asked to check inputs.
