@@ -143,6 +143,17 @@ def product_of_integers():
 
 
 @case()
+def counts_and_losses():
+    # Sums of 64 bits over fewer rows than a simdgroup has threads.
+    return graph(lambda a, t: ((a != 0).sum(1), (a < 3).sum(),
+                               F.cross_entropy(a, t),
+                               F.cross_entropy(a, t, ignore_index=3),
+                               F.nll_loss(a, t, reduction="sum"),
+                               (t - 20).amax(), (t + 20).amin()),
+                 torch.randn(8, 9), torch.randint(0, 9, (8,)))
+
+
+@case()
 def norms_of_vectors():
     return graph(lambda a: (a.norm(dim=1), a.abs().sum(0),
                             torch.linalg.vector_norm(a, 3, dim=1)),

@@ -87,6 +87,27 @@ kernel void votes(device const uint *x [[buffer(0)]],
   ROW(11, part)
 }
 
+// Sums and extremes of 64 bits, as PyTorch's kernels make them: threads that
+// are not there, or have left, give the filling.
+template <typename F>
+long folded(long value, long identity, F both) {
+  for (ushort step = 16; step > 0; step /= 2)
+    value = both(value, as_type<long>(simd_shuffle_and_fill_down(
+                            as_type<int2>(value), as_type<int2>(identity),
+                            step)));
+  return as_type<long>(simd_broadcast(as_type<int2>(value), 0));
+}
+kernel void folds_of_some(device const uint *x [[buffer(0)]],
+                          device long *out [[buffer(1)]], THREAD) {
+  auto sum = [](long a, long b) { return a + b; };
+  auto most = [](long a, long b) { return max(a, b); };
+  ROW(0, folded(1, 0, sum))
+  ROW(1, folded(-5 - (long)i, LONG_MIN, most))
+  if (x[i] == 0) return;
+  ROW(2, folded(3, 0, sum))
+  ROW(3, folded(-2 - (long)x[i], LONG_MIN, most))
+}
+
 // One simdgroup: c = a * b + c with b transposed in memory, and the layout.
 kernel void tiles(device const float *a [[buffer(0)]],
                   device const half *b [[buffer(1)]],

@@ -117,6 +117,24 @@ def test_types(tier, random):
                     tolerance)
 
 
+def test_folds_of_some(tier):
+    """Threadgroups that end within a simdgroup, and threads that leave it."""
+    for threads in (1, 8, 33, 45, 64):
+        x = (np.arange(threads) % 32 < 20).astype(np.uint32)
+        out = run("folds_of_some", threads,
+                  [x, np.zeros(4 * threads, np.int64)], tier)
+        rows = np.zeros((4, threads), np.int64)
+        for start in range(0, threads, 32):
+            part = slice(start, min(start + 32, threads))
+            rows[0, part] = part.stop - start
+            rows[1, part] = -5 - start
+            stay = x[part] > 0
+            rows[2, part] = 3 * stay.sum() * stay
+            rows[3, part] = -3 * stay
+        if out:
+            compare(f"folds of {threads}, tier {tier}", out[1], rows, 0)
+
+
 def test_votes(tier, random):
     x = random.integers(0, 64, THREADS).astype(np.uint32)
     g, quads = x.reshape(-1, 32), x.reshape(-1, 4)
@@ -172,6 +190,7 @@ def main():
         random = np.random.default_rng(5)
         test_types(tier, random)
         test_votes(tier, random)
+        test_folds_of_some(tier)
         test_tiles(tier, random)
     finish()
 

@@ -96,15 +96,23 @@ METTLE_INLINE T shuffle(T value, uint source) {
              shuffle(value.z, source), shuffle(value.w, source));
 }
 
+// Whether a thread is there to be read.
+METTLE_INLINE bool is_active(uint lane) {
+  return __mettle_ballot(true) >> lane & 1;
+}
+
 // The thread's place in its run of `width` threads decides between the two; a
-// thread reads both, from threads that read it too.
+// thread reads both, from threads that read it too. What is not active gives
+// the filling: sums, products and extremes of 64 bits are made of this, with
+// their identity, where threadgroups end within a simdgroup.
+// Source: c10/metal/reduction_utils.h, PyTorch 2.13
 template <typename T>
 METTLE_INLINE T fill_up(T data, T filling, uint delta, uint width) {
   uint place = lane() & (width - 1);
   uint source = (lane() & ~(width - 1)) | ((place - delta) & (width - 1));
   T inside = shuffle(data, source);
   T outside = shuffle(filling, source);
-  return place >= delta ? inside : outside;
+  return !is_active(source) ? filling : place >= delta ? inside : outside;
 }
 template <typename T>
 METTLE_INLINE T fill_down(T data, T filling, uint delta, uint width) {
@@ -112,7 +120,9 @@ METTLE_INLINE T fill_down(T data, T filling, uint delta, uint width) {
   uint source = (lane() & ~(width - 1)) | ((place + delta) & (width - 1));
   T inside = shuffle(data, source);
   T outside = shuffle(filling, source);
-  return place + delta < width ? inside : outside;
+  return !is_active(source)      ? filling
+         : place + delta < width ? inside
+                                 : outside;
 }
 
 // Scalar functions for map(): floating point in float, small integers in 32
