@@ -23,6 +23,7 @@ import tempfile
 import torch
 import torch._inductor.codegen.cpp_wrapper_gpu as cpp_wrapper_gpu
 import torch._inductor.codegen.mps as mps_code
+import torch._inductor.fx_passes.fuse_attention as fuse_attention
 import torch._inductor.fx_passes.joint_graph as joint_graph
 import torch._inductor.graph as inductor_graph
 import torch.utils._pytree as pytree
@@ -64,6 +65,8 @@ def answer_for_the_device():
     register_guard()
     prepare = joint_graph.lazy_init
     joint_graph.lazy_init = lambda device=None: prepare(torch.device("cpu"))
+    # Attention written as products becomes an operator that asks the device.
+    fuse_attention._sfdp_init = lambda device=None: None
     cpp_wrapper_gpu.get_gpu_type = lambda: "mps"
     torch._C._mps_get_core_count = lambda: 8
     original = GraphLowering.get_original_value_of_constant
@@ -94,11 +97,14 @@ def to_fake_mps(program):
     def move(value):
         if not isinstance(value, torch.Tensor):
             return value
+        is_real = not isinstance(value, FakeTensor)
+        if is_real:  # rows, where elements shared memory or lay apart
+            value = value.detach().clone()
         with mode:
             fake = torch.empty_strided(value.size(), value.stride(),
                                        dtype=value.dtype, device="mps")
-        if not isinstance(value, FakeTensor):
-            fake.real_cpu = value.detach().clone()
+        if is_real:
+            fake.real_cpu = value
         return fake
 
     for key, value in list(program.state_dict.items()):
@@ -127,6 +133,8 @@ def rewrite_attention(program):
     names = ["query", "key", "value", "attn_mask", "dropout_p", "is_causal"]
     graph = program.graph_module.graph
     for node in list(graph.nodes):
+        if node.target is aten.view.default:
+            node.target = aten.reshape.default  # results lie in other strides
         if node.target is not aten.scaled_dot_product_attention.default:
             continue
         given = {**dict(zip(names, node.args)), **node.kwargs}

@@ -215,3 +215,121 @@ def empty_arrays():
     return graph(lambda a, b: (torch.cat([a, b], 0), a.sum(0), a * 2,
                                a @ b.t(), b[0:0], a.softmax(1)),
                  torch.randn(0, 6), torch.randn(3, 6))
+
+
+# --- Layouts -----------------------------------------------------------------
+
+@case()
+def repeated_outputs():
+    def compute(a, b):
+        c = a + b
+        return c, a, c, c.t(), c[1:], a, b.expand(2, 4, 6), c.unsqueeze(0)
+    return graph(compute, torch.randn(4, 6), torch.randn(4, 6))
+
+
+@case()
+def channels_last_input():
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 5, 3, padding=1)
+
+        def forward(self, x):
+            return F.relu(self.conv(x)) + 1, x.mean((2, 3)), x * 2
+    net = Net().to(memory_format=torch.channels_last)
+    return net, (torch.randn(2, 3, 7, 6).to(
+        memory_format=torch.channels_last),)
+
+
+@case()
+def inputs_that_are_views():
+    return graph(lambda a, b, c: (a + b, a @ c.t()), torch.randn(6, 9).t(),
+                 torch.randn(1, 6).expand(9, 6), torch.randn(4, 20)[:, 2:8])
+
+
+@case()
+def dynamic_channels_last():
+    half = [torch.export.Dim(name, min=5, max=100) for name in "hw"]
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Conv2d(3, 5, 3, padding=1)
+            self.second = nn.Conv2d(5, 4, 3, padding=1)
+
+        def forward(self, x):
+            y = self.first(x)
+            return (self.second(F.silu(y)).mean((2, 3)), x * 2,
+                    F.interpolate(y, scale_factor=2))
+
+    def picture(*sizes):
+        return torch.randn(1, 3, *sizes).to(memory_format=torch.channels_last)
+    return (Net(), (picture(16, 20),), {"x": {2: 2 * half[0], 3: 2 * half[1]}},
+            (picture(22, 12),))
+
+
+@case()
+def constants_that_are_views():
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(6, 6), nn.Linear(6, 6)
+            self.second.weight = self.first.weight
+            weight = self.first.weight.detach()
+            for name, value in {
+                    "rows": weight[1:3], "turned": weight.t(),
+                    "one": torch.randn(1, 6).expand(4, 6),
+                    "none": torch.zeros(0, 3),
+                    "bytes": torch.arange(5, dtype=torch.int8),
+                    "bools": torch.tensor([True, False])}.items():
+                self.register_buffer(name, value)
+
+        def forward(self, x):
+            return (self.first(self.second(x)), x @ self.turned,
+                    x @ self.rows.t(), self.none + 1, self.bytes * 2,
+                    ~self.bools, x @ self.one.t())
+    return Net(), (torch.randn(3, 6),)
+
+
+# --- Attention as people write it --------------------------------------------
+
+@case(1e-4)
+def attention_by_products():
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.words = nn.Embedding(50, 32, padding_idx=0)
+            self.all, self.out = nn.Linear(32, 96), nn.Linear(32, 32)
+
+        def forward(self, words, mask):
+            x = self.words(words)
+            query, key, value = (
+                y.unflatten(-1, (4, 8)).transpose(1, 2)
+                for y in self.all(x).chunk(3, -1))
+            far = (1 - mask[:, None, None].float()) * torch.finfo().min
+            scores = query @ key.transpose(-1, -2) / 8 ** 0.5 + far
+            y = scores.softmax(-1) @ value
+            return x + self.out(y.transpose(1, 2).reshape(x.shape))
+    mask = (torch.arange(12) < torch.tensor([[12], [7], [3]])).long()
+    return Net(), (torch.randint(1, 50, (3, 12)), mask)
+
+
+@case(1e-4)
+def attention_for_any_length():
+    class Net(Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.places = nn.Embedding(90, 48), nn.Embedding(64, 48)
+            self.all, self.norm = nn.Linear(48, 144), nn.LayerNorm(48)
+
+        def forward(self, ids):
+            b, t = ids.shape
+            x = self.words(ids) + self.places(torch.arange(t))
+            query, key, value = (y.view(b, t, 3, 16).transpose(1, 2)
+                                 for y in self.all(self.norm(x)).split(48, 2))
+            y = F.scaled_dot_product_attention(query, key, value,
+                                               is_causal=True)
+            x = x + y.transpose(1, 2).contiguous().view(b, t, 48)
+            return x @ self.words.weight.t()
+    length = torch.export.Dim("length", min=2, max=64)
+    return (Net(), (torch.randint(0, 90, (2, 17)),), {"ids": {1: length}},
+            (torch.randint(0, 90, (2, 41)),))
