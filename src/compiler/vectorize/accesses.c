@@ -247,8 +247,12 @@ static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
   }
 }
 
+static bool is_shaped(const lanes_access *a) {
+  return lanes_stride_elements(a) || lanes_is_by_rows(a);
+}
+
 static bool is_conditional(const lanes_access *a) {
-  return a->shape.conditional && (lanes_stride_elements(a) || lanes_is_by_rows(a));
+  return a->shape.conditional && is_shaped(a);
 }
 
 typedef void access_way(lanes_emitter *e, const lanes_access *a, bool store,
@@ -305,7 +309,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   lanes_access runs = *a;
   LLVMValueRef firsts[LANES];
   if (!lanes_may_be_runs(e, a, &runs.shape) ||
-      !(lanes_stride_elements(&runs) || lanes_is_by_rows(&runs))) {
+      !is_shaped(&runs)) {
     return false;
   }
   LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);
@@ -339,9 +343,12 @@ static bool load_from_window(lanes_emitter *e, const lanes_access *a,
 
 static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
+  lanes_pattern_runs runs;
   if (is_conditional(a)) {
     access_conditionally(e, a, store, components);
-  } else if (lanes_stride_elements(a) || lanes_is_by_rows(a) ||
+  } else if (!is_shaped(a) && lanes_find_runs(e, a, &runs)) {
+    (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
+  } else if (is_shaped(a) ||
              !(access_as_runs(e, a, store, components) ||
                (!store && load_from_window(e, a, components)))) {
     access_shaped(e, a, store, components);
@@ -385,8 +392,9 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   if (lanes_stride_elements(a)) {
     return !a->shape.conditional && lanes_load_neighbours(e, a);
   }
-  return !lanes_is_by_rows(a) && !lanes_may_be_runs(e, a, &runs) &&
-         lanes_load_lane_rows(e, a);
+  lanes_pattern_runs others;
+  return !lanes_is_by_rows(a) && !lanes_find_runs(e, a, &others) &&
+         !lanes_may_be_runs(e, a, &runs) && lanes_load_lane_rows(e, a);
 }
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {

@@ -64,11 +64,32 @@ LLVMValueRef lanes_index_of_run(lanes_emitter *e, const lanes_linear *at,
                                 uint32_t width, uint32_t run);
 LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, uint32_t run);
+// Lane 0's address.
+LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer);
 // All of them, where a run in which no lane lives has the address of another in
 // which one does: live is [width] i1, not all false.
 void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, LLVMValueRef *live,
                                   LLVMValueRef *out_addresses);
+
+// pattern_accesses.c: what each bit of a lane's number adds to a value.
+lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value);
+// Lanes that lie side by side, by the bits of their numbers.
+typedef struct lanes_pattern_runs {
+  lanes_pattern pattern;      // of the address
+  uint8_t order[LANES_BITS];  // the bits of a run's lanes, nearest first
+  uint8_t others;             // mask of the rest
+  uint32_t lanes;             // of a run
+} lanes_pattern_runs;
+// Says whether an access is to long enough runs.
+bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,
+                     lanes_pattern_runs *out_runs);
+void lanes_store_runs(lanes_emitter *e, const lanes_access *a,
+                      const lanes_pattern_runs *runs,
+                      LLVMValueRef *components);
+void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
+                     const lanes_pattern_runs *runs,
+                     LLVMValueRef *out_components);
 
 // row_accesses.c: says whether each row is one vector, of whole vectors of up to
 // 4 components.

@@ -14,6 +14,7 @@
 #include "compiler/module.h"
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/linearize.h"
+#include "compiler/vectorize/patterns.h"
 
 // A value of the thread function in the emitted code.
 typedef struct lanes_slot {
@@ -74,6 +75,7 @@ typedef struct lanes_emitter {
   const lanes_graph *graph;
   const lanes_values *values;
   const lanes_plan *plan;
+  lanes_pattern_finder patterns;  // begun when it is first asked
   lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;

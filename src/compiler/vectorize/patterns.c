@@ -26,20 +26,47 @@ static bool is_exact(const lanes_pattern *a) {
   return a->most != UINT64_MAX;
 }
 
-// Of a shape that says all.
+static bool is_whole(const lanes_pattern *a) {
+  return a->known == LANES_ALL_BITS;
+}
+
+// What is not known is 0.
+static lanes_pattern cleared(lanes_pattern a) {
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    if (!(a.known >> i & 1)) {
+      a.by_bit[i] = 0;
+    }
+  }
+  return a;
+}
+
+// Whatever is done to a value, it stays the same for lanes that differ in a bit
+// that made no difference.
+static lanes_pattern indifferent(lanes_pattern a) {
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    if (a.by_bit[i]) {
+      a.known &= (uint8_t)~(1u << i);
+    }
+  }
+  a.align = 0;
+  a.most = UINT64_MAX;
+  return cleared(a);
+}
+
+// All that a shape says.
 static lanes_pattern of_shape(lanes_shape shape) {
-  if (shape.row != LANES || shape.conditional || shape.stride < 0) {
+  if (shape.conditional || shape.stride < 0) {
     return unknown;
   }
   const bool exact =
       shape.bits < 64 && (shape.stride == 0 || shape.no_unsigned_wrap);
-  lanes_pattern result = {.known = true,
-                       .align = shape.align,
-                       .most = exact ? highest(shape.bits) : UINT64_MAX};
+  lanes_pattern result = {.known = (uint8_t)(shape.row - 1),
+                          .align = shape.align,
+                          .most = exact ? highest(shape.bits) : UINT64_MAX};
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     result.by_bit[i] = (int64_t)((uint64_t)shape.stride << i);
   }
-  return result;
+  return cleared(result);
 }
 
 // Says whether what lanes add shares no binary digit, with each other or with
@@ -56,19 +83,16 @@ static bool is_disjoint(const lanes_pattern *a) {
 }
 
 static lanes_pattern added(lanes_pattern a, lanes_pattern b, uint32_t width) {
-  if (!a.known || !b.known) {
-    return unknown;
-  }
   const bool exact = is_exact(&a) && is_exact(&b) &&
                      a.most <= highest(width) - b.most;
-  lanes_pattern result = {.known = true,
-                       .align = a.align < b.align ? a.align : b.align,
-                       .most = exact ? a.most + b.most : UINT64_MAX};
+  lanes_pattern result = {.known = a.known & b.known,
+                          .align = a.align < b.align ? a.align : b.align,
+                          .most = exact ? a.most + b.most : UINT64_MAX};
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     result.by_bit[i] =
         (int64_t)((uint64_t)a.by_bit[i] + (uint64_t)b.by_bit[i]);
   }
-  return result;
+  return cleared(result);
 }
 
 static lanes_pattern times(lanes_pattern a, uint64_t factor, uint32_t width) {
@@ -84,8 +108,8 @@ static lanes_pattern times(lanes_pattern a, uint64_t factor, uint32_t width) {
 }
 
 static lanes_pattern masked(lanes_pattern a, uint64_t mask) {
-  if (!a.known || !is_disjoint(&a)) {
-    return unknown;
+  if (!is_whole(&a) || !is_disjoint(&a)) {
+    return indifferent(a);
   }
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     a.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] & mask);
@@ -104,9 +128,9 @@ static bool is_multiple(const lanes_pattern *a, uint64_t bits) {
 }
 
 static lanes_pattern moved_down(lanes_pattern a, uint64_t bits) {
-  if (!a.known || !is_exact(&a) ||
+  if (!is_whole(&a) || !is_exact(&a) ||
       !(is_disjoint(&a) || is_multiple(&a, bits))) {
-    return unknown;
+    return indifferent(a);
   }
   for (uint32_t i = 0; i < LANES_BITS; i++) {
     a.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] >> bits);
@@ -118,7 +142,7 @@ static lanes_pattern moved_down(lanes_pattern a, uint64_t bits) {
 
 // Numbers that are not negative if they are signed.
 static lanes_pattern unsigned_within(lanes_pattern a, uint32_t width) {
-  return a.known && is_exact(&a) && a.most <= highest(width) ? a : unknown;
+  return is_exact(&a) && a.most <= highest(width) ? a : indifferent(a);
 }
 
 // --- Instructions ------------------------------------------------------------
@@ -163,7 +187,7 @@ static lanes_pattern of_address(lanes_pattern_finder *f, LLVMValueRef address) {
       by = unsigned_within(by, width_of(index) - 1);
     }
     const uint64_t bytes = LLVMABISizeOfType(f->values->data, type);
-    result = by.known ? added(result, times(by, bytes, 64), 64) : unknown;
+    result = added(result, times(by, bytes, 64), 64);
   }
   return result;
 }
@@ -183,11 +207,18 @@ static lanes_pattern of_division(lanes_pattern_finder *f, LLVMValueRef i,
              : masked(a, by - 1);
 }
 
+// What two values make together.
+static lanes_pattern of_both(lanes_pattern a, lanes_pattern b) {
+  a = indifferent(a);
+  a.known &= indifferent(b).known;
+  return a;
+}
+
 static lanes_pattern by_constant(lanes_pattern_finder *f, LLVMValueRef i) {
   const uint32_t width = width_of(i);
   uint64_t c = 0;
   if (!constant_of(LLVMGetOperand(i, 1), &c)) {
-    return unknown;
+    return of_both(operand_of(f, i, 0), operand_of(f, i, 1));
   }
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMMul: return times(operand_of(f, i, 0), c, width);
@@ -212,7 +243,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
     case LLVMGetElementPtr: return of_address(f, i);
     case LLVMOr:
       if (!LLVMGetIsDisjoint(i)) {
-        return unknown;
+        return of_both(operand_of(f, i, 0), operand_of(f, i, 1));
       }
       return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
     case LLVMAdd:
@@ -240,9 +271,15 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
 
 // --- Values of loops ---------------------------------------------------------
 
-static bool is_same(const lanes_pattern *a, const lanes_pattern *b) {
-  return a->known && b->known &&
-         memcmp(a->by_bit, b->by_bit, sizeof a->by_bit) == 0;
+// What two say alike.
+static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
+  a.known &= b.known;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    if (a.by_bit[i] != b.by_bit[i]) {
+      a.known &= (uint8_t)~(1u << i);
+    }
+  }
+  return cleared(a);
 }
 
 // What does not hang on the phi itself.
@@ -276,42 +313,44 @@ static bool is_the_same_for_all(const lanes_values *values, LLVMValueRef phi,
   return !lanes_parts_before(values, node);
 }
 
-// Its lanes differ as they do in one of the values that it may have, if they do
-// so in all, given that they do so in itself.
-static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi, uint32_t n) {
+// Its lanes differ as they do in one of the values that it may have, as far as
+// they do so in all, given that they do so in itself.
+static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi,
+                            uint32_t n) {
   if (!is_the_same_for_all(f->values, phi, f->values->nodes[n])) {
     return unknown;
   }
-  lanes_pattern bits = first_known(f, phi);
-  bits.align = 0;
-  bits.most = UINT64_MAX;
-  f->found[n] = bits;
+  lanes_pattern assumed = first_known(f, phi);
+  assumed.align = 0;
+  assumed.most = UINT64_MAX;
   f->states[n] = ASSUMED;
-  forget(f);
-  for (unsigned k = 0; bits.known && k < LLVMCountIncoming(phi); k++) {
-    const lanes_pattern other = lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
-    if (!is_same(&bits, &other)) {
-      bits = unknown;
-    }
-  }
-  if (!bits.known) {
+  for (lanes_pattern found = assumed;; found = assumed) {
+    f->found[n] = assumed;
     forget(f);
+    for (unsigned k = 0; assumed.known && k < LLVMCountIncoming(phi); k++) {
+      found = meet(found, lanes_pattern_of(f, LLVMGetIncomingValue(phi, k)));
+    }
+    if (found.known == assumed.known) {
+      return found;
+    }
+    assumed = found;
   }
-  return bits;
 }
 
 lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
-  const lanes_pattern whole = of_shape(lanes_shape_of(f->values, value));
+  const lanes_pattern shape = of_shape(lanes_shape_of(f->values, value));
   const uint32_t n = LLVMIsAInstruction(value)
                          ? lanes_map_get(&f->values->numbers, value)
                          : LANES_NONE;
-  if (whole.known || n == LANES_NONE || f->states[n] == VISITED) {
-    return whole;
+  if (is_whole(&shape) || n == LANES_NONE || f->states[n] == VISITED) {
+    return shape;
   }
   if (f->states[n] == UNSEEN) {
     f->states[n] = VISITED;
-    f->found[n] = LLVMIsAPHINode(value) ? of_phi(f, value, n)
-                                        : of_instruction(f, value);
+    const lanes_pattern found = LLVMIsAPHINode(value)
+                                    ? of_phi(f, value, n)
+                                    : of_instruction(f, value);
+    f->found[n] = (found.known & shape.known) == shape.known ? found : shape;
     f->states[n] = FOUND;
   }
   return f->found[n];

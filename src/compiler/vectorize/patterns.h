@@ -6,11 +6,16 @@
 
 #include "compiler/vectorize/uniformity.h"
 
-enum { LANES_BITS = 5 };  // of a lane's number
+enum {
+  LANES_BITS = 5,  // of a lane's number
+  LANES_ALL_BITS = 31,
+};
 
-// Lane l's value is lane 0's plus by_bit[i] for each bit i that l has.
+// Lane l's value is lane 0's plus by_bit[i] for each bit i that l has. Where
+// that is not known of all bits: a lane's value is by_bit[i] more than that of
+// the lane without bit i, for those bits of which it is.
 typedef struct lanes_pattern {
-  bool known;
+  uint8_t known;  // bit i: by_bit[i] is
   uint8_t align;  // lane 0's is a multiple of 2^align
   uint64_t most;  // as an unsigned integer no lane's is above this, and none
                   // wraps; UINT64_MAX: the sums hold modulo the type's range

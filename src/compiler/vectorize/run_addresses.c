@@ -100,3 +100,11 @@ void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
     out_addresses[r] = address_of(e, at, base, with_uniform(e, at, index));
   }
 }
+
+LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
+  lanes_linear at;
+  lanes_linear_find(e->values, pointer, &at);
+  return lanes_is_sum_of_runs(e, &at, LANES)
+             ? lanes_address_of_run(e, &at, LANES, 0)
+             : lanes_first_of_run(e, pointer, LANES, 0);
+}

@@ -273,19 +273,10 @@ static void copy_rows(lanes_emitter *e, const tile_access *a,
   }
 }
 
-// Lane 0's address.
-static LLVMValueRef first_address(lanes_emitter *e, LLVMValueRef pointer) {
-  lanes_linear at;
-  lanes_linear_find(e->values, pointer, &at);
-  return lanes_is_sum_of_runs(e, &at, LANES)
-             ? lanes_address_of_run(e, &at, LANES, 0)
-             : lanes_first_of_run(e, pointer, LANES, 0);
-}
-
 // By lane, if each gives its own element's address.
 static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
-  a.first = by_lane ? first_address(e, a.pointer) : NULL;
+  a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
   LLVMValueRef home = NULL;
   if (is_one_tile(e, &a) && is_plain(&a) && a.size_bytes == 4) {
     home = lanes_home_of_rows(e, call);
