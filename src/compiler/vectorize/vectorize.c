@@ -53,6 +53,11 @@ static const char finishing[] =
 static const char tidying[] =
     "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
 
+// Where several simdgroups go at once: what each does with a number that its
+// lanes share, a vector of theirs.
+static const char joining[] =
+    "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
+
 enum {
   MAXIMUM_VARIANTS = 4,
   FRAME_STATE_BYTES = 64,  // where a frame's state is kept, and room to align
@@ -500,6 +505,15 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
   return any;
 }
 
+static bool any_at_once(const vectorizer *v) {
+  for (uint32_t i = 0; i < v->variant_count; i++) {
+    if (v->variants[i].at_once) {
+      return true;
+    }
+  }
+  return false;
+}
+
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   vectorizer v = {.kernel = kernel,
                   .data = LLVMGetModuleDataLayout(kernel->module)};
@@ -528,6 +542,9 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     status = mtlc_run_llvm_passes(kernel, finishing);
     if (status == MTL_OK && forget_idle_places(kernel)) {
       status = mtlc_run_llvm_passes(kernel, tidying);
+    }
+    if (status == MTL_OK && any_at_once(&v)) {
+      status = mtlc_run_llvm_passes(kernel, joining);
     }
     lanes_flatten_lines(kernel);
     kernel->is_optimised = true;
