@@ -125,12 +125,17 @@ static char *default_weights(const char *path) {
   return weights;
 }
 
+// Constants are padded to 64 bytes; what is less may be a mark at the end, as
+// PyTorch puts one behind weights in the object itself.
+enum { WEIGHTS_ALIGNMENT = 64 };
+
 static mtl_status check_size(const char *path, uint64_t size, uint64_t wanted) {
-  return size == wanted ? MTL_OK
-                        : mtl_fail(MTL_BAD_DATA,
-                                   "weights %s: %" PRIu64
-                                   " bytes; the model needs %" PRIu64,
-                                   path, size, wanted);
+  return size >= wanted && size - wanted < WEIGHTS_ALIGNMENT
+             ? MTL_OK
+             : mtl_fail(MTL_BAD_DATA,
+                        "weights %s: %" PRIu64
+                        " bytes; the model needs %" PRIu64,
+                        path, size, wanted);
 }
 
 // wanted_bytes: NULL where the model does not tell.
