@@ -191,14 +191,15 @@ static mtl_status load_weights(mtl_model *model, const char *path) {
   return error ? fail_call(model, path) : MTL_OK;
 }
 
-// Weights that are not in the object itself, where none were loaded.
+// Weights that are not in the object itself, where none were loaded. Only such
+// models tell a size; others print a complaint.
 static bool lacks_weights(const mtl_model *model) {
   const model_pair *entries = NULL;
   size_t count = 0;
   uint64_t bytes = 0;
   const model_functions *call = &model->call;
-  if (!call->load_blob || !call->blob_bytes || !call->entries ||
-      call->blob_bytes(model->container, &bytes) != 0 || bytes == 0 ||
+  if (model->constant_count == 0 || !call->load_blob || !call->blob_bytes ||
+      !call->entries ||
       call->entries(model->container, &entries, &count, false) != 0) {
     return false;
   }
@@ -206,7 +207,8 @@ static bool lacks_weights(const mtl_model *model) {
   while (i < count && entries[i].handle) {
     ++i;
   }
-  return i < count || count == 0;
+  return (i < count || count == 0) &&
+         call->blob_bytes(model->container, &bytes) == 0 && bytes > 0;
 }
 
 // A model whose weights are not found is loaded all the same: they may be given
