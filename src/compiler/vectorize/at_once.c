@@ -340,6 +340,23 @@ static void copy_all(copies *c, LLVMContextRef context) {
   LLVMDisposeBuilder(builder);
 }
 
+bool lanes_is_too_large_at_once(LLVMValueRef function) {
+  uint32_t count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+      const bool may_go =
+          opcode == LLVMAlloca ||
+          (opcode == LLVMLoad && LLVMIsAAllocaInst(LLVMGetOperand(i, 0))) ||
+          (opcode == LLVMStore && LLVMIsAAllocaInst(LLVMGetOperand(i, 1)));
+      count += may_go ? 0 : 1;
+    }
+  }
+  return count > LARGEST_INSTRUCTIONS;
+}
+
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
                             bool same_x, mtli_arena *arena) {
   copies c = {.arena = arena, .function = function, .same_x = same_x};

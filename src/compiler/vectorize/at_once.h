@@ -5,6 +5,10 @@
 
 #include "compiler/vectorize/emitter.h"
 
+// Whether a function of one simdgroup, however much of it SSA form takes away,
+// is larger than lanes_make_at_once takes.
+bool lanes_is_too_large_at_once(LLVMValueRef function);
+
 // Makes a function of one simdgroup, in SSA form, into one for as many as are
 // worth it, at most LANES_MOST_AT_ONCE. Returns how many; for 1 the function is
 // as it was. All of them are whole, and have the same position along x if

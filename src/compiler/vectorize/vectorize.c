@@ -252,6 +252,9 @@ static bool has_wide_phi(const lanes_values *values) {
 // worth it: always the same way through the kernel, and a loop to hurry.
 static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
                                lanes_variant *variant) {
+  if (lanes_is_too_large_at_once(variant->function)) {
+    return MTL_OK;
+  }
   lanes_common common;
   lanes_common_find(one->values, true, &common);
   if (!common.goes_together || !has_wide_phi(one->values) ||
