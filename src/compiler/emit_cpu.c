@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // emit_cpu.c: the machine that code is made for, and the object file.
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/loops.h"
 #include "compiler/module.h"
 
 enum { FEATURES_LIMIT = 4096 };  // bytes; a host's list is about 1200
@@ -152,12 +154,24 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
   return MTL_OK;
 }
 
+static pthread_once_t without_strength_once = PTHREAD_ONCE_INIT;
+
+// A switch of the process, which ends with the request; LLVM has none for a
+// function or a target machine.
+static void leave_out_loop_strength(void) {
+  static const char *const arguments[] = {"mettlec", "-disable-lsr"};
+  LLVMParseCommandLineOptions(2, arguments, NULL);
+}
+
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes) {
   *out_object = NULL;
   *out_size_bytes = 0;
   LLVMMemoryBufferRef buffer = NULL;
   char *message = NULL;
+  if (mtlc_most_loops(kernel->module) > MTLC_TOO_MANY_LOOPS) {
+    pthread_once(&without_strength_once, leave_out_loop_strength);
+  }
   if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
                                           LLVMObjectFile, &message, &buffer)) {
     const mtl_status status =

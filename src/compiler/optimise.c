@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "code/cpu_abi.h"
 #include "compiler/module.h"
+#include "compiler/vectorize/vectorize.h"
 
 mtl_status mtlc_optimise(mtlc_kernel *kernel) {
   mtlc_set_target_attributes(kernel);
@@ -17,11 +18,6 @@ mtl_status mtlc_optimise(mtlc_kernel *kernel) {
   if (group) {
     mtlc_set_attribute(group, "noinline", 0);
   }
-  // What the vectoriser makes has been through its own; the loop over
-  // threadgroups around it is small.
-  return mtlc_run_llvm_passes(
-      kernel, kernel->is_optimised
-                  ? "always-inline,function(sroa,instcombine<no-verify-"
-                    "fixpoint>,simplifycfg)"
-                  : "default<O3>");
+  return kernel->is_vectorized ? mtlc_finish_vectors(kernel)
+                               : mtlc_run_llvm_passes(kernel, "default<O3>");
 }

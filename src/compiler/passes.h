@@ -62,8 +62,10 @@ typedef struct mtlc_kernel {
   // would be wrong or slow (mtli_kernel).
   bool depends_on_row;
   bool depends_on_single;
-  // Set with it if mettle.group needs no more of LLVM's optimiser.
-  bool is_optimised;
+  // Set with it if the vectoriser made it, and knows how to optimise it.
+  bool is_vectorized;
+  // Set with that if some loop takes several simdgroups at once.
+  bool is_at_once;
   // The text for `mettle compile --report`, malloc'ed, grown by passes.
   char *report;
 } mtlc_kernel;

@@ -5,7 +5,10 @@
 // Requires  contract_arithmetic
 // Leaves    mettle.thread with everything inlined but mettle.texel.* and what
 //           calls itself, in SSA form; T1 only
+#include <stdio.h>
+
 #include "base/status.h"
+#include "compiler/loops.h"
 #include "compiler/module.h"
 #include "compiler/unroll_arrays.h"
 
@@ -17,29 +20,41 @@ static const char registers[] =
     "always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
-static const char loops[] =
+static const char before_loops[] =
     "function(loop-simplify,lcssa,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
-    "instcombine<no-verify-fixpoint>,"
-    "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
+    "instcombine<no-verify-fixpoint>,";
+static const char few_loops[] =
+    "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),";
+static const char known_loops[] = "loop(loop-unroll-full),";
+static const char after_loops[] =
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,sccp,bdce,"
     "instcombine<no-verify-fixpoint>,sroa<modify-cfg>,dse,loop-mssa(licm),"
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
 
+static const char *loop_passes(LLVMModuleRef module) {
+  if (mtlc_most_loops(module) <= MTLC_MANY_LOOPS) {
+    return few_loops;
+  }
+  return mtlc_has_known_turns(module) ? known_loops : "";
+}
+
 mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
     // Texels of rare formats: too much code for every place that reads one.
-    const bool stays =
-        function == kernel->thread ||
-        mtlc_has_attribute(function, "noinline") ||
-        mtlc_starts_with(mtlc_name(function), "mettle.texel.");
+    const bool stays = function == kernel->thread ||
+                       mtlc_has_attribute(function, "noinline") ||
+                       mtlc_starts_with(mtlc_name(function), "mettle.texel.");
     if (!LLVMIsDeclaration(function) && !stays) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }
   MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
   mtlc_unroll_arrays(kernel);
-  return mtlc_run_llvm_passes(kernel, loops);
+  char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
+  snprintf(passes, sizeof passes, "%s%s%s", before_loops,
+           loop_passes(kernel->module), after_loops);
+  return mtlc_run_llvm_passes(kernel, passes);
 }

@@ -20,4 +20,7 @@
 // Errors  MTL_UNSUPPORTED  the kernel cannot be vectorised; the text says why
 mtl_status mtlc_vectorize(mtlc_kernel *kernel);
 
+// Optimises the module of a kernel that was vectorised, its entry with it.
+mtl_status mtlc_finish_vectors(mtlc_kernel *kernel);
+
 #endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// finish_vectors.c: LLVM's passes over what the vectoriser has made, with the
+// loop over threadgroups around it: those that find something in code that is
+// vectors already. LLVM's -O3 would spend most of its time on looking for more.
+#include <stddef.h>
+
+#include "base/status.h"
+#include "code/cpu_abi.h"
+#include "compiler/loops.h"
+#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/lines.h"
+#include "compiler/vectorize/vectorize.h"
+
+static const char finishing[] =
+    "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
+    "loop-mssa(licm),gvn<no-pre>,dse,instcombine<no-verify-fixpoint>,"
+    "simplifycfg<sink-common-insts>)";
+static const char widening[] =
+    "function(loop-simplify,lcssa,loop(indvars,loop-deletion))";
+static const char unrolling[] =
+    "function(loop-unroll<O2;no-runtime>,early-cse,"
+    "instcombine<no-verify-fixpoint>)";
+static const char closing[] =
+    "function(loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
+// Where loops have been found to do nothing.
+static const char tidying[] =
+    "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
+
+// Where several simdgroups go at once: what each does with a number that its
+// lanes share, a vector of theirs.
+static const char joining[] =
+    "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
+
+// --- Simdgroups with nothing to do -------------------------------------------
+
+// Says whether an instruction notes which simdgroup is at it: it writes to
+// mtli_cpu_position.thread_in_group.
+static bool notes_place(LLVMValueRef i, LLVMValueRef scratch) {
+  if (LLVMGetInstructionOpcode(i) != LLVMStore ||
+      LLVMGetOrdering(i) != LLVMAtomicOrderingMonotonic) {
+    return false;
+  }
+  LLVMValueRef to = LLVMGetOperand(i, 1);
+  if (!LLVMIsAGetElementPtrInst(to) || LLVMGetNumOperands(to) != 2 ||
+      LLVMGetOperand(to, 0) != scratch ||
+      !LLVMIsAConstantInt(LLVMGetOperand(to, 1)) ||
+      LLVMGetTypeKind(LLVMGetGEPSourceElementType(to)) != LLVMIntegerTypeKind) {
+    return false;
+  }
+  const uint64_t element_bytes =
+      LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(to)) / 8;
+  return LLVMConstIntGetZExtValue(LLVMGetOperand(to, 1)) * element_bytes ==
+         offsetof(mtli_cpu_position, thread_in_group);
+}
+
+// Says whether a block only goes round itself, noting where it is.
+static bool is_idle(LLVMBasicBlockRef block, LLVMValueRef scratch) {
+  LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+  bool is_loop = false;
+  for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
+    is_loop |= LLVMGetSuccessor(end, k) == block;
+  }
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && is_loop;
+       i = LLVMGetNextInstruction(i)) {
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    is_loop = notes_place(i, scratch) || opcode == LLVMPHI ||
+              opcode == LLVMAdd || opcode == LLVMICmp || opcode == LLVMSelect ||
+              opcode == LLVMZExt || opcode == LLVMGetElementPtr || i == end;
+  }
+  return is_loop;
+}
+
+// Simdgroups that have nothing to do between two barriers, such as those past
+// the bound of a step of a tree, need not say which one is at it.
+static bool forget_idle_places(mtlc_kernel *kernel) {
+  bool any = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    if (LLVMCountParams(f) <= LANES_SCRATCH) {
+      continue;
+    }
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block)) {
+      LLVMValueRef next = NULL;
+      const bool idle = is_idle(block, LLVMGetParam(f, LANES_SCRATCH));
+      for (LLVMValueRef i = idle ? LLVMGetFirstInstruction(block) : NULL; i;
+           i = next) {
+        next = LLVMGetNextInstruction(i);
+        if (LLVMGetInstructionOpcode(i) == LLVMStore) {
+          LLVMInstructionEraseFromParent(i);
+          any = true;
+        }
+      }
+    }
+  }
+  return any;
+}
+
+// --- The passes --------------------------------------------------------------
+
+mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_run_llvm_passes(kernel, finishing));
+  if (mtlc_most_loops(kernel->module) <= MTLC_MANY_LOOPS) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, widening));
+  }
+  if (mtlc_has_known_turns(kernel->module)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));
+  }
+  MTL_TRY(mtlc_run_llvm_passes(kernel, closing));
+  if (forget_idle_places(kernel)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
+  }
+  if (kernel->is_at_once) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, joining));
+  }
+  lanes_flatten_lines(kernel);
+  return MTL_OK;
+}
