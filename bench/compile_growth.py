@@ -6,8 +6,10 @@
 
 Compiles made-up kernels of 100, 1000 and 5000 lines to machine code, without
 the cache, and prints ms and ms per 1000 lines: of straight-line code, of loops
-with branches in them, and of code with 200 barriers (a barrier every other line
-in the shortest). A growth that is linear leaves the last figure the same."""
+with branches in them, of branches, of calls of a small function, of private
+arrays that are indexed by what only the thread knows, and of code with 200
+barriers (a barrier every other line in the shortest). A growth that is linear
+leaves the last figure the same."""
 
 import os
 import subprocess
@@ -17,6 +19,7 @@ import time
 
 HEAD = """#include <metal_stdlib>
 using namespace metal;
+float small(float a, float b) { return a > b ? a * b : sqrt(abs(a)) - b; }
 kernel void k(device float *x [[buffer(0)]], device float *y [[buffer(1)]],
               constant uint &n [[buffer(2)]],
               uint i [[thread_position_in_grid]],
@@ -50,6 +53,25 @@ def loops(line):
     return f"{p} = {q} * {line % 17}.25f + {r} - {p};"
 
 
+def branches(line):
+    p, q, r = names(line)
+    return f"if ({p} > {q} + {line % 17}.25f) {r} = {r} * {p} + {q};"
+
+
+def calls(line):
+    p, q, r = names(line)
+    return f"{p} = small({q}, {r} + {line % 17}.25f);"
+
+
+def arrays(line):
+    p, q, _ = names(line)
+    if line % 10 == 0:
+        return f"{{ float t[8] = {{a, b, c, d, 1, 2, 3, {line}}};"
+    if line % 10 == 9:
+        return "}"
+    return f"t[(i + {line}) & 7] = {p}; {q} += t[(l * {line}) & 7];"
+
+
 def barriers(line, count):
     p, q, _ = names(line)
     if line % max(count // 200, 2) == 0:
@@ -59,7 +81,8 @@ def barriers(line, count):
 
 
 def source(kind, count):
-    lines = {"straight": straight, "loops": loops,
+    lines = {"straight": straight, "loops": loops, "branches": branches,
+             "calls": calls, "arrays": arrays,
              "barriers": lambda line: barriers(line, count)}[kind]
     return HEAD + "".join(f"  {lines(i)}\n" for i in range(count)) + TAIL
 
@@ -76,7 +99,8 @@ def main():
     mettle = sys.argv[1]
     counts = [int(text) for text in sys.argv[2:]] or [100, 1000, 5000]
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ("straight", "loops", "barriers"):
+        for kind in ("straight", "loops", "branches", "calls", "arrays",
+                     "barriers"):
             for count in counts:
                 path = os.path.join(folder, f"{kind}_{count}.metal")
                 with open(path, "w", encoding="utf-8") as file:
