@@ -76,6 +76,7 @@ typedef struct lanes_emitter {
   const lanes_values *values;
   const lanes_plan *plan;
   lanes_pattern_finder patterns;  // begun when it is first asked
+  bool *copied;  // [values->count] a part of what lanes copy (lane_copies.c)
   lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;
@@ -264,6 +265,10 @@ LLVMValueRef lanes_as_float(lanes_emitter *e, LLVMValueRef value);
 // accesses.c
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load);
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
+// lane_copies.c: finds stores of rows that lanes load; emits one, its load and
+// what is between them.
+void lanes_copies_find(lanes_emitter *e);
+void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store);
 // serial.c: atomics, unknown calls
 void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
 // builtin_calls.c: everything that docs/ir.md names, and intrinsics

@@ -160,8 +160,7 @@ static bool writes(LLVMValueRef i) {
 }
 
 static bool is_behind(LLVMValueRef load, LLVMValueRef other) {
-  for (LLVMValueRef i = load; i && !writes(i);
-       i = LLVMGetNextInstruction(i)) {
+  for (LLVMValueRef i = load; i && !writes(i); i = LLVMGetNextInstruction(i)) {
     if (i == other) {
       return true;
     }
@@ -285,7 +284,7 @@ static unsigned factor_count(LLVMValueRef call) {
     return 0;
   }
   const char *name = lanes_callee_name(call);
-  return lanes_is_product(call)                           ? 2
+  return lanes_is_product(call)                         ? 2
          : mtlc_starts_with(name, "mettle.tile.widen.") ? 1
                                                         : 0;
 }

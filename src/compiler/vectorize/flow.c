@@ -223,8 +223,19 @@ static void take_line(lanes_emitter *e, LLVMValueRef instruction) {
   }
 }
 
+static bool is_copied(const lanes_emitter *e, LLVMValueRef i) {
+  const uint32_t number = lanes_map_get(&e->values->numbers, i);
+  return number != LANES_NONE && e->copied[number];
+}
+
 static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
   take_line(e, i);
+  if (is_copied(e, i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMStore) {
+      lanes_emit_copy(e, i);
+    }
+    return;
+  }
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI: emit_phi(e, i); return;
     case LLVMAlloca: emit_alloca(e, i); return;
@@ -499,6 +510,7 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   declare_function(e, name);
   make_private_memory(e);
   lanes_make_slots(e);
+  lanes_copies_find(e);
   make_masks(e);
   make_blocks(e);
   emit_nodes(e);

@@ -114,8 +114,7 @@ void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
                           address_of_lane(e, runs, address, lane), a->alignment,
                           run_of(e, runs, mask, a->count, lane));
   }
-  LLVMValueRef all =
-      lanes_shuffle(e, lanes_concatenated(e, parts, count), NULL, items,
-                    LANES * a->count);
+  LLVMValueRef all = lanes_shuffle(e, lanes_concatenated(e, parts, count), NULL,
+                                   items, LANES * a->count);
   lanes_take_apart(e, all, a->count, a->count, out_components);
 }

@@ -13,8 +13,8 @@ static const lanes_pattern unknown = {0};
 lanes_pattern_finder lanes_patterns_begin(const lanes_values *values) {
   return (lanes_pattern_finder){
       .values = values,
-      .found = lanes_allocate(values->arena, values->count,
-                              sizeof(lanes_pattern)),
+      .found =
+          lanes_allocate(values->arena, values->count, sizeof(lanes_pattern)),
       .states = lanes_allocate(values->arena, values->count, 1)};
 }
 
@@ -83,21 +83,20 @@ static bool is_disjoint(const lanes_pattern *a) {
 }
 
 static lanes_pattern added(lanes_pattern a, lanes_pattern b, uint32_t width) {
-  const bool exact = is_exact(&a) && is_exact(&b) &&
-                     a.most <= highest(width) - b.most;
+  const bool exact =
+      is_exact(&a) && is_exact(&b) && a.most <= highest(width) - b.most;
   lanes_pattern result = {.known = a.known & b.known,
                           .align = a.align < b.align ? a.align : b.align,
                           .most = exact ? a.most + b.most : UINT64_MAX};
   for (uint32_t i = 0; i < LANES_BITS; i++) {
-    result.by_bit[i] =
-        (int64_t)((uint64_t)a.by_bit[i] + (uint64_t)b.by_bit[i]);
+    result.by_bit[i] = (int64_t)((uint64_t)a.by_bit[i] + (uint64_t)b.by_bit[i]);
   }
   return cleared(result);
 }
 
 static lanes_pattern times(lanes_pattern a, uint64_t factor, uint32_t width) {
-  const bool exact = is_exact(&a) &&
-                     (a.most == 0 || factor <= highest(width) / a.most);
+  const bool exact =
+      is_exact(&a) && (a.most == 0 || factor <= highest(width) / a.most);
   const uint32_t zeros = factor ? (uint32_t)__builtin_ctzll(factor) : 63;
   a.align = a.align + zeros > 63 ? 63 : (uint8_t)(a.align + zeros);
   a.most = exact ? a.most * factor : UINT64_MAX;
@@ -162,7 +161,8 @@ static bool constant_of(LLVMValueRef value, uint64_t *out_value) {
   return true;
 }
 
-static lanes_pattern operand_of(lanes_pattern_finder *f, LLVMValueRef i, unsigned k) {
+static lanes_pattern operand_of(lanes_pattern_finder *f, LLVMValueRef i,
+                                unsigned k) {
   return lanes_pattern_of(f, LLVMGetOperand(i, k));
 }
 
@@ -194,7 +194,7 @@ static lanes_pattern of_address(lanes_pattern_finder *f, LLVMValueRef address) {
 
 // Division by powers of two.
 static lanes_pattern of_division(lanes_pattern_finder *f, LLVMValueRef i,
-                              uint64_t by) {
+                                 uint64_t by) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   const bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem;
   const lanes_pattern a =
@@ -228,9 +228,8 @@ static lanes_pattern by_constant(lanes_pattern_finder *f, LLVMValueRef i) {
     case LLVMLShr:
       return c < width ? moved_down(operand_of(f, i, 0), c) : unknown;
     case LLVMAShr:
-      return c < width ? moved_down(unsigned_within(operand_of(f, i, 0),
-                                                    width - 1),
-                                    c)
+      return c < width ? moved_down(
+                             unsigned_within(operand_of(f, i, 0), width - 1), c)
                        : unknown;
     case LLVMAnd: return masked(operand_of(f, i, 0), c);
     default: return of_division(f, i, c);
@@ -246,8 +245,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
         return of_both(operand_of(f, i, 0), operand_of(f, i, 1));
       }
       return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
-    case LLVMAdd:
-      return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
+    case LLVMAdd: return added(operand_of(f, i, 0), operand_of(f, i, 1), width);
     case LLVMMul:
     case LLVMShl:
     case LLVMLShr:
@@ -285,7 +283,8 @@ static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
 // What does not hang on the phi itself.
 static lanes_pattern first_known(lanes_pattern_finder *f, LLVMValueRef phi) {
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-    const lanes_pattern bits = lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
+    const lanes_pattern bits =
+        lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
     if (bits.known) {
       return bits;
     }
@@ -347,9 +346,8 @@ lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
   }
   if (f->states[n] == UNSEEN) {
     f->states[n] = VISITED;
-    const lanes_pattern found = LLVMIsAPHINode(value)
-                                    ? of_phi(f, value, n)
-                                    : of_instruction(f, value);
+    const lanes_pattern found =
+        LLVMIsAPHINode(value) ? of_phi(f, value, n) : of_instruction(f, value);
     f->found[n] = (found.known & shape.known) == shape.known ? found : shape;
     f->states[n] = FOUND;
   }

@@ -26,10 +26,11 @@ typedef struct lanes_pattern {
 typedef struct lanes_pattern_finder {
   const lanes_values *values;
   lanes_pattern *found;  // [values->count]
-  uint8_t *states;    // [values->count]
+  uint8_t *states;       // [values->count]
 } lanes_pattern_finder;
 
 lanes_pattern_finder lanes_patterns_begin(const lanes_values *values);
-lanes_pattern lanes_pattern_of(lanes_pattern_finder *finder, LLVMValueRef value);
+lanes_pattern lanes_pattern_of(lanes_pattern_finder *finder,
+                               LLVMValueRef value);
 
 #endif
