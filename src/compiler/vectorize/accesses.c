@@ -104,8 +104,9 @@ LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
 static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
                                  uint64_t *out_bias) {
   *out_bias = 0;
-  LLVMValueRef narrow =
-      LLVMIsAZExtInst(index) ? LLVMGetOperand(index, 0) : NULL;
+  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_made_again(e, index)
+                            ? LLVMGetOperand(index, 0)
+                            : NULL;
   if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
     return lanes_vector(e, index, 0);
   }
@@ -113,6 +114,15 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
   LLVMValueRef low = LLVMBuildXor(e->builder, lanes_vector(e, narrow, 0),
                                   lanes_steps(e->types.i32, *out_bias, 0), "");
   return LLVMBuildSExt(e->builder, low, lanes_vector_of(e->types.i64), "");
+}
+
+// The addresses offset bytes behind those of consecutive lanes.
+static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
+                                 uint64_t offset) {
+  const lanes_shape shape = lanes_shape_of(e->values, address);
+  LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
+  LLVMValueRef steps = lanes_steps(e->types.i64, 0, (uint64_t)shape.stride);
+  return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
 }
 
 // The addresses offset bytes behind pointers, as one base and an index for each
@@ -123,6 +133,9 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL) {
     return lanes_address_at(e, pointers, offset);
+  }
+  if (!lanes_is_made_again(e, a->pointer)) {
+    return behind_first(e, a->pointer, offset);
   }
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
@@ -308,8 +321,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
                            LLVMValueRef *components) {
   lanes_access runs = *a;
   LLVMValueRef firsts[LANES];
-  if (!lanes_may_be_runs(e, a, &runs.shape) ||
-      !is_shaped(&runs)) {
+  if (!lanes_may_be_runs(e, a, &runs.shape) || !is_shaped(&runs)) {
     return false;
   }
   LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);

@@ -241,6 +241,11 @@ LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
 LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
                                 uint32_t from);
 
+// slots.c: says whether an instruction is computed again where it is used: as a
+// vector (lanes_vector) or as an address by its index (accesses.c). Only then
+// are its operands kept for that.
+bool lanes_is_made_again(const lanes_emitter *e, LLVMValueRef instruction);
+
 // slots.c: makes the slots of all values.
 void lanes_make_slots(lanes_emitter *e);
 

@@ -15,9 +15,7 @@ static bool has_wait(const lanes_emitter *e, LLVMBasicBlockRef block) {
   return false;
 }
 
-// Says whether an instruction is computed again where it is used: as a vector
-// (lanes_vector) or as an address by its index (accesses.c).
-static bool is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
+bool lanes_is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
   if (lanes_shape_of(e->values, instruction).conditional) {
     return true;
   }
@@ -32,7 +30,8 @@ static bool is_read_elsewhere(const lanes_emitter *e, LLVMUseRef use,
                               LLVMValueRef value, LLVMBasicBlockRef block) {
   LLVMValueRef user = LLVMGetUser(use);
   if (LLVMGetInstructionOpcode(user) != LLVMPHI) {
-    return LLVMGetInstructionParent(user) != block || is_made_again(e, user);
+    return LLVMGetInstructionParent(user) != block ||
+           lanes_is_made_again(e, user);
   }
   for (unsigned i = 0; i < LLVMCountIncoming(user); i++) {
     if (LLVMGetIncomingValue(user, i) == value &&
