@@ -31,8 +31,8 @@ static bool link_one(const run_options *options, run_state *state,
   if (name[0] == '\0' || find_linked(state, name) != NULL) {
     return true;
   }
-  mtl_function **linked = realloc(
-      state->linked, (state->linked_count + 1) * sizeof *state->linked);
+  mtl_function **linked =
+      realloc(state->linked, (state->linked_count + 1) * sizeof *state->linked);
   if (linked == NULL) {
     return cli_fail(error, CLI_FAILED, "out of memory");
   }
