@@ -91,11 +91,23 @@ static mtl_status link_callees(mtlc_kernel *kernel) {
   return MTL_OK;
 }
 
+// LLVM 19 makes atomic additions of floats compare-and-swap loops when it is
+// past expanding those; on AArch64 without LSE, what is left of them forgets
+// whether the store took place, and additions are lost. Expanded here, code
+// generation meets the loops as any other.
+static mtl_status expand_atomics(mtlc_kernel *kernel) {
+  char *triple = LLVMGetTargetMachineTriple(kernel->target);
+  const bool is_arm = mtlc_starts_with(triple, "aarch64");
+  LLVMDisposeMessage(triple);
+  return is_arm ? mtlc_run_llvm_passes(kernel, "function(atomic-expand)")
+                : MTL_OK;
+}
+
 mtl_status mtlc_finish_module(mtlc_kernel *kernel) {
   mtlc_hide_functions(kernel->module);
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,globaldce"));
   rename_functions(kernel);
   MTL_TRY(link_callees(kernel));
   mtlc_set_target_attributes(kernel);
-  return MTL_OK;
+  return expand_atomics(kernel);
 }
