@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // references.c: the functions, their references and the specification's bounds.
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "accuracy.h"
 
@@ -8,11 +10,15 @@ const number_format format_float = {24, -126, 0x1p128};
 const number_format format_half = {11, -14, 0x1p16};
 
 double ulp_of(const number_format *format, double value) {
-  int exponent = format->least_exponent;
-  if (fabs(value) >= ldexp(1, exponent)) {
-    exponent = ilogb(value);
-  }
-  return ldexp(1, exponent - format->digits + 1);
+  enum { BIAS = 1023, DIGITS = 52 };
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  const int own = (int)(bits >> DIGITS & 0x7ff) - BIAS;
+  const int exponent =
+      own > format->least_exponent ? own : format->least_exponent;
+  bits = (uint64_t)(exponent - format->digits + 1 + BIAS) << DIGITS;
+  memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 double ulp_error(const number_format *format, double got, double wanted) {
