@@ -96,11 +96,9 @@ static mtl_status link_callees(mtlc_kernel *kernel) {
 // whether the store took place, and additions are lost. Expanded here, code
 // generation meets the loops as any other.
 static mtl_status expand_atomics(mtlc_kernel *kernel) {
-  char *triple = LLVMGetTargetMachineTriple(kernel->target);
-  const bool is_arm = mtlc_starts_with(triple, "aarch64");
-  LLVMDisposeMessage(triple);
-  return is_arm ? mtlc_run_llvm_passes(kernel, "function(atomic-expand)")
-                : MTL_OK;
+  return mtlc_target_is(kernel->target, "aarch64")
+             ? mtlc_run_llvm_passes(kernel, "function(atomic-expand)")
+             : MTL_OK;
 }
 
 mtl_status mtlc_finish_module(mtlc_kernel *kernel) {

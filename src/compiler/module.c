@@ -298,16 +298,25 @@ uint32_t mtlc_count_instructions(LLVMValueRef function) {
   return count;
 }
 
-bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
+bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode) {
+  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+}
+
+bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture) {
   char *triple = LLVMGetTargetMachineTriple(target);
+  const bool is = mtlc_starts_with(triple, architecture);
+  LLVMDisposeMessage(triple);
+  return is;
+}
+
+bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   char *features = LLVMGetTargetMachineFeatureString(target);
-  bool has = mtlc_starts_with(triple, "aarch64");
+  bool has = mtlc_target_is(target, "aarch64");
   char *rest = NULL;
   for (char *name = strtok_r(features, ",", &rest); name;
        name = strtok_r(NULL, ",", &rest)) {
     has = has || (name[0] == '+' && strcmp(name + 1, feature) == 0);
   }
-  LLVMDisposeMessage(triple);
   LLVMDisposeMessage(features);
   return has;
 }

@@ -53,6 +53,9 @@ void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
 void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
                              void *context);
 
+// Whether a value is an instruction of that kind.
+bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
+
 // Puts value in the place of an instruction and erases it.
 void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
 
@@ -123,6 +126,8 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel);
 // Whether the target has an x86 feature, or is AArch64, which has the like of
 // those that are asked for.
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
+// Whether a target's triple starts with an architecture.
+bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
 
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.

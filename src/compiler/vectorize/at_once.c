@@ -124,8 +124,7 @@ static bool can_be_copied(const copies *c, LLVMValueRef i) {
     case LLVMAtomicCmpXchg: return false;
     case LLVMLoad:
     case LLVMStore:
-      return !LLVMGetVolatile(i) &&
-             LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
+      return lanes_is_plain(i);
     case LLVMCall: return is_known_call(i);
     default: return !is_terminator(i) || is_of_all(c, i);
   }
@@ -340,20 +339,20 @@ static void copy_all(copies *c, LLVMContextRef context) {
   LLVMDisposeBuilder(builder);
 }
 
+// Counts what mem2reg will leave.
+static void count_lasting(LLVMValueRef i, void *context) {
+  uint32_t *count = context;
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  const bool may_go =
+      opcode == LLVMAlloca ||
+      (opcode == LLVMLoad && LLVMIsAAllocaInst(LLVMGetOperand(i, 0))) ||
+      (opcode == LLVMStore && LLVMIsAAllocaInst(LLVMGetOperand(i, 1)));
+  *count += may_go ? 0 : 1;
+}
+
 bool lanes_is_too_large_at_once(LLVMValueRef function) {
   uint32_t count = 0;
-  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
-       block = LLVMGetNextBasicBlock(block)) {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-      const bool may_go =
-          opcode == LLVMAlloca ||
-          (opcode == LLVMLoad && LLVMIsAAllocaInst(LLVMGetOperand(i, 0))) ||
-          (opcode == LLVMStore && LLVMIsAAllocaInst(LLVMGetOperand(i, 1)));
-      count += may_go ? 0 : 1;
-    }
-  }
+  mtlc_for_each_instruction(function, count_lasting, &count);
   return count > LARGEST_INSTRUCTIONS;
 }
 

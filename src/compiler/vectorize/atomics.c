@@ -68,10 +68,15 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   return result;
 }
 
-bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
+LLVMValueRef lanes_root_of(LLVMValueRef address) {
   while (LLVMIsAGetElementPtrInst(address)) {
     address = LLVMGetOperand(address, 0);
   }
+  return address;
+}
+
+bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
+  address = lanes_root_of(address);
   if (!LLVMIsACallInst(address)) {
     return false;
   }

@@ -374,21 +374,6 @@ static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
   lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
 }
 
-static bool has_barrier(const lanes_emitter *e, uint32_t node) {
-  LLVMBasicBlockRef block = e->graph->nodes[node].block;
-  if (!block) {
-    return false;
-  }
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-       i = LLVMGetNextInstruction(i)) {
-    if (LLVMGetInstructionOpcode(i) == LLVMCall &&
-        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Threads that went another way may wait for each other here only if they are
 // on their way out: no barrier lies before them.
 static bool others_are_leaving(const lanes_emitter *e) {
@@ -398,8 +383,9 @@ static bool others_are_leaving(const lanes_emitter *e) {
   for (uint32_t n = lanes_set_next(reached, 0); n != LANES_NONE;
        n = lanes_set_next(reached, n + 1)) {
     const lanes_node *node = &e->graph->nodes[n];
-    if (has_barrier(e, n) || (node->loop != LANES_NONE &&
-                              lanes_in_loop(e->graph, e->node, node->loop))) {
+    if ((node->block && lanes_has_barrier(node->block)) ||
+        (node->loop != LANES_NONE &&
+         lanes_in_loop(e->graph, e->node, node->loop))) {
       return false;
     }
     for (uint32_t k = 0; k < node->successors.count; k++) {

@@ -298,3 +298,14 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     default: return lanes_shape_varying();
   }
 }
+
+bool lanes_has_barrier(LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMCall &&
+        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -28,6 +28,9 @@ typedef enum lanes_callee {
 
 lanes_callee lanes_callee_of(LLVMValueRef call);
 
+// Says whether threads of a threadgroup wait for each other in a block.
+bool lanes_has_barrier(LLVMBasicBlockRef block);
+
 // Returns the called function's name, or "" for a call through a pointer.
 const char *lanes_callee_name(LLVMValueRef call);
 

@@ -34,21 +34,9 @@ static bool is_addition(LLVMValueRef i) {
          LLVMGetIntTypeWidth(LLVMTypeOf(i)) == 32;
 }
 
-static LLVMValueRef root_of(LLVMValueRef address) {
-  while (LLVMIsAGetElementPtrInst(address)) {
-    address = LLVMGetOperand(address, 0);
-  }
-  return address;
-}
-
 static bool is_own(const lanes_emitter *e, LLVMValueRef address) {
-  if (lanes_is_in_threadgroup(e, address)) {
-    return true;
-  }
-  while (LLVMIsAGetElementPtrInst(address)) {
-    address = LLVMGetOperand(address, 0);
-  }
-  return LLVMIsAAllocaInst(address);
+  return lanes_is_in_threadgroup(e, address) ||
+         LLVMIsAAllocaInst(lanes_root_of(address));
 }
 
 static bool call_touches_device(LLVMValueRef call) {
@@ -71,10 +59,8 @@ static bool call_touches_device(LLVMValueRef call) {
 // Says whether a plain access is to an argument, and notes which.
 static bool is_to_argument(LLVMValueRef access, unsigned pointer,
                            uint64_t *slots) {
-  LLVMValueRef root = root_of(LLVMGetOperand(access, pointer));
-  if (LLVMGetVolatile(access) ||
-      LLVMGetOrdering(access) != LLVMAtomicOrderingNotAtomic ||
-      !LLVMIsACallInst(root) ||
+  LLVMValueRef root = lanes_root_of(LLVMGetOperand(access, pointer));
+  if (!lanes_is_plain(access) || !LLVMIsACallInst(root) ||
       lanes_callee_of(root) != LANES_CALLEE_ARGUMENT) {
     return false;
   }
@@ -171,7 +157,7 @@ void lanes_counters_find(lanes_emitter *e) {
         touches_behind(e, LLVMGetInstructionParent(i))) {
       return;
     }
-    LLVMValueRef root = root_of(LLVMGetOperand(i, 0));
+    LLVMValueRef root = lanes_root_of(LLVMGetOperand(i, 0));
     uint64_t slot = SLOTS_LIMIT;
     if (LLVMIsACallInst(root) &&
         lanes_callee_of(root) == LANES_CALLEE_ARGUMENT) {
@@ -261,7 +247,7 @@ static LLVMValueRef window_of(lanes_emitter *e, LLVMValueRef atomic) {
         mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_SCRATCH), 32),
         "counters");
   }
-  LLVMValueRef root = root_of(LLVMGetOperand(atomic, 0));
+  LLVMValueRef root = lanes_root_of(LLVMGetOperand(atomic, 0));
   uint32_t window = 0;
   for (uint32_t i = 0; i < e->counting.window_count; i++) {
     window = e->counting.roots[i] == root ? i : window;
@@ -426,9 +412,7 @@ static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
   LLVMValueRef is_whole =
       LLVMBuildICmp(b, LLVMIntULE, start,
                     mtlc_i64(e->context, WINDOW_WORDS * 4 - reach), "");
-  LLVMValueRef is_full =
-      LLVMBuildICmp(b, LLVMIntEQ, lanes_bits(e, e->mask),
-                    LLVMConstAllOnes(e->types.i32), "");
+  LLVMValueRef is_full = lanes_all(e, e->mask);
   return LLVMBuildAnd(b, is_full, LLVMBuildAnd(b, is_inside, is_whole, ""), "");
 }
 
@@ -498,10 +482,7 @@ static void add_anywhere(lanes_emitter *e, LLVMValueRef atomic,
   const window_words words =
       find_words(e, place, LLVMGetOperand(atomic, 0), window);
   LLVMValueRef both = LLVMBuildAnd(e->builder, words.inside, e->mask, "");
-  LLVMBuildCondBr(e->builder,
-                  LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, both),
-                                LLVMConstAllOnes(e->types.i32), ""),
-                  all, some);
+  LLVMBuildCondBr(e->builder, lanes_all(e, both), all, some);
   LLVMPositionBuilderAtEnd(e->builder, all);
   add_all(e, atomic, window, words.numbers);
   LLVMBuildBr(e->builder, done);

@@ -87,10 +87,8 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 }
 
 bool lanes_has_avx512(const lanes_emitter *e) {
-  char *triple = LLVMGetTargetMachineTriple(e->kernel->target);
-  const bool is_x86 = mtlc_starts_with(triple, "x86_64");
-  LLVMDisposeMessage(triple);
-  return is_x86 && mtlc_target_has(e->kernel->target, "avx512f");
+  LLVMTargetMachineRef target = e->kernel->target;
+  return mtlc_target_is(target, "x86_64") && mtlc_target_has(target, "avx512f");
 }
 
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
@@ -163,6 +161,11 @@ LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask) {
   return LLVMBuildICmp(e->builder, LLVMIntNE, lanes_bits(e, mask),
                        mtlc_i32(e->context, 0), "");
+}
+
+LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask) {
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, mask),
+                       LLVMConstAllOnes(e->types.i32), "");
 }
 
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {

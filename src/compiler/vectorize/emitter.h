@@ -125,6 +125,7 @@ typedef struct lanes_emitter {
   bool is_at_once;  // the function is to be one for several simdgroups
   lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
   uint32_t fetched_count;
+  const bool *loops_that_wait;  // [loops] found when first asked for
   bool in_rows;           // threads know more than one dimension of the grid
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
@@ -225,6 +226,7 @@ void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
 bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
+LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
@@ -284,6 +286,8 @@ void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
 // given the operands. Returns the old value, or NULL if it has to be atomic.
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand);
+// What an address is made of by getelementptr.
+LLVMValueRef lanes_root_of(LLVMValueRef address);
 // Says whether an address is one of threadgroup memory, for sure.
 bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address);
 

@@ -282,21 +282,21 @@ static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   return false;
 }
 
-static bool loop_waits(const lanes_emitter *e, uint32_t loop) {
-  for (uint32_t n = 0; n < e->graph->node_count; n++) {
-    LLVMBasicBlockRef block = e->graph->nodes[n].block;
-    if (!block || !lanes_in_loop(e->graph, n, loop)) {
+// Which loops have barriers in them, by number.
+static const bool *find_loops_that_wait(lanes_emitter *e) {
+  const lanes_graph *graph = e->graph;
+  bool *wait = lanes_allocate(e->arena, graph->loop_count, sizeof *wait);
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    const lanes_node *node = &graph->nodes[n];
+    if (!node->block || !lanes_has_barrier(node->block)) {
       continue;
     }
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      if (LLVMIsACallInst(i) &&
-          lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
-        return true;
-      }
+    for (uint32_t loop = node->loop; loop != LANES_NONE;
+         loop = graph->loops[loop].parent) {
+      wait[loop] = true;
     }
   }
-  return false;
+  return wait;
 }
 
 static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store) {
@@ -309,7 +309,10 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store) {
 
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a) {
   uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
-  while (loop != LANES_NONE && !loop_waits(e, loop)) {
+  if (!e->loops_that_wait) {
+    e->loops_that_wait = find_loops_that_wait(e);
+  }
+  while (loop != LANES_NONE && !e->loops_that_wait[loop]) {
     loop = e->graph->loops[loop].parent;
   }
   if (loop == LANES_NONE || lanes_is_in_threadgroup(e, a->pointer)) {

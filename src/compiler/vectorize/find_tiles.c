@@ -32,12 +32,8 @@ typedef struct tile_finder {
 
 // --- What a value is made of -------------------------------------------------
 
-static bool is_opcode(LLVMValueRef value, LLVMOpcode opcode) {
-  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
-}
-
 static LLVMValueRef without_cast(LLVMValueRef value) {
-  while (is_opcode(value, LLVMBitCast)) {
+  while (mtlc_is_opcode(value, LLVMBitCast)) {
     value = LLVMGetOperand(value, 0);
   }
   return value;
@@ -55,7 +51,7 @@ static uint32_t bits_of(LLVMValueRef value) {
 }
 
 static LLVMValueRef shifted(LLVMValueRef value, uint64_t bits) {
-  if (!is_opcode(value, LLVMShl) ||
+  if (!mtlc_is_opcode(value, LLVMShl) ||
       !LLVMIsAConstantInt(LLVMGetOperand(value, 1)) ||
       LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) != bits) {
     return NULL;
@@ -70,16 +66,16 @@ static bool take_element(tile_pair *pair, int which, LLVMValueRef value,
   value = without_cast(value);
   LLVMValueRef upper = shifted(value, 16);
   element_kind kind = PLAIN;
-  if (is_opcode(value, LLVMFPExt)) {
+  if (mtlc_is_opcode(value, LLVMFPExt)) {
     kind = HALF;
     value = LLVMGetOperand(value, 0);
-  } else if (upper && is_opcode(upper, LLVMZExt)) {
+  } else if (upper && mtlc_is_opcode(upper, LLVMZExt)) {
     kind = BFLOAT;
     value = LLVMGetOperand(upper, 0);
   }
   value = without_cast(value);
   const uint32_t loaded_bits = kind == PLAIN ? bits : 16;
-  if (!is_opcode(value, LLVMLoad) || bits_of(value) != loaded_bits ||
+  if (!mtlc_is_opcode(value, LLVMLoad) || bits_of(value) != loaded_bits ||
       (kind != PLAIN && bits != 32) || (which && kind != pair->kind)) {
     return false;
   }
@@ -90,7 +86,7 @@ static bool take_element(tile_pair *pair, int which, LLVMValueRef value,
 }
 
 static LLVMValueRef extended(LLVMValueRef value) {
-  return is_opcode(value, LLVMZExt) ? LLVMGetOperand(value, 0) : NULL;
+  return mtlc_is_opcode(value, LLVMZExt) ? LLVMGetOperand(value, 0) : NULL;
 }
 
 // upper << half | lower
@@ -109,7 +105,7 @@ static bool take_halves(tile_pair *pair, LLVMValueRef value, uint32_t half) {
 
 static LLVMValueRef inserted(LLVMValueRef value, uint64_t place,
                              LLVMValueRef *out_into) {
-  if (!is_opcode(value, LLVMInsertElement) ||
+  if (!mtlc_is_opcode(value, LLVMInsertElement) ||
       !LLVMIsAConstantInt(LLVMGetOperand(value, 2)) ||
       LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2)) != place) {
     return NULL;
@@ -134,10 +130,10 @@ static bool take_pair(tile_pair *pair, LLVMValueRef value) {
   *pair = (tile_pair){.value = value};
   const uint32_t half = bits_of(value) / 2;
   value = without_cast(value);
-  if (is_opcode(value, LLVMOr)) {
+  if (mtlc_is_opcode(value, LLVMOr)) {
     return bits_of(value) == 2 * half && take_halves(pair, value, half);
   }
-  if (is_opcode(value, LLVMLoad)) {
+  if (mtlc_is_opcode(value, LLVMLoad)) {
     pair->loads[0] = value;
     pair->element_bytes = half / 8;
     return true;
@@ -148,14 +144,13 @@ static bool take_pair(tile_pair *pair, LLVMValueRef value) {
 // --- Where it was loaded from ------------------------------------------------
 
 static bool is_plain_load(LLVMValueRef load, const tile_pair *pair) {
-  return !LLVMGetVolatile(load) &&
-         LLVMGetOrdering(load) == LLVMAtomicOrderingNotAtomic &&
+  return lanes_is_plain(load) &&
          LLVMGetAlignment(load) >= pair->element_bytes;
 }
 
 static bool writes(LLVMValueRef i) {
   return lanes_may_write(i) &&
-         !(is_opcode(i, LLVMCall) &&
+         !(mtlc_is_opcode(i, LLVMCall) &&
            mtlc_starts_with(lanes_callee_name(i), "mettle.tile.own."));
 }
 
@@ -280,7 +275,7 @@ static bool load_as_tile(tile_finder *f, LLVMValueRef value) {
 
 // How many operands of a call are tiles to multiply.
 static unsigned factor_count(LLVMValueRef call) {
-  if (!is_opcode(call, LLVMCall)) {
+  if (!mtlc_is_opcode(call, LLVMCall)) {
     return 0;
   }
   const char *name = lanes_callee_name(call);

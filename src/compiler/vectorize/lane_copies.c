@@ -21,10 +21,6 @@ typedef struct lane_copy {
   lanes_access to;
 } lane_copy;
 
-static bool is_opcode(LLVMValueRef value, LLVMOpcode opcode) {
-  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
-}
-
 // Says whether value is used by one instruction of the same block, alone.
 static bool is_for(LLVMValueRef value, LLVMValueRef user) {
   LLVMUseRef use = LLVMGetFirstUse(value);
@@ -32,25 +28,13 @@ static bool is_for(LLVMValueRef value, LLVMValueRef user) {
          LLVMGetInstructionParent(value) == LLVMGetInstructionParent(user);
 }
 
-static bool is_plain(LLVMValueRef access) {
-  return !LLVMGetVolatile(access) &&
-         LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
-}
-
 // --- What may be loaded later ------------------------------------------------
 
 typedef enum memory_kind { UNKNOWN, DEVICE, THREADGROUP } memory_kind;
 
-static LLVMValueRef base_of(LLVMValueRef address) {
-  while (LLVMIsAGetElementPtrInst(address)) {
-    address = LLVMGetOperand(address, 0);
-  }
-  return address;
-}
-
 static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
                            uint32_t depth) {
-  LLVMValueRef base = base_of(address);
+  LLVMValueRef base = lanes_root_of(address);
   if (LLVMIsACallInst(base)) {
     return lanes_is_in_threadgroup(e, base)                 ? THREADGROUP
            : lanes_callee_of(base) == LANES_CALLEE_ARGUMENT ? DEVICE
@@ -61,7 +45,7 @@ static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
   }
   bool any[THREADGROUP + 1] = {false};
   for (unsigned k = 0; k < LLVMCountIncoming(base); k++) {
-    LLVMValueRef value = base_of(LLVMGetIncomingValue(base, k));
+    LLVMValueRef value = lanes_root_of(LLVMGetIncomingValue(base, k));
     if (value != base) {
       any[kind_of(e, value, depth + 1)] = true;
     }
@@ -84,7 +68,7 @@ static bool may_move(const lanes_emitter *e, const lane_copy *copy) {
     if (i == copy->store) {
       return true;
     }
-    const bool harmless = is_opcode(i, LLVMStore) && is_plain(i) &&
+    const bool harmless = mtlc_is_opcode(i, LLVMStore) && lanes_is_plain(i) &&
                           kind_of(e, LLVMGetOperand(i, 1), 0) == to;
     if (lanes_may_write(i) && !harmless) {
       return false;
@@ -98,13 +82,13 @@ static bool may_move(const lanes_emitter *e, const lane_copy *copy) {
 
 static bool find_copy(const lanes_emitter *e, LLVMValueRef store,
                       lane_copy *out_copy) {
-  if (!is_opcode(store, LLVMStore)) {
+  if (!mtlc_is_opcode(store, LLVMStore)) {
     return false;
   }
   LLVMValueRef value = LLVMGetOperand(store, 0);
   *out_copy = (lane_copy){.store = store};
   LLVMValueRef user = store;
-  if (is_opcode(value, LLVMFPTrunc) || is_opcode(value, LLVMFPExt)) {
+  if (mtlc_is_opcode(value, LLVMFPTrunc) || mtlc_is_opcode(value, LLVMFPExt)) {
     out_copy->conversion = value;
     if (!is_for(value, user)) {
       return false;
@@ -113,8 +97,8 @@ static bool find_copy(const lanes_emitter *e, LLVMValueRef store,
     value = LLVMGetOperand(value, 0);
   }
   out_copy->load = value;
-  return is_opcode(value, LLVMLoad) && is_for(value, user) && is_plain(value) &&
-         is_plain(store) &&
+  return mtlc_is_opcode(value, LLVMLoad) && is_for(value, user) &&
+         lanes_is_plain(value) && lanes_is_plain(store) &&
          LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind &&
          may_move(e, out_copy);
 }
@@ -202,11 +186,8 @@ static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
   }
   LLVMValueRef first = lanes_first_address(e, pointer);
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    int64_t bytes = 0;
-    for (uint32_t b = 0; b < LANES_BITS; b++) {
-      bytes += lane >> b & 1 ? pattern.by_bit[b] : 0;
-    }
-    out_addresses[lane] = lanes_address_at(e, first, (uint64_t)bytes);
+    out_addresses[lane] =
+        lanes_address_at(e, first, lanes_pattern_at(&pattern, lane));
   }
 }
 
@@ -250,10 +231,8 @@ void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
   LLVMBasicBlockRef done = lanes_block(e, "copied");
-  LLVMValueRef is_full =
-      LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, e->mask),
-                    LLVMConstAllOnes(e->types.i32), "");
-  lanes_mark_question(e, LLVMBuildCondBr(e->builder, is_full, all, some));
+  lanes_mark_question(
+      e, LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   const bool uncached = e->uncached;
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);

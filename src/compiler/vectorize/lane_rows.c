@@ -260,8 +260,7 @@ static addresses strided_addresses(lanes_emitter *e, const lane_row *row,
   const uint32_t width = lanes_width_of(*shape);
   addresses result = {
       .strided = shape,
-      .holds = LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, e->mask),
-                             LLVMConstAllOnes(e->types.i32), "")};
+      .holds = lanes_all(e, e->mask)};
   for (uint32_t r = 0; r < width; r++) {
     if (row->at.is_extended) {
       result.holds =

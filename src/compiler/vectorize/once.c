@@ -18,12 +18,10 @@ static LLVMValueRef base_of(LLVMValueRef address) {
 static bool is_for_all(LLVMValueRef function, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad:
-      return !LLVMGetVolatile(i) &&
-             LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
+      return lanes_is_plain(i);
     case LLVMStore: {
       LLVMValueRef base = base_of(LLVMGetOperand(i, 1));
-      return !LLVMGetVolatile(i) &&
-             LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic &&
+      return lanes_is_plain(i) &&
              (base == LLVMGetParam(function, LANES_COMMON_OUT) ||
               LLVMIsAAllocaInst(base));
     }

@@ -56,11 +56,7 @@ static uint32_t lane_of_run(const lanes_pattern_runs *runs, uint32_t first,
 static LLVMValueRef address_of_lane(lanes_emitter *e,
                                     const lanes_pattern_runs *runs,
                                     LLVMValueRef first, uint32_t lane) {
-  int64_t bytes = 0;
-  for (uint32_t b = 0; b < LANES_BITS; b++) {
-    bytes += lane >> b & 1 ? runs->pattern.by_bit[b] : 0;
-  }
-  return lanes_address_at(e, first, (uint64_t)bytes);
+  return lanes_address_at(e, first, lanes_pattern_at(&runs->pattern, lane));
 }
 
 // Each lane's components side by side, of the lanes of a run.

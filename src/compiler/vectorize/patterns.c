@@ -353,3 +353,11 @@ lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
   }
   return f->found[n];
 }
+
+uint64_t lanes_pattern_at(const lanes_pattern *pattern, uint32_t lane) {
+  int64_t above = 0;
+  for (uint32_t b = 0; b < LANES_BITS; b++) {
+    above += lane >> b & 1 ? pattern->by_bit[b] : 0;
+  }
+  return (uint64_t)above;
+}

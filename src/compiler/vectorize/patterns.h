@@ -32,5 +32,7 @@ typedef struct lanes_pattern_finder {
 lanes_pattern_finder lanes_patterns_begin(const lanes_values *values);
 lanes_pattern lanes_pattern_of(lanes_pattern_finder *finder,
                                LLVMValueRef value);
+// How much a lane's value is above lane 0's; of a pattern whose bits are known.
+uint64_t lanes_pattern_at(const lanes_pattern *pattern, uint32_t lane);
 
 #endif

@@ -2,7 +2,6 @@
 // places.c: addresses as one base and an index of 32 bits for each lane, and
 // what is done to them lane by lane without a loop.
 #include "compiler/vectorize/accesses.h"
-#include "compiler/vectorize/calls.h"
 
 // The index of a getelementptr that differs between lanes, if it is the only
 // one, and what it counts. NULL otherwise.
@@ -121,24 +120,6 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 
 enum { REREAD_DEPTH = 2 };  // operations between the load and the index
 
-static bool writes_memory(LLVMValueRef i) {
-  switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMStore:
-    case LLVMAtomicRMW:
-    case LLVMAtomicCmpXchg:
-    case LLVMFence: return true;
-    case LLVMCall:
-      switch (lanes_callee_of(i)) {
-        case LANES_CALLEE_NOTHING:
-        case LANES_CALLEE_ARGUMENT:
-        case LANES_CALLEE_POSITION:
-        case LANES_CALLEE_ELEMENTWISE: return false;
-        default: return true;
-      }
-    default: return LLVMIsALoadInst(i) && LLVMGetVolatile(i);
-  }
-}
-
 // Says whether a load's elements lie a stride apart, and are still there when
 // an instruction behind it in its block runs.
 static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
@@ -146,14 +127,13 @@ static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
   LLVMValueRef pointer = LLVMGetOperand(load, 0);
   const lanes_shape shape = lanes_shape_of(e->values, pointer);
   if (LLVMGetInstructionParent(load) != LLVMGetInstructionParent(user) ||
-      LLVMGetVolatile(load) ||
-      LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic ||
-      !lanes_is_scalar(shape) || shape.conditional || !shape.stride ||
+      !lanes_is_plain(load) || !lanes_is_scalar(shape) || shape.conditional ||
+      !shape.stride ||
       lanes_offset_scale(e->values, pointer) != 1) {
     return false;
   }
   LLVMValueRef i = LLVMGetNextInstruction(load);
-  while (i && i != user && !writes_memory(i)) {
+  while (i && i != user && !lanes_may_write(i)) {
     i = LLVMGetNextInstruction(i);
   }
   return i == user;

@@ -232,10 +232,7 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
                     LLVMBasicBlockRef done) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
-  LLVMValueRef is_full =
-      LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, e->mask),
-                    LLVMConstAllOnes(e->types.i32), "");
-  LLVMBuildCondBr(e->builder, is_full, all, some);
+  LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some);
   LLVMPositionBuilderAtEnd(e->builder, all);
   const bool uncached = e->uncached;
   e->uncached = true;

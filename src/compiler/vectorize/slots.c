@@ -4,25 +4,14 @@
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/linear.h"
 
-static bool has_wait(const lanes_emitter *e, LLVMBasicBlockRef block) {
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-       i = LLVMGetNextInstruction(i)) {
-    if (LLVMGetInstructionOpcode(i) == LLVMCall && !e->single_simdgroup &&
-        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool lanes_is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
   if (lanes_shape_of(e->values, instruction).conditional) {
     return true;
   }
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-  const uint32_t width = lanes_width(e, instruction);
-  return (opcode == LLVMGetElementPtr && width > 1) ||
-         ((opcode == LLVMZExt || opcode == LLVMSExt) && width > 1);
+  return lanes_width(e, instruction) > 1 &&
+         (opcode == LLVMGetElementPtr || opcode == LLVMZExt ||
+          opcode == LLVMSExt);
 }
 
 // Where a use of value reads it: at the end of the edge's block for a phi.
@@ -120,7 +109,7 @@ void lanes_make_slots(lanes_emitter *e) {
     LLVMValueRef i = values->items[n];
     if (LLVMGetInstructionParent(i) != block) {
       block = LLVMGetInstructionParent(i);
-      block_waits = has_wait(e, block);
+      block_waits = !e->single_simdgroup && lanes_has_barrier(block);
     }
     LLVMTypeRef type = LLVMTypeOf(i);
     const uint32_t count = lanes_component_count(type);

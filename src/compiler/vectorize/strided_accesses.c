@@ -270,9 +270,7 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMFence:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg: return true;
-    case LLVMLoad:
-      return LLVMGetVolatile(instruction) ||
-             LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
+    case LLVMLoad: return !lanes_is_plain(instruction);
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
       return callee != LANES_CALLEE_NOTHING &&

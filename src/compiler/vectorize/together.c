@@ -44,8 +44,7 @@ static bool has_common_result(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMCall: return is_common_call(i);
     case LLVMLoad:
-      return !LLVMGetVolatile(i) &&
-             LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
+      return lanes_is_plain(i);
     case LLVMAlloca:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:

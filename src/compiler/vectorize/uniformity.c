@@ -165,6 +165,11 @@ static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
   return result;
 }
 
+bool lanes_is_plain(LLVMValueRef access) {
+  return !LLVMGetVolatile(access) &&
+         LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
+}
+
 bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
   const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(load));
   const bool is_bit =
@@ -174,8 +179,7 @@ bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
                            kind != LLVMArrayTypeKind && !is_bit;
   return address.stride == 0 && !address.conditional &&
          (address.row == LANES || (address.row > 1 && one_element)) &&
-         !LLVMGetVolatile(load) &&
-         LLVMGetOrdering(load) == LLVMAtomicOrderingNotAtomic;
+         lanes_is_plain(load);
 }
 
 static lanes_shape shape_of_load(const lanes_values *values,
