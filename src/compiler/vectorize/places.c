@@ -95,23 +95,45 @@ LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
   return LLVMBuildGEP2(e->builder, type, place->base, &wide, 1, "");
 }
 
+// An i64 of which LLVM knows nothing, by an assembly statement without text.
+// What LLVM 19 knows of two words in one register, such as that each is below 8,
+// can make it drop the extension of the lower word to an address (x86, where
+// shrinkAndImmediate() takes the mask of a zext(and(trunc)) away).
+static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
+  static const char same_register[] = "=r,0";
+  LLVMTypeRef type = LLVMFunctionType(e->types.i64, &e->types.i64, 1, false);
+  LLVMValueRef nothing =
+      LLVMGetInlineAsm(type, "", 0, same_register, sizeof same_register - 1,
+                       false, false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef call =
+      LLVMBuildCall2(e->builder, type, nothing, &value, 1, "");
+  static const char memory[] = "memory";  // 0: it touches none
+  LLVMAddCallSiteAttribute(
+      call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMCreateEnumAttribute(
+          e->context,
+          LLVMGetEnumAttributeKindForName(memory, sizeof memory - 1), 0));
+  return call;
+}
+
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
                     LLVMValueRef out_elements[LANES]) {
   const bool is_word = LLVMGetElementType(LLVMTypeOf(vector)) == e->types.i32;
   LLVMTypeRef pairs = LLVMVectorType(e->types.i64, LANES / 2);
   LLVMValueRef from =
       is_word ? LLVMBuildBitCast(e->builder, vector, pairs, "") : vector;
+  LLVMValueRef pair = NULL;
   for (uint32_t lane = 0; lane < LANES; lane++) {
     if (!is_word) {
       out_elements[lane] = LLVMBuildExtractElement(
           e->builder, from, mtlc_i32(e->context, lane), "");
       continue;
     }
-    LLVMValueRef pair = LLVMBuildExtractElement(
-        e->builder, from, mtlc_i32(e->context, lane / 2), "");
-    if (lane % 2) {
-      pair = LLVMBuildLShr(e->builder, pair, mtlc_i64(e->context, 32), "");
-    }
+    pair = lane % 2 ? LLVMBuildLShr(e->builder, pair,
+                                    mtlc_i64(e->context, 32), "")
+                    : opaque(e, LLVMBuildExtractElement(
+                                    e->builder, from,
+                                    mtlc_i32(e->context, lane / 2), ""));
     out_elements[lane] = LLVMBuildTrunc(e->builder, pair, e->types.i32, "");
   }
 }
