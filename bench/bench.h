@@ -50,6 +50,9 @@ void bench_kernels_prepare(void);
 // --- what topics share (common.c) --------------------------------------------
 
 uint64_t now_ns(void);
+// Returns once this process is idle, or after a second: threads of libraries
+// that wait by spinning would be in the way of the next sample.
+void bench_let_threads_sleep(void);
 // Ends the program with a message if a call of Mettle failed.
 #define MUST(call) bench_must(call, #call)
 void bench_must(mtl_status status, const char *call);
