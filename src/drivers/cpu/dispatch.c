@@ -61,6 +61,18 @@ static void share(cpu_queue *queue, cpu_job *job, uint64_t done,
   cpu_pool_share(queue->pool, job, (uint32_t)others, context);
 }
 
+// Shares the whole of a job whose pieces took expected_ns each when last seen:
+// a piece that one thread did first, to time it, could be a good part of it.
+static void share_at_once(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
+                          _Atomic uint64_t *lately_ns, cpu_context *context) {
+  const uint64_t start_ns = mtli_now_ns();
+  share(queue, job, 0, expected_ns, context);
+  const uint64_t spent_ns = mtli_now_ns() - start_ns;
+  atomic_store_explicit(
+      lately_ns, at_least(spent_ns * job->run_count / job->piece_count, 1),
+      memory_order_relaxed);
+}
+
 // Lets others have the whole of job while this thread goes on with the
 // commands beside it; cpu_queue_settle comes back for what is left.
 static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns) {
@@ -119,6 +131,10 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
       atomic_load_explicit(lately_ns, memory_order_relaxed);
   if (job->may_overlap && expected_ns * total > SHARE_NS) {
     give_away(queue, job, expected_ns);
+    return;
+  }
+  if (!job->may_overlap && expected_ns * total > LONG_NS) {
+    share_at_once(queue, job, expected_ns, lately_ns, context);
     return;
   }
   uint64_t done = 0;
