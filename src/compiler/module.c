@@ -212,6 +212,14 @@ static LLVMContextRef function_context(LLVMValueRef function) {
   return LLVMGetModuleContext(LLVMGetGlobalParent(function));
 }
 
+void mtlc_mark_invariant(LLVMValueRef load) {
+  static const char name[] = "invariant.load";
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
+  LLVMSetMetadata(load,
+                  LLVMGetMDKindIDInContext(context, name, sizeof name - 1),
+                  LLVMMDNodeInContext(context, NULL, 0));
+}
+
 void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value) {
   const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));

@@ -82,6 +82,9 @@ void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
 // information; parameters and attributes do not move.
 void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);
 
+// What this load reads nothing writes while the kernel runs.
+void mtlc_mark_invariant(LLVMValueRef load);
+
 void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value);
 void mtlc_set_text_attribute(LLVMValueRef function, const char *name,

@@ -6,6 +6,7 @@
 // Leaves    mettle.thread with everything inlined but mettle.texel.* and what
 //           calls itself, in SSA form; T1 only
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "compiler/loops.h"
@@ -33,6 +34,29 @@ static const char after_loops[] =
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
 
+// Marks loads from a parameter `constant T &`: numbers for the whole dispatch,
+// which behind each barrier or store would be loaded again. Not from pointers:
+// programs bind one buffer as constant input and as output, element by element.
+static void mark_constant(LLVMValueRef load, void *context) {
+  const mtli_kernel *kernel = context;
+  if (!LLVMIsALoadInst(load)) {
+    return;
+  }
+  LLVMValueRef root = LLVMGetOperand(load, 0);
+  while (LLVMIsAGetElementPtrInst(root)) {
+    root = LLVMGetOperand(root, 0);
+  }
+  if (!LLVMIsACallInst(root) ||
+      strcmp(mtlc_name(LLVMGetCalledValue(root)), "mettle.argument") != 0) {
+    return;
+  }
+  const mtli_parameter *parameter =
+      &kernel->parameters[LLVMConstIntGetZExtValue(LLVMGetOperand(root, 0))];
+  if (parameter->is_constant && parameter->argument.is_reference) {
+    mtlc_mark_invariant(load);
+  }
+}
+
 static const char *loop_passes(LLVMModuleRef module) {
   if (mtlc_most_loops(module) <= MTLC_MANY_LOOPS) {
     return few_loops;
@@ -52,6 +76,8 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
     }
   }
   MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
+  mtlc_for_each_instruction(kernel->thread, mark_constant,
+                            (void *)kernel->kernel);
   mtlc_unroll_arrays(kernel);
   char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
   snprintf(passes, sizeof passes, "%s%s%s", before_loops,

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
@@ -45,12 +44,8 @@ static LLVMValueRef load(const binder *b, LLVMTypeRef type,
 // Nothing writes the launch while it runs.
 static LLVMValueRef load_launch(const binder *b, LLVMTypeRef type,
                                 LLVMValueRef at) {
-  LLVMContextRef context = b->kernel->context;
   LLVMValueRef value = LLVMBuildLoad2(b->builder, type, at, "");
-  const char *name = "invariant.load";
-  LLVMSetMetadata(
-      value, LLVMGetMDKindIDInContext(context, name, (unsigned)strlen(name)),
-      LLVMMDNodeInContext(context, NULL, 0));
+  mtlc_mark_invariant(value);
   return value;
 }
 

@@ -35,6 +35,7 @@ static mtli_parameter parameters[] = {
                   .alignment_bytes = 8,
                   .is_reference = true,
                   .is_active = true},
+     .is_constant = true,
      .enabling_constant = -1},
 };
 
@@ -140,6 +141,7 @@ static void check_first_parameter(const mtli_parameter *parameter) {
   CHECK_EQUAL(parameter->argument.size_bytes, 16);
   CHECK_EQUAL(parameter->argument.alignment_bytes, 16);
   CHECK(!parameter->argument.is_reference);
+  CHECK(!parameter->is_constant);
   CHECK(parameter->argument.is_active);
   CHECK_EQUAL(parameter->builtin, MTLI_BUILTIN_NONE);
   CHECK_EQUAL(parameter->enabling_constant, 1);
@@ -172,6 +174,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK_EQUAL(add->line, 4000000000u);
   CHECK_TEXT(add->parameters[0].argument.type_name, "Parameters");
   CHECK(add->parameters[0].argument.is_reference);
+  CHECK(add->parameters[0].is_constant);
   CHECK(mtli_code_find_kernel(code, "ad") == NULL);
 }
 

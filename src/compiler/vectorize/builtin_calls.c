@@ -17,10 +17,7 @@ static LLVMValueRef parameter(const lanes_emitter *e, lanes_parameter which) {
 static LLVMValueRef launch_load(lanes_emitter *e, LLVMTypeRef type,
                                 LLVMValueRef at) {
   LLVMValueRef value = LLVMBuildLoad2(e->prologue, type, at, "");
-  const char *name = "invariant.load";
-  LLVMSetMetadata(
-      value, LLVMGetMDKindIDInContext(e->context, name, (unsigned)strlen(name)),
-      LLVMMDNodeInContext(e->context, NULL, 0));
+  mtlc_mark_invariant(value);
   return value;
 }
 
