@@ -171,6 +171,48 @@ kernel void k(device int *p) { p[0] = deep(p[1]); }
                "--dump-after=optimise")
 
 
+TILES = """
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device const float *a [[buffer(0)]],
+              device float *sums [[buffer(1)]],
+              SPACE uint &n [[buffer(2)]],
+              uint block [[threadgroup_position_in_grid]],
+              uint t [[thread_index_in_threadgroup]]) {
+  threadgroup float rows[64 * 16];
+  float sum = 0;
+  for (uint k = 0; k < n; k += 16) {
+    for (uint i = t; i < 64 * 4; i += 128)
+      *(threadgroup float4 *)(rows + i * 4) = *(device const float4 *)(
+          a + (block * 64 + i / 4) * n + k + i % 4 * 4);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = 0; i < 8; i++) sum += rows[t * 8 + i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  sums[block * 128 + t] = sum;
+}
+"""
+
+
+@case
+def loops_with_barriers_ask_for_their_next_tiles(tool):
+    tool.write("tiles.metal", TILES.replace("SPACE", "constant"))
+    out = tool.done("compile", "tiles.metal", "--dump-after=split_blocks").out
+    assert "call void @llvm.prefetch" in out, out
+
+
+@case
+def numbers_in_constant_memory_are_read_once(tool):
+    reads = []
+    for space in ("constant", "device const"):
+        tool.write("tiles.metal", TILES.replace("SPACE", space))
+        out = tool.done("compile", "tiles.metal",
+                        "--dump-after=simplify_thread").out
+        reads.append(out.count("load i32,"))
+    # To device memory others could have written at a barrier.
+    assert reads[0] == 1 < reads[1], reads
+
+
 @case
 def reports_name_each_kernel(tool):
     out = tool.done("compile", "kernels.metal", "--report").out

@@ -120,9 +120,11 @@ LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a);
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
 
 // fetch_ahead.c: by how many bytes a load's address rises with each turn of the
-// loop with barriers around it, if that is further than processors guess; NULL
-// otherwise. And asks for what is so far behind an address; not if step is NULL.
-LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a);
+// loop with barriers around it, if that is further than processors guess, who
+// do not follow many rows at a time; NULL otherwise. And asks for what is so far
+// behind an address; not if step is NULL.
+LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
+                             bool is_by_rows);
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
 // Asks for what later threadgroups may access, given the bytes

@@ -189,6 +189,22 @@ static turn_step step_of_address(const lanes_emitter *e, LLVMValueRef address,
   return step_sum(base, index, false);
 }
 
+// Of what is computed from values that stay the same.
+static turn_step step_of_others(const lanes_emitter *e, LLVMValueRef value,
+                                uint32_t loop, uint32_t depth) {
+  if (LLVMIsALoadInst(value) || LLVMIsACallInst(value)) {
+    return unknown_step;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+    const turn_step step =
+        step_of(e, LLVMGetOperand(value, (unsigned)i), loop, depth - 1);
+    if (step.kind != STEP_KNOWN || step.by != 0) {
+      return unknown_step;
+    }
+  }
+  return no_step;
+}
+
 static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
                          uint32_t loop, uint32_t depth) {
   if (is_outside(e, value, loop)) {
@@ -216,7 +232,7 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
                               LLVMGetInstructionOpcode(value) == LLVMShl)
                  : unknown_step;
     case LLVMGetElementPtr: return step_of_address(e, value, loop, depth);
-    default: return unknown_step;
+    default: return step_of_others(e, value, loop, depth);
   }
 }
 
@@ -307,7 +323,8 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store) {
   lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
 }
 
-LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a) {
+LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
+                             bool is_by_rows) {
   uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
   if (!e->loops_that_wait) {
     e->loops_that_wait = find_loops_that_wait(e);
@@ -321,7 +338,8 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a) {
   const turn_step step = step_of(e, a->pointer, loop, STEP_DEPTH);
   const int64_t by = (int64_t)step.by;
   if (step.kind == STEP_KNOWN) {
-    return by >= FAR_STEP_BYTES || by <= -FAR_STEP_BYTES
+    const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
+    return by >= far || by <= -far
                ? mtlc_i64(e->context, step.by)
                : NULL;
   }

@@ -76,7 +76,7 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[LANES];
-  LLVMValueRef next_turn = lanes_next_turn(e, a);
+  LLVMValueRef next_turn = lanes_next_turn(e, a, true);
   for (uint32_t r = 0; r < LANES / row; r++) {
     LLVMValueRef address = row_address(e, a, r);
     lanes_fetch_at(e, address, next_turn, row * a->count * a->size_bytes);

@@ -190,7 +190,7 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
   const uint64_t bytes = bytes_of(a, stride);
   lanes_fetch_ahead(e, a, first_address(e, a), bytes);
-  lanes_fetch_at(e, first_address(e, a), lanes_next_turn(e, a), bytes);
+  lanes_fetch_at(e, first_address(e, a), lanes_next_turn(e, a, false), bytes);
   if (stride == 1 && narrow_count(e) < LANES) {
     out_components[0] = load_first_lanes(e, a, narrow_count(e));
     return;
