@@ -88,9 +88,11 @@ typedef struct mtli_kernel {
   uint32_t static_threadgroup_bytes;
   uint32_t tier;  // mtli_tier of the machine code
   // The threadgroups that the machine code is for. It is right for others too
-  // where their rows, or the count of their simdgroups, make no difference.
+  // where their rows, where those begin, or the count of their simdgroups make
+  // no difference.
   mtli_group_class group_class;
   bool depends_on_row;
+  bool depends_on_uneven;
   bool depends_on_single;
 } mtli_kernel;
 

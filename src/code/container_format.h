@@ -56,7 +56,9 @@ enum {
   KERNEL_DEPENDS_ON_SINGLE = 1 << 10,
   KERNEL_IS_EXACT = 1 << 11,
   KERNEL_IS_VISIBLE = 1 << 12,
-  KERNEL_FLAGS_END = 1 << 13,
+  KERNEL_IS_UNEVEN = 1 << 13,
+  KERNEL_DEPENDS_ON_UNEVEN = 1 << 14,
+  KERNEL_FLAGS_END = 1 << 15,
 };
 
 // Bits of a parameter's flags.

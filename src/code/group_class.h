@@ -16,6 +16,10 @@ typedef struct mtli_group_class {
   // begins with thread i * row. Never set for 32, 1 and 0.
   bool is_exact;
   bool is_single;  // at most 32 threads: one simdgroup, which waits for nobody
+  // Several threadgroups of one row each, whose length is no multiple of 32:
+  // their simdgroups begin anywhere along x. Otherwise rows begin at multiples
+  // of their length in the grid.
+  bool is_uneven;
 } mtli_group_class;
 
 enum {
@@ -26,7 +30,7 @@ enum {
 };
 
 // Returns the class of threadgroups of size threads along each side, in a grid
-// of grid_x threads along x.
+// of grid_x threads along x, 0 if that is not known.
 static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
                                                    uint32_t grid_x) {
   mtli_group_class result = {
@@ -40,6 +44,8 @@ static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
     }
     result.is_exact = result.row > 1 && result.row < MTLI_LONGEST_ROW &&
                       size[0] == result.row && size[2] == 1;
+  } else {
+    result.is_uneven = size[0] % MTLI_LONGEST_ROW && grid_x != size[0];
   }
   return result;
 }

@@ -175,6 +175,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.tier = p->kernel.tier;
   kernel.group_class = p->kernel.group_class;
   kernel.depends_on_row = p->kernel.depends_on_row;
+  kernel.depends_on_uneven = p->kernel.depends_on_uneven;
   kernel.depends_on_single = p->kernel.depends_on_single;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);

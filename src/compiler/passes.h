@@ -61,6 +61,7 @@ typedef struct mtlc_kernel {
   // Set with it if the code is for threadgroups of group_class, and others
   // would be wrong or slow (mtli_kernel).
   bool depends_on_row;
+  bool depends_on_uneven;
   bool depends_on_single;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;

@@ -49,8 +49,9 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true, true},
-     .depends_on_row = true},
+     .group_class = {16, true, true, true},
+     .depends_on_row = true,
+     .depends_on_uneven = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -160,6 +161,8 @@ static void check_kernels(const mtli_code *code) {
   CHECK_EQUAL(scale->group_class.row, 16);
   CHECK(scale->group_class.is_exact);
   CHECK(scale->group_class.is_single);
+  CHECK(scale->group_class.is_uneven);
+  CHECK(scale->depends_on_uneven);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);

@@ -77,6 +77,7 @@ static bool read_pipeline_request(const void *data, size_t size) {
     CHECK_EQUAL(request.group_class.row, 16);
     CHECK(request.group_class.is_exact);
     CHECK(request.group_class.is_single);
+    CHECK(request.group_class.is_uneven);
     CHECK(request.dump_after == NULL);
     CHECK(request.report_code);
     CHECK_EQUAL(request.constant_count, 2);
@@ -103,7 +104,7 @@ TEST(protocol, carries_pipeline_requests) {
                                .constant_count = 2,
                                .tier = MTLI_TIER_1,
                                .target = "x86_64 x86-64-v3",
-                               .group_class = {16, true, true}},
+                               .group_class = {16, true, true, true}},
       &message);
   check_only_whole(&message, read_pipeline_request);
   mtli_bytes_clear(&message);

@@ -347,9 +347,9 @@ class Maker(Features, Expressions):
         if self.barriers and place.uniform and uniform:
             inner.can_break = inner.can_continue = False
             inner.steady = True
-        counter = Variable(k, "uint", constant=True)
-        body = self.block(inner, counter)
         r = self.r.random()
+        counter = Variable(k, "int" if 0.45 <= r < 0.55 else "uint", constant=True)
+        body = self.block(inner, counter)
         if r < 0.45:
             return [f"for (uint {k} = 0; {k} < {bound}; {k}++)", body]
         if r < 0.55:

@@ -222,7 +222,8 @@ static lanes_shape shape_of_position(const lanes_values *values,
   switch (builtin) {
     case MTLI_THREAD_POSITION_IN_GRID:
       return dimension == 0
-                 ? along_row(values, 0, values->row > 1 ? GRID_BITS : 32)
+                 ? along_row(values, values->is_even ? row_align : 0,
+                             values->row > 1 ? GRID_BITS : 32)
                  : across_rows(values, 32);
     case MTLI_THREAD_POSITION_IN_THREADGROUP:
       if (values->is_exact && dimension == 0) {

@@ -288,8 +288,7 @@ bool lanes_find_tiles(mtlc_kernel *kernel, const lanes_graph *graph,
                       const mtli_group_class *class) {
   lanes_values values;
   lanes_values_find(graph, LLVMGetModuleDataLayout(kernel->module),
-                    class->row ? (uint8_t)class->row : 1, class->is_exact,
-                    &values);
+                    class->row ? (uint8_t)class->row : 1, class, &values);
   tile_finder f = {.types = mtlc_types_of(kernel->context),
                    .module = kernel->module,
                    .builder = LLVMCreateBuilderInContext(kernel->context),

@@ -320,14 +320,16 @@ static bool shape_undefined(lanes_values *values) {
 }
 
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, bool is_exact, lanes_values *out_values) {
+                       uint8_t row, const mtli_group_class *group_class,
+                       lanes_values *out_values) {
   mtli_arena *arena = graph->arena;
   *out_values = (lanes_values){
       .arena = arena,
       .graph = graph,
       .data = data,
       .row = row,
-      .is_exact = is_exact,
+      .is_exact = group_class->is_exact && group_class->row == row,
+      .is_even = !group_class->is_uneven && group_class->row == row,
       .divergent_branch = lanes_allocate(arena, graph->node_count, 1),
       .joins = lanes_allocate(arena, graph->node_count, 1),
       .masked = lanes_allocate(arena, graph->node_count, 1),

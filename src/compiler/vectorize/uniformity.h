@@ -4,6 +4,7 @@
 #ifndef MTLC_VECTORIZE_UNIFORMITY_H
 #define MTLC_VECTORIZE_UNIFORMITY_H
 
+#include "code/group_class.h"
 #include "compiler/vectorize/graph.h"
 #include "compiler/vectorize/shape.h"
 
@@ -23,6 +24,7 @@ typedef struct lanes_values {
   uint8_t row;    // threads of a row of the threadgroup that are together in a
                   // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
   bool is_exact;  // rows are as long as that (group_class.h)
+  bool is_even;   // they begin at multiples of that in the grid
 
   lanes_map numbers;    // instruction to number
   LLVMValueRef *items;  // [count], in emission order
@@ -44,9 +46,11 @@ typedef struct lanes_values {
                            // times or through different exits
 } lanes_values;
 
-// Numbers the instructions of the graph's blocks and finds all of the above.
+// Numbers the instructions of the graph's blocks and finds all of the above,
+// for rows of that many threads in threadgroups of that class.
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, bool is_exact, lanes_values *out_values);
+                       uint8_t row, const mtli_group_class *group_class,
+                       lanes_values *out_values);
 
 // Returns the shape of an operand: an instruction or a constant.
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);

@@ -7,10 +7,10 @@
 #include "compiler/vectorize/uniformity.h"
 
 // Marks those loops of a graph to be unrolled, for rows of that many threads
-// (lanes_values.row, is_exact). Returns whether there are any: then
+// in threadgroups of that class. Returns whether there are any: then
 // lanes_unrolling is to be run, and the graph to be built again.
 bool lanes_mark_row_loops(const lanes_graph *graph, LLVMTargetDataRef data,
-                          uint8_t row, bool is_exact);
+                          uint8_t row, const mtli_group_class *group_class);
 extern const char lanes_unrolling[];
 
 #endif

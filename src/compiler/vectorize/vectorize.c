@@ -54,6 +54,7 @@ typedef struct vectorizer {
   lanes_counting counting;  // of all variants
   bool in_frame;            // private memory
   bool asks_other;          // positions across rows
+  bool asks_start;          // may ask where in the grid rows begin
   uint64_t frame_bytes;
   lanes_variant variants[MAXIMUM_VARIANTS];
   uint32_t variant_count;
@@ -89,6 +90,26 @@ static void survey_call(LLVMValueRef instruction, void *context) {
       survey->asks_x |= dimension == 0;
       survey->asks_other |= dimension != 0;
     }
+  }
+}
+
+// What patterns.c follows the bits of a position through.
+static void survey_bits(LLVMValueRef instruction, void *context) {
+  bool *any = context;
+  LLVMTypeRef type = LLVMTypeOf(instruction);
+  switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+      *any |= type != LLVMInt1TypeInContext(LLVMGetTypeContext(type));
+      break;
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem: *any = true; break;
+    default: break;
   }
 }
 
@@ -267,13 +288,26 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
   return MTL_OK;
 }
 
+// Says whether other threadgroups, whose rows begin anywhere, would give values
+// other shapes.
+static bool depends_on_start(vectorizer *v, const lanes_values *values) {
+  const mtli_group_class uneven = {.row = values->row, .is_uneven = true};
+  lanes_values others;
+  lanes_values_find(&v->graph, v->data, values->row, &uneven, &others);
+  for (uint32_t i = 0; i < values->count; i++) {
+    if (values->shapes[i].row != others.shapes[i].row ||
+        values->shapes[i].stride != others.shapes[i].stride) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   lanes_values values;
   lanes_plan plan;
-  lanes_values_find(
-      &v->graph, v->data, row,
-      v->kernel->group_class.is_exact && row == v->kernel->group_class.row,
-      &values);
+  lanes_values_find(&v->graph, v->data, row, &v->kernel->group_class, &values);
+  v->asks_start |= values.is_even && depends_on_start(v, &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = emitter_of(v, &values, &plan);
   lanes_counters_find(&e);
@@ -344,12 +378,12 @@ static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   const uint8_t row = class->row ? (uint8_t)class->row : LANES;
   if (v->graph.loop_count == 0 ||
-      !lanes_mark_row_loops(&v->graph, v->data, row, class->is_exact)) {
+      !lanes_mark_row_loops(&v->graph, v->data, row, class)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  lanes_mark_row_loops(&v->graph, v->data, row, class->is_exact);
+  lanes_mark_row_loops(&v->graph, v->data, row, class);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -372,6 +406,7 @@ static mtl_status find_tiles(vectorizer *v) {
 }
 
 static mtl_status build_graph(vectorizer *v) {
+  mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
   lanes_expand_copies(v->kernel->context, v->kernel->thread);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   MTL_TRY(find_tiles(v));
@@ -406,6 +441,8 @@ static mtl_status emit_all(vectorizer *v) {
   }
   v->kernel->depends_on_row =
       count == 1 && (survey.asks_x || survey.asks_other);
+  v->kernel->depends_on_uneven =
+      v->kernel->depends_on_row && rows[0] == LANES && v->asks_start;
   v->kernel->depends_on_single = survey.has_barrier && !limited;
   return MTL_OK;
 }

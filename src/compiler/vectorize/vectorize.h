@@ -11,7 +11,7 @@
 // variables still globals in their section. Leaves the two functions of
 // code/cpu_abi.h in the module and the thread function unused; works for
 // threadgroups of kernel->group_class, which is set to what the code is good
-// for, with depends_on_row and depends_on_single.
+// for, with depends_on_row, depends_on_uneven and depends_on_single.
 //
 // On MTL_UNSUPPORTED the thread function is still whole (though simplified),
 // nothing else is left behind, and the caller runs it by coroutines. Either

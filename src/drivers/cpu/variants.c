@@ -46,6 +46,7 @@ cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
     // Shorter rows than the others', which are just as long as their class.
     classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
     classes.edge.is_exact = false;
+    classes.edge.is_uneven = classes.whole.is_uneven;
   }
   return classes;
 }
@@ -55,6 +56,8 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   return (!kernel->depends_on_row ||
           (kernel->group_class.row == wanted.row &&
            kernel->group_class.is_exact == wanted.is_exact)) &&
+         (!kernel->depends_on_uneven ||
+          kernel->group_class.is_uneven == wanted.is_uneven) &&
          (!kernel->depends_on_single ||
           kernel->group_class.is_single == wanted.is_single);
 }
@@ -66,7 +69,8 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
   return (mtli_group_class){
       .row = kernel->depends_on_row ? wanted.row : kernel->group_class.row,
       .is_exact = kernel->depends_on_row && wanted.is_exact,
-      .is_single = kernel->depends_on_single && wanted.is_single};
+      .is_single = kernel->depends_on_single && wanted.is_single,
+      .is_uneven = kernel->depends_on_uneven && wanted.is_uneven};
 }
 
 // --- attempts ----------------------------------------------------------------
@@ -120,7 +124,8 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
       atomic_load_explicit(&pipeline->variants, memory_order_acquire);
   while (variant && (variant->group_class.row != wanted.row ||
                      variant->group_class.is_exact != wanted.is_exact ||
-                     variant->group_class.is_single != wanted.is_single)) {
+                     variant->group_class.is_single != wanted.is_single ||
+                     variant->group_class.is_uneven != wanted.is_uneven)) {
     variant = variant->next;
   }
   return variant;
