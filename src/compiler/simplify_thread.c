@@ -34,9 +34,10 @@ static const char after_loops[] =
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
 
-// Marks loads from a parameter `constant T &`: numbers for the whole dispatch,
-// which behind each barrier or store would be loaded again. Not from pointers:
-// programs bind one buffer as constant input and as output, element by element.
+// Marks loads from a parameter `constant T &` or from constant structures:
+// numbers for the whole dispatch, which behind each barrier or store would be
+// loaded again. Not from pointers to numbers: programs bind one buffer as
+// constant input and as output, element by element.
 static void mark_constant(LLVMValueRef load, void *context) {
   const mtli_kernel *kernel = context;
   if (!LLVMIsALoadInst(load)) {
@@ -52,7 +53,8 @@ static void mark_constant(LLVMValueRef load, void *context) {
   }
   const mtli_parameter *parameter =
       &kernel->parameters[LLVMConstIntGetZExtValue(LLVMGetOperand(root, 0))];
-  if (parameter->is_constant && parameter->argument.is_reference) {
+  const bool is_struct = parameter->argument.components == 0;
+  if (parameter->is_constant && (parameter->argument.is_reference || is_struct)) {
     mtlc_mark_invariant(load);
   }
 }

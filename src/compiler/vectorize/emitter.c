@@ -282,6 +282,15 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
   return slot->current[component];
 }
 
+bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand) {
+  if (!LLVMIsAInstruction(operand)) {
+    return true;
+  }
+  const lanes_slot *slot = slot_of(e, operand);
+  return slot->home || slot->everywhere[0] || slot->memory ||
+         (slot->fresh == e->fresh && slot->current[0]);
+}
+
 LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
                           uint32_t component) {
   return LLVMIsAInstruction(operand) ? computed(e, operand, component)

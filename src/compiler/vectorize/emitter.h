@@ -179,6 +179,8 @@ LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width);
 
 // --- Values (emitter.c) ------------------------------------------------------
 
+// Says whether an operand has been computed on the way here, or is kept.
+bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand);
 // Returns a component of an operand at its own width: for a width of 1, lane
 // 0's value.
 LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,

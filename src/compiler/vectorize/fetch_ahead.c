@@ -136,6 +136,27 @@ static turn_step step_of_inner_phi(const lanes_emitter *e, LLVMValueRef phi,
   return unknown_step;
 }
 
+// From a phi to what the next turn has in its place.
+static turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
+                               LLVMValueRef phi, uint32_t loop) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
+  const bool is_address =
+      opcode == LLVMGetElementPtr && LLVMGetNumOperands(next) == 2;
+  if ((opcode != LLVMAdd && !is_address) || LLVMGetOperand(next, 0) != phi) {
+    return unknown_step;
+  }
+  const uint64_t bytes =
+      is_address ? LLVMABISizeOfType(e->values->data,
+                                     LLVMGetGEPSourceElementType(next))
+                 : 1;
+  LLVMValueRef by = LLVMGetOperand(next, 1);
+  if (LLVMIsAConstantInt(by)) {
+    return (turn_step){.by = bytes * (uint64_t)LLVMConstIntGetSExtValue(by)};
+  }
+  return is_outside(e, by, loop) ? (turn_step){STEP_TIMES, bytes, by}
+                                 : unknown_step;
+}
+
 // Of a phi in a loop's header: what each turn adds to it.
 static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
                              uint32_t loop, uint32_t depth) {
@@ -157,17 +178,11 @@ static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
     if (is_outside(e, next, loop)) {
       continue;
     }
-    if (step.kind != STEP_UNKNOWN ||
-        LLVMGetInstructionOpcode(next) != LLVMAdd ||
-        LLVMGetOperand(next, 0) != phi) {
+    if (step.kind != STEP_UNKNOWN) {
       return unknown_step;
     }
-    LLVMValueRef by = LLVMGetOperand(next, 1);
-    if (LLVMIsAConstantInt(by)) {
-      step = (turn_step){.by = (uint64_t)LLVMConstIntGetSExtValue(by)};
-    } else if (is_outside(e, by, loop)) {
-      step = same_step;
-    } else {
+    step = step_from_phi(e, next, phi, loop);
+    if (step.kind == STEP_UNKNOWN) {
       return unknown_step;
     }
   }
@@ -344,7 +359,8 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
                : NULL;
   }
   if (step.kind != STEP_TIMES ||
-      !lanes_is_uniform(lanes_shape_of(e->values, step.factor))) {
+      !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
+      !lanes_is_at_hand(e, step.factor)) {
     return NULL;
   }
   LLVMValueRef factor = LLVMBuildIntCast2(

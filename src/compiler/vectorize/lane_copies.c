@@ -198,7 +198,9 @@ static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   const uint32_t lanes = lanes_together(e, copy);
   const uint32_t count = lanes * copy->from.count;
   LLVMTypeRef type = LLVMVectorType(copy->from.element, count);
+  LLVMValueRef next_turn = lanes_next_turn(e, &copy->from, true);
   for (uint32_t lane = 0; lane < LANES; lane += lanes) {
+    lanes_fetch_at(e, from[lane], next_turn, count * copy->from.size_bytes);
     LLVMValueRef row = LLVMBuildLoad2(e->builder, type, from[lane], "");
     LLVMSetAlignment(row, copy->from.alignment);
     LLVMValueRef store =

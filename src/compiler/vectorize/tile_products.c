@@ -18,6 +18,7 @@ enum {
   MOST_PRODUCTS = 4,
   BLOCK_BYTES = BLOCK * 4,
   TILE_BYTES = LANES_TILE_ELEMENTS * 4,
+  LIFT_DEPTH = 6,  // two words, extended, shifted, joined
 };
 
 bool lanes_is_product(LLVMValueRef instruction) {
@@ -49,6 +50,49 @@ static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
   return true;
 }
 
+// What only puts a tile's bits together.
+static bool is_of_bits(LLVMValueRef value) {
+  switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMBitCast:
+    case LLVMZExt:
+    case LLVMTrunc:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMOr:
+    case LLVMInsertElement:
+    case LLVMExtractElement:
+    case LLVMShuffleVector: return true;
+    default: return false;
+  }
+}
+
+// Says whether an operand is there before an instruction, or can be made there.
+static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
+                     uint32_t depth) {
+  if (is_there_before(operand, instruction)) {
+    return true;
+  }
+  bool can = depth && is_of_bits(operand);
+  for (int i = 0; can && i < LLVMGetNumOperands(operand); i++) {
+    can = can_lift(LLVMGetOperand(operand, (unsigned)i), instruction,
+                   depth - 1);
+  }
+  return can;
+}
+
+static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
+                 LLVMValueRef instruction) {
+  if (is_there_before(operand, instruction)) {
+    return;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(operand); i++) {
+    lift(builder, LLVMGetOperand(operand, (unsigned)i), instruction);
+  }
+  LLVMInstructionRemoveFromParent(operand);
+  LLVMPositionBuilderBefore(builder, instruction);
+  LLVMInsertIntoBuilder(builder, operand);
+}
+
 // Moves what can be to behind leader; returns the last of those together.
 static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   LLVMValueRef last = leader;
@@ -56,10 +100,12 @@ static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   for (LLVMValueRef i = next; i; i = next) {
     next = LLVMGetNextInstruction(i);
     if (!shares_left(leader, i) ||
-        !is_there_before(LLVMGetOperand(i, 1), leader) ||
-        !is_there_before(LLVMGetOperand(i, 2), leader)) {
+        !can_lift(LLVMGetOperand(i, 1), leader, LIFT_DEPTH) ||
+        !can_lift(LLVMGetOperand(i, 2), leader, LIFT_DEPTH)) {
       continue;
     }
+    lift(builder, LLVMGetOperand(i, 1), leader);
+    lift(builder, LLVMGetOperand(i, 2), leader);
     if (LLVMGetNextInstruction(last) != i) {
       LLVMInstructionRemoveFromParent(i);
       LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(last));

@@ -32,6 +32,10 @@ void lanes_gather_products(LLVMValueRef function);
 // in, row by row, or NULL if they want it as any other value.
 LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load);
 
+// tile_phis.c: makes phis of tiles taken apart phis of tiles. Returns whether
+// there were any; what took them apart stays, unused.
+bool lanes_carry_tiles(LLVMContextRef context, LLVMValueRef function);
+
 // find_tiles.c: makes loads of what is multiplied loads of tiles. Returns
 // whether there were any; the loads stay, unused.
 bool lanes_find_tiles(mtlc_kernel *kernel, const lanes_graph *graph,

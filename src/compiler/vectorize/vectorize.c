@@ -396,9 +396,15 @@ static bool has_products(mtlc_kernel *kernel) {
 
 static mtl_status find_tiles(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
-  if (has_products(kernel) && has_plain_branches(kernel->thread) &&
-      lanes_graph_build(kernel->thread, &v->arena, &v->graph) &&
-      lanes_find_tiles(kernel, &v->graph, &kernel->group_class)) {
+  if (!has_products(kernel)) {
+    return MTL_OK;
+  }
+  bool changed = lanes_carry_tiles(kernel->context, kernel->thread);
+  if (has_plain_branches(kernel->thread) &&
+      lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
+    changed |= lanes_find_tiles(kernel, &v->graph, &kernel->group_class);
+  }
+  if (changed) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
   }
   lanes_gather_products(kernel->thread);
