@@ -200,6 +200,9 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
 static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   lanes_note(e, store ? &e->scatters : &e->gathers, a->instruction);
+  if (store && lanes_store_lane_rows(e, a, components)) {
+    return;
+  }
   LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->pitch_bytes;

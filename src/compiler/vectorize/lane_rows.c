@@ -364,9 +364,8 @@ static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
   return lanes_shuffle(e, a, b, lanes, 16);
 }
 
-// Words of 16 lanes, lane by lane, from their units.
-static void transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                      LLVMValueRef out_words[UNIT_WORDS]) {
+void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                     LLVMValueRef out_words[4]) {
   for (uint32_t upper = 0; upper < 2; upper++) {
     LLVMValueRef low = zip(e, parts[0], parts[1], false, upper);
     LLVMValueRef high = zip(e, parts[2], parts[3], false, upper);
@@ -384,7 +383,7 @@ static void load_unit(lanes_emitter *e, const lane_row *row,
     for (uint32_t i = 0; i < 4; i++) {
       parts[i] = load_units(e, row, where, 16 * half + i, offset);
     }
-    transpose(e, parts, words);
+    lanes_transpose(e, parts, words);
     for (uint32_t w = 0; w < UNIT_WORDS; w++) {
       halves[w][half] = words[w];
     }

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_stores.c: stores of lanes that are anywhere in memory, where each lane
+// has several components side by side: a vector at an index, a row of a matrix.
+// The components become words, which go 16 bytes a lane where all lanes run,
+// and otherwise two words at a time; scattered, each would be 32 stores of its
+// own, and bytes a branch each.
+#include "compiler/vectorize/accesses.h"
+
+enum {
+  UNIT_WORDS = 4,  // of one lane, stored at once
+  MOST_WORDS = 8,
+};
+
+static uint64_t bytes_of(const lanes_access *a) {
+  return a->count * a->size_bytes;
+}
+
+static bool is_row(const lanes_access *a) {
+  return a->count > 1 && a->pitch_bytes == a->size_bytes &&
+         a->size_bytes <= 8 && bytes_of(a) % 4 == 0 &&
+         bytes_of(a) <= MOST_WORDS * 4 &&
+         LLVMGetTypeKind(a->element) != LLVMPointerTypeKind;
+}
+
+// Components of a word's bytes, or one of two words, as <32 x i32>.
+static void make_words(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef *components, LLVMValueRef *out_words) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  const uint32_t per_word = a->size_bytes < 4 ? 4 / (uint32_t)a->size_bytes : 1;
+  LLVMTypeRef bits =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  for (uint32_t c = 0; c < a->count; c++) {
+    if (a->size_bytes == 8) {
+      LLVMValueRef both =
+          LLVMBuildBitCast(e->builder, components[c],
+                           LLVMVectorType(e->types.i32, 2 * LANES), "");
+      out_words[2 * c] = lanes_deinterleave(e, both, 0);
+      out_words[2 * c + 1] = lanes_deinterleave(e, both, 1);
+      continue;
+    }
+    LLVMValueRef word = LLVMBuildZExtOrBitCast(
+        e->builder,
+        LLVMBuildBitCast(e->builder, components[c], lanes_vector_of(bits), ""),
+        words, "");
+    LLVMValueRef *whole = &out_words[c / per_word];
+    const uint64_t by = c % per_word * a->size_bytes * 8;
+    *whole = by == 0 ? word
+                     : LLVMBuildOr(
+                           e->builder, *whole,
+                           LLVMBuildShl(e->builder, word,
+                                        lanes_steps(e->types.i32, by, 0), ""),
+                           "");
+  }
+}
+
+// What lanes have from a word on, of one word or two.
+static void scatter(lanes_emitter *e, const lanes_access *a,
+                    LLVMValueRef *words, uint32_t first, uint32_t count) {
+  lanes_access part = *a;
+  LLVMValueRef value = words[first];
+  if (count == 2) {
+    value = LLVMBuildBitCast(e->builder,
+                             lanes_interleave(e, value, words[first + 1]),
+                             lanes_vector_of(e->types.i64), "");
+  }
+  part.element = part.type = count == 2 ? e->types.i64 : e->types.i32;
+  part.size_bytes = part.pitch_bytes = 4 * count;
+  lanes_scatter(e, &part, lanes_vector(e, a->pointer, 0), 4 * first, value);
+}
+
+static void scatter_all(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef *words, uint32_t first, uint32_t end) {
+  for (; first < end; first += 2) {
+    scatter(e, a, words, first, end - first > 1 ? 2 : 1);
+  }
+}
+
+static LLVMValueRef address_of(lanes_emitter *e, const lanes_access *a,
+                               LLVMValueRef pointers, uint32_t lane) {
+  if (a->shape.row == LANES && !a->shape.conditional) {
+    return lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
+                            lane * (uint64_t)a->shape.stride);
+  }
+  return LLVMBuildExtractElement(e->builder, pointers,
+                                 mtlc_i32(e->context, lane), "");
+}
+
+static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+                          uint32_t count) {
+  int lanes[LANES];
+  for (uint32_t i = 0; i < count; i++) {
+    lanes[i] = (int)(first + i);
+  }
+  return lanes_shuffle(e, vector, NULL, lanes, count);
+}
+
+// Half of the lanes' units: four lanes of each vector, 4 apart.
+static void store_half(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef pointers, LLVMValueRef *words,
+                       uint32_t first, uint32_t half) {
+  LLVMValueRef parts[UNIT_WORDS], units[UNIT_WORDS];
+  for (uint32_t w = 0; w < UNIT_WORDS; w++) {
+    parts[w] = piece(e, words[first + w], 16 * half, 16);
+  }
+  lanes_transpose(e, parts, units);
+  for (uint32_t lane = 0; lane < 16; lane++) {
+    LLVMValueRef unit = piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, unit,
+        lanes_address_at(e, address_of(e, a, pointers, 16 * half + lane),
+                         4 * first));
+    LLVMSetAlignment(store, lanes_common_alignment(a->alignment, 4 * first));
+  }
+}
+
+static void store_units(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef *words, uint32_t count) {
+  LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
+  LLVMBasicBlockRef all = lanes_block(e, "rows");
+  LLVMBasicBlockRef some = lanes_block(e, "apart");
+  LLVMBasicBlockRef stored = lanes_block(e, "stored");
+  lanes_mark_question(
+      e, LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
+  e->uncached = true;
+  LLVMPositionBuilderAtEnd(e->builder, all);
+  uint32_t first = 0;
+  for (; count - first >= UNIT_WORDS; first += UNIT_WORDS) {
+    store_half(e, a, pointers, words, first, 0);
+    store_half(e, a, pointers, words, first, 1);
+  }
+  scatter_all(e, a, words, first, count);
+  LLVMBuildBr(e->builder, stored);
+  LLVMPositionBuilderAtEnd(e->builder, some);
+  scatter_all(e, a, words, 0, count);
+  LLVMBuildBr(e->builder, stored);
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, stored);
+}
+
+bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef *components) {
+  if (!is_row(a)) {
+    return false;
+  }
+  LLVMValueRef words[MOST_WORDS];
+  make_words(e, a, components, words);
+  const uint32_t count = (uint32_t)bytes_of(a) / 4;
+  if (count >= UNIT_WORDS && !e->uncached) {
+    store_units(e, a, words, count);
+  } else {
+    scatter_all(e, a, words, 0, count);
+  }
+  return true;
+}
