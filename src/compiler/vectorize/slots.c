@@ -73,19 +73,28 @@ static void mark_read(const lanes_values *values, LLVMValueRef value,
   }
 }
 
-// Marks what loads and stores read of other blocks to find their places
-// (lane_rows.c, run_addresses.c).
+// Returns the address whose parts say where an access goes, or NULL.
+static LLVMValueRef place_of(LLVMValueRef access) {
+  switch (LLVMGetInstructionOpcode(access)) {
+    case LLVMLoad: return LLVMGetOperand(access, 0);
+    case LLVMStore: return LLVMGetOperand(access, 1);
+    case LLVMCall:
+      return mtlc_starts_with(lanes_callee_name(access), "mettle.tile.own.")
+                 ? LLVMGetOperand(access, 0)
+                 : NULL;
+    default: return NULL;
+  }
+}
+
+// Marks what loads, stores and tiles that lanes load read of other blocks to
+// find their places (lane_rows.c, run_addresses.c).
 static bool *find_parts_of_places(lanes_emitter *e) {
   const lanes_values *values = e->values;
   bool *read = lanes_allocate(e->arena, values->count, sizeof *read);
   for (uint32_t n = 0; n < values->count; n++) {
     LLVMValueRef access = values->items[n];
-    const LLVMOpcode opcode = LLVMGetInstructionOpcode(access);
-    if (opcode != LLVMLoad && opcode != LLVMStore) {
-      continue;
-    }
-    LLVMValueRef pointer = LLVMGetOperand(access, opcode == LLVMStore);
-    if (lanes_is_uniform(lanes_shape_of(values, pointer))) {
+    LLVMValueRef pointer = place_of(access);
+    if (!pointer || lanes_is_uniform(lanes_shape_of(values, pointer))) {
       continue;
     }
     lanes_linear at;
