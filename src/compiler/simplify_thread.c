@@ -6,12 +6,23 @@
 // Leaves    mettle.thread with everything inlined but mettle.texel.* and what
 //           calls itself, in SSA form; T1 only
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "compiler/loops.h"
 #include "compiler/module.h"
 #include "compiler/unroll_arrays.h"
+
+enum {
+  // As the source has it, with everything inlined. What is above it is
+  // simplified function by function: the 256-bit arithmetic of an inversion in
+  // a field, whose 30 products make a million instructions, took 55 s at once
+  // and takes 2 s so (x86-64-v4, 2026-11).
+  LARGEST_SOURCE_INSTRUCTIONS = 100000,
+  // A simplified thread that is longer keeps its loops.
+  LARGEST_UNROLLED_INSTRUCTIONS = 16384,
+};
 
 // LLVM's own -O2 order, but without what ties a thread's code to one thread at
 // a time: no vectors, no run-time unrolling, no libcalls recognised in loops.
@@ -21,6 +32,11 @@ static const char registers[] =
     "always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
+// The same in many small steps, for functions that make a huge one together:
+// what each has become is what its callers get.
+static const char piecewise[] =
+    "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "simplifycfg,instcombine<no-verify-fixpoint>))";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
@@ -33,6 +49,54 @@ static const char after_loops[] =
     "instcombine<no-verify-fixpoint>,sroa<modify-cfg>,dse,loop-mssa(licm),"
     "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
     "globaldce";
+
+// --- How long a thread is ----------------------------------------------------
+
+typedef struct inlined_sizes {
+  mtlc_values functions;
+  uint64_t *instruction_counts;  // [functions.count], 0 if not known yet
+} inlined_sizes;
+
+static uint64_t inlined_size(inlined_sizes *sizes, LLVMValueRef function) {
+  size_t index = 0;
+  while (sizes->functions.items[index] != function) {
+    index++;
+  }
+  uint64_t count = sizes->instruction_counts[index];
+  if (count > 0) {
+    return count;
+  }
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      LLVMValueRef callee = mtlc_callee(i);
+      const bool is_inlined = callee && !LLVMIsDeclaration(callee) &&
+                              mtlc_has_attribute(callee, "alwaysinline");
+      count += is_inlined ? inlined_size(sizes, callee) : 1;
+    }
+  }
+  sizes->instruction_counts[index] = count;
+  return count;
+}
+
+// How many instructions the thread has when all is inlined that must be. A
+// circle of calls has a function that must not.
+static uint64_t thread_size(const mtlc_kernel *kernel) {
+  inlined_sizes sizes = {0};
+  for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
+       function = LLVMGetNextFunction(function)) {
+    mtlc_values_add(&sizes.functions, function);
+  }
+  sizes.instruction_counts =
+      calloc(sizes.functions.count, sizeof sizes.instruction_counts[0]);
+  const uint64_t size = inlined_size(&sizes, kernel->thread);
+  free(sizes.instruction_counts);
+  free(sizes.functions.items);
+  return size;
+}
+
+// --- The pass ----------------------------------------------------------------
 
 // Marks loads from a parameter `constant T &` or from constant structures:
 // numbers for the whole dispatch, which behind each barrier or store would be
@@ -77,12 +141,19 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }
+  if (thread_size(kernel) > LARGEST_SOURCE_INSTRUCTIONS) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, piecewise));
+  }
   MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
   mtlc_for_each_instruction(kernel->thread, mark_constant,
                             (void *)kernel->kernel);
-  mtlc_unroll_arrays(kernel);
+  const bool unrolls =
+      mtlc_count_instructions(kernel->thread) <= LARGEST_UNROLLED_INSTRUCTIONS;
+  if (unrolls) {
+    mtlc_unroll_arrays(kernel);
+  }
   char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
   snprintf(passes, sizeof passes, "%s%s%s", before_loops,
-           loop_passes(kernel->module), after_loops);
+           unrolls ? loop_passes(kernel->module) : "", after_loops);
   return mtlc_run_llvm_passes(kernel, passes);
 }
