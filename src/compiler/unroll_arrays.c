@@ -14,24 +14,33 @@ enum {
   LARGEST_ARRAY_BYTES = 1024,
   // Of a loop, times an array's elements: about what it becomes.
   LARGEST_RESULT_INSTRUCTIONS = 4096,
+  // Of all these loops together, those inside others in each of their turns:
+  // more makes vectors and machine code of seconds.
+  LARGEST_GROWTH_INSTRUCTIONS = 16384,
   DEEPEST_INDEX = 6,  // operations between a counter and an index
 };
+
+typedef struct array_loop {
+  uint64_t instruction_count;  // inner loops' as well
+  uint64_t growth;             // of the inner loops that are unrolled
+  uint64_t turns;              // to unroll, about; 0 if it stays
+} array_loop;
 
 typedef struct array_loops {
   LLVMContextRef context;
   LLVMTargetDataRef data;
   mtlc_flow flow;
-  uint32_t *instruction_counts;  // [flow.cycle_count], inner cycles' as well
-  unsigned loop_kind;            // of the metadata
+  array_loop *loops;   // [flow.cycle_count]
+  unsigned loop_kind;  // of the metadata
 } array_loops;
 
 // --- What a loop says already ------------------------------------------------
 
 static bool is_text(LLVMValueRef operand, const char *text) {
   unsigned length = 0;
-  const char *found =
-      operand && LLVMIsAMDString(operand) ? LLVMGetMDString(operand, &length)
-                                          : NULL;
+  const char *found = operand && LLVMIsAMDString(operand)
+                          ? LLVMGetMDString(operand, &length)
+                          : NULL;
   return found && length == strlen(text) && memcmp(found, text, length) == 0;
 }
 
@@ -70,37 +79,37 @@ static void ask(const array_loops *a, LLVMValueRef latch) {
 
 // --- From an array to the loops ----------------------------------------------
 
-static bool is_inside(const array_loops *a, LLVMBasicBlockRef block,
-                      int cycle) {
-  int at = mtlc_flow_find(&a->flow, block)->cycle;
-  while (at != MTLC_NO_CYCLE && at != cycle) {
-    at = a->flow.cycles[at].parent;
+// The number that a count is compared with; other if it is not known.
+static uint64_t bound_of(LLVMValueRef count, uint64_t other) {
+  enum { MOST_TURNS = 65536 };
+  for (LLVMUseRef use = LLVMGetFirstUse(count); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    LLVMValueRef bound = LLVMIsAICmpInst(user)
+                             ? LLVMIsAConstantInt(LLVMGetOperand(user, 1))
+                             : NULL;
+    if (bound && LLVMConstIntGetZExtValue(bound) <= MOST_TURNS) {
+      return LLVMConstIntGetZExtValue(bound);
+    }
   }
-  return at == cycle;
+  return other;
 }
 
-static void ask_for_counter(const array_loops *a, LLVMValueRef counter,
-                            uint64_t element_count) {
+static void note_counter(const array_loops *a, LLVMValueRef counter,
+                         uint64_t element_count) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(counter);
   const int cycle = mtlc_flow_find(&a->flow, block)->cycle;
-  if (cycle == MTLC_NO_CYCLE || a->flow.cycles[cycle].header != block ||
-      element_count * a->instruction_counts[cycle] >
+  if (cycle != MTLC_NO_CYCLE && a->flow.cycles[cycle].header == block &&
+      element_count * a->loops[cycle].instruction_count <=
           LARGEST_RESULT_INSTRUCTIONS) {
-    return;
-  }
-  for (unsigned i = 0; i < LLVMCountIncoming(counter); ++i) {
-    LLVMBasicBlockRef from = LLVMGetIncomingBlock(counter, i);
-    LLVMValueRef latch = LLVMGetBasicBlockTerminator(from);
-    if (is_inside(a, from, cycle) && !has_wish(a, latch)) {
-      ask(a, latch);
-    }
+    a->loops[cycle].turns = bound_of(counter, element_count);
   }
 }
 
 static void follow_index(const array_loops *a, LLVMValueRef index,
                          uint64_t element_count, int depth) {
   if (LLVMIsAPHINode(index)) {
-    ask_for_counter(a, index, element_count);
+    note_counter(a, index, element_count);
     return;
   }
   if (!LLVMIsAInstruction(index) || LLVMIsALoadInst(index) ||
@@ -145,8 +154,7 @@ static void visit_address(LLVMValueRef address, void *context) {
   // Addresses in bytes say nothing of the elements; at least 4 bytes, then.
   const uint64_t count = bytes / (element_bytes < 4 ? 4 : element_bytes);
   for (int i = 1; i < LLVMGetNumOperands(address); ++i) {
-    follow_index(a, LLVMGetOperand(address, (unsigned)i), count,
-                 DEEPEST_INDEX);
+    follow_index(a, LLVMGetOperand(address, (unsigned)i), count, DEEPEST_INDEX);
   }
 }
 
@@ -157,22 +165,64 @@ static void count_instruction(LLVMValueRef instruction, void *context) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(instruction);
   for (int c = mtlc_flow_find(&a->flow, block)->cycle; c != MTLC_NO_CYCLE;
        c = a->flow.cycles[c].parent) {
-    a->instruction_counts[c]++;
+    a->loops[c].instruction_count++;
+  }
+}
+
+// --- Asking ------------------------------------------------------------------
+
+static bool is_inside(const array_loops *a, LLVMBasicBlockRef block,
+                      int cycle) {
+  int at = mtlc_flow_find(&a->flow, block)->cycle;
+  while (at != MTLC_NO_CYCLE && at != cycle) {
+    at = a->flow.cycles[at].parent;
+  }
+  return at == cycle;
+}
+
+static void ask_for_loop(const array_loops *a, int cycle) {
+  LLVMValueRef header = LLVMBasicBlockAsValue(a->flow.cycles[cycle].header);
+  for (LLVMUseRef use = LLVMGetFirstUse(header); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef latch = LLVMGetUser(use);
+    if (LLVMIsATerminatorInst(latch) &&
+        is_inside(a, LLVMGetInstructionParent(latch), cycle) &&
+        !has_wish(a, latch)) {
+      ask(a, latch);
+    }
+  }
+}
+
+// From the innermost loops out, as far as there is room.
+static void ask_for_loops(const array_loops *a) {
+  uint64_t all_growth = 0;
+  for (size_t i = a->flow.cycle_count; i-- > 0;) {
+    array_loop *loop = &a->loops[i];
+    const uint64_t body = loop->instruction_count + loop->growth;
+    const uint64_t growth = loop->turns > 1 ? (loop->turns - 1) * body : 0;
+    if (loop->turns > 0 && all_growth + growth <= LARGEST_GROWTH_INSTRUCTIONS) {
+      ask_for_loop(a, (int)i);
+      loop->growth += growth;
+      all_growth += growth;
+    }
+    const int parent = a->flow.cycles[i].parent;
+    if (parent != MTLC_NO_CYCLE) {
+      a->loops[parent].growth += loop->growth;
+    }
   }
 }
 
 void mtlc_unroll_arrays(mtlc_kernel *kernel) {
   static const char name[] = "llvm.loop";
-  array_loops a = {
-      .context = kernel->context,
-      .data = LLVMGetModuleDataLayout(kernel->module),
-      .flow = mtlc_flow_of(kernel->thread),
-      .loop_kind =
-          LLVMGetMDKindIDInContext(kernel->context, name, sizeof name - 1)};
-  a.instruction_counts =
-      calloc(a.flow.cycle_count + 1, sizeof a.instruction_counts[0]);
+  array_loops a = {.context = kernel->context,
+                   .data = LLVMGetModuleDataLayout(kernel->module),
+                   .flow = mtlc_flow_of(kernel->thread),
+                   .loop_kind = LLVMGetMDKindIDInContext(kernel->context, name,
+                                                         sizeof name - 1)};
+  a.loops = calloc(a.flow.cycle_count + 1, sizeof a.loops[0]);
   mtlc_for_each_instruction(kernel->thread, count_instruction, &a);
   mtlc_for_each_instruction(kernel->thread, visit_address, &a);
-  free(a.instruction_counts);
+  ask_for_loops(&a);
+  free(a.loops);
   mtlc_flow_clear(&a.flow);
 }
