@@ -10,7 +10,11 @@
 #include "compiler/loops.h"
 #include "compiler/module.h"
 
-enum { FEATURES_LIMIT = 4096 };  // bytes; a host's list is about 1200
+enum {
+  FEATURES_LIMIT = 4096,  // bytes; a host's list is about 1200
+  // A function of more instructions than this is huge.
+  HUGE_INSTRUCTIONS = 20000,
+};
 
 static pthread_once_t targets_once = PTHREAD_ONCE_INIT;
 
@@ -23,6 +27,11 @@ static void prepare_targets(void) {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+  // Which variables are where, of which we say nothing, else takes a fifth of
+  // the time of code with many blocks.
+  static const char *const arguments[] = {
+      "mettlec", "-experimental-debug-variable-locations=false"};
+  LLVMParseCommandLineOptions(2, arguments, NULL);
 }
 
 // What a target string says: architecture, CPU and features, apart.
@@ -163,6 +172,27 @@ static void leave_out_loop_strength(void) {
   LLVMParseCommandLineOptions(2, arguments, NULL);
 }
 
+static pthread_once_t without_domains_once = PTHREAD_ONCE_INIT;
+
+// Whether masks live in general registers or in mask registers: to ask for all
+// of a huge function takes time that grows with the square, 65 s of the 90 for
+// 80,000 instructions of 256-bit arithmetic in loops (x86-64-v4, 2026-11).
+static void leave_out_domains(void) {
+  static const char *const arguments[] = {"mettlec",
+                                          "-disable-x86-domain-reassignment"};
+  LLVMParseCommandLineOptions(2, arguments, NULL);
+}
+
+static uint32_t longest_function(LLVMModuleRef module) {
+  uint32_t longest = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    const uint32_t count = mtlc_count_instructions(f);
+    longest = count > longest ? count : longest;
+  }
+  return longest;
+}
+
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes) {
   *out_object = NULL;
@@ -171,6 +201,9 @@ mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
   char *message = NULL;
   if (mtlc_most_loops(kernel->module) > MTLC_TOO_MANY_LOOPS) {
     pthread_once(&without_strength_once, leave_out_loop_strength);
+  }
+  if (longest_function(kernel->module) > HUGE_INSTRUCTIONS) {
+    pthread_once(&without_domains_once, leave_out_domains);
   }
   if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
                                           LLVMObjectFile, &message, &buffer)) {
