@@ -43,22 +43,90 @@ static LLVMValueRef alignment_of(lanes_emitter *e, const lanes_access *a,
 
 // --- Plain vectors -----------------------------------------------------------
 
-LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
-                               LLVMValueRef pointer, uint32_t alignment,
-                               LLVMValueRef mask) {
+// Says whether the machine loads and stores vectors of such elements under a
+// mask; LLVM makes a branch of each element otherwise.
+static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
+  LLVMTargetMachineRef target = e->kernel->target;
+  return lanes_has_avx512(e) ||
+         (mtlc_target_is(target, "x86_64") && mtlc_target_has(target, "avx2") &&
+          LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
+}
+
+// Where the whole vector is wanted, as it mostly is, a plain access will do.
+typedef struct whole_question {
+  LLVMBasicBlockRef all, some, done;
+} whole_question;
+
+static whole_question ask_whole(lanes_emitter *e, LLVMValueRef mask) {
+  const whole_question question = {lanes_block(e, "all"), lanes_block(e, "some"),
+                                   lanes_block(e, "accessed")};
+  LLVMTypeRef bits = LLVMIntTypeInContext(
+      e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  LLVMValueRef is_whole = LLVMBuildICmp(
+      e->builder, LLVMIntEQ, LLVMBuildBitCast(e->builder, mask, bits, ""),
+      LLVMConstAllOnes(bits), "");
+  lanes_mark_question(e, LLVMBuildCondBr(e->builder, is_whole, question.all,
+                                         question.some));
+  LLVMPositionBuilderAtEnd(e->builder, question.all);
+  return question;
+}
+
+static void ask_rest(lanes_emitter *e, const whole_question *question,
+                     LLVMBasicBlockRef next) {
+  LLVMBuildBr(e->builder, question->done);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
+                                LLVMValueRef pointer, uint32_t alignment,
+                                LLVMValueRef mask) {
   LLVMValueRef arguments[] = {pointer, mtlc_i32(e->context, alignment), mask,
                               LLVMGetPoison(type)};
   LLVMTypeRef overloads[] = {type, e->types.pointer};
   return lanes_intrinsic(e, "llvm.masked.load", overloads, 2, arguments, 4);
 }
 
-void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
-                        LLVMValueRef pointer, uint32_t alignment,
-                        LLVMValueRef mask) {
+LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
+                               LLVMValueRef pointer, uint32_t alignment,
+                               LLVMValueRef mask) {
+  if (LLVMIsConstant(mask) || has_masks_for(e, LLVMGetElementType(type))) {
+    return load_masked(e, type, pointer, alignment, mask);
+  }
+  const whole_question question = ask_whole(e, mask);
+  LLVMValueRef values[2];
+  values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
+  LLVMSetAlignment(values[0], alignment);
+  ask_rest(e, &question, question.some);
+  values[1] = load_masked(e, type, pointer, alignment, mask);
+  ask_rest(e, &question, question.done);
+  LLVMBasicBlockRef from[] = {question.all, question.some};
+  LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
+  LLVMAddIncoming(loaded, values, from, 2);
+  return loaded;
+}
+
+static void store_masked(lanes_emitter *e, LLVMValueRef value,
+                         LLVMValueRef pointer, uint32_t alignment,
+                         LLVMValueRef mask) {
   LLVMValueRef arguments[] = {value, pointer, mtlc_i32(e->context, alignment),
                               mask};
   LLVMTypeRef overloads[] = {LLVMTypeOf(value), e->types.pointer};
   lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
+}
+
+void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
+                        LLVMValueRef pointer, uint32_t alignment,
+                        LLVMValueRef mask) {
+  if (LLVMIsConstant(mask) ||
+      has_masks_for(e, LLVMGetElementType(LLVMTypeOf(value)))) {
+    store_masked(e, value, pointer, alignment, mask);
+    return;
+  }
+  const whole_question question = ask_whole(e, mask);
+  LLVMSetAlignment(LLVMBuildStore(e->builder, value, pointer), alignment);
+  ask_rest(e, &question, question.some);
+  store_masked(e, value, pointer, alignment, mask);
+  ask_rest(e, &question, question.done);
 }
 
 // --- Gathers and scatters ----------------------------------------------------
@@ -214,14 +282,52 @@ static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
   }
 }
 
+static void access_strided(lanes_emitter *e, const lanes_access *a,
+                           uint32_t stride, bool store,
+                           LLVMValueRef *components) {
+  if (store) {
+    lanes_store_strided(e, a, stride, components);
+  } else {
+    lanes_load_strided(e, a, stride, components);
+  }
+}
+
+// Elements with gaps, on a machine without masks for them: LLVM makes scalar
+// accesses of those that a constant mask names, and branches of any other mask.
+static void access_gapped(lanes_emitter *e, const lanes_access *a,
+                          uint32_t stride, bool store,
+                          LLVMValueRef *components) {
+  LLVMValueRef mask = e->mask;
+  const bool uncached = e->uncached;
+  const whole_question question = ask_whole(e, mask);
+  LLVMValueRef parts[2][LANES];
+  memcpy(parts[0], components, a->count * sizeof *components);
+  memcpy(parts[1], components, a->count * sizeof *components);
+  e->uncached = true;
+  e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+  access_strided(e, a, stride, store, parts[0]);
+  e->mask = mask;
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
+  ask_rest(e, &question, question.some);
+  access_singly(e, a, store, parts[1]);
+  from[1] = LLVMGetInsertBlock(e->builder);
+  ask_rest(e, &question, question.done);
+  e->uncached = uncached;
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(parts[0][c]), "");
+    LLVMValueRef values[] = {parts[0][c], parts[1][c]};
+    LLVMAddIncoming(components[c], values, from, 2);
+  }
+}
+
 // What is known about the address decides.
 static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   const uint32_t stride = lanes_stride_elements(a);
-  if (stride && store) {
-    lanes_store_strided(e, a, stride, components);
+  if (stride > a->count && !has_masks_for(e, a->element)) {
+    access_gapped(e, a, stride, store, components);
   } else if (stride) {
-    lanes_load_strided(e, a, stride, components);
+    access_strided(e, a, stride, store, components);
   } else if (lanes_is_by_rows(a) && store) {
     lanes_store_rows(e, a, components);
   } else if (lanes_is_by_rows(a)) {
