@@ -38,15 +38,15 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
 void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef pointer, uint32_t alignment,
                         LLVMValueRef mask);
-LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
-                          LLVMValueRef pointers, uint64_t offset);
-void lanes_scatter(lanes_emitter *e, const lanes_access *a,
-                   LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
-
 // Describes an access; refuses what is no scalar or vector.
 lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
                              LLVMValueRef pointer, LLVMTypeRef value_type);
 
+// gathers.c: each lane's element offset bytes behind its pointer.
+LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef pointers, uint64_t offset);
+void lanes_scatter(lanes_emitter *e, const lanes_access *a,
+                   LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);

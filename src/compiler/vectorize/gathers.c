@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// gathers.c: gathers and scatters: every lane has an address of its own.
+#include "compiler/vectorize/accesses.h"
+
+static LLVMValueRef alignment_of(lanes_emitter *e, const lanes_access *a,
+                                 uint64_t offset) {
+  return mtlc_i32(e->context, lanes_common_alignment(a->alignment, offset));
+}
+
+// Machines gather words, not bytes: the aligned word around an element lies in
+// the same page, so that reading it does no harm.
+static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
+  return a->size_bytes < 4 &&
+         lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
+}
+
+LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
+  if (!LLVMIsAGetElementPtrInst(address) ||
+      lanes_offset_scale(e->values, address) != 1) {
+    return NULL;
+  }
+  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  for (unsigned i = 0; i < last; i++) {
+    if (!lanes_is_uniform(
+            lanes_shape_of(e->values, LLVMGetOperand(address, i)))) {
+      return NULL;
+    }
+  }
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  if (last == 2 && LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+    return LLVMGetElementType(type);
+  }
+  return last == 1 ? type : NULL;
+}
+
+LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
+  LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
+  if (LLVMGetNumOperands(address) == 2) {
+    return base;
+  }
+  LLVMValueRef outer = lanes_scalar(e, LLVMGetOperand(address, 1), 0);
+  return LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address), base,
+                       &outer, 1, "");
+}
+
+// An index of 32 bits if there is one: a signed number, which is the unsigned
+// one that it was once *bias is added to it.
+static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
+                                 uint64_t *out_bias) {
+  *out_bias = 0;
+  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_made_again(e, index)
+                            ? LLVMGetOperand(index, 0)
+                            : NULL;
+  if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
+    return lanes_vector(e, index, 0);
+  }
+  *out_bias = UINT64_C(1) << 31;
+  LLVMValueRef low = LLVMBuildXor(e->builder, lanes_vector(e, narrow, 0),
+                                  lanes_steps(e->types.i32, *out_bias, 0), "");
+  return LLVMBuildSExt(e->builder, low, lanes_vector_of(e->types.i64), "");
+}
+
+// The addresses offset bytes behind those of consecutive lanes.
+static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
+                                 uint64_t offset) {
+  const lanes_shape shape = lanes_shape_of(e->values, address);
+  LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
+  LLVMValueRef steps = lanes_steps(e->types.i64, 0, (uint64_t)shape.stride);
+  return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
+}
+
+// The addresses offset bytes behind pointers, as one base and an index for each
+// lane where possible: x86 gathers twice as fast by signed indices of 32 bits
+// as by 64 (vpgatherdd, vpgatherqd).
+static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef pointers, uint64_t offset) {
+  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
+  if (type == NULL) {
+    return lanes_address_at(e, pointers, offset);
+  }
+  if (!lanes_is_made_again(e, a->pointer)) {
+    return behind_first(e, a->pointer, offset);
+  }
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
+  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
+  uint64_t bias = 0;
+  LLVMValueRef index = narrow_index(e, LLVMGetOperand(a->pointer, last), &bias);
+  bias *= LLVMABISizeOfType(e->values->data, type);
+  return LLVMBuildGEP2(e->builder, type,
+                       lanes_address_at(e, base, bias + offset), &index, 1, "");
+}
+
+static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef pointers, uint64_t offset) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef longs = lanes_vector_of(e->types.i64);
+  LLVMValueRef at = lanes_address_at(e, pointers, offset);
+  LLVMValueRef low =
+      LLVMBuildAnd(e->builder, LLVMBuildPtrToInt(e->builder, at, longs, ""),
+                   lanes_steps(e->types.i64, 3, 0), "");
+  LLVMValueRef back = LLVMBuildNeg(e->builder, low, "");
+  LLVMValueRef aligned =
+      LLVMBuildGEP2(e->builder, e->types.i8, at, &back, 1, "");
+  LLVMValueRef arguments[] = {aligned, mtlc_i32(e->context, 4), e->mask,
+                              LLVMGetPoison(words)};
+  LLVMTypeRef overloads[] = {words, LLVMTypeOf(pointers)};
+  LLVMValueRef word =
+      lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  LLVMValueRef shift =
+      LLVMBuildMul(e->builder, LLVMBuildTrunc(e->builder, low, words, ""),
+                   lanes_steps(e->types.i32, 8, 0), "");
+  LLVMTypeRef narrow =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  LLVMValueRef value =
+      LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, word, shift, ""),
+                     lanes_vector_of(narrow), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->element), "");
+}
+
+LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef pointers, uint64_t offset) {
+  if (is_part_of_word(a, offset)) {
+    return gather_words(e, a, pointers, offset);
+  }
+  LLVMTypeRef type = lanes_vector_of(a->element);
+  LLVMValueRef arguments[] = {addresses_of(e, a, pointers, offset),
+                              alignment_of(e, a, offset), e->mask,
+                              LLVMGetPoison(type)};
+  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
+  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+}
+
+void lanes_scatter(lanes_emitter *e, const lanes_access *a,
+                   LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
+  LLVMValueRef arguments[] = {value, addresses_of(e, a, pointers, offset),
+                              alignment_of(e, a, offset), e->mask};
+  LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+  lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
+}
