@@ -212,6 +212,13 @@ static LLVMContextRef function_context(LLVMValueRef function) {
   return LLVMGetModuleContext(LLVMGetGlobalParent(function));
 }
 
+LLVMValueRef mtlc_root_of(LLVMValueRef address) {
+  while (LLVMIsAGetElementPtrInst(address)) {
+    address = LLVMGetOperand(address, 0);
+  }
+  return address;
+}
+
 void mtlc_mark_invariant(LLVMValueRef load) {
   static const char name[] = "invariant.load";
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));

@@ -82,6 +82,8 @@ void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
 // information; parameters and attributes do not move.
 void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);
 
+// What an address is made of by getelementptr.
+LLVMValueRef mtlc_root_of(LLVMValueRef address);
 // What this load reads nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 

@@ -107,10 +107,7 @@ static void mark_constant(LLVMValueRef load, void *context) {
   if (!LLVMIsALoadInst(load)) {
     return;
   }
-  LLVMValueRef root = LLVMGetOperand(load, 0);
-  while (LLVMIsAGetElementPtrInst(root)) {
-    root = LLVMGetOperand(root, 0);
-  }
+  LLVMValueRef root = mtlc_root_of(LLVMGetOperand(load, 0));
   if (!LLVMIsACallInst(root) ||
       strcmp(mtlc_name(LLVMGetCalledValue(root)), "mettle.argument") != 0) {
     return;

@@ -124,10 +124,7 @@ static void follow_index(const array_loops *a, LLVMValueRef index,
 
 // The private variable that an address lies in, or NULL.
 static LLVMValueRef variable_of(LLVMValueRef address) {
-  while (LLVMIsAGetElementPtrInst(address)) {
-    address = LLVMGetOperand(address, 0);
-  }
-  return LLVMIsAAllocaInst(address);
+  return LLVMIsAAllocaInst(mtlc_root_of(address));
 }
 
 static uint64_t scalar_bytes(const array_loops *a, LLVMTypeRef type) {

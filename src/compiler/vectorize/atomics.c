@@ -68,15 +68,8 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   return result;
 }
 
-LLVMValueRef lanes_root_of(LLVMValueRef address) {
-  while (LLVMIsAGetElementPtrInst(address)) {
-    address = LLVMGetOperand(address, 0);
-  }
-  return address;
-}
-
 bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
-  address = lanes_root_of(address);
+  address = mtlc_root_of(address);
   if (!LLVMIsACallInst(address)) {
     return false;
   }

@@ -36,7 +36,7 @@ static bool is_addition(LLVMValueRef i) {
 
 static bool is_own(const lanes_emitter *e, LLVMValueRef address) {
   return lanes_is_in_threadgroup(e, address) ||
-         LLVMIsAAllocaInst(lanes_root_of(address));
+         LLVMIsAAllocaInst(mtlc_root_of(address));
 }
 
 static bool call_touches_device(LLVMValueRef call) {
@@ -59,7 +59,7 @@ static bool call_touches_device(LLVMValueRef call) {
 // Says whether a plain access is to an argument, and notes which.
 static bool is_to_argument(LLVMValueRef access, unsigned pointer,
                            uint64_t *slots) {
-  LLVMValueRef root = lanes_root_of(LLVMGetOperand(access, pointer));
+  LLVMValueRef root = mtlc_root_of(LLVMGetOperand(access, pointer));
   if (!lanes_is_plain(access) || !LLVMIsACallInst(root) ||
       lanes_callee_of(root) != LANES_CALLEE_ARGUMENT) {
     return false;
@@ -157,7 +157,7 @@ void lanes_counters_find(lanes_emitter *e) {
         touches_behind(e, LLVMGetInstructionParent(i))) {
       return;
     }
-    LLVMValueRef root = lanes_root_of(LLVMGetOperand(i, 0));
+    LLVMValueRef root = mtlc_root_of(LLVMGetOperand(i, 0));
     uint64_t slot = SLOTS_LIMIT;
     if (LLVMIsACallInst(root) &&
         lanes_callee_of(root) == LANES_CALLEE_ARGUMENT) {
@@ -247,7 +247,7 @@ static LLVMValueRef window_of(lanes_emitter *e, LLVMValueRef atomic) {
         mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_SCRATCH), 32),
         "counters");
   }
-  LLVMValueRef root = lanes_root_of(LLVMGetOperand(atomic, 0));
+  LLVMValueRef root = mtlc_root_of(LLVMGetOperand(atomic, 0));
   uint32_t window = 0;
   for (uint32_t i = 0; i < e->counting.window_count; i++) {
     window = e->counting.roots[i] == root ? i : window;

@@ -103,6 +103,15 @@ LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                                 LLVMConstVector(items, count), "");
 }
 
+LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+                         uint32_t count) {
+  int *lanes = lanes_allocate(e->arena, count, sizeof *lanes);
+  for (uint32_t i = 0; i < count; i++) {
+    lanes[i] = (int)(first + i);
+  }
+  return lanes_shuffle(e, vector, NULL, lanes, count);
+}
+
 LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
                               LLVMValueRef second) {
   int items[2 * LANES];

@@ -238,6 +238,9 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 bool lanes_has_avx512(const lanes_emitter *e);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);
+// Count elements of a vector, from the first on.
+LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+                         uint32_t count);
 // Returns <64 x T> of two <32 x T>, lane by lane; and every other element of
 // one, from the first or the second on.
 LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
@@ -288,8 +291,6 @@ void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
 // given the operands. Returns the old value, or NULL if it has to be atomic.
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand);
-// What an address is made of by getelementptr.
-LLVMValueRef lanes_root_of(LLVMValueRef address);
 // Says whether an address is one of threadgroup memory, for sure.
 bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address);
 

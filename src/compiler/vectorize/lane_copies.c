@@ -34,7 +34,7 @@ typedef enum memory_kind { UNKNOWN, DEVICE, THREADGROUP } memory_kind;
 
 static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
                            uint32_t depth) {
-  LLVMValueRef base = lanes_root_of(address);
+  LLVMValueRef base = mtlc_root_of(address);
   if (LLVMIsACallInst(base)) {
     return lanes_is_in_threadgroup(e, base)                 ? THREADGROUP
            : lanes_callee_of(base) == LANES_CALLEE_ARGUMENT ? DEVICE
@@ -45,7 +45,7 @@ static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
   }
   bool any[THREADGROUP + 1] = {false};
   for (unsigned k = 0; k < LLVMCountIncoming(base); k++) {
-    LLVMValueRef value = lanes_root_of(LLVMGetIncomingValue(base, k));
+    LLVMValueRef value = mtlc_root_of(LLVMGetIncomingValue(base, k));
     if (value != base) {
       any[kind_of(e, value, depth + 1)] = true;
     }

@@ -85,26 +85,17 @@ static LLVMValueRef address_of(lanes_emitter *e, const lanes_access *a,
                                  mtlc_i32(e->context, lane), "");
 }
 
-static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
-                          uint32_t count) {
-  int lanes[LANES];
-  for (uint32_t i = 0; i < count; i++) {
-    lanes[i] = (int)(first + i);
-  }
-  return lanes_shuffle(e, vector, NULL, lanes, count);
-}
-
 // Half of the lanes' units: four lanes of each vector, 4 apart.
 static void store_half(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef pointers, LLVMValueRef *words,
                        uint32_t first, uint32_t half) {
   LLVMValueRef parts[UNIT_WORDS], units[UNIT_WORDS];
   for (uint32_t w = 0; w < UNIT_WORDS; w++) {
-    parts[w] = piece(e, words[first + w], 16 * half, 16);
+    parts[w] = lanes_piece(e, words[first + w], 16 * half, 16);
   }
   lanes_transpose(e, parts, units);
   for (uint32_t lane = 0; lane < 16; lane++) {
-    LLVMValueRef unit = piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
+    LLVMValueRef unit = lanes_piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
     LLVMValueRef store = LLVMBuildStore(
         e->builder, unit,
         lanes_address_at(e, address_of(e, a, pointers, 16 * half + lane),

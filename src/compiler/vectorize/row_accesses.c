@@ -10,15 +10,6 @@ bool lanes_is_by_rows(const lanes_access *a) {
          a->shape.stride == (int64_t)(a->count * a->size_bytes);
 }
 
-static LLVMValueRef piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
-                          uint32_t count) {
-  int lanes[4 * LANES];
-  for (uint32_t i = 0; i < count; i++) {
-    lanes[i] = (int)(first + i);
-  }
-  return lanes_shuffle(e, vector, NULL, lanes, count);
-}
-
 // The address of a row: computed for each on its own, so that what rows have in
 // common stays out of vectors, which are dear to take apart.
 static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
@@ -55,7 +46,7 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef mask, uint32_t r, uint32_t length) {
   const uint32_t row = a->shape.row * a->count;
   if (row == length) {
-    return piece(e, mask, r * row, row);
+    return lanes_piece(e, mask, r * row, row);
   }
   LLVMTypeRef all =
       LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
@@ -84,7 +75,7 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
                                  a->alignment,
                                  row_mask(e, a, mask, r, length));
     if (length != row * a->count) {
-      parts[r] = piece(e, parts[r], 0, row * a->count);
+      parts[r] = lanes_piece(e, parts[r], 0, row * a->count);
     }
   }
   lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
@@ -98,7 +89,7 @@ static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
   LLVMTypeRef bits = LLVMIntTypeInContext(e->context, row);
   return LLVMBuildICmp(
       e->builder, LLVMIntNE,
-      LLVMBuildBitCast(e->builder, piece(e, e->mask, r * row, row), bits, ""),
+      LLVMBuildBitCast(e->builder, lanes_piece(e, e->mask, r * row, row), bits, ""),
       LLVMConstNull(bits), "");
 }
 

@@ -165,20 +165,11 @@ static uint32_t narrow_count(const lanes_emitter *e) {
   return count;
 }
 
-static LLVMValueRef first_lanes(lanes_emitter *e, LLVMValueRef vector,
-                                uint32_t count) {
-  int lanes[LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
-    lanes[i] = (int)i;
-  }
-  return lanes_shuffle(e, vector, NULL, lanes, count);
-}
-
 static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
                                      uint32_t count) {
   LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
                                           first_address(e, a), a->alignment,
-                                          first_lanes(e, e->mask, count));
+                                          lanes_piece(e, e->mask, 0, count));
   int lanes[LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     lanes[i] = i < count ? (int)i : -1;
@@ -250,9 +241,9 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
   }
   if (stride == 1 && narrow_count(e) < LANES) {
     const uint32_t count = narrow_count(e);
-    lanes_masked_store(e, first_lanes(e, components[0], count),
+    lanes_masked_store(e, lanes_piece(e, components[0], 0, count),
                        first_address(e, a), a->alignment,
-                       first_lanes(e, e->mask, count));
+                       lanes_piece(e, e->mask, 0, count));
     return;
   }
   LLVMValueRef all = lanes_put_together(e, components, stride, a->count);
