@@ -13,7 +13,7 @@
 #                   METTLE_AOTI_FULL=1 make sanitize FILTER=aoti_stress
 #                   every PyTorch model, from eight threads
 #   make accuracy   mathematical functions over all floats, to
-#                   docs/accuracy.md: takes hours
+#                   docs/accuracy.md: an hour of a core
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
 #   make valgrind   the examples under valgrind
 #   make install    to PREFIX=/usr/local, under DESTDIR

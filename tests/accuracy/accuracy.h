@@ -7,6 +7,17 @@
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+// Functions of many numbers are made for the processor that they run on.
+#if defined __x86_64__ && defined __GLIBC__ && \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define SEVERAL_TARGETS                                       \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", \
+                               "default")))
+#else
+#define SEVERAL_TARGETS
+#endif
 
 typedef enum bound_kind {
   BOUND_ULPS,      // a constant
@@ -14,12 +25,16 @@ typedef enum bound_kind {
   BOUND_ABSOLUTE,  // of the difference
 } bound_kind;
 
-// One function in one variant. The reference is in double precision, far more
-// than is measured; exact, by MPFR, decides where it matters.
+// Results of x[count], or of x[count] and y[count], in double precision: far
+// more than is measured.
+typedef void reference_function(const double *x, const double *y,
+                                double *results, uint32_t count);
+
+// One function in one variant. What matters is decided by exact, of MPFR.
 typedef struct subject {
   const char *name;
   const char *space;  // precise or fast
-  double (*reference)(double x);
+  reference_function *reference;
   int (*exact)(mpfr_t out, const mpfr_t x, mpfr_rnd_t rounding);  // or NULL
   double bound;  // the specification's, section "Numerical compliance"
   bound_kind kind;
@@ -29,7 +44,7 @@ typedef struct subject {
 typedef struct pair_subject {
   const char *name;
   const char *space;
-  double (*reference)(double x, double y);
+  reference_function *reference;
   int (*exact)(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t rounding);
   double bound;  // ULP
   bool (*holds_for)(double x, double y);  // NULL: all pairs
@@ -39,23 +54,5 @@ extern const subject subjects[];
 extern const size_t subject_count;
 extern const pair_subject pair_subjects[];
 extern const size_t pair_subject_count;
-
-// A format of floating-point numbers.
-typedef struct number_format {
-  int digits;          // of the significand, in bits
-  int least_exponent;  // of a normal number
-  double limit;        // where infinity would be, were it a number
-} number_format;
-
-extern const number_format format_float;
-extern const number_format format_half;
-
-// The distance between value's neighbours in a format.
-double ulp_of(const number_format *format, double value);
-
-// How far got is from the real number that wanted is, in ULP. Infinity stands
-// at the format's limit, and all that is larger with it; INFINITY if one of
-// the two alone is a NaN.
-double ulp_error(const number_format *format, double got, double wanted);
 
 #endif
