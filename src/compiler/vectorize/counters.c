@@ -403,17 +403,19 @@ static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
                                     LLVMValueRef base, LLVMValueRef start,
                                     uint64_t reach) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef sides[] = {window_word(e, window, 2),
-                          mtlc_i64(e->context, reach - 1)};
-  LLVMValueRef room =
-      lanes_intrinsic(e, "llvm.usub.sat", &e->types.i64, 1, sides, 2);
+  // None of three numbers is negative; a window that is not open has no bytes.
   LLVMValueRef offset = LLVMBuildSub(b, base, window_word(e, window, 1), "");
-  LLVMValueRef is_inside = LLVMBuildICmp(b, LLVMIntULT, offset, room, "");
-  LLVMValueRef is_whole =
-      LLVMBuildICmp(b, LLVMIntULE, start,
-                    mtlc_i64(e->context, WINDOW_WORDS * 4 - reach), "");
+  LLVMValueRef room =
+      LLVMBuildSub(b, window_word(e, window, 2), mtlc_i64(e->context, reach), "");
+  LLVMValueRef behind = LLVMBuildSub(b, room, offset, "");
+  LLVMValueRef to_end = LLVMBuildSub(
+      b, mtlc_i64(e->context, WINDOW_WORDS * 4 - reach), start, "");
+  LLVMValueRef any =
+      LLVMBuildOr(b, LLVMBuildOr(b, offset, behind, ""), to_end, "");
+  LLVMValueRef is_inside =
+      LLVMBuildICmp(b, LLVMIntSGE, any, mtlc_i64(e->context, 0), "");
   LLVMValueRef is_full = lanes_all(e, e->mask);
-  return LLVMBuildAnd(b, is_full, LLVMBuildAnd(b, is_inside, is_whole, ""), "");
+  return LLVMBuildAnd(b, is_full, is_inside, "");
 }
 
 // A few lanes a turn if the indices are in memory: the code has to be small to
@@ -502,20 +504,21 @@ bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
   LLVMBasicBlockRef direct = lanes_block(e, "direct");
   LLVMBasicBlockRef after = lanes_block(e, "after");
   LLVMValueRef window = window_of(e, atomic);
-  LLVMBuildCondBr(e->builder,
-                  call(e, "mettle.counters.ready", e->types.i1, &window, 1),
-                  counted, direct);
-  const lanes_list serials = e->serials;
-  e->uncached = true;
-  LLVMPositionBuilderAtEnd(e->builder, counted);
-  call(e, "mettle.counters.note", e->types.nothing, &window, 1);
   lanes_place found;
   const lanes_place *place =
       lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
   const uint64_t reach = reach_of(e, place);
+  const lanes_list serials = e->serials;
+  e->uncached = true;
   if (reach) {
     add_within_reach(e, atomic, place, window, reach, after);
-  } else {
+  }
+  LLVMBuildCondBr(e->builder,
+                  call(e, "mettle.counters.ready", e->types.i1, &window, 1),
+                  counted, direct);
+  LLVMPositionBuilderAtEnd(e->builder, counted);
+  call(e, "mettle.counters.note", e->types.nothing, &window, 1);
+  if (!reach) {
     add_anywhere(e, atomic, place, window, after);
   }
   add_by_lane(e, atomic);

@@ -56,9 +56,6 @@ whole:
   br i1 %more, label %whole, label %rest
 
 rest:
-  %x.rest = phi i32 [ %x.begin, %enter ], [ %x.next, %whole ]
-  %y.rest = phi i32 [ %y.begin, %enter ], [ %y.next, %whole ]
-  %z.rest = phi i32 [ %z.begin, %enter ], [ %z.next, %whole ]
   %left = and i32 %threads, 31
   %any = icmp ne i32 %left, 0
   br i1 %any, label %partial, label %leave
@@ -67,9 +64,10 @@ partial:
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
   store atomic i32 %end, ptr %thread.at monotonic, align 4
+  ; A simdgroup with gaps whose row fills it is the end of a single row.
   %done.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %end, i32 %mask, i32 0,
-      i32 %x.rest, i32 %y.rest, i32 %z.rest,
+      i32 %end, i32 0, i32 0,
       ptr null, ptr null) noinline
   br label %leave
 
