@@ -7,6 +7,7 @@ made small. Comment lines at its top say how to run it and what must come out:
 
   // run: KERNEL ARGUMENT...      as for `mettle run FILE`
   // expect: INDEX: VALUE...      the first values of that buffer
+  // report: TEXT                 `mettle compile --report` says this
 
 A file may have several runs; an expect belongs to the run above it. Each run
 is made in both tiers, plain and with --debug. The last line is
@@ -35,6 +36,20 @@ def read_runs(path):
     return runs
 
 
+def report(path):
+    """Returns (checks that passed, what is wrong) of a file's report lines."""
+    with open(path, encoding="utf-8") as lines:
+        wanted = [line[len("// report: "):].strip() for line in lines
+                  if line.startswith("// report: ")]
+    if not wanted:
+        return 0, []
+    result = subprocess.run([METTLE, "compile", path, "--report"],
+                            capture_output=True, text=True, check=False)
+    missing = [text for text in wanted if text not in result.stdout]
+    return len(wanted) - len(missing), [
+        f"the report does not say: {text}" for text in missing]
+
+
 def run(path, arguments, expected, extra):
     """Returns what is wrong, or None."""
     command = [METTLE, "run", path] + arguments + extra
@@ -61,6 +76,11 @@ def main():
         if not runs:
             failed += 1
             print(f"{path}: no run line")
+        said, missing = report(path)
+        passed += said
+        failed += len(missing)
+        for text in missing:
+            print(f"{os.path.basename(path)}: {text}")
         for arguments, expected in runs:
             for extra in ([], ["--debug"]):
                 wrong = run(path, arguments, expected, extra)
