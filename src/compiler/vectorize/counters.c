@@ -461,7 +461,10 @@ static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef base = LLVMBuildPtrToInt(b, place->base, e->types.i64, "");
   LLVMValueRef start = LLVMBuildAnd(
       b, base, mtlc_i64(e->context, (WINDOW_WORDS - 1) * 4), "");
-  LLVMBuildCondBr(b, is_within_reach(e, window, base, start, reach), near, far);
+  LLVMValueRef is_near =
+      LLVMBuildAnd(b, is_within_reach(e, window, base, start, reach),
+                   lanes_indices_hold(e, place, atomic), "");
+  LLVMBuildCondBr(b, is_near, near, far);
   LLVMPositionBuilderAtEnd(b, near);
   add_in_turns(e, atomic, place,
                LLVMBuildGEP2(b, e->types.i8, window, &start, 1, ""));

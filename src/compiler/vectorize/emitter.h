@@ -315,6 +315,10 @@ typedef struct lanes_indices {
   LLVMValueRef taken[LANES];  // else
 } lanes_indices;
 
+// Returns i1: the indices are where they are read from, which is to be asked
+// before they are taken.
+LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_place *place,
+                                LLVMValueRef user);
 void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
                          LLVMValueRef user, lanes_indices *out_indices);
 // The lane's that is so many behind first, an i64 which only those in memory

@@ -232,7 +232,8 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMPHI: return step_of_phi(e, value, loop, depth);
     case LLVMZExt:
-    case LLVMSExt: return step_of(e, left, loop, depth - 1);
+    case LLVMSExt:
+    case LLVMTrunc: return step_of(e, left, loop, depth - 1);
     case LLVMAdd:
     case LLVMOr:  // of bits that are not there
     case LLVMSub:

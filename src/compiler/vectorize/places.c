@@ -142,15 +142,14 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 
 enum { REREAD_DEPTH = 2 };  // operations between the load and the index
 
-// Says whether a load's elements lie a stride apart, and are still there when
-// an instruction behind it in its block runs.
+// Says whether a load's elements lie a stride apart, as far as no index wraps,
+// and are still there when an instruction behind it in its block runs.
 static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
                            LLVMValueRef user) {
   LLVMValueRef pointer = LLVMGetOperand(load, 0);
   const lanes_shape shape = lanes_shape_of(e->values, pointer);
   if (LLVMGetInstructionParent(load) != LLVMGetInstructionParent(user) ||
-      !lanes_is_plain(load) || !lanes_is_scalar(shape) || shape.conditional ||
-      !shape.stride ||
+      !lanes_is_plain(load) || !lanes_is_scalar(shape) || !shape.stride ||
       lanes_offset_scale(e->values, pointer) != 1) {
     return false;
   }
@@ -161,21 +160,24 @@ static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
   return i == user;
 }
 
-// Says whether each element can as well be read from memory again: the address
-// is one for all, a few bits of a word cost nothing more, and what a vector is
-// parted with is what the machine has least of.
-static bool can_reread(const lanes_emitter *e, LLVMValueRef value,
-                       LLVMValueRef user, uint32_t depth) {
+// The load whose elements can as well be read from memory again, one by one:
+// the address is one for all, a few bits of a word cost nothing more, and what
+// a vector is parted with is what the machine has least of. NULL if there is
+// none.
+static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
+                                LLVMValueRef user, uint32_t depth) {
   switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {
-    case LLVMLoad: return is_still_there(e, value, user);
+    case LLVMLoad: return is_still_there(e, value, user) ? value : NULL;
     case LLVMZExt:
     case LLVMTrunc:
-      return can_reread(e, LLVMGetOperand(value, 0), user, depth);
+      return reread_load(e, LLVMGetOperand(value, 0), user, depth);
     case LLVMAnd:
     case LLVMLShr:
-      return depth && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
-             can_reread(e, LLVMGetOperand(value, 0), user, depth - 1);
-    default: return false;
+      return depth && lanes_is_uniform(lanes_shape_of(
+                          e->values, LLVMGetOperand(value, 1)))
+                 ? reread_load(e, LLVMGetOperand(value, 0), user, depth - 1)
+                 : NULL;
+    default: return NULL;
   }
 }
 
@@ -199,15 +201,30 @@ static LLVMValueRef reread(lanes_emitter *e, LLVMValueRef value,
   LLVMValueRef from = reread(e, operand, first, lane);
   return opcode == LLVMAnd || opcode == LLVMLShr
              ? LLVMBuildBinOp(e->builder, opcode, from,
-                              LLVMGetOperand(value, 1), "")
+                              lanes_scalar(e, LLVMGetOperand(value, 1), 0), "")
              : LLVMBuildCast(e->builder, opcode, from, type, "");
+}
+
+static LLVMValueRef load_of_indices(const lanes_emitter *e,
+                                    const lanes_place *place,
+                                    LLVMValueRef user) {
+  return place->source ? reread_load(e, place->source, user, REREAD_DEPTH)
+                       : NULL;
+}
+
+LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_place *place,
+                                LLVMValueRef user) {
+  LLVMValueRef load = load_of_indices(e, place, user);
+  LLVMValueRef pointer = load ? LLVMGetOperand(load, 0) : NULL;
+  return pointer && lanes_shape_of(e->values, pointer).conditional
+             ? lanes_stride_holds(e, pointer)
+             : LLVMConstInt(e->types.i1, 1, false);
 }
 
 void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
                          LLVMValueRef user, lanes_indices *out_indices) {
   out_indices->place = place;
-  out_indices->are_in_memory =
-      place->source && can_reread(e, place->source, user, REREAD_DEPTH);
+  out_indices->are_in_memory = load_of_indices(e, place, user) != NULL;
   if (!out_indices->are_in_memory) {
     lanes_take_all(e, place->index, out_indices->taken);
   }

@@ -203,24 +203,22 @@ void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
 
 // One after the other without a loop, for all lanes: what is done for each is
 // short, and a loop would take longer over it.
-static void update_all(lanes_emitter *e, LLVMValueRef atomic) {
-  LLVMValueRef address = LLVMGetOperand(atomic, 0);
+static void update_all(lanes_emitter *e, LLVMValueRef atomic,
+                       const lanes_place *place) {
   LLVMValueRef at[LANES];
   LLVMValueRef operands[LANES];
-  lanes_place place;
   lanes_indices indices;
-  const bool has_place = lanes_place_find(e, address, &place);
-  if (has_place) {
-    lanes_indices_begin(e, &place, atomic, &indices);
+  if (place) {
+    lanes_indices_begin(e, place, atomic, &indices);
   } else {
-    lanes_take_operand(e, address, at);
+    lanes_take_operand(e, LLVMGetOperand(atomic, 0), at);
   }
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), operands);
   for (uint32_t lane = 0; lane < LANES; lane++) {
     LLVMValueRef own[] = {
-        has_place
+        place
             ? lanes_place_of_lane(
-                  e, &place,
+                  e, place,
                   lanes_indices_at(e, &indices, mtlc_i64(e->context, 0), lane))
             : at[lane],
         operands[lane]};
@@ -232,11 +230,19 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
                     LLVMBasicBlockRef done) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
-  LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some);
+  lanes_place found;
+  const lanes_place *place =
+      lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
+  LLVMValueRef is_simple = lanes_all(e, e->mask);
+  if (place) {
+    is_simple = LLVMBuildAnd(e->builder, is_simple,
+                             lanes_indices_hold(e, place, atomic), "");
+  }
+  LLVMBuildCondBr(e->builder, is_simple, all, some);
   LLVMPositionBuilderAtEnd(e->builder, all);
   const bool uncached = e->uncached;
   e->uncached = true;
-  update_all(e, atomic);
+  update_all(e, atomic, place);
   e->uncached = uncached;
   LLVMBuildBr(e->builder, done);
   LLVMPositionBuilderAtEnd(e->builder, some);
