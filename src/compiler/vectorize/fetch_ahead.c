@@ -14,6 +14,7 @@ enum {
   // in the cache, where layer normalisation fell from 1.30 to 1.03.
   AHEAD_BYTES = 6144,
   LINE_BYTES = 64,
+  TURNS_AHEAD = 4,   // of a loop with longer steps than that
   LINES_LIMIT = 8,   // of one access; more is not a stream of small pieces
   WALK_LIMIT = 128,  // values to look at
   STEP_DEPTH = 12,   // of the computation of an address
@@ -252,17 +253,23 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// Whether the loop around an access, if there is one, takes it to other lines
-// with each turn.
-static bool goes_far(const lanes_emitter *e, LLVMValueRef address) {
+// How far ahead to ask for what an access will be at. 0: not at all, because the
+// loop around it, if there is one, does not take it to other lines with each
+// turn.
+static int64_t distance_of(const lanes_emitter *e, LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (loop == LANES_NONE) {
-    return true;
+    return AHEAD_BYTES;
   }
   const turn_step step = step_of(e, address, loop, STEP_DEPTH);
-  return step.kind == STEP_SAME || step.kind == STEP_TIMES ||
-         (step.kind == STEP_KNOWN &&
-          ((int64_t)step.by >= LINE_BYTES || (int64_t)step.by <= -LINE_BYTES));
+  if (step.kind != STEP_KNOWN) {
+    return step.kind == STEP_UNKNOWN ? 0 : AHEAD_BYTES;
+  }
+  const int64_t by = (int64_t)step.by;
+  if (by >= AHEAD_BYTES || by <= -AHEAD_BYTES) {
+    return TURNS_AHEAD * by;
+  }
+  return by >= LINE_BYTES || by <= -LINE_BYTES ? AHEAD_BYTES : 0;
 }
 
 // --- What has been asked for -------------------------------------------------
@@ -383,11 +390,14 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
       lanes_is_in_threadgroup(e, a->pointer) ||
-      !moves_with_grid(e, a->pointer) || !goes_far(e, a->pointer) ||
-      is_fetched(e, a->pointer)) {
+      !moves_with_grid(e, a->pointer)) {
+    return;
+  }
+  const uint64_t distance = (uint64_t)distance_of(e, a->pointer);
+  if (!distance || is_fetched(e, a->pointer)) {
     return;
   }
   for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
-    fetch(e, lanes_address_at(e, first, AHEAD_BYTES + at), is_store);
+    fetch(e, lanes_address_at(e, first, distance + at), is_store);
   }
 }
