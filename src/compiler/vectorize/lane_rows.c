@@ -50,7 +50,7 @@ static void add_member(lanes_emitter *e, lane_row *row, LLVMValueRef load) {
   lanes_linear at;
   lanes_linear_find(e->values, LLVMGetOperand(load, 0), &at);
   if (!lanes_linear_like(&row->at, &at) || row->member_count == MOST_LOADS ||
-      lanes_is_loaded_ahead(e, load)) {
+      lanes_width(e, load) != LANES || lanes_is_loaded_ahead(e, load)) {
     return;
   }
   member m = {.access = lanes_access_of(e, load, LLVMGetOperand(load, 0),
