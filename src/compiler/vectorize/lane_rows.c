@@ -446,17 +446,29 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
 }
 
-static void load_together(lanes_emitter *e, const lane_row *row,
-                          const addresses *where, LLVMValueRef *out_elements) {
-  LLVMValueRef words[ROW_WORDS];
-  load_words(e, row, where, words);
-  for (uint32_t i = 0; i < row->member_count; i++) {
-    const lanes_access *a = &row->members[i].access;
-    for (uint32_t c = 0; c < a->count; c++) {
-      const uint64_t offset =
-          (uint64_t)row->members[i].start + c * a->size_bytes;
-      *out_elements++ = element_at(e, words, offset, a);
-    }
+// The other way: sets a part of a word, or all of one or two.
+static void put_element(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+                        const lanes_access *a, LLVMValueRef value) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef *word = &words[offset / WORD_BYTES];
+  if (a->size_bytes == 8) {
+    LLVMValueRef both = LLVMBuildBitCast(
+        e->builder, value, LLVMVectorType(e->types.i32, 2 * LANES), "");
+    word[0] = lanes_deinterleave(e, both, 0);
+    word[1] = lanes_deinterleave(e, both, 1);
+  } else if (a->size_bytes == WORD_BYTES) {
+    *word = LLVMBuildBitCast(e->builder, value, type, "");
+  } else {
+    LLVMTypeRef bits =
+        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+    LLVMValueRef part = LLVMBuildZExt(
+        e->builder,
+        LLVMBuildBitCast(e->builder, value, lanes_vector_of(bits), ""), type,
+        "");
+    part = LLVMBuildShl(
+        e->builder, part,
+        lanes_steps(e->types.i32, offset % WORD_BYTES * 8, 0), "");
+    *word = LLVMBuildOr(e->builder, *word, part, "");
   }
 }
 
@@ -486,32 +498,45 @@ static LLVMValueRef own_addresses(lanes_emitter *e, const lane_row *row,
   return lanes_address_at(e, pointers, (uint64_t)m->bytes);
 }
 
+// The words of which lanes' elements are parts, of a gather for each element.
 static void load_apart(lanes_emitter *e, const lane_row *row,
-                       LLVMValueRef *out_elements) {
+                       LLVMValueRef out_words[ROW_WORDS]) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  for (uint32_t w = 0; w < ROW_WORDS; w++) {
+    out_words[w] = LLVMConstNull(words);
+  }
   for (uint32_t i = 0; i < row->member_count; i++) {
     lanes_access a = row->members[i].access;
     LLVMValueRef pointers = own_addresses(e, row, &row->members[i]);
     a.pointer = NULL;  // the vector alone counts
     for (uint32_t c = 0; c < a.count; c++) {
-      *out_elements++ = lanes_gather(e, &a, pointers, c * a.size_bytes);
+      const uint64_t by = c * a.size_bytes;
+      put_element(e, out_words, (uint64_t)row->members[i].start + by, &a,
+                  lanes_gather(e, &a, pointers, by));
     }
   }
 }
 
 static void set_results(lanes_emitter *e, const lane_row *row,
-                        LLVMValueRef both[2][MOST_LOADS],
-                        LLVMBasicBlockRef from[2]) {
-  uint32_t element = 0;
+                        LLVMValueRef words[ROW_WORDS]) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_access *a = &row->members[i].access;
-    for (uint32_t c = 0; c < a->count; c++, element++) {
-      LLVMValueRef phi = LLVMBuildPhi(e->builder, lanes_vector_of(a->type), "");
-      LLVMValueRef values[] = {both[0][element], both[1][element]};
-      LLVMAddIncoming(phi, values, from, 2);
-      lanes_set_result(e, a->instruction, c, phi);
+    for (uint32_t c = 0; c < a->count; c++) {
+      const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
+      lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
     }
     lanes_map_set(e->arena, &e->loaded_ahead, a->instruction, 1);
   }
+}
+
+// One vector for both ways of a word: elements that are less than one are taken
+// out of it behind them, where they are used.
+static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
+                                LLVMBasicBlockRef from[2]) {
+  LLVMValueRef phi =
+      LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+  LLVMAddIncoming(phi, words, from, 2);
+  return phi;
 }
 
 bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
@@ -532,19 +557,23 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
   lanes_mark_question(
       e, LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
-  LLVMValueRef elements[2][MOST_LOADS];
+  LLVMValueRef words[2][ROW_WORDS], both[ROW_WORDS];
   e->uncached = true;
   for (uint32_t way = 0; way < 2; way++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
     if (way == 0) {
-      load_together(e, &row, &where, elements[way]);
+      load_words(e, &row, &where, words[way]);
     } else {
-      load_apart(e, &row, elements[way]);
+      load_apart(e, &row, words[way]);
     }
     LLVMBuildBr(e->builder, loaded);
   }
   e->uncached = false;
   LLVMPositionBuilderAtEnd(e->builder, loaded);
-  set_results(e, &row, elements, blocks);
+  for (uint32_t w = 0; w < row.bytes / WORD_BYTES; w++) {
+    LLVMValueRef ways[] = {words[0][w], words[1][w]};
+    both[w] = either_word(e, ways, blocks);
+  }
+  set_results(e, &row, both);
   return true;
 }
