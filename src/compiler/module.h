@@ -148,6 +148,7 @@ extern const char mtlc_text_memory[];
 extern const char mtlc_text_fused[];
 extern const char mtlc_text_halves[];
 extern const char mtlc_text_tiles[];
+extern const char mtlc_text_pairs[];
 extern const char mtlc_text_extremes[];
 
 #endif

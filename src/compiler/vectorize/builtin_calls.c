@@ -6,6 +6,7 @@
 
 #include "code/cpu_abi.h"
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/pairs.h"
 
 // --- Loads in the entry block ------------------------------------------------
 
@@ -430,7 +431,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
     case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
-    case LANES_CALLEE_ELEMENTWISE: emit_elementwise(e, call); return;
+    case LANES_CALLEE_ELEMENTWISE:
+      (lanes_is_pairs(call) ? lanes_emit_pairs : emit_elementwise)(e, call);
+      return;
     case LANES_CALLEE_UNKNOWN:
       lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
       return;

@@ -38,6 +38,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.tile.", LANES_CALLEE_TILE},
     {"mettle.trap", LANES_CALLEE_TRAP},
     {"mettle.log_memory", LANES_CALLEE_LOG_MEMORY},
+    {"mettle.pairs.", LANES_CALLEE_ELEMENTWISE},
     {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},
 };

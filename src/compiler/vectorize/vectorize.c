@@ -13,6 +13,7 @@
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
 #include "compiler/vectorize/lines.h"
+#include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/tiles.h"
 #include "compiler/vectorize/unroll_rows.h"
 
@@ -411,6 +412,18 @@ static mtl_status find_tiles(vectorizer *v) {
   return MTL_OK;
 }
 
+static mtl_status find_pairs(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  if (!lanes_find_pairs(kernel, kernel->thread)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_link_text(kernel, "pairs", mtlc_text_pairs));
+  MTL_TRY(mtlc_run_llvm_passes(
+      kernel, "function(early-cse<memssa>,adce,loop-simplify,lcssa)"));
+  lanes_graph_build(kernel->thread, &v->arena, &v->graph);
+  return MTL_OK;
+}
+
 static mtl_status build_graph(vectorizer *v) {
   mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
   lanes_expand_copies(v->kernel->context, v->kernel->thread);
@@ -421,7 +434,8 @@ static mtl_status build_graph(vectorizer *v) {
     return refuse(v);
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
-    return unroll_rows(v);
+    MTL_TRY(unroll_rows(v));
+    return find_pairs(v);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pairs.h: sums of products of bytes and 16-bit integers, two in a word at a
+// time.
+#ifndef MTLC_VECTORIZE_PAIRS_H
+#define MTLC_VECTORIZE_PAIRS_H
+
+#include "compiler/vectorize/emitter.h"
+
+// Finds such sums in a function, on machines that have an instruction for them.
+// Returns whether there were any; what they were computed from stays, unused.
+bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function);
+
+// Says whether a call is of one of the functions that they are made of, all of
+// words: mettle.pairs.even, .odd and .dot (src/compiler/ir/pairs.ll).
+bool lanes_is_pairs(LLVMValueRef call);
+void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call);
+
+#endif
