@@ -51,8 +51,12 @@ static bool is_identifier(const char *text, size_t length) {
 static bool take_macro(program_options *options, const char *value,
                        cli_error *error) {
   const size_t length = strcspn(value, "=");
-  if (!is_identifier(value, length)) {
-    return cli_fail(error, CLI_USAGE, "-D %s: NAME or NAME=VALUE is needed",
+  const size_t name_length = strcspn(value, "=(");
+  const bool is_closed = name_length == length || value[length - 1] == ')';
+  if (!is_identifier(value, name_length) || !is_closed) {
+    return cli_fail(error, CLI_USAGE,
+                    "-D %s: NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE is "
+                    "needed",
                     value);
   }
   char *name = strndup(value, length);

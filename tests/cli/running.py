@@ -297,12 +297,12 @@ def macros_and_headers_are_found(tool):
         #include <far.h>
         #include "near.h"
         kernel void sum(device int *out [[buffer(0)]]) {
-          out[0] = FAR + NEAR + OWN + FLAG;
+          out[0] = FAR + NEAR + OWN + FLAG + TWICE(1000);
         }""")
     out = tool.done("run", "source/main.metal", "sum", "--grid", 1,
                     "0=zeros:i32:1", "-I", "headers", "-DOWN=3", "-D", "FLAG",
-                    "--print", "0").out
-    assert out == "0: 124\n", out
+                    "-D", "TWICE(x)=(2 * x)", "--print", "0").out
+    assert out == "0: 2124\n", out
 
 
 @case

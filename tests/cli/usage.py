@@ -148,6 +148,7 @@ def other_values_are_read_strictly(tool):
             ("safe, relaxed or fast", "--math", "quick"),
             ("metal3.2", "--std", "metal9"),
             ("NAME=VALUE", "-D", "1x"),
+            ("PARAMETERS", "-D", "x(a=1"),
             ("INDEX=TYPE:V", "--constant", "0"),
             ("is no type", "--constant", "0=int:1"),
             ("1 to 4", "--constant", "0=f32:1,2,3,4,5"),
