@@ -146,14 +146,21 @@ static bool show_kernels(const compile_options *options,
   if (options->kernel != NULL) {
     return show_kernel(options, program, options->kernel, error);
   }
+  // A report goes on behind a kernel that fails; the first error is the one.
   const size_t count = program_kernel_count(program->library);
-  for (size_t i = 0; i < count; ++i) {
-    if (!show_kernel(options, program,
-                     mtl_library_function_name(program->library, i), error)) {
-      return false;
+  bool ok = true;
+  for (size_t i = 0; i < count && (ok || options->report); ++i) {
+    const char *name = mtl_library_function_name(program->library, i);
+    cli_error own = {0};
+    if (!show_kernel(options, program, name, &own)) {
+      if (options->report) {
+        printf("kernel %s\nnot compiled: %s\n", name, own.text);
+      }
+      *error = ok ? own : *error;
+      ok = false;
     }
   }
-  return true;
+  return ok;
 }
 
 static bool write_container(const compile_options *options,

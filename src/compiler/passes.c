@@ -92,17 +92,21 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
 }
 
 void mtlc_report(mtlc_kernel *kernel, const char *format, ...) {
-  char line[512];
+  char *line = NULL;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
+  const int line_length = vasprintf(&line, format, arguments);
   va_end(arguments);
+  if (line_length < 0) {
+    return;
+  }
   const size_t length = kernel->report ? strlen(kernel->report) : 0;
-  char *grown = realloc(kernel->report, length + strlen(line) + 2);
+  char *grown = realloc(kernel->report, length + (size_t)line_length + 2);
   if (grown) {
     sprintf(grown + length, "%s\n", line);
     kernel->report = grown;
   }
+  free(line);
 }
 
 static mtl_status fail_unknown_pass(const char *name) {

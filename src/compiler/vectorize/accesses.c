@@ -129,7 +129,7 @@ void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
 // Every lane's own address.
 static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
-  lanes_note(e, store ? &e->scatters : &e->gathers, a->instruction);
+  lanes_lines_add(e->arena, store ? &e->scatters : &e->gathers, a->instruction);
   if (store && lanes_store_lane_rows(e, a, components)) {
     return;
   }
@@ -277,8 +277,8 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
 // reported.
 static void access_conditionally(lanes_emitter *e, const lanes_access *a,
                                  bool store, LLVMValueRef *components) {
-  const lanes_list gathers = e->gathers;
-  const lanes_list scatters = e->scatters;
+  const lanes_lines gathers = e->gathers;
+  const lanes_lines scatters = e->scatters;
   const lanes_access *ways[] = {a, a};
   access_way *then[] = {access_shaped, access_wrapped};
   access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store,

@@ -511,7 +511,7 @@ bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
   const lanes_place *place =
       lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
   const uint64_t reach = reach_of(e, place);
-  const lanes_list serials = e->serials;
+  const lanes_lines serials = e->serials;
   e->uncached = true;
   if (reach) {
     add_within_reach(e, atomic, place, window, reach, after);

@@ -16,10 +16,6 @@ void lanes_refuse(lanes_emitter *e, const char *format, ...) {
   va_end(arguments);
 }
 
-void lanes_note(lanes_emitter *e, lanes_list *list, LLVMValueRef instruction) {
-  lanes_list_add(e->arena, list, LLVMGetDebugLocLine(instruction));
-}
-
 // --- Types -------------------------------------------------------------------
 
 uint32_t lanes_component_count(LLVMTypeRef type) {

@@ -14,6 +14,7 @@
 #include "compiler/module.h"
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/linearize.h"
+#include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/patterns.h"
 
 // A value of the thread function in the emitted code.
@@ -130,9 +131,9 @@ typedef struct lanes_emitter {
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
   bool single_simdgroup;  // threadgroups have at most 32 threads
-  lanes_list gathers;     // source lines of what a person could make faster:
-  lanes_list scatters;
-  lanes_list serials;  // calls and atomics run lane by lane
+  lanes_lines gathers;    // what a person could make faster:
+  lanes_lines scatters;
+  lanes_lines serials;  // calls and atomics run lane by lane
   char refusal[256];   // why the kernel cannot be vectorised, or ""
 } lanes_emitter;
 
@@ -162,9 +163,6 @@ enum {
 // Writes the function for one row length (lanes_values.row). Returns NULL with
 // e->refusal set if it cannot.
 LLVMValueRef lanes_emit(lanes_emitter *e, const char *name);
-
-// Notes the source line of an instruction in one of the lists above.
-void lanes_note(lanes_emitter *e, lanes_list *list, LLVMValueRef instruction);
 
 void lanes_refuse(lanes_emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

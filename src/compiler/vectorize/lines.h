@@ -6,7 +6,28 @@
 #ifndef MTLC_VECTORIZE_LINES_H
 #define MTLC_VECTORIZE_LINES_H
 
+#include "base/arena.h"
 #include "compiler/module.h"
+
+// Source lines of instructions, one for each.
+typedef struct lanes_line {
+  const char *file;  // NULL: the source's own
+  uint32_t number;   // 0: of none
+} lanes_line;
+
+typedef struct lanes_lines {
+  lanes_line *items;  // [count]
+  uint32_t count;
+  uint32_t capacity;
+} lanes_lines;
+
+// Adds where an instruction comes from.
+void lanes_lines_add(mtli_arena *arena, lanes_lines *lines,
+                     LLVMValueRef instruction);
+
+// Returns what a report says of them: "3 gathers (lines 7, 12; rows.h 30)",
+// each line once, in order. The caller frees it.
+char *lanes_lines_describe(const lanes_lines *lines, const char *what);
 
 // Gives function the debug information of thread, as a function of its own, and
 // each call in it the thread's line. Does nothing if thread has none.

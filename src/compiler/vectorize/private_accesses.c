@@ -63,7 +63,7 @@ static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
     LLVMSetAlignment(value, lanes_common_alignment(64, unit * LANES));
     return value;
   }
-  lanes_note(e, &e->gathers, part->instruction);
+  lanes_lines_add(e->arena, &e->gathers, part->instruction);
   return lanes_gather(e, part, lanes_vector(e, part->pointer, 0), offset);
 }
 
@@ -77,7 +77,7 @@ static void store_part(lanes_emitter *e, const lanes_access *part,
         lanes_common_alignment(64, unit * LANES), e->mask);
     return;
   }
-  lanes_note(e, &e->scatters, part->instruction);
+  lanes_lines_add(e->arena, &e->scatters, part->instruction);
   lanes_scatter(e, part, lanes_vector(e, part->pointer, 0), offset, value);
 }
 

@@ -286,7 +286,7 @@ static uint32_t own_operand_count(LLVMValueRef instruction) {
 
 void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
   const uint32_t operand_count = own_operand_count(instruction);
-  lanes_note(e, &e->serials, instruction);
+  lanes_lines_add(e->arena, &e->serials, instruction);
   LLVMBasicBlockRef done = lanes_block(e, "turned");
   const bool is_update =
       LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&

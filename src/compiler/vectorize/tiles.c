@@ -215,7 +215,7 @@ static LLVMValueRef gather_tile(lanes_emitter *e, const tile_access *a) {
   LLVMValueRef halves[2];
   find_addresses(e, a, addresses);
   for (int i = 0; i < 2; i++) {
-    lanes_note(e, &e->gathers, a->call);
+    lanes_lines_add(e->arena, &e->gathers, a->call);
     halves[i] = lanes_gather(e, &own, addresses[i], 0);
   }
   return lanes_interleave(e, halves[0], halves[1]);
@@ -227,7 +227,7 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
   LLVMValueRef addresses[2];
   find_addresses(e, a, addresses);
   for (uint32_t i = 0; i < 2; i++) {
-    lanes_note(e, &e->scatters, a->call);
+    lanes_lines_add(e->arena, &e->scatters, a->call);
     lanes_scatter(e, &own, addresses[i], 0, lanes_deinterleave(e, tile, i));
   }
 }

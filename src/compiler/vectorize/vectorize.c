@@ -6,6 +6,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/status.h"
 #include "compiler/vectorize/at_once.h"
@@ -154,42 +155,24 @@ static void mark_parameters(lanes_emitter *e) {
   }
 }
 
-// "3 gathers (lines 7, 12)"; each line once.
-static void describe(const lanes_list *list, const char *what, char *out_text,
-                     size_t size) {
-  size_t length = (size_t)snprintf(out_text, size, "%u %s", list->count, what);
-  uint32_t last = 0;
-  bool any = false;
-  for (uint32_t i = 0; i < list->count && length + 16 < size; i++) {
-    if (list->items[i] && list->items[i] != last) {
-      length += (size_t)snprintf(out_text + length, size - length, "%s%u",
-                                 any ? ", " : " (lines ", list->items[i]);
-      last = list->items[i];
-      any = true;
-    }
-  }
-  if (any) {
-    snprintf(out_text + length, size - length, ")");
-  }
-}
-
 // Says what a person can make faster.
 static void report_variant(const lanes_emitter *e) {
   char rows[64] = "any threadgroup";
-  char gathers[96];
-  char scatters[96];
-  char serials[112];
+  char *gathers = lanes_lines_describe(&e->gathers, "gathers");
+  char *scatters = lanes_lines_describe(&e->scatters, "scatters");
+  char *serials =
+      lanes_lines_describe(&e->serials, "instructions lane by lane");
   if (e->values->row == LANES) {
     strcpy(rows, "rows of 32 threads");
   } else if (e->values->row > 1) {
     snprintf(rows, sizeof rows, "rows of %u threads", e->values->row);
   }
-  describe(&e->gathers, "gathers", gathers, sizeof gathers);
-  describe(&e->scatters, "scatters", scatters, sizeof scatters);
-  describe(&e->serials, "instructions lane by lane", serials, sizeof serials);
   mtlc_report(e->kernel,
               "vectorised for %s: %s, %s, %s, %u barriers by fission", rows,
               gathers, scatters, serials, e->wait_count);
+  free(gathers);
+  free(scatters);
+  free(serials);
   if (e->product_count) {
     mtlc_report(e->kernel,
                 "%u products of tiles, in %u batches of one left side; %u sums "
