@@ -7,7 +7,8 @@ made small. Comment lines at its top say how to run it and what must come out:
 
   // run: KERNEL ARGUMENT...      as for `mettle run FILE`
   // expect: INDEX: VALUE...      the first values of that buffer
-  // report: TEXT                 `mettle compile --report` says this
+  // report: TEXT                 `mettle compile --report` says this; \\n
+                                  ends a line
 
 A file may have several runs; an expect belongs to the run above it. Each run
 is made in both tiers, plain and with --debug. The last line is
@@ -39,8 +40,8 @@ def read_runs(path):
 def report(path):
     """Returns (checks that passed, what is wrong) of a file's report lines."""
     with open(path, encoding="utf-8") as lines:
-        wanted = [line[len("// report: "):].strip() for line in lines
-                  if line.startswith("// report: ")]
+        wanted = [line[len("// report: "):].strip().replace("\\n", "\n")
+                  for line in lines if line.startswith("// report: ")]
     if not wanted:
         return 0, []
     result = subprocess.run([METTLE, "compile", path, "--report"],

@@ -91,7 +91,8 @@ TEST(refusals, barriers_that_threads_reach_apart) {
   const rig_kernel kernel = {40, differential_parameters, NULL, NULL, 0};
   rig_code code = rig_compile(&kernel, RIG_T1);
   CHECK_CONTAINS(code.report,
-                 "not vectorised: a threadgroup barrier that not all threads "
-                 "reach together");
+                 "not vectorised: a threadgroup barrier (line ");
+  CHECK_CONTAINS(code.report,
+                 ") that not all threads reach together (they part at line ");
   rig_clear(&code);
 }

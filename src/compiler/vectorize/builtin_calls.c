@@ -393,15 +393,45 @@ static bool others_are_leaving(const lanes_emitter *e) {
   return true;
 }
 
-static void emit_threadgroup_barrier(lanes_emitter *e) {
+// Whether threads that part at a branch may be at a node before they meet.
+static bool parts_before(const lanes_emitter *e, uint32_t branch,
+                         uint32_t node) {
+  const lanes_graph *graph = e->graph;
+  lanes_set reached = lanes_set_make(e->arena, graph->node_count);
+  lanes_set_add(reached, branch);
+  for (uint32_t n = branch; n != LANES_NONE && n < node;
+       n = lanes_set_next(reached, n + 1)) {
+    const lanes_list *next = &graph->nodes[n].successors;
+    for (uint32_t k = 0; k < next->count; k++) {
+      if (next->items[k] != graph->nodes[branch].postdominator) {
+        lanes_set_add(reached, next->items[k]);
+      }
+    }
+  }
+  return lanes_set_has(reached, node);
+}
+
+// The line of the last branch before a barrier at which threads part, or 0.
+static uint32_t parting_line(const lanes_emitter *e) {
+  for (uint32_t n = e->node; n-- > 0;) {
+    if (e->values->divergent_branch[n] && parts_before(e, n, e->node)) {
+      return LLVMGetDebugLocLine(
+          LLVMGetBasicBlockTerminator(e->graph->nodes[n].block));
+    }
+  }
+  return 0;
+}
+
+static void emit_threadgroup_barrier(lanes_emitter *e, LLVMValueRef barrier) {
   if (e->single_simdgroup) {
     emit_fence(e);
     return;
   }
   if (e->plan->steps[e->node].mask != LANES_NONE && !others_are_leaving(e)) {
     lanes_refuse(e,
-                 "a threadgroup barrier that not all threads reach "
-                 "together");
+                 "a threadgroup barrier (line %u) that not all threads reach "
+                 "together (they part at line %u)",
+                 LLVMGetDebugLocLine(barrier), parting_line(e));
     return;
   }
   lanes_emit_wait(e);
@@ -423,7 +453,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       lanes_set_everywhere(e, call, log_memory(e));
       return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
-    case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e); return;
+    case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e, call); return;
     case LANES_CALLEE_SIMDGROUP_BARRIER: emit_fence(e); return;
     case LANES_CALLEE_SHUFFLE: lanes_emit_shuffle(e, call); return;
     case LANES_CALLEE_BALLOT: lanes_emit_ballot(e, call); return;

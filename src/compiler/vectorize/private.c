@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // private.c: private memory. Where every access to an alloca has the same
 // granularity, the 32 copies are interleaved in units of it, so that one index
-// for all threads is one contiguous vector access.
+// for all threads is one contiguous vector access. Where all threads keep the
+// same in it there is one copy, and what is loaded from it is uniform.
 #include "compiler/vectorize/uniformity.h"
 
 // What the accesses to one alloca have in common.
@@ -109,13 +110,20 @@ static void add_private(lanes_values *values, uint32_t number) {
   values->privates[index] =
       (lanes_private){.alloca_instruction = alloca_instruction,
                       .size_bytes = round_up(size, interleave ? unit : 16),
-                      .unit_bytes = interleave ? (uint32_t)unit : 0,
-                      .offset_bytes = values->private_bytes};
-  values->private_bytes = round_up(
-      values->private_bytes + values->privates[index].size_bytes * LANES, 64);
+                      .unit_bytes = interleave ? (uint32_t)unit : 0};
   values->private_of[number] = index;
   for (uint32_t i = 0; interleave && i < survey.addresses.count; i++) {
     values->private_of[survey.addresses.items[i]] = index;
+  }
+}
+
+static void lay_out(lanes_values *values) {
+  values->private_bytes = 0;
+  for (uint32_t i = 0; i < values->private_count; i++) {
+    lanes_private *memory = &values->privates[i];
+    memory->offset_bytes = values->private_bytes;
+    values->private_bytes += round_up(
+        memory->size_bytes * (memory->is_shared ? 1 : LANES), 64);
   }
 }
 
@@ -132,4 +140,69 @@ void lanes_privates_find(lanes_values *values) {
       add_private(values, i);
     }
   }
+  lay_out(values);
+}
+
+// --- One copy for all --------------------------------------------------------
+
+static bool is_uniform(const lanes_values *values, LLVMValueRef value) {
+  return lanes_is_uniform(lanes_shape_of(values, value));
+}
+
+static bool is_uniform_address(const lanes_values *values,
+                               LLVMValueRef address) {
+  const unsigned count = (unsigned)LLVMGetNumOperands(address);
+  bool uniform =
+      LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMPointerTypeKind;
+  for (unsigned i = 1; i < count; i++) {
+    uniform &= is_uniform(values, LLVMGetOperand(address, i));
+  }
+  return uniform;
+}
+
+static bool is_kept_alike(const lanes_values *values, LLVMValueRef pointer);
+
+static bool is_used_alike(const lanes_values *values, LLVMValueRef user,
+                          LLVMValueRef pointer, uint32_t node) {
+  switch (LLVMGetInstructionOpcode(user)) {
+    case LLVMLoad: return lanes_is_plain(user);
+    case LLVMStore:
+      // By all threads that are there, now or later.
+      return lanes_is_plain(user) && !values->masked[node] &&
+             LLVMGetOperand(user, 0) != pointer &&
+             is_uniform(values, LLVMGetOperand(user, 0));
+    case LLVMGetElementPtr:
+      return is_uniform_address(values, user) && is_kept_alike(values, user);
+    default: return is_lifetime(user);
+  }
+}
+
+static bool is_kept_alike(const lanes_values *values, LLVMValueRef pointer) {
+  for (LLVMUseRef use = LLVMGetFirstUse(pointer); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    const uint32_t number = lanes_map_get(&values->numbers, user);
+    if (number != LANES_NONE &&
+        !is_used_alike(values, user, pointer, values->nodes[number])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool lanes_privates_share(lanes_values *values) {
+  bool any = false;
+  for (uint32_t i = 0; i < values->private_count; i++) {
+    lanes_private *memory = &values->privates[i];
+    if (!memory->is_shared &&
+        is_kept_alike(values, memory->alloca_instruction)) {
+      memory->is_shared = true;
+      memory->unit_bytes = 0;
+      any = true;
+    }
+  }
+  if (any) {
+    lay_out(values);
+  }
+  return any;
 }

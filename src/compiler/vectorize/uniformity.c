@@ -4,6 +4,8 @@
 // parted threads or a loop that they leave one by one says otherwise.
 #include "compiler/vectorize/uniformity.h"
 
+#include <string.h>
+
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand) {
   if (LLVMIsAInstruction(operand)) {
     const uint32_t number = lanes_map_get(&values->numbers, operand);
@@ -217,6 +219,9 @@ static lanes_shape evaluate(const lanes_values *values, uint32_t number) {
   }
   if (opcode == LLVMAlloca) {
     const lanes_private *memory = &values->privates[values->private_of[number]];
+    if (memory->is_shared) {
+      return lanes_shape_uniform();
+    }
     return lanes_shape_strided(
         LANES, (int64_t)(memory->unit_bytes ? memory->unit_bytes
                                             : memory->size_bytes));
@@ -319,6 +324,16 @@ static bool shape_undefined(lanes_values *values) {
   return found;
 }
 
+// Everything is uniform again.
+static void forget(lanes_values *values) {
+  const lanes_graph *graph = values->graph;
+  memset(values->shapes, 0, values->count * sizeof *values->shapes);
+  memset(values->divergent_branch, 0, graph->node_count);
+  memset(values->joins, 0, graph->node_count);
+  memset(values->masked, 0, graph->node_count);
+  memset(values->divergent_loop, 0, graph->loop_count);
+}
+
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
                        uint8_t row, const mtli_group_class *group_class,
                        lanes_values *out_values) {
@@ -338,7 +353,10 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
   lanes_privates_find(out_values);
   uint32_t *way = lanes_allocate(arena, graph->node_count, sizeof *way);
   do {
-    settle(out_values, way);
-  } while (shape_undefined(out_values));
-  lanes_mask_divergent_loops(out_values);
+    forget(out_values);
+    do {
+      settle(out_values, way);
+    } while (shape_undefined(out_values));
+    lanes_mask_divergent_loops(out_values);
+  } while (lanes_privates_share(out_values));
 }

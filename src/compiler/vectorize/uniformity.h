@@ -8,10 +8,12 @@
 #include "compiler/vectorize/graph.h"
 #include "compiler/vectorize/shape.h"
 
-// Private memory: an alloca of the thread function, 32 times.
+// Private memory: an alloca of the thread function, 32 times, or once if all
+// threads keep the same in it.
 typedef struct lanes_private {
   LLVMValueRef alloca_instruction;
   uint64_t size_bytes;    // of one thread's copy
+  bool is_shared;         // there is one copy
   uint32_t unit_bytes;    // 1, 2, 4, 8: the copies are interleaved in units of
                           // this size; 0: they follow one another
   uint64_t offset_bytes;  // from the start of the simdgroup's private memory
@@ -95,6 +97,9 @@ void lanes_common_find(const lanes_values *values, bool by_lane,
 
 // private.c: finds the thread function's allocas and lays them out.
 void lanes_privates_find(lanes_values *values);
+// Shares what, by the shapes found, all threads keep the same in. Returns
+// whether there is any that was not: more may be uniform then.
+bool lanes_privates_share(lanes_values *values);
 
 // calls.c: the shape of a call's result from its arguments' shapes.
 lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
