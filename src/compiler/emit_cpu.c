@@ -27,11 +27,6 @@ static void prepare_targets(void) {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
-  // Which variables are where, of which we say nothing, else takes a fifth of
-  // the time of code with many blocks.
-  static const char *const arguments[] = {
-      "mettlec", "-experimental-debug-variable-locations=false"};
-  LLVMParseCommandLineOptions(2, arguments, NULL);
 }
 
 // What a target string says: architecture, CPU and features, apart.
@@ -163,26 +158,6 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
   return MTL_OK;
 }
 
-static pthread_once_t without_strength_once = PTHREAD_ONCE_INIT;
-
-// A switch of the process, which ends with the request; LLVM has none for a
-// function or a target machine.
-static void leave_out_loop_strength(void) {
-  static const char *const arguments[] = {"mettlec", "-disable-lsr"};
-  LLVMParseCommandLineOptions(2, arguments, NULL);
-}
-
-static pthread_once_t without_domains_once = PTHREAD_ONCE_INIT;
-
-// Whether masks live in general registers or in mask registers: to ask for all
-// of a huge function takes time that grows with the square, 65 s of the 90 for
-// 80,000 instructions of 256-bit arithmetic in loops (x86-64-v4, 2026-11).
-static void leave_out_domains(void) {
-  static const char *const arguments[] = {"mettlec",
-                                          "-disable-x86-domain-reassignment"};
-  LLVMParseCommandLineOptions(2, arguments, NULL);
-}
-
 static uint32_t longest_function(LLVMModuleRef module) {
   uint32_t longest = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
@@ -193,18 +168,34 @@ static uint32_t longest_function(LLVMModuleRef module) {
   return longest;
 }
 
+// Sets what LLVM has as switches of the process, and not of a function or a
+// target machine. For each object anew: lld takes all switches back.
+static void set_switches(LLVMModuleRef module) {
+  const char *switches[4] = {"mettlec"};
+  int count = 1;
+  // Which variables are where, of which we say nothing, else takes a fifth of
+  // the time of code with many blocks.
+  switches[count++] = "-experimental-debug-variable-locations=false";
+  if (mtlc_most_loops(module) > MTLC_TOO_MANY_LOOPS) {
+    switches[count++] = "-disable-lsr";
+  }
+  // Whether masks live in general registers or in mask registers: to ask for
+  // all of a huge function takes time that grows with the square, 65 s of the
+  // 90 for 80,000 instructions of 256-bit arithmetic in loops (x86-64-v4,
+  // 2026-11).
+  if (longest_function(module) > HUGE_INSTRUCTIONS) {
+    switches[count++] = "-disable-x86-domain-reassignment";
+  }
+  LLVMParseCommandLineOptions(count, switches, NULL);
+}
+
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes) {
   *out_object = NULL;
   *out_size_bytes = 0;
   LLVMMemoryBufferRef buffer = NULL;
   char *message = NULL;
-  if (mtlc_most_loops(kernel->module) > MTLC_TOO_MANY_LOOPS) {
-    pthread_once(&without_strength_once, leave_out_loop_strength);
-  }
-  if (longest_function(kernel->module) > HUGE_INSTRUCTIONS) {
-    pthread_once(&without_domains_once, leave_out_domains);
-  }
+  set_switches(kernel->module);
   if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
                                           LLVMObjectFile, &message, &buffer)) {
     const mtl_status status =
