@@ -13,13 +13,24 @@
 void mtlc_result_clear(mtlc_result *result) {
   free(result->text);
   free(result->bytes);
+  if (result->work) {
+    result->free_work(result->work);
+  }
   *result = (mtlc_result){0};
+}
+
+static void *allocate(size_t size_bytes) {
+  void *memory = calloc(1, size_bytes);
+  if (!memory) {
+    abort();  // the compiler's process ends, and the runtime says so
+  }
+  return memory;
 }
 
 static char *copy_text(const char *text) {
   char *copy = strdup(text ? text : "");
   if (!copy) {
-    abort();  // the compiler's process ends, and the runtime says so
+    abort();  // as above
   }
   return copy;
 }
@@ -54,17 +65,21 @@ static mtl_status write_library(mtlc_parsed *parsed, mtlc_result *result) {
   return status;
 }
 
+static void free_parsed(void *work) {
+  mtlc_parsed_clear(work);
+  free(work);
+}
+
 void mtlc_compile_library(const mtlc_source *source, mtlc_result *out_result) {
-  *out_result = (mtlc_result){0};
-  mtlc_parsed parsed = {0};
-  if (!mtlc_parse(source, &parsed)) {
+  mtlc_parsed *parsed = allocate(sizeof *parsed);
+  *out_result = (mtlc_result){.work = parsed, .free_work = free_parsed};
+  if (!mtlc_parse(source, parsed)) {
     out_result->status = MTL_COMPILE_FAILED;
-    out_result->text = copy_text(parsed.diagnostics);
+    out_result->text = copy_text(parsed->diagnostics);
   } else {
-    const mtl_status status = write_library(&parsed, out_result);
-    finish(out_result, status, copy_text(parsed.diagnostics));
+    const mtl_status status = write_library(parsed, out_result);
+    finish(out_result, status, copy_text(parsed->diagnostics));
   }
-  mtlc_parsed_clear(&parsed);
 }
 
 // --- one kernel of a library to a pipeline -----------------------------------
@@ -80,6 +95,7 @@ typedef struct pipeline {
   size_t object_bytes;
   void *shared;
   size_t shared_bytes;
+  char *llvm_error;
 } pipeline;
 
 // LLVM's remarks and warnings are about its own work, not the user's source.
@@ -207,10 +223,8 @@ static mtl_status compile(pipeline *p, const char *dump_after,
   return write_pipeline(p, result);
 }
 
-static void pipeline_clear(pipeline *p) {
-  if (p->kernel.target) {
-    LLVMDisposeTargetMachine(p->kernel.target);
-  }
+static void free_pipeline(void *work) {
+  pipeline *p = work;
   if (p->kernel.module) {
     LLVMDisposeModule(p->kernel.module);
   }
@@ -219,7 +233,9 @@ static void pipeline_clear(pipeline *p) {
   free(p->no_values);
   free(p->object);
   free(p->shared);
+  free(p->llvm_error);
   mtli_arena_clear(&p->arena);
+  free(p);
 }
 
 // A stage behind the one that was asked for has failed: the error's text takes
@@ -236,28 +252,25 @@ static void append_dump(const char *kernel, const char *pass,
 
 void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                            const char *dump_after, mtlc_result *out_result) {
-  *out_result = (mtlc_result){0};
   char *dump = NULL;
-  char *llvm_error = NULL;
-  pipeline p = {
-      .request = request,
-      .kernel = {.context = LLVMContextCreate(),
-                 .tier = request->tier,
-                 .linked = request->linked,
-                 .linked_count = request->linked_count,
-                 .call_depth = request->call_depth}};
-  p.kernel.group_class = request->group_class;
-  LLVMContextSetDiagnosticHandler(p.kernel.context, ignore_remarks,
-                                  &llvm_error);
-  mtl_status status = compile(&p, dump_after, out_result, &dump);
-  if (status == MTL_OK && llvm_error) {
+  pipeline *p = allocate(sizeof *p);
+  *out_result = (mtlc_result){.work = p, .free_work = free_pipeline};
+  p->request = request;
+  p->kernel = (mtlc_kernel){.context = LLVMContextCreate(),
+                            .tier = request->tier,
+                            .linked = request->linked,
+                            .linked_count = request->linked_count,
+                            .call_depth = request->call_depth,
+                            .group_class = request->group_class};
+  LLVMContextSetDiagnosticHandler(p->kernel.context, ignore_remarks,
+                                  &p->llvm_error);
+  mtl_status status = compile(p, dump_after, out_result, &dump);
+  if (status == MTL_OK && p->llvm_error) {
     status = mtli_fail(MTL_UNSUPPORTED, "kernel %s: %s", request->kernel_name,
-                       llvm_error);
+                       p->llvm_error);
   }
   if (status != MTL_OK && dump) {
     append_dump(request->kernel_name, dump_after, dump);
   }
   finish(out_result, status, dump);
-  pipeline_clear(&p);
-  free(llvm_error);
 }

@@ -130,10 +130,8 @@ static mtl_status parse_parts(const char *target, target_parts *parts) {
   return MTL_OK;
 }
 
-mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
-                               LLVMTargetMachineRef *out_target) {
-  pthread_once(&targets_once, prepare_targets);
-  *out_target = NULL;
+static mtl_status make_machine(const char *target, mtli_tier tier,
+                               LLVMTargetMachineRef *out_machine) {
   target_parts parts = {0};
   if (target) {
     MTL_TRY(parse_parts(target, &parts));
@@ -147,14 +145,55 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
     LLVMDisposeMessage(message);
     return status;
   }
-  *out_target = LLVMCreateTargetMachine(
+  *out_machine = LLVMCreateTargetMachine(
       found, parts.triple, parts.cpu, parts.features,
       tier == MTLI_TIER_0 ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault,
       LLVMRelocPIC, LLVMCodeModelSmall);
-  if (!*out_target) {
-    return mtli_fail(MTL_UNSUPPORTED, "no code generation for %s %s",
-                     parts.triple, parts.cpu);
+  return *out_machine ? MTL_OK
+                      : mtli_fail(MTL_UNSUPPORTED,
+                                  "no code generation for %s %s", parts.triple,
+                                  parts.cpu);
+}
+
+// A machine that was made before.
+typedef struct known_machine {
+  char *target;  // NULL for the host
+  mtli_tier tier;
+  LLVMTargetMachineRef machine;
+  struct known_machine *next;
+} known_machine;
+
+static known_machine *known_machines;
+
+static bool is_machine(const known_machine *known, const char *target,
+                       mtli_tier tier) {
+  return known->tier == tier &&
+         (target && known->target ? strcmp(target, known->target) == 0
+                                  : target == known->target);
+}
+
+mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
+                               LLVMTargetMachineRef *out_target) {
+  pthread_once(&targets_once, prepare_targets);
+  *out_target = NULL;
+  known_machine *known = known_machines;
+  while (known && !is_machine(known, target, tier)) {
+    known = known->next;
   }
+  if (!known) {
+    LLVMTargetMachineRef machine = NULL;
+    MTL_TRY(make_machine(target, tier, &machine));
+    known = calloc(1, sizeof *known);
+    if (!known) {
+      abort();  // as mtlc_values_add
+    }
+    *known = (known_machine){.target = target ? strdup(target) : NULL,
+                             .tier = tier,
+                             .machine = machine,
+                             .next = known_machines};
+    known_machines = known;
+  }
+  *out_target = known->machine;
   return MTL_OK;
 }
 

@@ -107,7 +107,8 @@ mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
 mtlc_pass mtlc_split_blocks;
 
-// Makes the target machine for a request's target string.
+// The target machine for a request's target string, kept for the next who asks:
+// with what it knows of a CPU by then, which takes 2 ms to work out. Borrowed.
 mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
                                LLVMTargetMachineRef *out_target);
 

@@ -184,9 +184,6 @@ mtl_status rig_try(const rig_kernel *rig, rig_way way, const char *target,
   const mtl_status status = build(&kernel, target, out_code);
   out_code->parameter_count = description.parameter_count;
   free(kernel.report);
-  if (kernel.target) {
-    LLVMDisposeTargetMachine(kernel.target);
-  }
   LLVMDisposeModule(kernel.module);
   LLVMContextDispose(kernel.context);
   return status;
