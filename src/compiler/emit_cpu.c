@@ -130,6 +130,14 @@ static mtl_status parse_parts(const char *target, target_parts *parts) {
   return MTL_OK;
 }
 
+// LLVM takes the gathers of some CPUs with AVX2 for slow and makes a branch of
+// each lane, which is slower still, and takes twice as long to compile.
+static void want_gathers(target_parts *parts) {
+  if (strstr(parts->features, "+avx2")) {
+    append_feature(parts, "+fast-gather");
+  }
+}
+
 static mtl_status make_machine(const char *target, mtli_tier tier,
                                LLVMTargetMachineRef *out_machine) {
   target_parts parts = {0};
@@ -138,6 +146,7 @@ static mtl_status make_machine(const char *target, mtli_tier tier,
   } else {
     host_parts(&parts);
   }
+  want_gathers(&parts);
   LLVMTargetRef found = NULL;
   char *message = NULL;
   if (LLVMGetTargetFromTriple(parts.triple, &found, &message)) {

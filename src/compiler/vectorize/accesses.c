@@ -41,19 +41,13 @@ LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
 // Says whether the machine loads and stores vectors of such elements under a
 // mask; LLVM makes a branch of each element otherwise.
 static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
-  LLVMTargetMachineRef target = e->kernel->target;
-  return lanes_has_avx512(e) ||
-         (mtlc_target_is(target, "x86_64") && mtlc_target_has(target, "avx2") &&
+  return e->machine.has_avx512 ||
+         (e->machine.has_avx2 &&
           LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
 }
 
-// Where the whole vector is wanted, as it mostly is, a plain access will do.
-typedef struct whole_question {
-  LLVMBasicBlockRef all, some, done;
-} whole_question;
-
-static whole_question ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  const whole_question question = {lanes_block(e, "all"), lanes_block(e, "some"),
+lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
+  const lanes_whole_question question = {lanes_block(e, "all"), lanes_block(e, "some"),
                                    lanes_block(e, "accessed")};
   LLVMTypeRef bits = LLVMIntTypeInContext(
       e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
@@ -66,8 +60,8 @@ static whole_question ask_whole(lanes_emitter *e, LLVMValueRef mask) {
   return question;
 }
 
-static void ask_rest(lanes_emitter *e, const whole_question *question,
-                     LLVMBasicBlockRef next) {
+void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
+                    LLVMBasicBlockRef next) {
   LLVMBuildBr(e->builder, question->done);
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
@@ -87,13 +81,13 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
   if (LLVMIsConstant(mask) || has_masks_for(e, LLVMGetElementType(type))) {
     return load_masked(e, type, pointer, alignment, mask);
   }
-  const whole_question question = ask_whole(e, mask);
+  const lanes_whole_question question = lanes_ask_whole(e, mask);
   LLVMValueRef values[2];
   values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
   LLVMSetAlignment(values[0], alignment);
-  ask_rest(e, &question, question.some);
+  lanes_ask_rest(e, &question, question.some);
   values[1] = load_masked(e, type, pointer, alignment, mask);
-  ask_rest(e, &question, question.done);
+  lanes_ask_rest(e, &question, question.done);
   LLVMBasicBlockRef from[] = {question.all, question.some};
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
   LLVMAddIncoming(loaded, values, from, 2);
@@ -117,11 +111,11 @@ void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
     store_masked(e, value, pointer, alignment, mask);
     return;
   }
-  const whole_question question = ask_whole(e, mask);
+  const lanes_whole_question question = lanes_ask_whole(e, mask);
   LLVMSetAlignment(LLVMBuildStore(e->builder, value, pointer), alignment);
-  ask_rest(e, &question, question.some);
+  lanes_ask_rest(e, &question, question.some);
   store_masked(e, value, pointer, alignment, mask);
-  ask_rest(e, &question, question.done);
+  lanes_ask_rest(e, &question, question.done);
 }
 
 // --- Any address -------------------------------------------------------------
@@ -161,7 +155,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef *components) {
   LLVMValueRef mask = e->mask;
   const bool uncached = e->uncached;
-  const whole_question question = ask_whole(e, mask);
+  const lanes_whole_question question = lanes_ask_whole(e, mask);
   LLVMValueRef parts[2][LANES];
   memcpy(parts[0], components, a->count * sizeof *components);
   memcpy(parts[1], components, a->count * sizeof *components);
@@ -170,10 +164,10 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   access_strided(e, a, stride, store, parts[0]);
   e->mask = mask;
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
-  ask_rest(e, &question, question.some);
+  lanes_ask_rest(e, &question, question.some);
   access_singly(e, a, store, parts[1]);
   from[1] = LLVMGetInsertBlock(e->builder);
-  ask_rest(e, &question, question.done);
+  lanes_ask_rest(e, &question, question.done);
   e->uncached = uncached;
   for (uint32_t c = 0; !store && c < a->count; c++) {
     components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(parts[0][c]), "");

@@ -38,6 +38,15 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
 void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef pointer, uint32_t alignment,
                         LLVMValueRef mask);
+// Where the whole vector is wanted, as it mostly is, a plain access will do. The
+// builder goes on in all; lanes_ask_rest ends what has been emitted and goes on
+// in another of the blocks.
+typedef struct lanes_whole_question {
+  LLVMBasicBlockRef all, some, done;
+} lanes_whole_question;
+lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask);
+void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
+                    LLVMBasicBlockRef next);
 // Describes an access; refuses what is no scalar or vector.
 lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
                              LLVMValueRef pointer, LLVMTypeRef value_type);
@@ -47,6 +56,12 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
+// lane_loops.c: the same on machines that have no instruction for it.
+LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef pointers, uint64_t offset);
+void lanes_store_each(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef pointers, uint64_t offset,
+                      LLVMValueRef value);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);

@@ -164,7 +164,7 @@ static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
 
 LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
                                  LLVMValueRef index) {
-  if (lanes_has_avx512(e)) {
+  if (e->machine.has_avx512) {
     return permute_avx512(e, value, index);
   }
   // Through memory: the machine has gathers or LLVM makes loads of them.

@@ -82,9 +82,11 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                         arguments, count, "");
 }
 
-bool lanes_has_avx512(const lanes_emitter *e) {
-  LLVMTargetMachineRef target = e->kernel->target;
-  return mtlc_target_is(target, "x86_64") && mtlc_target_has(target, "avx512f");
+lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
+  const bool is_x86 = mtlc_target_is(target, "x86_64");
+  return (lanes_machine){
+      .has_avx2 = is_x86 && mtlc_target_has(target, "avx2"),
+      .has_avx512 = is_x86 && mtlc_target_has(target, "avx512f")};
 }
 
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,

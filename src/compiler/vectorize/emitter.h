@@ -67,8 +67,15 @@ typedef struct lanes_counting {
   uint64_t touched_slots;
 } lanes_counting;
 
+// What vectors the machine has; asked of its features once.
+typedef struct lanes_machine {
+  bool has_avx2;    // and gathers; x86-64 alone
+  bool has_avx512;  // 32 registers of 512 bits, masks, and scatters
+} lanes_machine;
+
 typedef struct lanes_emitter {
   mtlc_kernel *kernel;
+  lanes_machine machine;
   mtlc_types types;
   LLVMContextRef context;
   LLVMBuilderRef builder;
@@ -232,8 +239,7 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count);
-// Says whether the machine has 32 registers of 512 bits, and masks.
-bool lanes_has_avx512(const lanes_emitter *e);
+lanes_machine lanes_machine_of(LLVMTargetMachineRef target);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);
 // Count elements of a vector, from the first on.
@@ -327,7 +333,16 @@ LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
 // vectors are slow to part with what they hold.
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
                     LLVMValueRef out_elements[LANES]);
-// serial.c: the same of an operand with one component.
+// serial.c: memory for one lane's values after another's: [32] of a type.
+LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
+LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
+                              LLVMValueRef array, LLVMValueRef lane);
+// Runs a body for each lane that is live, by rising lane, and goes on in done.
+typedef void lanes_lane_body(lanes_emitter *e, void *context,
+                             LLVMValueRef lane);
+void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
+                LLVMBasicBlockRef done);
+// The same of an operand with one component as lanes_take_all of a vector.
 void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
                         LLVMValueRef out_elements[LANES]);
 

@@ -117,10 +117,15 @@ static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->element), "");
 }
 
+// Functions for several simdgroups at once have no branches that hang on which
+// simdgroup it is: there LLVM has to do what the machine has not.
 LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset) {
-  if (is_part_of_word(a, offset)) {
+  if (e->machine.has_avx2 && is_part_of_word(a, offset)) {
     return gather_words(e, a, pointers, offset);
+  }
+  if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
+    return lanes_load_each(e, a, pointers, offset);
   }
   LLVMTypeRef type = lanes_vector_of(a->element);
   LLVMValueRef arguments[] = {addresses_of(e, a, pointers, offset),
@@ -132,6 +137,10 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
 
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
+  if ((!e->machine.has_avx512 || a->size_bytes < 4) && !e->is_at_once) {
+    lanes_store_each(e, a, pointers, offset, value);
+    return;
+  }
   LLVMValueRef arguments[] = {value, addresses_of(e, a, pointers, offset),
                               alignment_of(e, a, offset), e->mask};
   LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};

@@ -566,6 +566,7 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
     } else {
       load_apart(e, &row, words[way]);
     }
+    blocks[way] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, loaded);
   }
   e->uncached = false;

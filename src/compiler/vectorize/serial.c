@@ -11,7 +11,7 @@ static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
 }
 
 // Not one of e->memories: its address is computed, so it stays in memory.
-static LLVMValueRef array_of(lanes_emitter *e, LLVMTypeRef type) {
+LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
   LLVMValueRef array =
@@ -20,8 +20,8 @@ static LLVMValueRef array_of(lanes_emitter *e, LLVMTypeRef type) {
   return array;
 }
 
-static LLVMValueRef element_at(lanes_emitter *e, LLVMTypeRef type,
-                               LLVMValueRef array, LLVMValueRef lane) {
+LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
+                              LLVMValueRef array, LLVMValueRef lane) {
   return LLVMBuildGEP2(e->builder, storage_of(e, type), array, &lane, 1, "");
 }
 
@@ -46,7 +46,7 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
   if (operand.is_place) {
     // Half of what addresses take, and nothing where only another way of doing
     // it is taken.
-    operand.components[0] = array_of(e, e->types.i32);
+    operand.components[0] = lanes_array_of(e, e->types.i32);
     LLVMBuildStore(e->builder, operand.place.index, operand.components[0]);
     return operand;
   }
@@ -61,7 +61,7 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
       vector =
           LLVMBuildZExt(e->builder, vector, lanes_vector_of(e->types.i8), "");
     }
-    operand.components[c] = array_of(e, type);
+    operand.components[c] = lanes_array_of(e, type);
     LLVMBuildStore(e->builder, vector, operand.components[c]);
   }
   return operand;
@@ -74,14 +74,14 @@ static LLVMValueRef pick_component(lanes_emitter *e,
     return operand->components[c];
   }
   if (operand->is_place) {
-    LLVMValueRef at = element_at(e, e->types.i32, operand->components[0], lane);
+    LLVMValueRef at = lanes_element_at(e, e->types.i32, operand->components[0], lane);
     return lanes_place_of_lane(
         e, &operand->place, LLVMBuildLoad2(e->builder, e->types.i32, at, ""));
   }
   LLVMTypeRef type = lanes_component_type(operand->type, c);
   LLVMValueRef value =
       LLVMBuildLoad2(e->builder, storage_of(e, type),
-                     element_at(e, type, operand->components[c], lane), "");
+                     lanes_element_at(e, type, operand->components[c], lane), "");
   return type == e->types.i1
              ? LLVMBuildTrunc(e->builder, value, e->types.i1, "")
              : value;
@@ -161,19 +161,27 @@ static uint32_t result_count(LLVMValueRef instruction) {
              : 0;
 }
 
+// An instruction that is run for one lane after another.
+typedef struct serial_run {
+  LLVMValueRef instruction;
+  const serial_operand *operands;  // [operand_count]
+  uint32_t operand_count;
+  LLVMValueRef *results;  // [result_count(instruction)] arrays
+} serial_run;
+
 // Runs the instruction for one thread and puts its result into the arrays.
-static void run_one(lanes_emitter *e, LLVMValueRef instruction,
-                    const serial_operand *operands, uint32_t operand_count,
-                    LLVMValueRef *results, LLVMValueRef lane) {
+static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const serial_run *run = context;
   LLVMValueRef *values =
-      lanes_allocate(e->arena, operand_count, sizeof *values);
-  for (uint32_t i = 0; i < operand_count; i++) {
+      lanes_allocate(e->arena, run->operand_count, sizeof *values);
+  for (uint32_t i = 0; i < run->operand_count; i++) {
+    const serial_operand *operand = &run->operands[i];
     uint32_t component = 0;
-    values[i] = assemble(e, operands[i].type, &operands[i], &component, lane);
+    values[i] = assemble(e, operand->type, operand, &component, lane);
   }
-  LLVMValueRef result = perform(e, instruction, values, operand_count);
-  LLVMTypeRef type = LLVMTypeOf(instruction);
-  const uint32_t count = result_count(instruction);
+  LLVMValueRef result = perform(e, run->instruction, values, run->operand_count);
+  LLVMTypeRef type = LLVMTypeOf(run->instruction);
+  const uint32_t count = result_count(run->instruction);
   LLVMValueRef *components = lanes_allocate(e->arena, count, sizeof(void *));
   uint32_t component = 0;
   if (count) {
@@ -185,7 +193,8 @@ static void run_one(lanes_emitter *e, LLVMValueRef instruction,
     if (part == e->types.i1) {
       value = LLVMBuildZExt(e->builder, value, e->types.i8, "");
     }
-    LLVMBuildStore(e->builder, value, element_at(e, part, results[c], lane));
+    LLVMBuildStore(e->builder, value,
+                   lanes_element_at(e, part, run->results[c], lane));
   }
 }
 
@@ -248,10 +257,8 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(e->builder, some);
 }
 
-static void loop_over_lanes(lanes_emitter *e, LLVMValueRef instruction,
-                            const serial_operand *operands,
-                            uint32_t operand_count, LLVMValueRef *results,
-                            LLVMBasicBlockRef done) {
+void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
+                LLVMBasicBlockRef done) {
   LLVMValueRef zero = mtlc_i32(e->context, 0);
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
   LLVMValueRef bits = lanes_bits(e, e->mask);
@@ -264,7 +271,7 @@ static void loop_over_lanes(lanes_emitter *e, LLVMValueRef instruction,
   LLVMValueRef arguments[] = {left, LLVMConstInt(e->types.i1, 1, false)};
   LLVMValueRef lane =
       lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2);
-  run_one(e, instruction, operands, operand_count, results, lane);
+  body(e, context, lane);
   LLVMValueRef lower =
       LLVMBuildSub(e->builder, left, mtlc_i32(e->context, 1), "");
   LLVMValueRef rest = LLVMBuildAnd(e->builder, left, lower, "");
@@ -305,9 +312,13 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
   const uint32_t count = result_count(instruction);
   LLVMValueRef *results = lanes_allocate(e->arena, count, sizeof *results);
   for (uint32_t c = 0; c < count; c++) {
-    results[c] = array_of(e, lanes_component_type(type, c));
+    results[c] = lanes_array_of(e, lanes_component_type(type, c));
   }
-  loop_over_lanes(e, instruction, operands, operand_count, results, done);
+  serial_run run = {.instruction = instruction,
+                    .operands = operands,
+                    .operand_count = operand_count,
+                    .results = results};
+  lanes_loop_over(e, run_one, &run, done);
   e->uncached = uncached;
   for (uint32_t c = 0; c < count; c++) {
     LLVMTypeRef part = lanes_component_type(type, c);

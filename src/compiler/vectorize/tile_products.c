@@ -174,7 +174,7 @@ static bool uses_result(const product_batch *batch, LLVMValueRef call) {
 
 // With 32 registers of 512 bits, 16 hold the sums of four products.
 uint32_t lanes_most_products(const lanes_emitter *e) {
-  return lanes_has_avx512(e) ? MOST_PRODUCTS : 1;
+  return e->machine.has_avx512 ? MOST_PRODUCTS : 1;
 }
 
 // The products that are emitted together with a call. A row of neighbours with

@@ -199,6 +199,7 @@ static lanes_emitter emitter_of(vectorizer *v, const lanes_values *values,
                                 const lanes_plan *plan) {
   return (lanes_emitter){
       .kernel = v->kernel,
+      .machine = lanes_machine_of(v->kernel->target),
       .types = mtlc_types_of(v->kernel->context),
       .context = v->kernel->context,
       .builder = LLVMCreateBuilderInContext(v->kernel->context),

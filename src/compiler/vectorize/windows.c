@@ -70,7 +70,7 @@ static bool is_near(const lanes_emitter *e, LLVMValueRef value,
 bool lanes_may_be_in_window(const lanes_emitter *e, const lanes_access *a) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
-      LLVMABISizeOfType(e->values->data, type) != 4 || !lanes_has_avx512(e)) {
+      LLVMABISizeOfType(e->values->data, type) != 4 || !e->machine.has_avx512) {
     return false;
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_loops.c: gathers and scatters that the machine has no instruction for:
+// scatters but of words with AVX-512, gathers without AVX2. Where all lanes run,
+// one lane after another without a loop; otherwise a loop over those that do.
+// LLVM makes a branch for each lane: slower to run, and in a kernel of 100 lines
+// half a second's work for the compiler.
+#include "compiler/vectorize/accesses.h"
+
+// Where each lane's element is, and what it is.
+typedef struct each_lane {
+  const lanes_access *a;
+  uint64_t offset;
+  bool has_place;
+  lanes_place place;
+  LLVMValueRef pointers;   // else
+  LLVMValueRef addresses;  // an array of the place's indices, or of pointers
+  LLVMValueRef values;     // an array of elements
+  bool store;
+} each_lane;
+
+static each_lane begin(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef pointers, uint64_t offset) {
+  each_lane each = {.a = a, .offset = offset, .pointers = pointers};
+  each.has_place = a->pointer && lanes_place_find(e, a->pointer, &each.place);
+  return each;
+}
+
+// An element of a lane whose index in the place, or whose pointer, is given.
+static LLVMValueRef address_of(lanes_emitter *e, const each_lane *each,
+                               LLVMValueRef own) {
+  return lanes_address_at(
+      e, each->has_place ? lanes_place_of_lane(e, &each->place, own) : own,
+      each->offset);
+}
+
+static LLVMValueRef load(lanes_emitter *e, const each_lane *each,
+                         LLVMValueRef address) {
+  LLVMValueRef value =
+      LLVMBuildLoad2(e->builder, each->a->element, address, "");
+  LLVMSetAlignment(value,
+                   lanes_common_alignment(each->a->alignment, each->offset));
+  return value;
+}
+
+static void store(lanes_emitter *e, const each_lane *each, LLVMValueRef value,
+                  LLVMValueRef address) {
+  LLVMSetAlignment(LLVMBuildStore(e->builder, value, address),
+                   lanes_common_alignment(each->a->alignment, each->offset));
+}
+
+// --- All lanes ---------------------------------------------------------------
+
+// Each lane's index in the place, or its pointer.
+static void take_addresses(lanes_emitter *e, const each_lane *each,
+                           LLVMValueRef out_own[LANES]) {
+  if (!each->has_place || !LLVMIsConstant(each->place.index)) {
+    lanes_take_all(e, each->has_place ? each->place.index : each->pointers,
+                   out_own);
+    return;
+  }
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_own[lane] = LLVMGetAggregateElement(each->place.index, lane);
+  }
+}
+
+static LLVMValueRef load_all(lanes_emitter *e, const each_lane *each) {
+  LLVMValueRef own[LANES];
+  take_addresses(e, each, own);
+  LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(each->a->element));
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    whole = LLVMBuildInsertElement(
+        e->builder, whole, load(e, each, address_of(e, each, own[lane])),
+        mtlc_i32(e->context, lane), "");
+  }
+  return whole;
+}
+
+static void store_all(lanes_emitter *e, const each_lane *each,
+                      LLVMValueRef value) {
+  LLVMValueRef own[LANES];
+  take_addresses(e, each, own);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    LLVMValueRef element = LLVMBuildExtractElement(
+        e->builder, value, mtlc_i32(e->context, lane), "");
+    store(e, each, element, address_of(e, each, own[lane]));
+  }
+}
+
+// --- Some of them ------------------------------------------------------------
+
+static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const each_lane *each = context;
+  LLVMTypeRef type = each->has_place ? e->types.i32 : e->types.pointer;
+  LLVMValueRef own = LLVMBuildLoad2(
+      e->builder, type, lanes_element_at(e, type, each->addresses, lane), "");
+  LLVMValueRef address = address_of(e, each, own);
+  LLVMValueRef at = lanes_element_at(e, each->a->element, each->values, lane);
+  if (each->store) {
+    store(e, each, LLVMBuildLoad2(e->builder, each->a->element, at, ""),
+          address);
+  } else {
+    LLVMBuildStore(e->builder, load(e, each, address), at);
+  }
+}
+
+static void run_some(lanes_emitter *e, each_lane *each,
+                     LLVMBasicBlockRef done) {
+  each->addresses = lanes_array_of(
+      e, each->has_place ? e->types.i32 : e->types.pointer);
+  LLVMBuildStore(e->builder,
+                 each->has_place ? each->place.index : each->pointers,
+                 each->addresses);
+  lanes_loop_over(e, run_one, each, done);
+}
+
+static bool is_all(LLVMValueRef mask) {
+  return LLVMIsConstant(mask) &&
+         mask == LLVMConstAllOnes(LLVMTypeOf(mask));
+}
+
+LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef pointers, uint64_t offset) {
+  each_lane each = begin(e, a, pointers, offset);
+  if (is_all(e->mask)) {
+    return load_all(e, &each);
+  }
+  LLVMTypeRef type = lanes_vector_of(a->element);
+  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
+  LLVMValueRef values[] = {load_all(e, &each), NULL};
+  LLVMBasicBlockRef apart = lanes_block(e, "apart");
+  lanes_ask_rest(e, &question, question.some);
+  each.values = lanes_array_of(e, a->element);
+  run_some(e, &each, apart);
+  values[1] = LLVMBuildLoad2(e->builder, type, each.values, "");
+  lanes_ask_rest(e, &question, question.done);
+  LLVMBasicBlockRef from[] = {question.all, apart};
+  LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
+  LLVMAddIncoming(loaded, values, from, 2);
+  return loaded;
+}
+
+void lanes_store_each(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef pointers, uint64_t offset,
+                      LLVMValueRef value) {
+  each_lane each = begin(e, a, pointers, offset);
+  each.store = true;
+  if (is_all(e->mask)) {
+    store_all(e, &each, value);
+    return;
+  }
+  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
+  store_all(e, &each, value);
+  lanes_ask_rest(e, &question, question.some);
+  each.values = lanes_array_of(e, a->element);
+  LLVMBuildStore(e->builder, value, each.values);
+  run_some(e, &each, question.done);
+}
