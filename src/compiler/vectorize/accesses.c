@@ -363,11 +363,18 @@ static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
   }
 }
 
+enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
+
 // Loads what others in the block load beside it as well, if there is any.
 static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   lanes_shape runs;
-  if (lanes_stride_elements(a)) {
-    return !a->shape.conditional && lanes_load_neighbours(e, a);
+  const uint32_t stride = lanes_stride_elements(a);
+  if (stride && !a->shape.conditional) {
+    return lanes_load_neighbours(e, a);
+  }
+  if (stride) {
+    return stride * a->size_bytes >= LEAST_ROW_BYTES &&
+           lanes_load_lane_rows(e, a);
   }
   lanes_pattern_runs others;
   return !lanes_is_by_rows(a) && !lanes_find_runs(e, a, &others) &&
@@ -466,6 +473,10 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
     lanes_refuse(e, "vectors of more than 32 components");
     return;
   }
+  const uint32_t unit = lanes_unit_of(e, &a);
+  if (!unit && lanes_store_row(e, &a)) {
+    return;
+  }
   LLVMValueRef components[LANES];
   for (uint32_t c = 0; c < a.count; c++) {
     components[c] = lanes_vector(e, value, c);
@@ -474,7 +485,6 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
                                     lanes_vector_of(a.element), "");
     }
   }
-  const uint32_t unit = lanes_unit_of(e, &a);
   if (unit) {
     lanes_store_units(e, &a, unit, components);
   } else {

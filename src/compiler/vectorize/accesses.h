@@ -173,6 +173,10 @@ void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
 // Returns false if they are not that.
 bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef *components);
+// row_stores.c: stores an element or a vector together with what the block stores
+// beside it later, when it comes to the last of them. Returns false if there is
+// nothing.
+bool lanes_store_row(lanes_emitter *e, const lanes_access *a);
 // Lane i's components are the elements from i * stride on of one vector, which
 // the second makes; the mask has each lane's bit count times.
 void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,

@@ -30,7 +30,30 @@ static bool add_terms(lanes_linear *to, LLVMValueRef value) {
   return true;
 }
 
+// zext(t) | c, of bits that t does not have, is zext(t | c): so that it is like
+// zext(t), which is the first of such a row.
+static bool is_extended_inside(LLVMValueRef index) {
+  if (!LLVMIsAInstruction(index) ||
+      LLVMGetInstructionOpcode(index) != LLVMOr || !LLVMGetIsDisjoint(index) ||
+      !LLVMIsAZExtInst(LLVMGetOperand(index, 0)) ||
+      !LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
+    return false;
+  }
+  LLVMTypeRef narrow =
+      LLVMTypeOf(LLVMGetOperand(LLVMGetOperand(index, 0), 0));
+  const uint64_t constant =
+      LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1));
+  return constant >> (LLVMGetIntTypeWidth(narrow) - 1) == 0;
+}
+
 static bool take_index(LLVMValueRef index, lanes_linear *to) {
+  if (is_extended_inside(index)) {
+    LLVMValueRef narrow = LLVMGetOperand(LLVMGetOperand(index, 0), 0);
+    to->is_extended = true;
+    to->sum = index;
+    to->index_type = LLVMTypeOf(narrow);
+    return add_terms(to, LLVMGetOperand(index, 1)) && add_terms(to, narrow);
+  }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
   LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;

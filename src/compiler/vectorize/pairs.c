@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pairs.c: sums of products of small integers. Bytes come by fours in a word, as
-// char4, and x.x * y.x + x.y * y.y + ... would take each of them out of it into
-// 32 bits. x86 multiplies words' 16-bit halves and adds the two products
+// pairs.c: sums of products of small integers. Bytes come by fours in a word,
+// as char4, and x.x * y.x + x.y * y.y + ... would take each of them out of it
+// into 32 bits. x86 multiplies words' 16-bit halves and adds the two products
 // (vpmaddwd), so a word's even bytes go together, and its odd ones. Modulo 2^32
 // the order of a sum does not matter.
 #include "compiler/vectorize/pairs.h"
@@ -154,12 +154,12 @@ static bool is_like(const piece *a, const piece *b) {
 static term *find_partner(sum_finder *f, const term *first, uint32_t index) {
   for (uint32_t i = 0; i < f->term_count; i++) {
     term *t = &f->terms[i];
-    const bool fits =
-        t->is_product && !t->is_done && t->sides[0].index == index &&
-        ((is_like(&t->sides[0], &first->sides[0]) &&
-          is_like(&t->sides[1], &first->sides[1])) ||
-         (is_like(&t->sides[0], &first->sides[1]) &&
-          is_like(&t->sides[1], &first->sides[0])));
+    const bool fits = t->is_product && !t->is_done &&
+                      t->sides[0].index == index &&
+                      ((is_like(&t->sides[0], &first->sides[0]) &&
+                        is_like(&t->sides[1], &first->sides[1])) ||
+                       (is_like(&t->sides[0], &first->sides[1]) &&
+                        is_like(&t->sides[1], &first->sides[0])));
     if (fits) {
       return t;
     }
@@ -256,8 +256,8 @@ static bool take_products(sum_finder *f, const term *first,
   return true;
 }
 
-// Puts the sum's pairs in the place of their products. What goes round a loop is
-// added last: all else need not wait for it.
+// Puts the sum's pairs in the place of their products. What goes round a loop
+// is added last: all else need not wait for it.
 static bool rewrite(sum_finder *f, LLVMValueRef root) {
   LLVMValueRef sum = NULL;
   f->term_count = 0;
@@ -285,8 +285,8 @@ static bool rewrite(sum_finder *f, LLVMValueRef root) {
 }
 
 static bool is_sum(const sum_finder *f, LLVMValueRef value) {
-  return mtlc_is_opcode(value, LLVMAdd) &&
-         LLVMTypeOf(value) == f->types.i32 && !is_part_of_sum(value);
+  return mtlc_is_opcode(value, LLVMAdd) && LLVMTypeOf(value) == f->types.i32 &&
+         !is_part_of_sum(value);
 }
 
 bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function) {
@@ -401,7 +401,7 @@ void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call) {
   } else {
     value = bytes_of(e, halves_of(e, x, width), ends_with(call, ".odd"));
   }
-  lanes_set_result(e, call, 0,
-                   LLVMBuildBitCast(e->builder, value,
-                                    lanes_wide(e->types.i32, width), ""));
+  lanes_set_result(
+      e, call, 0,
+      LLVMBuildBitCast(e->builder, value, lanes_wide(e->types.i32, width), ""));
 }

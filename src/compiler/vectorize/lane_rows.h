@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_rows.h: what lanes that may be anywhere in memory each have side by side
+// there, in several loads or stores of a block.
+#ifndef MTLC_VECTORIZE_LANE_ROWS_H
+#define MTLC_VECTORIZE_LANE_ROWS_H
+
+#include "compiler/vectorize/accesses.h"
+
+enum {
+  LANES_UNIT_BYTES = 16,  // of one lane
+  LANES_WORD_BYTES = 4,
+  LANES_UNIT_WORDS = LANES_UNIT_BYTES / LANES_WORD_BYTES,
+  LANES_ROW_BYTES = 32,  // at a time: eight words of 32 lanes are 16 registers
+  LANES_ROW_WORDS = LANES_ROW_BYTES / LANES_WORD_BYTES,
+  LANES_ROW_MEMBERS = LANES_ROW_BYTES,
+};
+
+typedef struct lanes_row_member {
+  lanes_access access;
+  int64_t start;     // bytes behind the first one's, then behind the row's
+  int64_t constant;  // of its place
+  int64_t bytes;     // of its place
+} lanes_row_member;
+
+// What each lane reads or writes, a part of it for each member.
+typedef struct lanes_row {
+  lanes_linear at;  // of the row: its constant is the least of the members'
+  int64_t most_constant;
+  lanes_row_member members[LANES_ROW_MEMBERS];
+  uint32_t member_count;
+  uint32_t bytes;  // whole words
+  uint32_t alignment;
+} lanes_row;
+
+// lane_rows.c: adds an access, a load or a store of a value of that type, if it
+// lies near the first, whose place row->at is. Returns whether it does.
+bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
+                   LLVMValueRef pointer, LLVMTypeRef type);
+// Leaves the members that lie in one row with the first: all bytes of it are
+// some member's.
+void lanes_row_choose(lanes_row *row);
+
+// row_places.c
+// Where lanes' rows are. Either what differs between lanes apart from what does
+// not, so that in a loop along rows the first stays; or, of lanes that are a
+// stride apart, the first of each run.
+typedef struct lanes_row_places {
+  LLVMValueRef lanes;          // <32 x ptr>
+  LLVMValueRef offset;         // i64, of all lanes
+  LLVMValueRef holds;          // i1: all that may be read so
+  const lanes_shape *strided;  // or NULL
+  LLVMValueRef firsts[LANES];  // [LANES / strided->row]
+} lanes_row_places;
+
+lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_shape *shape);
+// A lane's address, offset bytes into its row.
+LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+                               uint32_t lane, uint64_t offset);
+// A member's own addresses: of the terms alone, for what is behind the first
+// access in the block may not be computed yet.
+LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *m);
+// Puts an element, a whole one or a part, into a row's words, zero before.
+void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+                   const lanes_access *a, LLVMValueRef value);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// row_places.c: where the rows of lanes are that may be anywhere in memory, and
+// the words that they are made of.
+#include "compiler/vectorize/lane_rows.h"
+
+enum { LEAST_RUN = 4 };
+
+static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
+                           bool uniform) {
+  LLVMValueRef sum = NULL;
+  for (uint32_t i = 0; i < at->term_count; i++) {
+    if (lanes_is_uniform(lanes_shape_of(e->values, at->terms[i])) != uniform) {
+      continue;
+    }
+    LLVMTypeRef type =
+        uniform ? at->index_type : lanes_vector_of(at->index_type);
+    LLVMValueRef term =
+        LLVMBuildTruncOrBitCast(e->builder,
+                                uniform ? lanes_scalar(e, at->terms[i], 0)
+                                        : lanes_vector(e, at->terms[i], 0),
+                                type, "");
+    sum = sum ? LLVMBuildAdd(e->builder, sum, term, "") : term;
+  }
+  return sum;
+}
+
+static LLVMValueRef extended(lanes_emitter *e, const lanes_linear *at,
+                             LLVMValueRef value) {
+  const bool is_vector =
+      LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+  return LLVMBuildIntCast2(
+      e->builder, value,
+      is_vector ? lanes_vector_of(e->types.i64) : e->types.i64, at->is_signed,
+      "");
+}
+
+// The last value of an index before it is extended.
+static uint64_t last_index(const lanes_linear *at) {
+  const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
+  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+// Says whether lanes + uniform .. lanes + uniform + span are what they are
+// before the index is extended: not negative, and not beyond the last.
+static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_row *row,
+                              LLVMValueRef lanes, LLVMValueRef uniform) {
+  LLVMTypeRef type = row->at.index_type;
+  LLVMBuilderRef b = e->builder;
+  const uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
+  LLVMValueRef last = LLVMConstInt(type, last_index(&row->at) - span, false);
+  LLVMValueRef room = LLVMBuildSub(b, last, uniform, "");
+  LLVMValueRef holds = LLVMBuildICmp(b, LLVMIntULE, uniform, last, "");
+  if (lanes == NULL) {
+    return holds;
+  }
+  LLVMValueRef beyond =
+      LLVMBuildICmp(b, row->at.is_signed ? LLVMIntSGT : LLVMIntUGT, lanes,
+                    lanes_splat(e, b, room), "");
+  // Lanes that do not run may hold poison, which must not spread.
+  beyond = LLVMBuildSelect(b, e->mask, beyond,
+                           LLVMConstNull(LLVMTypeOf(beyond)), "");
+  return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
+}
+
+// Lanes that do not run read where the first does that runs.
+static LLVMValueRef first_for_idle(lanes_emitter *e, LLVMValueRef pointers) {
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef lane = LLVMBuildAnd(
+      e->builder,
+      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2),
+      mtlc_i32(e->context, LANES - 1), "");
+  LLVMValueRef first = LLVMBuildExtractElement(e->builder, pointers, lane, "");
+  return LLVMBuildSelect(e->builder, e->mask, pointers,
+                         lanes_splat(e, e->builder, first), "");
+}
+
+// From the first index of a run of lanes a stride apart to its last.
+static uint64_t span_of(const lanes_row *row, const lanes_shape *shape) {
+  return (uint64_t)(row->most_constant - row->at.constant) +
+         (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
+}
+
+// Of such lanes: what is read is so only if no index wraps on the way.
+static LLVMValueRef run_holds(lanes_emitter *e, const lanes_row *row,
+                              const lanes_shape *shape, uint32_t run) {
+  const lanes_linear *at = &row->at;
+  return LLVMBuildICmp(
+      e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
+      lanes_index_of_run(e, at, lanes_width_of(*shape), run),
+      LLVMConstInt(at->index_type, last_index(at) - span_of(row, shape), false),
+      "");
+}
+
+// All lanes have to run: those that do not could lie behind the end.
+static lanes_row_places strided_addresses(lanes_emitter *e,
+                                          const lanes_row *row,
+                                          const lanes_shape *shape) {
+  const uint32_t width = lanes_width_of(*shape);
+  lanes_row_places result = {.strided = shape, .holds = lanes_all(e, e->mask)};
+  for (uint32_t r = 0; r < width; r++) {
+    if (row->at.is_extended) {
+      result.holds =
+          LLVMBuildSelect(e->builder, result.holds, run_holds(e, row, shape, r),
+                          LLVMConstNull(e->types.i1), "");
+    }
+    result.firsts[r] = lanes_address_of_run(e, &row->at, width, r);
+  }
+  return result;
+}
+
+// Says whether lanes of the row are a stride apart, as far as only the row's
+// own index can tell.
+static bool is_strided(const lanes_emitter *e, const lanes_row *row,
+                       const lanes_shape *shape) {
+  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 && row->at.scale &&
+              shape->stride % (int64_t)row->at.scale == 0 &&
+              row->bytes % LANES_UNIT_BYTES == 0 &&
+              lanes_is_sum_of_runs(e, &row->at, lanes_width_of(*shape)) &&
+              span_of(row, shape) <= last_index(&row->at) &&
+              !lanes_shape_of(e->values, row->at.base).conditional;
+  for (uint32_t i = 0; i < row->at.term_count; i++) {
+    fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
+  }
+  return fits;
+}
+
+static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
+  LLVMBuilderRef b = e->builder;
+  const lanes_linear *at = &row->at;
+  lanes_row_places result = {
+      .offset = mtlc_i64(e->context, (uint64_t)at->bytes),
+      .holds = lanes_any(e, e->mask)};
+  LLVMValueRef pointers = lanes_vector(e, at->base, 0);
+  if (at->index_type) {
+    LLVMTypeRef step = LLVMArrayType2(e->types.i8, at->scale);
+    LLVMValueRef lanes = sum_of(e, at, false);
+    LLVMValueRef constant =
+        LLVMConstInt(at->index_type, (uint64_t)at->constant, true);
+    LLVMValueRef terms = sum_of(e, at, true);
+    LLVMValueRef uniform =
+        terms ? LLVMBuildAdd(b, terms, constant, "") : constant;
+    if (at->is_extended) {
+      // What is the same for all lanes may be poison if none runs.
+      result.holds =
+          LLVMBuildSelect(b, result.holds, sums_hold(e, row, lanes, uniform),
+                          LLVMConstNull(e->types.i1), "");
+    }
+    if (lanes) {
+      LLVMValueRef wide = extended(e, at, lanes);
+      pointers = LLVMBuildGEP2(b, step, pointers, &wide, 1, "");
+    }
+    LLVMValueRef by = LLVMBuildMul(b, extended(e, at, uniform),
+                                   mtlc_i64(e->context, at->scale), "");
+    result.offset = LLVMBuildAdd(b, by, result.offset, "");
+  }
+  result.lanes = first_for_idle(e, pointers);
+  return result;
+}
+
+lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_shape *shape) {
+  return is_strided(e, row, shape) ? strided_addresses(e, row, shape)
+                                   : addresses_of(e, row);
+}
+
+LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+                               uint32_t lane, uint64_t offset) {
+  if (where->strided) {
+    const uint32_t row = where->strided->row;
+    const int64_t in_run = lane % row * where->strided->stride;
+    return lanes_address_at(e, where->firsts[lane / row],
+                            (uint64_t)in_run + offset);
+  }
+  LLVMValueRef base = LLVMBuildExtractElement(e->builder, where->lanes,
+                                              mtlc_i32(e->context, lane), "");
+  LLVMValueRef address = LLVMBuildGEP2(e->builder, e->types.i8, base,
+                                       (LLVMValueRef *)&where->offset, 1, "");
+  return lanes_address_at(e, address, offset);
+}
+
+LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *m) {
+  lanes_linear at = row->at;
+  LLVMValueRef pointers = lanes_vector(e, at.base, 0);
+  if (at.index_type) {
+    LLVMValueRef index =
+        lanes_splat(e, e->builder,
+                    LLVMConstInt(at.index_type, (uint64_t)m->constant, true));
+    LLVMValueRef lanes = sum_of(e, &at, false);
+    LLVMValueRef uniform = sum_of(e, &at, true);
+    if (lanes) {
+      index = LLVMBuildAdd(e->builder, index, lanes, "");
+    }
+    if (uniform) {
+      index = LLVMBuildAdd(e->builder, index,
+                           lanes_splat(e, e->builder, uniform), "");
+    }
+    LLVMValueRef wide = extended(e, &at, index);
+    pointers = LLVMBuildGEP2(e->builder, LLVMArrayType2(e->types.i8, at.scale),
+                             pointers, &wide, 1, "");
+  }
+  return lanes_address_at(e, pointers, (uint64_t)m->bytes);
+}
+
+void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+                   const lanes_access *a, LLVMValueRef value) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef *word = &words[offset / LANES_WORD_BYTES];
+  if (a->size_bytes == 8) {
+    LLVMValueRef both = LLVMBuildBitCast(
+        e->builder, value, LLVMVectorType(e->types.i32, 2 * LANES), "");
+    word[0] = lanes_deinterleave(e, both, 0);
+    word[1] = lanes_deinterleave(e, both, 1);
+  } else if (a->size_bytes == LANES_WORD_BYTES) {
+    *word = LLVMBuildBitCast(e->builder, value, type, "");
+  } else {
+    LLVMTypeRef bits =
+        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+    LLVMValueRef part = LLVMBuildZExt(
+        e->builder,
+        LLVMBuildBitCast(e->builder, value, lanes_vector_of(bits), ""), type,
+        "");
+    part = LLVMBuildShl(
+        e->builder, part,
+        lanes_steps(e->types.i32, offset % LANES_WORD_BYTES * 8, 0), "");
+    *word = LLVMBuildOr(e->builder, *word, part, "");
+  }
+}

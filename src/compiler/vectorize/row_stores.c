@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// row_stores.c: stores of lanes that are anywhere in memory, where a block
+// stores several elements side by side for each lane, one after the other: a
+// row written step by step, the members of a structure. They wait for the last
+// of them, and each lane's 16 bytes are one store then; scattered, every word
+// of every lane would be one.
+#include "compiler/vectorize/lane_rows.h"
+
+// --- What is stored at once --------------------------------------------------
+
+static uint64_t bytes_of(const lanes_access *a) {
+  return a->count * a->size_bytes;
+}
+
+// All stores behind one another from an access's on. Anything else that may
+// touch memory ends them, for it must find there what was stored before.
+static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
+  lanes_linear_find(e->values, a->pointer, &row->at);
+  for (LLVMValueRef i = a->instruction; i; i = LLVMGetNextInstruction(i)) {
+    if (mtlc_is_opcode(i, LLVMStore)) {
+      LLVMValueRef value = LLVMGetOperand(i, 0);
+      if (!lanes_is_plain(i) ||
+          !lanes_row_add(e, row, i, LLVMGetOperand(i, 1), LLVMTypeOf(value))) {
+        return;
+      }
+    } else if (lanes_may_write(i) || mtlc_is_opcode(i, LLVMLoad) ||
+               LLVMIsATerminatorInst(i)) {
+      return;
+    }
+  }
+}
+
+// Says whether the first members, alone, are a row of whole units without
+// overlaps; leaves them.
+static bool choose(lanes_row *row) {
+  const lanes_row all = *row;
+  for (uint32_t count = all.member_count; count > 1; count--) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+      bytes += bytes_of(&all.members[i].access);
+    }
+    if (bytes % LANES_UNIT_BYTES || bytes > LANES_ROW_BYTES) {
+      continue;
+    }
+    *row = all;
+    row->member_count = count;
+    lanes_row_choose(row);
+    if (row->member_count == count && row->bytes == bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- Stores ------------------------------------------------------------------
+
+static LLVMValueRef component_of(lanes_emitter *e, const lanes_access *a,
+                                 uint32_t component) {
+  return lanes_vector(e, LLVMGetOperand(a->instruction, 0), component);
+}
+
+static void make_words(lanes_emitter *e, const lanes_row *row,
+                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
+  for (uint32_t w = 0; w < LANES_ROW_WORDS; w++) {
+    out_words[w] = LLVMConstNull(lanes_vector_of(e->types.i32));
+  }
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    const lanes_row_member *m = &row->members[i];
+    for (uint32_t c = 0; c < m->access.count; c++) {
+      lanes_row_put(e, out_words, (uint64_t)m->start + c * m->access.size_bytes,
+                    &m->access, component_of(e, &m->access, c));
+    }
+  }
+}
+
+// Half of the lanes' units: four lanes of each vector, 4 apart.
+static void store_half(lanes_emitter *e, const lanes_row *row,
+                       const lanes_row_places *where, LLVMValueRef *words,
+                       uint32_t half, uint64_t offset) {
+  LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    parts[w] = lanes_piece(e, words[w], 16 * half, 16);
+  }
+  lanes_transpose(e, parts, units);
+  for (uint32_t lane = 0; lane < 16; lane++) {
+    LLVMValueRef unit =
+        lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
+    LLVMValueRef store =
+        LLVMBuildStore(e->builder, unit,
+                       lanes_row_address(e, where, 16 * half + lane, offset));
+    LLVMSetAlignment(store, lanes_common_alignment(row->alignment, offset));
+  }
+}
+
+// Rows that lie one behind the other are one vector.
+static void store_dense(lanes_emitter *e, const lanes_row *row,
+                        const lanes_row_places *where, LLVMValueRef *words) {
+  const uint32_t count = row->bytes / LANES_WORD_BYTES;
+  LLVMValueRef store =
+      LLVMBuildStore(e->builder, lanes_put_together(e, words, count, count),
+                     lanes_row_address(e, where, 0, 0));
+  LLVMSetAlignment(store, row->alignment);
+}
+
+static bool is_dense(const lanes_row *row, const lanes_row_places *where) {
+  return where->strided && where->strided->row == LANES &&
+         where->strided->stride == (int64_t)row->bytes;
+}
+
+static void store_together(lanes_emitter *e, const lanes_row *row,
+                           const lanes_row_places *where) {
+  LLVMValueRef words[LANES_ROW_WORDS];
+  make_words(e, row, words);
+  if (is_dense(row, where)) {
+    store_dense(e, row, where, words);
+    return;
+  }
+  for (uint32_t at = 0; at < row->bytes; at += LANES_UNIT_BYTES) {
+    for (uint32_t half = 0; half < 2; half++) {
+      store_half(e, row, where, words + at / LANES_WORD_BYTES, half, at);
+    }
+  }
+}
+
+static void store_apart(lanes_emitter *e, const lanes_row *row) {
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    lanes_access a = row->members[i].access;
+    LLVMValueRef pointers = lanes_row_member_places(e, row, &row->members[i]);
+    a.pointer = NULL;  // the vector alone counts
+    for (uint32_t c = 0; c < a.count; c++) {
+      lanes_scatter(e, &a, pointers, c * a.size_bytes,
+                    component_of(e, &row->members[i].access, c));
+    }
+  }
+}
+
+static void store_row(lanes_emitter *e, const lanes_row *row) {
+  const lanes_row_places where =
+      lanes_row_places_of(e, row, &row->members[0].access.shape);
+  LLVMValueRef all = lanes_all(e, e->mask);
+  LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
+                                       LLVMConstNull(e->types.i1), "");
+  LLVMBasicBlockRef rows = lanes_block(e, "rows");
+  LLVMBasicBlockRef apart = lanes_block(e, "apart");
+  LLVMBasicBlockRef stored = lanes_block(e, "stored");
+  lanes_mark_question(e, LLVMBuildCondBr(e->builder, holds, rows, apart));
+  e->uncached = true;
+  LLVMPositionBuilderAtEnd(e->builder, rows);
+  store_together(e, row, &where);
+  LLVMBuildBr(e->builder, stored);
+  LLVMPositionBuilderAtEnd(e->builder, apart);
+  store_apart(e, row);
+  LLVMBuildBr(e->builder, stored);
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, stored);
+}
+
+// Finds the row that begins with a store, of which all wait for the last.
+static bool begin(lanes_emitter *e, const lanes_access *a) {
+  if (e->uncached || lanes_stride_elements(a) == a->count ||
+      lanes_is_by_rows(a)) {
+    return false;
+  }
+  lanes_row row = {0};
+  collect(e, a, &row);
+  if (row.member_count < 2 || !choose(&row)) {
+    return false;
+  }
+  e->row_stored = lanes_allocate(e->arena, 1, sizeof row);
+  *e->row_stored = row;
+  return true;
+}
+
+bool lanes_store_row(lanes_emitter *e, const lanes_access *a) {
+  if (!e->row_stored && !begin(e, a)) {
+    return false;
+  }
+  const lanes_row *row = e->row_stored;
+  if (row->members[row->member_count - 1].access.instruction ==
+      a->instruction) {
+    e->row_stored = NULL;
+    store_row(e, row);
+  }
+  return true;
+}
