@@ -23,6 +23,7 @@ mtlc_text_\name:
   TEXT tiles, "compiler/ir/tiles.ll"
   TEXT extremes, "compiler/ir/extremes.ll"
   TEXT pairs, "compiler/ir/pairs.ll"
+  TEXT apart, "compiler/ir/apart.ll"
   TEXT simdgroups, "compiler/vectorize/simdgroups.ll"
   TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
   TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"

@@ -103,6 +103,38 @@ TEST(encoders, slot_30_is_there) {
   CHECK_EQUAL(words(out)[0], 30);
 }
 
+// Each thread adds one to what it reads and writes it one element on: where both
+// arguments are one buffer, it reads what it has written.
+static const char step_kernel[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void steps(device const int *x [[buffer(0)]],\n"
+    "                  device int *y [[buffer(1)]],\n"
+    "                  uint i [[thread_position_in_grid]]) {\n"
+    "  for (uint k = 0; k < 15; ++k) {\n"
+    "    y[i * 16 + k + 1] = x[i * 16 + k] + 1;\n"
+    "  }\n"
+    "}\n";
+
+TEST(encoders, one_buffer_is_two_arguments) {
+  enum { ROWS = 64, LENGTH = 16 };
+  mtl_pipeline *pipeline = new_pipeline(step_kernel, "steps");
+  mtl_buffer *one = new_buffer(4 * ROWS * LENGTH);
+  mtl_buffer *other = new_buffer(4 * ROWS * LENGTH);
+  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
+    words(one)[i] = i % LENGTH ? 0 : 100 * i;
+  }
+  RUN(pipeline, size_of(ROWS, 1, 1), size_of(32, 1, 1), one, other);
+  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
+    const uint32_t k = i % LENGTH;
+    CHECK_EQUAL(words(other)[i], k == 0 ? 0 : k == 1 ? 100 * (i - k) + 1 : 1);
+  }
+  RUN(pipeline, size_of(ROWS, 1, 1), size_of(32, 1, 1), one, one);
+  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
+    CHECK_EQUAL(words(one)[i], 100 * (i - i % LENGTH) + i % LENGTH);
+  }
+}
+
 TEST(encoders, encoder_without_work_is_fine) {
   mtl_command_buffer *commands = new_commands(new_queue());
   end(new_encoder(commands));

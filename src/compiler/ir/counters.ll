@@ -30,36 +30,6 @@ define i64 @mettle.kept_bytes() alwaysinline nounwind {
   ret i64 %bytes
 }
 
-; Whether two arguments lie apart.
-define i1 @mettle.counters.are_apart(ptr %launch, i64 %a, i64 %b)
-    alwaysinline nounwind {
-  %bytes.at = getelementptr %launch, ptr %launch, i32 0, i32 6
-  %bytes = load ptr, ptr %bytes.at
-  %is.known = icmp ne ptr %bytes, null
-  br i1 %is.known, label %known, label %done
-
-known:
-  %arguments = load ptr, ptr %launch
-  %a.at = getelementptr i64, ptr %arguments, i64 %a
-  %a.first = load i64, ptr %a.at
-  %b.at = getelementptr i64, ptr %arguments, i64 %b
-  %b.first = load i64, ptr %b.at
-  %a.bytes.at = getelementptr i64, ptr %bytes, i64 %a
-  %a.bytes = load i64, ptr %a.bytes.at
-  %b.bytes.at = getelementptr i64, ptr %bytes, i64 %b
-  %b.bytes = load i64, ptr %b.bytes.at
-  %a.end = add i64 %a.first, %a.bytes
-  %b.end = add i64 %b.first, %b.bytes
-  %a.before = icmp ule i64 %a.end, %b.first
-  %b.before = icmp ule i64 %b.end, %a.first
-  %either = or i1 %a.before, %b.before
-  br label %done
-
-done:
-  %answer = phi i1 [ false, %0 ], [ %either, %known ]
-  ret i1 %answer
-}
-
 define void @mettle.begin(ptr %launch, ptr %scratch, ptr %windows) nounwind {
   %windows.at = getelementptr i8, ptr %scratch, i64 32
   %waits.at = getelementptr %launch, ptr %launch, i32 0, i32 7

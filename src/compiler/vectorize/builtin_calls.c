@@ -69,6 +69,20 @@ static LLVMValueRef log_memory(lanes_emitter *e) {
                                  offsetof(mtli_cpu_launch, log)));
 }
 
+// Whether two buffers lie apart.
+static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
+  LLVMTypeRef types[] = {e->types.pointer, e->types.i64, e->types.i64};
+  LLVMValueRef arguments[] = {parameter(e, LANES_LAUNCH), NULL, NULL};
+  for (unsigned i = 0; i < 2; i++) {
+    arguments[i + 1] = mtlc_i64(
+        e->context, LLVMConstIntGetZExtValue(LLVMGetOperand(call, i)));
+  }
+  return mtlc_call(e->prologue,
+                   mtlc_declare(e->kernel->module, "mettle.are_apart",
+                                LLVMFunctionType(e->types.i1, types, 3, false)),
+                   arguments, 3);
+}
+
 // --- Positions ---------------------------------------------------------------
 
 static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
@@ -451,6 +465,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       return;
     case LANES_CALLEE_LOG_MEMORY:
       lanes_set_everywhere(e, call, log_memory(e));
+      return;
+    case LANES_CALLEE_APART:
+      lanes_set_everywhere(e, call, are_apart(e, call));
       return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
     case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e, call); return;

@@ -43,6 +43,7 @@ static bool call_touches_device(LLVMValueRef call) {
   switch (lanes_callee_of(call)) {
     case LANES_CALLEE_NOTHING:
     case LANES_CALLEE_ARGUMENT:
+    case LANES_CALLEE_APART:
     case LANES_CALLEE_POSITION:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_THREADGROUP_BARRIER:
@@ -204,7 +205,7 @@ void lanes_counters_define(mtlc_kernel *kernel,
   const mtlc_types types = mtlc_types_of(kernel->context);
   LLVMTypeRef parts[] = {types.pointer, types.i64, types.i64};
   LLVMValueRef are_apart =
-      mtlc_declare(kernel->module, "mettle.counters.are_apart",
+      mtlc_declare(kernel->module, "mettle.are_apart",
                    LLVMFunctionType(types.i1, parts, 3, false));
   LLVMValueRef function = NULL;
   LLVMBuilderRef builder =

@@ -113,7 +113,7 @@ static uint32_t cost_of(LLVMValueRef i) {
     case LLVMAtomicCmpXchg: return COST_HEAVY;
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(i);
-      if (callee == LANES_CALLEE_NOTHING) {
+      if (callee == LANES_CALLEE_NOTHING || callee == LANES_CALLEE_APART) {
         return 0;
       }
       return callee == LANES_CALLEE_ELEMENTWISE ? COST_MEMORY : COST_HEAVY;
@@ -135,6 +135,7 @@ static bool needs_a_thread(const lanes_values *values, LLVMValueRef i) {
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(i);
       return callee != LANES_CALLEE_NOTHING &&
+             callee != LANES_CALLEE_APART &&
              callee != LANES_CALLEE_ELEMENTWISE;
     }
     default: return false;

@@ -265,6 +265,7 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
       return callee != LANES_CALLEE_NOTHING &&
+             callee != LANES_CALLEE_APART &&
              callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
     }

@@ -2,8 +2,8 @@
 // unroll_rows.c: loops in which each thread walks along a row of its own, one
 // element after the other, as in a dot product of rows. Unrolled, a step of the
 // loop has several elements of each lane's row, which lane_rows.c loads at
-// once. Loops that write keep their steps: what is read may have been written
-// by the step before.
+// once. Of loops that write, what is read may have been written by the step
+// before: those that are one block are unrolled too, for loads_first.c.
 #include "compiler/vectorize/unroll_rows.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -11,6 +11,7 @@
 
 #include "compiler/module.h"
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/loads_first.h"
 
 // By the marks alone.
 const char lanes_unrolling[] =
@@ -61,29 +62,33 @@ static int64_t step_of(const row_loop *l, LLVMValueRef value) {
 }
 
 // The bytes from one step's element of a row to the next one's, which are all
-// that the load reads; 0 if it does not walk so.
-static uint32_t walked_bytes(const row_loop *l, LLVMValueRef load) {
+// that a load reads or a store writes; 0 if it does not walk so.
+static uint32_t walked_bytes(const row_loop *l, LLVMValueRef access) {
+  const bool is_store = mtlc_is_opcode(access, LLVMStore);
   lanes_linear at;
-  lanes_linear_find(l->values, LLVMGetOperand(load, 0), &at);
+  lanes_linear_find(l->values, LLVMGetOperand(access, is_store), &at);
   int64_t bytes = step_of(l, at.base);
   for (uint32_t i = 0; i < at.term_count; i++) {
     bytes += step_of(l, at.terms[i]) * (int64_t)at.scale;
   }
-  const uint64_t read = LLVMStoreSizeOfType(l->values->data, LLVMTypeOf(load));
-  return bytes > 0 && (uint64_t)bytes == read ? (uint32_t)bytes : 0;
+  LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(access, 0) : access);
+  const uint64_t touched = LLVMStoreSizeOfType(l->values->data, type);
+  return bytes > 0 && (uint64_t)bytes == touched ? (uint32_t)bytes : 0;
 }
 
 // Says whether lanes' addresses have nothing to do with each other.
-static bool is_gathered(const row_loop *l, LLVMValueRef load) {
-  const lanes_shape shape = lanes_shape_of(l->values, LLVMGetOperand(load, 0));
-  const int64_t size =
-      (int64_t)LLVMStoreSizeOfType(l->values->data, LLVMTypeOf(load));
-  return shape.row < 4 || shape.stride > 8 * size;
+static bool is_apart(const row_loop *l, LLVMValueRef access, int64_t bytes) {
+  const bool is_store = mtlc_is_opcode(access, LLVMStore);
+  const lanes_shape shape =
+      lanes_shape_of(l->values, LLVMGetOperand(access, is_store));
+  return shape.row < 4 || shape.stride > 8 * bytes;
 }
 
 typedef struct loop_survey {
   uint32_t instructions;
-  uint32_t row_bytes;  // of the widest load that walks along a row
+  uint32_t row_bytes;  // of the widest access that walks along a row
+  LLVMBasicBlockRef memory;  // the block that touches any
+  bool is_scattered;         // several do
   bool may_write;
 } loop_survey;
 
@@ -93,9 +98,14 @@ static void survey_block(const row_loop *l, LLVMBasicBlockRef block,
        i = LLVMGetNextInstruction(i)) {
     survey->instructions++;
     survey->may_write |= lanes_may_write(i);
-    const uint32_t bytes =
-        LLVMGetInstructionOpcode(i) == LLVMLoad ? walked_bytes(l, i) : 0;
-    if (bytes > survey->row_bytes && is_gathered(l, i)) {
+    if (lanes_may_write(i) || mtlc_is_opcode(i, LLVMLoad)) {
+      survey->is_scattered |= survey->memory && survey->memory != block;
+      survey->memory = block;
+    }
+    const bool is_access =
+        mtlc_is_opcode(i, LLVMLoad) || mtlc_is_opcode(i, LLVMStore);
+    const uint32_t bytes = is_access ? walked_bytes(l, i) : 0;
+    if (bytes > survey->row_bytes && is_apart(l, i, bytes)) {
       survey->row_bytes = bytes;
     }
   }
@@ -131,6 +141,14 @@ static bool find_ends(row_loop *l) {
   return l->back != NULL;
 }
 
+// Whether threads' rows are not of one length. What is left over at their ends
+// is gathered, and one of 32 threads has as much left as there can be.
+static bool have_own_lengths(const row_loop *l) {
+  LLVMValueRef end = LLVMGetBasicBlockTerminator(l->back);
+  return LLVMGetNumSuccessors(end) == 2 &&
+         !lanes_is_uniform(lanes_shape_of(l->values, LLVMGetCondition(end)));
+}
+
 // How many steps to make one; 0 to leave the loop.
 static uint32_t choose_count(row_loop *l) {
   if (!find_ends(l)) {
@@ -143,11 +161,16 @@ static uint32_t choose_count(row_loop *l) {
       survey_block(l, l->graph->nodes[n].block, &survey);
     }
   }
-  if (survey.row_bytes == 0 || survey.may_write) {
+  const bool may_go_on =
+      !survey.may_write ||
+      (!survey.is_scattered &&
+       lanes_steps_may_load_first(l->values, survey.memory));
+  if (survey.row_bytes == 0 || !may_go_on) {
     return 0;
   }
   uint32_t count = ROW_BYTES / survey.row_bytes;
   count = count > MOST_STEPS ? MOST_STEPS : count;
+  count = count >= 2 * LEAST_STEPS && have_own_lengths(l) ? count / 2 : count;
   return count >= LEAST_STEPS &&
                  count * survey.instructions <= MOST_INSTRUCTIONS
              ? count

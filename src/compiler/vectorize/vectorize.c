@@ -14,6 +14,7 @@
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
 #include "compiler/vectorize/lines.h"
+#include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/tiles.h"
 #include "compiler/vectorize/unroll_rows.h"
@@ -372,6 +373,12 @@ static mtl_status unroll_rows(vectorizer *v) {
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  lanes_values values;
+  lanes_values_find(&v->graph, v->data, row, class, &values);
+  if (lanes_load_first(v->kernel, &values)) {
+    MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
+    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  }
   return MTL_OK;
 }
 
@@ -490,6 +497,10 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   if (status == MTL_OK && v.counting.is_on) {
     lanes_counters_define(kernel, &v.counting);
     status = mtlc_link_text(kernel, "counters", mtlc_text_counters);
+  }
+  if (status == MTL_OK &&
+      LLVMGetNamedFunction(kernel->module, "mettle.are_apart")) {
+    status = mtlc_link_text(kernel, "apart", mtlc_text_apart);
   }
   if (status == MTL_OK) {
     status = lanes_link_group(kernel, v.variants, v.variant_count, v.has_waits,

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// loads_first.h: loads that come before the stores in front of them, where
+// buffers lie apart.
+#ifndef MTLC_VECTORIZE_LOADS_FIRST_H
+#define MTLC_VECTORIZE_LOADS_FIRST_H
+
+#include "compiler/module.h"
+#include "compiler/vectorize/graph.h"
+#include "compiler/vectorize/uniformity.h"
+
+// Says whether steps of a loop that is one block may be loaded before those in
+// front of them are stored, if buffers lie apart: what they store is found where
+// another step loads only if that is the same place in the same step.
+bool lanes_steps_may_load_first(const lanes_values *values,
+                                LLVMBasicBlockRef block);
+
+// Makes a second form of each block of a loop that loads several times behind
+// its first store: all stores last, taken where the buffers lie apart (i1
+// mettle.apart(i32 slot, i32 slot), src/compiler/ir/apart.ll). Returns whether
+// there are any: the graph is then to be built again.
+bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values);
+
+#endif
