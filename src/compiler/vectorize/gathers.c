@@ -54,10 +54,14 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
   if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
     return lanes_vector(e, index, 0);
   }
+  LLVMTypeRef wide = lanes_vector_of(e->types.i64);
+  if (lanes_shape_of(e->values, narrow).bits < 32) {
+    return LLVMBuildSExt(e->builder, lanes_vector(e, narrow, 0), wide, "");
+  }
   *out_bias = UINT64_C(1) << 31;
   LLVMValueRef low = LLVMBuildXor(e->builder, lanes_vector(e, narrow, 0),
                                   lanes_steps(e->types.i32, *out_bias, 0), "");
-  return LLVMBuildSExt(e->builder, low, lanes_vector_of(e->types.i64), "");
+  return LLVMBuildSExt(e->builder, low, wide, "");
 }
 
 // The addresses offset bytes behind those of consecutive lanes.
