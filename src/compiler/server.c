@@ -339,7 +339,8 @@ static void warm_up_pipeline(const mtlc_result *library) {
       .library_bytes = library->bytes,
       .library_size_bytes = library->size_bytes,
       .kernel_name = "warm",
-      .tier = MTLI_TIER_1};
+      .tier = MTLI_TIER_1,
+      .group_class = {.row = MTLI_LONGEST_ROW}};
   mtlc_result pipeline = {0};
   mtlc_compile_pipeline(&request, NULL, &pipeline);
   mtlc_result_clear(&pipeline);
