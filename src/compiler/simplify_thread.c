@@ -115,7 +115,8 @@ static void mark_constant(LLVMValueRef load, void *context) {
   const mtli_parameter *parameter =
       &kernel->parameters[LLVMConstIntGetZExtValue(LLVMGetOperand(root, 0))];
   const bool is_struct = parameter->argument.components == 0;
-  if (parameter->is_constant && (parameter->argument.is_reference || is_struct)) {
+  if (parameter->is_constant &&
+      (parameter->argument.is_reference || is_struct)) {
     mtlc_mark_invariant(load);
   }
 }

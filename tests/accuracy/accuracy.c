@@ -73,7 +73,7 @@ static void check_edges(const subject *s, mtl_pipeline *pipeline) {
         (double)*(const float *)device_run(pipeline, 1, edges[i], 1);
     const bool same_sign =
         !signbit(got) == !signbit(wanted) || !is_sign_of_zero_stated(s, x);
-    const bool ok = isnan(wanted)               ? isnan(got)
+    const bool ok = isnan(wanted)                  ? isnan(got)
                     : wanted == 0 || isinf(wanted) ? got == wanted && same_sign
                                                    : isfinite(got);
     if (!ok) {
@@ -154,16 +154,16 @@ static void finish_one(const comparison *c, const char *what) {
 }
 
 static void measure_floats(const subject *s) {
-  mtl_pipeline *pipeline = device_function(s->space, s->name, "float", 1,
-                                           false);
+  mtl_pipeline *pipeline =
+      device_function(s->space, s->name, "float", 1, false);
   comparison c = {.one = s, .format = &format_float, .step = every};
   c.result.error = -INFINITY;
   const uint64_t total = (UINT64_C(1) << 32) / every;
-  c.check_every = total >> 16 > CHECK_EVERY ? (uint32_t)(total >> 16) + 1
-                                            : CHECK_EVERY;
+  c.check_every =
+      total >> 16 > CHECK_EVERY ? (uint32_t)(total >> 16) + 1 : CHECK_EVERY;
   for (uint64_t done = 0; done < total; done += BLOCK) {
-    const uint32_t count = total - done < BLOCK ? (uint32_t)(total - done)
-                                                : (uint32_t)BLOCK;
+    const uint32_t count =
+        total - done < BLOCK ? (uint32_t)(total - done) : (uint32_t)BLOCK;
     c.first = (uint32_t)(done * every);
     c.got = device_run(pipeline, count, c.first, every);
     compare_all(&c, count);
@@ -189,7 +189,9 @@ static void measure_halves(const subject *s) {
   half.bound = s->bound < 1 ? s->bound : 1;
   half.low = half.high = 0;
   mtl_pipeline *pipeline = device_function(s->space, s->name, "half", 1, false);
-  comparison c = {.one = &half, .format = &format_half, .step = 1,
+  comparison c = {.one = &half,
+                  .format = &format_half,
+                  .step = 1,
                   .check_every = CHECK_EVERY};
   c.result.error = -INFINITY;
   c.got = device_run(pipeline, HALVES, 0, 1);
@@ -244,9 +246,7 @@ static void fill_pair(uint32_t i, float *x, float *y) {
       *x = -exp2f(between(-20, 20));
       *y = rintf(between(-9, 9));
       return;
-    default:
-      *x = between(-100, 100);
-      *y = *x * between(0.5, 2);
+    default: *x = between(-100, 100); *y = *x * between(0.5, 2);
   }
 }
 
@@ -254,7 +254,10 @@ static void measure_pairs(const pair_subject *s) {
   mtl_pipeline *tiers[2];
   float *x = device_arguments(0), *y = device_arguments(1);
   float *expected = malloc(BLOCK * sizeof *expected);
-  comparison c = {.two = s, .format = &format_float, .x = x, .y = y,
+  comparison c = {.two = s,
+                  .format = &format_float,
+                  .x = x,
+                  .y = y,
                   .check_every = CHECK_EVERY};
   bool same = expected != NULL;
   c.result.error = -INFINITY;
@@ -346,8 +349,9 @@ int main(int count, char **arguments) {
     }
   }
   if (as_table) {
-    printf("\n| function | pairs | largest error | at | bound |\n"
-           "|---|---|---|---|---|\n");
+    printf(
+        "\n| function | pairs | largest error | at | bound |\n"
+        "|---|---|---|---|---|\n");
   }
   for (size_t i = 0; i < pair_subject_count; i++) {
     if (is_wanted(pair_subjects[i].name, wanted)) {

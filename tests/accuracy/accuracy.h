@@ -12,9 +12,8 @@
 // Functions of many numbers are made for the processor that they run on.
 #if defined __x86_64__ && defined __GLIBC__ && \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define SEVERAL_TARGETS                                       \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", \
-                               "default")))
+#define SEVERAL_TARGETS \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SEVERAL_TARGETS
 #endif
@@ -46,7 +45,7 @@ typedef struct pair_subject {
   const char *space;
   reference_function *reference;
   int (*exact)(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t rounding);
-  double bound;  // ULP
+  double bound;                           // ULP
   bool (*holds_for)(double x, double y);  // NULL: all pairs
 } pair_subject;
 

@@ -68,7 +68,8 @@ static inline double limited(const number_format *format, double value) {
 // NaN if one of the two is.
 static inline double error_of(const number_format *format, bound_kind kind,
                               double x, double got, double wanted) {
-  const double difference = fabs(limited(format, got) - limited(format, wanted));
+  const double difference =
+      fabs(limited(format, got) - limited(format, wanted));
   return kind == BOUND_ABSOLUTE
              ? difference
              : difference / ulp_of(format, wanted) -
@@ -179,7 +180,8 @@ static void find_doubtful(const comparison *c, part *p) {
   for (uint32_t i = 0; i < p->count; i++) {
     const double got = p->got[i], wanted = p->wanted[i];
     const double error = error_of(&format, kind, p->x[i], got, wanted);
-    p->is_doubtful[i] = !(error <= limit) & !((got != got) & (wanted != wanted));
+    p->is_doubtful[i] =
+        !(error <= limit) & !((got != got) & (wanted != wanted));
   }
 }
 
@@ -267,8 +269,9 @@ static void *run_worker(void *context) {
 void compare_all(comparison *whole, uint32_t count) {
   worker workers[MOST_THREADS];
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  const uint32_t n =
-      online < 1 ? 1 : online > MOST_THREADS ? MOST_THREADS : (uint32_t)online;
+  const uint32_t n = online < 1              ? 1
+                     : online > MOST_THREADS ? MOST_THREADS
+                                             : (uint32_t)online;
   for (uint32_t t = 0; t < n; t++) {
     worker *w = &workers[t];
     w->found = *whole;

@@ -29,7 +29,7 @@ typedef struct comparison {
   const void *got;
   const float *x, *y;  // two's arguments; one's are counted, as in device_run
   uint32_t first, step;
-  uint32_t check_every;  // argument the reference itself, by MPFR
+  uint32_t check_every;    // argument the reference itself, by MPFR
   worst result;            // error -INFINITY at the beginning
   double reference_error;  // the largest that was found, in ULP
 } comparison;

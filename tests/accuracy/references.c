@@ -13,33 +13,45 @@
 
 #ifdef METTLE_HAS_LIBMVEC
 #define OF_SEVERAL(name) \
-  _Pragma("omp declare simd notinbranch") extern double name(double);
-OF_SEVERAL(exp) OF_SEVERAL(exp2) OF_SEVERAL(exp10)
-OF_SEVERAL(log) OF_SEVERAL(log2) OF_SEVERAL(log10)
-OF_SEVERAL(sin) OF_SEVERAL(cos) OF_SEVERAL(tan)
-OF_SEVERAL(asin) OF_SEVERAL(acos) OF_SEVERAL(atan)
-OF_SEVERAL(sinh) OF_SEVERAL(cosh) OF_SEVERAL(tanh)
-OF_SEVERAL(asinh) OF_SEVERAL(acosh) OF_SEVERAL(atanh)
+  _Pragma("omp declare simd notinbranch") extern double name(double)
+OF_SEVERAL(exp);
+OF_SEVERAL(exp2);
+OF_SEVERAL(exp10);
+OF_SEVERAL(log);
+OF_SEVERAL(log2);
+OF_SEVERAL(log10);
+OF_SEVERAL(sin);
+OF_SEVERAL(cos);
+OF_SEVERAL(tan);
+OF_SEVERAL(asin);
+OF_SEVERAL(acos);
+OF_SEVERAL(atan);
+OF_SEVERAL(sinh);
+OF_SEVERAL(cosh);
+OF_SEVERAL(tanh);
+OF_SEVERAL(asinh);
+OF_SEVERAL(acosh);
+OF_SEVERAL(atanh);
 #endif
 
-#define REFERENCE(name, result)                                       \
-  SEVERAL_TARGETS                                                     \
+#define REFERENCE(name, result)                                          \
+  SEVERAL_TARGETS                                                        \
   static void name(const double *restrict xs, const double *restrict ys, \
-                   double *restrict results, uint32_t count) {        \
-    (void)ys;                                                         \
-    _Pragma("omp simd") for (uint32_t i = 0; i < count; i++) {        \
-      const double x = xs[i];                                         \
-      results[i] = result;                                            \
-    }                                                                 \
+                   double *restrict results, uint32_t count) {           \
+    (void)ys;                                                            \
+    _Pragma("omp simd") for (uint32_t i = 0; i < count; i++) {           \
+      const double x = xs[i];                                            \
+      results[i] = result;                                               \
+    }                                                                    \
   }
 
-#define REFERENCE_OF_TWO(name, result)                              \
+#define REFERENCE_OF_TWO(name, result)                                  \
   static void name(const double *xs, const double *ys, double *results, \
-                   uint32_t count) {                                \
-    for (uint32_t i = 0; i < count; i++) {                          \
-      const double x = xs[i], y = ys[i];                            \
-      results[i] = result;                                          \
-    }                                                               \
+                   uint32_t count) {                                    \
+    for (uint32_t i = 0; i < count; i++) {                              \
+      const double x = xs[i], y = ys[i];                                \
+      results[i] = result;                                              \
+    }                                                                   \
   }
 
 // x = n + rest, both exact, also of the sign of 0; n gives (-1)^n.

@@ -47,15 +47,16 @@ static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
 }
 
 lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  const lanes_whole_question question = {lanes_block(e, "all"), lanes_block(e, "some"),
-                                   lanes_block(e, "accessed")};
-  LLVMTypeRef bits = LLVMIntTypeInContext(
-      e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  const lanes_whole_question question = {lanes_block(e, "all"),
+                                         lanes_block(e, "some"),
+                                         lanes_block(e, "accessed")};
+  LLVMTypeRef bits =
+      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
   LLVMValueRef is_whole = LLVMBuildICmp(
       e->builder, LLVMIntEQ, LLVMBuildBitCast(e->builder, mask, bits, ""),
       LLVMConstAllOnes(bits), "");
-  lanes_mark_question(e, LLVMBuildCondBr(e->builder, is_whole, question.all,
-                                         question.some));
+  lanes_mark_question(
+      e, LLVMBuildCondBr(e->builder, is_whole, question.all, question.some));
   LLVMPositionBuilderAtEnd(e->builder, question.all);
   return question;
 }

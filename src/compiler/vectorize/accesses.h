@@ -38,9 +38,9 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
 void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef pointer, uint32_t alignment,
                         LLVMValueRef mask);
-// Where the whole vector is wanted, as it mostly is, a plain access will do. The
-// builder goes on in all; lanes_ask_rest ends what has been emitted and goes on
-// in another of the blocks.
+// Where the whole vector is wanted, as it mostly is, a plain access will do.
+// The builder goes on in all; lanes_ask_rest ends what has been emitted and
+// goes on in another of the blocks.
 typedef struct lanes_whole_question {
   LLVMBasicBlockRef all, some, done;
 } lanes_whole_question;
@@ -100,14 +100,13 @@ typedef struct lanes_pattern_runs {
 bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,
                      lanes_pattern_runs *out_runs);
 void lanes_store_runs(lanes_emitter *e, const lanes_access *a,
-                      const lanes_pattern_runs *runs,
-                      LLVMValueRef *components);
+                      const lanes_pattern_runs *runs, LLVMValueRef *components);
 void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
                      const lanes_pattern_runs *runs,
                      LLVMValueRef *out_components);
 
-// row_accesses.c: says whether each row is one vector, of whole vectors of up to
-// 4 components.
+// row_accesses.c: says whether each row is one vector, of whole vectors of up
+// to 4 components.
 bool lanes_is_by_rows(const lanes_access *a);
 void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
@@ -136,8 +135,8 @@ LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
 
 // fetch_ahead.c: by how many bytes a load's address rises with each turn of the
 // loop with barriers around it, if that is further than processors guess, who
-// do not follow many rows at a time; NULL otherwise. And asks for what is so far
-// behind an address; not if step is NULL.
+// do not follow many rows at a time; NULL otherwise. And asks for what is so
+// far behind an address; not if step is NULL.
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows);
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
@@ -173,9 +172,9 @@ void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
 // Returns false if they are not that.
 bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef *components);
-// row_stores.c: stores an element or a vector together with what the block stores
-// beside it later, when it comes to the last of them. Returns false if there is
-// nothing.
+// row_stores.c: stores an element or a vector together with what the block
+// stores beside it later, when it comes to the last of them. Returns false if
+// there is nothing.
 bool lanes_store_row(lanes_emitter *e, const lanes_access *a);
 // Lane i's components are the elements from i * stride on of one vector, which
 // the second makes; the mask has each lane's bit count times.

@@ -74,8 +74,8 @@ static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
   LLVMTypeRef types[] = {e->types.pointer, e->types.i64, e->types.i64};
   LLVMValueRef arguments[] = {parameter(e, LANES_LAUNCH), NULL, NULL};
   for (unsigned i = 0; i < 2; i++) {
-    arguments[i + 1] = mtlc_i64(
-        e->context, LLVMConstIntGetZExtValue(LLVMGetOperand(call, i)));
+    arguments[i + 1] =
+        mtlc_i64(e->context, LLVMConstIntGetZExtValue(LLVMGetOperand(call, i)));
   }
   return mtlc_call(e->prologue,
                    mtlc_declare(e->kernel->module, "mettle.are_apart",
@@ -470,7 +470,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       lanes_set_everywhere(e, call, are_apart(e, call));
       return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
-    case LANES_CALLEE_THREADGROUP_BARRIER: emit_threadgroup_barrier(e, call); return;
+    case LANES_CALLEE_THREADGROUP_BARRIER:
+      emit_threadgroup_barrier(e, call);
+      return;
     case LANES_CALLEE_SIMDGROUP_BARRIER: emit_fence(e); return;
     case LANES_CALLEE_SHUFFLE: lanes_emit_shuffle(e, call); return;
     case LANES_CALLEE_BALLOT: lanes_emit_ballot(e, call); return;

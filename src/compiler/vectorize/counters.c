@@ -364,8 +364,8 @@ static void add_one(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef sums,
   LLVMTypeRef element = LLVMArrayType2(e->types.i8, size_bytes);
   LLVMValueRef at = LLVMBuildGEP2(e->builder, element, sums, &wide, 1, "");
   LLVMValueRef sum = LLVMBuildLoad2(e->builder, e->types.i32, at, "");
-  LLVMBuildStore(e->builder,
-                 LLVMBuildBinOp(e->builder, opcode, sum, value, ""), at);
+  LLVMBuildStore(e->builder, LLVMBuildBinOp(e->builder, opcode, sum, value, ""),
+                 at);
 }
 
 static LLVMValueRef sums_of_lane(lanes_emitter *e, LLVMValueRef window,
@@ -406,8 +406,8 @@ static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
   LLVMBuilderRef b = e->builder;
   // None of three numbers is negative; a window that is not open has no bytes.
   LLVMValueRef offset = LLVMBuildSub(b, base, window_word(e, window, 1), "");
-  LLVMValueRef room =
-      LLVMBuildSub(b, window_word(e, window, 2), mtlc_i64(e->context, reach), "");
+  LLVMValueRef room = LLVMBuildSub(b, window_word(e, window, 2),
+                                   mtlc_i64(e->context, reach), "");
   LLVMValueRef behind = LLVMBuildSub(b, room, offset, "");
   LLVMValueRef to_end = LLVMBuildSub(
       b, mtlc_i64(e->context, WINDOW_WORDS * 4 - reach), start, "");
@@ -460,8 +460,8 @@ static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
   LLVMBasicBlockRef near = lanes_block(e, "near.counted");
   LLVMBasicBlockRef far = lanes_block(e, "far.counted");
   LLVMValueRef base = LLVMBuildPtrToInt(b, place->base, e->types.i64, "");
-  LLVMValueRef start = LLVMBuildAnd(
-      b, base, mtlc_i64(e->context, (WINDOW_WORDS - 1) * 4), "");
+  LLVMValueRef start =
+      LLVMBuildAnd(b, base, mtlc_i64(e->context, (WINDOW_WORDS - 1) * 4), "");
   LLVMValueRef is_near =
       LLVMBuildAnd(b, is_within_reach(e, window, base, start, reach),
                    lanes_indices_hold(e, place, atomic), "");

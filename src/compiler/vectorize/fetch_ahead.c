@@ -14,10 +14,10 @@ enum {
   // in the cache, where layer normalisation fell from 1.30 to 1.03.
   AHEAD_BYTES = 6144,
   LINE_BYTES = 64,
-  TURNS_AHEAD = 4,   // of a loop with longer steps than that
-  LINES_LIMIT = 8,   // of one access; more is not a stream of small pieces
-  WALK_LIMIT = 128,  // values to look at
-  STEP_DEPTH = 12,   // of the computation of an address
+  TURNS_AHEAD = 4,       // of a loop with longer steps than that
+  LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
+  WALK_LIMIT = 128,      // values to look at
+  STEP_DEPTH = 12,       // of the computation of an address
   FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
 };
 
@@ -163,12 +163,11 @@ static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
                              uint32_t loop, uint32_t depth) {
   turn_step step = unknown_step;
   const uint32_t own =
-      e->graph
-          ->nodes[e->values->nodes[lanes_map_get(&e->values->numbers, phi)]]
+      e->graph->nodes[e->values->nodes[lanes_map_get(&e->values->numbers, phi)]]
           .loop;
-  if (own == LANES_NONE || LLVMGetInstructionParent(phi) !=
-                               e->graph->nodes[e->graph->loops[own].header]
-                                   .block) {
+  if (own == LANES_NONE ||
+      LLVMGetInstructionParent(phi) !=
+          e->graph->nodes[e->graph->loops[own].header].block) {
     return unknown_step;
   }
   if (own != loop) {
@@ -253,9 +252,9 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// How far ahead to ask for what an access will be at. 0: not at all, because the
-// loop around it, if there is one, does not take it to other lines with each
-// turn.
+// How far ahead to ask for what an access will be at. 0: not at all, because
+// the loop around it, if there is one, does not take it to other lines with
+// each turn.
 static int64_t distance_of(const lanes_emitter *e, LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (loop == LANES_NONE) {
@@ -362,9 +361,7 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
   const int64_t by = (int64_t)step.by;
   if (step.kind == STEP_KNOWN) {
     const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
-    return by >= far || by <= -far
-               ? mtlc_i64(e->context, step.by)
-               : NULL;
+    return by >= far || by <= -far ? mtlc_i64(e->context, step.by) : NULL;
   }
   if (step.kind != STEP_TIMES ||
       !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||

@@ -15,11 +15,11 @@ typedef struct lanes_variant {
   uint64_t states_once;   // a bit for each state that one of them does for all
   LLVMValueRef at_once;   // mettle.simdgroups.of.<row>, for several; or NULL
   uint32_t at_once_count;
-  bool at_once_same_x;    // only where all have the same position along x
+  bool at_once_same_x;  // only where all have the same position along x
 } lanes_variant;
 
-// Finds the states, up to 63, of a function whose simdgroups wait together, that
-// one simdgroup can do for all (once.c).
+// Finds the states, up to 63, of a function whose simdgroups wait together,
+// that one simdgroup can do for all (once.c).
 uint64_t lanes_states_once(LLVMValueRef function, mtli_arena *arena);
 
 // Links the loops over simdgroups around the variants, in order of preference,

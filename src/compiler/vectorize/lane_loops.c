@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lane_loops.c: gathers and scatters that the machine has no instruction for:
-// scatters but of words with AVX-512, gathers without AVX2. Where all lanes run,
-// one lane after another without a loop; otherwise a loop over those that do.
-// LLVM makes a branch for each lane: slower to run, and in a kernel of 100 lines
-// half a second's work for the compiler.
+// scatters but of words with AVX-512, gathers without AVX2. Where all lanes
+// run, one lane after another without a loop; otherwise a loop over those that
+// do. LLVM makes a branch for each lane: slower to run, and in a kernel of 100
+// lines half a second's work for the compiler.
 #include "compiler/vectorize/accesses.h"
 
 // Where each lane's element is, and what it is.
@@ -105,8 +105,8 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
 
 static void run_some(lanes_emitter *e, each_lane *each,
                      LLVMBasicBlockRef done) {
-  each->addresses = lanes_array_of(
-      e, each->has_place ? e->types.i32 : e->types.pointer);
+  each->addresses =
+      lanes_array_of(e, each->has_place ? e->types.i32 : e->types.pointer);
   LLVMBuildStore(e->builder,
                  each->has_place ? each->place.index : each->pointers,
                  each->addresses);
@@ -114,8 +114,7 @@ static void run_some(lanes_emitter *e, each_lane *each,
 }
 
 static bool is_all(LLVMValueRef mask) {
-  return LLVMIsConstant(mask) &&
-         mask == LLVMConstAllOnes(LLVMTypeOf(mask));
+  return LLVMIsConstant(mask) && mask == LLVMConstAllOnes(LLVMTypeOf(mask));
 }
 
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,

@@ -95,7 +95,8 @@ static void store_half(lanes_emitter *e, const lanes_access *a,
   }
   lanes_transpose(e, parts, units);
   for (uint32_t lane = 0; lane < 16; lane++) {
-    LLVMValueRef unit = lanes_piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
+    LLVMValueRef unit =
+        lanes_piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
     LLVMValueRef store = LLVMBuildStore(
         e->builder, unit,
         lanes_address_at(e, address_of(e, a, pointers, 16 * half + lane),

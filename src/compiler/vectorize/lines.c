@@ -172,7 +172,9 @@ static void print_lines(FILE *out, const lanes_line *lines, uint32_t count) {
     }
     const bool is_other = compare_files(line->file, last->file) != 0;
     fprintf(out, "%s%s%s%u",
-            told == 1 ? (line->file ? " (" : " (lines ") : is_other ? "; " : ", ",
+            told == 1  ? (line->file ? " (" : " (lines ")
+            : is_other ? "; "
+                       : ", ",
             is_other ? line->file : "", is_other ? " " : "", line->number);
     last = line;
   }

@@ -9,8 +9,8 @@
 #include "compiler/vectorize/uniformity.h"
 
 // Says whether steps of a loop that is one block may be loaded before those in
-// front of them are stored, if buffers lie apart: what they store is found where
-// another step loads only if that is the same place in the same step.
+// front of them are stored, if buffers lie apart: what they store is found
+// where another step loads only if that is the same place in the same step.
 bool lanes_steps_may_load_first(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 

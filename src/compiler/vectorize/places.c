@@ -38,16 +38,15 @@ static bool find_index(lanes_emitter *e, LLVMValueRef index,
   const bool is_zext = LLVMIsAZExtInst(index) != NULL;
   const bool is_sext = LLVMIsASExtInst(index) != NULL;
   LLVMValueRef from = is_zext || is_sext ? LLVMGetOperand(index, 0) : NULL;
-  const bool is_narrow =
-      from && LLVMGetIntTypeWidth(LLVMTypeOf(from)) <= 32;
+  const bool is_narrow = from && LLVMGetIntTypeWidth(LLVMTypeOf(from)) <= 32;
   if (!is_narrow && lanes_shape_of(e->values, index).bits > 32) {
     return false;
   }
   place->source = is_narrow ? from : index;
   place->is_signed = is_narrow && is_sext;
-  place->index = LLVMBuildIntCast2(
-      e->builder, lanes_vector(e, place->source, 0),
-      lanes_vector_of(e->types.i32), place->is_signed, "");
+  place->index =
+      LLVMBuildIntCast2(e->builder, lanes_vector(e, place->source, 0),
+                        lanes_vector_of(e->types.i32), place->is_signed, "");
   return true;
 }
 
@@ -96,8 +95,8 @@ LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
 }
 
 // An i64 of which LLVM knows nothing, by an assembly statement without text.
-// What LLVM 19 knows of two words in one register, such as that each is below 8,
-// can make it drop the extension of the lower word to an address (x86, where
+// What LLVM 19 knows of two words in one register, such as that each is below
+// 8, can make it drop the extension of the lower word to an address (x86, where
 // shrinkAndImmediate() takes the mask of a zext(and(trunc)) away).
 static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
   static const char same_register[] = "=r,0";
@@ -105,8 +104,7 @@ static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
   LLVMValueRef nothing =
       LLVMGetInlineAsm(type, "", 0, same_register, sizeof same_register - 1,
                        false, false, LLVMInlineAsmDialectATT, false);
-  LLVMValueRef call =
-      LLVMBuildCall2(e->builder, type, nothing, &value, 1, "");
+  LLVMValueRef call = LLVMBuildCall2(e->builder, type, nothing, &value, 1, "");
   static const char memory[] = "memory";  // 0: it touches none
   LLVMAddCallSiteAttribute(
       call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -129,11 +127,11 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
           e->builder, from, mtlc_i32(e->context, lane), "");
       continue;
     }
-    pair = lane % 2 ? LLVMBuildLShr(e->builder, pair,
-                                    mtlc_i64(e->context, 32), "")
-                    : opaque(e, LLVMBuildExtractElement(
-                                    e->builder, from,
-                                    mtlc_i32(e->context, lane / 2), ""));
+    pair = lane % 2
+               ? LLVMBuildLShr(e->builder, pair, mtlc_i64(e->context, 32), "")
+               : opaque(e, LLVMBuildExtractElement(
+                               e->builder, from, mtlc_i32(e->context, lane / 2),
+                               ""));
     out_elements[lane] = LLVMBuildTrunc(e->builder, pair, e->types.i32, "");
   }
 }
@@ -173,8 +171,8 @@ static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
       return reread_load(e, LLVMGetOperand(value, 0), user, depth);
     case LLVMAnd:
     case LLVMLShr:
-      return depth && lanes_is_uniform(lanes_shape_of(
-                          e->values, LLVMGetOperand(value, 1)))
+      return depth && lanes_is_uniform(
+                          lanes_shape_of(e->values, LLVMGetOperand(value, 1)))
                  ? reread_load(e, LLVMGetOperand(value, 0), user, depth - 1)
                  : NULL;
     default: return NULL;
@@ -187,8 +185,7 @@ static LLVMValueRef reread(lanes_emitter *e, LLVMValueRef value,
   LLVMTypeRef type = LLVMTypeOf(value);
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   if (opcode == LLVMLoad) {
-    const uint64_t stride =
-        (uint64_t)lanes_shape_of(e->values, operand).stride;
+    const uint64_t stride = (uint64_t)lanes_shape_of(e->values, operand).stride;
     LLVMValueRef behind =
         LLVMBuildMul(e->builder, first, mtlc_i64(e->context, stride), "");
     LLVMValueRef start = LLVMBuildGEP2(

@@ -39,7 +39,7 @@ static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = a->shape.row * a->count;
   const bool is_short = length * a->size_bytes < 16;
   return is_short && e->machine.has_avx512 ? 16 / (uint32_t)a->size_bytes
-                                         : length;
+                                           : length;
 }
 
 static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
@@ -62,7 +62,7 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
 }
 
 void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
-                      LLVMValueRef *out_components) {
+                     LLVMValueRef *out_components) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
@@ -72,8 +72,7 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
     LLVMValueRef address = row_address(e, a, r);
     lanes_fetch_at(e, address, next_turn, row * a->count * a->size_bytes);
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
-                                 a->alignment,
-                                 row_mask(e, a, mask, r, length));
+                                 a->alignment, row_mask(e, a, mask, r, length));
     if (length != row * a->count) {
       parts[r] = lanes_piece(e, parts[r], 0, row * a->count);
     }
@@ -89,17 +88,17 @@ static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
   LLVMTypeRef bits = LLVMIntTypeInContext(e->context, row);
   return LLVMBuildICmp(
       e->builder, LLVMIntNE,
-      LLVMBuildBitCast(e->builder, lanes_piece(e, e->mask, r * row, row), bits, ""),
+      LLVMBuildBitCast(e->builder, lanes_piece(e, e->mask, r * row, row), bits,
+                       ""),
       LLVMConstNull(bits), "");
 }
 
 static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef lives, LLVMValueRef address) {
-  LLVMValueRef mask = LLVMBuildBitCast(
-      e->builder, lives, LLVMVectorType(e->types.i1, 1), "");
-  LLVMValueRef value =
-      lanes_masked_load(e, LLVMVectorType(a->element, 1), address,
-                        a->alignment, mask);
+  LLVMValueRef mask =
+      LLVMBuildBitCast(e->builder, lives, LLVMVectorType(e->types.i1, 1), "");
+  LLVMValueRef value = lanes_masked_load(e, LLVMVectorType(a->element, 1),
+                                         address, a->alignment, mask);
   return LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0),
                                  "");
 }
@@ -134,7 +133,7 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
 }
 
 void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef *components) {
+                      LLVMValueRef *components) {
   const uint32_t row = a->shape.row * a->count;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);

@@ -74,14 +74,15 @@ static LLVMValueRef pick_component(lanes_emitter *e,
     return operand->components[c];
   }
   if (operand->is_place) {
-    LLVMValueRef at = lanes_element_at(e, e->types.i32, operand->components[0], lane);
+    LLVMValueRef at =
+        lanes_element_at(e, e->types.i32, operand->components[0], lane);
     return lanes_place_of_lane(
         e, &operand->place, LLVMBuildLoad2(e->builder, e->types.i32, at, ""));
   }
   LLVMTypeRef type = lanes_component_type(operand->type, c);
-  LLVMValueRef value =
-      LLVMBuildLoad2(e->builder, storage_of(e, type),
-                     lanes_element_at(e, type, operand->components[c], lane), "");
+  LLVMValueRef value = LLVMBuildLoad2(
+      e->builder, storage_of(e, type),
+      lanes_element_at(e, type, operand->components[c], lane), "");
   return type == e->types.i1
              ? LLVMBuildTrunc(e->builder, value, e->types.i1, "")
              : value;
@@ -179,7 +180,8 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
     uint32_t component = 0;
     values[i] = assemble(e, operand->type, operand, &component, lane);
   }
-  LLVMValueRef result = perform(e, run->instruction, values, run->operand_count);
+  LLVMValueRef result =
+      perform(e, run->instruction, values, run->operand_count);
   LLVMTypeRef type = LLVMTypeOf(run->instruction);
   const uint32_t count = result_count(run->instruction);
   LLVMValueRef *components = lanes_allocate(e->arena, count, sizeof(void *));
@@ -258,7 +260,7 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
 }
 
 void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
-                LLVMBasicBlockRef done) {
+                     LLVMBasicBlockRef done) {
   LLVMValueRef zero = mtlc_i32(e->context, 0);
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
   LLVMValueRef bits = lanes_bits(e, e->mask);
