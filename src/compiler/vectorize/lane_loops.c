@@ -2,8 +2,8 @@
 // lane_loops.c: gathers and scatters that the machine has no instruction for:
 // scatters but of words with AVX-512, gathers without AVX2. Where all lanes
 // run, one lane after another without a loop; otherwise a loop over those that
-// do. LLVM makes a branch for each lane: slower to run, and in a kernel of 100
-// lines half a second's work for the compiler.
+// do. LLVM makes a branch for each lane, which runs no faster and takes the
+// compiler much longer.
 #include "compiler/vectorize/accesses.h"
 
 // Where each lane's element is, and what it is.
