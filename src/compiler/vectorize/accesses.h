@@ -164,10 +164,6 @@ bool lanes_may_write(LLVMValueRef instruction);
 bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a);
 // Says whether that has been done for a load.
 bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
-// Words of 16 lanes, lane by lane, from four vectors of four lanes' 16 bytes,
-// those of lanes 4 apart in one; and back.
-void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                     LLVMValueRef out_words[4]);
 // lane_stores.c: stores several components side by side of lanes anywhere.
 // Returns false if they are not that.
 bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,

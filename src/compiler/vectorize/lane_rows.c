@@ -161,13 +161,28 @@ static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
   return lanes_shuffle(e, a, b, lanes, 16);
 }
 
-void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                     LLVMValueRef out_words[4]) {
+// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
+// those of lanes 4 apart in one; and back.
+static void transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                      LLVMValueRef out_words[4]) {
   for (uint32_t upper = 0; upper < 2; upper++) {
     LLVMValueRef low = zip(e, parts[0], parts[1], false, upper);
     LLVMValueRef high = zip(e, parts[2], parts[3], false, upper);
     out_words[2 * upper] = zip(e, low, high, true, false);
     out_words[2 * upper + 1] = zip(e, low, high, true, true);
+  }
+}
+
+void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
+                      LLVMValueRef *out_units) {
+  LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    parts[w] = lanes_piece(e, words[w], LANES / 2 * half, LANES / 2);
+  }
+  transpose(e, parts, units);
+  for (uint32_t lane = 0; lane < LANES / 2; lane++) {
+    out_units[lane] =
+        lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
   }
 }
 
@@ -180,7 +195,7 @@ static void load_unit(lanes_emitter *e, const lanes_row *row,
     for (uint32_t i = 0; i < 4; i++) {
       parts[i] = load_units(e, row, where, 16 * half + i, offset);
     }
-    lanes_transpose(e, parts, words);
+    transpose(e, parts, words);
     for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
       halves[w][half] = words[w];
     }

@@ -40,6 +40,11 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
 // some member's.
 void lanes_row_choose(lanes_row *row);
 
+// The units of one half of the lanes, 0 or 1, of which each of four vectors
+// <32 x i32> has a word: out_units[LANES / 2], <4 x i32>.
+void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
+                      LLVMValueRef *out_units);
+
 // row_places.c
 // Where lanes' rows are. Either what differs between lanes apart from what does
 // not, so that in a loop along rows the first stays; or, of lanes that are a

@@ -4,12 +4,9 @@
 // The components become words, which go 16 bytes a lane where all lanes run,
 // and otherwise two words at a time; scattered, each would be 32 stores of its
 // own, and bytes a branch each.
-#include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/lane_rows.h"
 
-enum {
-  UNIT_WORDS = 4,  // of one lane, stored at once
-  MOST_WORDS = 8,
-};
+enum { MOST_WORDS = 8 };
 
 static uint64_t bytes_of(const lanes_access *a) {
   return a->count * a->size_bytes;
@@ -85,21 +82,15 @@ static LLVMValueRef address_of(lanes_emitter *e, const lanes_access *a,
                                  mtlc_i32(e->context, lane), "");
 }
 
-// Half of the lanes' units: four lanes of each vector, 4 apart.
 static void store_half(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef pointers, LLVMValueRef *words,
                        uint32_t first, uint32_t half) {
-  LLVMValueRef parts[UNIT_WORDS], units[UNIT_WORDS];
-  for (uint32_t w = 0; w < UNIT_WORDS; w++) {
-    parts[w] = lanes_piece(e, words[first + w], 16 * half, 16);
-  }
-  lanes_transpose(e, parts, units);
-  for (uint32_t lane = 0; lane < 16; lane++) {
-    LLVMValueRef unit =
-        lanes_piece(e, units[lane % 4], lane - lane % 4, UNIT_WORDS);
+  LLVMValueRef units[LANES / 2];
+  lanes_make_units(e, words + first, half, units);
+  for (uint32_t i = 0; i < LANES / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(
-        e->builder, unit,
-        lanes_address_at(e, address_of(e, a, pointers, 16 * half + lane),
+        e->builder, units[i],
+        lanes_address_at(e, address_of(e, a, pointers, LANES / 2 * half + i),
                          4 * first));
     LLVMSetAlignment(store, lanes_common_alignment(a->alignment, 4 * first));
   }
@@ -116,7 +107,7 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);
   uint32_t first = 0;
-  for (; count - first >= UNIT_WORDS; first += UNIT_WORDS) {
+  for (; count - first >= LANES_UNIT_WORDS; first += LANES_UNIT_WORDS) {
     store_half(e, a, pointers, words, first, 0);
     store_half(e, a, pointers, words, first, 1);
   }
@@ -137,7 +128,7 @@ bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef words[MOST_WORDS];
   make_words(e, a, components, words);
   const uint32_t count = (uint32_t)bytes_of(a) / 4;
-  if (count >= UNIT_WORDS && !e->uncached) {
+  if (count >= LANES_UNIT_WORDS && !e->uncached) {
     store_units(e, a, words, count);
   } else {
     scatter_all(e, a, words, 0, count);

@@ -73,21 +73,15 @@ static void make_words(lanes_emitter *e, const lanes_row *row,
   }
 }
 
-// Half of the lanes' units: four lanes of each vector, 4 apart.
 static void store_half(lanes_emitter *e, const lanes_row *row,
                        const lanes_row_places *where, LLVMValueRef *words,
                        uint32_t half, uint64_t offset) {
-  LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
-  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    parts[w] = lanes_piece(e, words[w], 16 * half, 16);
-  }
-  lanes_transpose(e, parts, units);
-  for (uint32_t lane = 0; lane < 16; lane++) {
-    LLVMValueRef unit =
-        lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
-    LLVMValueRef store =
-        LLVMBuildStore(e->builder, unit,
-                       lanes_row_address(e, where, 16 * half + lane, offset));
+  LLVMValueRef units[LANES / 2];
+  lanes_make_units(e, words, half, units);
+  for (uint32_t i = 0; i < LANES / 2; i++) {
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, units[i],
+        lanes_row_address(e, where, LANES / 2 * half + i, offset));
     LLVMSetAlignment(store, lanes_common_alignment(row->alignment, offset));
   }
 }
