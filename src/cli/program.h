@@ -43,7 +43,9 @@ enum {
 #define PROGRAM_HELP                                                           \
   "  -I DIR                 search DIR for headers; FILE's own directory is\n" \
   "                         searched first\n"                                  \
-  "  -D NAME[=VALUE]        define a macro, as 1 without VALUE\n"              \
+  "  -D NAME[=VALUE]        define a macro, as 1 without VALUE; NAME may "     \
+  "have\n"                                                                     \
+  "                         (PARAMETERS)\n"                                    \
   "  --constant INDEX=TYPE:V[,V...]\n"                                         \
   "                         the value of [[function_constant(INDEX)]]; a\n"    \
   "                         constant's name may stand for INDEX\n"             \
