@@ -40,11 +40,20 @@ static void make_binding(const kernel_binding *binding) {
   free(data);
 }
 
+static uint32_t limit_of(binding_kind kind) {
+  switch (kind) {
+    case BINDING_TEXTURE: return MTL_MAX_TEXTURE_ARGUMENTS;
+    case BINDING_SAMPLER: return MTL_MAX_SAMPLER_ARGUMENTS;
+    default: return MTL_MAX_BUFFER_ARGUMENTS;
+  }
+}
+
 static void check_accepted(const run_options *options) {
   check(options->program.file != NULL && options->kernel != NULL);
   check(options->repeat > 0);
   for (size_t i = 0; i < options->binding_count; ++i) {
-    check(options->bindings[i].index < MTL_MAX_BUFFER_ARGUMENTS);
+    const kernel_binding *binding = &options->bindings[i];
+    check(binding->index < limit_of(binding->kind));
     make_binding(&options->bindings[i]);
   }
 }
