@@ -69,6 +69,8 @@ static const pass passes[] = {
     {"finish_module", mtlc_finish_module, ALL},
     // Optimising would join what this takes apart.
     {"split_blocks", mtlc_split_blocks, ALL},
+    // Where blocks end, for each begins with the constants that it uses.
+    {"park_constants", mtlc_park_constants, T1},
 };
 
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };

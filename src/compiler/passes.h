@@ -106,6 +106,7 @@ mtlc_pass mtlc_link_entry;
 mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
 mtlc_pass mtlc_split_blocks;
+mtlc_pass mtlc_park_constants;
 
 // The target machine for a request's target string, kept for the next who asks:
 // with what it knows of a CPU by then, which takes 2 ms to work out. Borrowed.

@@ -201,6 +201,30 @@ def loops_with_barriers_ask_for_their_next_tiles(tool):
     assert "call void @llvm.prefetch" in out, out
 
 
+PARKED = """#include <metal_stdlib>
+using namespace metal;
+kernel void powers(device float *x [[buffer(0)]], constant uint &n [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  float sum = 0.375f * x[i];
+  for (uint k = 0; k < n; k++)
+    for (uint m = 0; m < k; m++)
+      sum = fma(sum, 0.625f, fma(x[i + k], 0.625f, 2.0f));
+  x[i] = sum;
+}
+"""
+
+
+@case
+def constants_of_loops_are_kept_in_front_of_the_outermost(tool):
+    tool.write("powers.metal", PARKED)
+    out = tool.done("compile", "powers.metal", "--dump-after=park_constants",
+                    environment={"METTLE_CPU_TARGET": "x86_64 x86-64-v4"}).out
+    uses = [line for line in out.splitlines() if "float 6.25" in line]
+    assert all("= freeze <16 x float> " in line for line in uses), uses
+    simdgroup = out[out.index("@powers.simdgroup.32("):]
+    assert simdgroup.index(uses[0]) < simdgroup.index(" phi "), out
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []
