@@ -83,6 +83,9 @@ void mtlc_name_in_source(const char *name, char *out, size_t capacity) {
     length += (size_t)snprintf(out + length, capacity - length, "%s%.*s",
                                length ? "::" : "", (int)bytes, part);
     at = part + bytes;
+    if (name[2] != 'N') {
+      break;  // what follows are types of parameters
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/keep_calls.h"
 #include "compiler/loops.h"
 #include "compiler/module.h"
 #include "compiler/unroll_arrays.h"
@@ -128,7 +129,33 @@ static const char *loop_passes(LLVMModuleRef module) {
   return mtlc_has_known_turns(module) ? known_loops : "";
 }
 
-mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
+// Asks for what is to be unrolled; says whether any loop may be.
+static bool choose_loops(mtlc_kernel *kernel) {
+  bool any = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    const bool is_ours = f == kernel->thread || mtlc_is_called(f);
+    if (is_ours &&
+        mtlc_count_instructions(f) <= LARGEST_UNROLLED_INSTRUCTIONS) {
+      mtlc_unroll_arrays(kernel, f);
+      any = true;
+    }
+  }
+  return any;
+}
+
+static mtl_status simplify(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
+  mtlc_for_each_instruction(kernel->thread, mark_constant,
+                            (void *)kernel->kernel);
+  const bool unrolls = choose_loops(kernel);
+  char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
+  snprintf(passes, sizeof passes, "%s%s%s", before_loops,
+           unrolls ? loop_passes(kernel->module) : "", after_loops);
+  return mtlc_run_llvm_passes(kernel, passes);
+}
+
+static void mark_inlined(const mtlc_kernel *kernel) {
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
     // Texels of rare formats: too much code for every place that reads one.
@@ -139,19 +166,47 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
       mtlc_set_attribute(function, "alwaysinline", 0);
     }
   }
+}
+
+static void set_module(mtlc_kernel *kernel, LLVMModuleRef module) {
+  LLVMDisposeModule(kernel->module);
+  kernel->module = module;
+  kernel->thread = LLVMGetNamedFunction(module, MTLC_THREAD_FUNCTION);
+}
+
+// Tries calls. If they do not make the kernel shorter it is as it was.
+static mtl_status simplify_with_calls(mtlc_kernel *kernel, bool *out_done) {
+  *out_done = false;
+  if (!mtlc_may_keep_calls(kernel)) {
+    return MTL_OK;
+  }
+  LLVMModuleRef before = LLVMCloneModule(kernel->module);
+  bool any = false;
+  mtl_status status = mtlc_keep_calls(kernel, &any);
+  if (status == MTL_OK && any) {
+    status = simplify(kernel);
+  }
+  if (status != MTL_OK || !any || !mtlc_settle_calls(kernel)) {
+    set_module(kernel, before);
+    mark_inlined(kernel);
+    return status;
+  }
+  *out_done = true;
+  LLVMDisposeModule(before);
+  // With what is inlined after all, and without parameters of no use.
+  MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,deadargelim"));
+  return simplify(kernel);
+}
+
+mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
+  bool is_done = false;
+  mark_inlined(kernel);
+  MTL_TRY(simplify_with_calls(kernel, &is_done));
+  if (is_done) {
+    return MTL_OK;
+  }
   if (thread_size(kernel) > LARGEST_SOURCE_INSTRUCTIONS) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, piecewise));
   }
-  MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
-  mtlc_for_each_instruction(kernel->thread, mark_constant,
-                            (void *)kernel->kernel);
-  const bool unrolls =
-      mtlc_count_instructions(kernel->thread) <= LARGEST_UNROLLED_INSTRUCTIONS;
-  if (unrolls) {
-    mtlc_unroll_arrays(kernel);
-  }
-  char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
-  snprintf(passes, sizeof passes, "%s%s%s", before_loops,
-           unrolls ? loop_passes(kernel->module) : "", after_loops);
-  return mtlc_run_llvm_passes(kernel, passes);
+  return simplify(kernel);
 }

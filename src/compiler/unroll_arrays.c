@@ -209,16 +209,16 @@ static void ask_for_loops(const array_loops *a) {
   }
 }
 
-void mtlc_unroll_arrays(mtlc_kernel *kernel) {
+void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function) {
   static const char name[] = "llvm.loop";
   array_loops a = {.context = kernel->context,
                    .data = LLVMGetModuleDataLayout(kernel->module),
-                   .flow = mtlc_flow_of(kernel->thread),
+                   .flow = mtlc_flow_of(function),
                    .loop_kind = LLVMGetMDKindIDInContext(kernel->context, name,
                                                          sizeof name - 1)};
   a.loops = calloc(a.flow.cycle_count + 1, sizeof a.loops[0]);
-  mtlc_for_each_instruction(kernel->thread, count_instruction, &a);
-  mtlc_for_each_instruction(kernel->thread, visit_address, &a);
+  mtlc_for_each_instruction(function, count_instruction, &a);
+  mtlc_for_each_instruction(function, visit_address, &a);
   ask_for_loops(&a);
   free(a.loops);
   mtlc_flow_clear(&a.flow);

@@ -8,6 +8,6 @@
 // Marks in kernel->thread the loops whose counters index private arrays of at
 // most 1 KiB, unless the source says otherwise or they would become too large.
 // Whether a loop can be unrolled, LLVM finds out.
-void mtlc_unroll_arrays(mtlc_kernel *kernel);
+void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function);
 
 #endif

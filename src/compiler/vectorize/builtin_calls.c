@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "code/cpu_abi.h"
+#include "compiler/vectorize/called.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/pairs.h"
 
@@ -480,6 +481,8 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
     case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
+    case LANES_CALLEE_PARAMETER: lanes_emit_called_parameter(e, call); return;
+    case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
     case LANES_CALLEE_ELEMENTWISE:
       (lanes_is_pairs(call) ? lanes_emit_pairs : emit_elementwise)(e, call);
       return;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "code/code.h"
+#include "compiler/keep_calls.h"
 #include "compiler/vectorize/uniformity.h"
 
 const char *lanes_callee_name(LLVMValueRef call) {
@@ -39,6 +40,8 @@ static const known_callee mettle_callees[] = {
     {"mettle.tile.", LANES_CALLEE_TILE},
     {"mettle.trap", LANES_CALLEE_TRAP},
     {"mettle.log_memory", LANES_CALLEE_LOG_MEMORY},
+    {"mettle.parameter", LANES_CALLEE_PARAMETER},
+    {MTLC_CALLED_PREFIX, LANES_CALLEE_CALLED},
     {"mettle.pairs.", LANES_CALLEE_ELEMENTWISE},
     {"mettle.texel.", LANES_CALLEE_OTHER},  // with a body
     {"mettle.", LANES_CALLEE_UNKNOWN},

@@ -23,6 +23,8 @@ typedef enum lanes_callee {
   LANES_CALLEE_TILE,
   LANES_CALLEE_TRAP,
   LANES_CALLEE_LOG_MEMORY,
+  LANES_CALLEE_PARAMETER,    // called.h
+  LANES_CALLEE_CALLED,
   LANES_CALLEE_ELEMENTWISE,  // an intrinsic with a vector form; pairs.h
   LANES_CALLEE_UNKNOWN,      // named mettle. but not known here
 } lanes_callee;

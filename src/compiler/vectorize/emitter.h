@@ -88,6 +88,8 @@ typedef struct lanes_emitter {
   lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;
+  LLVMValueRef called;    // the function it is the vector form of, or NULL for
+  LLVMValueRef *results;  // the thread; what that returns, if it does (called.h)
   LLVMBasicBlockRef entry;      // allocas and what is computed once
   LLVMBuilderRef prologue;      // at the end of entry
   LLVMValueRef all_lanes;       // <32 x i1> that entered

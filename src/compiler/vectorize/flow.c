@@ -4,6 +4,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 
+#include "compiler/vectorize/called.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/lines.h"
 
@@ -188,6 +189,9 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
     emit_edge(e, 1, narrowed(e, LLVMBuildNot(e->builder, condition, "")));
   } else if (node->successors.count == 1) {
     emit_edge(e, 0, e->mask);
+  }
+  if (LLVMGetInstructionOpcode(end) == LLVMRet && LLVMGetNumOperands(end)) {
+    lanes_leave_result(e, LLVMGetOperand(end, 0));
   }
   LLVMBuildBr(e->builder, start_of(e, step->next[0]));
 }
@@ -440,14 +444,20 @@ static void emit_nodes(lanes_emitter *e) {
     switch (e->graph->nodes[n].kind) {
       case LANES_BLOCK: emit_block(e); break;
       case LANES_LATCH: emit_latch(e); break;
-      case LANES_EXIT: LLVMBuildRet(e->builder, mtlc_i32(e->context, 0)); break;
+      case LANES_EXIT:
+        if (e->called) {
+          lanes_emit_return(e);
+        } else {
+          LLVMBuildRet(e->builder, mtlc_i32(e->context, 0));
+        }
+        break;
     }
   }
 }
 
 // --- The function ------------------------------------------------------------
 
-static void declare_function(lanes_emitter *e, const char *name) {
+static void add_function(lanes_emitter *e, const char *name) {
   LLVMTypeRef p = e->types.pointer;
   LLVMTypeRef i32 = e->types.i32;
   LLVMTypeRef parameters[LANES_PARAMETERS_AT_ONCE] = {
@@ -462,14 +472,23 @@ static void declare_function(lanes_emitter *e, const char *name) {
                                      : LANES_PARAMETER_COUNT,
                        false));
   mtlc_set_attribute(e->function, "nounwind", 0);
-  lanes_describe_function(e->kernel, LLVMGetSubprogram(e->kernel->thread),
-                          e->function);
+}
+
+static void begin_function(lanes_emitter *e, const char *name) {
+  if (e->called) {
+    e->function = lanes_called_wide(e->kernel, e->called);
+  } else {
+    add_function(e, name);
+  }
+  LLVMValueRef source = e->called ? e->called : e->kernel->thread;
+  lanes_describe_function(e->kernel, LLVMGetSubprogram(source), e->function);
   e->coming = LANES;
   e->entry = lanes_block(e, "entry");
   LLVMPositionBuilderAtEnd(e->prologue, e->entry);
-  e->all_lanes =
-      LLVMBuildBitCast(e->prologue, LLVMGetParam(e->function, LANES_ENTRY_MASK),
-                       lanes_vector_of(e->types.i1), "lanes");
+  e->all_lanes = LLVMBuildBitCast(
+      e->prologue,
+      LLVMGetParam(e->function, e->called ? 0 : LANES_ENTRY_MASK),
+      lanes_vector_of(e->types.i1), "lanes");
 }
 
 // Ends the entry block: to the beginning, or to where the simdgroup waited.
@@ -507,7 +526,7 @@ static void make_private_memory(lanes_emitter *e) {
 }
 
 LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
-  declare_function(e, name);
+  begin_function(e, name);
   make_private_memory(e);
   lanes_make_slots(e);
   lanes_copies_find(e);
@@ -515,7 +534,9 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   make_blocks(e);
   emit_nodes(e);
   if (e->refusal[0]) {
-    LLVMDeleteFunction(e->function);
+    if (!e->called) {
+      LLVMDeleteFunction(e->function);
+    }
     return NULL;
   }
   emit_resumption(e);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/keep_calls.h"
 #include "compiler/vectorize/at_once.h"
+#include "compiler/vectorize/called.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
@@ -342,6 +344,7 @@ static mtl_status refuse(vectorizer *v) {
       LLVMDeleteFunction(v->variants[i].at_once);
     }
   }
+  lanes_called_forget(v->kernel);
   mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
   return mtli_fail(MTL_UNSUPPORTED, "kernel %s is not vectorised: %s",
                    v->kernel->kernel->name, v->refusal);
@@ -415,10 +418,32 @@ static mtl_status find_pairs(vectorizer *v) {
   return MTL_OK;
 }
 
+// Brings the functions that stay calls into the form of the thread's.
+static mtl_status prepare_called(vectorizer *v) {
+  bool has_entries = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    lanes_graph graph;
+    has_entries |= mtlc_is_called(f) &&
+                   !lanes_graph_build(f, &v->arena, &graph);
+  }
+  return has_entries ? mtlc_run_llvm_passes(v->kernel, reduction) : MTL_OK;
+}
+
+static void expand_copies(mtlc_kernel *kernel) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    if (f == kernel->thread || mtlc_is_called(f)) {
+      lanes_expand_copies(kernel->context, f);
+    }
+  }
+}
+
 static mtl_status build_graph(vectorizer *v) {
   mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
-  lanes_expand_copies(v->kernel->context, v->kernel->thread);
+  expand_copies(v->kernel);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  MTL_TRY(prepare_called(v));
   MTL_TRY(find_tiles(v));
   if (!has_plain_branches(v->kernel->thread)) {
     snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
@@ -436,7 +461,70 @@ static mtl_status build_graph(vectorizer *v) {
   return refuse(v);
 }
 
+// What long kernels call, before them: any row of threads is one to it.
+static mtl_status emit_called(vectorizer *v, LLVMValueRef function) {
+  const mtli_group_class any = {0};
+  lanes_graph graph;
+  lanes_values values;
+  lanes_plan plan;
+  lanes_graph_build(function, &v->arena, &graph);
+  lanes_values_find(&graph, v->data, 1, &any, &values);
+  lanes_plan_make(&values, &plan);
+  lanes_emitter e = emitter_of(v, &values, &plan);
+  e.graph = &graph;
+  e.called = function;
+  e.has_waits = e.private_in_frame = e.in_rows = false;
+  e.single_simdgroup = true;
+  const bool done = lanes_emit(&e, mtlc_name(function)) != NULL;
+  if (done) {
+    lanes_promote(&e);
+  } else {
+    snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
+  }
+  drop_emitter(&e);
+  return done ? MTL_OK : MTL_UNSUPPORTED;
+}
+
+static void report_called(mtlc_kernel *kernel) {
+  enum { TEXT_BYTES = 2048, NAME_BYTES = 128 };
+  char text[TEXT_BYTES] = "";
+  uint32_t count = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    if (mtlc_is_called(f)) {
+      char name[NAME_BYTES];
+      const size_t length = strlen(text);
+      mtlc_name_in_source(mtlc_name(f) + strlen(MTLC_CALLED_PREFIX), name,
+                          sizeof name);
+      snprintf(text + length, sizeof text - length, "%s%s",
+               count++ ? ", " : "", name);
+    }
+  }
+  if (count) {
+    mtlc_report(kernel, "%u functions called rather than inlined: %s", count,
+                text);
+  }
+}
+
+static mtl_status emit_all_called(vectorizer *v) {
+  mtl_status status = MTL_OK;
+  lanes_called_declare(v->kernel);
+  for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module);
+       f && status == MTL_OK; f = LLVMGetNextFunction(f)) {
+    if (mtlc_is_called(f)) {
+      lanes_called_open(v->kernel, f);
+      status = emit_called(v, f);
+      lanes_called_close(f);
+    }
+  }
+  report_called(v->kernel);
+  return status;
+}
+
 static mtl_status emit_all(vectorizer *v) {
+  if (emit_all_called(v) != MTL_OK) {
+    return refuse(v);
+  }
   call_survey survey = {0};
   mtlc_for_each_instruction(v->kernel->thread, survey_call, &survey);
   const bool limited = is_limited_to_one(v->kernel);
