@@ -24,7 +24,7 @@ typedef struct bench_peer {
 typedef struct benchmark {
   const char *name;
   const char *unit;       // "us", "ms": less is better; "GB/s": more is
-  uint32_t sample_count;  // of which the median is taken
+  uint32_t sample_count;  // at least; the median is taken
   bench_measure *mettle;
   bench_peer peers[BENCH_MAX_PEERS];  // the rest have no name
   const void *context;                // for all measures of this row

@@ -15,6 +15,14 @@ static const bench_topic *const topics[] = {
     &submit_topic, &copy_topic,    &compile_topic,       &length_topic,
     &kernel_topic, &scaling_topic, &matrix_product_topic, &stream_topic};
 
+enum {
+  // A side that takes longer for one sample takes only those that its row asks.
+  QUICK_NS = 20000000,
+  // How long the others go on, and how many samples they take at most.
+  MORE_ROUNDS_NS = 700000000,
+  MOST_SAMPLES = 101,
+};
+
 typedef struct row_result {
   const benchmark *row;
   double mettle;
@@ -32,39 +40,69 @@ static double median(double *values, size_t count) {
                    : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-// Takes all samples of one row, Mettle and its peers in turn, so that a change
-// of the machine's mood meets all alike. The first round is not counted.
-static row_result run_row(const benchmark *row) {
-  row_result result = {.row = row};
-  double *samples[BENCH_MAX_PEERS + 1];
-  bool there[BENCH_MAX_PEERS + 1] = {false};
-  for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
-    samples[side] = bench_allocate(row->sample_count * sizeof(double));
-    there[side] =
-        side == 0 ? row->mettle != NULL : row->peers[side - 1].measure != NULL;
+// Mettle or a peer.
+typedef struct bench_side {
+  bench_measure *measure;  // NULL if it is not there
+  double *samples;         // [sample_count]
+  uint32_t sample_count;
+  bool is_slow;  // a sample took longer than QUICK_NS
+} bench_side;
+
+enum { SIDE_COUNT = BENCH_MAX_PEERS + 1 };
+
+// The first round is not counted.
+static void take_sample(const benchmark *row, bench_side *side, bool counts) {
+  if (side->measure == NULL) {
+    return;
   }
-  for (uint32_t round = 0; round <= row->sample_count; round++) {
-    for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
-      if (!there[side]) {
-        continue;
-      }
-      bench_measure *measure =
-          side == 0 ? row->mettle : row->peers[side - 1].measure;
-      const double value = measure(row->context);
-      there[side] = !isnan(value);
-      if (round > 0) {
-        samples[side][round - 1] = value;
+  const uint64_t start = now_ns();
+  const double value = side->measure(row->context);
+  side->is_slow |= now_ns() - start > QUICK_NS;
+  if (isnan(value)) {
+    side->measure = NULL;
+  } else if (counts) {
+    side->samples[side->sample_count++] = value;
+  }
+}
+
+// Takes all samples of one row, Mettle and its peers in turn, so that a change
+// of the machine's mood meets all alike. Behind the rounds that the row asks
+// for, the quick sides go on for a while: a run of a few milliseconds differs
+// from the next by more than what is asked.
+static void take_samples(const benchmark *row, bench_side *sides) {
+  uint64_t end = 0;
+  for (uint32_t round = 0; round < MOST_SAMPLES; round++) {
+    const bool all = round <= row->sample_count;
+    if (!all && now_ns() > end) {
+      return;
+    }
+    for (size_t i = 0; i < SIDE_COUNT; i++) {
+      if (all || !sides[i].is_slow) {
+        take_sample(row, &sides[i], round > 0);
       }
     }
     if (round == 0 && row->check != NULL) {
       row->check(row->context);
     }
+    end = all ? now_ns() + MORE_ROUNDS_NS : end;
   }
-  for (size_t side = 0; side <= BENCH_MAX_PEERS; side++) {
-    const double value =
-        there[side] ? median(samples[side], row->sample_count) : NAN;
-    *(side == 0 ? &result.mettle : &result.peers[side - 1]) = value;
-    free(samples[side]);
+}
+
+static row_result run_row(const benchmark *row) {
+  row_result result = {.row = row};
+  bench_side sides[SIDE_COUNT] = {{.measure = row->mettle}};
+  for (size_t i = 0; i < SIDE_COUNT; i++) {
+    if (i > 0) {
+      sides[i].measure = row->peers[i - 1].measure;
+    }
+    sides[i].samples = bench_allocate(MOST_SAMPLES * sizeof(double));
+  }
+  take_samples(row, sides);
+  for (size_t i = 0; i < SIDE_COUNT; i++) {
+    *(i == 0 ? &result.mettle : &result.peers[i - 1]) =
+        sides[i].measure ? median(sides[i].samples, sides[i].sample_count)
+                         : NAN;
+    free(sides[i].samples);
   }
   if (row->release != NULL) {
     row->release(row->context);
