@@ -374,7 +374,8 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
     return lanes_load_neighbours(e, a);
   }
   if (stride) {
-    return stride * a->size_bytes >= LEAST_ROW_BYTES &&
+    // Without gaps between lanes all of it is one piece of memory.
+    return stride != a->count && stride * a->size_bytes >= LEAST_ROW_BYTES &&
            lanes_load_lane_rows(e, a);
   }
   lanes_pattern_runs others;

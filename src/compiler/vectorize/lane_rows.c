@@ -279,9 +279,13 @@ static void load_apart(lanes_emitter *e, const lanes_row *row,
 }
 
 static void set_results(lanes_emitter *e, const lanes_row *row,
+                        bool is_gathered,
                         LLVMValueRef words[LANES_ROW_WORDS]) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_access *a = &row->members[i].access;
+    if (is_gathered) {
+      lanes_lines_add(e->arena, &e->gathers, a->instruction);
+    }
     for (uint32_t c = 0; c < a->count; c++) {
       const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
       lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
@@ -334,6 +338,6 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
     LLVMValueRef ways[] = {words[0][w], words[1][w]};
     both[w] = either_word(e, ways, blocks);
   }
-  set_results(e, &row, both);
+  set_results(e, &row, !where.strided, both);
   return true;
 }

@@ -12,6 +12,7 @@
 #include "compiler/keep_calls.h"
 #include "compiler/vectorize/at_once.h"
 #include "compiler/vectorize/called.h"
+#include "compiler/vectorize/carried_pointers.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
@@ -362,6 +363,22 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
+// Once for each loop of a nest that hands its pointer to the next.
+static mtl_status carry_offsets(vectorizer *v) {
+  const mtli_group_class *class = &v->kernel->group_class;
+  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  for (bool changed = true; changed && lanes_may_carry_pointers(&v->graph);) {
+    lanes_values values;
+    lanes_values_find(&v->graph, v->data, row, class, &values);
+    changed = lanes_carry_offsets(&values);
+    if (changed) {
+      MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
+      lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+    }
+  }
+  return MTL_OK;
+}
+
 // Where threads walk along rows of their own.
 static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
@@ -450,6 +467,7 @@ static mtl_status build_graph(vectorizer *v) {
     return refuse(v);
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
     return find_pairs(v);
   }
