@@ -222,12 +222,20 @@ LLVMValueRef mtlc_root_of(LLVMValueRef address) {
   return address;
 }
 
-void mtlc_mark_invariant(LLVMValueRef load) {
+static unsigned invariant_kind(LLVMContextRef context) {
   static const char name[] = "invariant.load";
+  return LLVMGetMDKindIDInContext(context, name, sizeof name - 1);
+}
+
+void mtlc_mark_invariant(LLVMValueRef load) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
-  LLVMSetMetadata(load,
-                  LLVMGetMDKindIDInContext(context, name, sizeof name - 1),
+  LLVMSetMetadata(load, invariant_kind(context),
                   LLVMMDNodeInContext(context, NULL, 0));
+}
+
+bool mtlc_is_invariant(LLVMValueRef load) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
+  return LLVMGetMetadata(load, invariant_kind(context)) != NULL;
 }
 
 void mtlc_set_attribute(LLVMValueRef function, const char *name,

@@ -86,6 +86,7 @@ void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);
 LLVMValueRef mtlc_root_of(LLVMValueRef address);
 // What this load reads nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
+bool mtlc_is_invariant(LLVMValueRef load);
 
 void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value);

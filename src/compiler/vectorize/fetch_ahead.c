@@ -91,6 +91,17 @@ static bool is_outside(const lanes_emitter *e, LLVMValueRef value,
          !lanes_in_loop(e->graph, e->values->nodes[number], loop);
 }
 
+// Says whether a value is the same in all turns of a loop. A number that the
+// program binds is loaded in each, where it need not be bound if there is none.
+static bool is_same(const lanes_emitter *e, LLVMValueRef value, uint32_t loop) {
+  if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
+    value = LLVMGetOperand(value, 0);
+  }
+  return is_outside(e, value, loop) ||
+         (LLVMIsALoadInst(value) && mtlc_is_invariant(value) &&
+          is_outside(e, LLVMGetOperand(value, 0), loop));
+}
+
 static turn_step step_sum(turn_step a, turn_step b, bool is_difference) {
   if (a.kind == STEP_UNKNOWN || b.kind == STEP_UNKNOWN) {
     return unknown_step;
@@ -154,8 +165,8 @@ static turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
   if (LLVMIsAConstantInt(by)) {
     return (turn_step){.by = bytes * (uint64_t)LLVMConstIntGetSExtValue(by)};
   }
-  return is_outside(e, by, loop) ? (turn_step){STEP_TIMES, bytes, by}
-                                 : unknown_step;
+  return is_same(e, by, loop) ? (turn_step){STEP_TIMES, bytes, by}
+                              : unknown_step;
 }
 
 // Of a phi in a loop's header: what each turn adds to it.
@@ -222,7 +233,7 @@ static turn_step step_of_others(const lanes_emitter *e, LLVMValueRef value,
 
 static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
                          uint32_t loop, uint32_t depth) {
-  if (is_outside(e, value, loop)) {
+  if (is_same(e, value, loop)) {
     return no_step;
   }
   if (depth == 0) {
@@ -242,7 +253,7 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
                       LLVMGetInstructionOpcode(value) == LLVMSub);
     case LLVMMul:
     case LLVMShl:
-      return is_outside(e, LLVMGetOperand(value, 1), loop)
+      return is_same(e, LLVMGetOperand(value, 1), loop)
                  ? step_times(step_of(e, left, loop, depth - 1),
                               LLVMGetOperand(value, 1),
                               LLVMGetInstructionOpcode(value) == LLVMShl)
@@ -252,15 +263,15 @@ static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// How far ahead to ask for what an access will be at. 0: not at all, because
-// the loop around it, if there is one, does not take it to other lines with
-// each turn.
-static int64_t distance_of(const lanes_emitter *e, LLVMValueRef address) {
+// By how much the loop around an access, if there is one, takes it on.
+static turn_step step_around(const lanes_emitter *e, LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
-  if (loop == LANES_NONE) {
-    return AHEAD_BYTES;
-  }
-  const turn_step step = step_of(e, address, loop, STEP_DEPTH);
+  return loop == LANES_NONE ? same_step : step_of(e, address, loop, STEP_DEPTH);
+}
+
+// How far ahead to ask for what an access will be at. 0: not at all, because
+// the loop around it does not take it to other lines with each turn.
+static int64_t distance_of(turn_step step) {
   if (step.kind != STEP_KNOWN) {
     return step.kind == STEP_UNKNOWN ? 0 : AHEAD_BYTES;
   }
@@ -345,6 +356,21 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store) {
   lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
 }
 
+// How far so many turns lead, of a step that is known at run time; NULL if it
+// is not that.
+static LLVMValueRef run_time_step(lanes_emitter *e, turn_step step,
+                                  uint64_t turns) {
+  if (step.kind != STEP_TIMES ||
+      !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
+      !lanes_is_at_hand(e, step.factor)) {
+    return NULL;
+  }
+  LLVMValueRef factor = LLVMBuildIntCast2(
+      e->builder, lanes_scalar(e, step.factor, 0), e->types.i64, false, "");
+  return LLVMBuildMul(e->builder, factor, mtlc_i64(e->context, step.by * turns),
+                      "");
+}
+
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows) {
   uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
@@ -363,22 +389,23 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
     const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
     return by >= far || by <= -far ? mtlc_i64(e->context, step.by) : NULL;
   }
-  if (step.kind != STEP_TIMES ||
-      !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
-      !lanes_is_at_hand(e, step.factor)) {
-    return NULL;
+  return run_time_step(e, step, 1);
+}
+
+// What lies step behind an address.
+static void fetch_lines(lanes_emitter *e, LLVMValueRef address,
+                        LLVMValueRef step, uint64_t bytes, bool is_store) {
+  for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
+    LLVMValueRef next =
+        LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
+    fetch(e, lanes_address_at(e, next, at), is_store);
   }
-  LLVMValueRef factor = LLVMBuildIntCast2(
-      e->builder, lanes_scalar(e, step.factor, 0), e->types.i64, false, "");
-  return LLVMBuildMul(e->builder, factor, mtlc_i64(e->context, step.by), "");
 }
 
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes) {
-  for (uint64_t at = 0; step && at < bytes; at += LINE_BYTES) {
-    LLVMValueRef next =
-        LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
-    fetch(e, lanes_address_at(e, next, at), false);
+  if (step) {
+    fetch_lines(e, address, step, bytes, false);
   }
 }
 
@@ -390,8 +417,15 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
       !moves_with_grid(e, a->pointer)) {
     return;
   }
-  const uint64_t distance = (uint64_t)distance_of(e, a->pointer);
+  const turn_step step = step_around(e, a->pointer);
+  const uint64_t distance = (uint64_t)distance_of(step);
   if (!distance || is_fetched(e, a->pointer)) {
+    return;
+  }
+  // A walk down a column, whose rows are as long as the program says.
+  LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
+  if (turns) {
+    fetch_lines(e, first, turns, bytes, is_store);
     return;
   }
   for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {

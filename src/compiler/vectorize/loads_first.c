@@ -28,13 +28,6 @@ typedef struct memory_access {
   uint64_t bytes;
 } memory_access;
 
-static bool is_invariant(LLVMValueRef load) {
-  static const char name[] = "invariant.load";
-  return LLVMGetMetadata(
-      load, LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(load)), name,
-                                     sizeof name - 1));
-}
-
 static bool is_slot(LLVMValueRef root) {
   return LLVMIsACallInst(root) &&
          lanes_callee_of(root) == LANES_CALLEE_ARGUMENT;
@@ -103,7 +96,7 @@ bool lanes_steps_may_load_first(const lanes_values *values,
     }
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
          i = LLVMGetNextInstruction(i)) {
-      const bool is_load = mtlc_is_opcode(i, LLVMLoad) && !is_invariant(i);
+      const bool is_load = mtlc_is_opcode(i, LLVMLoad) && !mtlc_is_invariant(i);
       if (i == s || (!is_load && !mtlc_is_opcode(i, LLVMStore))) {
         continue;
       }
@@ -176,7 +169,7 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
     survey->fits &= !lanes_may_write(i);
     return;
   }
-  if (!is_store && is_invariant(i)) {
+  if (!is_store && mtlc_is_invariant(i)) {
     return;
   }
   survey->first = survey->first ? survey->first : i;
