@@ -196,8 +196,8 @@ static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
 
 // Some lane's index wraps: those before it and those from it on are two runs.
 // Falls back on every lane's own address where it is not so simple.
-static void access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
-                           LLVMValueRef *components) {
+void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
+                          LLVMValueRef *components) {
   LLVMValueRef jump = NULL;
   LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
   if (!before) {
@@ -275,7 +275,7 @@ static void access_conditionally(lanes_emitter *e, const lanes_access *a,
   const lanes_lines gathers = e->gathers;
   const lanes_lines scatters = e->scatters;
   const lanes_access *ways[] = {a, a};
-  access_way *then[] = {access_shaped, access_wrapped};
+  access_way *then[] = {access_shaped, lanes_access_wrapped};
   access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store,
                 components);
   e->gathers = gathers;

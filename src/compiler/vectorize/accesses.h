@@ -51,6 +51,11 @@ void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
 lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
                              LLVMValueRef pointer, LLVMTypeRef value_type);
 
+// accesses.c: loads or stores where the stride of a conditional address does
+// not hold.
+void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
+                          LLVMValueRef *components);
+
 // gathers.c: each lane's element offset bytes behind its pointer.
 LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
@@ -112,6 +117,10 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
 void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components);
+// The same of one vector in which all is as it lies in memory.
+LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a);
+void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef all);
 // Loads one element for each row (lanes_loads_by_rows), as a vector of as many
 // as there are rows.
 LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
@@ -179,6 +188,10 @@ void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
 LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
                                 uint32_t stride, uint32_t count);
 LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count);
+// Takes apart what has no gaps, a power of two of components each, in the way
+// that machines do best.
+void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
+                      LLVMValueRef *out_components);
 // Joins vectors of equal length, a power of two of them in the end.
 LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
                                 uint32_t count);

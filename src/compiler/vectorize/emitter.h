@@ -85,6 +85,7 @@ typedef struct lanes_emitter {
   const lanes_plan *plan;
   lanes_pattern_finder patterns;  // begun when it is first asked
   bool *copied;  // [values->count] a part of what lanes copy (lane_copies.c)
+  struct lanes_whole *wholes;  // [values->count] wholes.c
   lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;
@@ -288,6 +289,10 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
 // what is between them.
 void lanes_copies_find(lanes_emitter *e);
 void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store);
+// wholes.c: finds vectors that stay as they lie in memory; emits one. Returns
+// false if it does not.
+void lanes_wholes_find(lanes_emitter *e);
+bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef instruction);
 // serial.c: atomics, unknown calls
 void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
 // builtin_calls.c: everything that docs/ir.md names, and intrinsics

@@ -240,6 +240,9 @@ static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
     }
     return;
   }
+  if (lanes_emit_whole(e, i)) {
+    return;
+  }
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI: emit_phi(e, i); return;
     case LLVMAlloca: emit_alloca(e, i); return;
@@ -530,6 +533,7 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   make_private_memory(e);
   lanes_make_slots(e);
   lanes_copies_find(e);
+  lanes_wholes_find(e);
   make_masks(e);
   make_blocks(e);
   emit_nodes(e);

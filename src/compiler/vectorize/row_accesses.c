@@ -61,8 +61,7 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
                           "");
 }
 
-void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
-                     LLVMValueRef *out_components) {
+LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
@@ -77,8 +76,13 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
       parts[r] = lanes_piece(e, parts[r], 0, row * a->count);
     }
   }
-  lanes_take_apart(e, lanes_concatenated(e, parts, LANES / row), a->count,
-                   a->count, out_components);
+  return lanes_concatenated(e, parts, LANES / row);
+}
+
+void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef *out_components) {
+  lanes_take_apart(e, lanes_load_whole_rows(e, a), a->count, a->count,
+                   out_components);
 }
 
 // Whether any thread of a row is there.
@@ -132,12 +136,11 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   return result;
 }
 
-void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
-                      LLVMValueRef *components) {
+void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef all) {
   const uint32_t row = a->shape.row * a->count;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
-  LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
   for (uint32_t r = 0; r < LANES * a->count / row; r++) {
     int lanes[4 * LANES];
     for (uint32_t i = 0; i < length; i++) {
@@ -147,4 +150,10 @@ void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
                        row_address(e, a, r), a->alignment,
                        row_mask(e, a, mask, r, length));
   }
+}
+
+void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef *components) {
+  lanes_store_whole_rows(
+      e, a, lanes_put_together(e, components, a->count, a->count));
 }

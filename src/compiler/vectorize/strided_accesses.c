@@ -128,6 +128,20 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
   part_registers(e, parts, stride, 0, 1, a->count, out_components);
 }
 
+void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
+                      LLVMValueRef *out_components) {
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(whole));
+  if (LLVMStoreSizeOfType(e->values->data, element) < 4) {
+    lanes_take_apart(e, whole, count, count, out_components);
+    return;
+  }
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  for (uint32_t k = 0; k < count; k++) {
+    parts[k] = lanes_piece(e, whole, k * LANES, LANES);
+  }
+  part_registers(e, parts, count, 0, 1, count, out_components);
+}
+
 static void store_parts(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *components) {
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];

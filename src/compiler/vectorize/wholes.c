@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// wholes.c: vectors of the program, such as half4, that stay as they lie in
+// memory: lane 0's components, lane 1's and so on, in one vector. Elsewhere a
+// vector's components are 32 lanes each, which shuffles take out of memory and
+// put back. What only adds and multiplies whole vectors, between loads and
+// stores of neighbouring lanes, need not.
+#include "compiler/vectorize/accesses.h"
+
+// By number of an instruction (lanes_values.numbers).
+typedef struct lanes_whole {
+  uint32_t segment;  // of its block, between waits; 0 if it is no candidate
+  uint32_t group;    // of those that work on each other's results
+  bool is_in;        // is kept whole, or stores what is
+  bool is_apart;     // and its components are asked for, too
+  uint32_t fresh;    // of value (lanes_emitter.fresh)
+  LLVMValueRef value;
+} lanes_whole;
+
+enum {
+  MOST_COMPONENTS = 4,
+  LEAST_ROW = 4,  // lanes side by side
+};
+
+static lanes_whole *whole_of(const lanes_emitter *e, LLVMValueRef value) {
+  const uint32_t number = LLVMIsAInstruction(value)
+                              ? lanes_map_get(&e->values->numbers, value)
+                              : LANES_NONE;
+  return number == LANES_NONE ? NULL : &e->wholes[number];
+}
+
+static uint32_t count_of(LLVMValueRef value) {
+  return LLVMGetVectorSize(LLVMTypeOf(value));
+}
+
+static uint64_t size_of(const lanes_emitter *e, LLVMTypeRef type) {
+  return LLVMStoreSizeOfType(e->values->data, LLVMGetElementType(type));
+}
+
+// --- Candidates --------------------------------------------------------------
+
+// Vectors of two or four numbers of whole bytes.
+static bool is_type(const lanes_emitter *e, LLVMTypeRef type) {
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    return false;
+  }
+  const uint32_t count = LLVMGetVectorSize(type);
+  LLVMTypeRef element = LLVMGetElementType(type);
+  const uint64_t size = size_of(e, type);
+  return (count == 2 || count == MOST_COMPONENTS) && size <= 4 &&
+         LLVMGetTypeKind(element) != LLVMPointerTypeKind &&
+         LLVMSizeOfTypeInBits(e->values->data, element) == 8 * size;
+}
+
+// Lanes' vectors lie one behind the other.
+static bool is_dense(const lanes_emitter *e, LLVMValueRef access,
+                     LLVMValueRef pointer, LLVMTypeRef type) {
+  const lanes_whole *whole = whole_of(e, pointer);
+  if (!whole || !lanes_is_plain(access) || !is_type(e, type)) {
+    return false;
+  }
+  const lanes_shape shape = lanes_shape_of(e->values, pointer);
+  const bool is_private =
+      e->values->private_of[whole - e->wholes] != LANES_NONE;
+  return !is_private && shape.row >= LEAST_ROW &&
+         shape.stride ==
+             (int64_t)(LLVMGetVectorSize(type) * size_of(e, type));
+}
+
+static bool is_elementwise(LLVMOpcode opcode) {
+  switch (opcode) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMFPTrunc:
+    case LLVMFPExt:
+    case LLVMUIToFP:
+    case LLVMSIToFP:
+    case LLVMBitCast:
+    case LLVMFNeg: return true;
+    default: return false;
+  }
+}
+
+static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
+  return !LLVMIsAInstruction(operand) ||
+         lanes_is_uniform(lanes_shape_of(e->values, operand));
+}
+
+// Says whether an instruction may be kept whole if its operands are.
+static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
+  if (LLVMIsALoadInst(i)) {
+    return is_dense(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
+  }
+  if (LLVMIsAStoreInst(i)) {
+    return is_dense(e, i, LLVMGetOperand(i, 1),
+                    LLVMTypeOf(LLVMGetOperand(i, 0)));
+  }
+  if (!is_elementwise(LLVMGetInstructionOpcode(i)) ||
+      !is_type(e, LLVMTypeOf(i)) || is_uniform(e, i)) {
+    return false;
+  }
+  for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+    LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+    if (!is_type(e, LLVMTypeOf(operand)) || count_of(operand) != count_of(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool parts_segments(LLVMValueRef i) {
+  return LLVMIsACallInst(i) && lanes_may_write(i);
+}
+
+static void find_candidates(lanes_emitter *e) {
+  uint32_t segment = 0;
+  for (uint32_t n = 0; n < e->graph->node_count; n++) {
+    LLVMBasicBlockRef block = e->graph->nodes[n].block;
+    segment++;
+    for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
+         i = LLVMGetNextInstruction(i)) {
+      segment += parts_segments(i);
+      lanes_whole *whole = whole_of(e, i);
+      const uint32_t number = (uint32_t)(whole - e->wholes);
+      if (whole && !e->copied[number] && is_candidate(e, i)) {
+        *whole = (lanes_whole){
+            .segment = segment, .group = number, .is_in = true};
+      }
+    }
+  }
+}
+
+// --- Which of them stay whole ------------------------------------------------
+
+static bool are_together(const lanes_emitter *e, LLVMValueRef value,
+                         LLVMValueRef user) {
+  const lanes_whole *a = whole_of(e, value), *b = whole_of(e, user);
+  return a && b && a->is_in && b->is_in && a->segment == b->segment &&
+         LLVMGetNumOperands(user) > 0;
+}
+
+// Says whether nobody asks for a value's components.
+static bool is_only_whole(const lanes_emitter *e, LLVMValueRef value) {
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    if (!are_together(e, value, LLVMGetUser(use))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static int first_operand(LLVMValueRef i) {
+  return LLVMIsALoadInst(i) ? 1 : 0;  // addresses are no operands here
+}
+
+static int operand_count(LLVMValueRef i) {
+  return LLVMIsAStoreInst(i) ? 1 : LLVMGetNumOperands(i);
+}
+
+// Says whether all that an instruction works on is whole, or the same for all
+// lanes, some of it whole, and asked for by nobody else as components: then
+// those are there, and cost nothing.
+static bool has_whole_operands(const lanes_emitter *e, LLVMValueRef i) {
+  bool any = LLVMIsALoadInst(i) != NULL;
+  for (int k = first_operand(i); k < operand_count(i); k++) {
+    LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+    if (is_uniform(e, operand)) {
+      continue;
+    }
+    if (!are_together(e, operand, i) || !is_only_whole(e, operand)) {
+      return false;
+    }
+    any = true;
+  }
+  return any;
+}
+
+static void leave_out_the_rest(lanes_emitter *e) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t n = 0; n < e->values->count; n++) {
+      lanes_whole *whole = &e->wholes[n];
+      if (whole->is_in && !has_whole_operands(e, e->values->items[n])) {
+        whole->is_in = false;
+        changed = true;
+      }
+    }
+  }
+}
+
+// Gives those that work on each other's results one group.
+static void join_groups(lanes_emitter *e) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (uint32_t n = 0; n < e->values->count; n++) {
+      LLVMValueRef i = e->values->items[n];
+      lanes_whole *whole = &e->wholes[n];
+      for (int k = first_operand(i); whole->is_in && k < operand_count(i);
+           k++) {
+        lanes_whole *other = whole_of(e, LLVMGetOperand(i, (unsigned)k));
+        if (other && other->is_in && other->group != whole->group) {
+          const uint32_t least =
+              other->group < whole->group ? other->group : whole->group;
+          other->group = whole->group = least;
+          changed = true;
+        }
+      }
+    }
+  }
+}
+
+// What it costs to take a vector apart, or to put one together: about the
+// number of shuffles that a machine with registers of 64 bytes does one by one.
+static int32_t cost_of(const lanes_emitter *e, LLVMTypeRef type) {
+  static const int32_t by_size[] = {[1] = 14, [2] = 24, [4] = 16};
+  return by_size[size_of(e, type)] * (int32_t)LLVMGetVectorSize(type);
+}
+
+// Leaves out groups that take as much apart at their ends as is saved at their
+// beginnings.
+static void leave_out_losses(lanes_emitter *e) {
+  int32_t *gains =
+      lanes_allocate(e->arena, e->values->count, sizeof(int32_t));
+  for (uint32_t n = 0; n < e->values->count; n++) {
+    LLVMValueRef i = e->values->items[n];
+    lanes_whole *whole = &e->wholes[n];
+    if (!whole->is_in) {
+      continue;
+    }
+    if (LLVMIsAStoreInst(i)) {
+      gains[whole->group] += cost_of(e, LLVMTypeOf(LLVMGetOperand(i, 0)));
+      continue;
+    }
+    whole->is_apart = !is_only_whole(e, i);
+    gains[whole->group] += LLVMIsALoadInst(i) ? cost_of(e, LLVMTypeOf(i)) : 0;
+    gains[whole->group] -= whole->is_apart ? cost_of(e, LLVMTypeOf(i)) : 0;
+  }
+  for (uint32_t n = 0; n < e->values->count; n++) {
+    e->wholes[n].is_in &= gains[e->wholes[n].group] > 0;
+  }
+}
+
+void lanes_wholes_find(lanes_emitter *e) {
+  e->wholes = lanes_allocate(e->arena, e->values->count, sizeof *e->wholes);
+  find_candidates(e);
+  leave_out_the_rest(e);
+  join_groups(e);
+  leave_out_losses(e);
+}
+
+// --- Emission ----------------------------------------------------------------
+
+static LLVMTypeRef whole_type(LLVMTypeRef type) {
+  return LLVMVectorType(LLVMGetElementType(type),
+                        LANES * LLVMGetVectorSize(type));
+}
+
+// The same components for all lanes.
+static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
+  const uint32_t count = count_of(operand);
+  LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
+  int places[LANES * MOST_COMPONENTS];
+  for (uint32_t c = 0; c < count; c++) {
+    one = LLVMBuildInsertElement(e->builder, one, lanes_scalar(e, operand, c),
+                                 mtlc_i32(e->context, c), "");
+  }
+  for (uint32_t k = 0; k < LANES * count; k++) {
+    places[k] = (int)(k % count);
+  }
+  return lanes_shuffle(e, one, NULL, places, LANES * count);
+}
+
+static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
+  if (is_uniform(e, operand)) {
+    return repeated(e, operand);
+  }
+  const lanes_whole *whole = whole_of(e, operand);
+  if (!whole->value || whole->fresh != e->fresh) {
+    lanes_refuse(e, "a vector that was not kept");
+    return LLVMGetPoison(whole_type(LLVMTypeOf(operand)));
+  }
+  return whole->value;
+}
+
+static LLVMValueRef load_whole(lanes_emitter *e, const lanes_access *a,
+                               LLVMTypeRef type) {
+  if (lanes_is_by_rows(a)) {
+    return lanes_load_whole_rows(e, a);
+  }
+  LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
+  const uint64_t bytes = LANES * a->count * a->size_bytes;
+  lanes_fetch_ahead(e, a, first, bytes);
+  lanes_fetch_at(e, first, lanes_next_turn(e, a, false), bytes);
+  return lanes_masked_load(e, type, first, a->alignment,
+                           lanes_repeated_mask(e, a->count));
+}
+
+static void store_whole(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef value) {
+  if (lanes_is_by_rows(a)) {
+    lanes_store_whole_rows(e, a, value);
+    return;
+  }
+  LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
+  lanes_fetch_ahead(e, a, first, LANES * a->count * a->size_bytes);
+  lanes_masked_store(e, value, first, a->alignment,
+                     lanes_repeated_mask(e, a->count));
+}
+
+// Where an index wraps between two lanes the components are accessed as they
+// are elsewhere, which is all but never so.
+static LLVMValueRef access_apart(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef stored) {
+  LLVMValueRef components[MOST_COMPONENTS];
+  if (stored) {
+    lanes_part_whole(e, stored, a->count, components);
+    lanes_access_wrapped(e, a, true, components);
+    return NULL;
+  }
+  lanes_access_wrapped(e, a, false, components);
+  return lanes_put_together(e, components, a->count, a->count);
+}
+
+static LLVMValueRef access_here(lanes_emitter *e, const lanes_access *a,
+                                LLVMTypeRef type, LLVMValueRef stored) {
+  if (stored) {
+    store_whole(e, a, stored);
+    return NULL;
+  }
+  return load_whole(e, a, type);
+}
+
+// Loads, or stores what is given.
+static LLVMValueRef access_whole(lanes_emitter *e, const lanes_access *a,
+                                 LLVMTypeRef type, LLVMValueRef stored) {
+  if (!a->shape.conditional) {
+    return access_here(e, a, type, stored);
+  }
+  LLVMBasicBlockRef blocks[] = {lanes_block(e, "run"), lanes_block(e, "apart")};
+  LLVMBasicBlockRef accessed = lanes_block(e, "accessed");
+  LLVMValueRef holds = lanes_stride_holds(e, a->pointer);
+  lanes_mark_question(e,
+                      LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
+  const bool uncached = e->uncached;
+  const lanes_lines gathers = e->gathers, scatters = e->scatters;
+  e->uncached = true;
+  LLVMValueRef values[2];
+  for (uint32_t w = 0; w < 2; w++) {
+    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
+    values[w] = w == 0 ? access_here(e, a, type, stored)
+                       : access_apart(e, a, stored);
+    blocks[w] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, accessed);
+  }
+  e->uncached = uncached;
+  e->gathers = gathers;
+  e->scatters = scatters;
+  LLVMPositionBuilderAtEnd(e->builder, accessed);
+  if (stored) {
+    return NULL;
+  }
+  LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
+  LLVMAddIncoming(loaded, values, blocks, 2);
+  return loaded;
+}
+
+static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
+                                  LLVMTypeRef type) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  LLVMValueRef left = as_whole(e, LLVMGetOperand(i, 0));
+  if (LLVMIsACastInst(i)) {
+    return LLVMBuildCast(e->builder, opcode, left, type, "");
+  }
+  return opcode == LLVMFNeg
+             ? LLVMBuildFNeg(e->builder, left, "")
+             : LLVMBuildBinOp(e->builder, opcode, left,
+                              as_whole(e, LLVMGetOperand(i, 1)), "");
+}
+
+static void emit_store(lanes_emitter *e, LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  const lanes_access a = lanes_access_of(e, store, LLVMGetOperand(store, 1),
+                                         LLVMTypeOf(value));
+  access_whole(e, &a, NULL, as_whole(e, value));
+}
+
+bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
+  lanes_whole *whole = whole_of(e, i);
+  if (!whole || !whole->is_in) {
+    return false;
+  }
+  if (LLVMIsAStoreInst(i)) {
+    emit_store(e, i);
+    return true;
+  }
+  LLVMTypeRef type = whole_type(LLVMTypeOf(i));
+  if (LLVMIsALoadInst(i)) {
+    const lanes_access a =
+        lanes_access_of(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
+    whole->value = access_whole(e, &a, type, NULL);
+  } else {
+    whole->value = compute_whole(e, i, type);
+  }
+  whole->fresh = e->fresh;
+  if (whole->is_apart) {
+    LLVMValueRef components[MOST_COMPONENTS];
+    lanes_part_whole(e, whole->value, count_of(i), components);
+    for (uint32_t c = 0; c < count_of(i); c++) {
+      lanes_set_result(e, i, c, components[c]);
+    }
+  }
+  return true;
+}
