@@ -4,11 +4,15 @@ language, or the shape of a well-known kernel, as a whole: pointers that select,
 unions, matrices, lambdas, recursion, loops left in several places, rows and
 products, threadgroup memory that others read, tiles.
 
-Memory of a thread's own: 40 words of output from word 65536 for its struct,
-one packed vector of each kind behind that; a simdgroup's own: 104 words from
-122880."""
+Memory of a thread's own: in output, vectors of each size from word 32768, 40
+words from 65536 for its struct, one packed vector of each kind behind that; a
+simdgroup's own: 104 words from 122880."""
 
 from random_expressions import (INTEGERS, REALS, Variable, base_of, size_of)
+
+
+def size_of_base(kind):
+    return {"uchar": 1, "char": 1, "ushort": 2, "short": 2, "half": 2}.get(kind, 4)
 
 
 class Block(list):
@@ -328,6 +332,38 @@ class Features:
         return (f"{{ uint {t} = {self.expression('uint', 2)}; {walk}"
                 + self.result_variable().replace("@", t) + " }")
 
+    def whole_vectors(self):
+        """Vectors that neighbouring threads load and store side by side, computed
+        with as wholes, and perhaps taken apart."""
+        p, n = self.prefix, self.pick(2, 4)
+        base = self.pick("uchar", "ushort", "char", "short", "uint")
+        real = self.chance(0.5) and base != "uint"
+        wide = self.pick("float", "float", "half") if real else self.pick("int", "uint")
+        limit = 16384 // (n * size_of_base(base))
+        memory = f"((device const {base}{n} *){p}{self.pick('n', 'bytes')})"
+        place = lambda: self.pick(  # noqa: E731
+            f"{p}self", f"({p}self + {p}u.five) % {limit}u", f"{p}index + {p}u.five",
+            f"({p}at.y * 32u + {p}at.x) % {limit}u", f"{p}lane", f"{p}u.five")
+        names = [self.fresh("v") for _ in range(self.r.randrange(1, 4))]
+        lines = [f"{wide}{n} {v} = {wide}{n}({memory}[{place()}]);" for v in names]
+        # A product of bytes fits into half; further ones might make NaN.
+        steps = 1 if wide == "half" else self.r.randrange(4)
+        for step in range(steps):
+            a, b = self.pick(*names), self.pick(*names, f"{wide}{n}(3)",
+                                                f"{wide}{n}({wide}({p}u.five))")
+            op = self.pick("+", "*") if real else self.pick(*"+-*&|^", "<<", ">>")
+            b = f"{wide}{n}({self.pick(1, 3)})" if op in ("<<", ">>") else b
+            names.append(self.fresh("v"))
+            lines.append(f"{wide}{n} {names[-1]} = {a} {op} {b};")
+        out = wide if real else self.pick("uchar", "ushort", wide)
+        area = {2: 49152, 4: 45056, 8: 40960, 16: 32768}[n * size_of_base(out)]
+        for v in self.r.sample(names, 1):
+            lines.append(f"((device {out}{n} *)({p}out + {area}u))[{p}self] = {out}{n}({v});")
+        if self.chance(0.4):
+            lines.append(self.result_variable().replace(
+                "@", f"{self.pick(*names)}.{self.pick('x', 'y')}"))
+        return "{ " + " ".join(lines) + " }"
+
     def product(self):
         """A block of a matrix product, held in a private array."""
         p, c, k = self.prefix, self.fresh("c"), self.fresh("k")
@@ -529,6 +565,7 @@ class Features:
         choices = [self.private_pointer, self.device_pointer, self.lambda_expression,
                    self.regular_loads, self.regular_loads, self.union, self.structure_copy, self.matrix, self.recursion,
                    self.swap, self.rows, self.own_row, self.own_row, self.product,
+                   self.whole_vectors, self.whole_vectors,
                    self.packed_store]
         if self.atomics:
             choices += [self.compare_and_swap] * 3
