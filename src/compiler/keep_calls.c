@@ -10,13 +10,14 @@
 #include "base/status.h"
 #include "compiler/module.h"
 #include "compiler/pass_values.h"
+#include "compiler/variable_use.h"
 
 enum {
   // Of functions, with what they call inlined, as the source has them: what is
   // shorter is inlined unasked. Loops may hide much in few.
   SHORTEST_SOURCE_INSTRUCTIONS = 100,
   // Of a kernel likewise.
-  SHORTEST_SOURCE_KERNEL = 2000,
+  SHORTEST_SOURCE_KERNEL = 5000,
   // Simplified, with all inlined.
   LONGEST_INLINED_INSTRUCTIONS = 8000,
   SHORTEST_CALLED_INSTRUCTIONS = 100,
@@ -212,12 +213,27 @@ static mtl_status pass_values(mtlc_kernel *kernel, bool *out_any) {
   return MTL_OK;
 }
 
+// Asks early, for what follows costs a fifth of an ordinary kernel's
+// compilation: whether there is more in what is called than in the thread.
+static bool is_mostly_calls(const mtlc_kernel *kernel) {
+  callees all = find_callees(kernel);
+  const callee *thread = &all.items[all.count - 1];
+  const bool is_mostly =
+      all.count > 1 && (is_wish("all") ||
+                        thread->inlined_count >= 2 * thread->own_count);
+  free(all.items);
+  return is_mostly;
+}
+
 mtl_status mtlc_keep_calls(mtlc_kernel *kernel, bool *out_any) {
   *out_any = false;
   MTL_TRY(mtlc_run_llvm_passes(kernel, pieces));
   mark_others(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,globaldce"));
-  return pass_values(kernel, out_any);
+  if (is_mostly_calls(kernel)) {
+    return pass_values(kernel, out_any);
+  }
+  return MTL_OK;
 }
 
 // --- Keeping them ------------------------------------------------------------

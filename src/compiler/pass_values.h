@@ -8,16 +8,11 @@
 
 #include "compiler/passes.h"
 
-// Whether a function only computes: on values, its own variables, those that it
-// gets the addresses of, and constant data.
-// Functions that it calls are to be asked first.
-bool mtlc_only_computes(LLVMValueRef function);
-
-// Gives each call of such a function another callee, called prefix and the
-// function's name: it loads from the variables before the call and stores to
-// them behind it. The new function calls the old one, which is to be inlined.
-// Leaves calls where it cannot tell the variables apart, or there is too much
-// of them. Returns how many calls it has changed.
+// Gives each call of a function that only computes another callee, called prefix
+// and the function's name: it loads from the variables before the call and
+// stores to them behind it. The new function calls the old one, which is to be
+// inlined. Leaves calls where it cannot tell the variables apart, or there is
+// too much of them. Returns how many calls it has changed.
 uint32_t mtlc_pass_values(mtlc_kernel *kernel, LLVMValueRef function,
                           const char *prefix);
 

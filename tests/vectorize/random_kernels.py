@@ -6,6 +6,7 @@ smaller, statement by statement and expression by expression, and printed.
 
   random_kernels.py [--seed N] [--count N] [--target TARGET]... [--jobs N]
                     [--prefix COMMAND] [--keep FOLDER] [--grids N] [--integers]
+                    [--calls]
 
   --seed     another seed, other kernels; the same seed, the same kernels
   --count    kernels; 96 take about half a minute on two cores
@@ -19,6 +20,8 @@ smaller, statement by statement and expression by expression, and printed.
   --grids    as METTLE_RANDOM_GRIDS: each kernel on so many of the grids
   --integers kernels that are C++ as well, of integers alone: both tiers must
              leave what the host's compiler (CXX, or c++) says
+  --calls    kernels whose functions are called for all threads at once, as in
+             long ones
 
 A long run: tests/vectorize/random_kernels.py --count 20000 --seed 7. It finds
 the programs in METTLE_BUILD_DIR, or build/. Last line: N passed, N failed."""
@@ -34,6 +37,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
+from random_calls import CallsMaker  # noqa: E402
 from random_features import Block  # noqa: E402
 from random_integers import FUNCTIONS, IntegerMaker, host_source  # noqa: E402
 from random_source import Maker, Program, math_mode, source_of  # noqa: E402
@@ -257,7 +261,8 @@ class Campaign:
         """Returns (passed, failed, serial) of a batch."""
         seed = self.options.seed * 1000003 + first
         mode = math_mode(seed // BATCH)
-        maker = IntegerMaker if self.options.integers else Maker
+        maker = (IntegerMaker if self.options.integers else
+                 CallsMaker if self.options.calls else Maker)
         programs = [Program.random(seed + i, f"{self.options.seed}_{first + i}", maker)
                     for i in range(size)]
         verdicts = self.verdicts(programs, mode, f"random{first}", SECONDS)
@@ -301,11 +306,14 @@ def parse_options():
     parser.add_argument("--prefix", default="")
     parser.add_argument("--grids", type=int)
     parser.add_argument("--integers", action="store_true")
+    parser.add_argument("--calls", action="store_true")
     parser.add_argument("--no-reduction", action="store_true")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     options.targets = options.targets or [""]
     options.prefix = options.prefix.split()
+    if options.calls:
+        os.environ["METTLE_CALLS"] = "all"
     if options.grids:
         os.environ["METTLE_RANDOM_GRIDS"] = str(options.grids)
     return options

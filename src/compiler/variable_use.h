@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// variable_use.h: what a function does with the variables that it gets the
+// addresses of, and whether it does anything but compute.
+#ifndef MTLC_VARIABLE_USE_H
+#define MTLC_VARIABLE_USE_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct mtlc_variable_use {
+  bool is_read;
+  bool is_written;
+  bool escapes;   // does more than load and store
+  bool is_open;   // its size is known to callers only
+  uint64_t end;   // bytes that it touches
+  uint64_t bits;  // all offsets and sizes or-ed
+} mtlc_variable_use;
+
+// Adds what a function does with the variable behind a parameter, and those
+// that it passes it on to.
+void mtlc_survey_parameter(LLVMValueRef function, unsigned parameter,
+                           mtlc_variable_use *use);
+
+// A parameter's attribute of that name, or NULL.
+LLVMAttributeRef mtlc_parameter_attribute(LLVMValueRef function,
+                                          unsigned parameter, const char *name);
+
+// Whether a type is a number or a structure of numbers.
+bool mtlc_is_value(LLVMTypeRef type);
+
+// Whether a function only computes: on values, its own variables, those that it
+// gets the addresses of, and constant data. Functions that it calls are to be
+// asked first.
+bool mtlc_only_computes(LLVMValueRef function);
+
+#endif
