@@ -28,9 +28,10 @@ enum {
 // LLVM's own -O2 order, but without what ties a thread's code to one thread at
 // a time: no vectors, no run-time unrolling, no libcalls recognised in loops.
 // Private arrays are taken apart again behind the unrolled loops' arithmetic:
-// indices of short are constants only then.
+// indices of short are constants only then. What is inlined is taken apart
+// first: a third of the instructions to copy.
 static const char registers[] =
-    "always-inline,globaldce,function("
+    "function(sroa<modify-cfg>),always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
 // The same in many small steps, for functions that make a huge one together:
@@ -40,16 +41,14 @@ static const char piecewise[] =
     "simplifycfg,instcombine<no-verify-fixpoint>))";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),"
-    "instcombine<no-verify-fixpoint>,";
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),";
 static const char few_loops[] =
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),";
 static const char known_loops[] = "loop(loop-unroll-full),";
 static const char after_loops[] =
-    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,sccp,bdce,"
+    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,"
     "instcombine<no-verify-fixpoint>,sroa<modify-cfg>,dse,loop-mssa(licm),"
-    "adce,simplifycfg,instcombine<no-verify-fixpoint>,infer-alignment),"
-    "globaldce";
+    "adce,simplifycfg,infer-alignment),globaldce";
 
 // --- How long a thread is ----------------------------------------------------
 

@@ -14,8 +14,7 @@
 static const char finishing[] =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
-    "loop-mssa(licm),gvn<no-pre>,dse,instcombine<no-verify-fixpoint>,"
-    "simplifycfg<sink-common-insts>)";
+    "loop-mssa(licm),gvn<no-pre>,dse,simplifycfg<sink-common-insts>)";
 static const char widening[] =
     "function(loop-simplify,lcssa,loop(indvars,loop-deletion))";
 static const char unrolling[] =
