@@ -12,7 +12,7 @@
 #include "opencl.h"
 
 static const bench_topic *const topics[] = {
-    &submit_topic, &copy_topic,    &compile_topic,       &length_topic,
+    &submit_topic, &copy_topic,    &compile_topic,        &length_topic,
     &kernel_topic, &scaling_topic, &matrix_product_topic, &stream_topic};
 
 enum {

@@ -356,7 +356,7 @@ class Features:
             names.append(self.fresh("v"))
             lines.append(f"{wide}{n} {names[-1]} = {a} {op} {b};")
         out = wide if real else self.pick("uchar", "ushort", wide)
-        area = {2: 49152, 4: 45056, 8: 40960, 16: 32768}[n * size_of_base(out)]
+        area = {2: 53248, 4: 45056, 8: 36864, 16: 32768}[n * size_of_base(out)]
         for v in self.r.sample(names, 1):
             lines.append(f"((device {out}{n} *)({p}out + {area}u))[{p}self] = {out}{n}({v});")
         if self.chance(0.4):

@@ -38,6 +38,8 @@ LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
 
 // --- Plain vectors -----------------------------------------------------------
 
+enum { SHORT_VECTOR = 4 };  // of which a branch each element is no more code
+
 // Says whether the machine loads and stores vectors of such elements under a
 // mask; LLVM makes a branch of each element otherwise.
 static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
@@ -46,19 +48,22 @@ static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
           LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
 }
 
-lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
+static lanes_whole_question ask(lanes_emitter *e, LLVMValueRef holds) {
   const lanes_whole_question question = {lanes_block(e, "all"),
                                          lanes_block(e, "some"),
                                          lanes_block(e, "accessed")};
-  LLVMTypeRef bits =
-      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
-  LLVMValueRef is_whole = LLVMBuildICmp(
-      e->builder, LLVMIntEQ, LLVMBuildBitCast(e->builder, mask, bits, ""),
-      LLVMConstAllOnes(bits), "");
   lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, is_whole, question.all, question.some));
+      e, LLVMBuildCondBr(e->builder, holds, question.all, question.some));
   LLVMPositionBuilderAtEnd(e->builder, question.all);
   return question;
+}
+
+lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
+  LLVMTypeRef bits =
+      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  return ask(e, LLVMBuildICmp(e->builder, LLVMIntEQ,
+                              LLVMBuildBitCast(e->builder, mask, bits, ""),
+                              LLVMConstAllOnes(bits), ""));
 }
 
 void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
@@ -82,14 +87,18 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
   if (LLVMIsConstant(mask) || has_masks_for(e, LLVMGetElementType(type))) {
     return load_masked(e, type, pointer, alignment, mask);
   }
-  const lanes_whole_question question = lanes_ask_whole(e, mask);
+  const bool is_short = LLVMGetVectorSize(type) <= SHORT_VECTOR;
+  const lanes_whole_question question =
+      is_short ? lanes_ask_whole(e, mask)
+               : ask(e, lanes_may_load_whole(e, type, pointer, mask));
   LLVMValueRef values[2];
   values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
   LLVMSetAlignment(values[0], alignment);
   lanes_ask_rest(e, &question, question.some);
-  values[1] = load_masked(e, type, pointer, alignment, mask);
+  values[1] = (is_short ? load_masked : lanes_load_part)(e, type, pointer,
+                                                         alignment, mask);
+  LLVMBasicBlockRef from[] = {question.all, LLVMGetInsertBlock(e->builder)};
   lanes_ask_rest(e, &question, question.done);
-  LLVMBasicBlockRef from[] = {question.all, question.some};
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
   LLVMAddIncoming(loaded, values, from, 2);
   return loaded;
@@ -115,7 +124,9 @@ void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
   const lanes_whole_question question = lanes_ask_whole(e, mask);
   LLVMSetAlignment(LLVMBuildStore(e->builder, value, pointer), alignment);
   lanes_ask_rest(e, &question, question.some);
-  store_masked(e, value, pointer, alignment, mask);
+  const bool is_short = LLVMGetVectorSize(LLVMTypeOf(value)) <= SHORT_VECTOR;
+  (is_short ? store_masked : lanes_store_part)(e, value, pointer, alignment,
+                                               mask);
   lanes_ask_rest(e, &question, question.done);
 }
 

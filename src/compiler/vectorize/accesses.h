@@ -38,6 +38,17 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
 void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
                         LLVMValueRef pointer, uint32_t alignment,
                         LLVMValueRef mask);
+// part_vectors.c: the same where the machine has no masks.
+LLVMValueRef lanes_load_part(lanes_emitter *e, LLVMTypeRef type,
+                             LLVMValueRef pointer, uint32_t alignment,
+                             LLVMValueRef mask);
+void lanes_store_part(lanes_emitter *e, LLVMValueRef value,
+                      LLVMValueRef pointer, uint32_t alignment,
+                      LLVMValueRef mask);
+// Returns i1: all elements are wanted, or some are and all lie in one page with
+// them, which therefore is there.
+LLVMValueRef lanes_may_load_whole(lanes_emitter *e, LLVMTypeRef type,
+                                  LLVMValueRef pointer, LLVMValueRef mask);
 // Where the whole vector is wanted, as it mostly is, a plain access will do.
 // The builder goes on in all; lanes_ask_rest ends what has been emitted and
 // goes on in another of the blocks.

@@ -153,8 +153,8 @@ static LLVMValueRef offset_of(const pointer_web *web, LLVMBuilderRef builder,
   }
   LLVMValueRef before = offset_of(web, builder, LLVMGetOperand(value, 0));
   LLVMPositionBuilderBefore(builder, value);
-  const uint64_t bytes = LLVMABISizeOfType(
-      web->values->data, LLVMGetGEPSourceElementType(value));
+  const uint64_t bytes =
+      LLVMABISizeOfType(web->values->data, LLVMGetGEPSourceElementType(value));
   LLVMValueRef step = LLVMBuildMul(builder, LLVMGetOperand(value, 1),
                                    mtlc_i64(context, bytes), "");
   return LLVMBuildAdd(builder, before, step, "");
@@ -182,9 +182,8 @@ static void rewrite_web(pointer_web *web, LLVMBuilderRef builder) {
     }
     LLVMPositionBuilderBefore(builder, first);
     LLVMReplaceAllUsesWith(
-        web->phis[i],
-        LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context), web->base,
-                      &web->offsets[i], 1, ""));
+        web->phis[i], LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context),
+                                    web->base, &web->offsets[i], 1, ""));
   }
   for (uint32_t i = 0; i < web->count; i++) {
     LLVMInstructionEraseFromParent(web->phis[i]);
@@ -248,8 +247,8 @@ bool lanes_carry_offsets(const lanes_values *values) {
           phis.items[k] = NULL;
         }
       }
-      LLVMBuilderRef builder = LLVMCreateBuilderInContext(
-          LLVMGetTypeContext(LLVMTypeOf(web.base)));
+      LLVMBuilderRef builder =
+          LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(web.base)));
       rewrite_web(&web, builder);
       LLVMDisposeBuilder(builder);
       any = true;

@@ -154,6 +154,6 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
 
 void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components) {
-  lanes_store_whole_rows(
-      e, a, lanes_put_together(e, components, a->count, a->count));
+  lanes_store_whole_rows(e, a,
+                         lanes_put_together(e, components, a->count, a->count));
 }

@@ -79,6 +79,54 @@ static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
   }
 }
 
+// The same of lanes' four words, in registers of two lanes: even from odd ones
+// is two steps across a register's halves, while pairs of lanes that are four
+// apart are transposed by eight steps within them.
+static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t wanted,
+                       LLVMValueRef *out_components) {
+  enum { WORDS = 8, GROUPS = 4 };
+  static const int low_halves[] = {0, 1, 2, 3, 8, 9, 10, 11};
+  static const int high_halves[] = {4, 5, 6, 7, 12, 13, 14, 15};
+  static const int low_words[] = {0, 8, 1, 9, 4, 12, 5, 13};
+  static const int high_words[] = {2, 10, 3, 11, 6, 14, 7, 15};
+  static const int low_pairs[] = {0, 1, 8, 9, 4, 5, 12, 13};
+  static const int high_pairs[] = {2, 3, 10, 11, 6, 7, 14, 15};
+  LLVMValueRef groups[4][GROUPS];
+  for (uint32_t g = 0; g < GROUPS; g++) {
+    LLVMValueRef in[4], lanes[4], words[4];
+    for (uint32_t k = 0; k < 4; k++) {
+      in[k] = lanes_piece(e, parts[g], k * WORDS, WORDS);
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+      lanes[k] = lanes_shuffle(e, in[k / 2], in[k / 2 + 2],
+                               k % 2 ? high_halves : low_halves, WORDS);
+    }
+    for (uint32_t k = 0; k < 4; k++) {
+      words[k] = lanes_shuffle(e, lanes[k % 2 * 2], lanes[k % 2 * 2 + 1],
+                               k / 2 ? high_words : low_words, WORDS);
+    }
+    for (uint32_t c = 0; c < 4; c++) {
+      groups[c][g] = lanes_shuffle(e, words[c / 2 * 2], words[c / 2 * 2 + 1],
+                                   c % 2 ? high_pairs : low_pairs, WORDS);
+    }
+  }
+  for (uint32_t c = 0; c < wanted; c++) {
+    out_components[c] = lanes_concatenated(e, groups[c], GROUPS);
+  }
+}
+
+// Takes apart what lies in count vectors of 32 as the machine does it best.
+static void part(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                 uint64_t size_bytes, uint32_t wanted,
+                 LLVMValueRef *out_components) {
+  if (count == 4 && size_bytes == 4 && e->machine.has_avx2 &&
+      !e->machine.has_avx512) {
+    part_fours(e, parts, wanted, out_components);
+  } else {
+    part_registers(e, parts, count, 0, 1, wanted, out_components);
+  }
+}
+
 // The reverse: fills count vectors, of which those without a component are
 // left undefined.
 static void join_registers(lanes_emitter *e, LLVMValueRef *components,
@@ -125,13 +173,14 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
     parts[k] = lanes_masked_load(e, lanes_vector_of(a->element), part.address,
                                  part.alignment, part.mask);
   }
-  part_registers(e, parts, stride, 0, 1, a->count, out_components);
+  part(e, parts, stride, a->size_bytes, a->count, out_components);
 }
 
 void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
                       LLVMValueRef *out_components) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(whole));
-  if (LLVMStoreSizeOfType(e->values->data, element) < 4) {
+  const uint64_t size_bytes = LLVMStoreSizeOfType(e->values->data, element);
+  if (size_bytes < 4) {
     lanes_take_apart(e, whole, count, count, out_components);
     return;
   }
@@ -139,7 +188,7 @@ void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
   for (uint32_t k = 0; k < count; k++) {
     parts[k] = lanes_piece(e, whole, k * LANES, LANES);
   }
-  part_registers(e, parts, count, 0, 1, count, out_components);
+  part(e, parts, count, size_bytes, count, out_components);
 }
 
 static void store_parts(lanes_emitter *e, const lanes_access *a,
@@ -278,8 +327,7 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMLoad: return !lanes_is_plain(instruction);
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
-      return callee != LANES_CALLEE_NOTHING &&
-             callee != LANES_CALLEE_APART &&
+      return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
              callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
     }

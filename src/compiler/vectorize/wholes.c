@@ -62,8 +62,7 @@ static bool is_dense(const lanes_emitter *e, LLVMValueRef access,
   const bool is_private =
       e->values->private_of[whole - e->wholes] != LANES_NONE;
   return !is_private && shape.row >= LEAST_ROW &&
-         shape.stride ==
-             (int64_t)(LLVMGetVectorSize(type) * size_of(e, type));
+         shape.stride == (int64_t)(LLVMGetVectorSize(type) * size_of(e, type));
 }
 
 static bool is_elementwise(LLVMOpcode opcode) {
@@ -136,8 +135,8 @@ static void find_candidates(lanes_emitter *e) {
       lanes_whole *whole = whole_of(e, i);
       const uint32_t number = (uint32_t)(whole - e->wholes);
       if (whole && !e->copied[number] && is_candidate(e, i)) {
-        *whole = (lanes_whole){
-            .segment = segment, .group = number, .is_in = true};
+        *whole =
+            (lanes_whole){.segment = segment, .group = number, .is_in = true};
       }
     }
   }
@@ -233,8 +232,7 @@ static int32_t cost_of(const lanes_emitter *e, LLVMTypeRef type) {
 // Leaves out groups that take as much apart at their ends as is saved at their
 // beginnings.
 static void leave_out_losses(lanes_emitter *e) {
-  int32_t *gains =
-      lanes_allocate(e->arena, e->values->count, sizeof(int32_t));
+  int32_t *gains = lanes_allocate(e->arena, e->values->count, sizeof(int32_t));
   for (uint32_t n = 0; n < e->values->count; n++) {
     LLVMValueRef i = e->values->items[n];
     lanes_whole *whole = &e->wholes[n];
@@ -361,8 +359,8 @@ static LLVMValueRef access_whole(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef values[2];
   for (uint32_t w = 0; w < 2; w++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
-    values[w] = w == 0 ? access_here(e, a, type, stored)
-                       : access_apart(e, a, stored);
+    values[w] =
+        w == 0 ? access_here(e, a, type, stored) : access_apart(e, a, stored);
     blocks[w] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, accessed);
   }
@@ -393,8 +391,8 @@ static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
 
 static void emit_store(lanes_emitter *e, LLVMValueRef store) {
   LLVMValueRef value = LLVMGetOperand(store, 0);
-  const lanes_access a = lanes_access_of(e, store, LLVMGetOperand(store, 1),
-                                         LLVMTypeOf(value));
+  const lanes_access a =
+      lanes_access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
   access_whole(e, &a, NULL, as_whole(e, value));
 }
 
