@@ -262,6 +262,7 @@ bool mtlc_settle_calls(mtlc_kernel *kernel) {
          (c->call_count - 1) * c->own_count >= LEAST_SAVED_INSTRUCTIONS);
     if (mtlc_is_called(c->function) && is_worth_it) {
       any = true;
+      mtlc_share_arguments(kernel, c->function);
     } else {
       set_inline(c->function, true);
     }
