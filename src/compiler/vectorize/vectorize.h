@@ -7,7 +7,7 @@
 
 #include "compiler/passes.h"
 
-// Requires kernel->thread as docs/ir.md, everything inlined, threadgroup
+// Requires kernel->thread as simplify_thread leaves it, threadgroup
 // variables still globals in their section. Leaves the two functions of
 // code/cpu_abi.h in the module and the thread function unused; works for
 // threadgroups of kernel->group_class, which is set to what the code is good
