@@ -3,9 +3,9 @@
 // which vectors, loops or coroutines are made.
 //
 // Requires  contract_arithmetic
-// Leaves    mettle.thread with everything inlined but mettle.texel.*, what calls
-//           itself and, in long kernels, the functions of keep_calls.h, in SSA
-//           form; T1 only
+// Leaves    mettle.thread with everything inlined but mettle.texel.*, what
+//           calls itself and, in long kernels, the functions of keep_calls.h,
+//           in SSA form; T1 only
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
