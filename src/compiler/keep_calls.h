@@ -28,7 +28,8 @@ mtl_status mtlc_keep_calls(mtlc_kernel *kernel, bool *out_any);
 bool mtlc_settle_calls(mtlc_kernel *kernel);
 
 // same_arguments.c: gives calls of a function with the same values in several
-// places one of their own, into which it is to be inlined.
+// places one of their own, into which it is to be inlined, and marks those with
+// many constants to be inlined themselves.
 void mtlc_share_arguments(mtlc_kernel *kernel, LLVMValueRef function);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // same_arguments.c: functions for calls that give the same values twice. A
-// square is a product with half the work, which inlining would have found.
+// square is a product with half the work, which inlining would have found. So
+// is a product with constants, of which many are zero: that is inlined.
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,13 @@ typedef struct sameness {
   LLVMValueRef function;
 } sameness;
 
+static void inline_call(mtlc_kernel *kernel, LLVMValueRef call) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
+  LLVMAddCallSiteAttribute(
+      call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMCreateEnumAttribute(kernel->context, kind, 0));
+}
+
 // Returns false if that is too few of them to be worth a function.
 static bool find_same(LLVMValueRef call, unsigned count, sameness *out) {
   unsigned same = 0;
@@ -34,6 +42,21 @@ static bool find_same(LLVMValueRef call, unsigned count, sameness *out) {
     }
   }
   return same > 0 && same * 4 >= count;
+}
+
+// Inlines a call that gives many constants: most of the function may be folded.
+static bool inline_folded(mtlc_kernel *kernel, LLVMValueRef call,
+                          unsigned count) {
+  unsigned constants = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    LLVMValueRef value = LLVMGetOperand(call, i);
+    constants += LLVMIsConstant(value) && !LLVMIsUndef(value);
+  }
+  if (constants == 0 || constants * 4 < count) {
+    return false;
+  }
+  inline_call(kernel, call);
+  return true;
 }
 
 static bool is_alike(const sameness *a, const sameness *b, unsigned count) {
@@ -67,10 +90,7 @@ static LLVMValueRef make_function(mtlc_kernel *kernel, LLVMValueRef function,
                                         : arguments[same->leader[i]];
   }
   LLVMValueRef call = mtlc_call(builder, function, arguments, count);
-  const unsigned kind = LLVMGetEnumAttributeKindForName("alwaysinline", 12);
-  LLVMAddCallSiteAttribute(
-      call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-      LLVMCreateEnumAttribute(kernel->context, kind, 0));
+  inline_call(kernel, call);
   LLVMBuildRet(builder, call);
   LLVMDisposeBuilder(builder);
   return made;
@@ -104,6 +124,7 @@ void mtlc_share_arguments(mtlc_kernel *kernel, LLVMValueRef function) {
   for (size_t i = 0; i < calls.count; ++i) {
     sameness same;
     if (mtlc_callee(calls.items[i]) != function ||
+        inline_folded(kernel, calls.items[i], count) ||
         !find_same(calls.items[i], count, &same)) {
       continue;
     }
