@@ -66,9 +66,10 @@ static void take_sample(const benchmark *row, bench_side *side, bool counts) {
 }
 
 // Takes all samples of one row, Mettle and its peers in turn, so that a change
-// of the machine's mood meets all alike. Behind the rounds that the row asks
-// for, the quick sides go on for a while: a run of a few milliseconds differs
-// from the next by more than what is asked.
+// of the machine's mood meets all alike, and each round another first, for what
+// runs behind a long sample finds the machine's processors awake. Behind the
+// rounds that the row asks for, the quick sides go on for a while: a run of a
+// few milliseconds differs from the next by more than what is asked.
 static void take_samples(const benchmark *row, bench_side *sides) {
   uint64_t end = 0;
   for (uint32_t round = 0; round < MOST_SAMPLES; round++) {
@@ -77,8 +78,9 @@ static void take_samples(const benchmark *row, bench_side *sides) {
       return;
     }
     for (size_t i = 0; i < SIDE_COUNT; i++) {
-      if (all || !sides[i].is_slow) {
-        take_sample(row, &sides[i], round > 0);
+      bench_side *side = &sides[(i + round) % SIDE_COUNT];
+      if (all || !side->is_slow) {
+        take_sample(row, side, round > 0);
       }
     }
     if (round == 0 && row->check != NULL) {
