@@ -16,10 +16,10 @@ static const bench_topic *const topics[] = {
     &kernel_topic, &scaling_topic, &matrix_product_topic, &stream_topic};
 
 enum {
-  // A side that takes longer for one sample takes only those that its row asks.
-  QUICK_NS = 20000000,
+  // A side whose samples all take longer takes only those that its row asks.
+  QUICK_NS = 50000000,
   // How long the others go on, and how many samples they take at most.
-  MORE_ROUNDS_NS = 700000000,
+  MORE_ROUNDS_NS = 1000000000,
   MOST_SAMPLES = 101,
 };
 
@@ -45,24 +45,42 @@ typedef struct bench_side {
   bench_measure *measure;  // NULL if it is not there
   double *samples;         // [sample_count]
   uint32_t sample_count;
-  bool is_slow;  // a sample took longer than QUICK_NS
+  uint64_t least_ns;  // that a sample took
 } bench_side;
 
 enum { SIDE_COUNT = BENCH_MAX_PEERS + 1 };
 
 // The first round is not counted.
-static void take_sample(const benchmark *row, bench_side *side, bool counts) {
+static void take_sample(const benchmark *row, bench_side *side,
+                        uint32_t round) {
   if (side->measure == NULL) {
     return;
   }
   const uint64_t start = now_ns();
   const double value = side->measure(row->context);
-  side->is_slow |= now_ns() - start > QUICK_NS;
+  const uint64_t spent_ns = now_ns() - start;
+  if (round == 0 || spent_ns < side->least_ns) {
+    side->least_ns = spent_ns;
+  }
   if (isnan(value)) {
     side->measure = NULL;
-  } else if (counts) {
+  } else if (round > 0) {
     side->samples[side->sample_count++] = value;
   }
+}
+
+static bool is_quick(const bench_side *side) {
+  return side->measure != NULL && side->least_ns < QUICK_NS;
+}
+
+// Says whether Mettle and a peer are: alone, Mettle's samples would be of
+// another time than what they are compared with.
+static bool may_go_on(const bench_side *sides) {
+  bool any = false;
+  for (size_t i = 1; i < SIDE_COUNT; i++) {
+    any |= is_quick(&sides[i]);
+  }
+  return any && is_quick(&sides[0]);
 }
 
 // Takes all samples of one row, Mettle and its peers in turn, so that a change
@@ -74,13 +92,13 @@ static void take_samples(const benchmark *row, bench_side *sides) {
   uint64_t end = 0;
   for (uint32_t round = 0; round < MOST_SAMPLES; round++) {
     const bool all = round <= row->sample_count;
-    if (!all && now_ns() > end) {
+    if (!all && (now_ns() > end || !may_go_on(sides))) {
       return;
     }
     for (size_t i = 0; i < SIDE_COUNT; i++) {
       bench_side *side = &sides[(i + round) % SIDE_COUNT];
-      if (all || !side->is_slow) {
-        take_sample(row, side, round > 0);
+      if (all || is_quick(side)) {
+        take_sample(row, side, round);
       }
     }
     if (round == 0 && row->check != NULL) {
