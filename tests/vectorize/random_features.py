@@ -8,11 +8,8 @@ Memory of a thread's own: in output, vectors of each size from word 32768, 40
 words from 65536 for its struct, one packed vector of each kind behind that; a
 simdgroup's own: 104 words from 122880."""
 
-from random_expressions import (INTEGERS, REALS, Variable, base_of, size_of)
-
-
-def size_of_base(kind):
-    return {"uchar": 1, "char": 1, "ushort": 2, "short": 2, "half": 2}.get(kind, 4)
+from random_expressions import (INTEGERS, REALS, WIDTHS, Variable, base_of,
+                                size_of)
 
 
 class Block(list):
@@ -339,7 +336,7 @@ class Features:
         base = self.pick("uchar", "ushort", "char", "short", "uint")
         real = self.chance(0.5) and base != "uint"
         wide = self.pick("float", "float", "half") if real else self.pick("int", "uint")
-        limit = 16384 // (n * size_of_base(base))
+        limit = 16384 * 8 // (n * WIDTHS[base])
         memory = f"((device const {base}{n} *){p}{self.pick('n', 'bytes')})"
         place = lambda: self.pick(  # noqa: E731
             f"{p}self", f"({p}self + {p}u.five) % {limit}u", f"{p}index + {p}u.five",
@@ -356,7 +353,7 @@ class Features:
             names.append(self.fresh("v"))
             lines.append(f"{wide}{n} {names[-1]} = {a} {op} {b};")
         out = wide if real else self.pick("uchar", "ushort", wide)
-        area = {2: 53248, 4: 45056, 8: 36864, 16: 32768}[n * size_of_base(out)]
+        area = {2: 53248, 4: 45056, 8: 36864, 16: 32768}[n * WIDTHS[out] // 8]
         for v in self.r.sample(names, 1):
             lines.append(f"((device {out}{n} *)({p}out + {area}u))[{p}self] = {out}{n}({v});")
         if self.chance(0.4):

@@ -59,11 +59,7 @@ static lanes_whole_question ask(lanes_emitter *e, LLVMValueRef holds) {
 }
 
 lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  LLVMTypeRef bits =
-      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
-  return ask(e, LLVMBuildICmp(e->builder, LLVMIntEQ,
-                              LLVMBuildBitCast(e->builder, mask, bits, ""),
-                              LLVMConstAllOnes(bits), ""));
+  return ask(e, lanes_all(e, mask));
 }
 
 void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
@@ -245,15 +241,12 @@ static bool is_conditional(const lanes_access *a) {
   return a->shape.conditional && is_shaped(a);
 }
 
-typedef void access_way(lanes_emitter *e, const lanes_access *a, bool store,
-                        LLVMValueRef *components);
-
 // Goes one of two ways, as is found at run time. The first has its own view of
 // the access; the second is all but never taken, and not reported, if rare.
 static void access_either(lanes_emitter *e, LLVMValueRef holds,
-                          const lanes_access *ways[2], access_way *then[2],
-                          bool store, LLVMValueRef *components) {
-  const uint32_t count = ways[0]->count;
+                          const lanes_access *ways[2],
+                          lanes_access_way *then[2], bool store, uint32_t count,
+                          LLVMValueRef *components) {
   LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
   lanes_mark_question(e,
@@ -272,8 +265,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
   e->uncached = false;
   LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
   for (uint32_t c = 0; !store && c < count; c++) {
-    components[c] =
-        LLVMBuildPhi(e->builder, lanes_vector_of(ways[0]->element), "");
+    components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(results[0][c]), "");
     LLVMValueRef both[] = {results[0][c], results[1][c]};
     LLVMAddIncoming(components[c], both, blocks, 2);
   }
@@ -281,14 +273,14 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
 
 // The stride holds unless an index wraps, which is all but never so and is not
 // reported.
-static void access_conditionally(lanes_emitter *e, const lanes_access *a,
-                                 bool store, LLVMValueRef *components) {
+void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
+                                lanes_access_way *then[2], bool store,
+                                uint32_t count, LLVMValueRef *values) {
   const lanes_lines gathers = e->gathers;
   const lanes_lines scatters = e->scatters;
   const lanes_access *ways[] = {a, a};
-  access_way *then[] = {access_shaped, lanes_access_wrapped};
-  access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store,
-                components);
+  access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store, count,
+                values);
   e->gathers = gathers;
   e->scatters = scatters;
 }
@@ -305,8 +297,8 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   runs.first = firsts[0];
   runs.firsts = firsts;
   const lanes_access *ways[] = {&runs, a};
-  access_way *then[] = {access_shaped, access_singly};
-  access_either(e, holds, ways, then, store, components);
+  lanes_access_way *then[] = {access_shaped, access_singly};
+  access_either(e, holds, ways, then, store, a->count, components);
   return true;
 }
 
@@ -325,8 +317,8 @@ static bool load_from_window(lanes_emitter *e, const lanes_access *a,
   lanes_access window = *a;
   LLVMValueRef holds = lanes_is_in_window(e, &window);
   const lanes_access *ways[] = {&window, a};
-  access_way *then[] = {access_window, access_singly};
-  access_either(e, holds, ways, then, false, components);
+  lanes_access_way *then[] = {access_window, access_singly};
+  access_either(e, holds, ways, then, false, a->count, components);
   return true;
 }
 
@@ -334,7 +326,8 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
   lanes_pattern_runs runs;
   if (is_conditional(a)) {
-    access_conditionally(e, a, store, components);
+    lanes_access_way *then[] = {access_shaped, lanes_access_wrapped};
+    lanes_access_conditionally(e, a, then, store, a->count, components);
   } else if (!is_shaped(a) && lanes_find_runs(e, a, &runs)) {
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||

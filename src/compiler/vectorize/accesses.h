@@ -49,6 +49,9 @@ void lanes_store_part(lanes_emitter *e, LLVMValueRef value,
 // them, which therefore is there.
 LLVMValueRef lanes_may_load_whole(lanes_emitter *e, LLVMTypeRef type,
                                   LLVMValueRef pointer, LLVMValueRef mask);
+// Returns i1: so many bytes behind a pointer do not leave its page.
+LLVMValueRef lanes_is_in_page(lanes_emitter *e, LLVMValueRef pointer,
+                              uint64_t bytes);
 // Where the whole vector is wanted, as it mostly is, a plain access will do.
 // The builder goes on in all; lanes_ask_rest ends what has been emitted and
 // goes on in another of the blocks.
@@ -62,8 +65,15 @@ void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
 lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
                              LLVMValueRef pointer, LLVMTypeRef value_type);
 
-// accesses.c: loads or stores where the stride of a conditional address does
-// not hold.
+// accesses.c: loads or stores values, of which store says which: in one way
+// where the stride of a conditional address holds, in another where not. What
+// the second gathers is not reported.
+typedef void lanes_access_way(lanes_emitter *e, const lanes_access *a,
+                              bool store, LLVMValueRef *values);
+void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
+                                lanes_access_way *then[2], bool store,
+                                uint32_t count, LLVMValueRef *values);
+// Components where it does not hold.
 void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components);
 
@@ -173,6 +183,10 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components);
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components);
+// The same of one vector in which all is as it lies in memory, without gaps.
+LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a);
+void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef all);
 // Loads an element together with those beside it that the same block loads
 // later, and sets the results of all. Returns false if there are none.
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a);
@@ -182,6 +196,10 @@ bool lanes_may_write(LLVMValueRef instruction);
 // lane_rows.c: the same where lanes may be anywhere, for an element or a vector
 // of them.
 bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a);
+// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
+// those of lanes 4 apart in one; and back. Of 8 lanes from vectors of two.
+void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                     LLVMValueRef out_words[4]);
 // Says whether that has been done for a load.
 bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
 // lane_stores.c: stores several components side by side of lanes anywhere.

@@ -75,16 +75,22 @@ static LLVMTypeRef wide_type(LLVMValueRef function) {
       parameters[at++] = passed_component(own, c);
     }
   }
-  LLVMTypeRef wide = LLVMFunctionType(
-      returned_type(LLVMGetReturnType(type)), parameters, count, false);
+  LLVMTypeRef wide = LLVMFunctionType(returned_type(LLVMGetReturnType(type)),
+                                      parameters, count, false);
   free(parameters);
   return wide;
 }
 
-LLVMValueRef lanes_called_wide(mtlc_kernel *kernel, LLVMValueRef function) {
-  char name[512];
-  snprintf(name, sizeof name, "%s%s", wide_prefix,
+enum { NAME_BYTES = 512 };
+
+static void name_wide(LLVMValueRef function, char out[NAME_BYTES]) {
+  snprintf(out, NAME_BYTES, "%s%s", wide_prefix,
            mtlc_name(function) + strlen(MTLC_CALLED_PREFIX));
+}
+
+LLVMValueRef lanes_called_wide(mtlc_kernel *kernel, LLVMValueRef function) {
+  char name[NAME_BYTES];
+  name_wide(function, name);
   return LLVMGetNamedFunction(kernel->module, name);
 }
 
@@ -92,9 +98,8 @@ void lanes_called_declare(mtlc_kernel *kernel) {
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (mtlc_is_called(f)) {
-      char name[512];
-      snprintf(name, sizeof name, "%s%s", wide_prefix,
-               mtlc_name(f) + strlen(MTLC_CALLED_PREFIX));
+      char name[NAME_BYTES];
+      name_wide(f, name);
       LLVMValueRef wide = LLVMAddFunction(kernel->module, name, wide_type(f));
       mtlc_set_attribute(wide, "nounwind", 0);
       mtlc_set_attribute(wide, "noinline", 0);
@@ -126,8 +131,7 @@ void lanes_called_open(mtlc_kernel *kernel, LLVMValueRef function) {
           kernel->module, parameter_name,
           LLVMFunctionType(LLVMTypeOf(parameter), &types.i32, 1, false));
       LLVMValueRef number = mtlc_i32(kernel->context, i);
-      LLVMReplaceAllUsesWith(parameter,
-                             mtlc_call(builder, source, &number, 1));
+      LLVMReplaceAllUsesWith(parameter, mtlc_call(builder, source, &number, 1));
     }
   }
   LLVMDisposeBuilder(builder);
@@ -184,14 +188,12 @@ void lanes_leave_result(lanes_emitter *e, LLVMValueRef result) {
 }
 
 void lanes_emit_return(lanes_emitter *e) {
-  LLVMTypeRef type =
-      LLVMGetReturnType(LLVMGlobalGetValueType(e->function));
+  LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(e->function));
   LLVMValueRef all = LLVMGetPoison(type);
   for (uint32_t c = 0; e->results && c < LLVMCountStructElementTypes(type);
        c++) {
-    LLVMValueRef value =
-        LLVMBuildLoad2(e->builder, LLVMGetAllocatedType(e->results[c]),
-                       e->results[c], "");
+    LLVMValueRef value = LLVMBuildLoad2(
+        e->builder, LLVMGetAllocatedType(e->results[c]), e->results[c], "");
     all = LLVMBuildInsertValue(e->builder, all, to_passed(e, value), c, "");
   }
   LLVMBuildRet(e->builder, all);
@@ -213,9 +215,9 @@ void lanes_emit_wide_call(lanes_emitter *e, LLVMValueRef call) {
   }
   LLVMValueRef results = mtlc_call(e->builder, wide, arguments, count);
   for (uint32_t c = 0; c < lanes_component_count(LLVMTypeOf(call)); c++) {
-    lanes_set_result(e, call, c,
-                     from_passed(e, LLVMBuildExtractValue(e->builder, results,
-                                                          c, ""),
-                                 lanes_component_type(LLVMTypeOf(call), c)));
+    lanes_set_result(
+        e, call, c,
+        from_passed(e, LLVMBuildExtractValue(e->builder, results, c, ""),
+                    lanes_component_type(LLVMTypeOf(call), c)));
   }
 }

@@ -32,13 +32,6 @@ static bool is_pointer_phi(LLVMValueRef value) {
          LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
 }
 
-static LLVMValueRef before_steps(LLVMValueRef value) {
-  while (LLVMIsAGetElementPtrInst(value)) {
-    value = LLVMGetOperand(value, 0);
-  }
-  return value;
-}
-
 // --- Which phis belong together ----------------------------------------------
 
 static int index_of(const pointer_web *web, LLVMValueRef phi) {
@@ -53,7 +46,7 @@ static int index_of(const pointer_web *web, LLVMValueRef phi) {
 // Says whether a pointer is made of phi; seen are the phis that it is made of.
 static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
                        pointer_web *seen) {
-  LLVMValueRef from = before_steps(value);
+  LLVMValueRef from = mtlc_root_of(value);
   if (from == phi) {
     return true;
   }
@@ -83,7 +76,7 @@ static bool has_plain_steps(LLVMValueRef value) {
 }
 
 static bool take_incoming(pointer_web *web, LLVMValueRef value) {
-  LLVMValueRef from = before_steps(value);
+  LLVMValueRef from = mtlc_root_of(value);
   pointer_web seen = {0};
   const bool is_inside =
       index_of(web, from) >= 0 ||

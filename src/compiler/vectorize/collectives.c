@@ -168,10 +168,7 @@ LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
     return permute_avx512(e, value, index);
   }
   // Through memory: the machine has gathers or LLVM makes loads of them.
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef array = LLVMBuildAlloca(builder, LLVMTypeOf(value), "");
-  LLVMDisposeBuilder(builder);
+  LLVMValueRef array = lanes_reserve(e, LLVMTypeOf(value));
   LLVMBuildStore(e->builder, value, array);
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i32, array, &index, 1, "");

@@ -165,17 +165,25 @@ LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
   return LLVMBuildBitCast(e->builder, mask, e->types.i32, "");
 }
 
+static LLVMValueRef all_bits(lanes_emitter *e, LLVMValueRef mask) {
+  LLVMTypeRef bits =
+      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  return LLVMBuildBitCast(e->builder, mask, bits, "");
+}
+
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask) {
-  return LLVMBuildICmp(e->builder, LLVMIntNE, lanes_bits(e, mask),
-                       mtlc_i32(e->context, 0), "");
+  LLVMValueRef bits = all_bits(e, mask);
+  return LLVMBuildICmp(e->builder, LLVMIntNE, bits,
+                       LLVMConstNull(LLVMTypeOf(bits)), "");
 }
 
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask) {
-  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, mask),
-                       LLVMConstAllOnes(e->types.i32), "");
+  LLVMValueRef bits = all_bits(e, mask);
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, bits,
+                       LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
-LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
+LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
   if (first) {
@@ -185,6 +193,11 @@ LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
   }
   LLVMValueRef memory = LLVMBuildAlloca(builder, type, "");
   LLVMDisposeBuilder(builder);
+  return memory;
+}
+
+LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
+  LLVMValueRef memory = lanes_reserve(e, type);
   if (e->memory_count == e->memory_capacity) {
     const uint32_t capacity = e->memory_capacity ? e->memory_capacity * 2 : 256;
     LLVMValueRef *grown = lanes_allocate(e->arena, capacity, sizeof *grown);

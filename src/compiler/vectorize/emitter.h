@@ -218,6 +218,8 @@ LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
 void lanes_keep_in_home(LLVMValueRef access);
 // Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
+// Returns one that stays, because addresses in it are computed.
+LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
                          LLVMValueRef scalar);
 LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
@@ -236,6 +238,7 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
 void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
 bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
+// Of masks of any length.
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32

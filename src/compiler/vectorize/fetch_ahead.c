@@ -424,11 +424,6 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   }
   // A walk down a column, whose rows are as long as the program says.
   LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
-  if (turns) {
-    fetch_lines(e, first, turns, bytes, is_store);
-    return;
-  }
-  for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
-    fetch(e, lanes_address_at(e, first, distance + at), is_store);
-  }
+  fetch_lines(e, first, turns ? turns : mtlc_i64(e->context, distance), bytes,
+              is_store);
 }

@@ -148,23 +148,22 @@ static LLVMValueRef load_units(lanes_emitter *e, const lanes_row *row,
   return lanes_concatenated(e, units, 4);
 }
 
-// In each four elements of two vectors of 16: two of the first and two of the
+// In each four elements of two vectors, of 16 at most: two of the first and two of the
 // second, by turns if by single ones; from the lower or the upper half.
 static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                         bool by_pairs, bool upper) {
-  int lanes[16];
-  for (int i = 0; i < 16; i++) {
+  int lanes[LANES / 2];
+  const int count = (int)LLVMGetVectorSize(LLVMTypeOf(a));
+  for (int i = 0; i < count; i++) {
     const int in = i % 4, of = i - in + 2 * upper;
-    lanes[i] =
-        by_pairs ? of + in % 2 + (in / 2) * 16 : of + in / 2 + in % 2 * 16;
+    lanes[i] = by_pairs ? of + in % 2 + (in / 2) * count
+                        : of + in / 2 + in % 2 * count;
   }
-  return lanes_shuffle(e, a, b, lanes, 16);
+  return lanes_shuffle(e, a, b, lanes, (uint32_t)count);
 }
 
-// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
-// those of lanes 4 apart in one; and back.
-static void transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                      LLVMValueRef out_words[4]) {
+void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                     LLVMValueRef out_words[4]) {
   for (uint32_t upper = 0; upper < 2; upper++) {
     LLVMValueRef low = zip(e, parts[0], parts[1], false, upper);
     LLVMValueRef high = zip(e, parts[2], parts[3], false, upper);
@@ -179,7 +178,7 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
     parts[w] = lanes_piece(e, words[w], LANES / 2 * half, LANES / 2);
   }
-  transpose(e, parts, units);
+  lanes_transpose(e, parts, units);
   for (uint32_t lane = 0; lane < LANES / 2; lane++) {
     out_units[lane] =
         lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
@@ -195,7 +194,7 @@ static void load_unit(lanes_emitter *e, const lanes_row *row,
     for (uint32_t i = 0; i < 4; i++) {
       parts[i] = load_units(e, row, where, 16 * half + i, offset);
     }
-    transpose(e, parts, words);
+    lanes_transpose(e, parts, words);
     for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
       halves[w][half] = words[w];
     }

@@ -6,7 +6,7 @@
 // one page with an element that is wanted may be read whole.
 #include "compiler/vectorize/accesses.h"
 
-enum { PAGE_BYTES = 4096 };  // the least that machines have
+enum { PAGE_BYTES = 4096 };  // the least that memory is there or not there by
 
 // A loop over the elements of a mask that are set.
 typedef struct element_loop {
@@ -14,14 +14,6 @@ typedef struct element_loop {
   LLVMValueRef index;  // i64
   uint32_t count;
 } element_loop;
-
-static LLVMValueRef memory_of(lanes_emitter *e, LLVMTypeRef type) {
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef memory = LLVMBuildAlloca(builder, type, "");
-  LLVMDisposeBuilder(builder);
-  return memory;
-}
 
 static LLVMValueRef element_at(lanes_emitter *e, LLVMTypeRef element,
                                LLVMValueRef first, LLVMValueRef index) {
@@ -35,7 +27,7 @@ static element_loop begin_loop(lanes_emitter *e, LLVMValueRef mask) {
                        .done = lanes_block(e, "done"),
                        .count = LLVMGetVectorSize(LLVMTypeOf(mask))};
   LLVMTypeRef bytes = LLVMVectorType(e->types.i8, loop.count);
-  LLVMValueRef flags = memory_of(e, bytes);
+  LLVMValueRef flags = lanes_reserve(e, bytes);
   LLVMBuildStore(e->builder, LLVMBuildZExt(e->builder, mask, bytes, ""), flags);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBuildBr(e->builder, loop.header);
@@ -87,7 +79,7 @@ static void copy_elements(lanes_emitter *e, LLVMTypeRef type, LLVMValueRef from,
 LLVMValueRef lanes_load_part(lanes_emitter *e, LLVMTypeRef type,
                              LLVMValueRef pointer, uint32_t alignment,
                              LLVMValueRef mask) {
-  LLVMValueRef loaded = memory_of(e, type);
+  LLVMValueRef loaded = lanes_reserve(e, type);
   copy_elements(e, type, pointer, loaded, alignment, mask);
   return LLVMBuildLoad2(e->builder, type, loaded, "");
 }
@@ -96,27 +88,24 @@ void lanes_store_part(lanes_emitter *e, LLVMValueRef value,
                       LLVMValueRef pointer, uint32_t alignment,
                       LLVMValueRef mask) {
   LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMValueRef stored = memory_of(e, type);
+  LLVMValueRef stored = lanes_reserve(e, type);
   LLVMBuildStore(e->builder, value, stored);
   copy_elements(e, type, stored, pointer, alignment, mask);
 }
 
-LLVMValueRef lanes_may_load_whole(lanes_emitter *e, LLVMTypeRef type,
-                                  LLVMValueRef pointer, LLVMValueRef mask) {
-  const uint32_t count = LLVMGetVectorSize(type);
-  LLVMTypeRef word = LLVMIntTypeInContext(e->context, count);
-  LLVMValueRef bits = LLVMBuildBitCast(e->builder, mask, word, "");
-  LLVMValueRef is_whole =
-      LLVMBuildICmp(e->builder, LLVMIntEQ, bits, LLVMConstAllOnes(word), "");
-  LLVMValueRef is_wanted =
-      LLVMBuildICmp(e->builder, LLVMIntNE, bits, LLVMConstNull(word), "");
+LLVMValueRef lanes_is_in_page(lanes_emitter *e, LLVMValueRef pointer,
+                              uint64_t bytes) {
   LLVMValueRef in_page = LLVMBuildAnd(
       e->builder, LLVMBuildPtrToInt(e->builder, pointer, e->types.i64, ""),
       mtlc_i64(e->context, PAGE_BYTES - 1), "");
+  return LLVMBuildICmp(e->builder, LLVMIntULE, in_page,
+                       mtlc_i64(e->context, PAGE_BYTES - bytes), "");
+}
+
+LLVMValueRef lanes_may_load_whole(lanes_emitter *e, LLVMTypeRef type,
+                                  LLVMValueRef pointer, LLVMValueRef mask) {
   const uint64_t bytes = LLVMStoreSizeOfType(e->values->data, type);
-  LLVMValueRef is_one_page =
-      LLVMBuildICmp(e->builder, LLVMIntULE, in_page,
-                    mtlc_i64(e->context, PAGE_BYTES - bytes), "");
-  return LLVMBuildOr(e->builder, is_whole,
-                     LLVMBuildAnd(e->builder, is_wanted, is_one_page, ""), "");
+  LLVMValueRef is_there = LLVMBuildAnd(e->builder, lanes_any(e, mask),
+                                       lanes_is_in_page(e, pointer, bytes), "");
+  return LLVMBuildOr(e->builder, lanes_all(e, mask), is_there, "");
 }

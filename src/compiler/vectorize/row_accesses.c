@@ -89,12 +89,7 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
 static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
                               uint32_t r) {
   const uint32_t row = a->shape.row;
-  LLVMTypeRef bits = LLVMIntTypeInContext(e->context, row);
-  return LLVMBuildICmp(
-      e->builder, LLVMIntNE,
-      LLVMBuildBitCast(e->builder, lanes_piece(e, e->mask, r * row, row), bits,
-                       ""),
-      LLVMConstNull(bits), "");
+  return lanes_any(e, lanes_piece(e, e->mask, r * row, row));
 }
 
 static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,

@@ -10,14 +10,8 @@ static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
   return type == e->types.i1 ? e->types.i8 : type;
 }
 
-// Not one of e->memories: its address is computed, so it stays in memory.
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef array =
-      LLVMBuildAlloca(builder, lanes_vector_of(storage_of(e, type)), "");
-  LLVMDisposeBuilder(builder);
-  return array;
+  return lanes_reserve(e, lanes_vector_of(storage_of(e, type)));
 }
 
 LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,

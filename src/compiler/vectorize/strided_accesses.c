@@ -87,27 +87,19 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t wanted,
   enum { WORDS = 8, GROUPS = 4 };
   static const int low_halves[] = {0, 1, 2, 3, 8, 9, 10, 11};
   static const int high_halves[] = {4, 5, 6, 7, 12, 13, 14, 15};
-  static const int low_words[] = {0, 8, 1, 9, 4, 12, 5, 13};
-  static const int high_words[] = {2, 10, 3, 11, 6, 14, 7, 15};
-  static const int low_pairs[] = {0, 1, 8, 9, 4, 5, 12, 13};
-  static const int high_pairs[] = {2, 3, 10, 11, 6, 7, 14, 15};
   LLVMValueRef groups[4][GROUPS];
   for (uint32_t g = 0; g < GROUPS; g++) {
-    LLVMValueRef in[4], lanes[4], words[4];
+    LLVMValueRef in[4], apart[4], words[4];
     for (uint32_t k = 0; k < 4; k++) {
       in[k] = lanes_piece(e, parts[g], k * WORDS, WORDS);
     }
     for (uint32_t k = 0; k < 4; k++) {
-      lanes[k] = lanes_shuffle(e, in[k / 2], in[k / 2 + 2],
+      apart[k] = lanes_shuffle(e, in[k / 2], in[k / 2 + 2],
                                k % 2 ? high_halves : low_halves, WORDS);
     }
-    for (uint32_t k = 0; k < 4; k++) {
-      words[k] = lanes_shuffle(e, lanes[k % 2 * 2], lanes[k % 2 * 2 + 1],
-                               k / 2 ? high_words : low_words, WORDS);
-    }
+    lanes_transpose(e, apart, words);
     for (uint32_t c = 0; c < 4; c++) {
-      groups[c][g] = lanes_shuffle(e, words[c / 2 * 2], words[c / 2 * 2 + 1],
-                                   c % 2 ? high_pairs : low_pairs, WORDS);
+      groups[c][g] = words[c];
     }
   }
   for (uint32_t c = 0; c < wanted; c++) {
@@ -240,11 +232,47 @@ static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
   return lanes_shuffle(e, loaded, NULL, lanes, LANES);
 }
 
-void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
-                        uint32_t stride, LLVMValueRef *out_components) {
+static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   const uint64_t bytes = bytes_of(a, stride);
   lanes_fetch_ahead(e, a, first_address(e, a), bytes);
   lanes_fetch_at(e, first_address(e, a), lanes_next_turn(e, a, false), bytes);
+}
+
+// All elements of all lanes, of which each lane has the first few.
+static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
+                            uint32_t stride) {
+  return stride == 1
+             ? e->mask
+             : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
+}
+
+static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
+                             uint32_t stride) {
+  return lanes_masked_load(e, LLVMVectorType(a->element, LANES * stride),
+                           first_address(e, a), a->alignment,
+                           mask_of(e, a, stride));
+}
+
+static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      LLVMValueRef all) {
+  lanes_masked_store(e, all, first_address(e, a), a->alignment,
+                     mask_of(e, a, stride));
+}
+
+LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a) {
+  fetch(e, a, a->count);
+  return load_all(e, a, a->count);
+}
+
+void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef all) {
+  lanes_fetch_ahead(e, a, first_address(e, a), bytes_of(a, a->count));
+  store_all(e, a, a->count, all);
+}
+
+void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *out_components) {
+  fetch(e, a, stride);
   if (stride == 1 && narrow_count(e) < LANES) {
     out_components[0] = load_first_lanes(e, a, narrow_count(e));
     return;
@@ -253,13 +281,7 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
     load_parts(e, a, stride, all_of(a->count), out_components);
     return;
   }
-  LLVMTypeRef type = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef mask =
-      stride == 1 ? e->mask
-                  : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
-  LLVMValueRef all =
-      lanes_masked_load(e, type, first_address(e, a), a->alignment, mask);
-  lanes_take_apart(e, all, stride, a->count, out_components);
+  lanes_take_apart(e, load_all(e, a, stride), stride, a->count, out_components);
 }
 
 // Joins vectors of equal length, a power of two of them in the end.
@@ -309,11 +331,7 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                        lanes_piece(e, e->mask, 0, count));
     return;
   }
-  LLVMValueRef all = lanes_put_together(e, components, stride, a->count);
-  lanes_masked_store(e, all, first_address(e, a), a->alignment,
-                     stride == 1 ? e->mask
-                                 : spread_mask(e, stride, all_of(a->count), 0,
-                                               LANES * stride));
+  store_all(e, a, stride, lanes_put_together(e, components, stride, a->count));
 }
 
 // --- Neighbours --------------------------------------------------------------

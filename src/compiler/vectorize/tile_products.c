@@ -204,12 +204,9 @@ static product_batch batch_of(const lanes_emitter *e, LLVMValueRef call) {
 // --- In memory ---------------------------------------------------------------
 
 static LLVMValueRef new_home(lanes_emitter *e) {
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry));
-  LLVMValueRef home = LLVMBuildAlloca(
-      builder, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS), "");
+  LLVMValueRef home =
+      lanes_reserve(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
   LLVMSetAlignment(home, BLOCK_BYTES);
-  LLVMDisposeBuilder(builder);
   return home;
 }
 

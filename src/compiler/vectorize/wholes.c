@@ -65,37 +65,23 @@ static bool is_dense(const lanes_emitter *e, LLVMValueRef access,
          shape.stride == (int64_t)(LLVMGetVectorSize(type) * size_of(e, type));
 }
 
-static bool is_elementwise(LLVMOpcode opcode) {
-  switch (opcode) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMFAdd:
-    case LLVMFSub:
-    case LLVMFMul:
-    case LLVMFDiv:
-    case LLVMTrunc:
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMFPTrunc:
-    case LLVMFPExt:
-    case LLVMUIToFP:
-    case LLVMSIToFP:
-    case LLVMBitCast:
+// Not divisions, whose divisor may be zero where no thread runs.
+static bool is_elementwise(LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+    case LLVMFRem:
+    case LLVMFPToUI:
+    case LLVMFPToSI: return false;
     case LLVMFNeg: return true;
-    default: return false;
+    default: return LLVMIsABinaryOperator(i) || LLVMIsACastInst(i);
   }
 }
 
 static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
-  return !LLVMIsAInstruction(operand) ||
-         lanes_is_uniform(lanes_shape_of(e->values, operand));
+  return lanes_is_uniform(lanes_shape_of(e->values, operand));
 }
 
 // Says whether an instruction may be kept whole if its operands are.
@@ -107,8 +93,7 @@ static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
     return is_dense(e, i, LLVMGetOperand(i, 1),
                     LLVMTypeOf(LLVMGetOperand(i, 0)));
   }
-  if (!is_elementwise(LLVMGetInstructionOpcode(i)) ||
-      !is_type(e, LLVMTypeOf(i)) || is_uniform(e, i)) {
+  if (!is_elementwise(i) || !is_type(e, LLVMTypeOf(i)) || is_uniform(e, i)) {
     return false;
   }
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
@@ -133,8 +118,11 @@ static void find_candidates(lanes_emitter *e) {
          i = LLVMGetNextInstruction(i)) {
       segment += parts_segments(i);
       lanes_whole *whole = whole_of(e, i);
+      if (!whole) {
+        continue;
+      }
       const uint32_t number = (uint32_t)(whole - e->wholes);
-      if (whole && !e->copied[number] && is_candidate(e, i)) {
+      if (!e->copied[number] && is_candidate(e, i)) {
         *whole =
             (lanes_whole){.segment = segment, .group = number, .is_in = true};
       }
@@ -147,8 +135,7 @@ static void find_candidates(lanes_emitter *e) {
 static bool are_together(const lanes_emitter *e, LLVMValueRef value,
                          LLVMValueRef user) {
   const lanes_whole *a = whole_of(e, value), *b = whole_of(e, user);
-  return a && b && a->is_in && b->is_in && a->segment == b->segment &&
-         LLVMGetNumOperands(user) > 0;
+  return a && b && a->is_in && b->is_in && a->segment == b->segment;
 }
 
 // Says whether nobody asks for a value's components.
@@ -294,86 +281,40 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
   return whole->value;
 }
 
-static LLVMValueRef load_whole(lanes_emitter *e, const lanes_access *a,
-                               LLVMTypeRef type) {
-  if (lanes_is_by_rows(a)) {
-    return lanes_load_whole_rows(e, a);
+// One value, which is whole.
+static void access_whole(lanes_emitter *e, const lanes_access *a, bool store,
+                         LLVMValueRef *value) {
+  const bool by_rows = lanes_is_by_rows(a);
+  if (store) {
+    (by_rows ? lanes_store_whole_rows : lanes_store_whole)(e, a, *value);
+  } else {
+    *value = (by_rows ? lanes_load_whole_rows : lanes_load_whole)(e, a);
   }
-  LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
-  const uint64_t bytes = LANES * a->count * a->size_bytes;
-  lanes_fetch_ahead(e, a, first, bytes);
-  lanes_fetch_at(e, first, lanes_next_turn(e, a, false), bytes);
-  return lanes_masked_load(e, type, first, a->alignment,
-                           lanes_repeated_mask(e, a->count));
-}
-
-static void store_whole(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef value) {
-  if (lanes_is_by_rows(a)) {
-    lanes_store_whole_rows(e, a, value);
-    return;
-  }
-  LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
-  lanes_fetch_ahead(e, a, first, LANES * a->count * a->size_bytes);
-  lanes_masked_store(e, value, first, a->alignment,
-                     lanes_repeated_mask(e, a->count));
 }
 
 // Where an index wraps between two lanes the components are accessed as they
 // are elsewhere, which is all but never so.
-static LLVMValueRef access_apart(lanes_emitter *e, const lanes_access *a,
-                                 LLVMValueRef stored) {
+static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
+                         LLVMValueRef *value) {
   LLVMValueRef components[MOST_COMPONENTS];
-  if (stored) {
-    lanes_part_whole(e, stored, a->count, components);
-    lanes_access_wrapped(e, a, true, components);
-    return NULL;
+  if (store) {
+    lanes_part_whole(e, *value, a->count, components);
   }
-  lanes_access_wrapped(e, a, false, components);
-  return lanes_put_together(e, components, a->count, a->count);
+  lanes_access_wrapped(e, a, store, components);
+  if (!store) {
+    *value = lanes_put_together(e, components, a->count, a->count);
+  }
 }
 
-static LLVMValueRef access_here(lanes_emitter *e, const lanes_access *a,
-                                LLVMTypeRef type, LLVMValueRef stored) {
-  if (stored) {
-    store_whole(e, a, stored);
-    return NULL;
+static void access(lanes_emitter *e, LLVMValueRef i, LLVMValueRef pointer,
+                   LLVMTypeRef type, bool store, LLVMValueRef *value) {
+  lanes_access_way *ways[] = {access_whole, access_apart};
+  const lanes_access a = lanes_access_of(e, i, pointer, type);
+  if (a.shape.conditional) {
+    lanes_access_conditionally(e, &a, ways, store, 1, value);
+  } else {
+    access_whole(e, &a, store, value);
   }
-  return load_whole(e, a, type);
-}
-
-// Loads, or stores what is given.
-static LLVMValueRef access_whole(lanes_emitter *e, const lanes_access *a,
-                                 LLVMTypeRef type, LLVMValueRef stored) {
-  if (!a->shape.conditional) {
-    return access_here(e, a, type, stored);
-  }
-  LLVMBasicBlockRef blocks[] = {lanes_block(e, "run"), lanes_block(e, "apart")};
-  LLVMBasicBlockRef accessed = lanes_block(e, "accessed");
-  LLVMValueRef holds = lanes_stride_holds(e, a->pointer);
-  lanes_mark_question(e,
-                      LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
-  const bool uncached = e->uncached;
-  const lanes_lines gathers = e->gathers, scatters = e->scatters;
-  e->uncached = true;
-  LLVMValueRef values[2];
-  for (uint32_t w = 0; w < 2; w++) {
-    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
-    values[w] =
-        w == 0 ? access_here(e, a, type, stored) : access_apart(e, a, stored);
-    blocks[w] = LLVMGetInsertBlock(e->builder);
-    LLVMBuildBr(e->builder, accessed);
-  }
-  e->uncached = uncached;
-  e->gathers = gathers;
-  e->scatters = scatters;
-  LLVMPositionBuilderAtEnd(e->builder, accessed);
-  if (stored) {
-    return NULL;
-  }
-  LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
-  LLVMAddIncoming(loaded, values, blocks, 2);
-  return loaded;
 }
 
 static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
@@ -389,29 +330,21 @@ static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
                               as_whole(e, LLVMGetOperand(i, 1)), "");
 }
 
-static void emit_store(lanes_emitter *e, LLVMValueRef store) {
-  LLVMValueRef value = LLVMGetOperand(store, 0);
-  const lanes_access a =
-      lanes_access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
-  access_whole(e, &a, NULL, as_whole(e, value));
-}
-
 bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
   lanes_whole *whole = whole_of(e, i);
   if (!whole || !whole->is_in) {
     return false;
   }
   if (LLVMIsAStoreInst(i)) {
-    emit_store(e, i);
+    LLVMValueRef value = as_whole(e, LLVMGetOperand(i, 0));
+    access(e, i, LLVMGetOperand(i, 1), LLVMTypeOf(LLVMGetOperand(i, 0)), true,
+           &value);
     return true;
   }
-  LLVMTypeRef type = whole_type(LLVMTypeOf(i));
   if (LLVMIsALoadInst(i)) {
-    const lanes_access a =
-        lanes_access_of(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
-    whole->value = access_whole(e, &a, type, NULL);
+    access(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i), false, &whole->value);
   } else {
-    whole->value = compute_whole(e, i, type);
+    whole->value = compute_whole(e, i, whole_type(LLVMTypeOf(i)));
   }
   whole->fresh = e->fresh;
   if (whole->is_apart) {

@@ -9,7 +9,6 @@
 enum {
   WINDOW = 64,  // elements
   WINDOW_BYTES = 4 * WINDOW,
-  PAGE_BYTES = 4096,  // the least that memory is there or not there by
   MOST_STEPS = 12,
 };
 
@@ -107,14 +106,8 @@ LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a) {
   LLVMValueRef wide = LLVMBuildIntCast2(b, begin, e->types.i64, is_signed, "");
   a->first = LLVMBuildGEP2(b, e->types.i32, lanes_base_indexed(e, a->pointer),
                            &wide, 1, "");
-  LLVMValueRef in_page =
-      LLVMBuildAnd(b, LLVMBuildPtrToInt(b, a->first, e->types.i64, ""),
-                   mtlc_i64(e->context, PAGE_BYTES - 1), "");
-  holds = LLVMBuildAnd(
-      b, holds,
-      LLVMBuildICmp(b, LLVMIntULE, in_page,
-                    mtlc_i64(e->context, PAGE_BYTES - WINDOW_BYTES), ""),
-      "");
+  holds =
+      LLVMBuildAnd(b, holds, lanes_is_in_page(e, a->first, WINDOW_BYTES), "");
   holds = LLVMBuildAnd(
       b, holds,
       LLVMBuildExtractElement(b, e->mask, mtlc_i32(e->context, 0), ""), "");

@@ -63,8 +63,7 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
     LLVMValueRef all = NULL;
     for (uint32_t r = 0; r < width; r++) {
       LLVMValueRef index = lanes_index_of_run(e, at, width, r);
-      LLVMValueRef one =
-          LLVMBuildICmp(e->builder, predicate, index, limit, "");
+      LLVMValueRef one = LLVMBuildICmp(e->builder, predicate, index, limit, "");
       all = all ? LLVMBuildAnd(e->builder, all, one, "") : one;
     }
     return all;
@@ -72,13 +71,7 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
   LLVMValueRef each =
       LLVMBuildICmp(e->builder, predicate, lanes_scalar(e, run.index, 0),
                     lanes_splat_to(e, e->builder, limit, width), "");
-  if (width == 1) {
-    return each;
-  }
-  LLVMTypeRef bits = LLVMIntTypeInContext(e->context, width);
-  return LLVMBuildICmp(e->builder, LLVMIntEQ,
-                       LLVMBuildBitCast(e->builder, each, bits, ""),
-                       LLVMConstAllOnes(bits), "");
+  return width == 1 ? each : lanes_all(e, each);
 }
 
 static const char question[] = "mettle.question";
