@@ -225,6 +225,31 @@ def constants_of_loops_are_kept_in_front_of_the_outermost(tool):
     assert simdgroup.index(uses[0]) < simdgroup.index(" phi "), out
 
 
+MASKED = """#include <metal_stdlib>
+using namespace metal;
+kernel void picks(device float *x [[buffer(0)]], device uint *y [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+  float a = x[i];
+  while (a > 1.0f) {
+    if (a > 2.0f && y[i] != 7) a = x[y[i] & 63] * 0.25f;
+    a *= 0.5f;
+  }
+  x[i] = a;
+}
+"""
+
+
+@case
+def masks_are_numbers_where_machines_have_no_mask_registers(tool):
+    tool.write("picks.metal", MASKED)
+    texts = [tool.done("compile", "picks.metal", "--dump-after=widen_masks",
+                       environment={"METTLE_CPU_TARGET": f"x86_64 {cpu}"}).out
+             for cpu in ("x86-64-v3", "x86-64-v4")]
+    of_masks = re.compile(r"(and|or|xor|phi) <32 x i1>|to <32 x i1>")
+    assert not of_masks.search(texts[0]), texts[0]
+    assert of_masks.search(texts[1]), texts[1]
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []
