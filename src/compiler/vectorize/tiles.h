@@ -10,7 +10,14 @@ enum {
   LANES_TILE_QUAD = 4,    // elements of a row of a block
   LANES_TILE_BLOCK = 16,  // elements of a block, 4 x 4
   LANES_TILE_ELEMENTS = 64,
+  LANES_MOST_PRODUCTS = 4,  // that are emitted together
 };
+
+// Products of one left side.
+typedef struct lanes_products {
+  LLVMValueRef calls[LANES_MOST_PRODUCTS];
+  uint32_t count;
+} lanes_products;
 
 // Returns an operand as <64 x element>.
 LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
@@ -28,6 +35,14 @@ bool lanes_is_product(LLVMValueRef instruction);
 uint32_t lanes_most_products(const lanes_emitter *e);
 // Brings products of a block that share their left side together.
 void lanes_gather_products(LLVMValueRef function);
+
+// block_products.c: emits products in registers of 512 bits.
+void lanes_emit_block_products(lanes_emitter *e,
+                               const lanes_products *products);
+
+// tile_homes.c: returns where a tile to multiply is in memory, block by block
+// unless it was loaded otherwise.
+lanes_tile_home lanes_kept_home(lanes_emitter *e, LLVMValueRef operand);
 // Returns the memory, 64 floats, that products want the tile that a load loads
 // in, row by row, or NULL if they want it as any other value.
 LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load);
