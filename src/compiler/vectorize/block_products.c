@@ -44,7 +44,8 @@ static LLVMValueRef repeated_row(lanes_emitter *e, const product_loop *loop,
   const lanes_tile_home *home = &loop->right[product];
   const uint32_t quad_bytes = QUAD * 4;
   const uint32_t offset =
-      home->by_rows ? row * 2 * quad_bytes + column * quad_bytes
+      home->order == LANES_BY_ROWS
+          ? row * 2 * quad_bytes + column * quad_bytes
                     : column * BLOCK_BYTES + row * quad_bytes;
   LLVMValueRef quad = load_at(e, LLVMVectorType(e->types.f32, QUAD),
                               home->memory, loop->half, TILE_BYTES / 2, offset);
@@ -94,46 +95,6 @@ static void emit_half(lanes_emitter *e, product_loop *loop) {
   }
 }
 
-// Two turns are what LLVM would unroll.
-static void keep_loop(lanes_emitter *e, LLVMValueRef latch) {
-  static const char wish[] = "llvm.loop.unroll.disable";
-  LLVMMetadataRef text =
-      LLVMMDStringInContext2(e->context, wish, sizeof wish - 1);
-  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(e->context, &text, 1));
-}
-
-static void emit_loop(lanes_emitter *e, product_loop *loop) {
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef body = lanes_block(e, "products");
-  LLVMBasicBlockRef after = lanes_block(e, "multiplied");
-  LLVMBuildBr(e->builder, body);
-  LLVMPositionBuilderAtEnd(e->builder, body);
-  LLVMValueRef phis[LANES_MOST_PRODUCTS][4];
-  loop->half = LLVMBuildPhi(e->builder, e->types.i64, "");
-  for (uint32_t p = 0; p < loop->products->count; p++) {
-    for (uint32_t b = 0; b < 4; b++) {
-      phis[p][b] = LLVMBuildPhi(e->builder, loop->block_type, "");
-      LLVMAddIncoming(phis[p][b], &loop->sums[p][b], &before, 1);
-      loop->sums[p][b] = phis[p][b];
-    }
-  }
-  emit_half(e, loop);
-  LLVMValueRef first = mtlc_i64(e->context, 0);
-  LLVMValueRef next = LLVMBuildAdd(e->builder, loop->half,
-                                   mtlc_i64(e->context, 1), "");
-  LLVMAddIncoming(loop->half, &first, &before, 1);
-  LLVMAddIncoming(loop->half, &next, &body, 1);
-  for (uint32_t p = 0; p < loop->products->count; p++) {
-    for (uint32_t b = 0; b < 4; b++) {
-      LLVMAddIncoming(phis[p][b], &loop->sums[p][b], &body, 1);
-    }
-  }
-  LLVMValueRef again = LLVMBuildICmp(e->builder, LLVMIntULT, next,
-                                     mtlc_i64(e->context, 2), "");
-  keep_loop(e, LLVMBuildCondBr(e->builder, again, body, after));
-  LLVMPositionBuilderAtEnd(e->builder, after);
-}
-
 // The sums that a product adds to, by block.
 static void read_sums(lanes_emitter *e, LLVMValueRef c, LLVMTypeRef block_type,
                       LLVMValueRef *out_blocks) {
@@ -172,15 +133,19 @@ void lanes_emit_block_products(lanes_emitter *e,
   product_loop loop = {
       .block_type = LLVMVectorType(e->types.f32, BLOCK),
       .products = products,
-      .left = lanes_kept_home(e, LLVMGetOperand(products->calls[0], 0))};
+      .left = lanes_left_home(e, LLVMGetOperand(products->calls[0], 0))};
   for (uint32_t p = 0; p < products->count; p++) {
-    loop.right[p] = lanes_kept_home(e, LLVMGetOperand(products->calls[p], 1));
+    loop.right[p] = lanes_right_home(e, LLVMGetOperand(products->calls[p], 1));
   }
   for (uint32_t p = 0; p < products->count; p++) {
     read_sums(e, LLVMGetOperand(products->calls[p], 2), loop.block_type,
               loop.sums[p]);
   }
-  emit_loop(e, &loop);
+  lanes_halves halves =
+      lanes_begin_halves(e, loop.sums[0], products->count * 4);
+  loop.half = halves.half;
+  emit_half(e, &loop);
+  lanes_end_halves(e, &halves, loop.sums[0]);
   for (uint32_t p = 0; p < products->count; p++) {
     write_sums(e, products->calls[p], loop.sums[p]);
   }

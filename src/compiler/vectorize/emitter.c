@@ -257,21 +257,12 @@ LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value) {
   return number == LANES_NONE ? NULL : e->slots[number].home;
 }
 
-// Volatile, so that LLVM leaves it there.
-void lanes_keep_in_home(LLVMValueRef access) {
-  LLVMSetVolatile(access, true);
-  LLVMSetAlignment(access, 64);
-}
-
 // Returns an instruction's component as it was computed.
 static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
                              uint32_t component) {
   lanes_slot *slot = slot_of(e, instruction);
   if (slot->home) {
-    LLVMValueRef sum = LLVMBuildLoad2(
-        e->builder, lanes_vector_of(LLVMTypeOf(instruction)), slot->home, "");
-    lanes_keep_in_home(sum);
-    return sum;
+    return lanes_read_sum(e, slot->home);
   }
   if (slot->everywhere[component]) {
     return slot->everywhere[component];
@@ -399,7 +390,7 @@ void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
                       uint32_t component, LLVMValueRef value) {
   lanes_slot *slot = slot_of(e, instruction);
   if (slot->home) {
-    lanes_keep_in_home(LLVMBuildStore(e->builder, value, slot->home));
+    lanes_write_sum(e, slot->home, value);
     return;
   }
   if (LLVMIsConstant(value)) {

@@ -38,11 +38,20 @@ typedef struct lanes_wait {
   LLVMBasicBlockRef after;
 } lanes_wait;
 
+// How the elements of a tile lie: as threads have them, blocks of 4 x 4, or in
+// rows or columns of 8.
+typedef enum lanes_tile_order {
+  LANES_BY_BLOCKS,
+  LANES_BY_ROWS,
+  LANES_BY_COLUMNS,
+} lanes_tile_order;
+
 // A tile in memory, for the block being emitted.
 typedef struct lanes_tile_home {
   LLVMValueRef value;   // of the thread function
-  LLVMValueRef memory;  // 64 floats
-  bool by_rows;         // else block by block
+  LLVMValueRef memory;   // 64 floats
+  LLVMValueRef rows[8];  // or else the addresses of its rows, where it was
+  lanes_tile_order order;
 } lanes_tile_home;
 
 // What has been asked for ahead of time (fetch_ahead.c).
@@ -127,6 +136,7 @@ typedef struct lanes_emitter {
   // 0 for none; or NULL.
   uint64_t *sum_places;
   uint64_t sums_bytes;
+  bool has_one_sum;  // only one: LLVM keeps it in registers (slots.c)
   uint32_t product_count;  // of tiles, that are emitted
   uint32_t batch_count;    // of them, each for one left side
 
@@ -214,8 +224,9 @@ void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
 // Returns the place where a sum of products always is, or NULL.
 LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
-// To be called on each load from and store to it.
-void lanes_keep_in_home(LLVMValueRef access);
+// Sums in their places, as <32 x i64> (tile_homes.c).
+LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home);
+void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile);
 // Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
 // Returns one that stays, because addresses in it are computed.

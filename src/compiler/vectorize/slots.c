@@ -108,8 +108,22 @@ static bool *find_parts_of_places(lanes_emitter *e) {
   return read;
 }
 
+// Returns where a sum of products is.
+static LLVMValueRef home_of_sum(lanes_emitter *e, uint32_t number,
+                                LLVMValueRef *only) {
+  if (!e->has_one_sum) {
+    return mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_FRAME),
+                       e->sum_places[number]);
+  }
+  if (!*only) {
+    *only = lanes_memory(e, LLVMVectorType(e->types.f32, 2 * LANES));
+  }
+  return *only;
+}
+
 void lanes_make_slots(lanes_emitter *e) {
   const lanes_values *values = e->values;
+  LLVMValueRef only_sum = NULL;
   const bool *part_of_place = find_parts_of_places(e);
   e->slots = lanes_allocate(e->arena, values->count, sizeof *e->slots);
   LLVMBasicBlockRef block = NULL;
@@ -128,9 +142,7 @@ void lanes_make_slots(lanes_emitter *e) {
     slot->as_vector = lanes_allocate(e->arena, count, sizeof(void *));
     slot->everywhere = lanes_allocate(e->arena, count, sizeof(void *));
     if (e->sum_places && e->sum_places[n]) {
-      slot->home =
-          mtlc_offset(e->prologue, LLVMGetParam(e->function, LANES_FRAME),
-                      e->sum_places[n]);
+      slot->home = home_of_sum(e, n, &only_sum);
       continue;
     }
     if (part_of_place[n] || needs_memory(e, i, block_waits) ||

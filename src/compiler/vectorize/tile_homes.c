@@ -1,61 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tile_homes.c: the memory that tiles to multiply are in: a product wants their
-// elements by index, or several times at once, for which a load is enough.
+// tile_homes.c: the memory that tiles to multiply and their sums are in. A
+// product wants a side's elements by index, or several times at once, for which
+// a load is enough.
 #include <string.h>
 
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/tiles.h"
 
-enum { LINE_BYTES = 64 };
+enum {
+  SIDE = LANES_TILE_SIDE,
+  ROW_BYTES = SIDE * 4,
+  LINE_BYTES = 64,
+};
 
-static LLVMValueRef new_home(lanes_emitter *e) {
-  LLVMValueRef home =
-      lanes_reserve(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
-  LLVMSetAlignment(home, LINE_BYTES);
-  return home;
+// --- What loads are for ------------------------------------------------------
+
+static bool is_widening(LLVMValueRef instruction) {
+  return mtlc_is_opcode(instruction, LLVMCall) &&
+         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
 }
 
-// Says whether all that a load is for are right sides further on in its block,
-// with no wait in between.
-static bool is_right_side_here(LLVMValueRef load) {
-  LLVMBasicBlockRef block = LLVMGetInstructionParent(load);
-  LLVMValueRef last = NULL;
+// Returns the last product of a side's block that it is a side of, if it is for
+// products of its block alone, else NULL.
+static LLVMValueRef last_product(LLVMValueRef side, lanes_tile_use *use_of) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(side);
   uint32_t uses = 0;
-  for (LLVMUseRef use = LLVMGetFirstUse(load); use;
+  for (LLVMUseRef use = LLVMGetFirstUse(side); use;
        use = LLVMGetNextUse(use), uses++) {
     LLVMValueRef user = LLVMGetUser(use);
     if (LLVMGetInstructionParent(user) != block || !lanes_is_product(user) ||
-        LLVMGetOperand(user, 0) == load || LLVMGetOperand(user, 2) == load) {
-      return false;
+        LLVMGetOperand(user, 2) == side) {
+      return NULL;
+    }
+    use_of->is_left |= LLVMGetOperand(user, 0) == side;
+    use_of->is_right |= LLVMGetOperand(user, 1) == side;
+  }
+  for (LLVMValueRef i = side; i && uses; i = LLVMGetNextInstruction(i)) {
+    for (unsigned k = 0; lanes_is_product(i) && k < 2; k++) {
+      uses -= LLVMGetOperand(i, k) == side;
+    }
+    if (!uses) {
+      return i;
     }
   }
-  for (LLVMValueRef i = load; i && uses; i = LLVMGetNextInstruction(i)) {
-    if (lanes_is_product(i) && LLVMGetOperand(i, 1) == load) {
-      last = i;
-      uses--;
-    } else if (LLVMGetInstructionOpcode(i) == LLVMCall &&
-               lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
-      return false;
-    }
-  }
-  return last != NULL;
+  return NULL;
 }
 
-static lanes_tile_home *home_of(lanes_emitter *e, LLVMValueRef value) {
+// Says whether nothing writes to memory between a load and a product.
+static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
+  for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
+    const char *name =
+        mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
+    if (lanes_may_write(i) &&
+        (!mtlc_starts_with(name, "mettle.tile.") ||
+         mtlc_starts_with(name, "mettle.tile.store."))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool waits_between(LLVMValueRef first, LLVMValueRef last) {
+  for (LLVMValueRef i = first; i != last; i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMCall &&
+        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+      return true;
+    }
+  }
+  return false;
+}
+
+lanes_tile_use lanes_use_of_tile(LLVMValueRef load) {
+  lanes_tile_use use = {.side = load};
+  LLVMUseRef only = LLVMGetFirstUse(load);
+  if (only && !LLVMGetNextUse(only) && is_widening(LLVMGetUser(only)) &&
+      LLVMGetInstructionParent(LLVMGetUser(only)) ==
+          LLVMGetInstructionParent(load)) {
+    use.side = LLVMGetUser(only);
+  }
+  LLVMValueRef last = last_product(use.side, &use);
+  if (!last || waits_between(load, last)) {
+    return (lanes_tile_use){0};
+  }
+  use.stays = stays_between(load, last);
+  return use;
+}
+
+// --- Sides -------------------------------------------------------------------
+
+static LLVMValueRef new_memory(lanes_emitter *e) {
+  LLVMValueRef memory =
+      lanes_reserve(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
+  LLVMSetAlignment(memory, LINE_BYTES);
+  return memory;
+}
+
+static lanes_tile_home *home_of(lanes_emitter *e, LLVMValueRef value,
+                                bool any_order) {
   if (e->homes_fresh != e->fresh) {
     e->home_count = 0;
     e->homes_fresh = e->fresh;
   }
   for (uint32_t i = 0; i < e->home_count; i++) {
-    if (e->homes[i].value == value) {
-      return &e->homes[i];
+    lanes_tile_home *home = &e->homes[i];
+    if (home->value == value && (any_order || home->order == LANES_BY_ROWS)) {
+      return home;
     }
   }
   return NULL;
 }
 
 static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
-                                 bool by_rows) {
+                                 lanes_tile_order order) {
   if (e->home_count == e->home_capacity) {
     const uint32_t capacity = e->home_capacity ? e->home_capacity * 2 : 16;
     lanes_tile_home *grown =
@@ -67,29 +123,145 @@ static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
     e->home_capacity = capacity;
   }
   lanes_tile_home *home = &e->homes[e->home_count++];
-  if (!home->memory) {
-    home->memory = new_home(e);
-  }
   home->value = value;
-  home->by_rows = by_rows;
+  home->order = order;
+  home->rows[0] = NULL;
   return home;
 }
 
-LLVMValueRef lanes_home_of_rows(lanes_emitter *e, LLVMValueRef load) {
-  if (!is_right_side_here(load)) {
-    return NULL;
+static lanes_tile_home *add_memory(lanes_emitter *e, LLVMValueRef value,
+                                   lanes_tile_order order) {
+  lanes_tile_home *home = add_home(e, value, order);
+  if (!home->memory) {
+    home->memory = new_memory(e);
   }
-  home_of(e, load);
-  return add_home(e, load, true)->memory;
+  return home;
 }
 
-lanes_tile_home lanes_kept_home(lanes_emitter *e, LLVMValueRef operand) {
-  lanes_tile_home *home = home_of(e, operand);
+LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
+                            lanes_tile_order order) {
+  home_of(e, side, true);
+  return add_memory(e, side, order)->memory;
+}
+
+void lanes_stay_home(lanes_emitter *e, LLVMValueRef side, LLVMValueRef *rows) {
+  home_of(e, side, true);
+  memcpy(add_home(e, side, LANES_BY_ROWS)->rows, rows, SIDE * sizeof *rows);
+}
+
+bool lanes_has_home(lanes_emitter *e, LLVMValueRef side) {
+  return home_of(e, side, true) != NULL;
+}
+
+lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand) {
+  lanes_tile_home *home = home_of(e, operand, true);
   if (!home) {
-    home = add_home(e, operand, false);
+    home = add_memory(e, operand, LANES_BY_BLOCKS);
     LLVMValueRef store = LLVMBuildStore(
         e->builder, lanes_tile_of(e, operand, e->types.f32), home->memory);
     LLVMSetAlignment(store, LINE_BYTES);
   }
   return *home;
+}
+
+lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
+  if (!lanes_goes_by_rows(e)) {
+    return lanes_left_home(e, operand);
+  }
+  lanes_tile_home *home = home_of(e, operand, false);
+  if (!home) {
+    home = add_memory(e, operand, LANES_BY_ROWS);
+    LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f32);
+    for (int r = 0; r < SIDE; r++) {
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder, lanes_row_of_tile(e, tile, r),
+          lanes_address_at(e, home->memory, (uint64_t)r * ROW_BYTES));
+      LLVMSetAlignment(store, ROW_BYTES);
+    }
+  }
+  return *home;
+}
+
+// --- Sums --------------------------------------------------------------------
+
+// Volatile, so that LLVM leaves it there.
+void lanes_keep_in_home(LLVMValueRef access) {
+  LLVMSetVolatile(access, true);
+  LLVMSetAlignment(access, LINE_BYTES);
+}
+
+static LLVMTypeRef row_type(const lanes_emitter *e) {
+  return LLVMVectorType(e->types.f32, SIDE);
+}
+
+static LLVMTypeRef tile_type(const lanes_emitter *e) {
+  return LLVMVectorType(e->types.f32, LANES_TILE_ELEMENTS);
+}
+
+static void keep_row_in_home(LLVMValueRef access) {
+  LLVMSetVolatile(access, true);
+  LLVMSetAlignment(access, ROW_BYTES);
+}
+
+void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                         uint32_t count, LLVMValueRef *out_rows) {
+  if (e->has_one_sum) {
+    LLVMValueRef all = LLVMBuildLoad2(e->builder, tile_type(e), home, "");
+    for (uint32_t r = 0; r < count; r++) {
+      out_rows[r] = lanes_piece(e, all, r * SIDE, SIDE);
+    }
+    return;
+  }
+  for (uint32_t r = 0; r < count; r++) {
+    out_rows[r] =
+        LLVMBuildLoad2(e->builder, row_type(e),
+                       lanes_address_at(e, home, (first + r) * ROW_BYTES), "");
+    keep_row_in_home(out_rows[r]);
+  }
+}
+
+void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                          uint32_t count, LLVMValueRef *rows) {
+  if (e->has_one_sum) {
+    LLVMValueRef halves[2];
+    for (int h = 0; h < 2; h++) {
+      LLVMValueRef *half = rows + h * SIDE / 2;
+      halves[h] = lanes_joined(e, lanes_joined(e, half[0], half[1], SIDE),
+                               lanes_joined(e, half[2], half[3], SIDE),
+                               2 * SIDE);
+    }
+    LLVMBuildStore(e->builder,
+                   lanes_joined(e, halves[0], halves[1], 4 * SIDE), home);
+    return;
+  }
+  for (uint32_t r = 0; r < count; r++) {
+    keep_row_in_home(LLVMBuildStore(
+        e->builder, rows[r],
+        lanes_address_at(e, home, (first + r) * ROW_BYTES)));
+  }
+}
+
+LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i64);
+  if (!lanes_goes_by_rows(e)) {
+    LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
+    lanes_keep_in_home(sum);
+    return sum;
+  }
+  LLVMValueRef rows[SIDE];
+  lanes_read_sum_rows(e, home, 0, SIDE, rows);
+  return LLVMBuildBitCast(e->builder, lanes_tile_of_rows(e, rows), type, "");
+}
+
+void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile) {
+  if (!lanes_goes_by_rows(e)) {
+    lanes_keep_in_home(LLVMBuildStore(e->builder, tile, home));
+    return;
+  }
+  LLVMValueRef floats = LLVMBuildBitCast(e->builder, tile, tile_type(e), "");
+  LLVMValueRef rows[SIDE];
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = lanes_row_of_tile(e, floats, r);
+  }
+  lanes_write_sum_rows(e, home, 0, SIDE, rows);
 }

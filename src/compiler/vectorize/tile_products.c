@@ -155,15 +155,21 @@ static bool uses_result(const lanes_products *batch, LLVMValueRef call) {
   return false;
 }
 
-// With 32 registers of 512 bits, 16 hold the sums of four products.
-uint32_t lanes_most_products(const lanes_emitter *e) {
+// With 32 registers of 512 bits, 16 hold the sums of four products; by rows,
+// those of parts of two tiles fill the registers, which share a left side.
+static uint32_t most_products(const lanes_emitter *e) {
+  return e->machine.has_avx512 || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
+                                                        : 1;
+}
+
+uint32_t lanes_most_sums(const lanes_emitter *e) {
   return e->machine.has_avx512 ? LANES_MOST_PRODUCTS : 1;
 }
 
 // The products that are emitted together with a call. A row of neighbours with
 // one left side is cut into batches from its beginning.
 static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
-  const uint32_t most = lanes_most_products(e);
+  const uint32_t most = most_products(e);
   LLVMValueRef first = call;
   while (shares_left(call, LLVMGetPreviousInstruction(first))) {
     first = LLVMGetPreviousInstruction(first);
@@ -184,6 +190,51 @@ static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
   return batch;
 }
 
+// --- The loop ----------------------------------------------------------------
+
+lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
+                                uint32_t count) {
+  lanes_halves halves = {
+      .before = LLVMGetInsertBlock(e->builder),
+      .body = lanes_block(e, "products"),
+      .phis = lanes_allocate(e->arena, count, sizeof(LLVMValueRef)),
+      .count = count};
+  LLVMBuildBr(e->builder, halves.body);
+  LLVMPositionBuilderAtEnd(e->builder, halves.body);
+  halves.half = LLVMBuildPhi(e->builder, e->types.i64, "");
+  for (uint32_t i = 0; i < count; i++) {
+    halves.phis[i] = LLVMBuildPhi(e->builder, LLVMTypeOf(values[i]), "");
+    LLVMAddIncoming(halves.phis[i], &values[i], &halves.before, 1);
+    values[i] = halves.phis[i];
+  }
+  return halves;
+}
+
+// Two turns are what LLVM would unroll.
+static void keep_loop(lanes_emitter *e, LLVMValueRef latch) {
+  static const char wish[] = "llvm.loop.unroll.disable";
+  LLVMMetadataRef text =
+      LLVMMDStringInContext2(e->context, wish, sizeof wish - 1);
+  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(e->context, &text, 1));
+}
+
+void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
+                      LLVMValueRef *values) {
+  LLVMBasicBlockRef after = lanes_block(e, "multiplied");
+  LLVMValueRef first = mtlc_i64(e->context, 0);
+  LLVMValueRef next = LLVMBuildAdd(e->builder, halves->half,
+                                   mtlc_i64(e->context, 1), "");
+  LLVMAddIncoming(halves->half, &first, &halves->before, 1);
+  LLVMAddIncoming(halves->half, &next, &halves->body, 1);
+  for (uint32_t i = 0; i < halves->count; i++) {
+    LLVMAddIncoming(halves->phis[i], &values[i], &halves->body, 1);
+  }
+  LLVMValueRef again = LLVMBuildICmp(e->builder, LLVMIntULT, next,
+                                     mtlc_i64(e->context, 2), "");
+  keep_loop(e, LLVMBuildCondBr(e->builder, again, halves->body, after));
+  LLVMPositionBuilderAtEnd(e->builder, after);
+}
+
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   const lanes_products batch = batch_of(e, call);
   if (batch.calls[0] != call) {
@@ -191,5 +242,9 @@ void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
   }
   e->product_count += batch.count;
   e->batch_count++;
-  lanes_emit_block_products(e, &batch);
+  if (lanes_goes_by_rows(e)) {
+    lanes_emit_row_products(e, &batch);
+  } else {
+    lanes_emit_block_products(e, &batch);
+  }
 }

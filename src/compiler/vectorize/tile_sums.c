@@ -315,8 +315,10 @@ void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes) {
                    .place = lanes_allocate(e->arena, count, sizeof(uint32_t))};
   join_all(&f);
   number_sets(&f);
-  // Those few that registers have room for are better off there.
-  if (f.set_count - refused_count(&f) <= lanes_most_products(e)) {
+  // Those few that registers have room for are better off there. By rows, they
+  // have a place nonetheless: there they lie otherwise than threads see them.
+  const bool fit = f.set_count - refused_count(&f) <= lanes_most_sums(e);
+  if (fit && !lanes_goes_by_rows(e)) {
     return;
   }
   make_states(&f);
@@ -324,5 +326,7 @@ void lanes_sums_find(lanes_emitter *e, uint64_t offset_bytes) {
   check(&f);
   if (f.set_count - refused_count(&f) > 0) {
     place_sums(&f, (offset_bytes + 63) / 64 * 64);
+    e->has_one_sum = fit;
+    e->sums_bytes = fit ? 0 : e->sums_bytes;
   }
 }

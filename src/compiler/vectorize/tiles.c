@@ -12,6 +12,7 @@
 #include "compiler/vectorize/accesses.h"
 
 enum {
+  SIDE = LANES_TILE_SIDE,
   QUAD = LANES_TILE_QUAD,
   BLOCK = LANES_TILE_BLOCK,
   ELEMENTS = LANES_TILE_ELEMENTS
@@ -43,9 +44,8 @@ LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
   return lanes_shuffle(e, tile, NULL, items, BLOCK);
 }
 
-// Joins two vectors of count elements each.
-static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
-                           int count) {
+LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                          int count) {
   int items[ELEMENTS];
   for (int i = 0; i < 2 * count; i++) {
     items[i] = i;
@@ -54,8 +54,33 @@ static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
 }
 
 LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks) {
-  return joined(e, joined(e, blocks[0], blocks[1], BLOCK),
-                joined(e, blocks[2], blocks[3], BLOCK), 2 * BLOCK);
+  return lanes_joined(e, lanes_joined(e, blocks[0], blocks[1], BLOCK),
+                      lanes_joined(e, blocks[2], blocks[3], BLOCK), 2 * BLOCK);
+}
+
+LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row) {
+  int items[SIDE];
+  for (int i = 0; i < SIDE; i++) {
+    items[i] =
+        (row / QUAD * 2 + i / QUAD) * BLOCK + row % QUAD * QUAD + i % QUAD;
+  }
+  return lanes_shuffle(e, tile, NULL, items, SIDE);
+}
+
+LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows) {
+  LLVMValueRef halves[2];
+  for (int h = 0; h < 2; h++) {
+    LLVMValueRef *first = rows + h * QUAD;
+    LLVMValueRef half =
+        lanes_joined(e, lanes_joined(e, first[0], first[1], SIDE),
+                     lanes_joined(e, first[2], first[3], SIDE), 2 * SIDE);
+    int items[2 * BLOCK];
+    for (int i = 0; i < 2 * BLOCK; i++) {
+      items[i] = i % BLOCK / QUAD * SIDE + i / BLOCK * QUAD + i % QUAD;
+    }
+    halves[h] = lanes_shuffle(e, half, NULL, items, 2 * BLOCK);
+  }
+  return lanes_joined(e, halves[0], halves[1], 2 * BLOCK);
 }
 
 // --- Memory ------------------------------------------------------------------
@@ -141,8 +166,9 @@ static LLVMValueRef load_tile(lanes_emitter *e, const tile_access *a) {
           e->builder, quad, quad_address(e, a, b / 2 * QUAD + r, b % 2), "");
       LLVMSetAlignment(rows[r], a->size_bytes);
     }
-    blocks[b] = joined(e, joined(e, rows[0], rows[1], QUAD),
-                       joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
+    blocks[b] =
+        lanes_joined(e, lanes_joined(e, rows[0], rows[1], QUAD),
+                     lanes_joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
   }
   return turned(e, a, lanes_tile_of_blocks(e, blocks));
 }
@@ -258,38 +284,127 @@ static void fetch_next(lanes_emitter *e, const tile_access *a) {
   }
 }
 
-// Rows one after the other, straight from where they are.
-static void copy_rows(lanes_emitter *e, const tile_access *a,
-                      LLVMValueRef home) {
-  LLVMTypeRef row = LLVMVectorType(a->element, 2 * QUAD);
-  for (int r = 0; r < 2 * QUAD; r++) {
-    LLVMValueRef load =
-        LLVMBuildLoad2(e->builder, row, quad_address(e, a, r, 0), "");
-    LLVMSetAlignment(load, a->size_bytes);
-    const uint32_t bytes = 2 * QUAD * a->size_bytes;
-    LLVMValueRef store = LLVMBuildStore(
-        e->builder, load, lanes_address_at(e, home, (uint64_t)r * bytes));
-    LLVMSetAlignment(store, bytes);
+static void store_row(lanes_emitter *e, LLVMValueRef home, int row,
+                      LLVMValueRef value) {
+  const uint32_t bytes = SIDE * 4;
+  LLVMValueRef store = LLVMBuildStore(
+      e->builder, value, lanes_address_at(e, home, (uint64_t)row * bytes));
+  LLVMSetAlignment(store, bytes);
+}
+
+// Elements of 16 bits as floats.
+static LLVMValueRef widened(lanes_emitter *e, LLVMValueRef values,
+                            bool is_half) {
+  const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(values));
+  if (is_half) {
+    LLVMTypeRef halves = LLVMVectorType(e->types.f16, count);
+    return LLVMBuildFPExt(e->builder,
+                          LLVMBuildBitCast(e->builder, values, halves, ""),
+                          LLVMVectorType(e->types.f32, count), "");
   }
+  LLVMValueRef shift[ELEMENTS];
+  for (uint32_t i = 0; i < count; i++) {
+    shift[i] = mtlc_i32(e->context, 16);
+  }
+  LLVMValueRef bits = LLVMBuildZExt(
+      e->builder, values, LLVMVectorType(e->types.i32, count), "");
+  return LLVMBuildShl(e->builder, bits, LLVMConstVector(shift, count), "");
+}
+
+static bool is_of_halves(LLVMValueRef widening) {
+  return strcmp(lanes_callee_name(widening), "mettle.tile.widen.f16") == 0;
+}
+
+// Makes columns of rows: pairs of rows within each 128 bits, then pairs of
+// pairs.
+static void turn_rows(lanes_emitter *e, LLVMValueRef *rows) {
+  static const int halves[2][SIDE] = {{0, 1, 2, 3, 8, 9, 10, 11},
+                                      {4, 5, 6, 7, 12, 13, 14, 15}};
+  static const int ones[2][SIDE] = {{0, 8, 1, 9, 4, 12, 5, 13},
+                                    {2, 10, 3, 11, 6, 14, 7, 15}};
+  static const int twos[2][SIDE] = {{0, 1, 8, 9, 4, 5, 12, 13},
+                                    {2, 3, 10, 11, 6, 7, 14, 15}};
+  LLVMValueRef old[SIDE];
+  memcpy(old, rows, sizeof old);
+  for (int h = 0; h < 2; h++) {
+    LLVMValueRef four[QUAD], pairs[QUAD];
+    for (int i = 0; i < QUAD; i++) {
+      four[i] = lanes_shuffle(e, old[i], old[i + QUAD], halves[h], SIDE);
+    }
+    for (int i = 0; i < QUAD; i++) {
+      pairs[i] = lanes_shuffle(e, four[i / 2 * 2], four[i / 2 * 2 + 1],
+                               ones[i % 2], SIDE);
+    }
+    for (int i = 0; i < QUAD; i++) {
+      rows[h * QUAD + i] = lanes_shuffle(e, pairs[i / 2], pairs[i / 2 + 2],
+                                         twos[i % 2], SIDE);
+    }
+  }
+}
+
+// Rows one after the other, straight from where they are, widened by a call or
+// not.
+static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
+                      LLVMValueRef widening, bool turn) {
+  LLVMTypeRef row = LLVMVectorType(a->element, SIDE);
+  LLVMValueRef rows[SIDE];
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = LLVMBuildLoad2(e->builder, row, quad_address(e, a, r, 0), "");
+    LLVMSetAlignment(rows[r], a->size_bytes);
+    if (widening) {
+      rows[r] = widened(e, rows[r], is_of_halves(widening));
+    }
+    if (!turn) {
+      store_row(e, home, r, rows[r]);
+    }
+  }
+  if (turn) {
+    turn_rows(e, rows);
+    for (int r = 0; r < SIDE; r++) {
+      store_row(e, home, r, rows[r]);
+    }
+  }
+}
+
+// Brings a tile to where products want it, or lets it stay where it is, if it
+// is for products alone. Returns whether it did.
+static bool bring_home(lanes_emitter *e, const tile_access *a) {
+  const lanes_tile_use use = lanes_use_of_tile(a->call);
+  LLVMValueRef widening = use.side != a->call ? use.side : NULL;
+  if (!use.side || (!widening && a->size_bytes != 4) ||
+      !LLVMIsAConstantInt(a->transposed)) {
+    return false;
+  }
+  if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
+    return false;
+  }
+  if (use.stays && !widening && is_plain(a) && !use.is_right) {
+    LLVMValueRef rows[SIDE];
+    for (int r = 0; r < SIDE; r++) {
+      rows[r] = quad_address(e, a, r, 0);
+    }
+    fetch_next(e, a);
+    lanes_stay_home(e, use.side, rows);
+    return true;
+  }
+  const bool turn = !is_plain(a) && use.is_right;
+  const lanes_tile_order order =
+      is_plain(a) || turn ? LANES_BY_ROWS : LANES_BY_COLUMNS;
+  fetch_next(e, a);
+  copy_rows(e, a, lanes_new_home(e, use.side, order), widening, turn);
+  return true;
 }
 
 // By lane, if each gives its own element's address.
 static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
   tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
   a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
-  LLVMValueRef home = NULL;
-  if (is_one_tile(e, &a) && is_plain(&a) && a.size_bytes == 4) {
-    home = lanes_home_of_rows(e, call);
-  }
-  if (is_one_tile(e, &a)) {
+  if (!is_one_tile(e, &a)) {
+    lanes_set_tile(e, call, gather_tile(e, &a));
+  } else if (!bring_home(e, &a)) {
     fetch_next(e, &a);
+    lanes_set_tile(e, call, load_tile(e, &a));
   }
-  if (home) {
-    copy_rows(e, &a, home);
-    return;
-  }
-  lanes_set_tile(e, call,
-                 is_one_tile(e, &a) ? load_tile(e, &a) : gather_tile(e, &a));
 }
 
 static void emit_store(lanes_emitter *e, LLVMValueRef call) {
@@ -303,26 +418,15 @@ static void emit_store(lanes_emitter *e, LLVMValueRef call) {
   }
 }
 
-// --- Conversions -------------------------------------------------------------
-
-static void emit_widen(lanes_emitter *e, LLVMValueRef call, bool is_half) {
-  LLVMValueRef operand = LLVMGetOperand(call, 0);
-  LLVMTypeRef floats = LLVMVectorType(e->types.f32, ELEMENTS);
-  if (is_half) {
-    LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f16);
-    lanes_set_tile(e, call, LLVMBuildFPExt(e->builder, tile, floats, ""));
+// What is at home was widened on the way there.
+static void emit_widen(lanes_emitter *e, LLVMValueRef call) {
+  if (lanes_has_home(e, call)) {
     return;
   }
-  LLVMTypeRef bits = LLVMVectorType(e->types.i32, ELEMENTS);
-  LLVMValueRef tile = LLVMBuildZExt(
-      e->builder, lanes_tile_of(e, operand, e->types.i16), bits, "");
-  LLVMValueRef shift[ELEMENTS];
-  for (int i = 0; i < ELEMENTS; i++) {
-    shift[i] = mtlc_i32(e->context, 16);
-  }
-  lanes_set_tile(e, call,
-           LLVMBuildShl(e->builder, tile, LLVMConstVector(shift, ELEMENTS),
-                        ""));
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  LLVMTypeRef element = is_of_halves(call) ? e->types.f16 : e->types.i16;
+  lanes_set_tile(e, call, widened(e, lanes_tile_of(e, operand, element),
+                                  is_of_halves(call)));
 }
 
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
@@ -335,10 +439,8 @@ void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
     emit_load(e, call, true);
   } else if (mtlc_starts_with(name, "store.")) {
     emit_store(e, call);
-  } else if (strcmp(name, "widen.f16") == 0) {
-    emit_widen(e, call, true);
-  } else if (strcmp(name, "widen.bf16") == 0) {
-    emit_widen(e, call, false);
+  } else if (mtlc_starts_with(name, "widen.")) {
+    emit_widen(e, call);
   } else {
     lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
   }

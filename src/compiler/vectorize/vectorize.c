@@ -246,7 +246,8 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
   lanes_common common;
   lanes_common_find(one->values, true, &common);
   if (!common.goes_together || !has_wide_phi(one->values) ||
-      one->private_in_frame || one->sums_bytes || one->counting.is_on ||
+      one->private_in_frame || one->sums_bytes || one->has_one_sum ||
+      one->counting.is_on ||
       one->single_simdgroup || variant->row == 1) {
     return MTL_OK;
   }
