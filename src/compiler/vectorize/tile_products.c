@@ -5,6 +5,7 @@
 // sums in registers.
 #include <string.h>
 
+#include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/tiles.h"
 
 enum { LIFT_DEPTH = 6 };  // two words, extended, shifted, joined
@@ -38,20 +39,50 @@ static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
   return true;
 }
 
-// What only puts a tile's bits together.
-static bool is_of_bits(LLVMValueRef value) {
+static bool is_widening(LLVMValueRef instruction) {
+  return mtlc_is_opcode(instruction, LLVMCall) &&
+         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+}
+
+static bool is_tile_load(LLVMValueRef instruction) {
+  if (!mtlc_is_opcode(instruction, LLVMCall)) {
+    return false;
+  }
+  const char *name = lanes_callee_name(instruction);
+  return mtlc_starts_with(name, "mettle.tile.load.") ||
+         mtlc_starts_with(name, "mettle.tile.own.");
+}
+
+// What only puts a tile's bits or its address together.
+static bool only_computes(LLVMValueRef value) {
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMBitCast:
     case LLVMZExt:
+    case LLVMSExt:
     case LLVMTrunc:
     case LLVMShl:
     case LLVMLShr:
     case LLVMOr:
+    case LLVMAdd:
+    case LLVMMul:
     case LLVMInsertElement:
     case LLVMExtractElement:
-    case LLVMShuffleVector: return true;
-    default: return false;
+    case LLVMShuffleVector:
+    case LLVMGetElementPtr: return true;
+    default: return is_widening(value);
   }
+}
+
+// Says whether a tile is the same if it is loaded before an instruction.
+static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
+  for (LLVMValueRef i = instruction; i != load;
+       i = LLVMGetNextInstruction(i)) {
+    if (lanes_may_write(i) && !lanes_is_product(i) && !is_tile_load(i) &&
+        !is_widening(i)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Says whether an operand is there before an instruction, or can be made there.
@@ -60,7 +91,9 @@ static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
   if (is_there_before(operand, instruction)) {
     return true;
   }
-  bool can = depth && is_of_bits(operand);
+  bool can = depth && (only_computes(operand) ||
+                       (is_tile_load(operand) &&
+                        loads_same(operand, instruction)));
   for (int i = 0; can && i < LLVMGetNumOperands(operand); i++) {
     can = can_lift(LLVMGetOperand(operand, (unsigned)i), instruction,
                    depth - 1);
@@ -81,7 +114,8 @@ static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
   LLVMInsertIntoBuilder(builder, operand);
 }
 
-// Moves what can be to behind leader; returns the last of those together.
+// Moves what can be to behind leader, and what it needs, loads of right sides
+// as well, before it; returns the last of those together.
 static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
   LLVMValueRef last = leader;
   LLVMValueRef next = LLVMGetNextInstruction(leader);
@@ -102,11 +136,6 @@ static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
     last = i;
   }
   return last;
-}
-
-static bool is_widening(LLVMValueRef instruction) {
-  return LLVMGetInstructionOpcode(instruction) == LLVMCall &&
-         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
 }
 
 // Moves conversions to behind what they convert, where they are in no
