@@ -79,27 +79,39 @@ static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
   }
 }
 
-// The same of lanes' four words, in registers of two lanes: even from odd ones
-// is two steps across a register's halves, while pairs of lanes that are four
-// apart are transposed by eight steps within them.
-static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t wanted,
-                       LLVMValueRef *out_components) {
-  enum { WORDS = 8, GROUPS = 4 };
-  static const int low_halves[] = {0, 1, 2, 3, 8, 9, 10, 11};
-  static const int high_halves[] = {4, 5, 6, 7, 12, 13, 14, 15};
-  LLVMValueRef groups[4][GROUPS];
+// Lanes' four or eight words in registers of eight, in which one or two lanes
+// have theirs. Parting even from odd ones is two steps across a register's
+// halves, each time; but fours of words of lanes that are four apart are
+// transposed within them.
+enum { WORDS = 8, GROUPS = LANES / WORDS };
+
+// The half of a register in which a lane has its first or second four words.
+static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
+  static const int halves[2][WORDS] = {{0, 1, 2, 3, 8, 9, 10, 11},
+                                       {4, 5, 6, 7, 12, 13, 14, 15}};
+  return halves[count == WORDS ? four : lane % 2];
+}
+
+static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                       uint32_t wanted, LLVMValueRef *out_components) {
+  LLVMValueRef groups[WORDS][GROUPS];
   for (uint32_t g = 0; g < GROUPS; g++) {
-    LLVMValueRef in[4], apart[4], words[4];
-    for (uint32_t k = 0; k < 4; k++) {
-      in[k] = lanes_piece(e, parts[g], k * WORDS, WORDS);
+    LLVMValueRef in[WORDS], apart[4], words[4];
+    for (uint32_t k = 0; k < count; k++) {
+      const uint32_t number = g * count + k;
+      in[k] = lanes_piece(e, parts[number / GROUPS], number % GROUPS * WORDS,
+                          WORDS);
     }
-    for (uint32_t k = 0; k < 4; k++) {
-      apart[k] = lanes_shuffle(e, in[k / 2], in[k / 2 + 2],
-                               k % 2 ? high_halves : low_halves, WORDS);
-    }
-    lanes_transpose(e, apart, words);
-    for (uint32_t c = 0; c < 4; c++) {
-      groups[c][g] = words[c];
+    for (uint32_t four = 0; four < count / 4; four++) {
+      for (uint32_t k = 0; k < 4; k++) {
+        apart[k] = lanes_shuffle(e, in[k * count / WORDS],
+                                 in[(k + 4) * count / WORDS],
+                                 half_of(count, k, four), WORDS);
+      }
+      lanes_transpose(e, apart, words);
+      for (uint32_t c = 0; c < 4; c++) {
+        groups[four * 4 + c][g] = words[c];
+      }
     }
   }
   for (uint32_t c = 0; c < wanted; c++) {
@@ -107,13 +119,19 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t wanted,
   }
 }
 
+// Says whether that is the way of a machine.
+static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
+                          uint64_t size_bytes) {
+  return (count == 4 || count == WORDS) && size_bytes == 4 &&
+         e->machine.has_avx2 && !e->machine.has_avx512;
+}
+
 // Takes apart what lies in count vectors of 32 as the machine does it best.
 static void part(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
                  uint64_t size_bytes, uint32_t wanted,
                  LLVMValueRef *out_components) {
-  if (count == 4 && size_bytes == 4 && e->machine.has_avx2 &&
-      !e->machine.has_avx512) {
-    part_fours(e, parts, wanted, out_components);
+  if (goes_by_fours(e, count, size_bytes)) {
+    part_fours(e, parts, count, wanted, out_components);
   } else {
     part_registers(e, parts, count, 0, 1, wanted, out_components);
   }
@@ -138,6 +156,48 @@ static void join_registers(lanes_emitter *e, LLVMValueRef *components,
       lanes[i] = (int)(i % 2 * LANES + k % 2 * (LANES / 2) + i / 2);
     }
     out_parts[k] = lanes_shuffle(e, even[k / 2], odd[k / 2], lanes, LANES);
+  }
+}
+
+static void join_fours(lanes_emitter *e, LLVMValueRef *components,
+                       uint32_t wanted, uint32_t count,
+                       LLVMValueRef *out_parts) {
+  LLVMTypeRef type =
+      LLVMVectorType(LLVMGetElementType(LLVMTypeOf(components[0])), WORDS);
+  LLVMValueRef pieces[WORDS][GROUPS];
+  for (uint32_t g = 0; g < GROUPS; g++) {
+    LLVMValueRef fours[2][4];
+    for (uint32_t four = 0; four < count / 4; four++) {
+      LLVMValueRef words[4];
+      for (uint32_t c = 0; c < 4; c++) {
+        const uint32_t from = four * 4 + c;
+        words[c] = from < wanted
+                       ? lanes_piece(e, components[from], g * WORDS, WORDS)
+                       : LLVMGetPoison(type);
+      }
+      lanes_transpose(e, words, fours[four]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+      const uint32_t lane = k * WORDS / count;
+      LLVMValueRef *second = count == WORDS ? fours[1] + lane % 4
+                                            : fours[0] + (lane + 1) % 4;
+      const uint32_t number = g * count + k;
+      pieces[number / GROUPS][number % GROUPS] =
+          lanes_shuffle(e, fours[0][lane % 4], *second,
+                        half_of(WORDS, 0, lane / 4), WORDS);
+    }
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    out_parts[k] = lanes_concatenated(e, pieces[k], GROUPS);
+  }
+}
+
+static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
+                 uint64_t size_bytes, uint32_t count, LLVMValueRef *out_parts) {
+  if (goes_by_fours(e, count, size_bytes)) {
+    join_fours(e, components, wanted, count, out_parts);
+  } else {
+    join_registers(e, components, wanted, 0, 1, count, out_parts);
   }
 }
 
@@ -186,15 +246,38 @@ void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
 static void store_parts(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *components) {
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
-  join_registers(e, components, a->count, 0, 1, stride, parts);
+  join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
     const lanes_part part = part_at(e, a, stride, all_of(a->count), k);
     lanes_masked_store(e, parts[k], part.address, part.alignment, part.mask);
   }
 }
 
+// Says whether lanes' elements are best taken for words, of which each has one:
+// bytes by fours, without instructions that gather them from everywhere.
+static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
+                      uint32_t stride) {
+  return stride == 4 && element == e->types.i8 && !e->machine.has_avx512;
+}
+
+static void take_bytes(lanes_emitter *e, LLVMValueRef words, uint32_t count,
+                       LLVMValueRef *out_components) {
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    out_components[c] =
+        LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, words, by, ""),
+                       lanes_vector_of(e->types.i8), "");
+  }
+}
+
 void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
                       uint32_t count, LLVMValueRef *out_components) {
+  if (are_words(e, LLVMGetElementType(LLVMTypeOf(all)), stride)) {
+    take_bytes(
+        e, LLVMBuildBitCast(e->builder, all, lanes_vector_of(e->types.i32), ""),
+        count, out_components);
+    return;
+  }
   for (uint32_t c = 0; c < count; c++) {
     int lanes[LANES];
     for (uint32_t i = 0; i < LANES; i++) {
@@ -248,6 +331,13 @@ static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
 
 static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
                              uint32_t stride) {
+  if (are_words(e, a->element, stride) && a->count == stride) {
+    LLVMValueRef words =
+        lanes_masked_load(e, lanes_vector_of(e->types.i32), first_address(e, a),
+                          a->alignment, e->mask);
+    return LLVMBuildBitCast(e->builder, words,
+                            LLVMVectorType(a->element, LANES * stride), "");
+  }
   return lanes_masked_load(e, LLVMVectorType(a->element, LANES * stride),
                            first_address(e, a), a->alignment,
                            mask_of(e, a, stride));
@@ -255,6 +345,12 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
 
 static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       LLVMValueRef all) {
+  if (are_words(e, a->element, stride) && a->count == stride) {
+    LLVMTypeRef words = lanes_vector_of(e->types.i32);
+    lanes_masked_store(e, LLVMBuildBitCast(e->builder, all, words, ""),
+                       first_address(e, a), a->alignment, e->mask);
+    return;
+  }
   lanes_masked_store(e, all, first_address(e, a), a->alignment,
                      mask_of(e, a, stride));
 }
@@ -304,10 +400,28 @@ LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
   return parts[0];
 }
 
+// The reverse of take_bytes, as bytes.
+static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
+                              uint32_t count) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef words = LLVMBuildZExt(e->builder, components[0], type, "");
+  for (uint32_t c = 1; c < count; c++) {
+    LLVMValueRef one = LLVMBuildZExt(e->builder, components[c], type, "");
+    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    words = LLVMBuildOr(e->builder, words,
+                        LLVMBuildShl(e->builder, one, by, ""), "");
+  }
+  return LLVMBuildBitCast(e->builder, words,
+                          LLVMVectorType(e->types.i8, LANES * 4), "");
+}
+
 LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
                                 uint32_t stride, uint32_t count) {
   if (stride == 1) {
     return components[0];
+  }
+  if (are_words(e, LLVMGetElementType(LLVMTypeOf(components[0])), stride)) {
+    return put_bytes(e, components, count);
   }
   int lanes[LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < LANES * stride; i++) {
@@ -346,6 +460,7 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
       return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
+             callee != LANES_CALLEE_ALL &&
              callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
     }
