@@ -88,12 +88,13 @@ typedef struct mtli_kernel {
   uint32_t static_threadgroup_bytes;
   uint32_t tier;  // mtli_tier of the machine code
   // The threadgroups that the machine code is for. It is right for others too
-  // where their rows, where those begin, or the count of their simdgroups make
-  // no difference.
+  // where their rows, where those begin, the count of their simdgroups, or
+  // whether these are whole makes no difference.
   mtli_group_class group_class;
   bool depends_on_row;
   bool depends_on_uneven;
   bool depends_on_single;
+  bool depends_on_whole;
 } mtli_kernel;
 
 typedef struct mtli_constant {

@@ -58,7 +58,9 @@ enum {
   KERNEL_IS_VISIBLE = 1 << 12,
   KERNEL_IS_UNEVEN = 1 << 13,
   KERNEL_DEPENDS_ON_UNEVEN = 1 << 14,
-  KERNEL_FLAGS_END = 1 << 15,
+  KERNEL_IS_WHOLE = 1 << 15,
+  KERNEL_DEPENDS_ON_WHOLE = 1 << 16,
+  KERNEL_FLAGS_END = 1 << 17,
 };
 
 // Bits of a parameter's flags.

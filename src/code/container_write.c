@@ -78,8 +78,10 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->group_class.is_single ? KERNEL_IS_SINGLE : 0) |
                (kernel->group_class.is_exact ? KERNEL_IS_EXACT : 0) |
                (kernel->group_class.is_uneven ? KERNEL_IS_UNEVEN : 0) |
+               (kernel->group_class.is_whole ? KERNEL_IS_WHOLE : 0) |
                (kernel->depends_on_row ? KERNEL_DEPENDS_ON_ROW : 0) |
                (kernel->depends_on_uneven ? KERNEL_DEPENDS_ON_UNEVEN : 0) |
+               (kernel->depends_on_whole ? KERNEL_DEPENDS_ON_WHOLE : 0) |
                (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {

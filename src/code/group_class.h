@@ -20,6 +20,7 @@ typedef struct mtli_group_class {
   // their simdgroups begin anywhere along x. Otherwise rows begin at multiples
   // of their length in the grid.
   bool is_uneven;
+  bool is_whole;  // each simdgroup has 32 threads
 } mtli_group_class;
 
 enum {
@@ -33,9 +34,10 @@ enum {
 // of grid_x threads along x, 0 if that is not known.
 static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
                                                    uint32_t grid_x) {
-  mtli_group_class result = {
-      .row = MTLI_LONGEST_ROW,
-      .is_single = (uint64_t)size[0] * size[1] * size[2] <= MTLI_LONGEST_ROW};
+  const uint64_t threads = (uint64_t)size[0] * size[1] * size[2];
+  mtli_group_class result = {.row = MTLI_LONGEST_ROW,
+                             .is_single = threads <= MTLI_LONGEST_ROW,
+                             .is_whole = threads % MTLI_LONGEST_ROW == 0};
   if (grid_x > MTLI_ROW_GRID_LIMIT) {
     result.row = 1;
   } else if (size[1] != 1 || size[2] != 1) {

@@ -63,6 +63,7 @@ typedef struct mtlc_kernel {
   bool depends_on_row;
   bool depends_on_uneven;
   bool depends_on_single;
+  bool depends_on_whole;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once.

@@ -134,7 +134,9 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
       count++;
     }
   }
-  if (pipeline->kernel->depends_on_row || pipeline->kernel->depends_on_single) {
+  const mtli_kernel *kernel = pipeline->kernel;
+  if (kernel->depends_on_row || kernel->depends_on_single ||
+      kernel->depends_on_whole) {
     parts->function = mtl_function_retain(function);  // +1
   }
   parts->label = mtli_label_copy(desc->label);
@@ -184,7 +186,8 @@ static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
     return mtli_group_class_of(size, 0);
   }
   return (mtli_group_class){.row = MTLI_LONGEST_ROW,
-                            .is_single = limit && limit <= MTL_SIMD_WIDTH};
+                            .is_single = limit && limit <= MTL_SIMD_WIDTH,
+                            .is_whole = true};
 }
 
 // Fills in what this and any later code of the pipeline is made of.

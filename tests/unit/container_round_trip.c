@@ -49,9 +49,10 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true, true, true},
+     .group_class = {16, true, true, true, true},
      .depends_on_row = true,
-     .depends_on_uneven = true},
+     .depends_on_uneven = true,
+     .depends_on_whole = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -162,7 +163,9 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_exact);
   CHECK(scale->group_class.is_single);
   CHECK(scale->group_class.is_uneven);
+  CHECK(scale->group_class.is_whole);
   CHECK(scale->depends_on_uneven);
+  CHECK(scale->depends_on_whole);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);

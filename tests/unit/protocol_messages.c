@@ -78,6 +78,7 @@ static bool read_pipeline_request(const void *data, size_t size) {
     CHECK(request.group_class.is_exact);
     CHECK(request.group_class.is_single);
     CHECK(request.group_class.is_uneven);
+    CHECK(request.group_class.is_whole);
     CHECK(request.dump_after == NULL);
     CHECK(request.report_code);
     CHECK_EQUAL(request.constant_count, 2);
@@ -104,7 +105,7 @@ TEST(protocol, carries_pipeline_requests) {
                                .constant_count = 2,
                                .tier = MTLI_TIER_1,
                                .target = "x86_64 x86-64-v3",
-                               .group_class = {16, true, true, true}},
+                               .group_class = {16, true, true, true, true}},
       &message);
   check_only_whole(&message, read_pipeline_request);
   mtli_bytes_clear(&message);

@@ -84,6 +84,21 @@ static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
                    arguments, 3);
 }
 
+// Whether a condition holds for all threads of a whole simdgroup.
+static void emit_all(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef mask = parameter(e, LANES_ENTRY_MASK);
+  LLVMValueRef function =
+      mtlc_declare(e->kernel->module, "mettle.is_whole",
+                   LLVMFunctionType(e->types.i1, &e->types.i32, 1, false));
+  mtlc_set_attribute(function, "nounwind", 0);
+  mtlc_set_attribute(function, "willreturn", 0);
+  mtlc_set_attribute(function, "memory", 0);
+  LLVMValueRef is_whole = mtlc_call(e->builder, function, &mask, 1);
+  LLVMValueRef all =
+      lanes_all(e, lanes_vector(e, LLVMGetOperand(call, 0), 0));
+  lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
+}
+
 // --- Positions ---------------------------------------------------------------
 
 static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
@@ -470,6 +485,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_APART:
       lanes_set_everywhere(e, call, are_apart(e, call));
       return;
+    case LANES_CALLEE_ALL: emit_all(e, call); return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
     case LANES_CALLEE_THREADGROUP_BARRIER:
       emit_threadgroup_barrier(e, call);

@@ -29,6 +29,7 @@ typedef struct known_callee {
 static const known_callee mettle_callees[] = {
     {"mettle.argument", LANES_CALLEE_ARGUMENT},
     {"mettle.apart", LANES_CALLEE_APART},
+    {"mettle.all", LANES_CALLEE_ALL},
     {"mettle.position", LANES_CALLEE_POSITION},
     {"mettle.threadgroup_memory", LANES_CALLEE_THREADGROUP_MEMORY},
     {"mettle.barrier.threadgroup", LANES_CALLEE_THREADGROUP_BARRIER},
@@ -291,6 +292,7 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     case LANES_CALLEE_POSITION: return shape_of_position(values, call);
     case LANES_CALLEE_ARGUMENT:
     case LANES_CALLEE_APART:
+    case LANES_CALLEE_ALL:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_LOG_MEMORY:
     case LANES_CALLEE_BALLOT:

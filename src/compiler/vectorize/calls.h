@@ -12,6 +12,7 @@ typedef enum lanes_callee {
   LANES_CALLEE_NOTHING,   // no effect: markers of lifetime, assumptions, ...
   LANES_CALLEE_ARGUMENT,  // the functions of docs/ir.md
   LANES_CALLEE_APART,
+  LANES_CALLEE_ALL,
   LANES_CALLEE_POSITION,
   LANES_CALLEE_THREADGROUP_MEMORY,
   LANES_CALLEE_THREADGROUP_BARRIER,

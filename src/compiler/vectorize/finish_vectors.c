@@ -9,10 +9,11 @@
 #include "compiler/loops.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/lines.h"
+#include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/vectorize.h"
 
 static const char finishing[] =
-    "always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
     "loop-mssa(licm),gvn<no-pre>,dse,simplifycfg<sink-common-insts>)";
 static const char widening[] =
@@ -99,6 +100,8 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
 // --- The passes --------------------------------------------------------------
 
 mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline"));
+  lanes_answer_is_whole(kernel->module);
   MTL_TRY(mtlc_run_llvm_passes(kernel, finishing));
   if (mtlc_most_loops(kernel->module) <= MTLC_MANY_LOOPS) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, widening));

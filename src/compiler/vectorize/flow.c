@@ -7,6 +7,7 @@
 #include "compiler/vectorize/called.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/lines.h"
+#include "compiler/vectorize/unmasked.h"
 
 // --- Masks -------------------------------------------------------------------
 
@@ -58,10 +59,22 @@ static void clear_masks(lanes_emitter *e, uint32_t node) {
   }
 }
 
+// Says whether only whole simdgroups come to a node.
+static bool is_for_whole(const lanes_emitter *e) {
+  for (uint32_t n = e->node; n != LANES_NONE;
+       n = e->graph->nodes[n].dominator) {
+    if (lanes_is_unmasked_entry(e->graph, n)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;
   e->mask = owner == LANES_NONE
-                ? e->all_lanes
+                ? is_for_whole(e) ? LLVMConstAllOnes(LLVMTypeOf(e->all_lanes))
+                                  : e->all_lanes
                 : LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
                                  e->mask_memory[owner], "mask");
 }

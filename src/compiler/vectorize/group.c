@@ -257,10 +257,26 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   return status;
 }
 
+// Without registers for masks, the code of a simdgroup that may lack threads is
+// slow for one that lacks none. What is too long to be made for both is made
+// for threadgroups of whole simdgroups and, when they come, for others.
+static void fix_mask(mtlc_kernel *kernel, const lanes_variant *variant) {
+  if (is_in_place(variant) ||
+      lanes_machine_of(kernel->target).has_avx512) {
+    return;
+  }
+  kernel->depends_on_whole = true;
+  if (kernel->group_class.is_whole) {
+    LLVMValueRef mask = LLVMGetParam(variant->function, LANES_ENTRY_MASK);
+    LLVMReplaceAllUsesWith(mask, LLVMConstAllOnes(LLVMTypeOf(mask)));
+  }
+}
+
 static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
   char frame[24];
+  fix_mask(kernel, variant);
   snprintf(row, sizeof row, "%u", variant->row);
   snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
   if (has_waits && variant->waits_together) {

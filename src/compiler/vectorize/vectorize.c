@@ -20,6 +20,7 @@
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/tiles.h"
+#include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/unroll_rows.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
@@ -46,6 +47,8 @@ enum {
   MAXIMUM_VARIANTS = 4,
   FRAME_STATE_BYTES = 64,  // where a frame's state is kept, and room to align
   SMALL_KERNEL_INSTRUCTIONS = 250,
+  MOST_UNMASKED_INSTRUCTIONS = 1500,
+  MOST_UNMASKED_DEPTH = 4,
   STACK_PRIVATE_BYTES = 16 * 1024,  // above it, private memory is in the frame
 };
 
@@ -457,6 +460,26 @@ static void expand_copies(mtlc_kernel *kernel) {
   }
 }
 
+// Where masks cost: threads that do not part do without them.
+static mtl_status add_unmasked(vectorizer *v) {
+  const mtli_group_class *class = &v->kernel->group_class;
+  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
+  if (lanes_machine_of(v->kernel->target).has_avx512 || !class->is_whole) {
+    return MTL_OK;
+  }
+  for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
+    lanes_values values;
+    lanes_values_find(&v->graph, v->data, row, class, &values);
+    if (!lanes_add_unmasked(v->kernel, &values, &room)) {
+      break;
+    }
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
+    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  }
+  return MTL_OK;
+}
+
 static mtl_status build_graph(vectorizer *v) {
   mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
   expand_copies(v->kernel);
@@ -470,7 +493,8 @@ static mtl_status build_graph(vectorizer *v) {
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
-    return find_pairs(v);
+    MTL_TRY(find_pairs(v));
+    return add_unmasked(v);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {

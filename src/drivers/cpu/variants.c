@@ -29,6 +29,25 @@ static uint32_t lesser(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
+// Says whether threadgroups whose rows have so many threads, those that the
+// grid cuts off across rows among them, are whole simdgroups.
+static bool is_whole(const uint32_t grid_threads[3],
+                     const uint32_t group_threads[3], uint32_t row) {
+  uint32_t sides[3][2];
+  for (int i = 1; i < 3; i++) {
+    const uint32_t rest = grid_threads[i] % group_threads[i];
+    sides[i][0] = lesser(grid_threads[i], group_threads[i]);
+    sides[i][1] = rest ? rest : sides[i][0];
+  }
+  bool whole = true;
+  for (int i = 0; i < 4; i++) {
+    whole &= (uint64_t)row * sides[1][i & 1] * sides[2][i >> 1] %
+                 MTLI_LONGEST_ROW ==
+             0;
+  }
+  return whole;
+}
+
 cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
                            const uint32_t group_threads[3]) {
   uint32_t size[3];
@@ -36,6 +55,7 @@ cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
     size[i] = lesser(grid_threads[i], group_threads[i]);
   }
   cpu_classes classes = {.whole = mtli_group_class_of(size, grid_threads[0])};
+  classes.whole.is_whole = is_whole(grid_threads, group_threads, size[0]);
   classes.edge = classes.whole;
   const uint32_t rest = grid_threads[0] % group_threads[0];
   if (rest && size[0] == group_threads[0]) {
@@ -47,6 +67,7 @@ cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
     classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
     classes.edge.is_exact = false;
     classes.edge.is_uneven = classes.whole.is_uneven;
+    classes.edge.is_whole = is_whole(grid_threads, group_threads, rest);
   }
   return classes;
 }
@@ -58,6 +79,8 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
            kernel->group_class.is_exact == wanted.is_exact)) &&
          (!kernel->depends_on_uneven ||
           kernel->group_class.is_uneven == wanted.is_uneven) &&
+         (!kernel->depends_on_whole ||
+          kernel->group_class.is_whole == wanted.is_whole) &&
          (!kernel->depends_on_single ||
           kernel->group_class.is_single == wanted.is_single);
 }
@@ -70,7 +93,8 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
       .row = kernel->depends_on_row ? wanted.row : kernel->group_class.row,
       .is_exact = kernel->depends_on_row && wanted.is_exact,
       .is_single = kernel->depends_on_single && wanted.is_single,
-      .is_uneven = kernel->depends_on_uneven && wanted.is_uneven};
+      .is_uneven = kernel->depends_on_uneven && wanted.is_uneven,
+      .is_whole = kernel->depends_on_whole && wanted.is_whole};
 }
 
 // --- attempts ----------------------------------------------------------------
@@ -125,7 +149,8 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
   while (variant && (variant->group_class.row != wanted.row ||
                      variant->group_class.is_exact != wanted.is_exact ||
                      variant->group_class.is_single != wanted.is_single ||
-                     variant->group_class.is_uneven != wanted.is_uneven)) {
+                     variant->group_class.is_uneven != wanted.is_uneven ||
+                     variant->group_class.is_whole != wanted.is_whole)) {
     variant = variant->next;
   }
   return variant;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unmasked.h: forms of branches and loops for simdgroups whose threads all go
+// the same way.
+#ifndef MTLC_VECTORIZE_UNMASKED_H
+#define MTLC_VECTORIZE_UNMASKED_H
+
+#include "compiler/module.h"
+#include "compiler/vectorize/graph.h"
+#include "compiler/vectorize/uniformity.h"
+
+// Gives the outermost places where threads part, and whose code touches memory
+// of more than one thread, a second form that is taken when they all go the
+// same way (i1 mettle.all(i1)), instead of at most `room` instructions; what is
+// used is taken off. Returns whether there are any: loops are then to be
+// brought into their form and the graph is to be built again, and there may be
+// more, inside.
+bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
+                        uint32_t *room);
+
+// Says whether control comes to a node by such a question alone.
+bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node);
+
+// Puts the answer in the place of each i1 mettle.is_whole(i32 mask), which says
+// whether a simdgroup has all its threads, once loops over simdgroups hold the
+// code of one.
+void lanes_answer_is_whole(LLVMModuleRef module);
+
+#endif
