@@ -31,10 +31,11 @@ METTLE_INLINE float bounded(float x, float low, float high) {
   return x > high ? high : x;
 }
 
+// e^r - 1.
 METTLE_INLINE float exp_polynomial(float r) {
   float tail = polynomial(r, 0x1p-1f, 0x1.55549p-3f, 0x1.5554c8p-5f,
                           0x1.123ad8p-7f, 0x1.6d7154p-10f);
-  return fused(r * r, tail, r) + 1.0f;
+  return fused(r * r, tail, r);
 }
 METTLE_INLINE float exp2_polynomial(float r) {
   float tail = polynomial(r, 0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6b074p-5f,
@@ -62,7 +63,7 @@ METTLE_INLINE float exp_scaled(float x, int more) {
   rounded n = round_product(x, log2_of_e);
   float r = fused(n.value, -ln2_high, x);
   r = fused(n.value, -ln2_low, r);
-  return scaled(exp_polynomial(r), n.integer + more);
+  return scaled(exp_polynomial(r) + 1.0f, n.integer + more);
 }
 METTLE_INLINE float exp_precise(float x) {
   return exp_scaled(x, 0);
@@ -80,36 +81,45 @@ METTLE_INLINE float exp10_precise(float x) {
   return scaled(exp10_polynomial(r), n.integer);
 }
 
-// p * 2^n for -126 <= n <= 128. 2^-127, for the least of n, is subnormal.
-METTLE_INLINE float scaled_fast(float p, int n) {
-  uint bits = (uint)(n + 126) << 23;
-  bits = bits < 0x400000u ? 0x400000u : bits;
-  return (p + p) * from_bits(bits);
+// n = round(x * factor) and 2^(n - 1), for -126 <= n <= 128; any power for
+// others.
+struct rounded_power {
+  float value;
+  float half;
+};
+METTLE_INLINE rounded_power round_to_power(float x, float factor) {
+  // Leaves n + 126 in the low bits: the exponent as a float has it.
+  constexpr float shift = round_shift + 126.0f;
+  float shifted = fused(x, factor, shift);
+  // 2^-127, for the least of n, is subnormal. Written with < LLVM makes == of
+  // it, and a choice.
+  uint bits = __builtin_elementwise_max(to_bits(shifted) << 23, 0x400000u);
+  return {shifted - shift, from_bits(bits)};
 }
 // Below `low` the result would be less than a normal number: it is 0.
 METTLE_INLINE float exp_fast(float x) {
   const float low = -0x1.5d589ep+6f;
   x = x > 89.0f ? 89.0f : x;
-  rounded n = round_product(x, log2_of_e);
+  rounded_power n = round_to_power(x, log2_of_e);
   float r = fused(n.value, -ln2_high, x);
   r = fused(n.value, -ln2_low, r);
-  float result = scaled_fast(exp_polynomial(r), n.integer);
-  return x < low ? 0.0f : result;
+  float twice = fused(exp_polynomial(r), 2.0f, 2.0f);
+  return x < low ? 0.0f : twice * n.half;
 }
 METTLE_INLINE float exp2_fast(float x) {
   x = x > 128.0f ? 128.0f : x;
-  rounded n = round_product(x, 1.0f);
-  float result = scaled_fast(exp2_polynomial(x - n.value), n.integer);
-  return x < -126.0f ? 0.0f : result;
+  rounded_power n = round_to_power(x, 1.0f);
+  float p = exp2_polynomial(x - n.value);
+  return x < -126.0f ? 0.0f : (p + p) * n.half;
 }
 METTLE_INLINE float exp10_fast(float x) {
   const float low = -0x1.2f7030p+5f;
   x = x > 38.5625f ? 38.5625f : x;
-  rounded n = round_product(x, log2_of_10);
+  rounded_power n = round_to_power(x, log2_of_10);
   float r = fused(n.value, -log10_2_high, x);
   r = fused(n.value, -log10_2_low, r);
-  float result = scaled_fast(exp10_polynomial(r), n.integer);
-  return x < low ? 0.0f : result;
+  float p = exp10_polynomial(r);
+  return x < low ? 0.0f : (p + p) * n.half;
 }
 
 // Logarithms: x = 2^n * (1 + f), 2/3 <= 1 + f < 4/3.
@@ -279,8 +289,9 @@ METTLE_INLINE float powr_fast(float x, float y) {
   bool is_huge = !(magnitude(high) < 200.0f);
   low = is_huge ? 0.0f : low;
   high = bounded(high, -126.0f, 128.0f);
-  rounded n = round_product(high, 1.0f);
-  return scaled_fast(exp2_polynomial((high - n.value) + low), n.integer);
+  rounded_power n = round_to_power(high, 1.0f);
+  float p = exp2_polynomial((high - n.value) + low);
+  return (p + p) * n.half;
 }
 METTLE_INLINE float pow_fast(float x, float y) {
   return pow_limits(x, y, powr_fast(magnitude(x), y));
