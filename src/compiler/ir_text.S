@@ -28,6 +28,7 @@ mtlc_text_\name:
   TEXT simdgroups_waiting, "compiler/vectorize/simdgroups_waiting.ll"
   TEXT simdgroups_state, "compiler/vectorize/simdgroups_state.ll"
   TEXT simdgroups_together, "compiler/vectorize/simdgroups_together.ll"
+  TEXT simdgroups_rest, "compiler/vectorize/simdgroups_rest.ll"
   TEXT simdgroups_step, "compiler/vectorize/simdgroups_step.ll"
   TEXT simdgroups_at_once, "compiler/vectorize/simdgroups_at_once.ll"
 

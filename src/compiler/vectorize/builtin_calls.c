@@ -94,8 +94,7 @@ static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   mtlc_set_attribute(function, "willreturn", 0);
   mtlc_set_attribute(function, "memory", 0);
   LLVMValueRef is_whole = mtlc_call(e->builder, function, &mask, 1);
-  LLVMValueRef all =
-      lanes_all(e, lanes_vector(e, LLVMGetOperand(call, 0), 0));
+  LLVMValueRef all = lanes_holds_for_all(e, LLVMGetOperand(call, 0), true);
   lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
 }
 

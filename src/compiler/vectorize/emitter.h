@@ -253,6 +253,15 @@ LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
+// questions.c: returns i1: a condition, or its opposite, holds for all lanes,
+// whichever run; may be false though it does.
+LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
+                                 bool holds);
+// Says whether a value rises from lane to lane and does not wrap as the numbers
+// that a comparison takes it for.
+bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
+                     LLVMIntPredicate predicate);
+LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,

@@ -289,35 +289,6 @@ static LLVMValueRef only_branch(const lanes_emitter *e, uint32_t n) {
   return LLVMGetBasicBlockTerminator(from->block);
 }
 
-static bool is_rising(const lanes_emitter *e, LLVMValueRef value,
-                      LLVMIntPredicate predicate) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  if (!lanes_is_scalar(shape) || shape.stride <= 0 || shape.conditional) {
-    return false;
-  }
-  switch (predicate) {
-    case LLVMIntULT:
-    case LLVMIntULE: return shape.no_unsigned_wrap;
-    case LLVMIntSLT:
-    case LLVMIntSLE: return shape.no_signed_wrap;
-    default: return predicate == LLVMIntEQ;
-  }
-}
-
-static LLVMIntPredicate inverse_of(LLVMIntPredicate predicate) {
-  static const LLVMIntPredicate inverses[][2] = {{LLVMIntUGE, LLVMIntULT},
-                                                 {LLVMIntUGT, LLVMIntULE},
-                                                 {LLVMIntSGE, LLVMIntSLT},
-                                                 {LLVMIntSGT, LLVMIntSLE},
-                                                 {LLVMIntNE, LLVMIntEQ}};
-  for (uint32_t i = 0; i < 5; i++) {
-    if (predicate == inverses[i][0] || predicate == inverses[i][1]) {
-      return inverses[i][predicate == inverses[i][0]];
-    }
-  }
-  return predicate;
-}
-
 // How many lanes, from the first on, may come by the branch to a node: a rising
 // run that starts at 0 or above it is below a constant in so many at the most.
 static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
@@ -330,13 +301,13 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
   const bool is_true =
       lanes_map_get(&e->graph->blocks, LLVMGetSuccessor(branch, 0)) == n;
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
-  predicate = is_true ? predicate : inverse_of(predicate);
+  predicate = is_true ? predicate : lanes_inverse_of(predicate);
   LLVMValueRef run = LLVMGetOperand(condition, 0);
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
   const lanes_shape shape = lanes_shape_of(e->values, run);
   const bool is_below = predicate == LLVMIntULT;
   if ((!is_below && predicate != LLVMIntULE && predicate != LLVMIntEQ) ||
-      !is_rising(e, run, predicate) || !shape.no_unsigned_wrap ||
+      !lanes_is_rising(e, run, predicate) || !shape.no_unsigned_wrap ||
       LLVMGetIntTypeWidth(LLVMTypeOf(bound)) > 64) {
     return LANES;
   }
@@ -373,9 +344,9 @@ static LLVMValueRef first_lane_test(lanes_emitter *e) {
   LLVMValueRef run = LLVMGetOperand(condition, 0);
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
   if (!is_true) {
-    predicate = inverse_of(predicate);
+    predicate = lanes_inverse_of(predicate);
   }
-  if (!is_rising(e, run, predicate) ||
+  if (!lanes_is_rising(e, run, predicate) ||
       !lanes_is_uniform(lanes_shape_of(e->values, bound))) {
     return NULL;
   }

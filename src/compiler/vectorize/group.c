@@ -16,6 +16,7 @@ extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];
 extern const char mtlc_text_simdgroups_state[];
 extern const char mtlc_text_simdgroups_together[];
+extern const char mtlc_text_simdgroups_rest[];
 extern const char mtlc_text_simdgroups_step[];
 extern const char mtlc_text_simdgroups_at_once[];
 
@@ -259,24 +260,25 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
 
 // Without registers for masks, the code of a simdgroup that may lack threads is
 // slow for one that lacks none. What is too long to be made for both is made
-// for threadgroups of whole simdgroups and, when they come, for others.
-static void fix_mask(mtlc_kernel *kernel, const lanes_variant *variant) {
-  if (is_in_place(variant) ||
-      lanes_machine_of(kernel->target).has_avx512) {
-    return;
+// for threadgroups of whole simdgroups and, when they come, for others. Returns
+// whether it is for whole ones alone.
+static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant) {
+  if (is_in_place(variant) || lanes_machine_of(kernel->target).has_avx512) {
+    return false;
   }
   kernel->depends_on_whole = true;
   if (kernel->group_class.is_whole) {
     LLVMValueRef mask = LLVMGetParam(variant->function, LANES_ENTRY_MASK);
     LLVMReplaceAllUsesWith(mask, LLVMConstAllOnes(LLVMTypeOf(mask)));
   }
+  return kernel->group_class.is_whole;
 }
 
 static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
   char frame[24];
-  fix_mask(kernel, variant);
+  const bool lacks_none = fix_mask(kernel, variant);
   snprintf(row, sizeof row, "%u", variant->row);
   snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
   if (has_waits && variant->waits_together) {
@@ -294,7 +296,12 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   }
   char *begin = empty_text();
   char *declare = empty_text();
+  char *rest = empty_text();
   const replacement of_row = {"ROW", row};
+  append_filled(&rest,
+                lacks_none ? "  br label %leave\n\n"
+                           : mtlc_text_simdgroups_rest,
+                &of_row, 1);
   append_filled(&begin,
                 variant->at_once
                     ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
@@ -314,7 +321,9 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
       {"FRAME", frame},
       {"BEGIN", begin},
       {"DECLARE", declare},
-      {"WHOLE", in_place ? "alwaysinline" : "noinline"},
+      {"REST", rest},
+      {"WHOLE",
+       in_place || (lacks_none && !has_waits) ? "alwaysinline" : "noinline"},
       {"LOOPS", states.loops},
       {"CASES", states.cases},
       {"ORS", states.ors},
@@ -325,6 +334,7 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   free_state_loops(&states);
   free(begin);
   free(declare);
+  free(rest);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups", text);
   free(text);
   return status;

@@ -3,7 +3,8 @@
 ; group.c replaces ROW by the row length that the code is for, and WHOLE by
 ; how to call it for a simdgroup without gaps: in place, where the mask is then
 ; known, or as it is; BEGIN by where those that run several at once have come
-; to.
+; to; REST by what to do with the last simdgroup if it lacks threads
+; (simdgroups_rest.ll).
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
@@ -56,21 +57,7 @@ whole:
   br i1 %more, label %whole, label %rest
 
 rest:
-  %left = and i32 %threads, 31
-  %any = icmp ne i32 %left, 0
-  br i1 %any, label %partial, label %leave
-
-partial:
-  %bit = shl nuw i32 1, %left
-  %mask = sub i32 %bit, 1
-  store atomic i32 %end, ptr %thread.at monotonic, align 4
-  ; A simdgroup with gaps whose row fills it is the end of a single row.
-  %done.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
-      ptr %group, ptr %context, i32 %end, i32 %mask, i32 0,
-      i32 %end, i32 0, i32 0,
-      ptr null, ptr null) noinline
-  br label %leave
-
+$REST
 leave:
   ret void
 }

@@ -20,6 +20,9 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
 // Says whether control comes to a node by such a question alone.
 bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node);
 
+// Has a thread function never take those forms: it is run by single threads.
+void lanes_forget_unmasked(LLVMModuleRef module);
+
 // Puts the answer in the place of each i1 mettle.is_whole(i32 mask), which says
 // whether a simdgroup has all its threads, once loops over simdgroups hold the
 // code of one.

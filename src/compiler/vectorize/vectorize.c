@@ -350,6 +350,7 @@ static mtl_status refuse(vectorizer *v) {
     }
   }
   lanes_called_forget(v->kernel);
+  lanes_forget_unmasked(v->kernel->module);
   mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
   return mtli_fail(MTL_UNSUPPORTED, "kernel %s is not vectorised: %s",
                    v->kernel->kernel->name, v->refusal);
