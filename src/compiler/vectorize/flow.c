@@ -189,6 +189,27 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
   e->uncached = false;
 }
 
+// Hands what is left of a loop's threads to its header, and returns them.
+static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
+  const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
+  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
+                                     e->mask_memory[latch], "left");
+  LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
+  return left;
+}
+
+// Says whether a node's threads all go on to the next turn of a loop that
+// threads leave one by one: nobody needs to ask whether there are any.
+static bool goes_round(const lanes_emitter *e) {
+  const lanes_node *node = &e->graph->nodes[e->node];
+  const lanes_step *step = &e->plan->steps[e->node];
+  const uint32_t to =
+      node->successors.count == 1 ? node->successors.items[0] : LANES_NONE;
+  return to != LANES_NONE && step->has_thread && step->next[0] == to &&
+         e->graph->nodes[to].kind == LANES_LATCH &&
+         e->values->divergent_loop[e->graph->nodes[to].loop];
+}
+
 static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
   const lanes_node *node = &e->graph->nodes[e->node];
   const lanes_step *step = &e->plan->steps[e->node];
@@ -205,6 +226,13 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
   }
   if (LLVMGetInstructionOpcode(end) == LLVMRet && LLVMGetNumOperands(end)) {
     lanes_leave_result(e, LLVMGetOperand(end, 0));
+  }
+  if (goes_round(e)) {
+    const uint32_t latch = step->next[0];
+    const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
+    begin_turn(e, latch);
+    LLVMBuildBr(e->builder, e->bodies[loop->header]);
+    return;
   }
   LLVMBuildBr(e->builder, start_of(e, step->next[0]));
 }
@@ -402,10 +430,8 @@ static void emit_latch(lanes_emitter *e) {
     LLVMBuildBr(e->builder, e->bodies[loop->header]);
     return;
   }
-  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
-                                     e->mask_memory[e->node], "left");
-  LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
-  LLVMBuildCondBr(e->builder, lanes_any(e, left), e->bodies[loop->header],
+  LLVMBuildCondBr(e->builder, lanes_any(e, begin_turn(e, e->node)),
+                  e->bodies[loop->header],
                   start_of(e, e->plan->steps[e->node].next[0]));
 }
 
