@@ -187,7 +187,7 @@ static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
   }
   return (mtli_group_class){.row = MTLI_LONGEST_ROW,
                             .is_single = limit && limit <= MTL_SIMD_WIDTH,
-                            .is_whole = true};
+                            .is_whole = !limit || limit >= MTL_SIMD_WIDTH};
 }
 
 // Fills in what this and any later code of the pipeline is made of.
