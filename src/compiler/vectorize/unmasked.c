@@ -24,7 +24,7 @@ typedef struct part {
   LLVMBasicBlockRef entry;  // of them
   uint32_t first, last;  // no node of it is outside
   uint32_t instructions;
-  uint32_t accesses;  // of memory, each thread's own
+  uint32_t accesses;  // that cost less without a mask
   bool fits;          // can be copied
   lanes_map numbers;  // a block or an instruction of it, to its copy
   LLVMValueRef *copies;
@@ -77,10 +77,14 @@ static bool may_be_copied(LLVMValueRef i) {
   }
 }
 
-static bool touches_own_memory(const part *p, LLVMValueRef i) {
+// Says whether an instruction is a vector's access to memory, or any that
+// writes. Gathers have masks of their own.
+static bool pays_for_mask(const part *p, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMLoad:
-      return !lanes_is_uniform(lanes_shape_of(p->values, LLVMGetOperand(i, 0)));
+    case LLVMLoad: {
+      const lanes_shape at = lanes_shape_of(p->values, LLVMGetOperand(i, 0));
+      return at.row > 1 && !lanes_is_uniform(at);
+    }
     case LLVMStore:
       return !lanes_is_uniform(lanes_shape_of(p->values, LLVMGetOperand(i, 1)));
     default: return false;
@@ -97,7 +101,7 @@ static void survey(part *p) {
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       p->instructions++;
-      p->accesses += touches_own_memory(p, i);
+      p->accesses += pays_for_mask(p, i);
       p->fits &= may_be_copied(i) && leaves_by_phis(p, i);
     }
   }
