@@ -40,6 +40,7 @@ import threading
 import time
 
 SKIPPED = 77  # as in automake and CTest
+LIST_SECONDS = 120  # a suite may have to fetch what it tests first
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 OUTPUT_LINES = 60  # of a failed test, its last ones
 
@@ -162,11 +163,11 @@ class Runner:
         return False
 
     def cases(self, suite):
-        status, output = run_process(suite.command + ["--list"], 30,
+        status, output = run_process(suite.command + ["--list"], LIST_SECONDS,
                                      self.environment)
         if status != 0:
             self.record(suite, "--list", "failed",
-                        describe(status, 30), output)
+                        describe(status, LIST_SECONDS), output)
             return []
         return [name for name in output.split("\n") if name]
 
