@@ -108,6 +108,7 @@ typedef struct lanes_emitter {
 
   lanes_slot *slots;          // [values->count]
   LLVMValueRef *mask_memory;  // [node_count] or NULL
+  bool *for_whole;            // [node_count] only whole simdgroups come there
   lanes_list *cleared;        // [node_count + 1] whose masks a node clears
   LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
   LLVMBasicBlockRef *bodies;  // [node_count] behind its guard

@@ -36,6 +36,17 @@ static uint32_t clearing_node(const lanes_graph *graph, uint32_t n,
   return above;
 }
 
+// Only whole simdgroups come to where they are asked for, and what that
+// dominates.
+static void find_for_whole(lanes_emitter *e) {
+  e->for_whole = lanes_allocate(e->arena, e->graph->node_count, 1);
+  for (uint32_t n = 0; n < e->graph->node_count; n++) {
+    const uint32_t above = e->graph->nodes[n].dominator;
+    e->for_whole[n] = (above != LANES_NONE && e->for_whole[above]) ||
+                      lanes_is_unmasked_entry(e->graph, n);
+  }
+}
+
 static void make_masks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   e->mask_memory = lanes_allocate(e->arena, count, sizeof(void *));
@@ -59,21 +70,10 @@ static void clear_masks(lanes_emitter *e, uint32_t node) {
   }
 }
 
-// Says whether only whole simdgroups come to a node.
-static bool is_for_whole(const lanes_emitter *e) {
-  for (uint32_t n = e->node; n != LANES_NONE;
-       n = e->graph->nodes[n].dominator) {
-    if (lanes_is_unmasked_entry(e->graph, n)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;
   e->mask = owner == LANES_NONE
-                ? is_for_whole(e) ? LLVMConstAllOnes(LLVMTypeOf(e->all_lanes))
+                ? e->for_whole[e->node] ? LLVMConstAllOnes(LLVMTypeOf(e->all_lanes))
                                   : e->all_lanes
                 : LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
                                  e->mask_memory[owner], "mask");
@@ -544,6 +544,7 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   lanes_make_slots(e);
   lanes_copies_find(e);
   lanes_wholes_find(e);
+  find_for_whole(e);
   make_masks(e);
   make_blocks(e);
   emit_nodes(e);

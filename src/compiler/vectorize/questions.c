@@ -20,18 +20,26 @@ bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
-  static const LLVMIntPredicate inverses[][2] = {{LLVMIntUGE, LLVMIntULT},
-                                                 {LLVMIntUGT, LLVMIntULE},
-                                                 {LLVMIntSGE, LLVMIntSLT},
-                                                 {LLVMIntSGT, LLVMIntSLE},
-                                                 {LLVMIntNE, LLVMIntEQ}};
-  for (uint32_t i = 0; i < 5; i++) {
-    if (predicate == inverses[i][0] || predicate == inverses[i][1]) {
-      return inverses[i][predicate == inverses[i][0]];
+typedef LLVMIntPredicate predicate_pair[2];
+
+// The other one of a pair; a predicate in none of them stays.
+static LLVMIntPredicate other_of(const predicate_pair *pairs, uint32_t count,
+                                 LLVMIntPredicate predicate) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (predicate == pairs[i][0] || predicate == pairs[i][1]) {
+      return pairs[i][predicate == pairs[i][0]];
     }
   }
   return predicate;
+}
+
+LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
+  static const predicate_pair inverses[] = {{LLVMIntUGE, LLVMIntULT},
+                                            {LLVMIntUGT, LLVMIntULE},
+                                            {LLVMIntSGE, LLVMIntSLT},
+                                            {LLVMIntSGT, LLVMIntSLE},
+                                            {LLVMIntNE, LLVMIntEQ}};
+  return other_of(inverses, sizeof inverses / sizeof *inverses, predicate);
 }
 
 static bool is_signed(LLVMIntPredicate predicate) {
@@ -40,16 +48,11 @@ static bool is_signed(LLVMIntPredicate predicate) {
 }
 
 static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
-  static const LLVMIntPredicate pairs[][2] = {{LLVMIntUGE, LLVMIntULE},
-                                              {LLVMIntUGT, LLVMIntULT},
-                                              {LLVMIntSGE, LLVMIntSLE},
-                                              {LLVMIntSGT, LLVMIntSLT}};
-  for (uint32_t i = 0; i < 4; i++) {
-    if (predicate == pairs[i][0] || predicate == pairs[i][1]) {
-      return pairs[i][predicate == pairs[i][0]];
-    }
-  }
-  return predicate;
+  static const predicate_pair pairs[] = {{LLVMIntUGE, LLVMIntULE},
+                                         {LLVMIntUGT, LLVMIntULT},
+                                         {LLVMIntSGE, LLVMIntSLE},
+                                         {LLVMIntSGT, LLVMIntSLT}};
+  return other_of(pairs, sizeof pairs / sizeof *pairs, predicate);
 }
 
 // A comparison of a run with a number.

@@ -11,9 +11,9 @@
 // Gives the outermost places where threads part, and whose code has accesses to
 // memory that cost less without a mask, a second form that is taken when they
 // all go the same way (i1 mettle.all(i1)), of at most `room` instructions in
-// all; what is used is taken off. Returns whether there are any: loops are then to be
-// brought into their form and the graph is to be built again, and there may be
-// more, inside.
+// all; what is used is taken off. Returns whether there are any: loops are then
+// to be brought into their form and the graph is to be built again, and there
+// may be more, inside.
 bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
                         uint32_t *room);
 

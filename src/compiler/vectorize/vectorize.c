@@ -368,10 +368,16 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
+// The rows that the thread function is brought into its form for.
+static uint8_t usual_row(const vectorizer *v) {
+  const uint32_t row = v->kernel->group_class.row;
+  return row ? (uint8_t)row : LANES;
+}
+
 // Once for each loop of a nest that hands its pointer to the next.
 static mtl_status carry_offsets(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  const uint8_t row = usual_row(v);
   for (bool changed = true; changed && lanes_may_carry_pointers(&v->graph);) {
     lanes_values values;
     lanes_values_find(&v->graph, v->data, row, class, &values);
@@ -387,7 +393,7 @@ static mtl_status carry_offsets(vectorizer *v) {
 // Where threads walk along rows of their own.
 static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  const uint8_t row = usual_row(v);
   if (v->graph.loop_count == 0 ||
       !lanes_mark_row_loops(&v->graph, v->data, row, class)) {
     return MTL_OK;
@@ -464,7 +470,7 @@ static void expand_copies(mtlc_kernel *kernel) {
 // Where masks cost: threads that do not part do without them.
 static mtl_status add_unmasked(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = class->row ? (uint8_t)class->row : LANES;
+  const uint8_t row = usual_row(v);
   uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
   if (lanes_machine_of(v->kernel->target).has_avx512 || !class->is_whole) {
     return MTL_OK;

@@ -312,14 +312,9 @@ static bool is_any_test(const widening *w, LLVMValueRef bits) {
 static LLVMValueRef any_bits(widening *w, LLVMValueRef bits) {
   LLVMValueRef wide = wide_of(w, LLVMGetOperand(bits, 0));
   LLVMTypeRef type = LLVMTypeOf(wide);
-  static const char name[] = "llvm.vector.reduce.or";
-  const unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
-  LLVMModuleRef module = LLVMGetGlobalParent(
-      LLVMGetBasicBlockParent(LLVMGetInstructionParent(bits)));
-  LLVMValueRef callee = LLVMGetIntrinsicDeclaration(module, id, &type, 1);
   LLVMPositionBuilderBefore(w->builder, bits);
-  return LLVMBuildCall2(w->builder, LLVMGlobalGetValueType(callee), callee,
-                        &wide, 1, "");
+  return mtlc_call_intrinsic(w->builder, "llvm.vector.reduce.or", &type, 1,
+                             &wide, 1);
 }
 
 static void use_numbers(widening *w, LLVMValueRef i) {
