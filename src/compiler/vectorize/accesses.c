@@ -48,7 +48,7 @@ static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
           LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
 }
 
-static lanes_whole_question ask(lanes_emitter *e, LLVMValueRef holds) {
+lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds) {
   const lanes_whole_question question = {lanes_block(e, "all"),
                                          lanes_block(e, "some"),
                                          lanes_block(e, "accessed")};
@@ -59,7 +59,7 @@ static lanes_whole_question ask(lanes_emitter *e, LLVMValueRef holds) {
 }
 
 lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  return ask(e, lanes_all(e, mask));
+  return lanes_ask(e, lanes_all(e, mask));
 }
 
 void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
@@ -86,7 +86,7 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
   const bool is_short = LLVMGetVectorSize(type) <= SHORT_VECTOR;
   const lanes_whole_question question =
       is_short ? lanes_ask_whole(e, mask)
-               : ask(e, lanes_may_load_whole(e, type, pointer, mask));
+               : lanes_ask(e, lanes_may_load_whole(e, type, pointer, mask));
   LLVMValueRef values[2];
   values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
   LLVMSetAlignment(values[0], alignment);
@@ -311,11 +311,13 @@ static void access_window(lanes_emitter *e, const lanes_access *a, bool store,
 // Nor that, but near each other.
 static bool load_from_window(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef *components) {
-  if (!lanes_may_be_in_window(e, a)) {
+  if (!lanes_may_be_near(e, a)) {
     return false;
   }
   lanes_access window = *a;
-  LLVMValueRef holds = lanes_is_in_window(e, &window);
+  LLVMValueRef firsts[LANES];
+  LLVMValueRef holds = lanes_is_in_window(e, &window, firsts);
+  window.firsts = firsts;
   const lanes_access *ways[] = {&window, a};
   lanes_access_way *then[] = {access_window, access_singly};
   access_either(e, holds, ways, then, false, a->count, components);

@@ -18,7 +18,7 @@ typedef struct lanes_access {
   uint32_t alignment;
   LLVMValueRef first;    // lane 0's address if it is not the pointer's
   LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
-  LLVMValueRef places;   // of a window: each lane's, in elements from first on
+  LLVMValueRef places;   // in windows: each lane's, in elements from its first
 } lanes_access;
 
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
@@ -59,6 +59,7 @@ typedef struct lanes_whole_question {
   LLVMBasicBlockRef all, some, done;
 } lanes_whole_question;
 lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask);
+lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds);
 void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
                     LLVMBasicBlockRef next);
 // Describes an access; refuses what is no scalar or vector.
@@ -89,6 +90,8 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
 // What the last index of an address counts, if all else is the same for all
+// The vector where lanes that do not run have what the first that does has.
+LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address);
@@ -155,12 +158,13 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
                             uint32_t row, LLVMValueRef *out_firsts);
 
-// windows.c: says whether lanes of a load of which nothing is known may well
+// windows.c: says whether lanes of an access of which nothing is known may well
 // turn out to be near each other.
-bool lanes_may_be_in_window(const lanes_emitter *e, const lanes_access *a);
-// Returns i1: that is so for the lanes that run. Sets the access's first
-// address and places.
-LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a);
+bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a);
+// Returns i1: that is so for the lanes that run of a load. Sets its places and
+// the first address of each window.
+LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
+                                LLVMValueRef *out_firsts);
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
 
 // fetch_ahead.c: by how many bytes a load's address rises with each turn of the
@@ -221,9 +225,6 @@ LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count);
 // that machines do best.
 void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
                       LLVMValueRef *out_components);
-// Joins vectors of equal length, a power of two of them in the end.
-LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
-                                uint32_t count);
 
 // private_accesses.c: returns the unit of the private memory that an access
 // goes to, or 0 if it is not interleaved private memory.

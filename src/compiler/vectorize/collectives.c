@@ -134,40 +134,44 @@ void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call) {
 
 // --- Shuffles ----------------------------------------------------------------
 
-static LLVMValueRef half_of(lanes_emitter *e, LLVMValueRef value,
-                            uint32_t first) {
-  int lanes[LANES / 2];
-  for (uint32_t i = 0; i < LANES / 2; i++) {
-    lanes[i] = (int)(first + i);
-  }
-  return lanes_shuffle(e, value, NULL, lanes, LANES / 2);
+uint32_t lanes_register_words(const lanes_emitter *e) {
+  return e->machine.has_avx512 ? 16 : e->machine.has_avx2 ? 8 : 0;
 }
 
-// vpermi2d picks from 32 elements in two registers: a simdgroup of i32. It
-// looks at five bits of an index.
-static LLVMValueRef permute_avx512(lanes_emitter *e, LLVMValueRef value,
-                                   LLVMValueRef index) {
-  LLVMValueRef halves[2];
-  for (uint32_t h = 0; h < 2; h++) {
-    LLVMValueRef arguments[] = {half_of(e, value, 0),
-                                half_of(e, index, h * LANES / 2),
-                                half_of(e, value, LANES / 2)};
-    halves[h] = lanes_intrinsic(e, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
-                                arguments, 3);
-  }
-  int lanes[LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
-    lanes[i] = (int)i;
-  }
-  return lanes_shuffle(e, halves[0], halves[1], lanes, LANES);
-}
-
-LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
-                                 LLVMValueRef index) {
+// vpermi2d picks from two registers, by five bits of an index. vpermd picks
+// from one, by three: the others choose between registers, as signs.
+LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
+                              uint32_t count, LLVMValueRef index) {
+  LLVMBuilderRef b = e->builder;
   if (e->machine.has_avx512) {
-    return permute_avx512(e, value, index);
+    LLVMValueRef arguments[] = {tables[0], index, tables[1]};
+    return lanes_intrinsic(e, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
+                           arguments, 3);
   }
-  // Through memory: the machine has gathers or LLVM makes loads of them.
+  LLVMValueRef picked[4];
+  for (uint32_t i = 0; i < count; i++) {
+    LLVMValueRef arguments[] = {tables[i], index};
+    picked[i] =
+        lanes_intrinsic(e, "llvm.x86.avx2.permd", NULL, 0, arguments, 2);
+  }
+  for (uint32_t bit = 3; count > 1; bit++, count /= 2) {
+    LLVMValueRef up =
+        LLVMBuildShl(b, index,
+                     lanes_splat_to(e, b, mtlc_i32(e->context, 31 - bit), 8),
+                     "");
+    LLVMValueRef is_set = LLVMBuildICmp(
+        b, LLVMIntSLT, up, LLVMConstNull(LLVMTypeOf(index)), "");
+    for (uint32_t i = 0; i < count / 2; i++) {
+      picked[i] =
+          LLVMBuildSelect(b, is_set, picked[2 * i + 1], picked[2 * i], "");
+    }
+  }
+  return picked[0];
+}
+
+// Through memory: LLVM makes loads of it.
+static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
+                                      LLVMValueRef index) {
   LLVMValueRef array = lanes_reserve(e, LLVMTypeOf(value));
   LLVMBuildStore(e->builder, value, array);
   LLVMValueRef pointers =
@@ -179,18 +183,38 @@ LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
   return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
 }
 
+// Each lane's element of 32 words, by the lowest five bits of its index on
+// machines with registers for that; elsewhere indices are below 32.
+static LLVMValueRef permute_words(lanes_emitter *e, LLVMValueRef value,
+                                  LLVMValueRef index) {
+  const uint32_t words = lanes_register_words(e);
+  if (words == 0) {
+    return permute_in_memory(e, value, index);
+  }
+  const uint32_t count = LANES / words;
+  LLVMValueRef tables[LANES], parts[LANES];
+  for (uint32_t i = 0; i < count; i++) {
+    tables[i] = lanes_piece(e, value, i * words, words);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    parts[i] = lanes_pick_words(e, tables, count,
+                                lanes_piece(e, index, i * words, words));
+  }
+  return lanes_concatenated(e, parts, count);
+}
+
 static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
                             LLVMValueRef index) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(value));
   if (LLVMGetIntTypeWidth(element) == 32) {
-    return lanes_permute_words(e, value, index);
+    return permute_words(e, value, index);
   }
   LLVMTypeRef narrow = lanes_vector_of(e->types.i32);
   LLVMValueRef shift =
       lanes_splat(e, e->builder, LLVMConstInt(element, 32, false));
-  LLVMValueRef low = lanes_permute_words(
+  LLVMValueRef low = permute_words(
       e, LLVMBuildTrunc(e->builder, value, narrow, ""), index);
-  LLVMValueRef high = lanes_permute_words(
+  LLVMValueRef high = permute_words(
       e,
       LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, value, shift, ""),
                      narrow, ""),

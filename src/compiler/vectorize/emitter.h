@@ -273,6 +273,9 @@ LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
 // Count elements of a vector, from the first on.
 LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
                          uint32_t count);
+// Joins vectors of equal length, a power of two of them in the end.
+LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                uint32_t count);
 // Returns <64 x T> of two <32 x T>, lane by lane; and every other element of
 // one, from the first or the second on.
 LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
@@ -398,10 +401,13 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
 void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call);
 void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call);
-// Each lane's element of 32 words, by the lowest five bits of its index where
-// there is AVX-512; elsewhere indices are below 32.
-LLVMValueRef lanes_permute_words(lanes_emitter *e, LLVMValueRef value,
-                                 LLVMValueRef index);
+// How many words registers hold that the machine picks from by indices that it
+// does not know before; 0 if there are none.
+uint32_t lanes_register_words(const lanes_emitter *e);
+// Picks as many, each by the lowest bits of its index, from the words of two
+// registers side by side, or of as many as hold 32.
+LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
+                              uint32_t count, LLVMValueRef index);
 // tiles.c: mettle.tile.*
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call);
 // waits.c

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lane_loops.c: gathers and scatters that the machine has no instruction for:
-// scatters but of words with AVX-512, gathers without AVX2. Where all lanes
+// scatters but of words with AVX-512, gathers without AVX2. Where many lanes
 // run, one lane after another without a loop; otherwise a loop over those that
 // do. LLVM makes a branch for each lane, which runs no faster and takes the
 // compiler much longer.
 #include "compiler/vectorize/accesses.h"
+
+// Lanes that run, from which on a loop over them takes longer than a turn for
+// each of the 32 without one: its end is seldom guessed right.
+enum { MANY_LANES = 8 };
 
 // Where each lane's element is, and what it is.
 typedef struct each_lane {
@@ -48,22 +52,43 @@ static void store(lanes_emitter *e, const each_lane *each, LLVMValueRef value,
                    lanes_common_alignment(each->a->alignment, each->offset));
 }
 
-// --- All lanes ---------------------------------------------------------------
+// --- Many lanes --------------------------------------------------------------
 
-// Each lane's index in the place, or its pointer.
+static bool is_all(LLVMValueRef mask) {
+  return LLVMIsConstant(mask) && mask == LLVMConstAllOnes(LLVMTypeOf(mask));
+}
+
+LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
+  if (is_all(e->mask)) {
+    return vector;
+  }
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef first = LLVMBuildAnd(
+      e->builder,
+      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2),
+      mtlc_i32(e->context, LANES - 1), "");
+  LLVMValueRef one = LLVMBuildExtractElement(e->builder, vector, first, "");
+  return LLVMBuildSelect(e->builder, e->mask, vector,
+                         lanes_splat(e, e->builder, one), "");
+}
+
+// Each lane's index in the place, or its pointer. Lanes that do not run do once
+// more what the first that does.
 static void take_addresses(lanes_emitter *e, const each_lane *each,
                            LLVMValueRef out_own[LANES]) {
-  if (!each->has_place || !LLVMIsConstant(each->place.index)) {
-    lanes_take_all(e, each->has_place ? each->place.index : each->pointers,
-                   out_own);
+  LLVMValueRef own =
+      lanes_filled(e, each->has_place ? each->place.index : each->pointers);
+  if (!each->has_place || !LLVMIsConstant(own)) {
+    lanes_take_all(e, own, out_own);
     return;
   }
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    out_own[lane] = LLVMGetAggregateElement(each->place.index, lane);
+    out_own[lane] = LLVMGetAggregateElement(own, lane);
   }
 }
 
-static LLVMValueRef load_all(lanes_emitter *e, const each_lane *each) {
+static LLVMValueRef load_many(lanes_emitter *e, const each_lane *each) {
   LLVMValueRef own[LANES];
   take_addresses(e, each, own);
   LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(each->a->element));
@@ -75,15 +100,24 @@ static LLVMValueRef load_all(lanes_emitter *e, const each_lane *each) {
   return whole;
 }
 
-static void store_all(lanes_emitter *e, const each_lane *each,
-                      LLVMValueRef value) {
+static void store_many(lanes_emitter *e, const each_lane *each,
+                       LLVMValueRef value) {
   LLVMValueRef own[LANES];
   take_addresses(e, each, own);
+  value = lanes_filled(e, value);
   for (uint32_t lane = 0; lane < LANES; lane++) {
     LLVMValueRef element = LLVMBuildExtractElement(
         e->builder, value, mtlc_i32(e->context, lane), "");
     store(e, each, element, address_of(e, each, own[lane]));
   }
+}
+
+static lanes_whole_question ask_many(lanes_emitter *e) {
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMValueRef count =
+      lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+  return lanes_ask(e, LLVMBuildICmp(e->builder, LLVMIntUGE, count,
+                                    mtlc_i32(e->context, MANY_LANES), ""));
 }
 
 // --- Some of them ------------------------------------------------------------
@@ -113,19 +147,15 @@ static void run_some(lanes_emitter *e, each_lane *each,
   lanes_loop_over(e, run_one, each, done);
 }
 
-static bool is_all(LLVMValueRef mask) {
-  return LLVMIsConstant(mask) && mask == LLVMConstAllOnes(LLVMTypeOf(mask));
-}
-
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset) {
   each_lane each = begin(e, a, pointers, offset);
   if (is_all(e->mask)) {
-    return load_all(e, &each);
+    return load_many(e, &each);
   }
   LLVMTypeRef type = lanes_vector_of(a->element);
-  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
-  LLVMValueRef values[] = {load_all(e, &each), NULL};
+  const lanes_whole_question question = ask_many(e);
+  LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   lanes_ask_rest(e, &question, question.some);
   each.values = lanes_array_of(e, a->element);
@@ -144,11 +174,11 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
   each_lane each = begin(e, a, pointers, offset);
   each.store = true;
   if (is_all(e->mask)) {
-    store_all(e, &each, value);
+    store_many(e, &each, value);
     return;
   }
-  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
-  store_all(e, &each, value);
+  const lanes_whole_question question = ask_many(e);
+  store_many(e, &each, value);
   lanes_ask_rest(e, &question, question.some);
   each.values = lanes_array_of(e, a->element);
   LLVMBuildStore(e->builder, value, each.values);
