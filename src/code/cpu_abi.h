@@ -10,11 +10,12 @@
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 3
+#define MTLI_CPU_ABI_VERSION 4
 #define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
 #define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
 #define MTLI_CPU_FINISH_SYMBOL "mettle_finish"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
+#define MTLI_CPU_SCRATCH_MARGIN_BYTES 1024  // 32 threads' 32 bytes each
 
 // One dispatch, read by all workers. A slot is a position in the kernel's
 // parameter list (mtli_kernel.parameters); slots of built-in inputs are unused.
@@ -64,7 +65,9 @@ enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 //                                     then the threadgroup arguments
 //   offset 64 + threadgroup_bytes     context: coroutine frames or values that
 //                                     live across barriers
-// Contents are unspecified on entry.
+// Contents are unspecified on entry. Before and behind it lie
+// MTLI_CPU_SCRATCH_MARGIN_BYTES that are the worker's as well: the code may read
+// them, and write them as they are.
 
 // Runs the threadgroups with linear indices first_group to end_group - 1, x
 // fastest, then y, then z, each to its end.

@@ -301,7 +301,8 @@ static void catch_trap(int number) {
 static void check_trap(rig_way way, uint32_t reason) {
   rig_code code = rig_compile(&trapping[reason], way);
   uint32_t out[32] = {0};
-  _Alignas(64) uint8_t scratch[4096];
+  _Alignas(64) uint8_t memory[4096 + 2 * MTLI_CPU_SCRATCH_MARGIN_BYTES];
+  uint8_t *scratch = memory + MTLI_CPU_SCRATCH_MARGIN_BYTES;
   void *arguments[] = {out, NULL};
   const mtli_cpu_launch launch = {arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1},
                                   0,         NULL,       NULL,      0};

@@ -216,17 +216,20 @@ uint32_t rig_run(const rig_code *code, const rig_launch *run) {
   launch.threadgroup_bytes =
       (code->static_threadgroup_bytes + run->threadgroup_bytes + 63) / 64 * 64;
   const size_t bytes = 64 + launch.threadgroup_bytes +
-                       code->context_bytes((uint32_t)threads) + 64;
-  uint8_t *scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
-  CHECK(scratch);
-  memset(scratch, 0xa5, bytes);
+                       code->context_bytes((uint32_t)threads);
+  const size_t margin = MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  const size_t memory_bytes = (margin + bytes + margin + 63) / 64 * 64;
+  uint8_t *memory = aligned_alloc(64, memory_bytes);
+  CHECK(memory);
+  memset(memory, 0xa5, memory_bytes);
+  uint8_t *scratch = memory + margin;
   code->entry(&launch, 0, groups / 2, scratch);
   code->entry(&launch, groups / 2, groups, scratch);
-  // Nothing may be written behind what was asked for.
-  for (size_t i = bytes - 64; i < bytes; ++i) {
-    CHECK(scratch[i] == 0xa5);
+  // Nothing may be changed around what was asked for.
+  for (size_t i = 0; i < margin; ++i) {
+    CHECK(memory[i] == 0xa5 && scratch[bytes + i] == 0xa5);
   }
   const uint32_t reason = ((mtli_cpu_position *)scratch)->reserved[0];
-  free(scratch);
+  free(memory);
   return reason;
 }

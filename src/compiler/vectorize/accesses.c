@@ -109,11 +109,48 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
   lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
 }
 
-void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
-                        LLVMValueRef pointer, uint32_t alignment,
-                        LLVMValueRef mask) {
-  if (LLVMIsConstant(mask) ||
-      has_masks_for(e, LLVMGetElementType(LLVMTypeOf(value)))) {
+// Says whether what is around an element that is wanted may be written as well,
+// as it is: no other worker has a part in it. Machines' masked stores of 32
+// bytes take as long as several whole ones.
+static bool is_workers_own(const lanes_emitter *e, const lanes_access *a) {
+  return a->pointer && !e->machine.has_avx512 && !e->is_at_once &&
+         (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
+}
+
+static void store_among(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef value, LLVMValueRef pointer,
+                        uint32_t alignment, LLVMValueRef mask) {
+  // Where no lane runs, the address may be anything.
+  const bool is_there = e->plan->steps[e->node].has_thread && !e->uncached &&
+                        a->shape.row == LANES;
+  LLVMBasicBlockRef stored = is_there ? NULL : lanes_block(e, "stored");
+  if (stored) {
+    LLVMBasicBlockRef some = lanes_block(e, "some");
+    LLVMBuildCondBr(e->builder, lanes_any(e, mask), some, stored);
+    LLVMPositionBuilderAtEnd(e->builder, some);
+  }
+  LLVMValueRef old =
+      LLVMBuildLoad2(e->builder, LLVMTypeOf(value), pointer, "");
+  LLVMSetAlignment(old, alignment);
+  LLVMValueRef both = LLVMBuildSelect(e->builder, mask, value, old, "");
+  LLVMSetAlignment(LLVMBuildStore(e->builder, both, pointer), alignment);
+  if (stored) {
+    LLVMBuildBr(e->builder, stored);
+    LLVMPositionBuilderAtEnd(e->builder, stored);
+  }
+}
+
+void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef value, LLVMValueRef pointer,
+                        uint32_t alignment, LLVMValueRef mask) {
+  const bool has_masks =
+      has_masks_for(e, LLVMGetElementType(LLVMTypeOf(value)));
+  if (!LLVMIsConstant(mask) && is_workers_own(e, a) &&
+      (a->shape.row == LANES || !has_masks)) {
+    store_among(e, a, value, pointer, alignment, mask);
+    return;
+  }
+  if (LLVMIsConstant(mask) || has_masks) {
     store_masked(e, value, pointer, alignment, mask);
     return;
   }

@@ -35,9 +35,10 @@ LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask);
-void lanes_masked_store(lanes_emitter *e, LLVMValueRef value,
-                        LLVMValueRef pointer, uint32_t alignment,
-                        LLVMValueRef mask);
+// A part of what an access stores.
+void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef value, LLVMValueRef pointer,
+                        uint32_t alignment, LLVMValueRef mask);
 // part_vectors.c: the same where the machine has no masks.
 LLVMValueRef lanes_load_part(lanes_emitter *e, LLVMTypeRef type,
                              LLVMValueRef pointer, uint32_t alignment,
@@ -58,8 +59,8 @@ LLVMValueRef lanes_is_in_page(lanes_emitter *e, LLVMValueRef pointer,
 typedef struct lanes_whole_question {
   LLVMBasicBlockRef all, some, done;
 } lanes_whole_question;
-lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask);
 lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds);
+lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask);
 void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
                     LLVMBasicBlockRef next);
 // Describes an access; refuses what is no scalar or vector.
@@ -89,9 +90,9 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
 void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
-// What the last index of an address counts, if all else is the same for all
 // The vector where lanes that do not run have what the first that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
+// What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address);

@@ -81,7 +81,7 @@ void lanes_store_runs(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef address = lanes_first_address(e, a->pointer);
   for (uint32_t lane = 0; lane < LANES; lane++) {
     if ((lane & runs->others) == lane) {
-      lanes_masked_store(e, run_of(e, runs, all, a->count, lane),
+      lanes_masked_store(e, a, run_of(e, runs, all, a->count, lane),
                          address_of_lane(e, runs, address, lane), a->alignment,
                          run_of(e, runs, mask, a->count, lane));
     }

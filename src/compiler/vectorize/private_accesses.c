@@ -72,7 +72,7 @@ static void store_part(lanes_emitter *e, const lanes_access *part,
   const uint32_t unit = (uint32_t)part->size_bytes;
   if (is_part_vector(part, unit)) {
     lanes_masked_store(
-        e, value,
+        e, part, value,
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset),
         lanes_common_alignment(64, unit * LANES), e->mask);
     return;

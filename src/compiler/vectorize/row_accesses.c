@@ -141,7 +141,7 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
     for (uint32_t i = 0; i < length; i++) {
       lanes[i] = i < row ? (int)(r * row + i) : -1;
     }
-    lanes_masked_store(e, lanes_shuffle(e, all, NULL, lanes, length),
+    lanes_masked_store(e, a, lanes_shuffle(e, all, NULL, lanes, length),
                        row_address(e, a, r), a->alignment,
                        row_mask(e, a, mask, r, length));
   }

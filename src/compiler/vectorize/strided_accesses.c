@@ -249,7 +249,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
     const lanes_part part = part_at(e, a, stride, all_of(a->count), k);
-    lanes_masked_store(e, parts[k], part.address, part.alignment, part.mask);
+    lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
 }
 
@@ -347,11 +347,11 @@ static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       LLVMValueRef all) {
   if (are_words(e, a->element, stride) && a->count == stride) {
     LLVMTypeRef words = lanes_vector_of(e->types.i32);
-    lanes_masked_store(e, LLVMBuildBitCast(e->builder, all, words, ""),
+    lanes_masked_store(e, a, LLVMBuildBitCast(e->builder, all, words, ""),
                        first_address(e, a), a->alignment, e->mask);
     return;
   }
-  lanes_masked_store(e, all, first_address(e, a), a->alignment,
+  lanes_masked_store(e, a, all, first_address(e, a), a->alignment,
                      mask_of(e, a, stride));
 }
 
@@ -440,7 +440,7 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
   }
   if (stride == 1 && narrow_count(e) < LANES) {
     const uint32_t count = narrow_count(e);
-    lanes_masked_store(e, lanes_piece(e, components[0], 0, count),
+    lanes_masked_store(e, a, lanes_piece(e, components[0], 0, count),
                        first_address(e, a), a->alignment,
                        lanes_piece(e, e->mask, 0, count));
     return;

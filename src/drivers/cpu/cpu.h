@@ -221,7 +221,8 @@ struct cpu_context {
   // it has left such a one because of long work.
   bool is_visiting;
   bool has_left;
-  void *scratch;  // cpu_abi.h; [scratch_bytes]
+  void *scratch;  // cpu_abi.h; [scratch_bytes], in scratch_memory
+  void *scratch_memory;
   size_t scratch_bytes;
   const cpu_code *unfinished;  // has run in scratch and has to be finished
   sigjmp_buf jump;

@@ -181,7 +181,7 @@ cpu_context *cpu_context_create(cpu_pool *pool) {
 }
 
 void cpu_context_destroy(cpu_context *context) {
-  free(context->scratch);
+  free(context->scratch_memory);
   free(context);
 }
 
@@ -193,13 +193,15 @@ bool cpu_context_reserve(cpu_context *context, size_t size_bytes) {
   const size_t grown_bytes = context->scratch_bytes / 2 * 3;
   size_bytes = size_bytes > grown_bytes ? size_bytes : grown_bytes;
   size_bytes = (size_bytes + 4095) & ~(size_t)4095;
-  void *scratch = NULL;
-  if (posix_memalign(&scratch, MTLI_CPU_SCRATCH_ALIGNMENT, size_bytes) != 0) {
+  void *memory = NULL;
+  if (posix_memalign(&memory, MTLI_CPU_SCRATCH_ALIGNMENT,
+                     size_bytes + 2 * MTLI_CPU_SCRATCH_MARGIN_BYTES) != 0) {
     return false;
   }
-  memset(scratch, 0, sizeof(mtli_cpu_position));
-  free(context->scratch);
-  context->scratch = scratch;
+  free(context->scratch_memory);
+  context->scratch_memory = memory;
+  context->scratch = (char *)memory + MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  memset(context->scratch, 0, sizeof(mtli_cpu_position));
   context->scratch_bytes = size_bytes;
   return true;
 }
