@@ -6,12 +6,14 @@
 // Requires  nothing has been optimised, so that nothing was concluded from
 //           undefined behaviour yet
 // Leaves    no division that can trap, no shift by the width or more, no
-//           float to integer conversion out of range
+//           float to integer conversion out of range, no integer to half
+//           that LLVM might take for exact
 #include <string.h>
 
-#include "compiler/module.h"
+#include "compiler/forward.h"
 
 typedef struct arithmetic {
+  LLVMModuleRef module;
   LLVMBuilderRef builder;
 } arithmetic;
 
@@ -28,10 +30,13 @@ static LLVMValueRef splat(LLVMTypeRef type, int64_t value) {
   return LLVMConstVector(elements, count);
 }
 
+static LLVMTypeRef element_of(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
+                                                     : type;
+}
+
 static unsigned element_bits(LLVMTypeRef type) {
-  return LLVMGetIntTypeWidth(LLVMGetTypeKind(type) == LLVMVectorTypeKind
-                                 ? LLVMGetElementType(type)
-                                 : type);
+  return LLVMGetIntTypeWidth(element_of(type));
 }
 
 // Whether every element of a constant lies in first to last, unsigned.
@@ -112,6 +117,52 @@ static void define_conversion(arithmetic *a, LLVMValueRef instruction,
                                                 overloads, 2, &value, 1));
 }
 
+static bool is_half(LLVMTypeRef type) {
+  return LLVMGetTypeKind(element_of(type)) == LLVMHalfTypeKind;
+}
+
+// Says whether a value was an integer that may be too large for half.
+static bool was_wide(const arithmetic *a, LLVMValueRef value) {
+  LLVMValueRef source = mtlc_forward(a->module, value);
+  return (LLVMIsAUIToFPInst(source) || LLVMIsASIToFPInst(source)) &&
+         element_bits(LLVMTypeOf(LLVMGetOperand(source, 0))) > 16;
+}
+
+static LLVMValueRef fenced(arithmetic *a, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  return mtlc_call_intrinsic(a->builder, "llvm.arithmetic.fence", &type, 1,
+                             &value, 1);
+}
+
+// LLVM 19 takes an integer of few enough digits for one that half holds
+// exactly, 2^20 as well, which is infinity: what is widened again would stay
+// finite. Behind a fence it does not look for one.
+static void define_rounding(arithmetic *a, LLVMValueRef instruction) {
+  LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  if (is_half(LLVMTypeOf(instruction)) && was_wide(a, value)) {
+    LLVMSetOperand(instruction, 0, fenced(a, value));
+  }
+}
+
+// By way of float, where only what is infinity as half is rounded.
+static void define_widest(arithmetic *a, LLVMValueRef instruction) {
+  LLVMTypeRef type = LLVMTypeOf(instruction);
+  LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  if (!is_half(type) || element_bits(LLVMTypeOf(value)) <= 16) {
+    return;
+  }
+  LLVMTypeRef wide = LLVMFloatTypeInContext(LLVMGetTypeContext(type));
+  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
+    wide = LLVMVectorType(wide, LLVMGetVectorSize(type));
+  }
+  LLVMValueRef number =
+      LLVMIsASIToFPInst(instruction)
+          ? LLVMBuildSIToFP(a->builder, value, wide, "")
+          : LLVMBuildUIToFP(a->builder, value, wide, "");
+  mtlc_replace(instruction,
+               LLVMBuildFPTrunc(a->builder, fenced(a, number), type, ""));
+}
+
 // clang widens three elements to four before it stores them, with poison for
 // the fourth. What reads all bytes at once, as an argument passed as an integer
 // does, would be poison as a whole.
@@ -157,12 +208,16 @@ static void define_instruction(LLVMValueRef instruction, void *context) {
     case LLVMFPToUI:
       define_conversion(a, instruction, "llvm.fptoui.sat");
       break;
+    case LLVMFPTrunc: define_rounding(a, instruction); break;
+    case LLVMSIToFP:
+    case LLVMUIToFP: define_widest(a, instruction); break;
     default: break;
   }
 }
 
 mtl_status mtlc_define_arithmetic(mtlc_kernel *kernel) {
-  arithmetic a = {.builder = LLVMCreateBuilderInContext(kernel->context)};
+  arithmetic a = {.module = kernel->module,
+                  .builder = LLVMCreateBuilderInContext(kernel->context)};
   mtlc_for_each_in_module(kernel->module, define_instruction, &a);
   LLVMDisposeBuilder(a.builder);
   return MTL_OK;

@@ -96,6 +96,7 @@ static const char *const elementwise[] = {
     "is.fpclass",
     "ldexp",
     "canonicalize",
+    "arithmetic.fence",
     "sadd.with.overflow",
     "uadd.with.overflow",
     "ssub.with.overflow",
