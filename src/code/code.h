@@ -95,6 +95,9 @@ typedef struct mtli_kernel {
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
+  // Threads ask for their places in the grid alone, threadgroups have nothing
+  // in common, and no thread takes long: drivers may form other threadgroups.
+  bool any_groups;
 } mtli_kernel;
 
 typedef struct mtli_constant {

@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 5,
+  CONTAINER_VERSION = 6,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -60,7 +60,8 @@ enum {
   KERNEL_DEPENDS_ON_UNEVEN = 1 << 14,
   KERNEL_IS_WHOLE = 1 << 15,
   KERNEL_DEPENDS_ON_WHOLE = 1 << 16,
-  KERNEL_FLAGS_END = 1 << 17,
+  KERNEL_ANY_GROUPS = 1 << 17,
+  KERNEL_FLAGS_END = 1 << 18,
 };
 
 // Bits of a parameter's flags.

@@ -194,6 +194,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.depends_on_uneven = p->kernel.depends_on_uneven;
   kernel.depends_on_single = p->kernel.depends_on_single;
   kernel.depends_on_whole = p->kernel.depends_on_whole;
+  kernel.any_groups = p->kernel.any_groups;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
   mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,
@@ -262,7 +263,8 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                             .linked = request->linked,
                             .linked_count = request->linked_count,
                             .call_depth = request->call_depth,
-                            .group_class = request->group_class};
+                            .group_class = request->group_class,
+                            .may_change_class = request->may_change_class};
   LLVMContextSetDiagnosticHandler(p->kernel.context, ignore_remarks,
                                   &p->llvm_error);
   mtl_status status = compile(p, dump_after, out_result, &dump);

@@ -52,6 +52,7 @@ typedef struct mtlc_kernel {
   uint32_t call_depth;  // as mtli_pipeline_request
   mtli_tier tier;
   mtli_group_class group_class;
+  bool may_change_class;
   LLVMTargetMachineRef target;
   // Left by lower_threadgroup_memory, or the vectoriser; a multiple of 64:
   uint32_t static_threadgroup_bytes;
@@ -64,6 +65,7 @@ typedef struct mtlc_kernel {
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
+  bool any_groups;  // as mtli_kernel; also set by the vectoriser
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once.

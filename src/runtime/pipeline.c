@@ -151,7 +151,7 @@ static const mtl_pipeline_desc defaults;
 
 static mtl_status compile(const mtl_function *function,
                           const struct mtli_pipeline_parts *parts,
-                          mtli_group_class group_class,
+                          mtli_group_class group_class, bool is_first,
                           const mtl_pipeline_desc *desc,
                           mtli_compiled *out_compiled) {
   const mtl_library *library = function->library;
@@ -168,6 +168,7 @@ static mtl_status compile(const mtl_function *function,
       .call_depth = parts->linked.call_depth,
       .tier = parts->tier,
       .group_class = group_class,
+      .may_change_class = is_first,
       .dump_after = desc->dump_after,
       .report_code = desc->report_code,
       .target = parts->target,
@@ -207,7 +208,8 @@ mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
                                      mtli_take_code_fn *take, void *context) {
   const struct mtli_pipeline_parts *parts = pipeline->parts;
   mtli_compiled compiled;
-  MTL_TRY(compile(parts->function, parts, group_class, &defaults, &compiled));
+  MTL_TRY(compile(parts->function, parts, group_class, false, &defaults,
+                  &compiled));
   const mtli_code *code = compiled.code;
   const mtl_status status =
       code->kernel_count == 1 &&
@@ -256,7 +258,8 @@ mtl_status mtl_pipeline_create(mtl_function *function,
       mtli_linked_functions_create(device, desc, &parts->linked);
   if (status == MTL_OK) {
     status =
-        compile(function, parts, first_class(desc), desc, &parts->compiled);
+        compile(function, parts, first_class(desc), true, desc,
+                &parts->compiled);
   }
   if (status == MTL_OK) {
     status = take_code(pipeline, desc);

@@ -11,6 +11,12 @@ static const char grid_kernels[] =
     "  uint i = (p.z * n.y + p.y) * n.x + p.x;\n"
     "  atomic_fetch_add_explicit(&visits[i], 1, memory_order_relaxed);\n"
     "}\n"
+    // Without atomics or a word of threadgroups: they may be others.
+    "kernel void visit(device uint *visits [[buffer(0)]],\n"
+    "                  uint3 p [[thread_position_in_grid]],\n"
+    "                  uint3 n [[threads_per_grid]]) {\n"
+    "  visits[(p.z * n.y + p.y) * n.x + p.x] += 1;\n"
+    "}\n"
     "kernel void count_threads(device atomic_uint *out [[buffer(0)]]) {\n"
     "  atomic_fetch_add_explicit(&out[0], 1, memory_order_relaxed);\n"
     "}\n"
@@ -53,21 +59,26 @@ static const char grid_kernels[] =
     "}\n";
 
 // Every place of the grid is visited once, and nothing behind it.
-static void check_exact(mtl_size grid, mtl_size group) {
+static void check_exact_by(const char *kernel, mtl_size grid, mtl_size group) {
   const size_t count = (size_t)grid.x * grid.y * grid.z;
   const size_t beyond = 64;
   mtl_buffer *visits = new_buffer((count + beyond) * 4);
-  RUN(new_pipeline(grid_kernels, "count_visits"), grid, group, visits);
+  RUN(new_pipeline(grid_kernels, kernel), grid, group, visits);
   for (size_t i = 0; i < count + beyond; i++) {
     const uint32_t expected = i < count ? 1 : 0;
     if (words(visits)[i] != expected) {
       test_fail(__FILE__, __LINE__,
-                "grid %ux%ux%u in groups of %ux%ux%u: place %zu was visited "
-                "%u times",
-                grid.x, grid.y, grid.z, group.x, group.y, group.z, i,
+                "%s: grid %ux%ux%u in groups of %ux%ux%u: place %zu was "
+                "visited %u times",
+                kernel, grid.x, grid.y, grid.z, group.x, group.y, group.z, i,
                 words(visits)[i]);
     }
   }
+}
+
+static void check_exact(mtl_size grid, mtl_size group) {
+  check_exact_by("count_visits", grid, group);
+  check_exact_by("visit", grid, group);
 }
 
 TEST(grids, one_thread) {
@@ -103,6 +114,16 @@ TEST(grids, group_shapes_that_are_odd) {
   check_exact(size_of(31, 3, 2), size_of(31, 1, 1));
   check_exact(size_of(99, 1, 1), size_of(97, 1, 1));
   check_exact(size_of(11, 13, 2), size_of(1, 13, 2));
+}
+
+TEST(grids, groups_that_are_small) {
+  check_exact(size_of(2048, 3, 1), size_of(1, 1, 1));
+  check_exact(size_of(1100, 2, 3), size_of(8, 8, 1));
+  check_exact(size_of(1000, 5, 2), size_of(3, 1, 1));
+  check_exact(size_of(96, 40, 2), size_of(4, 4, 1));
+  check_exact(size_of(64, 7, 1), size_of(16, 16, 1));
+  check_exact(size_of(40, 6, 5), size_of(1, 1, 2));
+  check_exact(size_of(9, 6, 5), size_of(2, 2, 2));
 }
 
 TEST(grids, a_million_threads) {

@@ -52,7 +52,8 @@ static mtli_kernel kernels[] = {
      .group_class = {16, true, true, true, true},
      .depends_on_row = true,
      .depends_on_uneven = true,
-     .depends_on_whole = true},
+     .depends_on_whole = true,
+     .any_groups = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -166,6 +167,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_whole);
   CHECK(scale->depends_on_uneven);
   CHECK(scale->depends_on_whole);
+  CHECK(scale->any_groups);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);

@@ -102,6 +102,63 @@ static void survey_call(LLVMValueRef instruction, void *context) {
   }
 }
 
+// Says whether instructions are such that threads of any threadgroups may run
+// them: no part of one's own threadgroup, nor of another thread's doing.
+static void survey_groups(LLVMValueRef instruction, void *context) {
+  bool *any = context;
+  switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMFence:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: *any = false; break;
+    case LLVMLoad:
+    case LLVMStore: *any &= lanes_is_plain(instruction); break;
+    case LLVMCall:
+      switch (lanes_callee_of(instruction)) {
+        case LANES_CALLEE_NOTHING:
+        case LANES_CALLEE_ELEMENTWISE:
+        case LANES_CALLEE_ARGUMENT:
+        case LANES_CALLEE_APART: break;
+        case LANES_CALLEE_POSITION: {
+          const uint64_t builtin =
+              LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 0));
+          *any &= builtin == MTLI_THREAD_POSITION_IN_GRID ||
+                  builtin == MTLI_THREADS_PER_GRID ||
+                  builtin == MTLI_GRID_SIZE || builtin == MTLI_GRID_ORIGIN;
+          break;
+        }
+        default: *any = false; break;
+      }
+      break;
+    default: break;
+  }
+}
+
+static bool has_threadgroup_arguments(const mtli_kernel *kernel) {
+  for (size_t i = 0; i < kernel->parameter_count; i++) {
+    if (kernel->parameters[i].builtin == MTLI_BUILTIN_NONE &&
+        kernel->parameters[i].argument.kind ==
+            MTL_ARGUMENT_THREADGROUP_MEMORY) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Loops take long, and what they read may be near in the threadgroups that the
+// program has chosen.
+static void find_any_groups(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  kernel->any_groups =
+      v->graph.loop_count == 0 &&
+      kernel->kernel->max_total_threads_per_threadgroup == 0 &&
+      !has_threadgroup_arguments(kernel->kernel);
+  mtlc_for_each_instruction(kernel->thread, survey_groups, &kernel->any_groups);
+  if (kernel->any_groups && kernel->may_change_class) {
+    kernel->group_class =
+        (mtli_group_class){.row = MTLI_LONGEST_ROW, .is_whole = true};
+  }
+}
+
 // What patterns.c follows the bits of a position through.
 static void survey_bits(LLVMValueRef instruction, void *context) {
   bool *any = context;
@@ -501,6 +558,7 @@ static mtl_status build_graph(vectorizer *v) {
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
     MTL_TRY(find_pairs(v));
+    find_any_groups(v);
     return add_unmasked(v);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));

@@ -231,6 +231,41 @@ static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
   return true;
 }
 
+// Rows of the grid, or pieces of them, for kernels to which threadgroups make no
+// difference: whole simdgroups, memory in its order, and no code for other rows.
+// A program's own if they are that already, or more of their lanes have threads.
+static void choose_groups(const mtli_dispatch *dispatch,
+                          uint32_t out_group[3]) {
+  enum { MOST_THREADS = 1024, LEAST_THREADS = 128 };
+  const uint32_t *own = dispatch->group_threads;
+  const uint32_t *grid = dispatch->grid_threads;
+  memcpy(out_group, own, 3 * sizeof *own);
+  if (!dispatch->pipeline->kernel->any_groups || dispatch->indirect ||
+      grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] || !grid[1] || !grid[2]) {
+    return;
+  }
+  const uint64_t own_threads = (uint64_t)own[0] * own[1] * own[2];
+  const bool is_row = own[1] == 1 && own[2] == 1 && own[0] >= LEAST_THREADS &&
+                      own[0] % MTL_SIMD_WIDTH == 0;
+  const bool fills =
+      grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
+  const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
+  if (is_row || !(fills || are_few)) {
+    return;
+  }
+  uint32_t side[3] = {(uint32_t)at_most(grid[0], MOST_THREADS), 1, 1};
+  if (side[0] >= LEAST_THREADS) {
+    side[0] -= side[0] % MTL_SIMD_WIDTH;
+  } else if (fills) {
+    side[1] = (uint32_t)at_most(grid[1], LEAST_THREADS / side[0]);
+  }
+  const uint64_t columns = (grid[0] + side[0] - 1) / side[0];
+  const uint64_t rows = (grid[1] + side[1] - 1) / side[1];
+  if (columns * rows <= UINT32_MAX / grid[2]) {
+    memcpy(out_group, side, sizeof side);
+  }
+}
+
 // Fills in the launch. False if there is nothing to run.
 static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
                            mtli_cpu_launch *launch) {
@@ -239,13 +274,12 @@ static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
   launch->will_finish = 1;
   launch->threadgroup_bytes = dispatch->threadgroup_bytes;
   launch->log = queue->current->log;
-  memcpy(launch->group_threads, dispatch->group_threads,
-         sizeof launch->group_threads);
+  choose_groups(dispatch, launch->group_threads);
   if (dispatch->indirect) {
     return read_indirect(queue, dispatch, launch);
   }
   for (int i = 0; i < 3; i++) {
-    const uint64_t side = dispatch->group_threads[i];
+    const uint64_t side = launch->group_threads[i];
     launch->grid_threads[i] = dispatch->grid_threads[i];
     launch->group_count[i] =
         (uint32_t)((dispatch->grid_threads[i] + side - 1) / side);
@@ -256,10 +290,11 @@ static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
 void cpu_dispatch_prepare(const mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
+  uint32_t group[3];
+  choose_groups(dispatch, group);
   // An indirect grid is whole threadgroups.
   const cpu_classes classes = cpu_classes_of(
-      dispatch->indirect ? dispatch->group_threads : dispatch->grid_threads,
-      dispatch->group_threads);
+      dispatch->indirect ? group : dispatch->grid_threads, group);
   cpu_code_prepare(pipeline, classes.whole);
   cpu_code_prepare(pipeline, classes.edge);
 }

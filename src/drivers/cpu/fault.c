@@ -327,7 +327,7 @@ static void report(const cpu_job *job, const cpu_context *context) {
   const mtli_cpu_position *position = context->scratch;
   char line[320];
   write_line(job, &context->fault, line, sizeof line);
-  uint32_t thread[3];
+  uint32_t thread[3], group[3];
   uint32_t rest = position->thread_in_group;
   for (int i = 0; i < 3; i++) {
     // The last threadgroup along a side may be smaller.
@@ -335,8 +335,11 @@ static void report(const cpu_job *job, const cpu_context *context) {
     const uint32_t left = launch->grid_threads[i] - first;
     const uint32_t side =
         left < launch->group_threads[i] ? left : launch->group_threads[i];
-    thread[i] = side ? rest % side : 0;
+    const uint32_t place = first + (side ? rest % side : 0);
     rest = side ? rest / side : 0;
+    // In the threadgroups that the program has chosen.
+    group[i] = place / dispatch->group_threads[i];
+    thread[i] = place % dispatch->group_threads[i];
   }
   cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
                  "kernel '%s' (%s:%u)%s%s%s failed at %sthread (%u, %u, %u) of "
@@ -346,8 +349,7 @@ static void report(const cpu_job *job, const cpu_context *context) {
                  dispatch->debug_group ? " in debug group '" : "",
                  dispatch->debug_group ? dispatch->debug_group : "",
                  dispatch->debug_group ? "'" : "", line, thread[0], thread[1],
-                 thread[2], position->group[0], position->group[1],
-                 position->group[2], what);
+                 thread[2], group[0], group[1], group[2], what);
 }
 
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
