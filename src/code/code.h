@@ -95,9 +95,10 @@ typedef struct mtli_kernel {
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
-  // Threads ask for their places in the grid alone, threadgroups have nothing
-  // in common, and no thread takes long: drivers may form other threadgroups.
+  // Threads ask for their places in the grid alone, and threadgroups have
+  // nothing in common: drivers may form others.
   bool any_groups;
+  bool is_brief;  // has no loops
 } mtli_kernel;
 
 typedef struct mtli_constant {

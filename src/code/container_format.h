@@ -61,7 +61,8 @@ enum {
   KERNEL_IS_WHOLE = 1 << 15,
   KERNEL_DEPENDS_ON_WHOLE = 1 << 16,
   KERNEL_ANY_GROUPS = 1 << 17,
-  KERNEL_FLAGS_END = 1 << 18,
+  KERNEL_IS_BRIEF = 1 << 18,
+  KERNEL_FLAGS_END = 1 << 19,
 };
 
 // Bits of a parameter's flags.

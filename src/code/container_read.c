@@ -362,6 +362,7 @@ static mtl_status read_kernel(container_reader *reader, mtli_cursor *cursor,
   kernel->depends_on_whole = (flags & KERNEL_DEPENDS_ON_WHOLE) != 0;
   kernel->depends_on_single = (flags & KERNEL_DEPENDS_ON_SINGLE) != 0;
   kernel->any_groups = (flags & KERNEL_ANY_GROUPS) != 0;
+  kernel->is_brief = (flags & KERNEL_IS_BRIEF) != 0;
   kernel->is_visible = (flags & KERNEL_IS_VISIBLE) != 0;
   return read_parameters(reader, offset, kernel);
 }

@@ -84,6 +84,7 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->depends_on_whole ? KERNEL_DEPENDS_ON_WHOLE : 0) |
                (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
                (kernel->any_groups ? KERNEL_ANY_GROUPS : 0) |
+               (kernel->is_brief ? KERNEL_IS_BRIEF : 0) |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);

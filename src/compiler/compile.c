@@ -195,6 +195,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.depends_on_single = p->kernel.depends_on_single;
   kernel.depends_on_whole = p->kernel.depends_on_whole;
   kernel.any_groups = p->kernel.any_groups;
+  kernel.is_brief = p->kernel.is_brief;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
   mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,

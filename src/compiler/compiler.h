@@ -57,7 +57,7 @@ typedef struct mtli_pipeline_request {
   const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
                        // NULL for the CPU that the process runs on
   mtli_group_class group_class;  // what threadgroups to make it for
-  bool may_change_class;  // to what drivers form for mtli_kernel.any_groups
+  bool may_change_class;  // to what drivers form of any_groups that are brief
   const char *dump_after;  // a pass after which the IR is wanted in dump; the
                            // cache has no part in such a request; or NULL
   bool report_code;        // tell of the machine code in the report, too

@@ -65,7 +65,8 @@ typedef struct mtlc_kernel {
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
-  bool any_groups;  // as mtli_kernel; also set by the vectoriser
+  bool any_groups;  // this and the next as mtli_kernel; set by the vectoriser
+  bool is_brief;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once.

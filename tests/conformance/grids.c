@@ -17,6 +17,14 @@ static const char grid_kernels[] =
     "                  uint3 n [[threads_per_grid]]) {\n"
     "  visits[(p.z * n.y + p.y) * n.x + p.x] += 1;\n"
     "}\n"
+    "kernel void visit_slowly(device uint *visits [[buffer(0)]],\n"
+    "                         uint3 p [[thread_position_in_grid]],\n"
+    "                         uint3 n [[threads_per_grid]]) {\n"
+    "  uint sum = 0;\n"
+    "  for (uint i = 0; i <= p.x % 5; i++) { sum += i; }\n"
+    "  visits[(p.z * n.y + p.y) * n.x + p.x] +=\n"
+    "      sum - p.x % 5 * (p.x % 5 + 1) / 2 + 1;\n"
+    "}\n"
     "kernel void count_threads(device atomic_uint *out [[buffer(0)]]) {\n"
     "  atomic_fetch_add_explicit(&out[0], 1, memory_order_relaxed);\n"
     "}\n"
@@ -79,6 +87,7 @@ static void check_exact_by(const char *kernel, mtl_size grid, mtl_size group) {
 static void check_exact(mtl_size grid, mtl_size group) {
   check_exact_by("count_visits", grid, group);
   check_exact_by("visit", grid, group);
+  check_exact_by("visit_slowly", grid, group);
 }
 
 TEST(grids, one_thread) {

@@ -53,7 +53,8 @@ static mtli_kernel kernels[] = {
      .depends_on_row = true,
      .depends_on_uneven = true,
      .depends_on_whole = true,
-     .any_groups = true},
+     .any_groups = true,
+     .is_brief = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -168,6 +169,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->depends_on_uneven);
   CHECK(scale->depends_on_whole);
   CHECK(scale->any_groups);
+  CHECK(scale->is_brief);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);

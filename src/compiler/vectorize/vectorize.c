@@ -144,16 +144,14 @@ static bool has_threadgroup_arguments(const mtli_kernel *kernel) {
   return false;
 }
 
-// Loops take long, and what they read may be near in the threadgroups that the
-// program has chosen.
 static void find_any_groups(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
+  kernel->is_brief = v->graph.loop_count == 0;
   kernel->any_groups =
-      v->graph.loop_count == 0 &&
       kernel->kernel->max_total_threads_per_threadgroup == 0 &&
       !has_threadgroup_arguments(kernel->kernel);
   mtlc_for_each_instruction(kernel->thread, survey_groups, &kernel->any_groups);
-  if (kernel->any_groups && kernel->may_change_class) {
+  if (kernel->any_groups && kernel->is_brief && kernel->may_change_class) {
     kernel->group_class =
         (mtli_group_class){.row = MTLI_LONGEST_ROW, .is_whole = true};
   }

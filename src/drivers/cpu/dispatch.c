@@ -233,14 +233,16 @@ static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
 
 // Rows of the grid, or pieces of them, for kernels to which threadgroups make no
 // difference: whole simdgroups, memory in its order, and no code for other rows.
-// A program's own if they are that already, or more of their lanes have threads.
+// A program's own if they are that already, or more of their lanes have threads,
+// or if there are loops: what these read may be near in its threadgroups.
 static void choose_groups(const mtli_dispatch *dispatch,
                           uint32_t out_group[3]) {
   enum { MOST_THREADS = 1024, LEAST_THREADS = 128 };
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
   const uint32_t *own = dispatch->group_threads;
   const uint32_t *grid = dispatch->grid_threads;
   memcpy(out_group, own, 3 * sizeof *own);
-  if (!dispatch->pipeline->kernel->any_groups || dispatch->indirect ||
+  if (!kernel->any_groups || dispatch->indirect ||
       grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] || !grid[1] || !grid[2]) {
     return;
   }
@@ -250,10 +252,11 @@ static void choose_groups(const mtli_dispatch *dispatch,
   const bool fills =
       grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
   const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
-  if (is_row || !(fills || are_few)) {
+  if (is_row || !(are_few || (fills && kernel->is_brief))) {
     return;
   }
-  uint32_t side[3] = {(uint32_t)at_most(grid[0], MOST_THREADS), 1, 1};
+  const uint32_t most = kernel->is_brief ? MOST_THREADS : LEAST_THREADS;
+  uint32_t side[3] = {(uint32_t)at_most(grid[0], most), 1, 1};
   if (side[0] >= LEAST_THREADS) {
     side[0] -= side[0] % MTL_SIMD_WIDTH;
   } else if (fills) {
