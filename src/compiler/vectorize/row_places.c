@@ -62,19 +62,6 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_row *row,
   return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
 }
 
-// Lanes that do not run read where the first does that runs.
-static LLVMValueRef first_for_idle(lanes_emitter *e, LLVMValueRef pointers) {
-  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
-                              LLVMConstInt(e->types.i1, 0, false)};
-  LLVMValueRef lane = LLVMBuildAnd(
-      e->builder,
-      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2),
-      mtlc_i32(e->context, LANES - 1), "");
-  LLVMValueRef first = LLVMBuildExtractElement(e->builder, pointers, lane, "");
-  return LLVMBuildSelect(e->builder, e->mask, pointers,
-                         lanes_splat(e, e->builder, first), "");
-}
-
 // From the first index of a run of lanes a stride apart to its last.
 static uint64_t span_of(const lanes_row *row, const lanes_shape *shape) {
   return (uint64_t)(row->most_constant - row->at.constant) +
@@ -154,7 +141,7 @@ static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
                                    mtlc_i64(e->context, at->scale), "");
     result.offset = LLVMBuildAdd(b, by, result.offset, "");
   }
-  result.lanes = first_for_idle(e, pointers);
+  result.lanes = lanes_filled(e, pointers);
   return result;
 }
 
