@@ -503,6 +503,26 @@ static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
          graph->nodes[before].successors.count == 1 && !values->masked[before];
 }
 
+// The end of a block whose loop or side has a form without masks in front of
+// it, and needs no other.
+static const char has_form[] = "mettle.has_unmasked";
+
+static void mark(const part *p, uint32_t node) {
+  LLVMContextRef context = p->kernel->context;
+  LLVMSetMetadata(
+      LLVMGetBasicBlockTerminator(p->graph->nodes[node].block),
+      LLVMGetMDKindIDInContext(context, has_form, sizeof has_form - 1),
+      LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0)));
+}
+
+static bool is_marked(mtlc_kernel *kernel, const lanes_graph *graph,
+                      uint32_t node) {
+  return LLVMGetMetadata(
+      LLVMGetBasicBlockTerminator(graph->nodes[node].block),
+      LLVMGetMDKindIDInContext(kernel->context, has_form,
+                               sizeof has_form - 1));
+}
+
 // Returns the node behind what was copied, or LANES_NONE.
 static uint32_t try_loop(mtlc_kernel *kernel, const lanes_values *values,
                          uint32_t loop, uint32_t *room) {
@@ -513,6 +533,7 @@ static uint32_t try_loop(mtlc_kernel *kernel, const lanes_values *values,
   const bool worth = collect_loop(&p, loop) && is_worth_it(&p, *room);
   if (worth) {
     copy_loop(&p, loop);
+    mark(&p, values->graph->loops[loop].header);
     *room -= p.instructions;
   }
   LLVMDisposeBuilder(p.builder);
@@ -528,6 +549,7 @@ static uint32_t try_branch(mtlc_kernel *kernel, const lanes_values *values,
     if (collect_side(&p, branch, node->successors.items[k]) &&
         is_worth_it(&p, *room)) {
       copy_side(&p, branch, k);
+      mark(&p, branch);
       *room -= p.instructions;
       next = node->postdominator;
     }
@@ -544,13 +566,14 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
   while (n < graph->node_count) {
     const lanes_node *node = &graph->nodes[n];
     uint32_t next = LANES_NONE;
-    if (node->kind == LANES_BLOCK && node->loop != LANES_NONE &&
+    const bool is_new =
+        node->kind == LANES_BLOCK && !is_marked(kernel, graph, n);
+    if (is_new && node->loop != LANES_NONE &&
         graph->loops[node->loop].header == n) {
       next = try_loop(kernel, values, node->loop, room);
     }
-    if (next == LANES_NONE && node->kind == LANES_BLOCK && !values->masked[n] &&
-        values->divergent_branch[n] &&
-        node->successors.count == 2) {
+    if (next == LANES_NONE && is_new && !values->masked[n] &&
+        values->divergent_branch[n] && node->successors.count == 2) {
       next = try_branch(kernel, values, n, room);
     }
     any |= next != LANES_NONE;
