@@ -6,6 +6,7 @@
 // repeats them at the same place or goes on from there in small steps.
 #include "code/code.h"
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/turn_steps.h"
 
 enum {
   // 1 to 12 KiB measured on a 2-core Xeon of Ice Lake's kind, 2026-11, mettle-
@@ -25,7 +26,6 @@ enum {
   TURNS_AHEAD = 4,       // of a loop with longer steps than that
   LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
   WALK_LIMIT = 128,      // values to look at
-  STEP_DEPTH = 12,       // of the computation of an address
   FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
 };
 
@@ -74,207 +74,14 @@ static bool moves_with_grid(lanes_emitter *e, LLVMValueRef address) {
   return false;
 }
 
-// --- How far a loop goes -----------------------------------------------------
-
-// By how much a value rises with each turn of a loop: by a known number, by so
-// many times a value from outside the loop, by a number that is the same in all
-// turns, or by what nobody knows.
-typedef struct turn_step {
-  enum { STEP_KNOWN, STEP_TIMES, STEP_SAME, STEP_UNKNOWN } kind;
-  uint64_t by;  // wraps, as what it stands for does
-  LLVMValueRef factor;
-} turn_step;
-
-static const turn_step no_step = {.kind = STEP_KNOWN};
-static const turn_step same_step = {.kind = STEP_SAME};
-static const turn_step unknown_step = {.kind = STEP_UNKNOWN};
-
-static bool is_outside(const lanes_emitter *e, LLVMValueRef value,
-                       uint32_t loop) {
-  if (!LLVMIsAInstruction(value)) {
-    return true;
-  }
-  const uint32_t number = lanes_map_get(&e->values->numbers, value);
-  return number != LANES_NONE &&
-         !lanes_in_loop(e->graph, e->values->nodes[number], loop);
-}
-
-// Says whether a value is the same in all turns of a loop. A number that the
-// program binds is loaded in each, where it need not be bound if there is none.
-static bool is_same(const lanes_emitter *e, LLVMValueRef value, uint32_t loop) {
-  if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
-    value = LLVMGetOperand(value, 0);
-  }
-  return is_outside(e, value, loop) ||
-         (LLVMIsALoadInst(value) && mtlc_is_invariant(value) &&
-          is_outside(e, LLVMGetOperand(value, 0), loop));
-}
-
-static turn_step step_sum(turn_step a, turn_step b, bool is_difference) {
-  if (a.kind == STEP_UNKNOWN || b.kind == STEP_UNKNOWN) {
-    return unknown_step;
-  }
-  if (b.kind == STEP_KNOWN && b.by == 0) {
-    return a;
-  }
-  if (a.kind == STEP_KNOWN && a.by == 0 && !is_difference) {
-    return b;
-  }
-  return a.kind != STEP_KNOWN || b.kind != STEP_KNOWN
-             ? same_step
-             : (turn_step){.by = is_difference ? a.by - b.by : a.by + b.by};
-}
-
-static turn_step step_times(turn_step a, LLVMValueRef factor, bool is_shift) {
-  if (a.kind == STEP_SAME || a.kind == STEP_UNKNOWN || a.by == 0) {
-    return a;
-  }
-  if (!LLVMIsAConstantInt(factor)) {
-    return a.kind == STEP_TIMES || is_shift
-               ? same_step
-               : (turn_step){STEP_TIMES, a.by, factor};
-  }
-  const uint64_t by = LLVMConstIntGetZExtValue(factor);
-  a.by = is_shift ? a.by << (by & 63) : a.by * by;
-  return a;
-}
-
-static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
-                         uint32_t loop, uint32_t depth);
-
-// Of a phi in the header of a loop inside: what each turn of the outer one adds
-// to where it begins.
-static turn_step step_of_inner_phi(const lanes_emitter *e, LLVMValueRef phi,
-                                   uint32_t inner, uint32_t loop,
-                                   uint32_t depth) {
-  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-    LLVMValueRef from = LLVMGetIncomingValue(phi, i);
-    if (is_outside(e, from, inner)) {
-      return step_of(e, from, loop, depth - 1);
-    }
-  }
-  return unknown_step;
-}
-
-// From a phi to what the next turn has in its place.
-static turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
-                               LLVMValueRef phi, uint32_t loop) {
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
-  const bool is_address =
-      opcode == LLVMGetElementPtr && LLVMGetNumOperands(next) == 2;
-  if ((opcode != LLVMAdd && !is_address) || LLVMGetOperand(next, 0) != phi) {
-    return unknown_step;
-  }
-  const uint64_t bytes =
-      is_address ? LLVMABISizeOfType(e->values->data,
-                                     LLVMGetGEPSourceElementType(next))
-                 : 1;
-  LLVMValueRef by = LLVMGetOperand(next, 1);
-  if (LLVMIsAConstantInt(by)) {
-    return (turn_step){.by = bytes * (uint64_t)LLVMConstIntGetSExtValue(by)};
-  }
-  return is_same(e, by, loop) ? (turn_step){STEP_TIMES, bytes, by}
-                              : unknown_step;
-}
-
-// Of a phi in a loop's header: what each turn adds to it.
-static turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
-                             uint32_t loop, uint32_t depth) {
-  turn_step step = unknown_step;
-  const uint32_t own =
-      e->graph->nodes[e->values->nodes[lanes_map_get(&e->values->numbers, phi)]]
-          .loop;
-  if (own == LANES_NONE ||
-      LLVMGetInstructionParent(phi) !=
-          e->graph->nodes[e->graph->loops[own].header].block) {
-    return unknown_step;
-  }
-  if (own != loop) {
-    return step_of_inner_phi(e, phi, own, loop, depth);
-  }
-  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-    LLVMValueRef next = LLVMGetIncomingValue(phi, i);
-    if (is_outside(e, next, loop)) {
-      continue;
-    }
-    if (step.kind != STEP_UNKNOWN) {
-      return unknown_step;
-    }
-    step = step_from_phi(e, next, phi, loop);
-    if (step.kind == STEP_UNKNOWN) {
-      return unknown_step;
-    }
-  }
-  return step;
-}
-
-// Of an address in bytes.
-static turn_step step_of_address(const lanes_emitter *e, LLVMValueRef address,
-                                 uint32_t loop, uint32_t depth) {
-  if (LLVMGetNumOperands(address) != 2) {
-    return unknown_step;
-  }
-  const uint64_t bytes =
-      LLVMABISizeOfType(e->values->data, LLVMGetGEPSourceElementType(address));
-  const turn_step base =
-      step_of(e, LLVMGetOperand(address, 0), loop, depth - 1);
-  turn_step index = step_of(e, LLVMGetOperand(address, 1), loop, depth - 1);
-  index.by *= bytes;
-  return step_sum(base, index, false);
-}
-
-// Of what is computed from values that stay the same.
-static turn_step step_of_others(const lanes_emitter *e, LLVMValueRef value,
-                                uint32_t loop, uint32_t depth) {
-  if (LLVMIsALoadInst(value) || LLVMIsACallInst(value)) {
-    return unknown_step;
-  }
-  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-    const turn_step step =
-        step_of(e, LLVMGetOperand(value, (unsigned)i), loop, depth - 1);
-    if (step.kind != STEP_KNOWN || step.by != 0) {
-      return unknown_step;
-    }
-  }
-  return no_step;
-}
-
-static turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
-                         uint32_t loop, uint32_t depth) {
-  if (is_same(e, value, loop)) {
-    return no_step;
-  }
-  if (depth == 0) {
-    return unknown_step;
-  }
-  LLVMValueRef left = LLVMGetOperand(value, 0);
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMPHI: return step_of_phi(e, value, loop, depth);
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMTrunc: return step_of(e, left, loop, depth - 1);
-    case LLVMAdd:
-    case LLVMOr:  // of bits that are not there
-    case LLVMSub:
-      return step_sum(step_of(e, left, loop, depth - 1),
-                      step_of(e, LLVMGetOperand(value, 1), loop, depth - 1),
-                      LLVMGetInstructionOpcode(value) == LLVMSub);
-    case LLVMMul:
-    case LLVMShl:
-      return is_same(e, LLVMGetOperand(value, 1), loop)
-                 ? step_times(step_of(e, left, loop, depth - 1),
-                              LLVMGetOperand(value, 1),
-                              LLVMGetInstructionOpcode(value) == LLVMShl)
-                 : unknown_step;
-    case LLVMGetElementPtr: return step_of_address(e, value, loop, depth);
-    default: return step_of_others(e, value, loop, depth);
-  }
-}
+// --- How far ahead -----------------------------------------------------------
 
 // By how much the loop around an access, if there is one, takes it on.
-static turn_step step_around(const lanes_emitter *e, LLVMValueRef address) {
+static lanes_turn_step step_around(const lanes_emitter *e,
+                                   LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
-  return loop == LANES_NONE ? same_step : step_of(e, address, loop, STEP_DEPTH);
+  return loop == LANES_NONE ? (lanes_turn_step){.kind = LANES_STEP_SAME}
+                            : lanes_step_of(e, address, loop);
 }
 
 // A processor with AVX2 and no more: it does not ask for a line's neighbour by
@@ -286,13 +93,13 @@ static bool is_avx2_alone(const lanes_emitter *e) {
 // How far ahead to ask for what an access will be at. 0: not at all, because
 // the loop around it does not take it to other lines with each turn, or there
 // is none and the processor sees for itself what comes.
-static int64_t distance_of(const lanes_emitter *e, turn_step step) {
+static int64_t distance_of(const lanes_emitter *e, lanes_turn_step step) {
   if (e->graph->nodes[e->node].loop == LANES_NONE && is_avx2_alone(e) &&
       !e->counting.is_on) {
     return e->has_waits ? NEAR_AHEAD_BYTES : 0;
   }
-  if (step.kind != STEP_KNOWN) {
-    return step.kind == STEP_UNKNOWN ? 0 : AHEAD_BYTES;
+  if (step.kind != LANES_STEP_KNOWN) {
+    return step.kind == LANES_STEP_UNKNOWN ? 0 : AHEAD_BYTES;
   }
   const int64_t by = (int64_t)step.by;
   if (by >= AHEAD_BYTES || by <= -AHEAD_BYTES) {
@@ -388,9 +195,9 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
 
 // How far so many turns lead, of a step that is known at run time; NULL if it
 // is not that.
-static LLVMValueRef run_time_step(lanes_emitter *e, turn_step step,
+static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
                                   uint64_t turns) {
-  if (step.kind != STEP_TIMES ||
+  if (step.kind != LANES_STEP_TIMES ||
       !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
       !lanes_is_at_hand(e, step.factor)) {
     return NULL;
@@ -410,9 +217,9 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
   if (loop == LANES_NONE || lanes_is_in_threadgroup(e, a->pointer)) {
     return NULL;
   }
-  const turn_step step = step_of(e, a->pointer, loop, STEP_DEPTH);
+  const lanes_turn_step step = lanes_step_of(e, a->pointer, loop);
   const int64_t by = (int64_t)step.by;
-  if (step.kind == STEP_KNOWN) {
+  if (step.kind == LANES_STEP_KNOWN) {
     const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
     return by >= far || by <= -far ? mtlc_i64(e->context, step.by) : NULL;
   }
@@ -457,9 +264,9 @@ static uint64_t most_turns(const lanes_emitter *e, uint32_t loop) {
       e->graph->nodes[e->graph->loops[loop].header].block;
   for (LLVMValueRef phi = header ? LLVMGetFirstInstruction(header) : NULL;
        phi && LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
-    const turn_step step = step_of_phi(e, phi, loop, STEP_DEPTH);
+    const lanes_turn_step step = lanes_step_of_phi(e, phi, loop);
     const uint64_t bound = bound_of(phi);
-    if (step.kind == STEP_KNOWN && step.by > 0 && bound > 0) {
+    if (step.kind == LANES_STEP_KNOWN && step.by > 0 && bound > 0) {
       return bound / step.by + 1;
     }
   }
@@ -476,11 +283,11 @@ static bool is_loop_shared(lanes_emitter *e) {
 
 // Of loads by strides of a threadgroup, how many bits of the piece's number and
 // of the turn's can change places; 0 if that is not what they are.
-static uint32_t bits_in_order(lanes_emitter *e, turn_step step,
+static uint32_t bits_in_order(lanes_emitter *e, lanes_turn_step step,
                               uint64_t bytes) {
-  const bool is_known =
-      step.kind == STEP_KNOWN && step.by > bytes &&
-      step.by <= IN_ORDER_WINDOW_BYTES / 2 && (step.by & (step.by - 1)) == 0;
+  const bool is_known = step.kind == LANES_STEP_KNOWN && step.by > bytes &&
+                        step.by <= IN_ORDER_WINDOW_BYTES / 2 &&
+                        (step.by & (step.by - 1)) == 0;
   const bool is_piece = bytes == LINE_BYTES || bytes == 2 * LINE_BYTES;
   if (!is_known || !is_piece || !is_avx2_alone(e) || !is_loop_shared(e)) {
     return 0;
@@ -522,7 +329,7 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
       !moves_with_grid(e, a->pointer)) {
     return;
   }
-  const turn_step step = step_around(e, a->pointer);
+  const lanes_turn_step step = step_around(e, a->pointer);
   const uint64_t distance = (uint64_t)distance_of(e, step);
   if (!distance || is_fetched(e, a->pointer)) {
     return;
