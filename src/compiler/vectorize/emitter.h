@@ -56,7 +56,8 @@ typedef struct lanes_tile_home {
 
 // What has been asked for ahead of time (fetch_ahead.c).
 typedef struct lanes_fetched {
-  LLVMValueRef base;
+  LLVMValueRef address;
+  LLVMValueRef base;   // of it
   LLVMValueRef index;  // or NULL
   uint32_t node;
 } lanes_fetched;

@@ -209,3 +209,14 @@ lanes_turn_step lanes_step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
                                   uint32_t loop) {
   return step_of_phi(e, phi, loop, STEP_DEPTH);
 }
+
+LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
+                            uint32_t loop) {
+  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+    LLVMValueRef value = LLVMGetIncomingValue(phi, i);
+    if (lanes_is_from_outside(e, value, loop)) {
+      return value;
+    }
+  }
+  return phi;
+}

@@ -25,6 +25,9 @@ lanes_turn_step lanes_step_of(const lanes_emitter *e, LLVMValueRef value,
 // The same of a phi in that loop's header, or in that of one inside it.
 lanes_turn_step lanes_step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
                                   uint32_t loop);
+// What a phi in a loop's header begins with.
+LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
+                            uint32_t loop);
 // Says whether a value is from outside a loop.
 bool lanes_is_from_outside(const lanes_emitter *e, LLVMValueRef value,
                            uint32_t loop);
