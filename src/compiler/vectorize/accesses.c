@@ -193,24 +193,61 @@ static void access_strided(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Elements with gaps, on a machine without masks for them: LLVM makes scalar
-// accesses of those that a constant mask names, and branches of any other mask.
+// Lane by lane, those that run, in little code; first as lanes_load_running.
+static void access_some(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef first, bool store,
+                        LLVMValueRef *components) {
+  if (e->is_at_once || (store && (first || a->count > 1))) {
+    access_singly(e, a, store, components);
+    return;
+  }
+  for (uint32_t c = 0; c < a->count; c++) {
+    const uint64_t offset = c * a->pitch_bytes;
+    if (store) {
+      lanes_store_running(e, a, offset, components[c]);
+    } else {
+      components[c] = lanes_load_running(e, a, first, offset);
+    }
+  }
+}
+
+// Says whether elements have gaps between them, on a machine without masks for
+// such elements.
+static bool is_gapped(const lanes_emitter *e, const lanes_access *a) {
+  return lanes_stride_elements(a) > a->count && !has_masks_for(e, a->element);
+}
+
+// All that lies between lanes' elements, if that may be read; otherwise LLVM
+// makes scalar accesses of those that a constant mask names, and branches of
+// any other mask.
 static void access_gapped(lanes_emitter *e, const lanes_access *a,
                           uint32_t stride, bool store,
                           LLVMValueRef *components) {
   LLVMValueRef mask = e->mask;
   const bool uncached = e->uncached;
-  const lanes_whole_question question = lanes_ask_whole(e, mask);
+  const bool by_words = !store && lanes_lie_in_words(a, stride);
+  if (!by_words && !store) {
+    lanes_lines_add(e->arena, &e->gathers, a->instruction);
+  }
+  LLVMTypeRef all = LLVMVectorType(a->element, LANES * stride);
+  LLVMValueRef first = a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+  const lanes_whole_question question =
+      lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
+                            : lanes_all(e, mask));
   LLVMValueRef parts[2][LANES];
   memcpy(parts[0], components, a->count * sizeof *components);
   memcpy(parts[1], components, a->count * sizeof *components);
   e->uncached = true;
   e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
-  access_strided(e, a, stride, store, parts[0]);
+  if (by_words) {
+    lanes_load_words(e, a, stride, parts[0]);
+  } else {
+    access_strided(e, a, stride, store, parts[0]);
+  }
   e->mask = mask;
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
   lanes_ask_rest(e, &question, question.some);
-  access_singly(e, a, store, parts[1]);
+  access_some(e, a, first, store, parts[1]);
   from[1] = LLVMGetInsertBlock(e->builder);
   lanes_ask_rest(e, &question, question.done);
   e->uncached = uncached;
@@ -225,7 +262,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
 static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   const uint32_t stride = lanes_stride_elements(a);
-  if (stride > a->count && !has_masks_for(e, a->element)) {
+  if (is_gapped(e, a)) {
     access_gapped(e, a, stride, store, components);
   } else if (stride) {
     access_strided(e, a, stride, store, components);
@@ -239,9 +276,14 @@ static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
 }
 
 // Some lane's index wraps: those before it and those from it on are two runs.
-// Falls back on every lane's own address where it is not so simple.
+// Falls back on every lane's own address where it is not so simple, or would be
+// as much code again for what hardly ever happens.
 void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
+  if (is_gapped(e, a)) {
+    access_some(e, a, NULL, store, components);
+    return;
+  }
   LLVMValueRef jump = NULL;
   LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
   if (!before) {

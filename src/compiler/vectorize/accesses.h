@@ -92,6 +92,12 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef value);
 // The vector where lanes that do not run have what the first that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
+// The same in little code, where it hardly ever comes to it. Lanes are the
+// address's stride apart if lane 0's is given, anywhere if it is NULL.
+LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef first, uint64_t offset);
+void lanes_store_running(lanes_emitter *e, const lanes_access *a,
+                         uint64_t offset, LLVMValueRef value);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
@@ -188,6 +194,14 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components);
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components);
+// Says whether elements of bytes or halves lie a word apart, with gaps between
+// them; then loads those of all lanes, and the gaps. A word of the first 16
+// lanes begins with their elements and one of the last ends with them, so that
+// nothing is read in front of the first element or behind the last, where no
+// memory need be.
+bool lanes_lie_in_words(const lanes_access *a, uint32_t stride);
+void lanes_load_words(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      LLVMValueRef *out_components);
 // The same of one vector in which all is as it lies in memory, without gaps.
 LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a);
 void lanes_store_whole(lanes_emitter *e, const lanes_access *a,

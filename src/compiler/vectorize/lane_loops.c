@@ -16,6 +16,7 @@ typedef struct each_lane {
   uint64_t offset;
   bool has_place;
   lanes_place place;
+  LLVMValueRef first;      // else lane 0's address, the others by a's stride
   LLVMValueRef pointers;   // else
   LLVMValueRef addresses;  // an array of the place's indices, or of pointers
   LLVMValueRef values;     // an array of elements
@@ -122,12 +123,26 @@ static lanes_whole_question ask_many(lanes_emitter *e) {
 
 // --- Some of them ------------------------------------------------------------
 
-static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
-  const each_lane *each = context;
+static LLVMValueRef address_of_lane(lanes_emitter *e, const each_lane *each,
+                                    LLVMValueRef lane) {
+  if (each->first) {
+    LLVMValueRef by = LLVMBuildMul(
+        e->builder, LLVMBuildZExt(e->builder, lane, e->types.i64, ""),
+        mtlc_i64(e->context, (uint64_t)each->a->shape.stride), "");
+    return lanes_address_at(e,
+                            LLVMBuildGEP2(e->builder, e->types.i8, each->first,
+                                          &by, 1, ""),
+                            each->offset);
+  }
   LLVMTypeRef type = each->has_place ? e->types.i32 : e->types.pointer;
   LLVMValueRef own = LLVMBuildLoad2(
       e->builder, type, lanes_element_at(e, type, each->addresses, lane), "");
-  LLVMValueRef address = address_of(e, each, own);
+  return address_of(e, each, own);
+}
+
+static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const each_lane *each = context;
+  LLVMValueRef address = address_of_lane(e, each, lane);
   LLVMValueRef at = lanes_element_at(e, each->a->element, each->values, lane);
   if (each->store) {
     store(e, each, LLVMBuildLoad2(e->builder, each->a->element, at, ""),
@@ -139,13 +154,47 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
 
 static void run_some(lanes_emitter *e, each_lane *each,
                      LLVMBasicBlockRef done) {
-  each->addresses =
-      lanes_array_of(e, each->has_place ? e->types.i32 : e->types.pointer);
-  LLVMBuildStore(e->builder,
-                 each->has_place ? each->place.index : each->pointers,
-                 each->addresses);
+  if (!each->first) {
+    each->addresses =
+        lanes_array_of(e, each->has_place ? e->types.i32 : e->types.pointer);
+    LLVMBuildStore(e->builder,
+                   each->has_place ? each->place.index : each->pointers,
+                   each->addresses);
+  }
   lanes_loop_over(e, run_one, each, done);
 }
+
+static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
+                              LLVMBasicBlockRef done) {
+  each->values = lanes_array_of(e, each->a->element);
+  run_some(e, each, done);
+  return LLVMBuildLoad2(e->builder, lanes_vector_of(each->a->element),
+                        each->values, "");
+}
+
+static void store_some(lanes_emitter *e, each_lane *each, LLVMValueRef value,
+                       LLVMBasicBlockRef done) {
+  each->values = lanes_array_of(e, each->a->element);
+  LLVMBuildStore(e->builder, value, each->values);
+  run_some(e, each, done);
+}
+
+LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef first, uint64_t offset) {
+  each_lane each =
+      first ? (each_lane){.a = a, .offset = offset, .first = first}
+            : begin(e, a, lanes_vector(e, a->pointer, 0), offset);
+  return load_some(e, &each, lanes_block(e, "loaded"));
+}
+
+void lanes_store_running(lanes_emitter *e, const lanes_access *a,
+                         uint64_t offset, LLVMValueRef value) {
+  each_lane each = begin(e, a, lanes_vector(e, a->pointer, 0), offset);
+  each.store = true;
+  store_some(e, &each, value, lanes_block(e, "stored"));
+}
+
+// --- Either ------------------------------------------------------------------
 
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset) {
@@ -158,9 +207,7 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   lanes_ask_rest(e, &question, question.some);
-  each.values = lanes_array_of(e, a->element);
-  run_some(e, &each, apart);
-  values[1] = LLVMBuildLoad2(e->builder, type, each.values, "");
+  values[1] = load_some(e, &each, apart);
   lanes_ask_rest(e, &question, question.done);
   LLVMBasicBlockRef from[] = {question.all, apart};
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
@@ -180,7 +227,5 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
   const lanes_whole_question question = ask_many(e);
   store_many(e, &each, value);
   lanes_ask_rest(e, &question, question.some);
-  each.values = lanes_array_of(e, a->element);
-  LLVMBuildStore(e->builder, value, each.values);
-  run_some(e, &each, question.done);
+  store_some(e, &each, value, question.done);
 }

@@ -329,6 +329,51 @@ static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
              : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
 }
 
+bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
+  return stride > a->count && a->size_bytes < 4 && is_power_of_two(stride) &&
+         stride * a->size_bytes <= sizeof(uint64_t);
+}
+
+// Components of the first or last 16 lanes, from a word for each.
+static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      bool last, LLVMValueRef *out_components) {
+  enum { HALF = LANES / 2 };
+  const uint64_t word_bytes = stride * a->size_bytes;
+  const uint64_t skipped = last ? word_bytes - a->count * a->size_bytes : 0;
+  const uint64_t offset = last ? HALF * word_bytes - skipped : 0;
+  LLVMTypeRef word = LLVMIntTypeInContext(e->context, (unsigned)word_bytes * 8);
+  LLVMTypeRef narrow =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  LLVMValueRef words =
+      LLVMBuildLoad2(e->builder, LLVMVectorType(word, HALF),
+                     lanes_address_at(e, first_address(e, a), offset), "");
+  LLVMSetAlignment(words, lanes_common_alignment(a->alignment, offset));
+  for (uint32_t c = 0; c < a->count; c++) {
+    LLVMValueRef by[HALF];
+    for (uint32_t i = 0; i < HALF; i++) {
+      by[i] = LLVMConstInt(word, (skipped + c * a->size_bytes) * 8, false);
+    }
+    LLVMValueRef shifted =
+        LLVMBuildLShr(e->builder, words, LLVMConstVector(by, HALF), "");
+    LLVMValueRef taken =
+        LLVMBuildTrunc(e->builder, shifted, LLVMVectorType(narrow, HALF), "");
+    out_components[c] = LLVMBuildBitCast(e->builder, taken,
+                                         LLVMVectorType(a->element, HALF), "");
+  }
+}
+
+void lanes_load_words(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      LLVMValueRef *out_components) {
+  LLVMValueRef halves[2][LARGEST_STRIDE_BYTES];
+  fetch(e, a, stride);
+  load_half(e, a, stride, false, halves[0]);
+  load_half(e, a, stride, true, halves[1]);
+  for (uint32_t c = 0; c < a->count; c++) {
+    LLVMValueRef both[] = {halves[0][c], halves[1][c]};
+    out_components[c] = lanes_concatenated(e, both, 2);
+  }
+}
+
 static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
                              uint32_t stride) {
   if (are_words(e, a->element, stride) && a->count == stride) {
