@@ -218,19 +218,12 @@ static uint32_t longest_function(LLVMModuleRef module) {
 
 // Sets what LLVM has as switches of the process, and not of a function or a
 // target machine. For each object anew: lld takes all switches back.
-static void set_switches(const mtlc_kernel *kernel) {
-  LLVMModuleRef module = kernel->module;
-  const char *switches[5] = {"mettlec"};
+static void set_switches(LLVMModuleRef module) {
+  const char *switches[4] = {"mettlec"};
   int count = 1;
   // Which variables are where, of which we say nothing, else takes a fifth of
   // the time of code with many blocks.
   switches[count++] = "-experimental-debug-variable-locations=false";
-  // Orders instructions once more behind register allocation, for CPUs that LLVM
-  // has it for, Zen among them: 6 % of a compilation. Kernels run as fast
-  // without: such CPUs put instructions in order themselves.
-  if (mtlc_target_is(kernel->target, "x86_64")) {
-    switches[count++] = "-disable-post-ra";
-  }
   if (mtlc_most_loops(module) > MTLC_TOO_MANY_LOOPS) {
     switches[count++] = "-disable-lsr";
   }
@@ -250,7 +243,7 @@ mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
   *out_size_bytes = 0;
   LLVMMemoryBufferRef buffer = NULL;
   char *message = NULL;
-  set_switches(kernel);
+  set_switches(kernel->module);
   if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
                                           LLVMObjectFile, &message, &buffer)) {
     const mtl_status status =
