@@ -250,6 +250,38 @@ def masks_are_numbers_where_machines_have_no_mask_registers(tool):
     assert of_masks.search(texts[1]), texts[1]
 
 
+# 60 lines of arithmetic, about as many instructions a line as operators.
+LONG = """#include <metal_stdlib>
+using namespace metal;
+kernel void series(device float *x [[buffer(0)]],
+                   uint i [[thread_position_in_grid]]) {
+  float a = x[i], b = a + 1, c = a * 2, d = 1 - a;
+""" + "".join(f"  {p} = {q} * {r} + {p} * {line}.25f - max({q}, {r});\n"
+              for line in range(60)
+              for p, q, r in [("abcd"[line % 4], "abcd"[(line + 1) % 4],
+                               "abcd"[(line + 2) % 4])]) + """
+  MORE
+  x[i] = a + b + c + d;
+}
+"""
+
+
+@case
+def long_kernels_run_half_a_simdgroup_at_a_time(tool):
+    def is_in_halves(cpu, more):
+        tool.write("series.metal", LONG.replace("MORE", more))
+        out = tool.done("compile", "series.metal", "--report",
+                        environment={"METTLE_CPU_TARGET": f"x86_64 {cpu}"}).out
+        assert "vectorised for rows of 32 threads" in out, out
+        return "half a simdgroup at a time" in out
+
+    assert is_in_halves("x86-64-v3", "")
+    assert not is_in_halves("x86-64-v4", "")
+    assert not is_in_halves("x86-64-v3", "a += simd_sum(b);")
+    assert not is_in_halves("x86-64-v3",
+                            "simdgroup_barrier(mem_flags::mem_device);")
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []

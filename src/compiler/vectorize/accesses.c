@@ -234,7 +234,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   const lanes_whole_question question =
       lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
                             : lanes_all(e, mask));
-  LLVMValueRef parts[2][LANES];
+  LLVMValueRef parts[2][MOST_LANES];
   memcpy(parts[0], components, a->count * sizeof *components);
   memcpy(parts[1], components, a->count * sizeof *components);
   e->uncached = true;
@@ -292,7 +292,7 @@ void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
   }
   LLVMValueRef mask = e->mask;
   LLVMValueRef none = LLVMConstNull(LLVMTypeOf(mask));
-  LLVMValueRef parts[2][LANES];
+  LLVMValueRef parts[2][MOST_LANES];
   lanes_access run = *a;
   for (uint32_t part = 0; part < 2; part++) {
     e->mask = part == 0 ? LLVMBuildSelect(e->builder, before, mask, none, "")
@@ -330,7 +330,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
                                  lanes_block(e, "accessed")};
   lanes_mark_question(e,
                       LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
-  LLVMValueRef results[2][LANES] = {{0}};
+  LLVMValueRef results[2][MOST_LANES] = {{0}};
   e->uncached = true;
   for (uint32_t w = 0; w < 2; w++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
@@ -368,7 +368,7 @@ void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
 static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
                            LLVMValueRef *components) {
   lanes_access runs = *a;
-  LLVMValueRef firsts[LANES];
+  LLVMValueRef firsts[MOST_LANES];
   if (!lanes_may_be_runs(e, a, &runs.shape) || !is_shaped(&runs)) {
     return false;
   }
@@ -394,7 +394,7 @@ static bool load_from_window(lanes_emitter *e, const lanes_access *a,
     return false;
   }
   lanes_access window = *a;
-  LLVMValueRef firsts[LANES];
+  LLVMValueRef firsts[MOST_LANES];
   LLVMValueRef holds = lanes_is_in_window(e, &window, firsts);
   window.firsts = firsts;
   const lanes_access *ways[] = {&window, a};
@@ -494,7 +494,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     lanes_set_result(e, load, 0, firsts);
     return;
   }
-  LLVMValueRef components[LANES];
+  LLVMValueRef components[MOST_LANES];
   const uint32_t unit = lanes_unit_of(e, &a);
   if (a.count > LANES) {
     lanes_refuse(e, "vectors of more than 32 components");
@@ -523,7 +523,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
   LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
                               LLVMConstInt(e->types.i1, 0, false)};
   LLVMValueRef last = LLVMBuildSub(
-      e->builder, mtlc_i32(e->context, LANES - 1),
+      e->builder, mtlc_i32(e->context, MOST_LANES - 1),
       lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2), "");
   LLVMValueRef whole = LLVMGetPoison(type);
   for (uint32_t c = 0; c < count; c++) {
@@ -564,7 +564,7 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
   if (!unit && lanes_store_row(e, &a)) {
     return;
   }
-  LLVMValueRef components[LANES];
+  LLVMValueRef components[MOST_LANES];
   for (uint32_t c = 0; c < a.count; c++) {
     components[c] = lanes_vector(e, value, c);
     if (a.element != a.type) {

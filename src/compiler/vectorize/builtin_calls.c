@@ -121,7 +121,7 @@ static LLVMValueRef full_group_threads(lanes_emitter *e) {
 // first + i * step for each of width lanes.
 static LLVMValueRef lanes_from(lanes_emitter *e, LLVMValueRef first,
                                uint32_t step, uint32_t width) {
-  LLVMValueRef items[LANES];
+  LLVMValueRef items[MOST_LANES];
   for (uint32_t i = 0; i < width; i++) {
     items[i] = u32(e, i * step);
   }

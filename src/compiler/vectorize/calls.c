@@ -239,7 +239,7 @@ static lanes_shape shape_of_position(const lanes_values *values,
       return dimension == 0 ? along_row(values, row_align, GROUP_BITS)
                             : across_rows(values, GROUP_BITS);
     case MTLI_THREAD_INDEX_IN_THREADGROUP:
-      return along_row(&whole, 5, GROUP_BITS);
+      return along_row(&whole, (uint8_t)__builtin_ctz(LANES), GROUP_BITS);
     case MTLI_THREAD_INDEX_IN_SIMDGROUP:
       return along_row(&whole, LANES_ALIGN_ANY, 5);
     case MTLI_THREAD_INDEX_IN_QUADGROUP: {

@@ -71,8 +71,8 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                           lanes_collective what) {
   value = of_active(e, value, what);
   for (uint32_t half = LANES / 2; half > 0; half /= 2) {
-    int low[LANES];
-    int high[LANES];
+    int low[MOST_LANES];
+    int high[MOST_LANES];
     for (uint32_t i = 0; i < half; i++) {
       low[i] = (int)i;
       high[i] = (int)(i + half);
@@ -89,7 +89,7 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
 // below, a vector whose last lanes count.
 static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
                              LLVMValueRef below, uint32_t distance) {
-  int lanes[LANES];
+  int lanes[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     lanes[i] = (int)(i < distance ? LANES + i : i - distance);
   }
@@ -111,7 +111,7 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
         moved_up(e, value, LLVMConstNull(LLVMTypeOf(value)), distance);
     LLVMValueRef sum = combine(e, what, earlier, value);
     // Lanes with nothing that far below keep their value.
-    int lanes[LANES];
+    int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
       lanes[i] = (int)(i < distance ? i : LANES + i);
     }
@@ -192,7 +192,7 @@ static LLVMValueRef permute_words(lanes_emitter *e, LLVMValueRef value,
     return permute_in_memory(e, value, index);
   }
   const uint32_t count = LANES / words;
-  LLVMValueRef tables[LANES], parts[LANES];
+  LLVMValueRef tables[MOST_LANES], parts[MOST_LANES];
   for (uint32_t i = 0; i < count; i++) {
     tables[i] = lanes_piece(e, value, i * words, words);
   }
@@ -227,7 +227,7 @@ static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
 
 static LLVMValueRef shuffle_by_constant(lanes_emitter *e, LLVMValueRef value,
                                         LLVMValueRef index) {
-  int lanes[LANES];
+  int lanes[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     LLVMValueRef lane = LLVMGetAggregateElement(index, i);
     if (!lane || !LLVMIsAConstantInt(lane)) {

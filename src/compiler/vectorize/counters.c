@@ -377,8 +377,8 @@ static LLVMValueRef sums_of_lane(lanes_emitter *e, LLVMValueRef window,
 
 static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
                     LLVMValueRef numbers) {
-  LLVMValueRef values[LANES];
-  LLVMValueRef places[LANES];
+  LLVMValueRef values[MOST_LANES];
+  LLVMValueRef places[MOST_LANES];
   lanes_take_all(e, numbers, places);
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
   for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -426,7 +426,7 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
                          const lanes_place *place, LLVMValueRef sums) {
   LLVMBuilderRef b = e->builder;
   lanes_indices indices;
-  LLVMValueRef values[LANES];
+  LLVMValueRef values[MOST_LANES];
   lanes_indices_begin(e, place, atomic, &indices);
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
   const bool is_same =

@@ -112,18 +112,18 @@ LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
 
 LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
                               LLVMValueRef second) {
-  int items[2 * LANES];
-  for (int i = 0; i < 2 * LANES; i++) {
-    items[i] = i / 2 + i % 2 * LANES;
+  int items[2 * MOST_LANES];
+  for (uint32_t i = 0; i < 2 * LANES; i++) {
+    items[i] = (int)(i / 2 + i % 2 * LANES);
   }
   return lanes_shuffle(e, first, second, items, 2 * LANES);
 }
 
 LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
                                 uint32_t from) {
-  int items[LANES];
-  for (int i = 0; i < LANES; i++) {
-    items[i] = 2 * i + (int)from;
+  int items[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    items[i] = (int)(2 * i + from);
   }
   return lanes_shuffle(e, both, NULL, items, LANES);
 }
@@ -135,7 +135,7 @@ LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
   }
   if (LLVMIsConstant(scalar) && !LLVMIsAConstantExpr(scalar) &&
       !LLVMIsAGlobalValue(scalar)) {
-    LLVMValueRef items[LANES];
+    LLVMValueRef items[MOST_LANES];
     for (uint32_t i = 0; i < width; i++) {
       items[i] = scalar;
     }
@@ -154,21 +154,21 @@ LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
 }
 
 LLVMValueRef lanes_steps(LLVMTypeRef type, uint64_t start, uint64_t step) {
-  LLVMValueRef items[LANES];
+  LLVMValueRef items[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     items[i] = LLVMConstInt(type, start + i * step, false);
   }
   return LLVMConstVector(items, LANES);
 }
 
-LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
-  return LLVMBuildBitCast(e->builder, mask, e->types.i32, "");
-}
-
 static LLVMValueRef all_bits(lanes_emitter *e, LLVMValueRef mask) {
   LLVMTypeRef bits =
       LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
   return LLVMBuildBitCast(e->builder, mask, bits, "");
+}
+
+LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
+  return LLVMBuildZExt(e->builder, all_bits(e, mask), e->types.i32, "");
 }
 
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask) {
@@ -316,7 +316,7 @@ static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
   if (from == 1) {
     all = lanes_splat_to(e, e->builder, firsts, width);
   } else {
-    int items[LANES];
+    int items[MOST_LANES];
     for (uint32_t i = 0; i < width; i++) {
       items[i] = (int)(i * from / width);
     }
@@ -328,7 +328,7 @@ static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(all));
   const bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
   LLVMTypeRef number = is_pointer ? e->types.i64 : type;
-  LLVMValueRef steps[LANES];
+  LLVMValueRef steps[MOST_LANES];
   for (uint32_t i = 0; i < width; i++) {
     const uint64_t lane = i % (width / from) * (LANES / width);
     steps[i] = LLVMConstInt(number, lane * (uint64_t)stride, false);

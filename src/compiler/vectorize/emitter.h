@@ -352,7 +352,7 @@ LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
 typedef struct lanes_indices {
   const lanes_place *place;
   bool are_in_memory;         // read again from where they came from
-  LLVMValueRef taken[LANES];  // else
+  LLVMValueRef taken[MOST_LANES];  // else
 } lanes_indices;
 
 // Returns i1: the indices are where they are read from, which is to be asked
@@ -368,7 +368,7 @@ LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
 // Takes a vector apart; two words at a time, for a machine's registers of
 // vectors are slow to part with what they hold.
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
-                    LLVMValueRef out_elements[LANES]);
+                    LLVMValueRef out_elements[MOST_LANES]);
 // serial.c: memory for one lane's values after another's: [32] of a type.
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
@@ -380,7 +380,7 @@ void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
                 LLVMBasicBlockRef done);
 // The same of an operand with one component as lanes_take_all of a vector.
 void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
-                        LLVMValueRef out_elements[LANES]);
+                        LLVMValueRef out_elements[MOST_LANES]);
 
 // counters.c: finds out whether additions may be done later.
 void lanes_counters_find(lanes_emitter *e);

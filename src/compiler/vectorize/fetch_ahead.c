@@ -118,7 +118,7 @@ static int64_t distance_of(const lanes_emitter *e, lanes_turn_step step) {
 
 // Whether a value is another one and a constant that does not lead far.
 static bool is_near_another(LLVMValueRef value) {
-  enum { NEAR = LANES };
+  enum { NEAR = MOST_LANES };
   if (!LLVMIsAInstruction(value) ||
       LLVMGetInstructionOpcode(value) != LLVMAdd ||
       !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {

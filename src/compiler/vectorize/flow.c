@@ -498,10 +498,12 @@ static void begin_function(lanes_emitter *e, const char *name) {
   e->coming = LANES;
   e->entry = lanes_block(e, "entry");
   LLVMPositionBuilderAtEnd(e->prologue, e->entry);
-  e->all_lanes = LLVMBuildBitCast(
+  LLVMValueRef bits = LLVMBuildTrunc(
       e->prologue,
       LLVMGetParam(e->function, e->called ? 0 : LANES_ENTRY_MASK),
-      lanes_vector_of(e->types.i1), "lanes");
+      LLVMIntTypeInContext(e->context, LANES), "");
+  e->all_lanes = LLVMBuildBitCast(e->prologue, bits,
+                                  lanes_vector_of(e->types.i1), "lanes");
 }
 
 // Ends the entry block: to the beginning, or to where the simdgroup waited.

@@ -198,7 +198,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
 // Where each simdgroup behind the first begins, as the loops have it.
 static char *positions_text(uint32_t count) {
   static const char pattern[] =
-      "  %x.up.$TO = add i32 %x.$FROM, 32\n"
+      "  %x.up.$TO = add i32 %x.$FROM, $LANES\n"
       "  %x.ends.$TO = icmp uge i32 %x.up.$TO, %size.x\n"
       "  %x.$TO = select i1 %x.ends.$TO, i32 0, i32 %x.up.$TO\n"
       "  %x.carry.$TO = zext i1 %x.ends.$TO to i32\n"
@@ -207,14 +207,17 @@ static char *positions_text(uint32_t count) {
       "  %y.$TO = select i1 %y.ends.$TO, i32 0, i32 %y.up.$TO\n"
       "  %y.carry.$TO = zext i1 %y.ends.$TO to i32\n"
       "  %z.$TO = add i32 %z.$FROM, %y.carry.$TO\n"
-      "  %first.$TO = add nuw i32 %first.$FROM, 32\n";
+      "  %first.$TO = add nuw i32 %first.$FROM, $LANES\n";
   char *text = empty_text();
   for (uint32_t k = 1; k <= count; k++) {
-    char from[8], to[8];
+    char from[8], to[8], lanes[8];
     snprintf(from, sizeof from, "%u", k - 1);
     snprintf(to, sizeof to, "%u", k);
+    snprintf(lanes, sizeof lanes, "%u", LANES);
     append_filled(&text, pattern,
-                  (const replacement[]){{"FROM", from}, {"TO", to}}, 2);
+                  (const replacement[]){
+                      {"FROM", from}, {"TO", to}, {"LANES", lanes}},
+                  3);
   }
   return text;
 }
@@ -236,9 +239,10 @@ static char *others_text(uint32_t count) {
 static mtl_status link_at_once(mtlc_kernel *kernel,
                                const lanes_variant *variant, const char *row) {
   const uint32_t count = variant->at_once_count;
-  char number[8], batch[8];
+  char number[8], batch[8], lanes[8];
   snprintf(number, sizeof number, "%u", count);
   snprintf(batch, sizeof batch, "%u", count * LANES);
+  snprintf(lanes, sizeof lanes, "%u", LANES);
   char *positions = positions_text(count);
   char *others = others_text(count);
   const replacement replacements[] = {
@@ -248,7 +252,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
       {"BATCH", batch},
       {"OTHERS", others},
       {"POSITIONS", positions},
-      {"WIDEST", variant->at_once_same_x ? "32" : "-1"}};
+      {"WIDEST", variant->at_once_same_x ? lanes : "-1"}};
   char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
                        sizeof replacements / sizeof *replacements);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups_at_once", text);
@@ -297,11 +301,13 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   char *begin = empty_text();
   char *declare = empty_text();
   char *rest = empty_text();
-  const replacement of_row = {"ROW", row};
+  char lanes[8];
+  snprintf(lanes, sizeof lanes, "%u", LANES);
+  const replacement of_row[] = {{"ROW", row}, {"LANES", lanes}};
   append_filled(&rest,
                 lacks_none ? "  br label %leave\n\n"
                            : mtlc_text_simdgroups_rest,
-                &of_row, 1);
+                of_row, 2);
   append_filled(&begin,
                 variant->at_once
                     ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
@@ -309,15 +315,16 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                       "i32 %threads, i32 %size.x, i32 %size.y)"
                     : "insertvalue { i32, i32, i32, i32 } zeroinitializer, "
                       "i32 0, 0",
-                &of_row, 1);
+                of_row, 1);
   append_filled(&declare,
                 variant->at_once
                     ? "declare { i32, i32, i32, i32 } @mettle.at.once.$ROW("
                       "ptr, ptr, ptr, ptr, i32, i32, i32)"
                     : "\n",
-                &of_row, 1);
+                of_row, 1);
   const replacement replacements[] = {
       {"ROW", row},
+      {"LANES", lanes},
       {"FRAME", frame},
       {"BEGIN", begin},
       {"DECLARE", declare},

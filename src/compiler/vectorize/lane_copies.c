@@ -178,9 +178,9 @@ static uint32_t lanes_together(lanes_emitter *e, const lane_copy *copy) {
 
 // Each lane's address: that of lane 0 and so many bytes, if these are known.
 static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
-                           LLVMValueRef out_addresses[LANES]) {
+                           LLVMValueRef out_addresses[MOST_LANES]) {
   const lanes_pattern pattern = lanes_pattern_here(e, pointer);
-  if (pattern.known != LANES_ALL_BITS) {
+  if (pattern.known != lanes_all_bits()) {
     lanes_take_operand(e, pointer, out_addresses);
     return;
   }
@@ -192,7 +192,7 @@ static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
 }
 
 static void copy_all(lanes_emitter *e, const lane_copy *copy) {
-  LLVMValueRef from[LANES], to[LANES];
+  LLVMValueRef from[MOST_LANES], to[MOST_LANES];
   take_addresses(e, copy->from.pointer, from);
   take_addresses(e, copy->to.pointer, to);
   const uint32_t lanes = lanes_together(e, copy);

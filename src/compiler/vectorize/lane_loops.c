@@ -77,7 +77,7 @@ LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
 // Each lane's index in the place, or its pointer. Lanes that do not run do once
 // more what the first that does.
 static void take_addresses(lanes_emitter *e, const each_lane *each,
-                           LLVMValueRef out_own[LANES]) {
+                           LLVMValueRef out_own[MOST_LANES]) {
   LLVMValueRef own =
       lanes_filled(e, each->has_place ? each->place.index : each->pointers);
   if (!each->has_place || !LLVMIsConstant(own)) {
@@ -90,7 +90,7 @@ static void take_addresses(lanes_emitter *e, const each_lane *each,
 }
 
 static LLVMValueRef load_many(lanes_emitter *e, const each_lane *each) {
-  LLVMValueRef own[LANES];
+  LLVMValueRef own[MOST_LANES];
   take_addresses(e, each, own);
   LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(each->a->element));
   for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -103,7 +103,7 @@ static LLVMValueRef load_many(lanes_emitter *e, const each_lane *each) {
 
 static void store_many(lanes_emitter *e, const each_lane *each,
                        LLVMValueRef value) {
-  LLVMValueRef own[LANES];
+  LLVMValueRef own[MOST_LANES];
   take_addresses(e, each, own);
   value = lanes_filled(e, value);
   for (uint32_t lane = 0; lane < LANES; lane++) {

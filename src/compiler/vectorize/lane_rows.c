@@ -148,11 +148,11 @@ static LLVMValueRef load_units(lanes_emitter *e, const lanes_row *row,
   return lanes_concatenated(e, units, 4);
 }
 
-// In each four elements of two vectors, of 16 at most: two of the first and two of the
-// second, by turns if by single ones; from the lower or the upper half.
+// In each four elements of two vectors, of 16 at most: two of the first and two
+// of the second, by turns if by single ones; from the lower or the upper half.
 static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                         bool by_pairs, bool upper) {
-  int lanes[LANES / 2];
+  int lanes[MOST_LANES / 2];
   const int count = (int)LLVMGetVectorSize(LLVMTypeOf(a));
   for (int i = 0; i < count; i++) {
     const int in = i % 4, of = i - in + 2 * upper;
@@ -188,19 +188,20 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
 static void load_unit(lanes_emitter *e, const lanes_row *row,
                       const lanes_row_places *where, uint64_t offset,
                       LLVMValueRef *out_words) {
-  LLVMValueRef halves[LANES_UNIT_WORDS][2];
-  for (uint32_t half = 0; half < 2; half++) {
+  enum { TOGETHER = 16 };  // lanes
+  LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
+  for (uint32_t first = 0; first < LANES; first += TOGETHER) {
     LLVMValueRef parts[4], words[LANES_UNIT_WORDS];
     for (uint32_t i = 0; i < 4; i++) {
-      parts[i] = load_units(e, row, where, 16 * half + i, offset);
+      parts[i] = load_units(e, row, where, first + i, offset);
     }
     lanes_transpose(e, parts, words);
     for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-      halves[w][half] = words[w];
+      done[w][first / TOGETHER] = words[w];
     }
   }
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    out_words[w] = lanes_concatenated(e, halves[w], 2);
+    out_words[w] = lanes_concatenated(e, done[w], LANES / TOGETHER);
   }
 }
 

@@ -41,7 +41,7 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
 void lanes_row_choose(lanes_row *row);
 
 // The units of one half of the lanes, 0 or 1, of which each of four vectors
-// <32 x i32> has a word: out_units[LANES / 2], <4 x i32>.
+// <32 x i32> has a word: out_units[MOST_LANES / 2], <4 x i32>.
 void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
                       LLVMValueRef *out_units);
 
@@ -54,7 +54,7 @@ typedef struct lanes_row_places {
   LLVMValueRef offset;         // i64, of all lanes
   LLVMValueRef holds;          // i1: all that may be read so
   const lanes_shape *strided;  // or NULL
-  LLVMValueRef firsts[LANES];  // [LANES / strided->row]
+  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row]
 } lanes_row_places;
 
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,

@@ -85,7 +85,7 @@ static LLVMValueRef address_of(lanes_emitter *e, const lanes_access *a,
 static void store_half(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef pointers, LLVMValueRef *words,
                        uint32_t first, uint32_t half) {
-  LLVMValueRef units[LANES / 2];
+  LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words + first, half, units);
   for (uint32_t i = 0; i < LANES / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(

@@ -334,7 +334,7 @@ static LLVMValueRef halves_of(lanes_emitter *e, LLVMValueRef words,
 static LLVMValueRef bytes_of(lanes_emitter *e, LLVMValueRef halves, bool odd) {
   const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(halves));
   LLVMTypeRef half = LLVMGetElementType(LLVMTypeOf(halves));
-  LLVMValueRef items[2 * LANES];
+  LLVMValueRef items[2 * MOST_LANES];
   for (uint32_t i = 0; i < count; i++) {
     items[i] = LLVMConstInt(half, HALF_BITS / 2, false);
   }
@@ -364,7 +364,7 @@ static uint32_t register_words(const lanes_emitter *e) {
 // What is not a whole register of few words does not matter.
 static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
                            uint32_t count) {
-  int items[LANES];
+  int items[MOST_LANES];
   const int own = (int)LLVMGetVectorSize(LLVMTypeOf(halves));
   for (int i = 0; i < (int)count; i++) {
     items[i] = i < own ? i : -1;
@@ -384,7 +384,7 @@ static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
                        0, width);
   }
   const uint32_t words = width < most ? width : most;
-  LLVMValueRef parts[LANES];
+  LLVMValueRef parts[MOST_LANES];
   for (uint32_t i = 0; i < width / words; i++) {
     parts[i] = multiply(e, lanes_piece(e, x, 2 * words * i, 2 * words),
                         lanes_piece(e, y, 2 * words * i, 2 * words), words);

@@ -8,7 +8,7 @@
 enum {
   LEAST_RUN_BITS = 2,
   LEAST_RUN_BYTES = 16,  // shorter ones are not safe under masks
-  MOST_ELEMENTS = 8 * LANES,
+  MOST_ELEMENTS = 8 * MOST_LANES,
 };
 
 lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value) {
@@ -38,9 +38,9 @@ bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,
     }
   }
   runs.lanes = 1u << bits;
-  runs.others = (uint8_t)(LANES_ALL_BITS & ~used);
+  runs.others = (uint8_t)(lanes_all_bits() & ~used);
   *out_runs = runs;
-  return runs.pattern.known == LANES_ALL_BITS && bits >= LEAST_RUN_BITS &&
+  return runs.pattern.known == lanes_all_bits() && bits >= LEAST_RUN_BITS &&
          bytes >= LEAST_RUN_BYTES;
 }
 
@@ -94,7 +94,7 @@ void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
   const uint32_t length = runs->lanes * a->count;
   LLVMValueRef mask = mask_of(e, a->count);
   LLVMValueRef address = lanes_first_address(e, a->pointer);
-  LLVMValueRef parts[LANES];
+  LLVMValueRef parts[MOST_LANES];
   int items[MOST_ELEMENTS];
   uint32_t count = 0;
   for (uint32_t lane = 0; lane < LANES; lane++) {

@@ -27,7 +27,7 @@ static bool is_exact(const lanes_pattern *a) {
 }
 
 static bool is_whole(const lanes_pattern *a) {
-  return a->known == LANES_ALL_BITS;
+  return a->known == lanes_all_bits();
 }
 
 // What is not known is 0.

@@ -6,10 +6,11 @@
 
 #include "compiler/vectorize/uniformity.h"
 
-enum {
-  LANES_BITS = 5,  // of a lane's number
-  LANES_ALL_BITS = 31,
-};
+enum { LANES_BITS = 5 };  // of a lane's number, at most
+
+static inline uint8_t lanes_all_bits(void) {
+  return (uint8_t)(LANES - 1);
+}
 
 // Lane l's value is lane 0's plus by_bit[i] for each bit i that l has. Where
 // that is not known of all bits: a lane's value is by_bit[i] more than that of

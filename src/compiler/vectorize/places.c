@@ -115,7 +115,7 @@ static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
 }
 
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
-                    LLVMValueRef out_elements[LANES]) {
+                    LLVMValueRef out_elements[MOST_LANES]) {
   const bool is_word = LLVMGetElementType(LLVMTypeOf(vector)) == e->types.i32;
   LLVMTypeRef pairs = LLVMVectorType(e->types.i64, LANES / 2);
   LLVMValueRef from =

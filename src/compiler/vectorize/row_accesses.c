@@ -65,7 +65,7 @@ LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
-  LLVMValueRef parts[LANES];
+  LLVMValueRef parts[MOST_LANES];
   LLVMValueRef next_turn = lanes_next_turn(e, a, true);
   for (uint32_t r = 0; r < LANES / row; r++) {
     LLVMValueRef address = row_address(e, a, r);
@@ -106,7 +106,7 @@ static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
 // that of another row, where one does for sure.
 LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   const uint32_t width = LANES / a->shape.row;
-  LLVMValueRef lives[LANES], addresses[LANES];
+  LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];
   for (uint32_t r = 0; r < width; r++) {
     lives[r] = row_lives(e, a, r);
   }
@@ -137,7 +137,7 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   for (uint32_t r = 0; r < LANES * a->count / row; r++) {
-    int lanes[4 * LANES];
+    int lanes[4 * MOST_LANES];
     for (uint32_t i = 0; i < length; i++) {
       lanes[i] = i < row ? (int)(r * row + i) : -1;
     }

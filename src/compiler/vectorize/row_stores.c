@@ -76,7 +76,7 @@ static void make_words(lanes_emitter *e, const lanes_row *row,
 static void store_half(lanes_emitter *e, const lanes_row *row,
                        const lanes_row_places *where, LLVMValueRef *words,
                        uint32_t half, uint64_t offset) {
-  LLVMValueRef units[LANES / 2];
+  LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words, half, units);
   for (uint32_t i = 0; i < LANES / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(

@@ -80,7 +80,7 @@ LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
 void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, LLVMValueRef *live,
                                   LLVMValueRef *out_addresses) {
-  LLVMValueRef bases[LANES], own[LANES];
+  LLVMValueRef bases[MOST_LANES], own[MOST_LANES];
   LLVMValueRef first_base = NULL, first_own = NULL;
   for (uint32_t r = width; r-- > 0;) {
     bases[r] = lanes_first_of_run(e, at->base, width, r);

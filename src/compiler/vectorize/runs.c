@@ -100,8 +100,8 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef narrow = lanes_vector(
       e, is_extended(index) ? LLVMGetOperand(index, 0) : index, 0);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
-  int starts[LANES];
-  LLVMValueRef places[LANES];
+  int starts[MOST_LANES];
+  LLVMValueRef places[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     starts[i] = (int)(i - i % row);
     places[i] = LLVMConstInt(type, i % row, false);

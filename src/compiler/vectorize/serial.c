@@ -195,7 +195,7 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
 }
 
 void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
-                        LLVMValueRef out_elements[LANES]) {
+                        LLVMValueRef out_elements[MOST_LANES]) {
   if (!lanes_is_uniform(lanes_shape_of(e->values, operand))) {
     lanes_take_all(e, lanes_vector(e, operand, 0), out_elements);
     return;
@@ -210,8 +210,8 @@ void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
 // short, and a loop would take longer over it.
 static void update_all(lanes_emitter *e, LLVMValueRef atomic,
                        const lanes_place *place) {
-  LLVMValueRef at[LANES];
-  LLVMValueRef operands[LANES];
+  LLVMValueRef at[MOST_LANES];
+  LLVMValueRef operands[MOST_LANES];
   lanes_indices indices;
   if (place) {
     lanes_indices_begin(e, place, atomic, &indices);

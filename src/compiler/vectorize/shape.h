@@ -9,14 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LANES 32  // threads of a simdgroup, elements of every vector
+enum { MOST_LANES = 32 };  // threads of a simdgroup
 
-// In each run of `row` neighbouring lanes (32: in all of them), lane i of the
-// run holds the run's first value plus i * stride. A stride of 0 over 32 lanes
-// is a uniform value. Pointers count bytes; only integers and pointers have a
+// The elements of every vector: MOST_LANES, or half of them (halves.h).
+extern _Thread_local uint32_t lanes_in_vectors;
+#define LANES lanes_in_vectors
+
+// In each run of `row` neighbouring lanes (LANES: in all of them), lane i of
+// the run holds the run's first value plus i * stride. A stride of 0 over all
+// lanes is a uniform value. Pointers count bytes; only integers and pointers have a
 // stride other than 0.
 typedef struct lanes_shape {
-  uint8_t row;    // 32, 16, 8, 4 or 1 (varying); 0: nothing known yet
+  uint8_t row;    // LANES or fewer: 16, 8, 4 or 1 (varying); 0: nothing known yet
   uint8_t align;  // each run's first value is a multiple of 2^align
   uint8_t bits;   // as an unsigned integer the value is below 2^bits
   // first + i * stride does not wrap as an unsigned, a signed number.

@@ -1,6 +1,7 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ; simdgroups.ll: runs the simdgroups of one threadgroup one after the other.
-; group.c replaces ROW by the row length that the code is for, and WHOLE by
+; group.c replaces ROW by the row length that the code is for, LANES by how
+; many threads run at a time, all of a simdgroup or half of it, and WHOLE by
 ; how to call it for a simdgroup without gaps: in place, where the mask is then
 ; known, or as it is; BEGIN by where those that run several at once have come
 ; to; REST by what to do with the last simdgroup if it lacks threads
@@ -24,7 +25,7 @@ enter:
   %size.x = load i32, ptr %size.x.at
   %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
   %size.y = load i32, ptr %size.y.at
-  %end = and i32 %threads, -32
+  %end = and i32 %threads, -$LANES
   %begin = $BEGIN
   %first.begin = extractvalue { i32, i32, i32, i32 } %begin, 0
   %x.begin = extractvalue { i32, i32, i32, i32 } %begin, 1
@@ -43,7 +44,7 @@ whole:
       ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z,
       ptr null, ptr null) $WHOLE
   ; Where the next simdgroup begins, if rows fill simdgroups.
-  %x.up = add i32 %x, 32
+  %x.up = add i32 %x, $LANES
   %x.ends = icmp uge i32 %x.up, %size.x
   %x.next = select i1 %x.ends, i32 0, i32 %x.up
   %x.carry = zext i1 %x.ends to i32
@@ -52,7 +53,7 @@ whole:
   %y.next = select i1 %y.ends, i32 0, i32 %y.up
   %y.carry = zext i1 %y.ends to i32
   %z.next = add i32 %z, %y.carry
-  %first.next = add nuw i32 %first, 32
+  %first.next = add nuw i32 %first, $LANES
   %more = icmp ult i32 %first.next, %end
   br i1 %more, label %whole, label %rest
 

@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ; simdgroups_rest.ll: the last simdgroup of a threadgroup in simdgroups.ll, where
 ; it may lack threads.
-  %left = and i32 %threads, 31
+  %left = urem i32 %threads, $LANES
   %any = icmp ne i32 %left, 0
   br i1 %any, label %partial, label %leave
 

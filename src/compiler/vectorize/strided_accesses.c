@@ -26,7 +26,7 @@ uint32_t lanes_stride_elements(const lanes_access *a) {
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                                 uint32_t wanted, uint32_t first,
                                 uint32_t length) {
-  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < length; i++) {
     const bool is_wanted = wanted >> (first + i) % stride & 1;
     lanes[i] = is_wanted ? (int)((first + i) / stride) : (int)LANES;
@@ -67,7 +67,7 @@ static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
   }
   LLVMValueRef half[LARGEST_STRIDE_BYTES / 2];
   for (uint32_t odd = 0; odd < 2; odd++) {
-    int lanes[LANES];
+    int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
       lanes[i] = (int)(2 * i + odd);
     }
@@ -83,7 +83,7 @@ static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
 // have theirs. Parting even from odd ones is two steps across a register's
 // halves, each time; but fours of words of lanes that are four apart are
 // transposed within them.
-enum { WORDS = 8, GROUPS = LANES / WORDS };
+enum { WORDS = 8, MOST_GROUPS = MOST_LANES / WORDS };
 
 // The half of a register in which a lane has its first or second four words.
 static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
@@ -94,13 +94,14 @@ static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
 
 static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
                        uint32_t wanted, LLVMValueRef *out_components) {
-  LLVMValueRef groups[WORDS][GROUPS];
-  for (uint32_t g = 0; g < GROUPS; g++) {
+  const uint32_t group_count = LANES / WORDS;
+  LLVMValueRef groups[WORDS][MOST_GROUPS];
+  for (uint32_t g = 0; g < group_count; g++) {
     LLVMValueRef in[WORDS], apart[4], words[4];
     for (uint32_t k = 0; k < count; k++) {
       const uint32_t number = g * count + k;
-      in[k] = lanes_piece(e, parts[number / GROUPS], number % GROUPS * WORDS,
-                          WORDS);
+      in[k] = lanes_piece(e, parts[number / group_count],
+                          number % group_count * WORDS, WORDS);
     }
     for (uint32_t four = 0; four < count / 4; four++) {
       for (uint32_t k = 0; k < 4; k++) {
@@ -115,7 +116,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
     }
   }
   for (uint32_t c = 0; c < wanted; c++) {
-    out_components[c] = lanes_concatenated(e, groups[c], GROUPS);
+    out_components[c] = lanes_concatenated(e, groups[c], group_count);
   }
 }
 
@@ -151,7 +152,7 @@ static void join_registers(lanes_emitter *e, LLVMValueRef *components,
   join_registers(e, components, wanted, first, 2 * step, count / 2, even);
   join_registers(e, components, wanted, first + step, 2 * step, count / 2, odd);
   for (uint32_t k = 0; k < count; k++) {
-    int lanes[LANES];
+    int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
       lanes[i] = (int)(i % 2 * LANES + k % 2 * (LANES / 2) + i / 2);
     }
@@ -164,8 +165,9 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
                        LLVMValueRef *out_parts) {
   LLVMTypeRef type =
       LLVMVectorType(LLVMGetElementType(LLVMTypeOf(components[0])), WORDS);
-  LLVMValueRef pieces[WORDS][GROUPS];
-  for (uint32_t g = 0; g < GROUPS; g++) {
+  const uint32_t group_count = LANES / WORDS;
+  LLVMValueRef pieces[WORDS][MOST_GROUPS];
+  for (uint32_t g = 0; g < group_count; g++) {
     LLVMValueRef fours[2][4];
     for (uint32_t four = 0; four < count / 4; four++) {
       LLVMValueRef words[4];
@@ -182,13 +184,13 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
       LLVMValueRef *second = count == WORDS ? fours[1] + lane % 4
                                             : fours[0] + (lane + 1) % 4;
       const uint32_t number = g * count + k;
-      pieces[number / GROUPS][number % GROUPS] =
+      pieces[number / group_count][number % group_count] =
           lanes_shuffle(e, fours[0][lane % 4], *second,
                         half_of(WORDS, 0, lane / 4), WORDS);
     }
   }
   for (uint32_t k = 0; k < count; k++) {
-    out_parts[k] = lanes_concatenated(e, pieces[k], GROUPS);
+    out_parts[k] = lanes_concatenated(e, pieces[k], group_count);
   }
 }
 
@@ -279,7 +281,7 @@ void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
     return;
   }
   for (uint32_t c = 0; c < count; c++) {
-    int lanes[LANES];
+    int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
       lanes[i] = (int)(i * stride + c);
     }
@@ -308,7 +310,7 @@ static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
                                           first_address(e, a), a->alignment,
                                           lanes_piece(e, e->mask, 0, count));
-  int lanes[LANES];
+  int lanes[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     lanes[i] = i < count ? (int)i : -1;
   }
@@ -334,31 +336,31 @@ bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
          stride * a->size_bytes <= sizeof(uint64_t);
 }
 
-// Components of the first or last 16 lanes, from a word for each.
+// Components of the first or last half of the lanes, from a word for each.
 static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       bool last, LLVMValueRef *out_components) {
-  enum { HALF = LANES / 2 };
+  const uint32_t half = LANES / 2;
   const uint64_t word_bytes = stride * a->size_bytes;
   const uint64_t skipped = last ? word_bytes - a->count * a->size_bytes : 0;
-  const uint64_t offset = last ? HALF * word_bytes - skipped : 0;
+  const uint64_t offset = last ? half * word_bytes - skipped : 0;
   LLVMTypeRef word = LLVMIntTypeInContext(e->context, (unsigned)word_bytes * 8);
   LLVMTypeRef narrow =
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
   LLVMValueRef words =
-      LLVMBuildLoad2(e->builder, LLVMVectorType(word, HALF),
+      LLVMBuildLoad2(e->builder, LLVMVectorType(word, half),
                      lanes_address_at(e, first_address(e, a), offset), "");
   LLVMSetAlignment(words, lanes_common_alignment(a->alignment, offset));
   for (uint32_t c = 0; c < a->count; c++) {
-    LLVMValueRef by[HALF];
-    for (uint32_t i = 0; i < HALF; i++) {
+    LLVMValueRef by[MOST_LANES / 2];
+    for (uint32_t i = 0; i < half; i++) {
       by[i] = LLVMConstInt(word, (skipped + c * a->size_bytes) * 8, false);
     }
     LLVMValueRef shifted =
-        LLVMBuildLShr(e->builder, words, LLVMConstVector(by, HALF), "");
+        LLVMBuildLShr(e->builder, words, LLVMConstVector(by, half), "");
     LLVMValueRef taken =
-        LLVMBuildTrunc(e->builder, shifted, LLVMVectorType(narrow, HALF), "");
+        LLVMBuildTrunc(e->builder, shifted, LLVMVectorType(narrow, half), "");
     out_components[c] = LLVMBuildBitCast(e->builder, taken,
-                                         LLVMVectorType(a->element, HALF), "");
+                                         LLVMVectorType(a->element, half), "");
   }
 }
 
@@ -468,7 +470,7 @@ LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
   if (are_words(e, LLVMGetElementType(LLVMTypeOf(components[0])), stride)) {
     return put_bytes(e, components, count);
   }
-  int lanes[LANES * LARGEST_STRIDE_BYTES];
+  int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < LANES * stride; i++) {
     lanes[i] = i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
   }

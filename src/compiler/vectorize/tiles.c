@@ -195,7 +195,7 @@ static void store_tile(lanes_emitter *e, const tile_access *a,
 
 // Row (or else first column) of each thread's elements.
 static LLVMValueRef places(lanes_emitter *e, bool row) {
-  LLVMValueRef items[LANES];
+  LLVMValueRef items[MOST_LANES];
   for (uint32_t lane = 0; lane < LANES; lane++) {
     const uint32_t its_row = (lane >> 2 & 4) | (lane >> 1 & 3);
     const uint32_t its_column = (lane >> 1 & 4) | (lane << 1 & 2);

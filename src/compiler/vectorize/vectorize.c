@@ -16,6 +16,7 @@
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
+#include "compiler/vectorize/halves.h"
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
@@ -182,6 +183,12 @@ static bool is_limited_to_one(const mtlc_kernel *kernel) {
   return limit > 0 && limit <= LANES;
 }
 
+// The rows that the thread function is brought into its form for.
+static uint8_t usual_row(const mtlc_kernel *kernel) {
+  const uint32_t row = kernel->group_class.row;
+  return (uint8_t)(row && row < LANES ? row : LANES);
+}
+
 // The row lengths to make code for: one, or all that are worth it if the
 // threadgroups are not known, the best first; the last then fits any group.
 static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
@@ -190,11 +197,11 @@ static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
   if (!survey.asks_x && !survey.asks_other) {
     rows[count++] = LANES;
   } else if (kernel->group_class.row) {
-    rows[count++] = (uint8_t)kernel->group_class.row;
+    rows[count++] = usual_row(kernel);
   } else {
     rows[count++] = LANES;
     if (survey.asks_other) {
-      if (survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
+      if (LANES > 16 && survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
         rows[count++] = 16;
       }
       rows[count++] = 8;
@@ -219,19 +226,19 @@ static void mark_parameters(lanes_emitter *e) {
 
 // Says what a person can make faster.
 static void report_variant(const lanes_emitter *e) {
-  char rows[64] = "any threadgroup";
+  char rows[32] = "any threadgroup";
   char *gathers = lanes_lines_describe(&e->gathers, "gathers");
   char *scatters = lanes_lines_describe(&e->scatters, "scatters");
   char *serials =
       lanes_lines_describe(&e->serials, "instructions lane by lane");
-  if (e->values->row == LANES) {
-    strcpy(rows, "rows of 32 threads");
-  } else if (e->values->row > 1) {
-    snprintf(rows, sizeof rows, "rows of %u threads", e->values->row);
+  if (e->values->row > 1) {
+    snprintf(rows, sizeof rows, "rows of %u threads",
+             e->values->row == LANES ? MOST_LANES : e->values->row);
   }
   mtlc_report(e->kernel,
-              "vectorised for %s: %s, %s, %s, %u barriers by fission", rows,
-              gathers, scatters, serials, e->wait_count);
+              "vectorised for %s%s: %s, %s, %s, %u barriers by fission", rows,
+              LANES < MOST_LANES ? ", half a simdgroup at a time" : "", gathers,
+              scatters, serials, e->wait_count);
   free(gathers);
   free(scatters);
   free(serials);
@@ -423,16 +430,10 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
-// The rows that the thread function is brought into its form for.
-static uint8_t usual_row(const vectorizer *v) {
-  const uint32_t row = v->kernel->group_class.row;
-  return row ? (uint8_t)row : LANES;
-}
-
 // Once for each loop of a nest that hands its pointer to the next.
 static mtl_status carry_offsets(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v);
+  const uint8_t row = usual_row(v->kernel);
   for (bool changed = true; changed && lanes_may_carry_pointers(&v->graph);) {
     lanes_values values;
     lanes_values_find(&v->graph, v->data, row, class, &values);
@@ -448,7 +449,7 @@ static mtl_status carry_offsets(vectorizer *v) {
 // Where threads walk along rows of their own.
 static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v);
+  const uint8_t row = usual_row(v->kernel);
   if (v->graph.loop_count == 0 ||
       !lanes_mark_row_loops(&v->graph, v->data, row, class)) {
     return MTL_OK;
@@ -525,7 +526,7 @@ static void expand_copies(mtlc_kernel *kernel) {
 // Where masks cost: threads that do not part do without them.
 static mtl_status add_unmasked(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v);
+  const uint8_t row = usual_row(v->kernel);
   uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
   if (lanes_machine_of(v->kernel->target).has_avx512 || !class->is_whole) {
     return MTL_OK;
@@ -553,6 +554,7 @@ static mtl_status build_graph(vectorizer *v) {
     return refuse(v);
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    lanes_in_vectors = lanes_best_count(v->kernel, &v->graph, v->data);
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
     MTL_TRY(find_pairs(v));
@@ -678,6 +680,7 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   vectorizer v = {.kernel = kernel,
                   .data = LLVMGetModuleDataLayout(kernel->module)};
   LLVMMetadataRef lines = LLVMGetSubprogram(kernel->thread);
+  lanes_in_vectors = MOST_LANES;
   mtl_status status = build_graph(&v);
   if (status == MTL_OK) {
     status = emit_all(&v);

@@ -258,7 +258,7 @@ static LLVMTypeRef whole_type(LLVMTypeRef type) {
 static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
   const uint32_t count = count_of(operand);
   LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
-  int places[LANES * MOST_COMPONENTS];
+  int places[MOST_LANES * MOST_COMPONENTS];
   for (uint32_t c = 0; c < count; c++) {
     one = LLVMBuildInsertElement(e->builder, one, lanes_scalar(e, operand, c),
                                  mtlc_i32(e->context, c), "");

@@ -13,7 +13,7 @@
 #include "compiler/vectorize/memory.h"
 #include "compiler/vectorize/vectorize.h"
 
-enum { MOST_LANES = 128, NUMBER_BITS = 32 };
+enum { WIDEST = 128, NUMBER_BITS = 32 };
 
 // A mask of which there is a vector of numbers.
 typedef struct wide_mask {
@@ -44,7 +44,7 @@ static unsigned lanes_of_mask(LLVMTypeRef type) {
   const unsigned count = LLVMGetVectorSize(type);
   return LLVMGetTypeKind(element) == LLVMIntegerTypeKind &&
                  LLVMGetIntTypeWidth(element) == 1 && count % 8 == 0 &&
-                 count <= MOST_LANES
+                 count <= WIDEST
              ? count
              : 0;
 }
@@ -94,7 +94,7 @@ static LLVMTypeRef wide_type(const widening *w, LLVMValueRef mask) {
 }
 
 static LLVMValueRef wide_constant(const widening *w, LLVMValueRef mask) {
-  LLVMValueRef elements[MOST_LANES];
+  LLVMValueRef elements[WIDEST];
   const unsigned count = LLVMGetVectorSize(LLVMTypeOf(mask));
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef element = LLVMGetAggregateElement(mask, i);
@@ -175,7 +175,7 @@ static LLVMValueRef wide_of_two(widening *w, LLVMValueRef mask) {
 }
 
 static LLVMValueRef wide_shuffle(widening *w, LLVMValueRef mask) {
-  LLVMValueRef lanes[MOST_LANES];
+  LLVMValueRef lanes[WIDEST];
   const unsigned count = LLVMGetNumMaskElements(mask);
   for (unsigned i = 0; i < count; i++) {
     const int from = LLVMGetMaskValue(mask, i);
@@ -291,9 +291,12 @@ static LLVMValueRef narrow_of(widening *w, LLVMValueRef mask,
 }
 
 // Says whether bits of a mask are only asked whether there are any.
-static bool is_any_test(const widening *w, LLVMValueRef bits) {
-  if (!LLVMIsABitCastInst(bits) || LLVMTypeOf(bits) != w->i32 ||
-      !is_mask(LLVMGetOperand(bits, 0)) || !LLVMGetFirstUse(bits)) {
+static bool is_any_test(LLVMValueRef bits) {
+  if (!LLVMIsABitCastInst(bits) || !LLVMGetFirstUse(bits)) {
+    return false;
+  }
+  const unsigned count = lanes_of_mask(LLVMTypeOf(LLVMGetOperand(bits, 0)));
+  if (count == 0 || count > NUMBER_BITS) {
     return false;
   }
   for (LLVMUseRef use = LLVMGetFirstUse(bits); use; use = LLVMGetNextUse(use)) {
@@ -313,8 +316,14 @@ static LLVMValueRef any_bits(widening *w, LLVMValueRef bits) {
   LLVMValueRef wide = wide_of(w, LLVMGetOperand(bits, 0));
   LLVMTypeRef type = LLVMTypeOf(wide);
   LLVMPositionBuilderBefore(w->builder, bits);
-  return mtlc_call_intrinsic(w->builder, "llvm.vector.reduce.or", &type, 1,
-                             &wide, 1);
+  LLVMValueRef any = mtlc_call_intrinsic(w->builder, "llvm.vector.reduce.or",
+                                         &type, 1, &wide, 1);
+  if (LLVMTypeOf(bits) == w->i32) {
+    return any;
+  }
+  LLVMValueRef is_any = LLVMBuildICmp(w->builder, LLVMIntNE, any,
+                                      LLVMConstNull(w->i32), "");
+  return LLVMBuildSExt(w->builder, is_any, LLVMTypeOf(bits), "");
 }
 
 static void use_numbers(widening *w, LLVMValueRef i) {
@@ -336,7 +345,7 @@ static void widen_uses(widening *w, LLVMBasicBlockRef block) {
     next = LLVMGetNextInstruction(i);
     if (is_of_masks(i)) {
       mtlc_values_add(&w->replaced, i);
-    } else if (is_any_test(w, i)) {
+    } else if (is_any_test(i)) {
       mtlc_replace(i, any_bits(w, i));
     } else {
       use_numbers(w, i);

@@ -79,7 +79,7 @@ bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a) {
 // Every each-th element, and each of those as often.
 static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef all,
                              uint32_t each) {
-  int lanes[LANES];
+  int lanes[MOST_LANES];
   for (uint32_t i = 0; i < LANES / each; i++) {
     lanes[i] = (int)(i * each);
   }
@@ -88,7 +88,7 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef all,
 
 static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef firsts,
                              uint32_t each) {
-  int lanes[LANES];
+  int lanes[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     lanes[i] = (int)(i / each);
   }
@@ -145,7 +145,7 @@ LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a) {
   const uint32_t each = lanes_register_words(e);
   LLVMTypeRef words = LLVMVectorType(e->types.i32, each);
-  LLVMValueRef parts[LANES];
+  LLVMValueRef parts[MOST_LANES];
   for (uint32_t i = 0; i < LANES / each; i++) {
     LLVMValueRef halves[2];
     for (uint32_t h = 0; h < 2; h++) {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// halves.c: 32 floats fill four registers of 256 bits, and four such values all
+// sixteen that the machine has: a long kernel is then for the most part moves
+// to the stack and back. If its threads cannot tell who is in their simdgroup,
+// they run 16 at a time. That is half the machine code, and half the time to
+// make it.
+#include "compiler/vectorize/halves.h"
+
+_Thread_local uint32_t lanes_in_vectors = MOST_LANES;
+
+// What is done once for all threads is done twice then, and fewer chains of
+// instructions run beside each other: a loss where registers suffice, as they
+// mostly do in shorter kernels and in those that are more about addresses.
+enum { LEAST_INSTRUCTIONS = 200, LEAST_WIDE_PERCENT = 60 };
+
+// Says whether a builtin tells how threads are laid out in simdgroups.
+static bool tells_simdgroups(uint64_t builtin) {
+  switch (builtin) {
+    case MTLI_THREAD_POSITION_IN_GRID:
+    case MTLI_THREAD_POSITION_IN_THREADGROUP:
+    case MTLI_THREAD_INDEX_IN_THREADGROUP:
+    case MTLI_THREADGROUP_POSITION_IN_GRID:
+    case MTLI_THREADS_PER_GRID:
+    case MTLI_THREADS_PER_THREADGROUP:
+    case MTLI_THREADGROUPS_PER_GRID:
+    case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
+    case MTLI_GRID_SIZE:
+    case MTLI_GRID_ORIGIN: return false;
+    default: return true;
+  }
+}
+
+static void survey(LLVMValueRef instruction, void *context) {
+  bool *can_tell = context;
+  if (LLVMGetInstructionOpcode(instruction) != LLVMCall) {
+    return;
+  }
+  switch (lanes_callee_of(instruction)) {
+    case LANES_CALLEE_OTHER:
+    case LANES_CALLEE_NOTHING:
+    case LANES_CALLEE_ARGUMENT:
+    case LANES_CALLEE_APART:
+    case LANES_CALLEE_PARAMETER:
+    case LANES_CALLEE_CALLED:
+    case LANES_CALLEE_ELEMENTWISE: break;
+    case LANES_CALLEE_POSITION:
+      *can_tell |= tells_simdgroups(
+          LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 0)));
+      break;
+    default: *can_tell = true;
+  }
+}
+
+uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_graph *graph,
+                          LLVMTargetDataRef data) {
+  bool can_tell = false;
+  mtlc_for_each_instruction(kernel->thread, survey, &can_tell);
+  if (can_tell || lanes_machine_of(kernel->target).has_avx512 ||
+      mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS) {
+    return MOST_LANES;
+  }
+  lanes_values values;
+  lanes_values_find(graph, data, MOST_LANES, &kernel->group_class, &values);
+  uint32_t wide = 0;
+  for (uint32_t i = 0; i < values.count; i++) {
+    wide += !lanes_is_scalar(values.shapes[i]);
+  }
+  return wide * 100 >= values.count * LEAST_WIDE_PERCENT ? MOST_LANES / 2
+                                                         : MOST_LANES;
+}
