@@ -279,6 +279,15 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
   lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
 }
 
+static LLVMValueRef as_i64(lanes_emitter *e, LLVMValueRef value) {
+  return LLVMBuildIntCast2(e->builder, lanes_scalar(e, value, 0), e->types.i64,
+                           false, "");
+}
+
+static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
+  return LLVMBuildMul(e->builder, value, mtlc_i64(e->context, by), "");
+}
+
 // How far so many turns lead, of a step that is known at run time; NULL if it
 // is not that.
 static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
@@ -288,10 +297,7 @@ static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
       !lanes_is_at_hand(e, step.factor)) {
     return NULL;
   }
-  LLVMValueRef factor = LLVMBuildIntCast2(
-      e->builder, lanes_scalar(e, step.factor, 0), e->types.i64, false, "");
-  return LLVMBuildMul(e->builder, factor, mtlc_i64(e->context, step.by * turns),
-                      "");
+  return times(e, as_i64(e, step.factor), step.by * turns);
 }
 
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
@@ -417,15 +423,6 @@ static bool is_by_threadgroup(lanes_turn_step step, uint64_t bytes) {
       return step.by * LANES == bytes && is_threadgroup_size(step.factor);
     default: return false;
   }
-}
-
-static LLVMValueRef as_i64(lanes_emitter *e, LLVMValueRef value) {
-  return LLVMBuildIntCast2(e->builder, lanes_scalar(e, value, 0), e->types.i64,
-                           false, "");
-}
-
-static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
-  return LLVMBuildMul(e->builder, value, mtlc_i64(e->context, by), "");
 }
 
 // A step as a number.

@@ -72,11 +72,14 @@ static void clear_masks(lanes_emitter *e, uint32_t node) {
 
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;
-  e->mask = owner == LANES_NONE
-                ? e->for_whole[e->node] ? LLVMConstAllOnes(LLVMTypeOf(e->all_lanes))
-                                  : e->all_lanes
-                : LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
-                                 e->mask_memory[owner], "mask");
+  LLVMTypeRef type = lanes_vector_of(e->types.i1);
+  if (owner != LANES_NONE) {
+    e->mask =
+        LLVMBuildLoad2(e->builder, type, e->mask_memory[owner], "mask");
+  } else {
+    e->mask =
+        e->for_whole[e->node] ? LLVMConstAllOnes(type) : e->all_lanes;
+  }
 }
 
 // The threads of the node for which a condition holds. A select, for in lanes

@@ -17,10 +17,10 @@ extern _Thread_local uint32_t lanes_in_vectors;
 
 // In each run of `row` neighbouring lanes (LANES: in all of them), lane i of
 // the run holds the run's first value plus i * stride. A stride of 0 over all
-// lanes is a uniform value. Pointers count bytes; only integers and pointers have a
-// stride other than 0.
+// lanes is a uniform value. Pointers count bytes; only integers and pointers
+// have a stride other than 0.
 typedef struct lanes_shape {
-  uint8_t row;    // LANES or fewer: 16, 8, 4 or 1 (varying); 0: nothing known yet
+  uint8_t row;    // LANES, 16, 8, 4 or 1 (varying); 0: nothing known yet
   uint8_t align;  // each run's first value is a multiple of 2^align
   uint8_t bits;   // as an unsigned integer the value is below 2^bits
   // first + i * stride does not wrap as an unsigned, a signed number.

@@ -67,20 +67,6 @@ static lanes_turn_step step_times(lanes_turn_step a, LLVMValueRef factor,
 static lanes_turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
                                uint32_t loop, uint32_t depth);
 
-// Of a phi in the header of a loop inside: what each turn of the outer one adds
-// to where it begins.
-static lanes_turn_step step_of_inner_phi(const lanes_emitter *e,
-                                         LLVMValueRef phi, uint32_t inner,
-                                         uint32_t loop, uint32_t depth) {
-  for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-    LLVMValueRef from = LLVMGetIncomingValue(phi, i);
-    if (lanes_is_from_outside(e, from, inner)) {
-      return step_of(e, from, loop, depth - 1);
-    }
-  }
-  return unknown_step;
-}
-
 // From a phi to what the next turn has in its place.
 static lanes_turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
                                      LLVMValueRef phi, uint32_t loop) {
@@ -116,7 +102,9 @@ static lanes_turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
     return unknown_step;
   }
   if (own != loop) {
-    return step_of_inner_phi(e, phi, own, loop, depth);
+    // Of a loop inside: what each turn of the outer one adds to where it begins.
+    LLVMValueRef begin = lanes_begin_of(e, phi, own);
+    return begin == phi ? unknown_step : step_of(e, begin, loop, depth - 1);
   }
   for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
     LLVMValueRef next = LLVMGetIncomingValue(phi, i);
