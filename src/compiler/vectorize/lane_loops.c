@@ -65,17 +65,20 @@ LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
   }
   LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
                               LLVMConstInt(e->types.i1, 0, false)};
-  LLVMValueRef first = LLVMBuildAnd(
+  LLVMValueRef last = LLVMBuildAnd(
       e->builder,
-      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2),
+      LLVMBuildNot(
+          e->builder,
+          lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2), ""),
       mtlc_i32(e->context, LANES - 1), "");
-  LLVMValueRef one = LLVMBuildExtractElement(e->builder, vector, first, "");
+  LLVMValueRef one = LLVMBuildExtractElement(e->builder, vector, last, "");
   return LLVMBuildSelect(e->builder, e->mask, vector,
                          lanes_splat(e, e->builder, one), "");
 }
 
 // Each lane's index in the place, or its pointer. Lanes that do not run do once
-// more what the first that does.
+// more what the last that does: before it, others may store to the same place,
+// and it stores there last.
 static void take_addresses(lanes_emitter *e, const each_lane *each,
                            LLVMValueRef out_own[MOST_LANES]) {
   LLVMValueRef own =
