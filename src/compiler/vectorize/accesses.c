@@ -109,10 +109,7 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
   lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
 }
 
-// Says whether what is around an element that is wanted may be written as well,
-// as it is: no other worker has a part in it. Machines' masked stores of 32
-// bytes take as long as several whole ones.
-static bool is_workers_own(const lanes_emitter *e, const lanes_access *a) {
+bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
   return a->pointer && !e->machine.has_avx512 && !e->is_at_once &&
          (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
 }
@@ -145,7 +142,7 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
                         uint32_t alignment, LLVMValueRef mask) {
   const bool has_masks =
       has_masks_for(e, LLVMGetElementType(LLVMTypeOf(value)));
-  if (!LLVMIsConstant(mask) && is_workers_own(e, a) &&
+  if (!LLVMIsConstant(mask) && lanes_is_workers_own(e, a) &&
       (a->shape.row == LANES || !has_masks)) {
     store_among(e, a, value, pointer, alignment, mask);
     return;
@@ -383,23 +380,27 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
 
 static void access_window(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
-  (void)store;
-  components[0] = lanes_load_window(e, a);
+  if (store) {
+    lanes_store_window(e, a, components[0]);
+  } else {
+    components[0] = lanes_load_window(e, a);
+  }
 }
 
 // Nor that, but near each other.
-static bool load_from_window(lanes_emitter *e, const lanes_access *a,
-                             LLVMValueRef *components) {
-  if (!lanes_may_be_near(e, a)) {
+static bool access_near(lanes_emitter *e, const lanes_access *a, bool store,
+                        LLVMValueRef *components) {
+  if (!(store ? lanes_may_store_near : lanes_may_be_near)(e, a)) {
     return false;
   }
   lanes_access window = *a;
   LLVMValueRef firsts[MOST_LANES];
-  LLVMValueRef holds = lanes_is_in_window(e, &window, firsts);
+  LLVMValueRef holds =
+      (store ? lanes_fill_windows : lanes_is_in_window)(e, &window, firsts);
   window.firsts = firsts;
   const lanes_access *ways[] = {&window, a};
   lanes_access_way *then[] = {access_window, access_singly};
-  access_either(e, holds, ways, then, false, a->count, components);
+  access_either(e, holds, ways, then, store, a->count, components);
   return true;
 }
 
@@ -413,7 +414,7 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||
              !(access_as_runs(e, a, store, components) ||
-               (!store && load_from_window(e, a, components)))) {
+               access_near(e, a, store, components))) {
     access_shaped(e, a, store, components);
   }
 }

@@ -19,6 +19,7 @@ typedef struct lanes_access {
   LLVMValueRef first;    // lane 0's address if it is not the pointer's
   LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
   LLVMValueRef places;   // in windows: each lane's, in elements from its first
+  LLVMValueRef lanes[2];  // the lane at each place of a window's halves
 } lanes_access;
 
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
@@ -35,6 +36,10 @@ LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask);
+// Says whether what is around an element that is wanted may be written as well,
+// as it is: no other worker has a part in it. Machines' masked stores of 32
+// bytes take as long as several whole ones.
+bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a);
 // A part of what an access stores.
 void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
@@ -90,7 +95,7 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
 void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
-// The vector where lanes that do not run have what the first that does has.
+// The vector where lanes that do not run have what the last that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
 // The same in little code, where it hardly ever comes to it. Lanes are the
 // address's stride apart if lane 0's is given, anywhere if it is NULL.
@@ -173,6 +178,13 @@ bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a);
 LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
                                 LLVMValueRef *out_firsts);
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
+// The same of stores of AVX2 to a worker's own memory, all of whose registers'
+// lanes have the same places, each its own. What no lane stores to stays.
+bool lanes_may_store_near(const lanes_emitter *e, const lanes_access *a);
+LLVMValueRef lanes_fill_windows(lanes_emitter *e, lanes_access *a,
+                                LLVMValueRef *out_firsts);
+void lanes_store_window(lanes_emitter *e, const lanes_access *a,
+                        LLVMValueRef value);
 
 // fetch_ahead.c: by how many bytes a load's address rises with each turn of the
 // loop with barriers around it, if that is further than processors guess, who
