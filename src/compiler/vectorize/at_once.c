@@ -237,9 +237,10 @@ static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
   return sums ? lasting : 0;
 }
 
-static uint32_t choose_count(copies *c, LLVMTargetDataRef data) {
+static uint32_t choose_count(copies *c, LLVMTargetDataRef data,
+                             uint32_t most) {
   const uint32_t lasting = lasting_registers(c, data);
-  uint32_t count = lasting ? MOST : 1;
+  uint32_t count = lasting ? most : 1;
   while (count > 1 && (count * lasting > MOST_REGISTERS ||
                        count * c->count > MOST_INSTRUCTIONS)) {
     count /= 2;
@@ -357,7 +358,7 @@ bool lanes_is_too_large_at_once(LLVMValueRef function) {
 }
 
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
-                            bool same_x, mtli_arena *arena) {
+                            bool same_x, uint32_t most, mtli_arena *arena) {
   copies c = {.arena = arena, .function = function, .same_x = same_x};
   const uint32_t count = mtlc_count_instructions(function);
   if (count > LARGEST_INSTRUCTIONS) {
@@ -369,7 +370,8 @@ uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
     return 1;
   }
   number_blocks(&c);
-  c.simdgroups = choose_count(&c, LLVMGetModuleDataLayout(kernel->module));
+  c.simdgroups =
+      choose_count(&c, LLVMGetModuleDataLayout(kernel->module), most);
   if (c.simdgroups > 1) {
     copy_all(&c, kernel->context);
   }

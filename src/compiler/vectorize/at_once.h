@@ -10,11 +10,12 @@
 bool lanes_is_too_large_at_once(LLVMValueRef function);
 
 // Makes a function of one simdgroup, in SSA form, into one for as many as are
-// worth it, at most LANES_MOST_AT_ONCE. Returns how many; for 1 the function is
-// as it was. All of them are whole, and have the same position along x if
-// same_x; that of each but the first is in its parameters behind the others:
-// first, x, y and z of the second, of the third, ...
+// worth it, `most` at most, which is LANES_MOST_AT_ONCE or less. Returns how
+// many; for 1 the function is as it was. All of them are whole, and have the
+// same position along x if same_x; that of each but the first is in its
+// parameters behind the others: first, x, y and z of the second, of the third,
+// ...
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
-                            bool same_x, mtli_arena *arena);
+                            bool same_x, uint32_t most, mtli_arena *arena);
 
 #endif

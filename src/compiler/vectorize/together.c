@@ -106,8 +106,10 @@ static bool part_simdgroups(lanes_values *flow, const lanes_common *common,
     }
     LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
     LLVMValueRef condition = LLVMGetCondition(end);
+    // By lane, threads that part do so alike in all simdgroups.
     if (!is_common(flow, common, condition) ||
-        !lanes_is_uniform(lanes_shape_of(flow, condition))) {
+        !(common->by_lane ||
+          lanes_is_uniform(lanes_shape_of(flow, condition)))) {
       flow->divergent_branch[n] = true;
       lanes_spread_divergence(flow, n, way);
       changed = true;
@@ -122,6 +124,32 @@ static bool all_wait_together(const lanes_values *flow) {
     if (LLVMGetInstructionOpcode(i) == LLVMCall &&
         lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER &&
         flow->masked[flow->nodes[number]]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static LLVMValueRef address_of(LLVMValueRef i) {
+  return LLVMIsALoadInst(i)    ? LLVMGetOperand(i, 0)
+         : LLVMIsAStoreInst(i) ? LLVMGetOperand(i, 1)
+                               : NULL;
+}
+
+// Says whether what only some threads of a simdgroup do is little, such as to
+// store the result of all by one: no loops, and memory at one place alone.
+// Masks of several simdgroups at a time would be worth less than they cost.
+static bool parts_for_little(const lanes_values *values) {
+  const lanes_graph *graph = values->graph;
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    if (values->masked[n] && graph->nodes[n].loop != LANES_NONE) {
+      return false;
+    }
+  }
+  for (uint32_t n = 0; n < values->count; n++) {
+    LLVMValueRef address = address_of(values->items[n]);
+    if (values->masked[values->nodes[n]] && address &&
+        !lanes_is_uniform(lanes_shape_of(values, address))) {
       return false;
     }
   }
@@ -154,8 +182,9 @@ void lanes_common_find(const lanes_values *values, bool by_lane,
     }
     changed |= part_simdgroups(&flow, out_common, way);
   }
-  out_common->goes_together = true;
+  out_common->goes_together = !by_lane || parts_for_little(values);
   for (uint32_t n = 0; n < graph->node_count; n++) {
+    out_common->parts_lanes |= values->divergent_branch[n];
     out_common->goes_together &= !flow.divergent_branch[n];
   }
   lanes_mask_divergent_loops(&flow);

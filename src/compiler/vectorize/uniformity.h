@@ -90,7 +90,11 @@ typedef struct lanes_common {
   bool by_lane;
   bool *values;         // [values->count] equal in all threads of a threadgroup
   bool waits_together;  // all of them come to the same waits in the same order
-  bool goes_together;   // all of them take the same way at each branch
+  // All of them take the same way at each branch, or by_lane: each thread does
+  // that its neighbours of other simdgroups do, and few things without others
+  // of its own.
+  bool goes_together;
+  bool parts_lanes;  // threads of a simdgroup do not take the same way
 } lanes_common;
 void lanes_common_find(const lanes_values *values, bool by_lane,
                        lanes_common *out_common);
