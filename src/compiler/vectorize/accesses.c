@@ -521,11 +521,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
   LLVMTypeRef type = LLVMTypeOf(value);
   const uint32_t count = lanes_component_count(type);
   const bool same = lanes_is_uniform(lanes_shape_of(e->values, value));
-  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
-                              LLVMConstInt(e->types.i1, 0, false)};
-  LLVMValueRef last = LLVMBuildSub(
-      e->builder, mtlc_i32(e->context, MOST_LANES - 1),
-      lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2), "");
+  LLVMValueRef last = lanes_last(e);
   LLVMValueRef whole = LLVMGetPoison(type);
   for (uint32_t c = 0; c < count; c++) {
     LLVMValueRef one =

@@ -171,6 +171,15 @@ LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
   return LLVMBuildZExt(e->builder, all_bits(e, mask), e->types.i32, "");
 }
 
+LLVMValueRef lanes_last(lanes_emitter *e) {
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef above =
+      lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2);
+  return LLVMBuildAnd(e->builder, LLVMBuildNot(e->builder, above, ""),
+                      mtlc_i32(e->context, LANES - 1), "");
+}
+
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask) {
   LLVMValueRef bits = all_bits(e, mask);
   return LLVMBuildICmp(e->builder, LLVMIntNE, bits,

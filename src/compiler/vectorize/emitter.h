@@ -255,6 +255,8 @@ LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
+// i32: the last of the lanes that run; any lane if none does.
+LLVMValueRef lanes_last(lanes_emitter *e);
 // questions.c: returns i1: a condition, or its opposite, holds for all lanes,
 // whichever run; may be false though it does.
 LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,

@@ -195,6 +195,11 @@ static char *together_text(const lanes_variant *variant, const char *row,
   return text;
 }
 
+// LANES as text.
+static const char *lanes_text(void) {
+  return LANES == MOST_LANES ? "32" : "16";
+}
+
 // Where each simdgroup behind the first begins, as the loops have it.
 static char *positions_text(uint32_t count) {
   static const char pattern[] =
@@ -210,13 +215,12 @@ static char *positions_text(uint32_t count) {
       "  %first.$TO = add nuw i32 %first.$FROM, $LANES\n";
   char *text = empty_text();
   for (uint32_t k = 1; k <= count; k++) {
-    char from[8], to[8], lanes[8];
+    char from[8], to[8];
     snprintf(from, sizeof from, "%u", k - 1);
     snprintf(to, sizeof to, "%u", k);
-    snprintf(lanes, sizeof lanes, "%u", LANES);
     append_filled(&text, pattern,
                   (const replacement[]){
-                      {"FROM", from}, {"TO", to}, {"LANES", lanes}},
+                      {"FROM", from}, {"TO", to}, {"LANES", lanes_text()}},
                   3);
   }
   return text;
@@ -239,10 +243,9 @@ static char *others_text(uint32_t count) {
 static mtl_status link_at_once(mtlc_kernel *kernel,
                                const lanes_variant *variant, const char *row) {
   const uint32_t count = variant->at_once_count;
-  char number[8], batch[8], lanes[8];
+  char number[8], batch[8];
   snprintf(number, sizeof number, "%u", count);
   snprintf(batch, sizeof batch, "%u", count * LANES);
-  snprintf(lanes, sizeof lanes, "%u", LANES);
   char *positions = positions_text(count);
   char *others = others_text(count);
   const replacement replacements[] = {
@@ -252,7 +255,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
       {"BATCH", batch},
       {"OTHERS", others},
       {"POSITIONS", positions},
-      {"WIDEST", variant->at_once_same_x ? lanes : "-1"}};
+      {"WIDEST", variant->at_once_same_x ? lanes_text() : "-1"}};
   char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
                        sizeof replacements / sizeof *replacements);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups_at_once", text);
@@ -301,9 +304,7 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   char *begin = empty_text();
   char *declare = empty_text();
   char *rest = empty_text();
-  char lanes[8];
-  snprintf(lanes, sizeof lanes, "%u", LANES);
-  const replacement of_row[] = {{"ROW", row}, {"LANES", lanes}};
+  const replacement of_row[] = {{"ROW", row}, {"LANES", lanes_text()}};
   append_filled(&rest,
                 lacks_none ? "  br label %leave\n\n"
                            : mtlc_text_simdgroups_rest,
@@ -324,7 +325,7 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                 of_row, 1);
   const replacement replacements[] = {
       {"ROW", row},
-      {"LANES", lanes},
+      {"LANES", lanes_text()},
       {"FRAME", frame},
       {"BEGIN", begin},
       {"DECLARE", declare},

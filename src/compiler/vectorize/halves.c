@@ -53,10 +53,13 @@ static void survey(LLVMValueRef instruction, void *context) {
 
 uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_graph *graph,
                           LLVMTargetDataRef data) {
+  if (lanes_machine_of(kernel->target).has_avx512 ||
+      mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS) {
+    return MOST_LANES;
+  }
   bool can_tell = false;
   mtlc_for_each_instruction(kernel->thread, survey, &can_tell);
-  if (can_tell || lanes_machine_of(kernel->target).has_avx512 ||
-      mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS) {
+  if (can_tell) {
     return MOST_LANES;
   }
   lanes_values values;

@@ -63,15 +63,8 @@ LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
   if (is_all(e->mask)) {
     return vector;
   }
-  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
-                              LLVMConstInt(e->types.i1, 0, false)};
-  LLVMValueRef last = LLVMBuildAnd(
-      e->builder,
-      LLVMBuildNot(
-          e->builder,
-          lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2), ""),
-      mtlc_i32(e->context, LANES - 1), "");
-  LLVMValueRef one = LLVMBuildExtractElement(e->builder, vector, last, "");
+  LLVMValueRef one =
+      LLVMBuildExtractElement(e->builder, vector, lanes_last(e), "");
   return LLVMBuildSelect(e->builder, e->mask, vector,
                          lanes_splat(e, e->builder, one), "");
 }

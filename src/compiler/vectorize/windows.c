@@ -192,11 +192,6 @@ static LLVMValueRef address_in(lanes_emitter *e, const lanes_access *a,
 
 // --- Loads -------------------------------------------------------------------
 
-static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef lanes) {
-  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, lanes),
-                       mtlc_i32(e->context, 0), "");
-}
-
 // A window can be read whole if it does not leave the page, nor may an index
 // wrap within it. Around a worker's own memory there is enough of it, and an
 // index that wraps is no index into it.
@@ -239,8 +234,9 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
   }
   LLVMValueRef outside = LLVMBuildICmp(
       b, LLVMIntUGE, places, lanes_steps(e->types.i32, within, 0), "");
-  return is_none(e, LLVMBuildSelect(b, e->mask, outside,
-                                    LLVMConstNull(LLVMTypeOf(outside)), ""));
+  outside = LLVMBuildSelect(b, e->mask, outside,
+                            LLVMConstNull(LLVMTypeOf(outside)), "");
+  return LLVMBuildNot(b, lanes_any(e, outside), "");
 }
 
 LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
@@ -253,8 +249,7 @@ LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
   // Lanes that do not run may be anywhere.
   a->places = places_in(e, lanes_filled(e, indices.all), begins);
   LLVMValueRef holds = are_inside(e, a->places);
-  holds =
-      LLVMBuildAnd(b, holds, LLVMBuildNot(b, is_none(e, e->mask), ""), "");
+  holds = LLVMBuildAnd(b, holds, lanes_any(e, e->mask), "");
   for (uint32_t i = 0; i < LANES / each; i++) {
     out_firsts[i] = address_in(e, a, &indices, &begins[i],
                                is_own || indices.is_signed);
@@ -413,8 +408,7 @@ LLVMValueRef lanes_fill_windows(lanes_emitter *e, lanes_access *a,
   a->lanes[1] = lanes_in_half(e, bytes, 1);
   LLVMValueRef holds = LLVMBuildAnd(b, are_alike(e, a->places),
                                     have_places(e, a), "");
-  holds =
-      LLVMBuildAnd(b, holds, LLVMBuildNot(b, is_none(e, e->mask), ""), "");
+  holds = LLVMBuildAnd(b, holds, lanes_any(e, e->mask), "");
   holds = LLVMBuildAnd(b, holds, are_close(e, begins), "");
   for (uint32_t i = 0; i < LANES / WORDS; i++) {
     out_firsts[i] = address_in(e, a, &indices, &begins[i], true);
@@ -422,22 +416,17 @@ LLVMValueRef lanes_fill_windows(lanes_emitter *e, lanes_access *a,
   return holds;
 }
 
-static LLVMValueRef permuted(lanes_emitter *e, LLVMValueRef words,
-                             LLVMValueRef lanes) {
-  LLVMValueRef arguments[] = {words, lanes};
-  return lanes_intrinsic(e, "llvm.x86.avx2.permd", NULL, 0, arguments, 2);
-}
-
 static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
                        uint32_t half, LLVMValueRef words, LLVMValueRef runs) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef lanes = a->lanes[half];
-  LLVMValueRef is_new = LLVMBuildAnd(b, LLVMBuildNot(b, lanes, ""),
-                                     permuted(e, runs, lanes), "");
+  LLVMValueRef is_new = LLVMBuildAnd(
+      b, LLVMBuildNot(b, lanes, ""), lanes_pick_words(e, &runs, 1, lanes), "");
   is_new = LLVMBuildICmp(b, LLVMIntSLT, is_new,
                          LLVMConstNull(LLVMTypeOf(is_new)), "");
-  LLVMValueRef both = LLVMBuildSelect(b, is_new, permuted(e, words, lanes),
-                                      load_half(e, a, window, half), "");
+  LLVMValueRef both =
+      LLVMBuildSelect(b, is_new, lanes_pick_words(e, &words, 1, lanes),
+                      load_half(e, a, window, half), "");
   LLVMSetAlignment(LLVMBuildStore(b, both, half_of(e, a, window, half)),
                    lanes_common_alignment(a->alignment, 4));
 }
