@@ -113,6 +113,18 @@ static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
   return e->values->joins[to] && node->predecessors.items[0] != from;
 }
 
+// The lanes that take an edge's values: also others of the node, for what they
+// come to later, by whichever edge, they take then. Of a loop these are those
+// that run, whom no turn needs to tell from those that leave. Elsewhere it
+// costs a register for each condition, which then lives as long as the mask.
+static LLVMValueRef blend_mask(const lanes_emitter *e, uint32_t to,
+                               LLVMValueRef edge_mask) {
+  return e->machine.has_avx512 ||
+                 lanes_leaves_divergent_loop(e->values, e->node, to)
+             ? e->mask
+             : edge_mask;
+}
+
 // Says whether a value has the same place as a phi.
 static bool is_at_home(const lanes_emitter *e, LLVMValueRef phi,
                        LLVMValueRef value) {
@@ -125,7 +137,7 @@ static bool is_at_home(const lanes_emitter *e, LLVMValueRef phi,
 }
 
 static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
-                     LLVMValueRef edge_mask, bool blend) {
+                     LLVMValueRef lanes, bool blend) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
   const uint32_t width = lanes_width(e, phi);
   if (slot->home) {
@@ -139,7 +151,7 @@ static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
     if (width == LANES && blend) {
       LLVMValueRef old =
           LLVMBuildLoad2(e->builder, LLVMTypeOf(new), slot->phi_memory[c], "");
-      new = LLVMBuildSelect(e->builder, edge_mask, new, old, "");
+      new = LLVMBuildSelect(e->builder, lanes, new, old, "");
     }
     LLVMBuildStore(e->builder, new, slot->phi_memory[c]);
   }
@@ -170,7 +182,7 @@ static void emit_edge(lanes_emitter *e, uint32_t k, LLVMValueRef edge_mask) {
     // them it may be one scalar.
     LLVMValueRef value = incoming_value(phi, node->block);
     if (!LLVMIsUndef(value) && value != phi) {
-      pass_phi(e, phi, value, edge_mask, blend);
+      pass_phi(e, phi, value, blend_mask(e, to, edge_mask), blend);
     }
   }
 }
