@@ -62,6 +62,11 @@ bench: configure
 
 sanitize: asan tsan
 
+# The compiler is a process of its own, whose threads ThreadSanitizer sees in
+# the suites process_*: elsewhere it compiles in a third of the time without.
+tsan: all
+tsan: export METTLE_COMPILER = $(CURDIR)/$(build)/mettlec
+
 asan tsan: packages
 	@tools/install_packages.sh test
 	@test -f build-$@/build.ninja || cmake --preset $@ $(CMAKE_FLAGS)
