@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend_repairs.cpp: nine functions of clang 19 that refuse what Metal
+// frontend_repairs.cpp: ten functions of clang 19 that refuse what Metal
 // takes, put right. It stands beside frontend.cpp because the linker's --wrap
 // (CMakeLists.txt) sends clang's own calls of these functions here and gives
 // their bodies the prefix __real_; their mangled names are the interface.
@@ -15,6 +15,8 @@
 //                           and templates that are instantiated drop the cast
 //   float f() device        member functions for objects in an address space,
 //                           which clang knows in C++ for OpenCL alone
+//   x = 1                   by a class's own operator=(uint), beside the one
+//                           that every class has
 //   template <uint N>       a vector's size is deduced as any integer, as if
 //   f(vec<float, N>)        vectors were clang's own and not a class
 //   "text", __func__        string literals are in the constant address space
@@ -40,6 +42,9 @@ using namespace clang;
 #define BINARY                                                            \
   "_ZN5clang4Sema18CreateBuiltinBinOpENS_14SourceLocationENS_18BinaryOpe" \
   "ratorKindEPNS_4ExprES4_"
+#define ASSIGNMENT                                                            \
+  "_ZN5clang4Sema21CreateOverloadedBinOpENS_14SourceLocationENS_18BinaryOper" \
+  "atorKindERKNS_17UnresolvedSetImplEPNS_4ExprES7_bbPNS_12FunctionDeclE"
 #define UNARY                                                             \
   "_ZN5clang4Sema20CreateBuiltinUnaryOpENS_14SourceLocationENS_17UnaryOp" \
   "eratorKindEPNS_4ExprEb"
@@ -68,6 +73,12 @@ ExprResult realBinary(Sema *, SourceLocation, BinaryOperatorKind, Expr *,
                       Expr *) __asm__("__real_" BINARY);
 ExprResult wrapBinary(Sema *, SourceLocation, BinaryOperatorKind, Expr *,
                       Expr *) __asm__("__wrap_" BINARY);
+ExprResult realAssignment(Sema *, SourceLocation, BinaryOperatorKind,
+                          const UnresolvedSetImpl &, Expr *, Expr *, bool, bool,
+                          FunctionDecl *) __asm__("__real_" ASSIGNMENT);
+ExprResult wrapAssignment(Sema *, SourceLocation, BinaryOperatorKind,
+                          const UnresolvedSetImpl &, Expr *, Expr *, bool, bool,
+                          FunctionDecl *) __asm__("__wrap_" ASSIGNMENT);
 ExprResult realUnary(Sema *, SourceLocation, UnaryOperatorKind, Expr *,
                      bool) __asm__("__real_" UNARY);
 ExprResult wrapUnary(Sema *, SourceLocation, UnaryOperatorKind, Expr *,
@@ -204,6 +215,43 @@ bool declaresMethod(Sema &S, Declarator &D) {
          !definesStatic(S, D);
 }
 
+DeclContext::lookup_result assignments(const CXXRecordDecl *Class) {
+  return Class->lookup(
+      Class->getASTContext().DeclarationNames.getCXXOperatorName(OO_Equal));
+}
+
+// Does Class have an operator= of its own, with wrapDeclarator's restrict?
+bool ownAssignment(const CXXRecordDecl *Class) {
+  if (!Class || !Class->hasDefinition()) return false;
+  for (const NamedDecl *Found : assignments(Class)) {
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(
+        Found->getUnderlyingDecl()->getAsFunction());
+    if (Method && Method->getMethodQualifiers().hasRestrict()) return true;
+  }
+  return false;
+}
+
+// Declares the operator= that every class has, and lists Class's two.
+llvm::SmallVector<CXXMethodDecl *, 2> givenAssignments(Sema &S,
+                                                       CXXRecordDecl *Class) {
+  S.ForceDeclarationOfImplicitMembers(Class);
+  llvm::SmallVector<CXXMethodDecl *, 2> Given;
+  for (NamedDecl *Found : assignments(Class)) {
+    auto *Method = dyn_cast<CXXMethodDecl>(Found->getUnderlyingDecl());
+    if (Method && Method->isImplicit()) Given.push_back(Method);
+  }
+  return Given;
+}
+
+// The type of a member function with the restrict that wrapDeclarator adds.
+QualType restricted(Sema &S, QualType T) {
+  const auto *Function = T->castAs<FunctionProtoType>();
+  FunctionProtoType::ExtProtoInfo Extra = Function->getExtProtoInfo();
+  Extra.TypeQuals.addRestrict();
+  return S.Context.getFunctionType(Function->getReturnType(),
+                                   Function->getParamTypes(), Extra);
+}
+
 }  // namespace
 
 QualType wrapConditional(Sema *S, ExprResult &Condition, ExprResult &Left,
@@ -230,6 +278,33 @@ ExprResult wrapBinary(Sema *S, SourceLocation Loc, BinaryOperatorKind Operator,
                                              Right);
   if (!readProperty(*S, Left)) return ExprError();
   return S->BuildBinOp(nullptr, Loc, Operator, Left, Right);
+}
+
+// Clang prefers a function whose object has fewer qualifiers. The operator= that
+// every class has lacks the restrict that wrapDeclarator gives to all others, so
+// it gets one while clang chooses. Where both sides are of the class there is no
+// choice, and the operator= has to do for all address spaces as it is.
+ExprResult wrapAssignment(Sema *S, SourceLocation Loc,
+                          BinaryOperatorKind Operator,
+                          const UnresolvedSetImpl &Functions, Expr *Left,
+                          Expr *Right, bool ByArguments, bool Rewritten,
+                          FunctionDecl *Defaulted) {
+  CXXRecordDecl *Class = Left->getType()->getAsCXXRecordDecl();
+  const CXXRecordDecl *Source = Right->getType()->getAsCXXRecordDecl();
+  const bool IsOwn = Operator == BO_Assign && !Left->isTypeDependent() &&
+                     !Right->isTypeDependent() && ownAssignment(Class) &&
+                     Source != Class;
+  llvm::SmallVector<std::pair<CXXMethodDecl *, QualType>, 2> Plain;
+  if (IsOwn)
+    for (CXXMethodDecl *Given : givenAssignments(*S, Class)) {
+      Plain.push_back({Given, Given->getType()});
+      Given->setType(restricted(*S, Given->getType()));
+    }
+  const ExprResult Result =
+      realAssignment(S, Loc, Operator, Functions, Left, Right, ByArguments,
+                     Rewritten, Defaulted);
+  for (const auto &[Given, Type] : Plain) Given->setType(Type);
+  return Result;
 }
 
 ExprResult wrapUnary(Sema *S, SourceLocation Loc, UnaryOperatorKind Operator,
