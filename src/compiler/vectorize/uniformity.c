@@ -311,17 +311,23 @@ static void settle(lanes_values *values, uint32_t *way) {
   }
 }
 
-// What comes of undefined values alone has no shape yet. Returns whether there
-// was any.
-static bool shape_undefined(lanes_values *values) {
+static bool make_varying(lanes_values *values, bool phis_only) {
   bool found = false;
   for (uint32_t i = 0; i < values->count; i++) {
-    if (!values->shapes[i].row) {
+    if (!values->shapes[i].row &&
+        (!phis_only || LLVMIsAPHINode(values->items[i]))) {
       values->shapes[i] = lanes_shape_varying();
       found = true;
     }
   }
   return found;
+}
+
+// What comes of undefined values alone has no shape yet. Where that begins with
+// phis the rest follows from them: a reduction of them is uniform all the same.
+// Returns whether there was any.
+static bool shape_undefined(lanes_values *values) {
+  return make_varying(values, true) || make_varying(values, false);
 }
 
 // Everything is uniform again.
