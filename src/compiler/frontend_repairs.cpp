@@ -280,10 +280,11 @@ ExprResult wrapBinary(Sema *S, SourceLocation Loc, BinaryOperatorKind Operator,
   return S->BuildBinOp(nullptr, Loc, Operator, Left, Right);
 }
 
-// Clang prefers a function whose object has fewer qualifiers. The operator= that
-// every class has lacks the restrict that wrapDeclarator gives to all others, so
-// it gets one while clang chooses. Where both sides are of the class there is no
-// choice, and the operator= has to do for all address spaces as it is.
+// Clang prefers a function whose object has fewer qualifiers. The operator=
+// that every class has lacks the restrict that wrapDeclarator gives to all
+// others, so it gets one while clang chooses. Where both sides are of the class
+// there is no choice, and the operator= has to do for all address spaces as it
+// is.
 ExprResult wrapAssignment(Sema *S, SourceLocation Loc,
                           BinaryOperatorKind Operator,
                           const UnresolvedSetImpl &Functions, Expr *Left,
