@@ -67,6 +67,8 @@ static const pass passes[] = {
     {"optimise", mtlc_optimise, T1},
     // Names and attributes last, when no function comes or goes any more.
     {"finish_module", mtlc_finish_module, ALL},
+    // Optimising would join its conditions again; before masks are numbers.
+    {"restore_extremes", mtlc_restore_extremes, T1},
     // Optimising would make masks of the numbers again.
     {"widen_masks", mtlc_widen_masks, T1},
     // Optimising would join what this takes apart.

@@ -109,6 +109,7 @@ mtlc_pass mtlc_make_coroutines;
 mtlc_pass mtlc_link_entry;
 mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
+mtlc_pass mtlc_restore_extremes;
 mtlc_pass mtlc_widen_masks;
 mtlc_pass mtlc_split_blocks;
 mtlc_pass mtlc_park_constants;
