@@ -104,22 +104,22 @@ def _gemm(random, library, e, tile, transposed, shape):
 
 
 def quantized(random):
+    kinds = [(e, bits) for e in (FLOAT32, FLOAT16) for bits in (2, 4, 8)
+             if FULL or e is FLOAT16 or bits == 4]
     instances = []
-    for e in (FLOAT32, FLOAT16):
-        for bits in (2, 4, 8):
-            key = f"{e.name}_{bits}"
-            instances += [
-                (f"quantize_{key}", "affine_quantize", e.metal, 64, bits),
-                (f"dequantize_{key}", "affine_dequantize", e.metal, 64, bits),
-                (f"fast_{key}", "affine_qmv_fast", e.metal, 64, bits, "false"),
-                (f"qmv_{key}", "affine_qmv", e.metal, 64, bits, "false"),
-                (f"qmm_{key}", "affine_qmm_t", e.metal, 64, bits, "false",
-                 "false")]
+    for e, bits in kinds:
+        key = f"{e.name}_{bits}"
+        instances += [
+            (f"quantize_{key}", "affine_quantize", e.metal, 64, bits),
+            (f"dequantize_{key}", "affine_dequantize", e.metal, 64, bits),
+            (f"fast_{key}", "affine_qmv_fast", e.metal, 64, bits, "false"),
+            (f"qmv_{key}", "affine_qmv", e.metal, 64, bits, "false"),
+            (f"qmm_{key}", "affine_qmm_t", e.metal, 64, bits, "false",
+             "false")]
     library = mlx.library(["utils.h", "steel/gemm/gemm.h", "quantized_utils.h",
                            "quantized.h"], instances)
-    for e in (FLOAT32, FLOAT16):
-        for bits in (2, 4, 8):
-            _quantized(random, library, e, bits)
+    for e, bits in kinds:
+        _quantized(random, library, e, bits)
 
 
 def _weights(random, e, bits, rows, length):
