@@ -159,7 +159,12 @@ static void erase_unused(LLVMValueRef instruction) {
   }
 }
 
-static void restore(LLVMValueRef choice, LLVMBuilderRef b) {
+// Visits an instruction with the builder.
+static void restore(LLVMValueRef choice, void *context) {
+  LLVMBuilderRef b = context;
+  if (!LLVMIsASelectInst(choice)) {
+    return;
+  }
   LLVMValueRef either = LLVMGetOperand(choice, 0);
   LLVMValueRef y = LLVMGetOperand(choice, 1);
   LLVMValueRef x = LLVMGetOperand(choice, 2);
@@ -189,18 +194,7 @@ static void restore(LLVMValueRef choice, LLVMBuilderRef b) {
 
 mtl_status mtlc_restore_extremes(mtlc_kernel *kernel) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
-  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
-       f = LLVMGetNextFunction(f)) {
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
-         block = LLVMGetNextBasicBlock(block)) {
-      for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-           i = LLVMGetNextInstruction(i)) {
-        if (LLVMIsASelectInst(i)) {
-          restore(i, builder);
-        }
-      }
-    }
-  }
+  mtlc_for_each_in_module(kernel->module, restore, builder);
   LLVMDisposeBuilder(builder);
   return MTL_OK;
 }
