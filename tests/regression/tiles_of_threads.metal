@@ -10,6 +10,9 @@
 #include <metal_stdlib>
 using namespace metal;
 
+static_assert(sizeof(simdgroup_half8x8::storage_type) == 2 * sizeof(half),
+              "a thread holds two of the 64 elements");
+
 // Two tiles below one another times one, for each simdgroup. Where its tiles
 // begin is found before the branch.
 struct products {
