@@ -186,11 +186,10 @@ bool definesStatic(Sema &S, Declarator &D) {
   return false;
 }
 
-// Does D, in the user's source, declare a member function with an object?
+// Does D declare a member function with an object?
 bool declaresMethod(Sema &S, Declarator &D) {
   const DeclSpec &Specifiers = D.getDeclSpec();
-  if (S.getSourceManager().isInSystemHeader(D.getIdentifierLoc()) ||
-      Specifiers.isFriendSpecified() ||
+  if (Specifiers.isFriendSpecified() ||
       Specifiers.getStorageClassSpec() != DeclSpec::SCS_unspecified)
     return false;
   switch (D.getName().getKind()) {
@@ -354,17 +353,22 @@ ExprResult wrapNumber(Sema *S, const Token &Number, Scope *Names) {
 
 // Clang compares address spaces of objects and functions only where the other
 // qualifiers differ; a restrict on every member function, and on no object,
-// sees to that.
+// sees to that. Of the library's own, only those need it that name a space and
+// those beside them, where it is written (METTLE_EACH_SPACE).
 TypeSourceInfo *wrapDeclarator(Sema *S, Declarator &D) {
   TypeSourceInfo *Info = realDeclarator(S, D);
-  if (!Info || !D.isFunctionDeclarator() || !declaresMethod(*S, D)) return Info;
+  if (!Info || !D.isFunctionDeclarator()) return Info;
+  const LangAS Space = objectSpace(D.getFunctionTypeInfo());
+  const bool isLibrary =
+      S->getSourceManager().isInSystemHeader(D.getIdentifierLoc());
+  if ((isLibrary && Space == LangAS::Default) || !declaresMethod(*S, D))
+    return Info;
   // An attributed type would lose its attributes.
   const auto *Function =
       dyn_cast<FunctionProtoType>(Info->getType().getTypePtr());
   if (!Function) return Info;
   FunctionProtoType::ExtProtoInfo Extra = Function->getExtProtoInfo();
   Extra.TypeQuals.addRestrict();
-  const LangAS Space = objectSpace(D.getFunctionTypeInfo());
   if (Space != LangAS::Default) Extra.TypeQuals.addAddressSpace(Space);
   // The source locations of a function's type do not depend on its qualifiers.
   Info->overrideType(S->Context.getFunctionType(

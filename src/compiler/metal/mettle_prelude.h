@@ -20,6 +20,18 @@
 // information, so that a debugger and a fault stop at the caller's line.
 #define METTLE_INLINE __attribute__((always_inline, nodebug)) inline
 
+// M(space, object) for every kind of object that a member function may be
+// called on: what it returns a reference to is where the object is. Written as
+// frontend_repairs.cpp has members that differ in the space of their object.
+#define METTLE_EACH_SPACE(M)              \
+  M(thread, __restrict)                   \
+  M(const thread, const __restrict)       \
+  M(device, __global)                     \
+  M(const device, const __global)         \
+  M(threadgroup, __local)                 \
+  M(const threadgroup, const __local)     \
+  M(constant, const __constant)
+
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
