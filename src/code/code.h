@@ -88,13 +88,14 @@ typedef struct mtli_kernel {
   uint32_t static_threadgroup_bytes;
   uint32_t tier;  // mtli_tier of the machine code
   // The threadgroups that the machine code is for. It is right for others too
-  // where their rows, where those begin, the count of their simdgroups, or
-  // whether these are whole makes no difference.
+  // where their rows, where those begin, the count of their simdgroups, whether
+  // these are whole, or how large buffers are makes no difference.
   mtli_group_class group_class;
   bool depends_on_row;
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
+  bool depends_on_far;
   // Threads ask for their places in the grid alone, and threadgroups have
   // nothing in common: drivers may form others.
   bool any_groups;

@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 6,
+  CONTAINER_VERSION = 7,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -62,7 +62,9 @@ enum {
   KERNEL_DEPENDS_ON_WHOLE = 1 << 16,
   KERNEL_ANY_GROUPS = 1 << 17,
   KERNEL_IS_BRIEF = 1 << 18,
-  KERNEL_FLAGS_END = 1 << 19,
+  KERNEL_IS_FAR = 1 << 19,
+  KERNEL_DEPENDS_ON_FAR = 1 << 20,
+  KERNEL_FLAGS_END = 1 << 21,
 };
 
 // Bits of a parameter's flags.

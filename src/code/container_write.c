@@ -79,9 +79,11 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->group_class.is_exact ? KERNEL_IS_EXACT : 0) |
                (kernel->group_class.is_uneven ? KERNEL_IS_UNEVEN : 0) |
                (kernel->group_class.is_whole ? KERNEL_IS_WHOLE : 0) |
+               (kernel->group_class.is_far ? KERNEL_IS_FAR : 0) |
                (kernel->depends_on_row ? KERNEL_DEPENDS_ON_ROW : 0) |
                (kernel->depends_on_uneven ? KERNEL_DEPENDS_ON_UNEVEN : 0) |
                (kernel->depends_on_whole ? KERNEL_DEPENDS_ON_WHOLE : 0) |
+               (kernel->depends_on_far ? KERNEL_DEPENDS_ON_FAR : 0) |
                (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
                (kernel->any_groups ? KERNEL_ANY_GROUPS : 0) |
                (kernel->is_brief ? KERNEL_IS_BRIEF : 0) |

@@ -21,6 +21,7 @@ typedef struct mtli_group_class {
   // of their length in the grid.
   bool is_uneven;
   bool is_whole;  // each simdgroup has 32 threads
+  bool is_far;    // of MTLI_FAR_BYTES or more is a buffer that they are given
 } mtli_group_class;
 
 enum {
@@ -29,6 +30,10 @@ enum {
   // Code for whole rows counts positions along x in 31 bits.
   MTLI_ROW_GRID_LIMIT = INT32_MAX,
 };
+
+// Buffers with fewer bytes behind the place where they are bound have no
+// element number 2^31, by far: something may be added that leads back.
+#define MTLI_FAR_BYTES (UINT64_C(1) << 30)
 
 // Returns the class of threadgroups of size threads along each side, in a grid
 // of grid_x threads along x, 0 if that is not known.

@@ -65,6 +65,7 @@ typedef struct mtlc_kernel {
   bool depends_on_uneven;
   bool depends_on_single;
   bool depends_on_whole;
+  bool depends_on_far;
   bool any_groups;  // this and the next as mtli_kernel; set by the vectoriser
   bool is_brief;
   // Set with it if the vectoriser made it, and knows how to optimise it.

@@ -25,7 +25,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  MTLC_PROTOCOL_VERSION = 5,
+  MTLC_PROTOCOL_VERSION = 6,
   MTLC_CONTROL_FD = 3,           // in the server
   MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
   MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF

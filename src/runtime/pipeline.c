@@ -136,7 +136,7 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
   }
   const mtli_kernel *kernel = pipeline->kernel;
   if (kernel->depends_on_row || kernel->depends_on_single ||
-      kernel->depends_on_whole) {
+      kernel->depends_on_whole || kernel->depends_on_far) {
     parts->function = mtl_function_retain(function);  // +1
   }
   parts->label = mtli_label_copy(desc->label);

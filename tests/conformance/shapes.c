@@ -290,3 +290,38 @@ TEST(shapes, failure_is_the_command_buffers_and_the_next_works) {
   CHECK_EQUAL(words(again)[0], words(out)[0]);
   CHECK_EQUAL(words(again)[1], words(out)[1]);
 }
+
+// Elements of bytes around number 2^31, whose indices are negative when they
+// are taken for signed ones, of a buffer whose other pages are never touched.
+TEST(shapes, buffers_of_two_gigabytes_after_small_ones) {
+  enum { COUNT = 200 };
+  const uint32_t far = (UINT32_C(1) << 31) - 100;
+  mtl_pipeline *pipeline = new_pipeline(
+      "#include <metal_stdlib>\n"
+      "using namespace metal;\n"
+      "kernel void take(device const uchar *in [[buffer(0)]],\n"
+      "                 device uint *out [[buffer(1)]],\n"
+      "                 constant uint &from [[buffer(2)]],\n"
+      "                 uint i [[thread_position_in_grid]]) {\n"
+      "  uint sum = in[from + i];\n"
+      "  if (from + i > 0) sum += 1000 * in[from + i - 1];\n"
+      "  out[i] = sum;\n"
+      "}\n",
+      "take");
+  const uint32_t starts[] = {0, far, 0};
+  for (size_t n = 0; n < COUNT_OF(starts); n++) {
+    const uint32_t from = starts[n];
+    mtl_buffer *in = new_buffer((size_t)from + COUNT);
+    mtl_buffer *out = new_buffer(COUNT * 4);
+    uint8_t *bytes = mtl_buffer_contents(in);
+    for (uint32_t i = 0; i < COUNT; i++) {
+      bytes[from + i] = (uint8_t)(i * 7 + n);
+    }
+    RUN(pipeline, size_of(COUNT, 1, 1), size_of(64, 1, 1), in, out,
+        BUFFER_OF(((uint32_t[]){from})));
+    for (uint32_t i = 0; i < COUNT; i++) {
+      const uint32_t before = i ? (uint8_t)((i - 1) * 7 + n) : 0;
+      CHECK_EQUAL(words(out)[i], (uint8_t)(i * 7 + n) + 1000 * before);
+    }
+  }
+}

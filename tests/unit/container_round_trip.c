@@ -49,10 +49,11 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true, true, true, true},
+     .group_class = {16, true, true, true, true, true},
      .depends_on_row = true,
      .depends_on_uneven = true,
      .depends_on_whole = true,
+     .depends_on_far = true,
      .any_groups = true,
      .is_brief = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
@@ -166,8 +167,10 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_single);
   CHECK(scale->group_class.is_uneven);
   CHECK(scale->group_class.is_whole);
+  CHECK(scale->group_class.is_far);
   CHECK(scale->depends_on_uneven);
   CHECK(scale->depends_on_whole);
+  CHECK(scale->depends_on_far);
   CHECK(scale->any_groups);
   CHECK(scale->is_brief);
   CHECK(scale->depends_on_row);

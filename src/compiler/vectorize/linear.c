@@ -30,12 +30,16 @@ static bool add_terms(lanes_linear *to, LLVMValueRef value) {
   return true;
 }
 
+static bool is_extension(LLVMValueRef value) {
+  return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
+}
+
 // zext(t) | c, of bits that t does not have, is zext(t | c): so that it is like
-// zext(t), which is the first of such a row.
+// zext(t), which is the first of such a row. So it is with sext.
 static bool is_extended_inside(LLVMValueRef index) {
   if (!LLVMIsAInstruction(index) ||
       LLVMGetInstructionOpcode(index) != LLVMOr || !LLVMGetIsDisjoint(index) ||
-      !LLVMIsAZExtInst(LLVMGetOperand(index, 0)) ||
+      !is_extension(LLVMGetOperand(index, 0)) ||
       !LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
     return false;
   }
@@ -49,6 +53,7 @@ static bool is_extended_inside(LLVMValueRef index) {
 static bool take_index(LLVMValueRef index, lanes_linear *to) {
   if (is_extended_inside(index)) {
     LLVMValueRef narrow = LLVMGetOperand(LLVMGetOperand(index, 0), 0);
+    to->is_signed = LLVMIsASExtInst(LLVMGetOperand(index, 0)) != NULL;
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);

@@ -2,6 +2,8 @@
 // shape.c: the lattice of shapes, and how operations act on it.
 #include "compiler/vectorize/shape.h"
 
+#include "compiler/vectorize/unwrapped.h"
+
 lanes_shape lanes_shape_varying(void) {
   return (lanes_shape){.row = 1, .bits = 64};
 }
@@ -343,6 +345,7 @@ static lanes_shape extended(LLVMValueRef instruction, lanes_shape a,
   if (!is_signed && LLVMGetNNeg(instruction)) {
     exact |= a.no_signed_wrap;
   }
+  exact |= lanes_is_unwrapped(instruction);
   if (from == 1 && !lanes_is_uniform(a)) {
     result.row = a.stride ? 1 : a.row;
   } else if (!exact && a.stride) {

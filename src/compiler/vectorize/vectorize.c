@@ -23,6 +23,7 @@
 #include "compiler/vectorize/tiles.h"
 #include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/unroll_rows.h"
+#include "compiler/vectorize/unwrapped.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
 // tested at their end, whose values leave through phis at the exits.
@@ -436,6 +437,17 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
+// Threads' indices are neighbours' where buffers are not too large.
+static void unwrap_indices(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  lanes_values values;
+  if (!kernel->group_class.is_far) {
+    lanes_values_find(&v->graph, v->data, usual_row(kernel),
+                      &kernel->group_class, &values);
+    kernel->depends_on_far |= lanes_unwrap_indices(kernel->kernel, &values);
+  }
+}
+
 // Once for each loop of a nest that hands its pointer to the next.
 static mtl_status carry_offsets(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
@@ -561,6 +573,7 @@ static mtl_status build_graph(vectorizer *v) {
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
     lanes_in_vectors = lanes_best_count(v->kernel, &v->graph, v->data);
+    unwrap_indices(v);
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
     MTL_TRY(find_pairs(v));

@@ -335,7 +335,8 @@ typedef struct cpu_classes {
   mtli_group_class whole;
   mtli_group_class edge;
 } cpu_classes;
-cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
+cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
+                           const uint32_t grid_threads[3],
                            const uint32_t group_threads[3]);
 
 // Finds the code for threadgroups of a class. Where it is still being made, or

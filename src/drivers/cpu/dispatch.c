@@ -297,7 +297,7 @@ void cpu_dispatch_prepare(const mtli_command *command) {
   choose_groups(dispatch, group);
   // An indirect grid is whole threadgroups.
   const cpu_classes classes = cpu_classes_of(
-      dispatch->indirect ? group : dispatch->grid_threads, group);
+      dispatch, dispatch->indirect ? group : dispatch->grid_threads, group);
   cpu_code_prepare(pipeline, classes.whole);
   cpu_code_prepare(pipeline, classes.edge);
 }
@@ -337,7 +337,8 @@ static code_state take_codes(cpu_queue *queue, mtli_command *command) {
   cpu_list *list = cpu_list_of(queue->current);
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   const cpu_classes classes =
-      cpu_classes_of(job->launch.grid_threads, job->launch.group_threads);
+      cpu_classes_of(&command->dispatch, job->launch.grid_threads,
+                     job->launch.group_threads);
   code_state state = take_code(queue, command, classes.whole, &job->code);
   if (state == CODE_READY) {
     state = take_code(queue, command, classes.edge, &job->edge_code);

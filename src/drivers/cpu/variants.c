@@ -48,7 +48,20 @@ static bool is_whole(const uint32_t grid_threads[3],
   return whole;
 }
 
-cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
+// Says whether a dispatch is given a buffer of MTLI_FAR_BYTES or more.
+static bool is_far(const mtli_dispatch *dispatch) {
+  uint64_t most_bytes = dispatch->argument_bytes ? 0 : UINT64_MAX;
+  for (size_t i = 0; dispatch->argument_bytes &&
+                     i < dispatch->pipeline->kernel->parameter_count;
+       i++) {
+    const uint64_t bytes = dispatch->argument_bytes[i];
+    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+  }
+  return most_bytes >= MTLI_FAR_BYTES;
+}
+
+cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
+                           const uint32_t grid_threads[3],
                            const uint32_t group_threads[3]) {
   uint32_t size[3];
   for (int i = 0; i < 3; i++) {
@@ -56,6 +69,7 @@ cpu_classes cpu_classes_of(const uint32_t grid_threads[3],
   }
   cpu_classes classes = {.whole = mtli_group_class_of(size, grid_threads[0])};
   classes.whole.is_whole = is_whole(grid_threads, group_threads, size[0]);
+  classes.whole.is_far = is_far(dispatch);
   classes.edge = classes.whole;
   const uint32_t rest = grid_threads[0] % group_threads[0];
   if (rest && size[0] == group_threads[0]) {
@@ -81,6 +95,8 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
           kernel->group_class.is_uneven == wanted.is_uneven) &&
          (!kernel->depends_on_whole ||
           kernel->group_class.is_whole == wanted.is_whole) &&
+         (!kernel->depends_on_far ||
+          kernel->group_class.is_far == wanted.is_far) &&
          (!kernel->depends_on_single ||
           kernel->group_class.is_single == wanted.is_single);
 }
@@ -94,7 +110,8 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
       .is_exact = kernel->depends_on_row && wanted.is_exact,
       .is_single = kernel->depends_on_single && wanted.is_single,
       .is_uneven = kernel->depends_on_uneven && wanted.is_uneven,
-      .is_whole = kernel->depends_on_whole && wanted.is_whole};
+      .is_whole = kernel->depends_on_whole && wanted.is_whole,
+      .is_far = kernel->depends_on_far && wanted.is_far};
 }
 
 // --- attempts ----------------------------------------------------------------
@@ -150,7 +167,8 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
                      variant->group_class.is_exact != wanted.is_exact ||
                      variant->group_class.is_single != wanted.is_single ||
                      variant->group_class.is_uneven != wanted.is_uneven ||
-                     variant->group_class.is_whole != wanted.is_whole)) {
+                     variant->group_class.is_whole != wanted.is_whole ||
+                     variant->group_class.is_far != wanted.is_far)) {
     variant = variant->next;
   }
   return variant;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unwrapped.c: narrow indices that do not wrap around between two threads.
+//
+//   device float *x; uint row, columns;
+//   x[row * columns + thread_index_in_simdgroup]
+//
+// The sum may wrap at 32 bits, and then threads in front of that place and
+// behind it are not neighbours. But a thread whose index is 2^31 or more would
+// access what lies that many elements behind the place where a buffer is bound.
+// If no buffer has so many bytes there, no thread does, and it makes no
+// difference that such an index is taken for a negative one, the one in front
+// of 0: all threads that access anything are even steps apart then. So it is
+// with
+//
+//   if (i > 0) y = x[i - 1];
+//
+// where the first thread's index is the one in front of its neighbour's.
+#include "compiler/vectorize/unwrapped.h"
+
+#include "compiler/module.h"
+#include "compiler/vectorize/calls.h"
+
+enum { MOST_VISITED = 64 };
+
+static const char mark[] = "mettle.unwrapped";
+
+static unsigned mark_kind(LLVMValueRef value) {
+  return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(value)), mark,
+                                  sizeof mark - 1);
+}
+
+bool lanes_is_unwrapped(LLVMValueRef extension) {
+  return LLVMHasMetadata(extension) &&
+         LLVMGetMetadata(extension, mark_kind(extension)) != NULL;
+}
+
+static void set_mark(LLVMValueRef extension) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(extension));
+  LLVMMetadataRef none = LLVMMDNodeInContext2(context, NULL, 0);
+  LLVMSetMetadata(extension, mark_kind(extension),
+                  LLVMMetadataAsValue(context, none));
+}
+
+// Values that have been followed: what is made of an index, or what a pointer
+// is made of.
+typedef struct walk {
+  const mtli_kernel *kernel;
+  LLVMValueRef seen[MOST_VISITED];
+  uint32_t seen_count;
+} walk;
+
+// Returns whether a value is to be followed; *out_fits is whether it may be.
+static bool enter(walk *w, LLVMValueRef value, bool *out_fits) {
+  *out_fits = true;
+  for (uint32_t i = 0; i < w->seen_count; i++) {
+    if (w->seen[i] == value) {
+      return false;
+    }
+  }
+  *out_fits = w->seen_count < MOST_VISITED;
+  if (*out_fits) {
+    w->seen[w->seen_count++] = value;
+  }
+  return *out_fits;
+}
+
+// --- Where pointers come from ------------------------------------------------
+
+static bool is_buffer(const walk *w, LLVMValueRef call) {
+  if (!LLVMIsACallInst(call) ||
+      lanes_callee_of(call) != LANES_CALLEE_ARGUMENT) {
+    return false;
+  }
+  const uint64_t index = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+  return w->kernel->parameters[index].argument.kind == MTL_ARGUMENT_BUFFER;
+}
+
+static bool comes_from_buffers(walk *w, LLVMValueRef pointer) {
+  LLVMValueRef root = mtlc_root_of(pointer);
+  bool fits;
+  if (!LLVMIsAPHINode(root)) {
+    return is_buffer(w, root);
+  }
+  if (enter(w, root, &fits)) {
+    for (unsigned k = 0; fits && k < LLVMCountIncoming(root); k++) {
+      fits = comes_from_buffers(w, LLVMGetIncomingValue(root, k));
+    }
+  }
+  return fits;
+}
+
+static bool is_in_buffers(const walk *w, LLVMValueRef pointer) {
+  walk up = {.kernel = w->kernel};
+  return comes_from_buffers(&up, pointer);
+}
+
+// --- What indices come to ----------------------------------------------------
+
+static bool makes_addresses(walk *w, LLVMValueRef value);
+
+static bool is_pointer(LLVMValueRef value) {
+  return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
+// Nothing but places in buffers, which stay that far behind what they are
+// counted from: differences of indices do not.
+static bool is_use_in_address(walk *w, LLVMValueRef user, LLVMValueRef value) {
+  switch (LLVMGetInstructionOpcode(user)) {
+    case LLVMLoad: return true;
+    case LLVMStore: return LLVMGetOperand(user, 0) != value;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return is_pointer(value);
+    case LLVMGetElementPtr:
+      return is_in_buffers(w, user) && makes_addresses(w, user);
+    case LLVMPHI:
+      return (!is_pointer(value) || is_in_buffers(w, user)) &&
+             makes_addresses(w, user);
+    case LLVMOr:
+      return LLVMGetIsDisjoint(user) && makes_addresses(w, user);
+    case LLVMAdd:
+    case LLVMMul: return makes_addresses(w, user);
+    case LLVMShl:
+      return LLVMGetOperand(user, 0) == value && makes_addresses(w, user);
+    default: return false;
+  }
+}
+
+static bool makes_addresses(walk *w, LLVMValueRef value) {
+  bool fits;
+  if (enter(w, value, &fits)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(value); fits && use;
+         use = LLVMGetNextUse(use)) {
+      fits = is_use_in_address(w, LLVMGetUser(use), value);
+    }
+  }
+  return fits;
+}
+
+static void take_for_signed(LLVMValueRef zero_extension) {
+  LLVMTypeRef type = LLVMTypeOf(zero_extension);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(type));
+  LLVMPositionBuilderBefore(builder, zero_extension);
+  LLVMValueRef extension =
+      LLVMBuildSExt(builder, LLVMGetOperand(zero_extension, 0), type, "");
+  set_mark(extension);
+  LLVMReplaceAllUsesWith(zero_extension, extension);
+  LLVMInstructionEraseFromParent(zero_extension);
+  LLVMDisposeBuilder(builder);
+}
+
+bool lanes_unwrap_indices(const mtli_kernel *kernel,
+                          const lanes_values *values) {
+  bool any = false;
+  for (uint32_t i = 0; i < values->count; i++) {
+    LLVMValueRef value = values->items[i];
+    walk w = {.kernel = kernel};
+    if (!values->shapes[i].conditional ||
+        !(LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) ||
+        !makes_addresses(&w, value)) {
+      continue;
+    }
+    if (LLVMIsAZExtInst(value)) {
+      take_for_signed(value);
+    } else {
+      set_mark(value);
+    }
+    any = true;
+  }
+  return any;
+}
