@@ -33,7 +33,18 @@ typedef struct bounding {
   mtlc_values variables, addresses;
 } bounding;
 
+// LLVM counts in bytes what it can, and shifts indices for that.
+static bool is_shifted(LLVMValueRef index) {
+  return mtlc_is_opcode(index, LLVMShl) &&
+         LLVMIsAConstantInt(LLVMGetOperand(index, 1)) &&
+         LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1)) < 32;
+}
+
 static bool add_term(distance *d, LLVMValueRef index, uint64_t stride) {
+  if (is_shifted(index) && LLVMGetIntTypeWidth(LLVMTypeOf(index)) == 64) {
+    stride <<= LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1));
+    index = LLVMGetOperand(index, 0);
+  }
   if (LLVMIsAConstantInt(index)) {
     d->bytes += LLVMConstIntGetSExtValue(index) * (int64_t)stride;
     return true;
@@ -103,24 +114,14 @@ static void collect(LLVMValueRef instruction, void *context) {
   mtlc_values_add(&b->variables, d.variable);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-  a = llabs(a);
-  for (b = llabs(b); b != 0;) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 // The unit that all terms of a distance are multiples of: a size of machine
 // integers, since an array's copies for 32 threads are laid out in units.
 static int64_t unit_of(const distance *d) {
-  int64_t unit = common_divisor(d->bytes, 8);
+  uint64_t unit = mtlc_common_divisor(8, (uint64_t)llabs(d->bytes));
   for (unsigned i = 0; i < d->count; ++i) {
-    unit = common_divisor(unit, d->stride[i]);
+    unit = mtlc_common_divisor(unit, (uint64_t)llabs(d->stride[i]));
   }
-  return unit;
+  return (int64_t)unit;
 }
 
 // The distance in units, as an i64 value.

@@ -215,6 +215,15 @@ static LLVMContextRef function_context(LLVMValueRef function) {
   return LLVMGetModuleContext(LLVMGetGlobalParent(function));
 }
 
+uint64_t mtlc_common_divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    const uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
 LLVMValueRef mtlc_root_of(LLVMValueRef address) {
   while (LLVMIsAGetElementPtrInst(address)) {
     address = LLVMGetOperand(address, 0);

@@ -53,6 +53,9 @@ void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
 void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
                              void *context);
 
+// The largest number of which both are multiples.
+uint64_t mtlc_common_divisor(uint64_t a, uint64_t b);
+
 // Whether a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 

@@ -51,6 +51,8 @@ static const pass passes[] = {
     // Places before vectors and loops are made; not before LLVM has seen that
     // different variables do not overlap.
     {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},
+    // What is chosen or goes round of private arrays is their indices.
+    {"carry_private", mtlc_carry_private, T1},
     // Behind all that makes indices of private arrays constant, and before
     // 32 threads' arrays lie side by side.
     {"bound_private", mtlc_bound_private, ALL},
