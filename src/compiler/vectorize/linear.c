@@ -2,6 +2,8 @@
 // linear.c: addresses as sums, so that it is seen which lie beside each other.
 #include "compiler/vectorize/linear.h"
 
+#include "compiler/vectorize/unwrapped.h"
+
 static bool is_sum(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value)) {
     return false;
@@ -54,6 +56,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
   if (is_extended_inside(index)) {
     LLVMValueRef narrow = LLVMGetOperand(LLVMGetOperand(index, 0), 0);
     to->is_signed = LLVMIsASExtInst(LLVMGetOperand(index, 0)) != NULL;
+    to->is_unwrapped = lanes_is_unwrapped(LLVMGetOperand(index, 0));
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);
@@ -61,6 +64,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
   }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
+  to->is_unwrapped = to->is_extended && lanes_is_unwrapped(index);
   LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;
   to->sum = sum;
   to->index_type = LLVMTypeOf(sum);
@@ -134,7 +138,9 @@ bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
   bool same = a->base == b->base && a->scale == b->scale &&
               a->index_type == b->index_type &&
               a->is_extended == b->is_extended &&
-              a->is_signed == b->is_signed && a->term_count == b->term_count;
+              a->is_signed == b->is_signed &&
+              a->is_unwrapped == b->is_unwrapped &&
+              a->term_count == b->term_count;
   for (uint32_t i = 0; same && i < a->term_count; i++) {
     same = count_of(a, a->terms[i]) == count_of(b, a->terms[i]);
   }

@@ -15,6 +15,7 @@ typedef struct lanes_linear {
   LLVMTypeRef index_type;  // of the sum; NULL without an index
   bool is_extended;        // from index_type to 64 bits, behind the sum
   bool is_signed;          // where extended
+  bool is_unwrapped;       // the sum does not wrap (unwrapped.h)
   LLVMValueRef terms[LANES_MOST_TERMS];  // [term_count], to be cut to
                                          // index_type if wider
   uint32_t term_count;

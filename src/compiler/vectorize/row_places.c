@@ -86,7 +86,7 @@ static lanes_row_places strided_addresses(lanes_emitter *e,
   const uint32_t width = lanes_width_of(*shape);
   lanes_row_places result = {.strided = shape, .holds = lanes_all(e, e->mask)};
   for (uint32_t r = 0; r < width; r++) {
-    if (row->at.is_extended) {
+    if (row->at.is_extended && !row->at.is_unwrapped) {
       result.holds =
           LLVMBuildSelect(e->builder, result.holds, run_holds(e, row, shape, r),
                           LLVMConstNull(e->types.i1), "");

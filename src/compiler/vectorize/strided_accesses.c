@@ -527,17 +527,18 @@ static bool is_near(const lanes_emitter *e, const lanes_access *a,
   lanes_linear other;
   lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
   const int64_t size = (int64_t)a->size_bytes;
-  const int64_t bytes = other.bytes - from->bytes;
+  const int64_t bytes =
+      (other.constant - from->constant) * (int64_t)from->scale + other.bytes -
+      from->bytes;
   // A narrower index could wrap between neighbours.
   if (!lanes_linear_like(from, &other) || bytes % size ||
-      (from->is_extended && other.constant != from->constant)) {
+      (from->is_extended && !from->is_unwrapped &&
+       other.constant != from->constant)) {
     return false;
   }
   const lanes_shape shape =
       lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
-  *out_distance =
-      (other.constant - from->constant) * ((int64_t)from->scale / size) +
-      bytes / size;
+  *out_distance = bytes / size;
   return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
          !shape.conditional && shape.row == LANES &&
          shape.stride == a->shape.stride;
@@ -588,17 +589,110 @@ static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
   return found;
 }
 
+enum { WORD_BYTES = 4 };
+
+// The set of the words of which a lane has all elements; 0 if it has but some
+// of any, for there need be no memory where the others are.
+static uint32_t whole_words(const neighbours *found, uint64_t size_bytes) {
+  const uint32_t in_word = WORD_BYTES / (uint32_t)size_bytes;
+  uint32_t words = 0;
+  for (uint32_t at = 0; at < found->count; at += in_word) {
+    const uint32_t elements = found->wanted >> at & all_of(in_word);
+    if (elements && elements != all_of(in_word)) {
+      return 0;
+    }
+    words |= elements ? UINT32_C(1) << at / in_word : 0;
+  }
+  return words;
+}
+
+// An element that is a part of a lane's word.
+static LLVMValueRef element_in_word(lanes_emitter *e, const lanes_access *a,
+                                    LLVMValueRef word, uint32_t place) {
+  LLVMTypeRef narrow = lanes_vector_of(
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
+  LLVMValueRef by = lanes_steps(e->types.i32, place * a->size_bytes * 8, 0);
+  LLVMValueRef part = LLVMBuildTrunc(
+      e->builder, LLVMBuildLShr(e->builder, word, by, ""), narrow, "");
+  return LLVMBuildBitCast(e->builder, part, lanes_vector_of(a->type), "");
+}
+
+// Words of all lanes, stride apart. Where masks cost, lanes one by one if some
+// do not run and memory may end.
+static void load_whole_words(lanes_emitter *e, const lanes_access *words,
+                             uint32_t stride, uint32_t wanted,
+                             LLVMValueRef *out_words) {
+  LLVMValueRef mask = e->mask;
+  if (e->machine.has_avx512 || LLVMIsConstant(mask)) {
+    load_parts(e, words, stride, wanted, out_words);
+    return;
+  }
+  LLVMTypeRef all = LLVMVectorType(words->element, LANES * stride);
+  const lanes_whole_question question =
+      lanes_ask(e, lanes_may_load_whole(e, all, words->first, mask));
+  const bool uncached = e->uncached;
+  LLVMValueRef ways[2][LARGEST_STRIDE_BYTES];
+  LLVMBasicBlockRef from[2];
+  e->uncached = true;
+  e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+  load_parts(e, words, stride, wanted, ways[0]);
+  e->mask = mask;
+  from[0] = LLVMGetInsertBlock(e->builder);
+  lanes_ask_rest(e, &question, question.some);
+  for (uint32_t w = 0; w < words->count; w++) {
+    if (wanted >> w & 1) {
+      ways[1][w] = lanes_load_running(e, words, words->first, w * WORD_BYTES);
+    }
+  }
+  from[1] = LLVMGetInsertBlock(e->builder);
+  lanes_ask_rest(e, &question, question.done);
+  e->uncached = uncached;
+  for (uint32_t w = 0; w < words->count; w++) {
+    if (wanted >> w & 1) {
+      LLVMValueRef both[] = {ways[0][w], ways[1][w]};
+      out_words[w] =
+          LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+      LLVMAddIncoming(out_words[w], both, from, 2);
+    }
+  }
+}
+
+// Loads bytes and halves that make whole words as these: what is computed with
+// them mostly wants words, and parts them by shifts.
+static bool load_in_words(lanes_emitter *e, const lanes_access *all,
+                          uint32_t stride, const neighbours *found,
+                          LLVMValueRef *out_components) {
+  const uint32_t in_word = WORD_BYTES / (uint32_t)all->size_bytes;
+  const uint32_t wanted = whole_words(found, all->size_bytes);
+  // Without masks, gaps are for what reads around them.
+  const bool may_have_gaps = e->machine.has_avx2;
+  if (!wanted || stride % in_word || e->is_at_once ||
+      (!may_have_gaps && wanted != all_of(stride / in_word))) {
+    return false;
+  }
+  lanes_access words = *all;
+  words.element = words.type = e->types.i32;
+  words.size_bytes = words.pitch_bytes = WORD_BYTES;
+  words.count = found->count / in_word;
+  LLVMValueRef loaded[LARGEST_STRIDE_BYTES];
+  load_whole_words(e, &words, stride / in_word, wanted, loaded);
+  for (uint32_t at = 0; at < found->count; at++) {
+    if (found->loads[at]) {
+      out_components[at] =
+          element_in_word(e, all, loaded[at / in_word], at % in_word);
+    }
+  }
+  return true;
+}
+
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   const uint32_t stride = lanes_stride_elements(a);
   if (stride < 2 || !is_power_of_two(stride) || a->count != 1 ||
-      a->element != a->type || a->size_bytes < 4) {
+      a->element != a->type) {
     return false;
   }
   lanes_linear from;
   lanes_linear_find(e->values, a->pointer, &from);
-  if (from.scale % a->size_bytes) {
-    return false;
-  }
   const neighbours found = find_neighbours(e, a, &from, stride);
   if (is_power_of_two(found.wanted)) {
     return false;  // alone
@@ -609,7 +703,11 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
                                (uint64_t)found.lowest * a->size_bytes);
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
-  load_parts(e, &all, stride, found.wanted, components);
+  if (a->size_bytes >= WORD_BYTES) {
+    load_parts(e, &all, stride, found.wanted, components);
+  } else if (!load_in_words(e, &all, stride, &found, components)) {
+    return false;
+  }
   for (uint32_t at = 0; at < found.count; at++) {
     if (found.loads[at]) {
       lanes_set_result(e, found.loads[at], 0, components[at]);
