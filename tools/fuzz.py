@@ -27,6 +27,9 @@ def run(program, build, seconds):
     # Kernels that fault are part of the test: the driver catches the signal.
     environment.setdefault("ASAN_OPTIONS", "allow_user_segv_handler=1:"
                            "handle_segv=1")
+    environment.setdefault(
+        "LSAN_OPTIONS", "print_suppressions=0:suppressions="
+        + os.path.join(root, "tests", "harness", "lsan.txt"))
     # The compiler of the plain build, not a fuzzed one.
     environment.setdefault("METTLE_COMPILER",
                            os.path.join(root, "build", "mettlec"))
