@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+#include "compiler/vectorize/unwrapped.h"
+
+enum {
+  MOST_UNWRAPPED = 1 << 20,  // between threads of an index that may be any
+};
+
 enum { UNSEEN, VISITED, FOUND, ASSUMED };
 
 static const lanes_pattern unknown = {0};
@@ -144,6 +150,27 @@ static lanes_pattern unsigned_within(lanes_pattern a, uint32_t width) {
   return is_exact(&a) && a.most <= highest(width) ? a : indifferent(a);
 }
 
+// What holds modulo a type's range does modulo a smaller one's.
+static lanes_pattern truncated(lanes_pattern a, uint32_t width) {
+  if (a.most > highest(width)) {
+    a.most = UINT64_MAX;
+  }
+  return a;
+}
+
+// What wraps at no lane, though nothing tells how large it is (unwrapped.h).
+static lanes_pattern unwrapped(lanes_pattern a) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < LANES_BITS; i++) {
+    most += a.by_bit[i] < 0 || a.by_bit[i] > MOST_UNWRAPPED
+                ? MOST_UNWRAPPED
+                : (uint64_t)a.by_bit[i];
+  }
+  a.align = 0;
+  a.most = UINT64_MAX;
+  return most < MOST_UNWRAPPED ? a : indifferent(a);
+}
+
 // --- Instructions ------------------------------------------------------------
 
 static uint32_t width_of(LLVMValueRef value) {
@@ -255,11 +282,14 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
     case LLVMSDiv:
     case LLVMURem:
     case LLVMSRem: return by_constant(f, i);
-    case LLVMTrunc: return unsigned_within(operand_of(f, i, 0), width);
+    case LLVMTrunc: return truncated(operand_of(f, i, 0), width);
     case LLVMZExt:
       return unsigned_within(operand_of(f, i, 0),
                              width_of(LLVMGetOperand(i, 0)));
     case LLVMSExt:
+      if (lanes_is_unwrapped(i)) {
+        return unwrapped(operand_of(f, i, 0));
+      }
       return unsigned_within(operand_of(f, i, 0),
                              width_of(LLVMGetOperand(i, 0)) - 1);
     case LLVMFreeze: return operand_of(f, i, 0);
@@ -280,16 +310,18 @@ static lanes_pattern meet(lanes_pattern a, lanes_pattern b) {
   return cleared(a);
 }
 
-// What does not hang on the phi itself.
-static lanes_pattern first_known(lanes_pattern_finder *f, LLVMValueRef phi) {
+// What is known best; of what hangs on the phi itself no more is known than
+// shapes tell.
+static lanes_pattern best_known(lanes_pattern_finder *f, LLVMValueRef phi) {
+  lanes_pattern best = unknown;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     const lanes_pattern bits =
         lanes_pattern_of(f, LLVMGetIncomingValue(phi, k));
-    if (bits.known) {
-      return bits;
+    if (__builtin_popcount(bits.known) > __builtin_popcount(best.known)) {
+      best = bits;
     }
   }
-  return unknown;
+  return best;
 }
 
 // What was found while a phi was not known, or taken to be what it is not.
@@ -319,7 +351,7 @@ static lanes_pattern of_phi(lanes_pattern_finder *f, LLVMValueRef phi,
   if (!is_the_same_for_all(f->values, phi, f->values->nodes[n])) {
     return unknown;
   }
-  lanes_pattern assumed = first_known(f, phi);
+  lanes_pattern assumed = best_known(f, phi);
   assumed.align = 0;
   assumed.most = UINT64_MAX;
   f->states[n] = ASSUMED;

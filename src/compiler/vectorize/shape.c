@@ -259,6 +259,17 @@ static lanes_shape high_bits(lanes_shape a, uint32_t bits, uint32_t width) {
   return settle(result, width, a.bits > bits ? a.bits - bits : 0);
 }
 
+// The high bits of a run that does not wrap where it matters, whose low bits
+// are all the same.
+static lanes_shape quotient(lanes_shape a, uint32_t bits, uint32_t width) {
+  lanes_shape result = a;
+  result.row = a.stride % (INT64_C(1) << bits) ? 1 : a.row;
+  result.stride = a.stride / (INT64_C(1) << bits);
+  result.align = 0;
+  result.no_unsigned_wrap = result.no_signed_wrap = false;
+  return settle(result, width, 65);
+}
+
 // The bits of a run from first up to below end, where they are.
 static lanes_shape some_bits(lanes_shape a, uint8_t first, uint32_t end,
                              uint32_t width) {
@@ -465,6 +476,10 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
     case LLVMAShr:
     case LLVMLShr: {
       uint64_t amount = 0;
+      if (lanes_is_unwrapped(instruction) &&
+          constant_value(LLVMGetOperand(instruction, 1), &amount)) {
+        return quotient(operands[0], (uint32_t)amount, width);
+      }
       if (constant_value(LLVMGetOperand(instruction, 1), &amount) &&
           amount < width && operands[0].no_unsigned_wrap &&
           (opcode == LLVMLShr || operands[0].bits < width)) {

@@ -14,11 +14,13 @@
 //
 //   if (i > 0) y = x[i - 1];
 //
-// where the first thread's index is the one in front of its neighbour's.
+// where the first thread's index is the one in front of its neighbour's. An
+// index that is another one's fourth, of vectors of four, leads as far.
 #include "compiler/vectorize/unwrapped.h"
 
 #include "compiler/module.h"
 #include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/patterns.h"
 
 enum { MOST_VISITED = 64 };
 
@@ -29,15 +31,15 @@ static unsigned mark_kind(LLVMValueRef value) {
                                   sizeof mark - 1);
 }
 
-bool lanes_is_unwrapped(LLVMValueRef extension) {
-  return LLVMHasMetadata(extension) &&
-         LLVMGetMetadata(extension, mark_kind(extension)) != NULL;
+bool lanes_is_unwrapped(LLVMValueRef instruction) {
+  return LLVMHasMetadata(instruction) &&
+         LLVMGetMetadata(instruction, mark_kind(instruction)) != NULL;
 }
 
-static void set_mark(LLVMValueRef extension) {
-  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(extension));
+static void set_mark(LLVMValueRef instruction) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
   LLVMMetadataRef none = LLVMMDNodeInContext2(context, NULL, 0);
-  LLVMSetMetadata(extension, mark_kind(extension),
+  LLVMSetMetadata(instruction, mark_kind(instruction),
                   LLVMMetadataAsValue(context, none));
 }
 
@@ -148,23 +150,86 @@ static void take_for_signed(LLVMValueRef zero_extension) {
   LLVMDisposeBuilder(builder);
 }
 
+// --- Parts of indices --------------------------------------------------------
+
+// Says whether what an index counts is so large that an index of 2^(31 - bits)
+// leads as far as one of 2^31 leads of the smallest.
+static bool counts_large(const lanes_values *values, LLVMValueRef index,
+                         uint64_t bits) {
+  for (LLVMUseRef use = LLVMGetFirstUse(index); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (!LLVMIsAGetElementPtrInst(user) || LLVMGetNumOperands(user) != 2 ||
+        LLVMABISizeOfType(values->data, LLVMGetGEPSourceElementType(user)) <
+            UINT64_C(1) << bits) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The quotient of an even division whose result is extended, NULL if it is
+// none: threads are even steps apart before it, as far as they do not wrap, and
+// behind it.
+static LLVMValueRef quotient_of(const lanes_values *values,
+                                LLVMValueRef extension) {
+  LLVMValueRef quotient = LLVMGetOperand(extension, 0);
+  if (!LLVMIsASExtInst(extension) || !LLVMIsAInstruction(quotient) ||
+      LLVMGetInstructionOpcode(quotient) != LLVMAShr ||
+      !LLVMGetExact(quotient) ||
+      !LLVMIsAConstantInt(LLVMGetOperand(quotient, 1)) ||
+      LLVMGetIntTypeWidth(LLVMTypeOf(quotient)) != 32) {
+    return NULL;
+  }
+  const lanes_shape shape = lanes_shape_of(values, LLVMGetOperand(quotient, 0));
+  const uint64_t bits = LLVMConstIntGetZExtValue(LLVMGetOperand(quotient, 1));
+  return shape.stride && !shape.no_signed_wrap && bits < 31 &&
+                 shape.stride % (INT64_C(1) << bits) == 0 &&
+                 counts_large(values, extension, bits)
+             ? quotient
+             : NULL;
+}
+
+// Says whether threads' indices differ by constants that shapes do not tell of.
+static bool has_pattern(lanes_pattern_finder *patterns,
+                        LLVMValueRef extension) {
+  LLVMValueRef index = LLVMGetOperand(extension, 0);
+  const lanes_shape shape = lanes_shape_of(patterns->values, index);
+  const lanes_pattern pattern = lanes_pattern_of(patterns, index);
+  return shape.row != LANES && pattern.known == lanes_all_bits() &&
+         pattern.most == UINT64_MAX &&
+         LLVMGetIntTypeWidth(LLVMTypeOf(index)) == 32;
+}
+
+static bool is_extension(LLVMValueRef value) {
+  return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
+}
+
 bool lanes_unwrap_indices(const mtli_kernel *kernel,
                           const lanes_values *values) {
+  lanes_pattern_finder patterns = lanes_patterns_begin(values);
+  bool *found = lanes_allocate(values->arena, values->count, sizeof *found);
   bool any = false;
   for (uint32_t i = 0; i < values->count; i++) {
     LLVMValueRef value = values->items[i];
     walk w = {.kernel = kernel};
-    if (!values->shapes[i].conditional ||
-        !(LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) ||
-        !makes_addresses(&w, value)) {
-      continue;
+    found[i] = is_extension(value) &&
+               (values->shapes[i].conditional || quotient_of(values, value) ||
+                has_pattern(&patterns, value)) &&
+               makes_addresses(&w, value);
+    any |= found[i];
+  }
+  for (uint32_t i = 0; i < values->count; i++) {
+    LLVMValueRef value = values->items[i];
+    LLVMValueRef quotient = found[i] ? quotient_of(values, value) : NULL;
+    if (quotient) {
+      set_mark(quotient);
     }
-    if (LLVMIsAZExtInst(value)) {
+    if (found[i] && LLVMIsAZExtInst(value)) {
       take_for_signed(value);
-    } else {
+    } else if (found[i]) {
       set_mark(value);
     }
-    any = true;
   }
   return any;
 }

@@ -12,7 +12,8 @@
 // be found again. Only for code that never sees a buffer of MTLI_FAR_BYTES.
 bool lanes_unwrap_indices(const mtli_kernel *kernel,
                           const lanes_values *values);
-// Says whether an extension is marked: the run of its lanes goes on.
-bool lanes_is_unwrapped(LLVMValueRef extension);
+// Says whether an extension, or a shift to the right before it, is marked: the
+// run of its lanes goes on.
+bool lanes_is_unwrapped(LLVMValueRef instruction);
 
 #endif

@@ -14,6 +14,7 @@
 #include "compiler/vectorize/called.h"
 #include "compiler/vectorize/carried_pointers.h"
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/even_steps.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
 #include "compiler/vectorize/halves.h"
@@ -437,6 +438,19 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
+// What holds in any threadgroup.
+static mtl_status write_even_steps(vectorizer *v) {
+  const mtli_group_class any = {0};
+  lanes_values values;
+  lanes_values_find(&v->graph, v->data, 1, &any, &values);
+  if (!lanes_write_even_steps(&values)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  return MTL_OK;
+}
+
 // Threads' indices are neighbours' where buffers are not too large.
 static void unwrap_indices(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
@@ -573,6 +587,7 @@ static mtl_status build_graph(vectorizer *v) {
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
     lanes_in_vectors = lanes_best_count(v->kernel, &v->graph, v->data);
+    MTL_TRY(write_even_steps(v));
     unwrap_indices(v);
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// even_steps.h: numbers that are even steps apart from thread to thread, though
+// what they are made of is not.
+#ifndef MTLC_VECTORIZE_EVEN_STEPS_H
+#define MTLC_VECTORIZE_EVEN_STEPS_H
+
+#include "compiler/vectorize/uniformity.h"
+
+// Writes those that are found as `first thread's + step * thread index`.
+// Returns whether there are any; values are to be found again. The values given
+// assume nothing of threadgroups: what is written holds in any.
+bool lanes_write_even_steps(const lanes_values *values);
+
+#endif
