@@ -137,6 +137,36 @@ class Features:
                 + self.result_variable().replace("@", t)
                 + self.pick("", f" {own} = {t};", f" {own} ^= {t};") + " }")
 
+    def blocks(self):
+        """Words, halves and bytes of blocks, as quantised products read them:
+        which block and which part of it the bits of a thread's index say."""
+        p, t, i, q, lane = (self.prefix, self.fresh("t"), self.fresh("i"),
+                            self.fresh("q"), self.fresh("lane"))
+        threads = self.pick(2, 4, 8, 16)  # of a block
+        size = self.pick(16, 18, 32, 34, 64, 66, 144, 210)
+        part = self.pick(1, 2, 4, 8, 16)
+        kind, bytes_each = self.pick(("uchar", 1), ("uchar", 1), ("ushort", 2),
+                                     ("uint", 4))
+        size += -size % bytes_each
+        block, rest = f"short({lane} / {threads})", f"short({lane} % {threads})"
+        if self.chance(0.3):
+            block, rest = f"short({lane} % {threads})", f"short({lane} / {threads})"
+        first = (2 if bytes_each < 4 else 4) * self.r.randrange(3)
+        at = f"{i} * {size} + {rest} * {max(part, bytes_each)} + {first}"
+        count = self.r.randrange(1, 9)
+        loads = [f"{t} = {t} * 31u + {q}[{k}];" for k in range(count)]
+        if self.chance(0.4):
+            loads.append(f"{t} += uint({p}x[{q}[0] & {self.pick(7, 15, 31)}u] * 8.0f);")
+        if self.chance(0.5):
+            loads.append(f"{t} ^= {p}bytes[{i} * {size} + {rest} / {self.pick(1, 2, 4)}];")
+        limit = self.pick("20", "17", f"int({p}u.five * 4u)",
+                          f"int({self.expression('uint', 1)} & 31u)")
+        return (f"{{ uint {t} = 0; const ushort {lane} = {p}lane; "
+                f"for (int {i} = {block}; {i} < {limit}; {i} += {32 // threads}) {{ "
+                f"device const {kind} *{q} = (device const {kind} *)({p}bytes + ({at})); "
+                f"{' '.join(loads)} }} "
+                + self.result_variable().replace("@", t) + " }")
+
     def device_pointer(self):
         p, q = self.prefix, self.fresh("q")
         a, b, c = self.device_places()
@@ -560,7 +590,7 @@ class Features:
         """A statement, as Maker.statement makes them."""
         uniform = place.uniform and place.result is None
         choices = [self.private_pointer, self.device_pointer, self.lambda_expression,
-                   self.regular_loads, self.regular_loads, self.union, self.structure_copy, self.matrix, self.recursion,
+                   self.regular_loads, self.regular_loads, self.blocks, self.blocks, self.union, self.structure_copy, self.matrix, self.recursion,
                    self.swap, self.rows, self.own_row, self.own_row, self.product,
                    self.whole_vectors, self.whole_vectors,
                    self.packed_store]

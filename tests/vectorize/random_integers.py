@@ -72,6 +72,7 @@ class IntegerMaker(Maker):
     def feature(self, place):
         made = self.pick(self.private_pointer, self.device_pointer, self.union,
                          self.regular_loads, self.regular_loads,
+                         self.blocks,
                          self.lambda_expression, self.structure_copy,
                          self.recursion, self.swap, self.endless,
                          *([self.compare_and_swap] * 2 if self.atomics else []))

@@ -387,20 +387,30 @@ static void access_window(lanes_emitter *e, const lanes_access *a, bool store,
   }
 }
 
+typedef LLVMValueRef window_question(lanes_emitter *e, lanes_access *a,
+                                     LLVMValueRef *out_firsts);
+
+// Through windows where they hold all lanes.
+static void access_windows(lanes_emitter *e, const lanes_access *a,
+                           window_question *ask, bool store,
+                           LLVMValueRef *components) {
+  lanes_access window = *a;
+  LLVMValueRef firsts[MOST_LANES];
+  LLVMValueRef holds = ask(e, &window, firsts);
+  window.firsts = firsts;
+  const lanes_access *ways[] = {&window, a};
+  lanes_access_way *then[] = {access_window, access_singly};
+  access_either(e, holds, ways, then, store, a->count, components);
+}
+
 // Nor that, but near each other.
 static bool access_near(lanes_emitter *e, const lanes_access *a, bool store,
                         LLVMValueRef *components) {
   if (!(store ? lanes_may_store_near : lanes_may_be_near)(e, a)) {
     return false;
   }
-  lanes_access window = *a;
-  LLVMValueRef firsts[MOST_LANES];
-  LLVMValueRef holds =
-      (store ? lanes_fill_windows : lanes_is_in_window)(e, &window, firsts);
-  window.firsts = firsts;
-  const lanes_access *ways[] = {&window, a};
-  lanes_access_way *then[] = {access_window, access_singly};
-  access_either(e, holds, ways, then, store, a->count, components);
+  access_windows(e, a, store ? lanes_fill_windows : lanes_is_in_window, store,
+                 components);
   return true;
 }
 
@@ -410,7 +420,8 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
   if (is_conditional(a)) {
     lanes_access_way *then[] = {access_shaped, lanes_access_wrapped};
     lanes_access_conditionally(e, a, then, store, a->count, components);
-  } else if (!is_shaped(a) && lanes_find_runs(e, a, &runs)) {
+  } else if (!is_shaped(a) &&
+             (store ? lanes_find_runs : lanes_find_pieces)(e, a, &runs)) {
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||
              !(access_as_runs(e, a, store, components) ||
@@ -456,7 +467,7 @@ enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
 static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   lanes_shape runs;
   const uint32_t stride = lanes_stride_elements(a);
-  if (stride && !a->shape.conditional) {
+  if (stride && a->count == 1 && !a->shape.conditional) {
     return lanes_load_neighbours(e, a);
   }
   if (stride) {
@@ -465,7 +476,7 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
            lanes_load_lane_rows(e, a);
   }
   lanes_pattern_runs others;
-  return !lanes_is_by_rows(a) && !lanes_find_runs(e, a, &others) &&
+  return !lanes_is_by_rows(a) && !lanes_find_pieces(e, a, &others) &&
          !lanes_may_be_runs(e, a, &runs) && lanes_load_lane_rows(e, a);
 }
 

@@ -122,14 +122,22 @@ static uint32_t cost_of(uint32_t bytes) {
   return bytes / LANES_UNIT_BYTES * 2 + rest / 8 + rest % 8 / LANES_WORD_BYTES;
 }
 
+static const lanes_row_member *member_of(const lanes_row *row,
+                                         LLVMValueRef load) {
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    if (row->members[i].access.instruction == load) {
+      return &row->members[i];
+    }
+  }
+  return NULL;
+}
+
 static bool is_worth_it(const lanes_row *row, LLVMValueRef load) {
   uint32_t elements = 0;
-  bool has_own = false;
   for (uint32_t i = 0; i < row->member_count; i++) {
     elements += row->members[i].access.count;
-    has_own |= row->members[i].access.instruction == load;
   }
-  return has_own && elements > cost_of(row->bytes);
+  return member_of(row, load) && elements > cost_of(row->bytes);
 }
 
 // --- Loads -------------------------------------------------------------------
@@ -205,9 +213,32 @@ static void load_unit(lanes_emitter *e, const lanes_row *row,
   }
 }
 
+// Rows that touch, a run of lanes at a time.
+static LLVMValueRef load_runs(lanes_emitter *e, const lanes_row *row,
+                              const lanes_row_places *where, LLVMTypeRef type) {
+  LLVMValueRef runs[MOST_LANES];
+  const uint32_t lanes = where->strided->row;
+  for (uint32_t r = 0; r < LANES / lanes; r++) {
+    runs[r] = LLVMBuildLoad2(e->builder, LLVMVectorType(type, lanes),
+                             where->firsts[r], "");
+    LLVMSetAlignment(runs[r], row->alignment);
+  }
+  return lanes_concatenated(e, runs, LANES / lanes);
+}
+
+// An element of each lane's row.
 static LLVMValueRef gather(lanes_emitter *e, const lanes_row *row,
                            const lanes_row_places *where, LLVMTypeRef type,
                            uint64_t offset) {
+  if (where->strided) {
+    return load_runs(e, row, where, type);
+  }
+  if (where->has_pattern) {
+    return lanes_load_pattern(e, &where->pattern, type,
+                              LLVMGetIntTypeWidth(type) / 8,
+                              lanes_common_alignment(row->alignment, offset),
+                              lanes_address_at(e, where->firsts[0], offset));
+  }
   LLVMValueRef pointers = LLVMBuildGEP2(
       e->builder, e->types.i8, lanes_address_at(e, where->lanes, offset),
       (LLVMValueRef *)&where->offset, 1, "");
@@ -314,18 +345,22 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
   if (!is_worth_it(&row, a->instruction)) {
     return false;
   }
-  const lanes_row_places where = lanes_row_places_of(e, &row, &a->shape);
+  const lanes_row_places where =
+      lanes_row_places_of(e, &row, member_of(&row, a->instruction));
   LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
   lanes_mark_question(
       e, LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
   LLVMValueRef words[2][LANES_ROW_WORDS], both[LANES_ROW_WORDS];
+  LLVMValueRef mask = e->mask;
   e->uncached = true;
   for (uint32_t way = 0; way < 2; way++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
     if (way == 0) {
+      e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
       load_words(e, &row, &where, words[way]);
+      e->mask = mask;
     } else {
       load_apart(e, &row, words[way]);
     }
@@ -338,6 +373,6 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
     LLVMValueRef ways[] = {words[0][w], words[1][w]};
     both[w] = either_word(e, ways, blocks);
   }
-  set_results(e, &row, !where.strided, both);
+  set_results(e, &row, !where.strided && !where.has_pattern, both);
   return true;
 }

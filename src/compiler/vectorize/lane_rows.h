@@ -48,17 +48,23 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
 // row_places.c
 // Where lanes' rows are. Either what differs between lanes apart from what does
 // not, so that in a loop along rows the first stays; or, of lanes that are a
-// stride apart, the first of each run.
+// stride apart, the first of each run; or, of lanes that are constants apart,
+// lane 0's.
 typedef struct lanes_row_places {
   LLVMValueRef lanes;          // <32 x ptr>
   LLVMValueRef offset;         // i64, of all lanes
   LLVMValueRef holds;          // i1: all that may be read so
   const lanes_shape *strided;  // or NULL
-  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row]
+  bool has_pattern;
+  lanes_pattern pattern;
+  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
 } lanes_row_places;
 
+// Says whether a row is a word or two, which lanes of a run have side by side.
+bool lanes_rows_touch(const lanes_row *row, const lanes_shape *shape);
+// own: a member whose address is there
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_shape *shape);
+                                     const lanes_row_member *own);
 // A lane's address, offset bytes into its row.
 LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
                                uint32_t lane, uint64_t offset);

@@ -91,21 +91,35 @@ static lanes_row_places strided_addresses(lanes_emitter *e,
           LLVMBuildSelect(e->builder, result.holds, run_holds(e, row, shape, r),
                           LLVMConstNull(e->types.i1), "");
     }
-    result.firsts[r] = lanes_address_of_run(e, &row->at, width, r);
+    result.firsts[r] =
+        row->at.index_type
+            ? lanes_address_of_run(e, &row->at, width, r)
+            : lanes_address_at(e, lanes_first_of_run(e, row->at.base, width, r),
+                               (uint64_t)row->at.bytes);
   }
   return result;
+}
+
+bool lanes_rows_touch(const lanes_row *row, const lanes_shape *shape) {
+  return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
+         (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
 // Says whether lanes of the row are a stride apart, as far as only the row's
 // own index can tell.
 static bool is_strided(const lanes_emitter *e, const lanes_row *row,
                        const lanes_shape *shape) {
-  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 && row->at.scale &&
-              shape->stride % (int64_t)row->at.scale == 0 &&
-              row->bytes % LANES_UNIT_BYTES == 0 &&
-              lanes_is_sum_of_runs(e, &row->at, lanes_width_of(*shape)) &&
-              span_of(row, shape) <= last_index(&row->at) &&
-              !lanes_shape_of(e->values, row->at.base).conditional;
+  const uint32_t width = lanes_width_of(*shape);
+  bool fits =
+      shape->row >= LEAST_RUN && shape->stride >= 0 &&
+      (row->bytes % LANES_UNIT_BYTES == 0 || lanes_rows_touch(row, shape)) &&
+      !lanes_shape_of(e->values, row->at.base).conditional;
+  if (!row->at.index_type) {
+    return fits && width % lanes_width(e, row->at.base) == 0;
+  }
+  fits = fits && row->at.scale && shape->stride % (int64_t)row->at.scale == 0 &&
+         lanes_is_sum_of_runs(e, &row->at, width) &&
+         span_of(row, shape) <= last_index(&row->at);
   for (uint32_t i = 0; i < row->at.term_count; i++) {
     fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
   }
@@ -145,14 +159,39 @@ static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
   return result;
 }
 
+// Says whether lanes are constants apart, where all of them run.
+static bool has_pattern(lanes_emitter *e, const lanes_row *row,
+                        const lanes_row_member *own) {
+  return own->access.pointer && !e->values->masked[e->node] &&
+         (!row->at.is_extended || row->at.is_unwrapped) &&
+         lanes_pattern_here(e, own->access.pointer).known == lanes_all_bits();
+}
+
+static lanes_row_places pattern_addresses(lanes_emitter *e,
+                                          const lanes_row_member *own) {
+  LLVMValueRef pointer = own->access.pointer;
+  lanes_row_places result = {.has_pattern = true,
+                             .pattern = lanes_pattern_here(e, pointer),
+                             .holds = lanes_all(e, e->mask)};
+  result.firsts[0] = lanes_address_at(e, lanes_first_address(e, pointer),
+                                      (uint64_t)-own->start);
+  return result;
+}
+
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_shape *shape) {
-  return is_strided(e, row, shape) ? strided_addresses(e, row, shape)
-                                   : addresses_of(e, row);
+                                     const lanes_row_member *own) {
+  const lanes_shape *shape = &own->access.shape;
+  return is_strided(e, row, shape)  ? strided_addresses(e, row, shape)
+         : has_pattern(e, row, own) ? pattern_addresses(e, own)
+                                    : addresses_of(e, row);
 }
 
 LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
                                uint32_t lane, uint64_t offset) {
+  if (where->has_pattern) {
+    return lanes_address_at(e, where->firsts[0],
+                            lanes_pattern_at(&where->pattern, lane) + offset);
+  }
   if (where->strided) {
     const uint32_t row = where->strided->row;
     const int64_t in_run = lane % row * where->strided->stride;

@@ -129,8 +129,7 @@ static void store_apart(lanes_emitter *e, const lanes_row *row) {
 }
 
 static void store_row(lanes_emitter *e, const lanes_row *row) {
-  const lanes_row_places where =
-      lanes_row_places_of(e, row, &row->members[0].access.shape);
+  const lanes_row_places where = lanes_row_places_of(e, row, &row->members[0]);
   LLVMValueRef all = lanes_all(e, e->mask);
   LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
                                        LLVMConstNull(e->types.i1), "");

@@ -2,22 +2,27 @@
 // unmasked.c: where threads may part they mostly do not: `if (i < n)` parts one
 // simdgroup of a grid, `for (i = lane; i < n; i += 32)` the last turn of a row.
 // Without registers for masks, code under a mask costs a multiple: masks are
-// widened at each use, stores under one take a dozen cycles. So there are two
-// forms: a branch that all threads take, and turns of a loop in which all go
-// on, are code of their own, without masks. When they part, the first form
-// leaves for the second: behind the branch, at the next turn of the loop, or at
-// the beginning of a turn that has done nothing yet but load.
+// widened at each use, stores under one take a dozen cycles. And of lanes that
+// are constants apart the first one's address tells all, if it runs. So there
+// are two forms: a branch that all threads take, and turns of a loop in which
+// all go on, are code of their own, without masks. When they part, the first
+// form leaves for the second: behind the branch, at the next turn of the loop,
+// or at the beginning of a turn that has done nothing yet but load.
 #include "compiler/vectorize/unmasked.h"
 
 #include <stdlib.h>
 
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/patterns.h"
+
+enum { LEAST_ACCESSES_WITH_MASKS = 4 };
 
 // Part of the thread function, to be copied.
 typedef struct part {
   mtlc_kernel *kernel;
   const lanes_values *values;
+  lanes_pattern_finder *patterns;
   const lanes_graph *graph;
   LLVMBuilderRef builder;
   lanes_set nodes;       // [node_count] its blocks and latches
@@ -25,6 +30,7 @@ typedef struct part {
   uint32_t first, last;  // no node of it is outside
   uint32_t instructions;
   uint32_t accesses;  // that cost less without a mask
+  bool has_masks;     // the machine has registers for them
   bool fits;          // can be copied
   lanes_map numbers;  // a block or an instruction of it, to its copy
   LLVMValueRef *copies;
@@ -78,15 +84,20 @@ static bool may_be_copied(LLVMValueRef i) {
 }
 
 // Says whether an instruction is a vector's access to memory, or any that
-// writes. Gathers have masks of their own.
+// writes, where masks cost. Gathers have masks of their own, but those whose
+// lanes are constants apart are none where all of them run.
 static bool pays_for_mask(const part *p, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: {
-      const lanes_shape at = lanes_shape_of(p->values, LLVMGetOperand(i, 0));
-      return at.row > 1 && !lanes_is_uniform(at);
+      LLVMValueRef pointer = LLVMGetOperand(i, 0);
+      const lanes_shape at = lanes_shape_of(p->values, pointer);
+      return at.row > 1 ? !p->has_masks && !lanes_is_uniform(at)
+                        : lanes_pattern_of(p->patterns, pointer).known ==
+                              lanes_all_bits();
     }
     case LLVMStore:
-      return !lanes_is_uniform(lanes_shape_of(p->values, LLVMGetOperand(i, 1)));
+      return !p->has_masks &&
+             !lanes_is_uniform(lanes_shape_of(p->values, LLVMGetOperand(i, 1)));
     default: return false;
   }
 }
@@ -263,13 +274,16 @@ static LLVMValueRef ask(const part *p, LLVMValueRef condition, bool holds) {
 
 // --- Branches ----------------------------------------------------------------
 
-static part new_part(mtlc_kernel *kernel, const lanes_values *values) {
-  return (part){.kernel = kernel,
-                .values = values,
-                .graph = values->graph,
-                .builder = LLVMCreateBuilderInContext(kernel->context),
-                .nodes = lanes_set_make(values->arena,
-                                        values->graph->node_count)};
+static part new_part(mtlc_kernel *kernel, lanes_pattern_finder *patterns) {
+  const lanes_values *values = patterns->values;
+  return (part){
+      .kernel = kernel,
+      .values = values,
+      .patterns = patterns,
+      .has_masks = lanes_machine_of(kernel->target).has_avx512,
+      .graph = values->graph,
+      .builder = LLVMCreateBuilderInContext(kernel->context),
+      .nodes = lanes_set_make(values->arena, values->graph->node_count)};
 }
 
 // All that lies between a way out of a branch and where its threads meet.
@@ -491,7 +505,8 @@ static void copy_loop(part *p, uint32_t loop) {
 // --- All of them -------------------------------------------------------------
 
 static bool is_worth_it(const part *p, uint32_t room) {
-  return p->fits && p->accesses > 0 && p->instructions <= room;
+  const uint32_t least = p->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
+  return p->fits && p->accesses >= least && p->instructions <= room;
 }
 
 // Says whether the node in front of a loop leads nowhere else, and all threads
@@ -524,12 +539,13 @@ static bool is_marked(mtlc_kernel *kernel, const lanes_graph *graph,
 }
 
 // Returns the node behind what was copied, or LANES_NONE.
-static uint32_t try_loop(mtlc_kernel *kernel, const lanes_values *values,
+static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                          uint32_t loop, uint32_t *room) {
+  const lanes_values *values = patterns->values;
   if (!values->divergent_loop[loop] || !is_entered_by_all(values, loop)) {
     return LANES_NONE;
   }
-  part p = new_part(kernel, values);
+  part p = new_part(kernel, patterns);
   const bool worth = collect_loop(&p, loop) && is_worth_it(&p, *room);
   if (worth) {
     copy_loop(&p, loop);
@@ -540,12 +556,12 @@ static uint32_t try_loop(mtlc_kernel *kernel, const lanes_values *values,
   return worth ? p.last + 1 : LANES_NONE;
 }
 
-static uint32_t try_branch(mtlc_kernel *kernel, const lanes_values *values,
+static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                            uint32_t branch, uint32_t *room) {
-  const lanes_node *node = &values->graph->nodes[branch];
+  const lanes_node *node = &patterns->values->graph->nodes[branch];
   uint32_t next = LANES_NONE;
   for (uint32_t k = 0; k < node->successors.count; k++) {
-    part p = new_part(kernel, values);
+    part p = new_part(kernel, patterns);
     if (collect_side(&p, branch, node->successors.items[k]) &&
         is_worth_it(&p, *room)) {
       copy_side(&p, branch, k);
@@ -561,6 +577,7 @@ static uint32_t try_branch(mtlc_kernel *kernel, const lanes_values *values,
 bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
                         uint32_t *room) {
   const lanes_graph *graph = values->graph;
+  lanes_pattern_finder patterns = lanes_patterns_begin(values);
   bool any = false;
   uint32_t n = 0;
   while (n < graph->node_count) {
@@ -570,11 +587,11 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
         node->kind == LANES_BLOCK && !is_marked(kernel, graph, n);
     if (is_new && node->loop != LANES_NONE &&
         graph->loops[node->loop].header == n) {
-      next = try_loop(kernel, values, node->loop, room);
+      next = try_loop(kernel, &patterns, node->loop, room);
     }
     if (next == LANES_NONE && is_new && !values->masked[n] &&
         values->divergent_branch[n] && node->successors.count == 2) {
-      next = try_branch(kernel, values, n, room);
+      next = try_branch(kernel, &patterns, n, room);
     }
     any |= next != LANES_NONE;
     n = next == LANES_NONE ? n + 1 : next;

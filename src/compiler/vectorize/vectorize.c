@@ -560,7 +560,7 @@ static mtl_status add_unmasked(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   const uint8_t row = usual_row(v->kernel);
   uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
-  if (lanes_machine_of(v->kernel->target).has_avx512 || !class->is_whole) {
+  if (!class->is_whole) {
     return MTL_OK;
   }
   for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
