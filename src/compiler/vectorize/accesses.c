@@ -414,6 +414,18 @@ static bool access_near(lanes_emitter *e, const lanes_access *a, bool store,
   return true;
 }
 
+// From a table, which is all but never where it cannot be read whole.
+static bool access_table(lanes_emitter *e, const lanes_access *a, bool store,
+                         LLVMValueRef *components) {
+  if (store || !lanes_may_be_table(e, a)) {
+    return false;
+  }
+  const lanes_lines gathers = e->gathers;
+  access_windows(e, a, lanes_is_table, store, components);
+  e->gathers = gathers;
+  return true;
+}
+
 static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
   lanes_pattern_runs runs;
@@ -423,9 +435,9 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
   } else if (!is_shaped(a) &&
              (store ? lanes_find_runs : lanes_find_pieces)(e, a, &runs)) {
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
-  } else if (is_shaped(a) ||
-             !(access_as_runs(e, a, store, components) ||
-               access_near(e, a, store, components))) {
+  } else if (is_shaped(a) || !(access_table(e, a, store, components) ||
+                               access_as_runs(e, a, store, components) ||
+                               access_near(e, a, store, components))) {
     access_shaped(e, a, store, components);
   }
 }

@@ -187,6 +187,11 @@ bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a);
 LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
                                 LLVMValueRef *out_firsts);
 LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
+// Of a load: the same where indices are so small that there is but one window,
+// as of the sixteen values that four bits stand for.
+bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a);
+LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
+                            LLVMValueRef *out_firsts);
 // The same of stores of AVX2 to a worker's own memory, all of whose registers'
 // lanes have the same places, each its own. What no lane stores to stays.
 bool lanes_may_store_near(const lanes_emitter *e, const lanes_access *a);

@@ -3,9 +3,10 @@
 // knows but turn out to be near each other: the halves that a step of a sort or
 // of a Fourier transform compares, positions divided or with bits exchanged.
 // Where those of a register are within two registers, these are loaded and
-// picked from; a gather takes four times as long. Stores to a worker's own
-// memory put their lanes among what is there, which takes much less time than
-// one lane after another.
+// picked from; a gather takes four times as long. A table of so few entries
+// that it is a window needs no question of where its lanes are. Stores to a
+// worker's own memory put their lanes among what is there, which takes much
+// less time than one lane after another.
 #include "compiler/vectorize/accesses.h"
 
 enum { MOST_STEPS = 12 };
@@ -288,6 +289,47 @@ LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a) {
   return LLVMBuildBitCast(e->builder,
                           lanes_concatenated(e, parts, LANES / each),
                           lanes_vector_of(a->element), "");
+}
+
+// --- Tables ------------------------------------------------------------------
+
+// What an index of few bits counts from one place for all lanes.
+static LLVMValueRef table_index(const lanes_emitter *e, const lanes_access *a) {
+  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
+  const uint32_t each = lanes_register_words(e);
+  if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
+      LLVMABISizeOfType(e->values->data, type) != 4 || !each) {
+    return NULL;
+  }
+  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
+  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
+  const lanes_shape shape = lanes_shape_of(e->values, index);
+  return shape.row < LANES && shape.bits < 32 &&
+                 UINT32_C(1) << shape.bits <= 2 * each
+             ? index
+             : NULL;
+}
+
+bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a) {
+  return table_index(e, a) != NULL;
+}
+
+LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
+                            LLVMValueRef *out_firsts) {
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
+  a->places =
+      LLVMBuildIntCast2(e->builder, lanes_vector(e, table_index(e, a), 0),
+                        lanes_vector_of(e->types.i32), false, "");
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    out_firsts[i] = base;
+  }
+  LLVMValueRef any = lanes_any(e, e->mask);
+  return lanes_is_workers_own(e, a)
+             ? any
+             : LLVMBuildSelect(e->builder, any,
+                               lanes_is_in_page(e, base, 8 * each),
+                               LLVMConstNull(e->types.i1), "");
 }
 
 // --- Stores ------------------------------------------------------------------
