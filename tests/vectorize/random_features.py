@@ -156,7 +156,7 @@ class Features:
         count = self.r.randrange(1, 9)
         loads = [f"{t} = {t} * 31u + {q}[{k}];" for k in range(count)]
         if self.chance(0.4):
-            loads.append(f"{t} += uint({p}x[{q}[0] & {self.pick(7, 15, 31)}u] * 8.0f);")
+            loads.append(f"{t} += uint({p}n[{q}[0] & {self.pick(7, 15, 31)}u]);")
         if self.chance(0.5):
             loads.append(f"{t} ^= {p}bytes[{i} * {size} + {rest} / {self.pick(1, 2, 4)}];")
         limit = self.pick("20", "17", f"int({p}u.five * 4u)",
