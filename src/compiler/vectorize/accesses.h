@@ -84,7 +84,12 @@ void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
 void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components);
 
-// gathers.c: each lane's element offset bytes behind its pointer.
+// gathers.c: what lies at pointers, of which there may be LANES; at those of a
+// mask.
+LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
+                               LLVMValueRef pointers, uint32_t alignment,
+                               LLVMValueRef mask);
+// Each lane's element offset bytes behind its pointer.
 LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // collectives.c: simdgroup operations as shuffles of whole vectors, in the
 // order of combination that docs/ir.md fixes.
-#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/accesses.h"
 
 static bool is_float(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -176,11 +176,8 @@ static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
   LLVMBuildStore(e->builder, value, array);
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i32, array, &index, 1, "");
-  LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
-  LLVMValueRef all = LLVMConstAllOnes(lanes_vector_of(e->types.i1));
-  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, 4), all,
-                              LLVMGetPoison(LLVMTypeOf(value))};
-  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  return lanes_gather_from(e, e->types.i32, pointers, 4,
+                           LLVMConstAllOnes(lanes_vector_of(e->types.i1)));
 }
 
 // Each lane's element of 32 words, by the lowest five bits of its index on

@@ -2,11 +2,6 @@
 // gathers.c: gathers and scatters: every lane has an address of its own.
 #include "compiler/vectorize/accesses.h"
 
-static LLVMValueRef alignment_of(lanes_emitter *e, const lanes_access *a,
-                                 uint64_t offset) {
-  return mtlc_i32(e->context, lanes_common_alignment(a->alignment, offset));
-}
-
 // Machines gather words, not bytes: the aligned word around an element lies in
 // the same page, so that reading it does no harm.
 static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
@@ -94,6 +89,16 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                        lanes_address_at(e, base, bias + offset), &index, 1, "");
 }
 
+LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
+                               LLVMValueRef pointers, uint32_t alignment,
+                               LLVMValueRef mask) {
+  LLVMTypeRef type = lanes_vector_of(element);
+  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, alignment), mask,
+                              LLVMGetPoison(type)};
+  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
+  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+}
+
 static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
   LLVMTypeRef words = lanes_vector_of(e->types.i32);
@@ -105,11 +110,7 @@ static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef back = LLVMBuildNeg(e->builder, low, "");
   LLVMValueRef aligned =
       LLVMBuildGEP2(e->builder, e->types.i8, at, &back, 1, "");
-  LLVMValueRef arguments[] = {aligned, mtlc_i32(e->context, 4), e->mask,
-                              LLVMGetPoison(words)};
-  LLVMTypeRef overloads[] = {words, LLVMTypeOf(pointers)};
-  LLVMValueRef word =
-      lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  LLVMValueRef word = lanes_gather_from(e, e->types.i32, aligned, 4, e->mask);
   LLVMValueRef shift =
       LLVMBuildMul(e->builder, LLVMBuildTrunc(e->builder, low, words, ""),
                    lanes_steps(e->types.i32, 8, 0), "");
@@ -131,12 +132,9 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
   if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
     return lanes_load_each(e, a, pointers, offset);
   }
-  LLVMTypeRef type = lanes_vector_of(a->element);
-  LLVMValueRef arguments[] = {addresses_of(e, a, pointers, offset),
-                              alignment_of(e, a, offset), e->mask,
-                              LLVMGetPoison(type)};
-  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
-  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  return lanes_gather_from(e, a->element, addresses_of(e, a, pointers, offset),
+                           lanes_common_alignment(a->alignment, offset),
+                           e->mask);
 }
 
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
@@ -145,8 +143,9 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
     lanes_store_each(e, a, pointers, offset, value);
     return;
   }
+  const uint32_t alignment = lanes_common_alignment(a->alignment, offset);
   LLVMValueRef arguments[] = {value, addresses_of(e, a, pointers, offset),
-                              alignment_of(e, a, offset), e->mask};
+                              mtlc_i32(e->context, alignment), e->mask};
   LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
 }

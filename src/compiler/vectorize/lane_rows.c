@@ -242,13 +242,9 @@ static LLVMValueRef gather(lanes_emitter *e, const lanes_row *row,
   LLVMValueRef pointers = LLVMBuildGEP2(
       e->builder, e->types.i8, lanes_address_at(e, where->lanes, offset),
       (LLVMValueRef *)&where->offset, 1, "");
-  LLVMTypeRef wide = lanes_vector_of(type);
-  LLVMValueRef arguments[] = {
-      pointers,
-      mtlc_i32(e->context, lanes_common_alignment(row->alignment, offset)),
-      LLVMConstAllOnes(lanes_vector_of(e->types.i1)), LLVMGetPoison(wide)};
-  LLVMTypeRef overloads[] = {wide, LLVMTypeOf(pointers)};
-  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  return lanes_gather_from(e, type, pointers,
+                           lanes_common_alignment(row->alignment, offset),
+                           e->mask);
 }
 
 static void load_words(lanes_emitter *e, const lanes_row *row,

@@ -179,9 +179,5 @@ LLVMValueRef lanes_load_pattern(lanes_emitter *e, const lanes_pattern *pattern,
   LLVMValueRef by = LLVMConstVector(steps, LANES);
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i8, first, &by, 1, "");
-  LLVMTypeRef wide = lanes_vector_of(type);
-  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, alignment),
-                              e->mask, LLVMGetPoison(wide)};
-  LLVMTypeRef overloads[] = {wide, LLVMTypeOf(pointers)};
-  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+  return lanes_gather_from(e, type, pointers, alignment, e->mask);
 }
