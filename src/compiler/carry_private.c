@@ -178,11 +178,7 @@ static void make_indices(const carrying *c, LLVMBuilderRef builder) {
 static void replace_choice(const carrying *c, LLVMBuilderRef builder,
                            size_t i) {
   LLVMValueRef choice = c->choices.items[i];
-  LLVMValueRef first = choice;
-  while (LLVMIsAPHINode(first)) {
-    first = LLVMGetNextInstruction(first);
-  }
-  LLVMPositionBuilderBefore(builder, first);
+  mtlc_position_behind_phis(builder, choice);
   LLVMTypeRef unit =
       LLVMIntTypeInContext(c->kernel->context, 8 * (unsigned)c->unit_bytes);
   LLVMReplaceAllUsesWith(

@@ -120,21 +120,13 @@ static void mark_cycles(coroutine *c, turn_counters *turns) {
   }
 }
 
-static void position_after_phis(LLVMBuilderRef builder,
-                                LLVMBasicBlockRef block) {
-  LLVMValueRef at = LLVMGetFirstInstruction(block);
-  while (LLVMIsAPHINode(at)) {
-    at = LLVMGetNextInstruction(at);
-  }
-  LLVMPositionBuilderBefore(builder, at);
-}
-
 // A cycle is entered anew only through the header of the cycle around it, so
 // that is where its counter starts again.
 static void count_turns(coroutine *c, turn_counters *turns, size_t cycle) {
   LLVMValueRef zero = mtlc_i32(c->kernel->context, 0);
   LLVMValueRef one = mtlc_i32(c->kernel->context, 1);
-  position_after_phis(c->builder, turns->flow.cycles[cycle].header);
+  mtlc_position_behind_phis(
+      c->builder, LLVMGetFirstInstruction(turns->flow.cycles[cycle].header));
   LLVMValueRef counter = turns->counters[cycle];
   LLVMValueRef turn = LLVMBuildLoad2(c->builder, c->types.i32, counter, "");
   LLVMBuildStore(c->builder, LLVMBuildAdd(c->builder, turn, one, ""), counter);

@@ -224,6 +224,14 @@ uint64_t mtlc_common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
+void mtlc_position_behind_phis(LLVMBuilderRef builder,
+                               LLVMValueRef instruction) {
+  while (LLVMIsAPHINode(instruction)) {
+    instruction = LLVMGetNextInstruction(instruction);
+  }
+  LLVMPositionBuilderBefore(builder, instruction);
+}
+
 LLVMValueRef mtlc_root_of(LLVMValueRef address) {
   while (LLVMIsAGetElementPtrInst(address)) {
     address = LLVMGetOperand(address, 0);

@@ -56,6 +56,11 @@ void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
 // The largest number of which both are multiples.
 uint64_t mtlc_common_divisor(uint64_t a, uint64_t b);
 
+// Has a builder go on in front of an instruction, or behind the phis that begin
+// with it.
+void mtlc_position_behind_phis(LLVMBuilderRef builder,
+                               LLVMValueRef instruction);
+
 // Whether a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 

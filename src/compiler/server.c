@@ -410,9 +410,8 @@ static void volunteer_for_memory_killer(void) {
 // in a small compilation. From one arena, in large steps, and with nothing
 // given back, it takes a handful.
 static void prepare_memory(void) {
-  enum { STEP_BYTES = 4 << 20 };
   mallopt(M_ARENA_MAX, 1);
-  mallopt(M_TOP_PAD, STEP_BYTES);
+  mallopt(M_TOP_PAD, MTLC_MEMORY_STEP_BYTES);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 

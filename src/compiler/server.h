@@ -8,6 +8,9 @@
 
 #include "compiler/protocol.h"
 
+// By which a heap grows at least, in the server and its workers.
+enum { MTLC_MEMORY_STEP_BYTES = 4 << 20 };
+
 // Serves requests from the control socket MTLC_CONTROL_FD until it closes or
 // the process of host_pid_fd (-1 for none) has ended. Returns the exit status.
 int mtlc_serve(int host_pid_fd);

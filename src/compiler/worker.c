@@ -23,9 +23,6 @@ enum {
   // A fault so near to the stack pointer is the stack's end: one frame with
   // its arrays rarely takes more.
   STACK_NEIGHBOURHOOD_BYTES = 256 * 1024,
-  // By which memory grows at least (server.c); a server has more from the
-  // start.
-  LARGE_STEP_BYTES = 4 << 20,
 };
 
 // --- last words
@@ -99,13 +96,14 @@ static void limit_resource(__rlimit_resource_t resource, uint64_t bytes) {
   }
 }
 
-// The limit counts from what the server already has, which is shared.
+// The limit counts from what the server already has, which is shared, and more
+// than a step.
 static void set_limits(const mtlc_limits *limits) {
   const uint64_t memory_bytes = (uint64_t)limits->memory_mb << 20;
   const uint64_t shared_bytes = read_data_bytes();
-  const uint64_t step_bytes =
-      memory_bytes / 10 > LARGE_STEP_BYTES ? memory_bytes / 10
-                                           : LARGE_STEP_BYTES;
+  const uint64_t step_bytes = memory_bytes / 10 > MTLC_MEMORY_STEP_BYTES
+                                  ? memory_bytes / 10
+                                  : MTLC_MEMORY_STEP_BYTES;
   shortage_bytes = shared_bytes + memory_bytes - step_bytes;
   limit_resource(RLIMIT_DATA, shared_bytes + memory_bytes);
   limit_resource(RLIMIT_FSIZE, memory_bytes);

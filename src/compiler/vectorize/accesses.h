@@ -240,6 +240,9 @@ void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
 // Loads an element together with those beside it that the same block loads
 // later, and sets the results of all. Returns false if there are none.
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a);
+// An element that lies so many bytes behind the beginning of lanes' words.
+LLVMValueRef lanes_part_of_word(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef word, uint64_t offset);
 // Says whether what is loaded behind an instruction may differ from what was
 // there before it.
 bool lanes_may_write(LLVMValueRef instruction);

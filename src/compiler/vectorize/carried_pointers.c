@@ -169,11 +169,7 @@ static void rewrite_web(pointer_web *web, LLVMBuilderRef builder) {
     }
   }
   for (uint32_t i = 0; i < web->count; i++) {
-    LLVMValueRef first = web->phis[i];
-    while (LLVMIsAPHINode(first)) {
-      first = LLVMGetNextInstruction(first);
-    }
-    LLVMPositionBuilderBefore(builder, first);
+    mtlc_position_behind_phis(builder, web->phis[i]);
     LLVMReplaceAllUsesWith(
         web->phis[i], LLVMBuildGEP2(builder, LLVMInt8TypeInContext(context),
                                     web->base, &web->offsets[i], 1, ""));

@@ -98,9 +98,8 @@ static bool has_first(first_finder *f, LLVMValueRef value) {
     return true;
   }
   const bool is_phi = LLVMIsAPHINode(value) != NULL;
-  const bool is_kind =
-      is_phi ? lanes_pattern_of(&f->patterns, value).known == lanes_all_bits()
-             : LLVMIsAInstruction(value) && is_harmless(value);
+  const bool is_kind = is_phi ? lanes_has_pattern(&f->patterns, value)
+                              : LLVMIsAInstruction(value) && is_harmless(value);
   if (!is_kind || !width_of(value) || f->seen.count == MOST_INSTRUCTIONS) {
     return false;
   }
@@ -125,7 +124,7 @@ static void look_at(first_finder *f, LLVMValueRef value) {
   const lanes_pattern pattern = lanes_pattern_of(&f->patterns, value);
   const int64_t step = pattern.by_bit[0];
   bool is_even =
-      pattern.known == lanes_all_bits() && step > 0 && step < MOST_STEP;
+      lanes_pattern_is_whole(&pattern) && step > 0 && step < MOST_STEP;
   for (uint32_t i = 1; i < LANES_BITS; i++) {
     is_even &= pattern.by_bit[i] == step << i;
   }
@@ -165,14 +164,6 @@ static LLVMValueRef steps_of(first_finder *f, LLVMTypeRef type, uint64_t step) {
   return LLVMBuildMul(f->builder, lane, LLVMConstInt(type, step, false), "");
 }
 
-static void position_behind(first_finder *f, LLVMValueRef value) {
-  LLVMValueRef next = LLVMGetNextInstruction(value);
-  while (LLVMIsAPHINode(next)) {
-    next = LLVMGetNextInstruction(next);
-  }
-  LLVMPositionBuilderBefore(f->builder, next);
-}
-
 // Of a run.
 static LLVMValueRef first_of_run(first_finder *f, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(f->values, value);
@@ -182,7 +173,7 @@ static LLVMValueRef first_of_run(first_finder *f, LLVMValueRef value) {
   if (value == f->lane) {
     return LLVMConstNull(LLVMTypeOf(value));
   }
-  position_behind(f, value);
+  mtlc_position_behind_phis(f->builder, LLVMGetNextInstruction(value));
   return LLVMBuildSub(f->builder, value,
                       steps_of(f, LLVMTypeOf(value), (uint64_t)shape.stride),
                       "");
@@ -220,7 +211,7 @@ static LLVMValueRef first_of(first_finder *f, LLVMValueRef value) {
 
 static LLVMValueRef sum_of(first_finder *f, const even_number *even) {
   LLVMTypeRef type = LLVMTypeOf(even->value);
-  position_behind(f, even->value);
+  mtlc_position_behind_phis(f->builder, LLVMGetNextInstruction(even->value));
   LLVMValueRef steps = steps_of(f, type, even->step);
   LLVMSetNUW(steps, true);  // MOST_STEP
   LLVMValueRef sum = LLVMBuildAdd(f->builder, even->first, steps, "");
@@ -233,35 +224,36 @@ static LLVMValueRef sum_of(first_finder *f, const even_number *even) {
 
 // --- All of them -------------------------------------------------------------
 
-// The thread's index in its simdgroup, where all that follows can use it.
-static LLVMValueRef put_lane_first(const lanes_values *values) {
-  for (uint32_t i = 0; i < values->count; i++) {
-    LLVMValueRef call = values->items[i];
-    if (is_lane(call)) {
-      LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(
-          LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
-      LLVMBuilderRef builder =
-          LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(call)));
-      LLVMInstructionRemoveFromParent(call);
-      LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
-      LLVMInsertIntoBuilder(builder, call);
-      LLVMDisposeBuilder(builder);
-      return call;
+LLVMValueRef lanes_find_lane(const lanes_graph *graph) {
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    LLVMBasicBlockRef block = graph->nodes[n].block;
+    for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
+         i = LLVMGetNextInstruction(i)) {
+      if (is_lane(i)) {
+        return i;
+      }
     }
   }
   return NULL;
 }
 
-bool lanes_write_even_steps(const lanes_values *values) {
-  first_finder f = {.values = values, .lane = put_lane_first(values)};
-  if (!f.lane) {
-    return false;
-  }
+// To where all that follows can use it.
+static void put_first(LLVMBuilderRef builder, LLVMValueRef lane) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(
+      LLVMGetBasicBlockParent(LLVMGetInstructionParent(lane)));
+  LLVMInstructionRemoveFromParent(lane);
+  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
+  LLVMInsertIntoBuilder(builder, lane);
+}
+
+bool lanes_write_even_steps(const lanes_values *values, LLVMValueRef lane) {
+  first_finder f = {.values = values, .lane = lane};
   f.patterns = lanes_patterns_begin(values);
   f.firsts = lanes_allocate(values->arena, values->count, sizeof *f.firsts);
   f.evens = lanes_allocate(values->arena, values->count, sizeof *f.evens);
   f.builder =
       LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(f.lane)));
+  put_first(f.builder, lane);
   for (uint32_t i = 0; i < values->count; i++) {
     look_at(&f, values->items[i]);
   }

@@ -211,7 +211,7 @@ static bool find_layout(tile_finder *f, const tile_pair *pair,
   *out_transposed = bits.by_bit[1] == size && second != size;
   const int64_t pitch = *out_transposed ? second : bits.by_bit[1];
   *out_elements_per_row = pitch / size;
-  return bits.known == lanes_all_bits() && pitch > 0 && pitch % size == 0 &&
+  return lanes_pattern_is_whole(&bits) && pitch > 0 && pitch % size == 0 &&
          (*out_transposed ? is_layout(&bits, second, size, pitch)
                           : is_layout(&bits, second, pitch, size));
 }

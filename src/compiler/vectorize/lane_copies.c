@@ -180,7 +180,7 @@ static uint32_t lanes_together(lanes_emitter *e, const lane_copy *copy) {
 static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
                            LLVMValueRef out_addresses[MOST_LANES]) {
   const lanes_pattern pattern = lanes_pattern_here(e, pointer);
-  if (pattern.known != lanes_all_bits()) {
+  if (!lanes_pattern_is_whole(&pattern)) {
     lanes_take_operand(e, pointer, out_addresses);
     return;
   }

@@ -275,13 +275,7 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
   if (a->size_bytes == 8) {
     value = lanes_interleave(e, value, words[offset / LANES_WORD_BYTES + 1]);
   } else if (a->size_bytes < LANES_WORD_BYTES) {
-    const uint64_t by = offset % LANES_WORD_BYTES * 8;
-    LLVMTypeRef type =
-        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
-    value = LLVMBuildTrunc(
-        e->builder,
-        LLVMBuildLShr(e->builder, value, lanes_steps(e->types.i32, by, 0), ""),
-        lanes_vector_of(type), "");
+    return lanes_part_of_word(e, a, value, offset % LANES_WORD_BYTES);
   }
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
 }

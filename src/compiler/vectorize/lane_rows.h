@@ -60,8 +60,6 @@ typedef struct lanes_row_places {
   LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
 } lanes_row_places;
 
-// Says whether a row is a word or two, which lanes of a run have side by side.
-bool lanes_rows_touch(const lanes_row *row, const lanes_shape *shape);
 // own: a member whose address is there
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
                                      const lanes_row_member *own);

@@ -54,7 +54,7 @@ static bool find(lanes_emitter *e, const lanes_access *a, bool is_shared,
   }
   const lanes_pattern pattern = lanes_pattern_here(e, a->pointer);
   *out_runs = runs_of(&pattern, a->count * a->size_bytes, is_shared);
-  return pattern.known == lanes_all_bits();
+  return lanes_pattern_is_whole(&pattern);
 }
 
 bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,

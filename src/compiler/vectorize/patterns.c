@@ -32,10 +32,6 @@ static bool is_exact(const lanes_pattern *a) {
   return a->most != UINT64_MAX;
 }
 
-static bool is_whole(const lanes_pattern *a) {
-  return a->known == lanes_all_bits();
-}
-
 // What is not known is 0.
 static lanes_pattern cleared(lanes_pattern a) {
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -113,7 +109,7 @@ static lanes_pattern times(lanes_pattern a, uint64_t factor, uint32_t width) {
 }
 
 static lanes_pattern masked(lanes_pattern a, uint64_t mask) {
-  if (!is_whole(&a) || !is_disjoint(&a)) {
+  if (!lanes_pattern_is_whole(&a) || !is_disjoint(&a)) {
     return indifferent(a);
   }
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -133,7 +129,7 @@ static bool is_multiple(const lanes_pattern *a, uint64_t bits) {
 }
 
 static lanes_pattern moved_down(lanes_pattern a, uint64_t bits) {
-  if (!is_whole(&a) || !is_exact(&a) ||
+  if (!lanes_pattern_is_whole(&a) || !is_exact(&a) ||
       !(is_disjoint(&a) || is_multiple(&a, bits))) {
     return indifferent(a);
   }
@@ -373,7 +369,8 @@ lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
   const uint32_t n = LLVMIsAInstruction(value)
                          ? lanes_map_get(&f->values->numbers, value)
                          : LANES_NONE;
-  if (is_whole(&shape) || n == LANES_NONE || f->states[n] == VISITED) {
+  if (lanes_pattern_is_whole(&shape) || n == LANES_NONE ||
+      f->states[n] == VISITED) {
     return shape;
   }
   if (f->states[n] == UNSEEN) {
@@ -384,6 +381,11 @@ lanes_pattern lanes_pattern_of(lanes_pattern_finder *f, LLVMValueRef value) {
     f->states[n] = FOUND;
   }
   return f->found[n];
+}
+
+bool lanes_has_pattern(lanes_pattern_finder *f, LLVMValueRef value) {
+  const lanes_pattern pattern = lanes_pattern_of(f, value);
+  return lanes_pattern_is_whole(&pattern);
 }
 
 uint64_t lanes_pattern_at(const lanes_pattern *pattern, uint32_t lane) {

@@ -23,6 +23,10 @@ typedef struct lanes_pattern {
   int64_t by_bit[LANES_BITS];
 } lanes_pattern;
 
+static inline bool lanes_pattern_is_whole(const lanes_pattern *pattern) {
+  return pattern->known == lanes_all_bits();
+}
+
 // What has been found so far.
 typedef struct lanes_pattern_finder {
   const lanes_values *values;
@@ -33,6 +37,7 @@ typedef struct lanes_pattern_finder {
 lanes_pattern_finder lanes_patterns_begin(const lanes_values *values);
 lanes_pattern lanes_pattern_of(lanes_pattern_finder *finder,
                                LLVMValueRef value);
+bool lanes_has_pattern(lanes_pattern_finder *finder, LLVMValueRef value);
 // How much a lane's value is above lane 0's; of a pattern whose bits are known.
 uint64_t lanes_pattern_at(const lanes_pattern *pattern, uint32_t lane);
 

@@ -100,7 +100,8 @@ static lanes_row_places strided_addresses(lanes_emitter *e,
   return result;
 }
 
-bool lanes_rows_touch(const lanes_row *row, const lanes_shape *shape) {
+// Says whether a row is a word or two, which lanes of a run have side by side.
+static bool do_rows_touch(const lanes_row *row, const lanes_shape *shape) {
   return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
@@ -112,7 +113,7 @@ static bool is_strided(const lanes_emitter *e, const lanes_row *row,
   const uint32_t width = lanes_width_of(*shape);
   bool fits =
       shape->row >= LEAST_RUN && shape->stride >= 0 &&
-      (row->bytes % LANES_UNIT_BYTES == 0 || lanes_rows_touch(row, shape)) &&
+      (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
       !lanes_shape_of(e->values, row->at.base).conditional;
   if (!row->at.index_type) {
     return fits && width % lanes_width(e, row->at.base) == 0;
@@ -162,9 +163,12 @@ static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
 // Says whether lanes are constants apart, where all of them run.
 static bool has_pattern(lanes_emitter *e, const lanes_row *row,
                         const lanes_row_member *own) {
-  return own->access.pointer && !e->values->masked[e->node] &&
-         (!row->at.is_extended || row->at.is_unwrapped) &&
-         lanes_pattern_here(e, own->access.pointer).known == lanes_all_bits();
+  if (!own->access.pointer || e->values->masked[e->node] ||
+      (row->at.is_extended && !row->at.is_unwrapped)) {
+    return false;
+  }
+  const lanes_pattern pattern = lanes_pattern_here(e, own->access.pointer);
+  return lanes_pattern_is_whole(&pattern);
 }
 
 static lanes_row_places pattern_addresses(lanes_emitter *e,

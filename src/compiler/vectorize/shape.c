@@ -476,12 +476,13 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
     case LLVMAShr:
     case LLVMLShr: {
       uint64_t amount = 0;
-      if (lanes_is_unwrapped(instruction) &&
-          constant_value(LLVMGetOperand(instruction, 1), &amount)) {
+      if (!constant_value(LLVMGetOperand(instruction, 1), &amount)) {
+        return by_rows(operands, 2, width);
+      }
+      if (lanes_is_unwrapped(instruction)) {
         return quotient(operands[0], (uint32_t)amount, width);
       }
-      if (constant_value(LLVMGetOperand(instruction, 1), &amount) &&
-          amount < width && operands[0].no_unsigned_wrap &&
+      if (amount < width && operands[0].no_unsigned_wrap &&
           (opcode == LLVMLShr || operands[0].bits < width)) {
         return high_bits(operands[0], (uint32_t)amount, width);
       }

@@ -606,12 +606,11 @@ static uint32_t whole_words(const neighbours *found, uint64_t size_bytes) {
   return words;
 }
 
-// An element that is a part of a lane's word.
-static LLVMValueRef element_in_word(lanes_emitter *e, const lanes_access *a,
-                                    LLVMValueRef word, uint32_t place) {
+LLVMValueRef lanes_part_of_word(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef word, uint64_t offset) {
   LLVMTypeRef narrow = lanes_vector_of(
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
-  LLVMValueRef by = lanes_steps(e->types.i32, place * a->size_bytes * 8, 0);
+  LLVMValueRef by = lanes_steps(e->types.i32, offset * 8, 0);
   LLVMValueRef part = LLVMBuildTrunc(
       e->builder, LLVMBuildLShr(e->builder, word, by, ""), narrow, "");
   return LLVMBuildBitCast(e->builder, part, lanes_vector_of(a->type), "");
@@ -678,8 +677,8 @@ static bool load_in_words(lanes_emitter *e, const lanes_access *all,
   load_whole_words(e, &words, stride / in_word, wanted, loaded);
   for (uint32_t at = 0; at < found->count; at++) {
     if (found->loads[at]) {
-      out_components[at] =
-          element_in_word(e, all, loaded[at / in_word], at % in_word);
+      out_components[at] = lanes_part_of_word(e, all, loaded[at / in_word],
+                                              at % in_word * all->size_bytes);
     }
   }
   return true;

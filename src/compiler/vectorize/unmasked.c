@@ -92,8 +92,7 @@ static bool pays_for_mask(const part *p, LLVMValueRef i) {
       LLVMValueRef pointer = LLVMGetOperand(i, 0);
       const lanes_shape at = lanes_shape_of(p->values, pointer);
       return at.row > 1 ? !p->has_masks && !lanes_is_uniform(at)
-                        : lanes_pattern_of(p->patterns, pointer).known ==
-                              lanes_all_bits();
+                        : lanes_has_pattern(p->patterns, pointer);
     }
     case LLVMStore:
       return !p->has_masks &&

@@ -196,7 +196,7 @@ static bool has_pattern(lanes_pattern_finder *patterns,
   LLVMValueRef index = LLVMGetOperand(extension, 0);
   const lanes_shape shape = lanes_shape_of(patterns->values, index);
   const lanes_pattern pattern = lanes_pattern_of(patterns, index);
-  return shape.row != LANES && pattern.known == lanes_all_bits() &&
+  return shape.row != LANES && lanes_pattern_is_whole(&pattern) &&
          pattern.most == UINT64_MAX &&
          LLVMGetIntTypeWidth(LLVMTypeOf(index)) == 32;
 }
@@ -213,18 +213,20 @@ bool lanes_unwrap_indices(const mtli_kernel *kernel,
   for (uint32_t i = 0; i < values->count; i++) {
     LLVMValueRef value = values->items[i];
     walk w = {.kernel = kernel};
-    found[i] = is_extension(value) &&
-               (values->shapes[i].conditional || quotient_of(values, value) ||
+    if (!is_extension(value)) {
+      continue;
+    }
+    LLVMValueRef quotient = quotient_of(values, value);
+    found[i] = (values->shapes[i].conditional || quotient ||
                 has_pattern(&patterns, value)) &&
                makes_addresses(&w, value);
     any |= found[i];
+    if (found[i] && quotient) {
+      set_mark(quotient);
+    }
   }
   for (uint32_t i = 0; i < values->count; i++) {
     LLVMValueRef value = values->items[i];
-    LLVMValueRef quotient = found[i] ? quotient_of(values, value) : NULL;
-    if (quotient) {
-      set_mark(quotient);
-    }
     if (found[i] && LLVMIsAZExtInst(value)) {
       take_for_signed(value);
     } else if (found[i]) {

@@ -441,9 +441,13 @@ static bool has_plain_branches(LLVMValueRef function) {
 // What holds in any threadgroup.
 static mtl_status write_even_steps(vectorizer *v) {
   const mtli_group_class any = {0};
+  LLVMValueRef lane = lanes_find_lane(&v->graph);
   lanes_values values;
+  if (!lane) {
+    return MTL_OK;
+  }
   lanes_values_find(&v->graph, v->data, 1, &any, &values);
-  if (!lanes_write_even_steps(&values)) {
+  if (!lanes_write_even_steps(&values, lane)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
