@@ -21,6 +21,7 @@
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
+#include "compiler/vectorize/part_conditions.h"
 #include "compiler/vectorize/tiles.h"
 #include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/unroll_rows.h"
@@ -455,6 +456,21 @@ static mtl_status write_even_steps(vectorizer *v) {
   return MTL_OK;
 }
 
+static mtl_status part_conditions(vectorizer *v) {
+  lanes_values values;
+  if (!lanes_may_part_conditions(&v->graph)) {
+    return MTL_OK;
+  }
+  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
+                    &v->kernel->group_class, &values);
+  if (!lanes_part_conditions(&values)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  return MTL_OK;
+}
+
 // Threads' indices are neighbours' where buffers are not too large.
 static void unwrap_indices(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
@@ -590,6 +606,7 @@ static mtl_status build_graph(vectorizer *v) {
     return refuse(v);
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    MTL_TRY(part_conditions(v));
     lanes_in_vectors = lanes_best_count(v->kernel, &v->graph, v->data);
     MTL_TRY(write_even_steps(v));
     unwrap_indices(v);
