@@ -282,6 +282,84 @@ def long_kernels_run_half_a_simdgroup_at_a_time(tool):
                             "simdgroup_barrier(mem_flags::mem_device);")
 
 
+LOOPS = """#include <metal_stdlib>
+using namespace metal;
+// Waits for one root before the next, and keeps one number.
+kernel void roots(device float *x [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  float a = x[i];
+  for (int k = 0; k < 100; k++) a = sqrt(a) + 1;
+  x[i] = a;
+}
+// Waits for little and keeps many.
+kernel void sums(device float *x [[buffer(0)]],
+                 uint i [[thread_position_in_grid]]) {
+  float a = x[i], b = a + 1, c = a + 2, d = a + 3, e = a + 4;
+  for (int k = 0; k < 100; k++) {
+    a += b; b += c; c += d; d += e; e += 1.5f;
+  }
+  x[i] = a + b + c + d + e;
+}
+// Leaves when it will.
+kernel void leaves(device float *x [[buffer(0)]],
+                   uint i [[thread_position_in_grid]]) {
+  float a = x[i], b = x[i + 1];
+  int k = 0;
+  for (; k < 100; k++) {
+    const float c = a * a, d = b * b;
+    if (c + d > 4) break;
+    b = 2 * a * b + 0.1f;
+    a = c - d - 0.8f;
+  }
+  x[i] = k;
+}
+"""
+
+
+@case
+def loops_choose_how_many_threads_go_together(tool):
+    tool.write("loops.metal", LOOPS)
+
+    def found(kernel, cpu):
+        out = tool.done("compile", "loops.metal", "--kernel", kernel,
+                        "--report",
+                        environment={"METTLE_CPU_TARGET": f"x86_64 {cpu}"}).out
+        at_once = re.search(r"(\d) simdgroups of a threadgroup at once", out)
+        return ("half a simdgroup at a time" in out,
+                int(at_once[1]) if at_once else 1)
+
+    assert found("roots", "x86-64-v3") == (False, 4)
+    assert found("roots", "x86-64-v4") == (False, 4)
+    is_half, at_once = found("sums", "x86-64-v3")
+    assert at_once * (1 if is_half else 2) < 4, (is_half, at_once)
+    assert found("leaves", "x86-64-v3") == (True, 1)
+    assert found("leaves", "x86-64-v4") == (False, 1)
+
+
+TURNS = """#include <metal_stdlib>
+kernel void turns(device float *x [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  float a = x[i], b = a;
+  uint k = 0;
+  while (k < 256 && a < 4) {
+    a = a * a + b;
+    k++;
+  }
+  x[i] = k;
+}
+"""
+
+
+@case
+def what_all_threads_leave_a_loop_for_is_no_mask(tool):
+    tool.write("turns.metal", TURNS)
+    out = tool.done("compile", "turns.metal", "--dump-after=vectorize",
+                    environment={"METTLE_CPU_TARGET": "x86_64 x86-64-v3"}).out
+    limit = re.search(r"(%\S+) = icmp \w+ i32 %\S+, 256", out)
+    assert re.search(rf"br i1 {limit[1]}, ", out), out
+    assert not re.search(rf"select i1 {limit[1]}, ", out), out
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []

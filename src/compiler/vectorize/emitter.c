@@ -84,9 +84,14 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
   const bool is_x86 = mtlc_target_is(target, "x86_64");
-  return (lanes_machine){
-      .has_avx2 = is_x86 && mtlc_target_has(target, "avx2"),
-      .has_avx512 = is_x86 && mtlc_target_has(target, "avx512f")};
+  const bool has_avx2 = is_x86 && mtlc_target_has(target, "avx2");
+  const bool has_avx512 = is_x86 && mtlc_target_has(target, "avx512f");
+  return (lanes_machine){.has_avx2 = has_avx2,
+                         .has_avx512 = has_avx512,
+                         .vector_registers = is_x86 && !has_avx512 ? 16 : 32,
+                         .vector_bytes = has_avx512 ? 64
+                                         : has_avx2 ? 32
+                                                    : 16};
 }
 
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,

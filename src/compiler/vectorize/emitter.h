@@ -80,7 +80,9 @@ typedef struct lanes_counting {
 // What vectors the machine has; asked of its features once.
 typedef struct lanes_machine {
   bool has_avx2;    // and gathers; x86-64 alone
-  bool has_avx512;  // 32 registers of 512 bits, masks, and scatters
+  bool has_avx512;  // masks and scatters
+  uint32_t vector_registers;
+  uint32_t vector_bytes;  // of each
 } lanes_machine;
 
 typedef struct lanes_emitter {

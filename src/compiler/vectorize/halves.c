@@ -6,11 +6,14 @@
 // make it.
 #include "compiler/vectorize/halves.h"
 
+#include "compiler/vectorize/turn_costs.h"
+
 _Thread_local uint32_t lanes_in_vectors = MOST_LANES;
 
 // What is done once for all threads is done twice then, and fewer chains of
 // instructions run beside each other: a loss where registers suffice, as they
-// mostly do in shorter kernels and in those that are more about addresses.
+// mostly do in shorter kernels and in those that are more about addresses. Of
+// shorter kernels the loops tell.
 enum { LEAST_INSTRUCTIONS = 200, LEAST_WIDE_PERCENT = 60 };
 
 // Says whether a builtin tells how threads are laid out in simdgroups.
@@ -51,23 +54,39 @@ static void survey(LLVMValueRef instruction, void *context) {
   }
 }
 
-uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_graph *graph,
-                          LLVMTargetDataRef data) {
-  if (lanes_machine_of(kernel->target).has_avx512 ||
-      mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS) {
-    return MOST_LANES;
-  }
+static bool is_short(const mtlc_kernel *kernel) {
+  return mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS;
+}
+
+bool lanes_may_be_halved(const mtlc_kernel *kernel, const lanes_graph *graph) {
   bool can_tell = false;
+  if (lanes_machine_of(kernel->target).has_avx512 ||
+      (is_short(kernel) && graph->loop_count == 0)) {
+    return false;
+  }
   mtlc_for_each_instruction(kernel->thread, survey, &can_tell);
-  if (can_tell) {
-    return MOST_LANES;
-  }
-  lanes_values values;
-  lanes_values_find(graph, data, MOST_LANES, &kernel->group_class, &values);
+  return !can_tell;
+}
+
+static bool is_mostly_wide(const lanes_values *values) {
   uint32_t wide = 0;
-  for (uint32_t i = 0; i < values.count; i++) {
-    wide += !lanes_is_scalar(values.shapes[i]);
+  for (uint32_t i = 0; i < values->count; i++) {
+    wide += !lanes_is_scalar(values->shapes[i]);
   }
-  return wide * 100 >= values.count * LEAST_WIDE_PERCENT ? MOST_LANES / 2
-                                                         : MOST_LANES;
+  return wide * 100 >= values->count * LEAST_WIDE_PERCENT;
+}
+
+uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
+                          uint32_t most_at_once) {
+  bool is_less = is_mostly_wide(values);
+  if (is_short(kernel)) {
+    const lanes_machine machine = lanes_machine_of(kernel->target);
+    lanes_turns turns;
+    double whole, half;
+    lanes_turns_find(values, &turns);
+    lanes_best_at_once(&turns, &machine, MOST_LANES, most_at_once, &whole);
+    lanes_best_at_once(&turns, &machine, MOST_LANES / 2, most_at_once, &half);
+    is_less = lanes_is_worth(half, whole);
+  }
+  return is_less ? MOST_LANES / 2 : MOST_LANES;
 }

@@ -132,9 +132,8 @@ static void part(const condition *c, bool is_first_uniform,
   LLVMPositionBuilderAtEnd(builder, block);
   LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(c->branch));
   // Where the first decides, the second may be undefined.
-  LLVMValueRef uniform = is_first_uniform
-                             ? c->first
-                             : LLVMBuildFreeze(builder, c->second, "");
+  LLVMValueRef uniform =
+      is_first_uniform ? c->first : LLVMBuildFreeze(builder, c->second, "");
   LLVMBuildCondBr(builder, uniform, c->is_either ? decided : rest,
                   c->is_either ? rest : decided);
   add_source(decided, block, rest);

@@ -23,6 +23,7 @@
 #include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/part_conditions.h"
 #include "compiler/vectorize/tiles.h"
+#include "compiler/vectorize/turn_costs.h"
 #include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/unroll_rows.h"
 #include "compiler/vectorize/unwrapped.h"
@@ -309,19 +310,42 @@ static bool has_wide_phi(const lanes_values *values) {
   return false;
 }
 
+// Returns how many simdgroups at once are worth a try: several if all go the
+// same way through the kernel and there is a loop to hurry.
+static uint32_t most_at_once(const lanes_values *values) {
+  lanes_common common;
+  if (values->row == 1 || !has_wide_phi(values)) {
+    return 1;
+  }
+  lanes_common_find(values, true, &common);
+  return !common.goes_together ? 1
+         : common.parts_lanes  ? MOST_ROWS_AT_ONCE
+                               : LANES_MOST_AT_ONCE;
+}
+
+// With AVX-512 it is what fits the registers.
+static uint32_t best_at_once(const lanes_emitter *one) {
+  const uint32_t most = most_at_once(one->values);
+  if (most == 1 || one->machine.has_avx512) {
+    return most;
+  }
+  lanes_turns turns;
+  double cost;
+  lanes_turns_find(one->values, &turns);
+  return lanes_best_at_once(&turns, &one->machine, LANES, most, &cost);
+}
+
 // Adds the function for several simdgroups at once to that of one, where it is
-// worth it: always the same way through the kernel, and a loop to hurry.
+// worth it.
 static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
                                lanes_variant *variant) {
-  if (lanes_is_too_large_at_once(variant->function)) {
+  if (lanes_is_too_large_at_once(variant->function) || one->private_in_frame ||
+      one->sums_bytes || one->has_one_sum || one->counting.is_on ||
+      one->single_simdgroup) {
     return MTL_OK;
   }
-  lanes_common common;
-  lanes_common_find(one->values, true, &common);
-  if (!common.goes_together || !has_wide_phi(one->values) ||
-      one->private_in_frame || one->sums_bytes || one->has_one_sum ||
-      one->counting.is_on ||
-      one->single_simdgroup || variant->row == 1) {
+  const uint32_t most = best_at_once(one);
+  if (most == 1) {
     return MTL_OK;
   }
   lanes_emitter e = emitter_of(v, one->values, one->plan);
@@ -340,8 +364,7 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(mem2reg)"));
   variant->at_once_same_x = v->asks_other;
   variant->at_once_count = lanes_make_at_once(
-      v->kernel, variant->at_once, variant->at_once_same_x,
-      common.parts_lanes ? MOST_ROWS_AT_ONCE : LANES_MOST_AT_ONCE, &v->arena);
+      v->kernel, variant->at_once, variant->at_once_same_x, most, &v->arena);
   if (variant->at_once_count > 1) {
     mtlc_report(v->kernel, "%u simdgroups of a threadgroup at once",
                 variant->at_once_count);
@@ -454,6 +477,16 @@ static mtl_status write_even_steps(vectorizer *v) {
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
   return MTL_OK;
+}
+
+static void choose_lanes(vectorizer *v) {
+  lanes_values values;
+  if (lanes_may_be_halved(v->kernel, &v->graph)) {
+    lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
+                      &v->kernel->group_class, &values);
+    lanes_in_vectors =
+        lanes_best_count(v->kernel, &values, most_at_once(&values));
+  }
 }
 
 static mtl_status part_conditions(vectorizer *v) {
@@ -607,7 +640,7 @@ static mtl_status build_graph(vectorizer *v) {
   }
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
     MTL_TRY(part_conditions(v));
-    lanes_in_vectors = lanes_best_count(v->kernel, &v->graph, v->data);
+    choose_lanes(v);
     MTL_TRY(write_even_steps(v));
     unwrap_indices(v);
     MTL_TRY(carry_offsets(v));
