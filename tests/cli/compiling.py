@@ -360,6 +360,38 @@ def what_all_threads_leave_a_loop_for_is_no_mask(tool):
     assert not re.search(rf"select i1 {limit[1]}, ", out), out
 
 
+TREE = """#include <metal_stdlib>
+using namespace metal;
+kernel void tree(device float *x [[buffer(0)]],
+                 uint l [[thread_index_in_threadgroup]],
+                 uint n [[threads_per_threadgroup]]) {
+  threadgroup float sums[512];
+  sums[l] = x[l];
+  sums[l + n] = 0;
+  for (uint stride = 256; stride > 0; stride /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (l < stride && l + stride < n) sums[l] += sums[l + stride];
+  }
+  if (l == 0) x[0] = sums[0];
+}
+"""
+
+
+@case
+def barriers_of_whole_simdgroups_have_code_of_their_own(tool):
+    tool.write("tree.metal", TREE)
+    sizes = []
+    for threads in (256, 100):
+        out = tool.done("compile", "tree.metal", "--report", "--group",
+                        str(threads)).out
+        sizes.append(int(re.search(r"machine code: (\d+)", out)[1]))
+        out = tool.done("run", "tree.metal", "tree", "--grid", str(threads),
+                        "--group", str(threads), "0=iota:f32:256",
+                        "--print", "0:1").out
+        assert f"{threads * (threads - 1) // 2}" in out, out
+    assert sizes[0] * 4 < sizes[1] * 3, sizes
+
+
 @case
 def numbers_in_constant_memory_are_read_once(tool):
     reads = []

@@ -143,10 +143,20 @@ static void append_filled(char **text, const char *pattern,
   free(filled);
 }
 
+// What a threadgroup's threads are at least in whole simdgroups, for there to
+// be any, and the bits of their number that may tell of one with gaps.
+static const char *least_text(bool lacks_none) {
+  return lacks_none ? "0" : "1";
+}
+
+static const char *gaps_text(bool lacks_none) {
+  return lacks_none ? "0" : "31";
+}
+
 // For simdgroups that are all in the same state: a loop for each, or one whose
 // function takes the state as it comes.
 static char *together_text(const lanes_variant *variant, const char *row,
-                           const char *frame) {
+                           const char *frame, bool lacks_none) {
   const bool in_place = is_in_place(variant);
   const uint32_t last = in_place ? variant->wait_count : 0;
   char bytes[24];
@@ -182,11 +192,15 @@ static char *together_text(const lanes_variant *variant, const char *row,
     append_filled(&loops, mtlc_text_simdgroups_step, step, count);
     append_filled(&reached, ", [ %reached.$STATE, %done.$STATE ]", step, count);
   }
-  const replacement replacements[] = {
-      {"ROW", row},        {"FRAME", frame},
-      {"COMMON", bytes},   {"OTHERWISE", in_place ? "0" : "any"},
-      {"LOOPS", loops},    {"WAYS", ways},
-      {"REACHED", reached}};
+  const replacement replacements[] = {{"ROW", row},
+                                      {"FRAME", frame},
+                                      {"COMMON", bytes},
+                                      {"OTHERWISE", in_place ? "0" : "any"},
+                                      {"LOOPS", loops},
+                                      {"WAYS", ways},
+                                      {"REACHED", reached},
+                                      {"LEAST", least_text(lacks_none)},
+                                      {"GAPS", gaps_text(lacks_none)}};
   char *text = fill_in(mtlc_text_simdgroups_together, replacements,
                        sizeof replacements / sizeof *replacements);
   free(loops);
@@ -265,12 +279,21 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   return status;
 }
 
-// Without registers for masks, the code of a simdgroup that may lack threads is
-// slow for one that lacks none. What is too long to be made for both is made
-// for threadgroups of whole simdgroups and, when they come, for others. Returns
-// whether it is for whole ones alone.
-static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant) {
-  if (is_in_place(variant) || lanes_machine_of(kernel->target).has_avx512) {
+// Says whether code is made for threadgroups of whole simdgroups and, when they
+// come, for others. With barriers both would be twice the code, and a state
+// could come from either. Without, it is so for what is too long to be made for
+// both where there are no registers for masks: the code of a simdgroup that may
+// lack threads is slow for one that lacks none.
+static bool depends_on_whole(const mtlc_kernel *kernel,
+                             const lanes_variant *variant, bool has_waits) {
+  return has_waits || (!is_in_place(variant) &&
+                       !lanes_machine_of(kernel->target).has_avx512);
+}
+
+// Returns whether the code is for whole simdgroups alone.
+static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant,
+                     bool has_waits) {
+  if (!depends_on_whole(kernel, variant, has_waits)) {
     return false;
   }
   kernel->depends_on_whole = true;
@@ -285,11 +308,11 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                             bool has_waits, uint64_t frame_bytes) {
   char row[8];
   char frame[24];
-  const bool lacks_none = fix_mask(kernel, variant);
+  const bool lacks_none = fix_mask(kernel, variant, has_waits);
   snprintf(row, sizeof row, "%u", variant->row);
   snprintf(frame, sizeof frame, "%llu", (unsigned long long)frame_bytes);
   if (has_waits && variant->waits_together) {
-    char *together = together_text(variant, row, frame);
+    char *together = together_text(variant, row, frame, lacks_none);
     const mtl_status linked = mtlc_link_text(kernel, "simdgroups", together);
     free(together);
     return linked;
@@ -335,6 +358,8 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
       {"LOOPS", states.loops},
       {"CASES", states.cases},
       {"ORS", states.ors},
+      {"LEAST", least_text(lacks_none)},
+      {"GAPS", gaps_text(lacks_none)},
       {"ANDS", states.ands}};
   char *text =
       fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,

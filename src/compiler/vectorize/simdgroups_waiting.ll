@@ -7,6 +7,7 @@
 ; than what lies between two barriers. group.c replaces $ROW by the row length,
 ; $FRAME by the bytes of a frame, and the words in capitals below by the loops,
 ; the cases that lead to them and what they leave.
+; Code for whole simdgroups alone has 0 for $LEAST and $GAPS, else 1 and 31.
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
@@ -24,9 +25,9 @@ enter:
   %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
   %size.y = load i32, ptr %size.y.at
   %end = and i32 %threads, -32
-  %any.whole = icmp ne i32 %end, 0
+  %any.whole = icmp uge i32 %end, $LEAST
   ; The lanes of the last simdgroup if it has gaps, and its frame.
-  %left = and i32 %threads, 31
+  %left = and i32 %threads, $GAPS
   %any.partial = icmp ne i32 %left, 0
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
