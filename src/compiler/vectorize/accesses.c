@@ -209,14 +209,35 @@ static void access_some(lanes_emitter *e, const lanes_access *a,
 }
 
 // Says whether elements have gaps between them, on a machine without masks for
-// such elements.
-static bool is_gapped(const lanes_emitter *e, const lanes_access *a) {
-  return lanes_stride_elements(a) > a->count && !has_masks_for(e, a->element);
+// such elements. AVX2 stores under masks, but on some machines a store takes 12
+// cycles then, however many elements it stores.
+static bool is_gapped(const lanes_emitter *e, const lanes_access *a,
+                      bool store) {
+  const bool stores_slowly =
+      store && !e->machine.has_avx512 && !lanes_is_workers_own(e, a);
+  return lanes_stride_elements(a) > a->count &&
+         (stores_slowly || !has_masks_for(e, a->element));
 }
 
-// All that lies between lanes' elements, if that may be read; otherwise LLVM
-// makes scalar accesses of those that a constant mask names, and branches of
-// any other mask.
+// All lanes' elements, which are a stride apart, one by one.
+static void store_each(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef first, LLVMValueRef *components) {
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    for (uint32_t c = 0; c < a->count; c++) {
+      const uint64_t offset =
+          lane * (uint64_t)a->shape.stride + c * a->pitch_bytes;
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder,
+          LLVMBuildExtractElement(e->builder, components[c],
+                                  mtlc_i32(e->context, lane), ""),
+          lanes_address_at(e, first, offset));
+      LLVMSetAlignment(store, lanes_common_alignment(a->alignment, offset));
+    }
+  }
+}
+
+// All that lies between lanes' elements, if that may be read; otherwise one
+// after another: LLVM makes a branch for each element of a mask.
 static void access_gapped(lanes_emitter *e, const lanes_access *a,
                           uint32_t stride, bool store,
                           LLVMValueRef *components) {
@@ -238,8 +259,10 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
   if (by_words) {
     lanes_load_words(e, a, stride, parts[0]);
+  } else if (store) {
+    store_each(e, a, first, components);
   } else {
-    access_strided(e, a, stride, store, parts[0]);
+    lanes_load_strided(e, a, stride, parts[0]);
   }
   e->mask = mask;
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
@@ -259,7 +282,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
 static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   const uint32_t stride = lanes_stride_elements(a);
-  if (is_gapped(e, a)) {
+  if (is_gapped(e, a, store)) {
     access_gapped(e, a, stride, store, components);
   } else if (stride) {
     access_strided(e, a, stride, store, components);
@@ -277,7 +300,7 @@ static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
 // as much code again for what hardly ever happens.
 void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
-  if (is_gapped(e, a)) {
+  if (is_gapped(e, a, store)) {
     access_some(e, a, NULL, store, components);
     return;
   }

@@ -63,6 +63,10 @@ typedef struct lanes_row_places {
 // own: a member whose address is there
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
                                      const lanes_row_member *own);
+// Says whether rows lie one behind the other, as far as only their own index
+// can tell, and where they are then.
+bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row);
+lanes_row_places lanes_row_dense_places(lanes_emitter *e, const lanes_row *row);
 // A lane's address, offset bytes into its row.
 LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
                                uint32_t lane, uint64_t offset);

@@ -106,15 +106,13 @@ static bool do_rows_touch(const lanes_row *row, const lanes_shape *shape) {
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
-// Says whether lanes of the row are a stride apart, as far as only the row's
-// own index can tell.
-static bool is_strided(const lanes_emitter *e, const lanes_row *row,
+// Says whether only the row's own index can tell that lanes are not a stride
+// apart.
+static bool has_stride(const lanes_emitter *e, const lanes_row *row,
                        const lanes_shape *shape) {
   const uint32_t width = lanes_width_of(*shape);
-  bool fits =
-      shape->row >= LEAST_RUN && shape->stride >= 0 &&
-      (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
-      !lanes_shape_of(e->values, row->at.base).conditional;
+  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 &&
+              !lanes_shape_of(e->values, row->at.base).conditional;
   if (!row->at.index_type) {
     return fits && width % lanes_width(e, row->at.base) == 0;
   }
@@ -125,6 +123,23 @@ static bool is_strided(const lanes_emitter *e, const lanes_row *row,
     fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
   }
   return fits;
+}
+
+static bool is_strided(const lanes_emitter *e, const lanes_row *row,
+                       const lanes_shape *shape) {
+  return (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
+         has_stride(e, row, shape);
+}
+
+bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row) {
+  const lanes_shape *shape = &row->members[0].access.shape;
+  return shape->row == LANES && shape->stride == row->bytes &&
+         has_stride(e, row, shape);
+}
+
+lanes_row_places lanes_row_dense_places(lanes_emitter *e,
+                                        const lanes_row *row) {
+  return strided_addresses(e, row, &row->members[0].access.shape);
 }
 
 static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {

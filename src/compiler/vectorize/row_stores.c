@@ -30,22 +30,23 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
   }
 }
 
-// Says whether the first members, alone, are a row of whole units without
-// overlaps; leaves them.
-static bool choose(lanes_row *row) {
+// Says whether the first members, alone, are a row of whole units, or of words
+// where rows lie one behind the other, without overlaps; leaves them.
+static bool choose(const lanes_emitter *e, lanes_row *row) {
   const lanes_row all = *row;
   for (uint32_t count = all.member_count; count > 1; count--) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
       bytes += bytes_of(&all.members[i].access);
     }
-    if (bytes % LANES_UNIT_BYTES || bytes > LANES_ROW_BYTES) {
+    if (bytes % LANES_WORD_BYTES || bytes > LANES_ROW_BYTES) {
       continue;
     }
     *row = all;
     row->member_count = count;
     lanes_row_choose(row);
-    if (row->member_count == count && row->bytes == bytes) {
+    if (row->member_count == count && row->bytes == bytes &&
+        (bytes % LANES_UNIT_BYTES == 0 || lanes_row_is_dense(e, row))) {
       return true;
     }
   }
@@ -96,16 +97,11 @@ static void store_dense(lanes_emitter *e, const lanes_row *row,
   LLVMSetAlignment(store, row->alignment);
 }
 
-static bool is_dense(const lanes_row *row, const lanes_row_places *where) {
-  return where->strided && where->strided->row == LANES &&
-         where->strided->stride == (int64_t)row->bytes;
-}
-
 static void store_together(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_places *where) {
+                           const lanes_row_places *where, bool is_dense) {
   LLVMValueRef words[LANES_ROW_WORDS];
   make_words(e, row, words);
-  if (is_dense(row, where)) {
+  if (is_dense) {
     store_dense(e, row, where, words);
     return;
   }
@@ -129,7 +125,10 @@ static void store_apart(lanes_emitter *e, const lanes_row *row) {
 }
 
 static void store_row(lanes_emitter *e, const lanes_row *row) {
-  const lanes_row_places where = lanes_row_places_of(e, row, &row->members[0]);
+  const bool is_dense = lanes_row_is_dense(e, row);
+  const lanes_row_places where =
+      is_dense ? lanes_row_dense_places(e, row)
+               : lanes_row_places_of(e, row, &row->members[0]);
   LLVMValueRef all = lanes_all(e, e->mask);
   LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
                                        LLVMConstNull(e->types.i1), "");
@@ -139,7 +138,7 @@ static void store_row(lanes_emitter *e, const lanes_row *row) {
   lanes_mark_question(e, LLVMBuildCondBr(e->builder, holds, rows, apart));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, rows);
-  store_together(e, row, &where);
+  store_together(e, row, &where, is_dense);
   LLVMBuildBr(e->builder, stored);
   LLVMPositionBuilderAtEnd(e->builder, apart);
   store_apart(e, row);
@@ -156,7 +155,7 @@ static bool begin(lanes_emitter *e, const lanes_access *a) {
   }
   lanes_row row = {0};
   collect(e, a, &row);
-  if (row.member_count < 2 || !choose(&row)) {
+  if (row.member_count < 2 || !choose(e, &row)) {
     return false;
   }
   e->row_stored = lanes_allocate(e->arena, 1, sizeof row);

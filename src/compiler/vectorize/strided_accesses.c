@@ -686,15 +686,17 @@ static bool load_in_words(lanes_emitter *e, const lanes_access *all,
 
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   const uint32_t stride = lanes_stride_elements(a);
-  if (stride < 2 || !is_power_of_two(stride) || a->count != 1 ||
-      a->element != a->type) {
+  const bool is_power = is_power_of_two(stride);
+  if (stride < 2 || a->count != 1 || a->element != a->type ||
+      (!is_power && a->size_bytes < WORD_BYTES)) {
     return false;
   }
   lanes_linear from;
   lanes_linear_find(e->values, a->pointer, &from);
   const neighbours found = find_neighbours(e, a, &from, stride);
-  if (is_power_of_two(found.wanted)) {
-    return false;  // alone
+  if (is_power_of_two(found.wanted) ||  // alone
+      (!is_power && found.wanted != all_of(stride))) {
+    return false;
   }
   lanes_access all = *a;
   all.count = found.count;
@@ -702,7 +704,9 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
                                (uint64_t)found.lowest * a->size_bytes);
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
-  if (a->size_bytes >= WORD_BYTES) {
+  if (!is_power) {
+    lanes_take_apart(e, load_all(e, &all, stride), stride, stride, components);
+  } else if (a->size_bytes >= WORD_BYTES) {
     load_parts(e, &all, stride, found.wanted, components);
   } else if (!load_in_words(e, &all, stride, &found, components)) {
     return false;
