@@ -103,36 +103,45 @@ TEST(encoders, slot_30_is_there) {
   CHECK_EQUAL(words(out)[0], 30);
 }
 
-// Each thread adds one to what it reads and writes it one element on: where both
-// arguments are one buffer, it reads what it has written.
-static const char step_kernel[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "kernel void steps(device const int *x [[buffer(0)]],\n"
-    "                  device int *y [[buffer(1)]],\n"
-    "                  uint i [[thread_position_in_grid]]) {\n"
+// Each thread adds one to what it reads and writes it one element on: where
+// both arguments are one buffer, it reads what it has written.
+#define STEPS(body)                                        \
+  "#include <metal_stdlib>\n"                              \
+  "using namespace metal;\n"                               \
+  "kernel void steps(device const int *x [[buffer(0)]],\n" \
+  "                  device int *y [[buffer(1)]],\n"       \
+  "                  uint i [[thread_position_in_grid]]) {\n" body "}\n"
+static const char loop_of_steps[] = STEPS(
     "  for (uint k = 0; k < 15; ++k) {\n"
     "    y[i * 16 + k + 1] = x[i * 16 + k] + 1;\n"
-    "  }\n"
-    "}\n";
+    "  }\n");
+static const char line_of_steps[] = STEPS(
+    "  y[i * 4 + 1] = x[i * 4] + 1;\n"
+    "  y[i * 4 + 2] = x[i * 4 + 1] + 1;\n"
+    "  y[i * 4 + 3] = x[i * 4 + 2] + 1;\n");
 
-TEST(encoders, one_buffer_is_two_arguments) {
-  enum { ROWS = 64, LENGTH = 16 };
-  mtl_pipeline *pipeline = new_pipeline(step_kernel, "steps");
-  mtl_buffer *one = new_buffer(4 * ROWS * LENGTH);
-  mtl_buffer *other = new_buffer(4 * ROWS * LENGTH);
-  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
-    words(one)[i] = i % LENGTH ? 0 : 100 * i;
+static void check_steps(const char *source, uint32_t length) {
+  enum { ROWS = 64 };
+  mtl_pipeline *pipeline = new_pipeline(source, "steps");
+  mtl_buffer *one = new_buffer(4 * ROWS * length);
+  mtl_buffer *other = new_buffer(4 * ROWS * length);
+  for (uint32_t i = 0; i < ROWS * length; i++) {
+    words(one)[i] = i % length ? 0 : 100 * i;
   }
   RUN(pipeline, size_of(ROWS, 1, 1), size_of(32, 1, 1), one, other);
-  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
-    const uint32_t k = i % LENGTH;
+  for (uint32_t i = 0; i < ROWS * length; i++) {
+    const uint32_t k = i % length;
     CHECK_EQUAL(words(other)[i], k == 0 ? 0 : k == 1 ? 100 * (i - k) + 1 : 1);
   }
   RUN(pipeline, size_of(ROWS, 1, 1), size_of(32, 1, 1), one, one);
-  for (uint32_t i = 0; i < ROWS * LENGTH; i++) {
-    CHECK_EQUAL(words(one)[i], 100 * (i - i % LENGTH) + i % LENGTH);
+  for (uint32_t i = 0; i < ROWS * length; i++) {
+    CHECK_EQUAL(words(one)[i], 100 * (i - i % length) + i % length);
   }
+}
+
+TEST(encoders, one_buffer_is_two_arguments) {
+  check_steps(loop_of_steps, 16);
+  check_steps(line_of_steps, 4);
 }
 
 TEST(encoders, encoder_without_work_is_fine) {

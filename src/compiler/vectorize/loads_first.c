@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// loads_first.c: steps of an unrolled loop load, compute and store in turn, and
-// what a step loads may be what the one before it has stored. If all stores
+// loads_first.c: steps of an unrolled loop, or lines that a program repeats for
+// each component, load, compute and store in turn, and what a step loads may be
+// what the one before it has stored. If all stores
 // come last, a thread's loads lie beside each other, and so do its stores, and
 // each is one vector (lane_rows.c, row_stores.c). Kernels are given their
 // buffers where these lie apart, almost always: one question for all threads
@@ -12,6 +13,7 @@
 enum {
   MOST_PAIRS = 8,  // of buffers, to be asked for
   MOST_STORES = 64,
+  MOST_LOADS = 64,    // that are asked which others they are beside
   MOST_CLONED = 512,  // instructions
   LEAST_LOADS = 3,    // behind the first store
 };
@@ -119,7 +121,10 @@ typedef struct block_survey {
   LLVMValueRef first;  // that touches memory
   memory_access stores[MOST_STORES];
   uint32_t store_count;
-  uint32_t late_loads;  // behind the first store
+  memory_access loads[MOST_LOADS];  // the first ones
+  uint32_t load_count;
+  uint32_t early_loads;  // of them, before the first store
+  uint32_t late_loads;   // all that are behind the first store
   uint32_t pairs[MOST_PAIRS][2];
   uint32_t pair_count;
   bool fits;
@@ -173,6 +178,11 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
     return;
   }
   survey->first = survey->first ? survey->first : i;
+  if (!is_store && survey->load_count < MOST_LOADS &&
+      find_access(values, i, &access)) {
+    survey->loads[survey->load_count++] = access;
+    survey->early_loads += survey->store_count == 0;
+  }
   if (!is_store && survey->store_count == 0) {
     survey->fits &= lanes_is_plain(i);
     return;
@@ -190,8 +200,48 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
   }
 }
 
+// Says whether each thread has two elements side by side that neighbouring
+// threads have not.
+static bool are_side_by_side(const lanes_values *values, const memory_access *a,
+                             const memory_access *b) {
+  lanes_linear at[2];
+  const lanes_shape shape = lanes_shape_of(values, a->pointer);
+  if (a->root != b->root || a->bytes != b->bytes ||
+      (shape.row == LANES && shape.stride <= (int64_t)a->bytes)) {
+    return false;
+  }
+  lanes_linear_find(values, a->pointer, &at[0]);
+  lanes_linear_find(values, b->pointer, &at[1]);
+  const int64_t distance =
+      (at[1].constant - at[0].constant) * (int64_t)at[0].scale + at[1].bytes -
+      at[0].bytes;
+  return lanes_linear_like(&at[0], &at[1]) &&
+         (distance == (int64_t)a->bytes || -distance == (int64_t)a->bytes);
+}
+
+// The same of one of a block's accesses, from a number on, and one before it.
+static bool has_rows(const lanes_values *values, const memory_access *accesses,
+                     uint32_t from, uint32_t count) {
+  for (uint32_t i = from; i < count; i++) {
+    for (uint32_t k = 0; k < i; k++) {
+      if (are_side_by_side(values, &accesses[k], &accesses[i])) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Says whether loads, or stores, would come together that are side by side.
+static bool joins_rows(const lanes_values *values, const block_survey *survey) {
+  return survey->late_loads &&
+         (has_rows(values, survey->stores, 0, survey->store_count) ||
+          has_rows(values, survey->loads, survey->early_loads,
+                   survey->load_count));
+}
+
 static bool survey_block(const lanes_values *values, LLVMBasicBlockRef block,
-                         block_survey *survey) {
+                         bool is_unrolled, block_survey *survey) {
   uint32_t count = 0;
   survey->fits = true;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && survey->fits;
@@ -199,8 +249,9 @@ static bool survey_block(const lanes_values *values, LLVMBasicBlockRef block,
     survey_instruction(values, i, survey);
     count++;
   }
-  return survey->fits && survey->late_loads >= LEAST_LOADS &&
-         count <= MOST_CLONED;
+  return survey->fits && count <= MOST_CLONED &&
+         (is_unrolled ? survey->late_loads >= LEAST_LOADS
+                      : joins_rows(values, survey));
 }
 
 // --- Two forms ---------------------------------------------------------------
@@ -366,14 +417,34 @@ static void make_forms(mtlc_kernel *kernel, LLVMBasicBlockRef block,
   LLVMDisposeBuilder(f.builder);
 }
 
-bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values) {
+bool lanes_may_load_first(const lanes_graph *graph) {
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    const lanes_node *node = &graph->nodes[n];
+    uint32_t stores = 0;
+    for (LLVMValueRef i = node->kind == LANES_BLOCK
+                              ? LLVMGetFirstInstruction(node->block)
+                              : NULL;
+         i; i = LLVMGetNextInstruction(i)) {
+      const bool is_late = stores && mtlc_is_opcode(i, LLVMLoad);
+      stores += mtlc_is_opcode(i, LLVMStore);
+      if (is_late && !mtlc_is_invariant(i)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values,
+                      bool is_unrolled) {
   const lanes_graph *graph = values->graph;
   bool any = false;
   for (uint32_t n = 0; n < graph->node_count; n++) {
     const lanes_node *node = &graph->nodes[n];
     block_survey survey = {0};
-    if (node->kind == LANES_BLOCK && node->loop != LANES_NONE &&
-        survey_block(values, node->block, &survey)) {
+    const bool in_loop = is_unrolled && node->loop != LANES_NONE;
+    if (node->kind == LANES_BLOCK &&
+        survey_block(values, node->block, in_loop, &survey)) {
       make_forms(kernel, node->block, &survey);
       any = true;
     }

@@ -14,10 +14,16 @@
 bool lanes_steps_may_load_first(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 
-// Makes a second form of each block of a loop that loads several times behind
-// its first store: all stores last, taken where the buffers lie apart (i1
-// mettle.apart(i32 slot, i32 slot), src/compiler/ir/apart.ll). Returns whether
-// there are any: the graph is then to be built again.
-bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values);
+// Says whether any block loads behind a store.
+bool lanes_may_load_first(const lanes_graph *graph);
+
+// Makes a second form of blocks that load behind their first store: all stores
+// last, taken where the buffers lie apart (i1 mettle.apart(i32 slot, i32 slot),
+// src/compiler/ir/apart.ll). So it is for each block that loads or stores
+// elements side by side for each thread, and, where loops along rows have been
+// unrolled, for those in loops with several such loads. Returns whether there
+// are any: the graph is then to be built again.
+bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values,
+                      bool is_unrolled);
 
 #endif

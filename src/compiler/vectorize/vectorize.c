@@ -531,13 +531,27 @@ static mtl_status carry_offsets(vectorizer *v) {
   return MTL_OK;
 }
 
+static mtl_status load_first(vectorizer *v, bool is_unrolled) {
+  lanes_values values;
+  if (!lanes_may_load_first(&v->graph)) {
+    return MTL_OK;
+  }
+  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
+                    &v->kernel->group_class, &values);
+  if (lanes_load_first(v->kernel, &values, is_unrolled)) {
+    MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
+    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  }
+  return MTL_OK;
+}
+
 // Where threads walk along rows of their own.
 static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   const uint8_t row = usual_row(v->kernel);
   if (v->graph.loop_count == 0 ||
       !lanes_mark_row_loops(&v->graph, v->data, row, class)) {
-    return MTL_OK;
+    return load_first(v, false);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -545,13 +559,7 @@ static mtl_status unroll_rows(vectorizer *v) {
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  lanes_values values;
-  lanes_values_find(&v->graph, v->data, row, class, &values);
-  if (lanes_load_first(v->kernel, &values)) {
-    MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
-    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  }
-  return MTL_OK;
+  return load_first(v, true);
 }
 
 static bool has_products(mtlc_kernel *kernel) {
