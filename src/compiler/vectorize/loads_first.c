@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // loads_first.c: steps of an unrolled loop, or lines that a program repeats for
 // each component, load, compute and store in turn, and what a step loads may be
-// what the one before it has stored. If all stores
-// come last, a thread's loads lie beside each other, and so do its stores, and
-// each is one vector (lane_rows.c, row_stores.c). Kernels are given their
-// buffers where these lie apart, almost always: one question for all threads
-// says so, and both forms of the block are kept.
+// what the one before it has stored. If all stores come last, a thread's loads
+// lie beside each other, and so do its stores, and each is one vector
+// (lane_rows.c, row_stores.c). Kernels are given their buffers where these lie
+// apart, almost always: one question for all threads says so, and both forms of
+// the block are kept.
 #include "compiler/vectorize/loads_first.h"
 
 #include "compiler/vectorize/accesses.h"
