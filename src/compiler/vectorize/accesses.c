@@ -253,7 +253,6 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
       lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
                             : lanes_all(e, mask));
   LLVMValueRef parts[2][MOST_LANES];
-  memcpy(parts[0], components, a->count * sizeof *components);
   memcpy(parts[1], components, a->count * sizeof *components);
   e->uncached = true;
   e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));

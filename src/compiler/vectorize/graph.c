@@ -464,6 +464,15 @@ bool lanes_in_loop(const lanes_graph *graph, uint32_t node, uint32_t loop) {
   return loop_holds(graph->loops, graph->nodes[node].loop, loop);
 }
 
+bool lanes_has_inner_loop(const lanes_graph *graph, uint32_t loop) {
+  for (uint32_t i = 0; i < graph->loop_count; i++) {
+    if (graph->loops[i].parent == loop) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool lanes_dominates(const lanes_graph *graph, uint32_t above, uint32_t below) {
   // The exit, moved to the end, may stand apart from what dominates it.
   const lanes_node *node = &graph->nodes[above];

@@ -58,6 +58,8 @@ bool lanes_graph_build(LLVMValueRef function, mtli_arena *arena,
 // Says whether a node lies in a loop or in one nested in it; the latch does.
 bool lanes_in_loop(const lanes_graph *graph, uint32_t node, uint32_t loop);
 
+bool lanes_has_inner_loop(const lanes_graph *graph, uint32_t loop);
+
 bool lanes_dominates(const lanes_graph *graph, uint32_t above, uint32_t below);
 
 // Returns the innermost loop around both, or LANES_NONE.

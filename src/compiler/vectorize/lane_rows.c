@@ -33,7 +33,7 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
       .bytes = at.bytes};
   const int64_t far = (int64_t)LANES_ROW_BYTES;
   const int64_t apart = at.constant - row->at.constant;
-  m.start = apart * (int64_t)at.scale + at.bytes - row->at.bytes;
+  m.start = lanes_linear_distance(&row->at, &at);
   const bool is_near = apart > -far && apart < far && m.start > -far &&
                        m.start < far && is_whole(&m.access);
   if (is_near) {

@@ -146,3 +146,7 @@ bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
   }
   return same;
 }
+
+int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b) {
+  return (b->constant - a->constant) * (int64_t)a->scale + b->bytes - a->bytes;
+}

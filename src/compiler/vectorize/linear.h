@@ -28,5 +28,8 @@ void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_linear *out_linear);
 // Says whether two differ only by constant and bytes.
 bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b);
+// By how many bytes the second of two such is behind the first, if no index
+// wraps between them.
+int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b);
 
 #endif

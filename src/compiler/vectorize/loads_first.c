@@ -212,9 +212,7 @@ static bool are_side_by_side(const lanes_values *values, const memory_access *a,
   }
   lanes_linear_find(values, a->pointer, &at[0]);
   lanes_linear_find(values, b->pointer, &at[1]);
-  const int64_t distance =
-      (at[1].constant - at[0].constant) * (int64_t)at[0].scale + at[1].bytes -
-      at[0].bytes;
+  const int64_t distance = lanes_linear_distance(&at[0], &at[1]);
   return lanes_linear_like(&at[0], &at[1]) &&
          (distance == (int64_t)a->bytes || -distance == (int64_t)a->bytes);
 }

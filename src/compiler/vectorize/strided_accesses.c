@@ -527,9 +527,7 @@ static bool is_near(const lanes_emitter *e, const lanes_access *a,
   lanes_linear other;
   lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
   const int64_t size = (int64_t)a->size_bytes;
-  const int64_t bytes =
-      (other.constant - from->constant) * (int64_t)from->scale + other.bytes -
-      from->bytes;
+  const int64_t bytes = lanes_linear_distance(from, &other);
   // A narrower index could wrap between neighbours.
   if (!lanes_linear_like(from, &other) || bytes % size ||
       (from->is_extended && !from->is_unwrapped &&

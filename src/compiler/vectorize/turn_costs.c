@@ -32,6 +32,10 @@ static const double turns_of_half = 0.8;
 static const double passing_vectors = 1.5;
 static const double worth_a_change = 0.95;
 
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
 // An operation for the threads of a register: 1 is a sum's, a product's work.
 typedef struct operation {
   double work;
@@ -87,22 +91,13 @@ typedef struct timing {
   double *handed_on;    // [end - first] what a header's phi will be
 } timing;
 
-static bool is_vector(LLVMTypeRef type) {
-  return LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-}
-
-static uint32_t components_of(LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  return is_vector(type) ? LLVMGetVectorSize(type) : 1;
-}
-
 // Registers that a value takes for a register's threads: masks are 32 bits, too
 // (widen_masks.c).
 static double registers_of(const lanes_values *values, LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMTypeRef element = is_vector(type) ? LLVMGetElementType(type) : type;
-  const uint64_t bits = LLVMSizeOfTypeInBits(values->data, element);
-  return components_of(value) * (bits < 32 ? 32 : (double)bits) / 32;
+  const uint32_t count = lanes_component_count(LLVMTypeOf(value));
+  const uint64_t bits =
+      LLVMSizeOfTypeInBits(values->data, LLVMTypeOf(value)) / count;
+  return count * (bits < 32 ? 32 : (double)bits) / 32;
 }
 
 static bool is_headers(const timing *t, uint32_t number) {
@@ -120,16 +115,11 @@ static double ready_at(const timing *t, LLVMValueRef operand) {
 
 static double last_operand(const timing *t, LLVMValueRef i) {
   double last = 0;
-  const bool is_phi = LLVMIsAPHINode(i);
-  const unsigned count =
-      is_phi ? LLVMCountIncoming(i) : (unsigned)LLVMGetNumOperands(i);
-  for (unsigned k = 0; k < count; k++) {
-    const double at =
-        ready_at(t, is_phi ? LLVMGetIncomingValue(i, k) : LLVMGetOperand(i, k));
-    last = at > last ? at : last;
+  for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++) {
+    last = larger(last, ready_at(t, LLVMGetOperand(i, k)));
   }
   // Where ways meet, one is chosen.
-  return is_phi ? last + 1 : last;
+  return LLVMIsAPHINode(i) ? last + 1 : last;
 }
 
 // Follows a turn; returns when the last of its values is there.
@@ -143,7 +133,7 @@ static double follow_turn(const timing *t) {
                  : last_operand(t, i) + (lanes_is_scalar(t->values->shapes[n])
                                              ? 1
                                              : operation_of(i).latency);
-    last = *ready > last ? *ready : last;
+    last = larger(last, *ready);
   }
   return last;
 }
@@ -158,10 +148,9 @@ static double hand_on(const timing *t) {
     LLVMValueRef phi = t->values->items[n];
     double *ready = &t->handed_on[n - t->first];
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-      const double at = ready_at(t, LLVMGetIncomingValue(phi, k));
-      *ready = at > *ready ? at : *ready;
+      *ready = larger(*ready, ready_at(t, LLVMGetIncomingValue(phi, k)));
     }
-    last = *ready > last ? *ready : last;
+    last = larger(last, *ready);
   }
   return last;
 }
@@ -200,8 +189,9 @@ static void count_instruction(const timing *t, uint32_t number,
   LLVMValueRef i = t->values->items[number];
   const bool is_wide = !lanes_is_scalar(t->values->shapes[number]);
   if (is_wide) {
-    turn->varying += components_of(i);
-    turn->work += operation_of(i).work * components_of(i);
+    const uint32_t count = lanes_component_count(LLVMTypeOf(i));
+    turn->varying += count;
+    turn->work += operation_of(i).work * count;
   } else if (!LLVMIsAPHINode(i)) {
     turn->uniform++;
   }
@@ -209,15 +199,6 @@ static void count_instruction(const timing *t, uint32_t number,
       (turn->parts && is_used_behind(t, i))) {
     turn->registers += registers_of(t->values, i);
   }
-}
-
-static bool is_innermost(const lanes_graph *graph, uint32_t loop) {
-  for (uint32_t l = 0; l < graph->loop_count; l++) {
-    if (graph->loops[l].parent == loop) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // The nodes of a loop stand together, and so do the instructions.
@@ -259,15 +240,11 @@ void lanes_turns_find(const lanes_values *values, lanes_turns *out_turns) {
                                             sizeof *out_turns->items)};
   for (uint32_t l = 0; l < graph->loop_count; l++) {
     const lanes_turn turn =
-        is_innermost(graph, l) ? turn_of(values, l) : (lanes_turn){0};
+        lanes_has_inner_loop(graph, l) ? (lanes_turn){0} : turn_of(values, l);
     if (turn.varying) {
       out_turns->items[out_turns->count++] = turn;
     }
   }
-}
-
-static double larger(double a, double b) {
-  return a > b ? a : b;
 }
 
 // For so many registers of threads together, in vectors of `vector` of them.

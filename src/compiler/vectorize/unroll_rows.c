@@ -111,20 +111,11 @@ static void survey_block(const row_loop *l, LLVMBasicBlockRef block,
   }
 }
 
-static bool has_inner_loop(const lanes_graph *graph, uint32_t loop) {
-  for (uint32_t i = 0; i < graph->loop_count; i++) {
-    if (graph->loops[i].parent == loop) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Sets where a loop with one way back has its header and ends its steps.
 static bool find_ends(row_loop *l) {
   const lanes_loop *loop = &l->graph->loops[l->loop];
   const lanes_node *latch = &l->graph->nodes[loop->latch];
-  if (loop->back_edge_count != 1 || has_inner_loop(l->graph, l->loop)) {
+  if (loop->back_edge_count != 1 || lanes_has_inner_loop(l->graph, l->loop)) {
     return false;
   }
   l->header = l->graph->nodes[loop->header].block;

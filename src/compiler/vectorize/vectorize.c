@@ -198,6 +198,13 @@ static uint8_t usual_row(const mtlc_kernel *kernel) {
   return (uint8_t)(row && row < LANES ? row : LANES);
 }
 
+static lanes_values usual_values(const vectorizer *v) {
+  lanes_values values;
+  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
+                    &v->kernel->group_class, &values);
+  return values;
+}
+
 // The row lengths to make code for: one, or all that are worth it if the
 // threadgroups are not known, the best first; the last then fits any group.
 static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
@@ -480,22 +487,18 @@ static mtl_status write_even_steps(vectorizer *v) {
 }
 
 static void choose_lanes(vectorizer *v) {
-  lanes_values values;
   if (lanes_may_be_halved(v->kernel, &v->graph)) {
-    lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
-                      &v->kernel->group_class, &values);
+    const lanes_values values = usual_values(v);
     lanes_in_vectors =
         lanes_best_count(v->kernel, &values, most_at_once(&values));
   }
 }
 
 static mtl_status part_conditions(vectorizer *v) {
-  lanes_values values;
   if (!lanes_may_part_conditions(&v->graph)) {
     return MTL_OK;
   }
-  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
-                    &v->kernel->group_class, &values);
+  const lanes_values values = usual_values(v);
   if (!lanes_part_conditions(&values)) {
     return MTL_OK;
   }
@@ -507,21 +510,16 @@ static mtl_status part_conditions(vectorizer *v) {
 // Threads' indices are neighbours' where buffers are not too large.
 static void unwrap_indices(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
-  lanes_values values;
   if (!kernel->group_class.is_far) {
-    lanes_values_find(&v->graph, v->data, usual_row(kernel),
-                      &kernel->group_class, &values);
+    const lanes_values values = usual_values(v);
     kernel->depends_on_far |= lanes_unwrap_indices(kernel->kernel, &values);
   }
 }
 
 // Once for each loop of a nest that hands its pointer to the next.
 static mtl_status carry_offsets(vectorizer *v) {
-  const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v->kernel);
   for (bool changed = true; changed && lanes_may_carry_pointers(&v->graph);) {
-    lanes_values values;
-    lanes_values_find(&v->graph, v->data, row, class, &values);
+    const lanes_values values = usual_values(v);
     changed = lanes_carry_offsets(&values);
     if (changed) {
       MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
@@ -532,12 +530,10 @@ static mtl_status carry_offsets(vectorizer *v) {
 }
 
 static mtl_status load_first(vectorizer *v, bool is_unrolled) {
-  lanes_values values;
   if (!lanes_may_load_first(&v->graph)) {
     return MTL_OK;
   }
-  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
-                    &v->kernel->group_class, &values);
+  const lanes_values values = usual_values(v);
   if (lanes_load_first(v->kernel, &values, is_unrolled)) {
     MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -618,15 +614,12 @@ static void expand_copies(mtlc_kernel *kernel) {
 
 // Where masks cost: threads that do not part do without them.
 static mtl_status add_unmasked(vectorizer *v) {
-  const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v->kernel);
   uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
-  if (!class->is_whole) {
+  if (!v->kernel->group_class.is_whole) {
     return MTL_OK;
   }
   for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
-    lanes_values values;
-    lanes_values_find(&v->graph, v->data, row, class, &values);
+    const lanes_values values = usual_values(v);
     if (!lanes_add_unmasked(v->kernel, &values, &room)) {
       break;
     }
