@@ -86,6 +86,10 @@ LLVMValueRef mtlc_offset(LLVMBuilderRef builder, LLVMValueRef pointer,
 // be put: behind the first block's static allocas.
 void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
 
+// Cuts blocks of many calls of functions that are marked alwaysinline, for
+// inlining them takes time that grows with the square of their number in one.
+void mtlc_split_between_calls(mtlc_kernel *kernel);
+
 // Moves the body of source into target, a declaration, with its debug
 // information; parameters and attributes do not move.
 void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);

@@ -201,6 +201,7 @@ static mtl_status simplify_with_calls(mtlc_kernel *kernel, bool *out_done) {
 mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
   bool is_done = false;
   mark_inlined(kernel);
+  mtlc_split_between_calls(kernel);
   MTL_TRY(simplify_with_calls(kernel, &is_done));
   if (is_done) {
     return MTL_OK;
