@@ -118,8 +118,7 @@ static void store_among(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask) {
   // Where no lane runs, the address may be anything.
-  const bool is_there = e->plan->steps[e->node].has_thread && !e->uncached &&
-                        a->shape.row == LANES;
+  const bool is_there = lanes_has_thread(e) && a->shape.row == LANES;
   LLVMBasicBlockRef stored = is_there ? NULL : lanes_block(e, "stored");
   if (stored) {
     LLVMBasicBlockRef some = lanes_block(e, "some");

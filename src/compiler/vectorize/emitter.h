@@ -113,6 +113,7 @@ typedef struct lanes_emitter {
   LLVMValueRef *mask_memory;  // [node_count] or NULL
   bool *for_whole;            // [node_count] only whole simdgroups come there
   lanes_list *cleared;        // [node_count + 1] whose masks a node clears
+  uint32_t *coming_to;        // [node_count] coming, of those emitted so far
   LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
   LLVMBasicBlockRef *bodies;  // [node_count] behind its guard
   LLVMValueRef *memories;     // [memory_count] all allocas, for lanes_spill
@@ -122,6 +123,7 @@ typedef struct lanes_emitter {
   uint32_t node;         // being emitted
   uint32_t fresh;        // number of the block being emitted
   LLVMValueRef mask;     // <32 x i1> the threads that run it
+  LLVMValueRef node_mask;  // mask, where no access has a part of it
   uint32_t coming;       // only so many lanes, from 0 on, come to the block
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
   bool uncached;         // what is made now does not dominate what comes later
@@ -298,6 +300,8 @@ void lanes_make_slots(lanes_emitter *e);
 
 // flow.c: sets the mask of the node being emitted, in a new block of it.
 void lanes_load_mask(lanes_emitter *e);
+// Says whether the mask is of one thread at least.
+bool lanes_has_thread(const lanes_emitter *e);
 
 // --- Instructions ------------------------------------------------------------
 

@@ -11,31 +11,6 @@
 
 // --- Masks -------------------------------------------------------------------
 
-// The node in whose body a node's mask is cleared: the nearest above it that
-// each way to it takes, as often. All masks cleared at the beginning would live
-// from there on, which costs the square of a function's length. A node that is
-// left for later comes by without those above it: its mask is cleared with each
-// round of its loop. LANES_NONE for the beginning.
-static uint32_t clearing_node(const lanes_graph *graph, uint32_t n,
-                              bool is_deferred) {
-  uint32_t loop = graph->nodes[n].loop;
-  if (graph->nodes[n].kind == LANES_LATCH) {
-    return graph->loops[loop].header;  // a guard goes on at the latch
-  }
-  if (loop != LANES_NONE && graph->loops[loop].header == n) {
-    loop = graph->loops[loop].parent;
-  }
-  if (is_deferred) {
-    return loop == LANES_NONE ? LANES_NONE : graph->loops[loop].header;
-  }
-  uint32_t above = graph->nodes[n].dominator;
-  while (above != LANES_NONE && (graph->nodes[above].kind != LANES_BLOCK ||
-                                 graph->nodes[above].loop != loop)) {
-    above = graph->nodes[above].dominator;
-  }
-  return above;
-}
-
 // Only whole simdgroups come to where they are asked for, and what that
 // dominates.
 static void find_for_whole(lanes_emitter *e) {
@@ -53,8 +28,7 @@ static void make_masks(lanes_emitter *e) {
   e->cleared = lanes_allocate(e->arena, count + 1, sizeof *e->cleared);
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
-      const uint32_t above =
-          clearing_node(e->graph, n, lanes_set_has(e->plan->deferred, n));
+      const uint32_t above = e->plan->steps[n].cleared_in;
       e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
       lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
                      n);
@@ -80,6 +54,12 @@ void lanes_load_mask(lanes_emitter *e) {
     e->mask =
         e->for_whole[e->node] ? LLVMConstAllOnes(type) : e->all_lanes;
   }
+  e->node_mask = e->mask;
+}
+
+bool lanes_has_thread(const lanes_emitter *e) {
+  return e->plan->steps[e->node].has_thread && e->mask == e->node_mask &&
+         !e->uncached;
 }
 
 // The threads of the node for which a condition holds. A select, for in lanes
@@ -363,13 +343,12 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
                              : limit / stride + 1);
 }
 
-static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t node) {
-  uint32_t least = LANES;
-  for (uint32_t n = node; n != LANES_NONE; n = e->graph->nodes[n].dominator) {
-    const uint32_t count = lanes_that_pass(e, n);
-    least = count < least ? count : least;
-  }
-  return least;
+// The node's, and what its dominators let pass, which come first.
+static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
+  const uint32_t above = e->graph->nodes[n].dominator;
+  const uint32_t most = above == LANES_NONE ? LANES : e->coming_to[above];
+  const uint32_t pass = lanes_that_pass(e, n);
+  return pass < most ? pass : most;
 }
 
 // What a rising run tells by its first lane: if that is not below a bound, none
@@ -429,7 +408,7 @@ static void emit_block(lanes_emitter *e) {
   }
   LLVMPositionBuilderAtEnd(e->builder, e->bodies[e->node]);
   e->fresh++;
-  e->coming = lanes_that_come(e, e->node);
+  e->coming = e->coming_to[e->node];
   lanes_load_mask(e);
   clear_masks(e, e->node);
   for (LLVMValueRef i = LLVMGetFirstInstruction(e->graph->nodes[e->node].block);
@@ -454,6 +433,7 @@ static void make_blocks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   e->starts = lanes_allocate(e->arena, count, sizeof(void *));
   e->bodies = lanes_allocate(e->arena, count, sizeof(void *));
+  e->coming_to = lanes_allocate(e->arena, count, sizeof *e->coming_to);
   for (uint32_t n = 0; n < count; n++) {
     char name[32];
     snprintf(name, sizeof name, "node%u", n);
@@ -467,6 +447,7 @@ static void make_blocks(lanes_emitter *e) {
 static void emit_nodes(lanes_emitter *e) {
   for (uint32_t n = 0; n < e->graph->node_count && !e->refusal[0]; n++) {
     e->node = n;
+    e->coming_to[n] = lanes_that_come(e, n);
     LLVMPositionBuilderAtEnd(e->builder, e->starts[n]);
     e->fresh++;
     switch (e->graph->nodes[n].kind) {

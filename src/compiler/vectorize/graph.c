@@ -74,9 +74,8 @@ static void copy_edges(draft *d) {
   }
 }
 
-// Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm".
-static uint32_t nearest_common(const uint32_t *dominator, uint32_t a,
-                               uint32_t b) {
+uint32_t lanes_nearest_common(const uint32_t *dominator, uint32_t a,
+                              uint32_t b) {
   while (a != b) {
     if (a > b) {
       a = dominator[a];
@@ -102,7 +101,7 @@ static void find_dominators(draft *d) {
           continue;
         }
         found = found == LANES_NONE ? from
-                                    : nearest_common(d->dominator, found, from);
+                                    : lanes_nearest_common(d->dominator, found, from);
       }
       changed |= d->dominator[i] != found;
       d->dominator[i] = found;
@@ -302,7 +301,7 @@ static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
     const lanes_list *to = &nodes[order[i]].successors;
     for (uint32_t k = 0; k < to->count; k++) {
       uint32_t *known = &dominator[place[to->items[k]]];
-      *known = *known == LANES_NONE ? i : nearest_common(dominator, *known, i);
+      *known = *known == LANES_NONE ? i : lanes_nearest_common(dominator, *known, i);
     }
   }
   return dominator;

@@ -260,23 +260,51 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
 
 // --- Order -------------------------------------------------------------------
 
-// Sends control from a node on to the first of a set; the rest stays deferred.
-static uint32_t go_on(const lanes_values *values, lanes_plan *plan,
-                      lanes_set targets, bool *changed) {
-  const uint32_t next = lanes_set_next(targets, 0);
-  if (next != LANES_NONE) {
-    lanes_set rest = lanes_set_make(values->arena, values->graph->node_count);
-    lanes_set_unite(rest, targets);
-    lanes_set_remove(rest, next);
-    *changed |= lanes_set_unite(plan->steps[next].deferred, rest);
+// Adds to a rising list; true if the item is new.
+static bool add_rising(mtli_arena *arena, lanes_list *list, uint32_t item) {
+  uint32_t at = list->count;
+  while (at > 0 && list->items[at - 1] > item) {
+    at--;
   }
+  if (at > 0 && list->items[at - 1] == item) {
+    return false;
+  }
+  lanes_list_add(arena, list, item);
+  for (uint32_t i = list->count - 1; i > at; i--) {
+    list->items[i] = list->items[i - 1];
+  }
+  list->items[at] = item;
+  return true;
+}
+
+// Leaves nodes for later from a node on; true if any is new.
+static bool defer(const lanes_values *values, lanes_plan *plan, uint32_t n,
+                  const uint32_t *items, uint32_t count) {
+  bool changed = false;
+  for (uint32_t i = 0; i < count; i++) {
+    changed |= add_rising(values->arena, &plan->steps[n].deferred, items[i]);
+  }
+  return changed;
+}
+
+// Sends control on to the first of a rising list; the rest stays deferred.
+static uint32_t go_on(const lanes_values *values, lanes_plan *plan,
+                      lanes_list targets, bool *changed) {
+  if (targets.count == 0) {
+    return LANES_NONE;
+  }
+  const uint32_t next = targets.items[0];
+  *changed |=
+      defer(values, plan, next, targets.items + 1, targets.count - 1);
   return next;
 }
 
-static lanes_set copy_deferred(const lanes_values *values,
-                               const lanes_plan *plan, uint32_t n) {
-  lanes_set copy = lanes_set_make(values->arena, values->graph->node_count);
-  lanes_set_unite(copy, plan->steps[n].deferred);
+static lanes_list copy_deferred(const lanes_values *values,
+                                const lanes_plan *plan, uint32_t n) {
+  lanes_list copy = {0};
+  for (uint32_t i = 0; i < plan->steps[n].deferred.count; i++) {
+    lanes_list_add(values->arena, &copy, plan->steps[n].deferred.items[i]);
+  }
   return copy;
 }
 
@@ -287,14 +315,18 @@ static uint32_t skip_region(const lanes_values *values, lanes_plan *plan,
                             uint32_t n, bool *changed) {
   const lanes_graph *graph = values->graph;
   const uint32_t end = region_end(graph, n);
-  lanes_set targets = copy_deferred(values, plan, n);
-  for (uint32_t i = n; i <= end; i++) {
-    lanes_set_remove(targets, i);
+  const lanes_list *deferred = &plan->steps[n].deferred;
+  lanes_list targets = {0};
+  for (uint32_t i = 0; i < deferred->count; i++) {
+    if (deferred->items[i] < n || deferred->items[i] > end) {
+      lanes_list_add(values->arena, &targets, deferred->items[i]);
+    }
   }
   for (uint32_t i = n; i <= end; i++) {
     for (uint32_t k = 0; k < graph->nodes[i].successors.count; k++) {
       if (graph->nodes[i].successors.items[k] > end) {
-        lanes_set_add(targets, graph->nodes[i].successors.items[k]);
+        add_rising(values->arena, &targets,
+                   graph->nodes[i].successors.items[k]);
       }
     }
   }
@@ -309,15 +341,15 @@ static void order_block(const lanes_values *values, lanes_plan *plan,
   step->keeps_branch = to->count == 2 && !values->divergent_branch[n];
   if (step->keeps_branch) {
     for (uint32_t k = 0; k < 2; k++) {
-      lanes_set targets = copy_deferred(values, plan, n);
-      lanes_set_add(targets, to->items[k]);
+      lanes_list targets = copy_deferred(values, plan, n);
+      add_rising(values->arena, &targets, to->items[k]);
       step->next[k] = go_on(values, plan, targets, changed);
     }
     return;
   }
-  lanes_set targets = copy_deferred(values, plan, n);
+  lanes_list targets = copy_deferred(values, plan, n);
   for (uint32_t k = 0; k < to->count; k++) {
-    lanes_set_add(targets, to->items[k]);
+    add_rising(values->arena, &targets, to->items[k]);
   }
   step->next[0] = go_on(values, plan, targets, changed);
 }
@@ -325,8 +357,9 @@ static void order_block(const lanes_values *values, lanes_plan *plan,
 static void order_latch(const lanes_values *values, lanes_plan *plan,
                         uint32_t n, bool *changed) {
   const lanes_loop *loop = &values->graph->loops[values->graph->nodes[n].loop];
-  lanes_set deferred = copy_deferred(values, plan, n);
-  *changed |= lanes_set_unite(plan->steps[loop->header].deferred, deferred);
+  const lanes_list deferred = copy_deferred(values, plan, n);
+  *changed |=
+      defer(values, plan, loop->header, deferred.items, deferred.count);
   plan->steps[n].next[0] = go_on(values, plan, deferred, changed);
 }
 
@@ -360,14 +393,18 @@ void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
   }
   for (uint32_t round = 0; round < 2; round++) {
     for (uint32_t n = 0; n < count; n++) {
-      out_plan->steps[n].deferred = lanes_set_make(values->arena, count);
+      out_plan->steps[n].deferred = (lanes_list){0};
     }
     choose_masks(values, out_plan);
     choose_guards(values, out_plan);
     order_nodes(values, out_plan);
     out_plan->deferred = lanes_set_make(values->arena, count);
     for (uint32_t n = 0; n < count; n++) {
-      lanes_set_unite(out_plan->deferred, out_plan->steps[n].deferred);
+      const lanes_list *deferred = &out_plan->steps[n].deferred;
+      for (uint32_t i = 0; i < deferred->count; i++) {
+        lanes_set_add(out_plan->deferred, deferred->items[i]);
+      }
     }
   }
+  lanes_plan_clearing(values->graph, out_plan);
 }

@@ -18,10 +18,13 @@ typedef struct lanes_step {
   // Where to go without running it if no thread is in it; LANES_NONE where
   // there always is one or it does no harm.
   uint32_t skip;
-  lanes_set deferred;
+  lanes_list deferred;  // rising
   bool has_thread;  // at least one, whenever it is run
   // Between this node and the one whose mask it has lies a kept branch.
   bool behind_kept_branch;
+  // The node in whose body its mask, if it has its own, is cleared; LANES_NONE
+  // for the beginning.
+  uint32_t cleared_in;
 } lanes_step;
 
 typedef struct lanes_plan {
@@ -30,5 +33,7 @@ typedef struct lanes_plan {
 } lanes_plan;
 
 void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan);
+// The part of it that finds where masks are cleared.
+void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan);
 
 #endif

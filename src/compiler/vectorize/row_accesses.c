@@ -112,8 +112,8 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   }
   lanes_linear at;
   lanes_linear_find(e->values, a->pointer, &at);
-  const bool is_safe = e->plan->steps[e->node].has_thread && !e->uncached &&
-                       lanes_is_sum_of_runs(e, &at, width);
+  const bool is_safe =
+      lanes_has_thread(e) && lanes_is_sum_of_runs(e, &at, width);
   if (is_safe) {
     lanes_addresses_of_live_runs(e, &at, width, lives, addresses);
   }

@@ -259,9 +259,13 @@ void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
   LLVMValueRef bits = lanes_bits(e, e->mask);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBuildCondBr(e->builder,
-                  LLVMBuildICmp(e->builder, LLVMIntNE, bits, zero, ""), turn,
-                  done);
+  if (lanes_has_thread(e)) {
+    LLVMBuildBr(e->builder, turn);
+  } else {
+    LLVMBuildCondBr(e->builder,
+                    LLVMBuildICmp(e->builder, LLVMIntNE, bits, zero, ""), turn,
+                    done);
+  }
   LLVMPositionBuilderAtEnd(e->builder, turn);
   LLVMValueRef left = LLVMBuildPhi(e->builder, e->types.i32, "");
   LLVMValueRef arguments[] = {left, LLVMConstInt(e->types.i1, 1, false)};

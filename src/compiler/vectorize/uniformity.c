@@ -69,20 +69,36 @@ static void number_instructions(lanes_values *values) {
 
 // --- Divergent control flow --------------------------------------------------
 
+uint32_t *lanes_no_ways(const lanes_graph *graph) {
+  uint32_t *way =
+      lanes_allocate(graph->arena, graph->node_count, sizeof *way);
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    way[n] = LANES_NONE;
+  }
+  return way;
+}
+
+static uint32_t last_successor(const lanes_node *node) {
+  uint32_t last = 0;
+  for (uint32_t k = 0; k < node->successors.count; k++) {
+    const uint32_t to = node->successors.items[k];
+    last = to > last ? to : last;
+  }
+  return last;
+}
+
 // Threads part at a branch and meet at its postdominator. On the way, a node
 // that two different ways lead to is a join; each join starts a way of its own.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way) {
   const lanes_graph *graph = values->graph;
   const uint32_t meeting = graph->nodes[branch].postdominator;
-  for (uint32_t n = branch; n < graph->node_count; n++) {
-    way[n] = LANES_NONE;
-  }
-  for (uint32_t n = branch + 1; n < graph->node_count; n++) {
+  uint32_t last = last_successor(&graph->nodes[branch]);  // that a way leads to
+  for (uint32_t n = branch + 1; n <= last; n++) {
     const lanes_list *from = &graph->nodes[n].predecessors;
     for (uint32_t k = 0; k < from->count; k++) {
       const uint32_t p = from->items[k];
-      if (p < branch || (p != branch && way[p] == LANES_NONE)) {
+      if (p != branch && way[p] == LANES_NONE) {
         continue;
       }
       const uint32_t its_way = p == branch ? n : way[p];
@@ -96,7 +112,14 @@ void lanes_spread_divergence(lanes_values *values, uint32_t branch,
     if (n == meeting) {
       way[n] = LANES_NONE;  // only threads about to trap go on from here
     }
-    values->masked[n] |= way[n] != LANES_NONE;
+    if (way[n] != LANES_NONE) {
+      values->masked[n] = true;
+      const uint32_t to = last_successor(&graph->nodes[n]);
+      last = to > last ? to : last;
+    }
+  }
+  for (uint32_t n = branch + 1; n <= last; n++) {
+    way[n] = LANES_NONE;
   }
   for (uint32_t loop = graph->nodes[branch].loop; loop != LANES_NONE;
        loop = graph->loops[loop].parent) {
@@ -357,7 +380,7 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
       .divergent_loop = lanes_allocate(arena, graph->loop_count + 1, 1)};
   number_instructions(out_values);
   lanes_privates_find(out_values);
-  uint32_t *way = lanes_allocate(arena, graph->node_count, sizeof *way);
+  uint32_t *way = lanes_no_ways(graph);
   do {
     forget(out_values);
     do {
