@@ -109,16 +109,29 @@ static void define_shift(arithmetic *a, LLVMValueRef instruction) {
   LLVMSetOperand(instruction, 1, masked);
 }
 
+static bool is_half(LLVMTypeRef type) {
+  return LLVMGetTypeKind(element_of(type)) == LLVMHalfTypeKind;
+}
+
+static LLVMTypeRef float_like(LLVMTypeRef type) {
+  LLVMTypeRef element = LLVMFloatTypeInContext(LLVMGetTypeContext(type));
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind
+             ? LLVMVectorType(element, LLVMGetVectorSize(type))
+             : element;
+}
+
+// A half becomes a short by way of float: LLVM 19 makes -32768 of a scalar NaN
+// where the machine has half arithmetic.
 static void define_conversion(arithmetic *a, LLVMValueRef instruction,
                               const char *saturating) {
   LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  LLVMTypeRef from = LLVMTypeOf(value);
+  if (is_half(from) && element_bits(LLVMTypeOf(instruction)) == 16) {
+    value = LLVMBuildFPExt(a->builder, value, float_like(from), "");
+  }
   LLVMTypeRef overloads[] = {LLVMTypeOf(instruction), LLVMTypeOf(value)};
   mtlc_replace(instruction, mtlc_call_intrinsic(a->builder, saturating,
                                                 overloads, 2, &value, 1));
-}
-
-static bool is_half(LLVMTypeRef type) {
-  return LLVMGetTypeKind(element_of(type)) == LLVMHalfTypeKind;
 }
 
 // Says whether a value was an integer that may be too large for half.
