@@ -33,8 +33,8 @@ static bool is_wish(const char *wish) {
 
 // What each function has become by itself, piece by piece.
 static const char pieces[] =
-    "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse<memssa>,"
-    "simplifycfg,instcombine<no-verify-fixpoint>)),globaldce";
+    "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>,"
+    "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>)),globaldce";
 
 bool mtlc_is_called(LLVMValueRef function) {
   return !LLVMIsDeclaration(function) &&

@@ -32,14 +32,14 @@ enum {
 // indices of short are constants only then. What is inlined is taken apart
 // first: a third of the instructions to copy.
 static const char registers[] =
-    "function(sroa<modify-cfg>),always-inline,globaldce,function("
+    "function(mem2reg,sroa<modify-cfg>),always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
 // The same in many small steps, for functions that make a huge one together:
 // what each has become is what its callers get.
 static const char piecewise[] =
-    "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse<memssa>,"
-    "simplifycfg,instcombine<no-verify-fixpoint>))";
+    "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>,"
+    "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>))";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),";
