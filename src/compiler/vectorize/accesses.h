@@ -94,6 +94,8 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
+// Says whether lanes_scatter makes one instruction of it.
+bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a);
 // lane_loops.c: the same on machines that have no instruction for it.
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset);
@@ -108,6 +110,14 @@ LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset);
 void lanes_store_running(lanes_emitter *e, const lanes_access *a,
                          uint64_t offset, LLVMValueRef value);
+// Several values, lane by lane.
+typedef struct lanes_own_value {
+  LLVMValueRef value;     // <32 x T>
+  LLVMValueRef pointers;  // <32 x ptr>
+  uint32_t alignment;
+} lanes_own_value;
+void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
+                        uint32_t count);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);

@@ -151,6 +151,7 @@ typedef struct lanes_emitter {
   LLVMValueRef counters;  // where they are summed up, or NULL
 
   bool is_at_once;  // the function is to be one for several simdgroups
+  LLVMValueRef copy_fetched;  // load of a copy whose next lines were asked for
   lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
   uint32_t fetched_count;
   const bool *loops_that_wait;  // [loops] found when first asked for

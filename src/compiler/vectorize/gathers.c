@@ -137,9 +137,13 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                            e->mask);
 }
 
+bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
+  return (e->machine.has_avx512 && a->size_bytes >= 4) || e->is_at_once;
+}
+
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
-  if ((!e->machine.has_avx512 || a->size_bytes < 4) && !e->is_at_once) {
+  if (!lanes_has_scatter(e, a)) {
     lanes_store_each(e, a, pointers, offset, value);
     return;
   }

@@ -11,6 +11,7 @@ enum {
   MOST_BYTES = 64,   // of what is copied at once
   MOST_STEPS = 64,   // looked through between load and store
   DEEPEST_BASE = 3,  // phis of phis
+  LINE_BYTES = 64,
 };
 
 typedef struct lane_copy {
@@ -191,6 +192,27 @@ static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
   }
 }
 
+// The lines that a copy of the next turn will load, unless a copy of this block
+// has asked for them.
+static LLVMValueRef step_to_fetch(lanes_emitter *e, const lane_copy *copy) {
+  LLVMValueRef step = lanes_next_turn(e, &copy->from, true);
+  LLVMValueRef before = e->copy_fetched;
+  if (step && before &&
+      LLVMGetInstructionParent(before) == LLVMGetInstructionParent(copy->load)) {
+    lanes_linear at, at_before;
+    lanes_linear_find(e->values, copy->from.pointer, &at);
+    lanes_linear_find(e->values, LLVMGetOperand(before, 0), &at_before);
+    const int64_t behind = lanes_linear_like(&at, &at_before)
+                               ? lanes_linear_distance(&at_before, &at)
+                               : LINE_BYTES;
+    if (behind >= 0 && behind < LINE_BYTES) {
+      return NULL;
+    }
+  }
+  e->copy_fetched = step ? copy->load : before;
+  return step;
+}
+
 static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   LLVMValueRef from[MOST_LANES], to[MOST_LANES];
   take_addresses(e, copy->from.pointer, from);
@@ -198,9 +220,9 @@ static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   const uint32_t lanes = lanes_together(e, copy);
   const uint32_t count = lanes * copy->from.count;
   LLVMTypeRef type = LLVMVectorType(copy->from.element, count);
-  LLVMValueRef next_turn = lanes_next_turn(e, &copy->from, true);
+  LLVMValueRef step = step_to_fetch(e, copy);
   for (uint32_t lane = 0; lane < LANES; lane += lanes) {
-    lanes_fetch_at(e, from[lane], next_turn, count * copy->from.size_bytes);
+    lanes_fetch_at(e, from[lane], step, count * copy->from.size_bytes);
     LLVMValueRef row = LLVMBuildLoad2(e->builder, type, from[lane], "");
     LLVMSetAlignment(row, copy->from.alignment);
     LLVMValueRef store =
@@ -209,8 +231,8 @@ static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   }
 }
 
-// Lane by lane, component by component.
-static void copy_some(lanes_emitter *e, const lane_copy *copy) {
+// Component by component.
+static void copy_components(lanes_emitter *e, const lane_copy *copy) {
   LLVMValueRef from = lanes_vector(e, copy->from.pointer, 0);
   LLVMValueRef to = lanes_vector(e, copy->to.pointer, 0);
   LLVMValueRef components[MOST_BYTES];
@@ -222,6 +244,48 @@ static void copy_some(lanes_emitter *e, const lane_copy *copy) {
     lanes_scatter(e, &copy->to, to, c * copy->to.pitch_bytes,
                   converted(e, copy, components[c], LANES));
   }
+}
+
+typedef struct some_copied {
+  const lane_copy *copy;
+  LLVMValueRef from;  // arrays of addresses
+  LLVMValueRef to;
+} some_copied;
+
+static LLVMValueRef addresses_of(lanes_emitter *e, LLVMValueRef pointer) {
+  LLVMValueRef array = lanes_array_of(e, e->types.pointer);
+  LLVMBuildStore(e->builder, lanes_vector(e, pointer, 0), array);
+  return array;
+}
+
+static LLVMValueRef address_of_lane(lanes_emitter *e, LLVMValueRef array,
+                                    LLVMValueRef lane) {
+  LLVMTypeRef type = e->types.pointer;
+  return LLVMBuildLoad2(e->builder, type,
+                        lanes_element_at(e, type, array, lane), "");
+}
+
+static void copy_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const some_copied *some = context;
+  const lane_copy *copy = some->copy;
+  const uint32_t count = copy->from.count;
+  LLVMValueRef row = LLVMBuildLoad2(
+      e->builder, LLVMVectorType(copy->from.element, count),
+      address_of_lane(e, some->from, lane), "");
+  LLVMSetAlignment(row, copy->from.alignment);
+  LLVMValueRef store =
+      LLVMBuildStore(e->builder, converted(e, copy, row, count),
+                     address_of_lane(e, some->to, lane));
+  LLVMSetAlignment(store, copy->to.alignment);
+}
+
+// Row by row, those of the lanes that run.
+static void copy_some(lanes_emitter *e, const lane_copy *copy,
+                      LLVMBasicBlockRef done) {
+  some_copied some = {.copy = copy,
+                      .from = addresses_of(e, copy->from.pointer),
+                      .to = addresses_of(e, copy->to.pointer)};
+  lanes_loop_over(e, copy_one, &some, done);
 }
 
 void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
@@ -241,8 +305,12 @@ void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
   copy_all(e, &copy);
   LLVMBuildBr(e->builder, done);
   LLVMPositionBuilderAtEnd(e->builder, some);
-  copy_some(e, &copy);
-  LLVMBuildBr(e->builder, done);
+  if (e->is_at_once) {
+    copy_components(e, &copy);
+    LLVMBuildBr(e->builder, done);
+    LLVMPositionBuilderAtEnd(e->builder, done);
+  } else {
+    copy_some(e, &copy, done);
+  }
   e->uncached = uncached;
-  LLVMPositionBuilderAtEnd(e->builder, done);
 }

@@ -190,6 +190,56 @@ void lanes_store_running(lanes_emitter *e, const lanes_access *a,
   store_some(e, &each, value, lanes_block(e, "stored"));
 }
 
+// --- Several values each -----------------------------------------------------
+
+// An array of a vector's elements.
+static LLVMValueRef kept(lanes_emitter *e, LLVMValueRef vector) {
+  LLVMValueRef array =
+      lanes_array_of(e, LLVMGetElementType(LLVMTypeOf(vector)));
+  LLVMBuildStore(e->builder, vector, array);
+  return array;
+}
+
+static LLVMValueRef kept_of_lane(lanes_emitter *e, LLVMValueRef vector,
+                                 LLVMValueRef array, LLVMValueRef lane) {
+  LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(vector));
+  return LLVMBuildLoad2(e->builder, type,
+                        lanes_element_at(e, type, array, lane), "");
+}
+
+typedef struct kept_values {
+  const lanes_own_value *values;  // [count]
+  uint32_t count;
+  LLVMValueRef *elements;   // [count] arrays
+  LLVMValueRef *addresses;  // [count] arrays
+} kept_values;
+
+static void store_own(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const kept_values *all = context;
+  for (uint32_t i = 0; i < all->count; i++) {
+    const lanes_own_value *own = &all->values[i];
+    LLVMValueRef value = kept_of_lane(e, own->value, all->elements[i], lane);
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, value,
+        kept_of_lane(e, own->pointers, all->addresses[i], lane));
+    LLVMSetAlignment(store, own->alignment);
+  }
+}
+
+void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
+                            uint32_t count) {
+  kept_values all = {
+      .values = values,
+      .count = count,
+      .elements = lanes_allocate(e->arena, count, sizeof(LLVMValueRef)),
+      .addresses = lanes_allocate(e->arena, count, sizeof(LLVMValueRef))};
+  for (uint32_t i = 0; i < count; i++) {
+    all.elements[i] = kept(e, values[i].value);
+    all.addresses[i] = kept(e, values[i].pointers);
+  }
+  lanes_loop_over(e, store_own, &all, lanes_block(e, "stored"));
+}
+
 // --- Either ------------------------------------------------------------------
 
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,

@@ -112,15 +112,46 @@ static void store_together(lanes_emitter *e, const lanes_row *row,
   }
 }
 
+static void scatter_member(lanes_emitter *e, const lanes_row *row,
+                           const lanes_row_member *m) {
+  lanes_access a = m->access;
+  LLVMValueRef pointers = lanes_row_member_places(e, row, m);
+  a.pointer = NULL;  // the vector alone counts
+  for (uint32_t c = 0; c < a.count; c++) {
+    lanes_scatter(e, &a, pointers, c * a.size_bytes,
+                  component_of(e, &m->access, c));
+  }
+}
+
+static uint32_t add_values(lanes_emitter *e, const lanes_row *row,
+                           const lanes_row_member *m, lanes_own_value *out_values) {
+  const lanes_access *a = &m->access;
+  LLVMValueRef pointers = lanes_row_member_places(e, row, m);
+  for (uint32_t c = 0; c < a->count; c++) {
+    const uint64_t by = c * a->size_bytes;
+    out_values[c] = (lanes_own_value){
+        .value = component_of(e, a, c),
+        .pointers = lanes_address_at(e, pointers, by),
+        .alignment = lanes_common_alignment(a->alignment, by)};
+  }
+  return a->count;
+}
+
+// What the machine scatters is an instruction each, the rest a loop over lanes:
+// in straight lines it would be most of a kernel that comes here once.
 static void store_apart(lanes_emitter *e, const lanes_row *row) {
+  lanes_own_value values[LANES_ROW_BYTES];
+  uint32_t count = 0;
   for (uint32_t i = 0; i < row->member_count; i++) {
-    lanes_access a = row->members[i].access;
-    LLVMValueRef pointers = lanes_row_member_places(e, row, &row->members[i]);
-    a.pointer = NULL;  // the vector alone counts
-    for (uint32_t c = 0; c < a.count; c++) {
-      lanes_scatter(e, &a, pointers, c * a.size_bytes,
-                    component_of(e, &row->members[i].access, c));
+    const lanes_row_member *m = &row->members[i];
+    if (lanes_has_scatter(e, &m->access)) {
+      scatter_member(e, row, m);
+    } else {
+      count += add_values(e, row, m, values + count);
     }
+  }
+  if (count) {
+    lanes_store_own_values(e, values, count);
   }
 }
 
