@@ -382,6 +382,10 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef array, LLVMValueRef lane);
+// Such an array, of a vector's elements but bool, and what a lane has in it.
+LLVMValueRef lanes_array_from(lanes_emitter *e, LLVMValueRef vector);
+LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
+                              LLVMValueRef array, LLVMValueRef lane);
 // Runs a body for each lane that is live, by rising lane, and goes on in done.
 typedef void lanes_lane_body(lanes_emitter *e, void *context,
                              LLVMValueRef lane);

@@ -252,39 +252,27 @@ typedef struct some_copied {
   LLVMValueRef to;
 } some_copied;
 
-static LLVMValueRef addresses_of(lanes_emitter *e, LLVMValueRef pointer) {
-  LLVMValueRef array = lanes_array_of(e, e->types.pointer);
-  LLVMBuildStore(e->builder, lanes_vector(e, pointer, 0), array);
-  return array;
-}
-
-static LLVMValueRef address_of_lane(lanes_emitter *e, LLVMValueRef array,
-                                    LLVMValueRef lane) {
-  LLVMTypeRef type = e->types.pointer;
-  return LLVMBuildLoad2(e->builder, type,
-                        lanes_element_at(e, type, array, lane), "");
-}
-
 static void copy_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
   const some_copied *some = context;
   const lane_copy *copy = some->copy;
   const uint32_t count = copy->from.count;
   LLVMValueRef row = LLVMBuildLoad2(
       e->builder, LLVMVectorType(copy->from.element, count),
-      address_of_lane(e, some->from, lane), "");
+      lanes_element_of(e, e->types.pointer, some->from, lane), "");
   LLVMSetAlignment(row, copy->from.alignment);
   LLVMValueRef store =
       LLVMBuildStore(e->builder, converted(e, copy, row, count),
-                     address_of_lane(e, some->to, lane));
+                     lanes_element_of(e, e->types.pointer, some->to, lane));
   LLVMSetAlignment(store, copy->to.alignment);
 }
 
 // Row by row, those of the lanes that run.
 static void copy_some(lanes_emitter *e, const lane_copy *copy,
                       LLVMBasicBlockRef done) {
-  some_copied some = {.copy = copy,
-                      .from = addresses_of(e, copy->from.pointer),
-                      .to = addresses_of(e, copy->to.pointer)};
+  some_copied some = {
+      .copy = copy,
+      .from = lanes_array_from(e, lanes_vector(e, copy->from.pointer, 0)),
+      .to = lanes_array_from(e, lanes_vector(e, copy->to.pointer, 0))};
   lanes_loop_over(e, copy_one, &some, done);
 }
 

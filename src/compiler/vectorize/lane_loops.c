@@ -131,9 +131,8 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const each_lane *each,
                             each->offset);
   }
   LLVMTypeRef type = each->has_place ? e->types.i32 : e->types.pointer;
-  LLVMValueRef own = LLVMBuildLoad2(
-      e->builder, type, lanes_element_at(e, type, each->addresses, lane), "");
-  return address_of(e, each, own);
+  return address_of(e, each,
+                    lanes_element_of(e, type, each->addresses, lane));
 }
 
 static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
@@ -151,11 +150,8 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
 static void run_some(lanes_emitter *e, each_lane *each,
                      LLVMBasicBlockRef done) {
   if (!each->first) {
-    each->addresses =
-        lanes_array_of(e, each->has_place ? e->types.i32 : e->types.pointer);
-    LLVMBuildStore(e->builder,
-                   each->has_place ? each->place.index : each->pointers,
-                   each->addresses);
+    each->addresses = lanes_array_from(
+        e, each->has_place ? each->place.index : each->pointers);
   }
   lanes_loop_over(e, run_one, each, done);
 }
@@ -170,8 +166,7 @@ static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
 
 static void store_some(lanes_emitter *e, each_lane *each, LLVMValueRef value,
                        LLVMBasicBlockRef done) {
-  each->values = lanes_array_of(e, each->a->element);
-  LLVMBuildStore(e->builder, value, each->values);
+  each->values = lanes_array_from(e, value);
   run_some(e, each, done);
 }
 
@@ -192,21 +187,6 @@ void lanes_store_running(lanes_emitter *e, const lanes_access *a,
 
 // --- Several values each -----------------------------------------------------
 
-// An array of a vector's elements.
-static LLVMValueRef kept(lanes_emitter *e, LLVMValueRef vector) {
-  LLVMValueRef array =
-      lanes_array_of(e, LLVMGetElementType(LLVMTypeOf(vector)));
-  LLVMBuildStore(e->builder, vector, array);
-  return array;
-}
-
-static LLVMValueRef kept_of_lane(lanes_emitter *e, LLVMValueRef vector,
-                                 LLVMValueRef array, LLVMValueRef lane) {
-  LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(vector));
-  return LLVMBuildLoad2(e->builder, type,
-                        lanes_element_at(e, type, array, lane), "");
-}
-
 typedef struct kept_values {
   const lanes_own_value *values;  // [count]
   uint32_t count;
@@ -218,10 +198,10 @@ static void store_own(lanes_emitter *e, void *context, LLVMValueRef lane) {
   const kept_values *all = context;
   for (uint32_t i = 0; i < all->count; i++) {
     const lanes_own_value *own = &all->values[i];
-    LLVMValueRef value = kept_of_lane(e, own->value, all->elements[i], lane);
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(own->value));
     LLVMValueRef store = LLVMBuildStore(
-        e->builder, value,
-        kept_of_lane(e, own->pointers, all->addresses[i], lane));
+        e->builder, lanes_element_of(e, type, all->elements[i], lane),
+        lanes_element_of(e, e->types.pointer, all->addresses[i], lane));
     LLVMSetAlignment(store, own->alignment);
   }
 }
@@ -234,8 +214,8 @@ void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
       .elements = lanes_allocate(e->arena, count, sizeof(LLVMValueRef)),
       .addresses = lanes_allocate(e->arena, count, sizeof(LLVMValueRef))};
   for (uint32_t i = 0; i < count; i++) {
-    all.elements[i] = kept(e, values[i].value);
-    all.addresses[i] = kept(e, values[i].pointers);
+    all.elements[i] = lanes_array_from(e, values[i].value);
+    all.addresses[i] = lanes_array_from(e, values[i].pointers);
   }
   lanes_loop_over(e, store_own, &all, lanes_block(e, "stored"));
 }

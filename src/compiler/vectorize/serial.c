@@ -19,6 +19,19 @@ LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
   return LLVMBuildGEP2(e->builder, storage_of(e, type), array, &lane, 1, "");
 }
 
+LLVMValueRef lanes_array_from(lanes_emitter *e, LLVMValueRef vector) {
+  LLVMValueRef array =
+      lanes_array_of(e, LLVMGetElementType(LLVMTypeOf(vector)));
+  LLVMBuildStore(e->builder, vector, array);
+  return array;
+}
+
+LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
+                              LLVMValueRef array, LLVMValueRef lane) {
+  return LLVMBuildLoad2(e->builder, storage_of(e, type),
+                        lanes_element_at(e, type, array, lane), "");
+}
+
 // An operand's components, ready to be picked up by lane.
 typedef struct serial_operand {
   LLVMTypeRef type;
@@ -40,8 +53,7 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
   if (operand.is_place) {
     // Half of what addresses take, and nothing where only another way of doing
     // it is taken.
-    operand.components[0] = lanes_array_of(e, e->types.i32);
-    LLVMBuildStore(e->builder, operand.place.index, operand.components[0]);
+    operand.components[0] = lanes_array_from(e, operand.place.index);
     return operand;
   }
   for (uint32_t c = 0; c < operand.count; c++) {
@@ -68,15 +80,13 @@ static LLVMValueRef pick_component(lanes_emitter *e,
     return operand->components[c];
   }
   if (operand->is_place) {
-    LLVMValueRef at =
-        lanes_element_at(e, e->types.i32, operand->components[0], lane);
     return lanes_place_of_lane(
-        e, &operand->place, LLVMBuildLoad2(e->builder, e->types.i32, at, ""));
+        e, &operand->place,
+        lanes_element_of(e, e->types.i32, operand->components[0], lane));
   }
   LLVMTypeRef type = lanes_component_type(operand->type, c);
-  LLVMValueRef value = LLVMBuildLoad2(
-      e->builder, storage_of(e, type),
-      lanes_element_at(e, type, operand->components[c], lane), "");
+  LLVMValueRef value =
+      lanes_element_of(e, type, operand->components[c], lane);
   return type == e->types.i1
              ? LLVMBuildTrunc(e->builder, value, e->types.i1, "")
              : value;
