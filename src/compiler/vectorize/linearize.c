@@ -260,30 +260,41 @@ static void choose_guards(const lanes_values *values, lanes_plan *plan) {
 
 // --- Order -------------------------------------------------------------------
 
-// Adds to a rising list; true if the item is new.
-static bool add_rising(mtli_arena *arena, lanes_list *list, uint32_t item) {
+// Adds to a rising list.
+static void add_rising(mtli_arena *arena, lanes_list *list, uint32_t item) {
   uint32_t at = list->count;
   while (at > 0 && list->items[at - 1] > item) {
     at--;
   }
   if (at > 0 && list->items[at - 1] == item) {
-    return false;
+    return;
   }
   lanes_list_add(arena, list, item);
   for (uint32_t i = list->count - 1; i > at; i--) {
     list->items[i] = list->items[i - 1];
   }
   list->items[at] = item;
-  return true;
 }
 
-// Leaves nodes for later from a node on; true if any is new.
+// Leaves the nodes of a rising list for later from a node on; true if any is
+// new.
 static bool defer(const lanes_values *values, lanes_plan *plan, uint32_t n,
                   const uint32_t *items, uint32_t count) {
-  bool changed = false;
+  lanes_list *known = &plan->steps[n].deferred;
+  lanes_list all = {0};
+  uint32_t at = 0;
   for (uint32_t i = 0; i < count; i++) {
-    changed |= add_rising(values->arena, &plan->steps[n].deferred, items[i]);
+    for (; at < known->count && known->items[at] < items[i]; at++) {
+      lanes_list_add(values->arena, &all, known->items[at]);
+    }
+    at += at < known->count && known->items[at] == items[i];
+    lanes_list_add(values->arena, &all, items[i]);
   }
+  for (; at < known->count; at++) {
+    lanes_list_add(values->arena, &all, known->items[at]);
+  }
+  const bool changed = all.count > known->count;
+  *known = all;
   return changed;
 }
 
