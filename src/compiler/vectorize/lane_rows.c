@@ -6,6 +6,8 @@
 // gather the words.
 #include "compiler/vectorize/lane_rows.h"
 
+enum { FARTHEST = 1000 };  // instructions behind an access to look at
+
 // --- What is loaded at once --------------------------------------------------
 
 // Numbers of whole bytes.
@@ -42,11 +44,12 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
   return is_near;
 }
 
-// All loads from around an access's place up to the next write, itself first.
+// The loads from around an access's place up to the next write, itself first.
 static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
   lanes_linear_find(e->values, a->pointer, &row->at);
-  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
-       i = LLVMGetNextInstruction(i)) {
+  LLVMValueRef i = a->instruction;
+  for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_write(i);
+       n++, i = LLVMGetNextInstruction(i)) {
     const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
     if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
         kind != LLVMArrayTypeKind && lanes_width(e, i) == LANES &&
