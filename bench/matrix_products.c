@@ -205,7 +205,7 @@ typedef void sgemm_function(int order, int transpose_a, int transpose_b, int m,
                             int ldc);
 
 // OpenBLAS knows CPUs by their model numbers, and takes one that is newer than
-// itself for a Pentium 4: a third of what it can do.
+// itself for a Pentium 4: a quarter of what it can do.
 static void choose_openblas_core(void) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512vl")) {

@@ -164,10 +164,7 @@ static void define_widest(arithmetic *a, LLVMValueRef instruction) {
   if (!is_half(type) || element_bits(LLVMTypeOf(value)) <= 16) {
     return;
   }
-  LLVMTypeRef wide = LLVMFloatTypeInContext(LLVMGetTypeContext(type));
-  if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
-    wide = LLVMVectorType(wide, LLVMGetVectorSize(type));
-  }
+  LLVMTypeRef wide = float_like(type);
   LLVMValueRef number =
       LLVMIsASIToFPInst(instruction)
           ? LLVMBuildSIToFP(a->builder, value, wide, "")

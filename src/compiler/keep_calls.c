@@ -31,11 +31,6 @@ static bool is_wish(const char *wish) {
   return text && strcmp(text, wish) == 0;
 }
 
-// What each function has become by itself, piece by piece.
-static const char pieces[] =
-    "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>,"
-    "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>)),globaldce";
-
 bool mtlc_is_called(LLVMValueRef function) {
   return !LLVMIsDeclaration(function) &&
          mtlc_starts_with(mtlc_name(function), MTLC_CALLED_PREFIX);
@@ -227,7 +222,7 @@ static bool is_mostly_calls(const mtlc_kernel *kernel) {
 
 mtl_status mtlc_keep_calls(mtlc_kernel *kernel, bool *out_any) {
   *out_any = false;
-  MTL_TRY(mtlc_run_llvm_passes(kernel, pieces));
+  MTL_TRY(mtlc_run_llvm_passes(kernel, MTLC_PIECEWISE ",globaldce"));
   mark_others(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,globaldce"));
   if (is_mostly_calls(kernel)) {

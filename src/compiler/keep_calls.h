@@ -10,6 +10,12 @@
 // What follows is the function's own name, or that with a number.
 #define MTLC_CALLED_PREFIX "mettle.called."
 
+// LLVM's passes that simplify functions one by one, callees first: what each
+// has become is what its callers get.
+#define MTLC_PIECEWISE                                              \
+  "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>," \
+  "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>))"
+
 // Whether a function is one that is called: values in, a structure of values
 // out, its only effect; no thread's business but the caller's.
 bool mtlc_is_called(LLVMValueRef function);

@@ -35,11 +35,6 @@ static const char registers[] =
     "function(mem2reg,sroa<modify-cfg>),always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
-// The same in many small steps, for functions that make a huge one together:
-// what each has become is what its callers get.
-static const char piecewise[] =
-    "cgscc(inline<only-mandatory>,function(mem2reg,sroa<modify-cfg>,"
-    "early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>))";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),";
@@ -207,7 +202,7 @@ mtl_status mtlc_simplify_thread(mtlc_kernel *kernel) {
     return MTL_OK;
   }
   if (thread_size(kernel) > LARGEST_SOURCE_INSTRUCTIONS) {
-    MTL_TRY(mtlc_run_llvm_passes(kernel, piecewise));
+    MTL_TRY(mtlc_run_llvm_passes(kernel, MTLC_PIECEWISE));
   }
   return simplify(kernel);
 }

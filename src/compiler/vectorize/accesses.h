@@ -117,7 +117,7 @@ typedef struct lanes_own_value {
   uint32_t alignment;
 } lanes_own_value;
 void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
-                        uint32_t count);
+                            uint32_t count);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);

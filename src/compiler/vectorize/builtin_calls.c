@@ -406,10 +406,7 @@ static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
 static bool others_are_leaving(const lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
   lanes_set reached = lanes_set_make(e->arena, count);
-  const lanes_list *deferred = &e->plan->steps[e->node].deferred;
-  for (uint32_t i = 0; i < deferred->count; i++) {
-    lanes_set_add(reached, deferred->items[i]);
-  }
+  lanes_set_add_all(reached, &e->plan->steps[e->node].deferred);
   for (uint32_t n = lanes_set_next(reached, 0); n != LANES_NONE;
        n = lanes_set_next(reached, n + 1)) {
     const lanes_node *node = &e->graph->nodes[n];

@@ -52,12 +52,8 @@ static void add_ways_from(const lanes_graph *graph, const lanes_plan *plan,
 // Each way leads to a later place, but those from a latch.
 static uint32_t *dominators_in_order(const lanes_graph *graph,
                                      const lanes_plan *plan) {
-  const uint32_t count = 2 * graph->node_count;
-  order_facts f = {.dominator = lanes_allocate(graph->arena, count,
-                                               sizeof *f.dominator)};
-  for (uint32_t i = 0; i < count; i++) {
-    f.dominator[i] = LANES_NONE;
-  }
+  order_facts f = {.dominator = lanes_allocate_none(graph->arena,
+                                                    2 * graph->node_count)};
   f.dominator[0] = 0;
   do {
     f.changed = false;
@@ -83,11 +79,7 @@ static void take_place(const uint32_t *dominator, uint32_t *common,
 // Above all that writes and reads each mask.
 static uint32_t *places_above(const lanes_graph *graph, const lanes_plan *plan,
                               const uint32_t *dominator) {
-  uint32_t *above =
-      lanes_allocate(graph->arena, graph->node_count, sizeof *above);
-  for (uint32_t n = 0; n < graph->node_count; n++) {
-    above[n] = LANES_NONE;
-  }
+  uint32_t *above = lanes_allocate_none(graph->arena, graph->node_count);
   for (uint32_t n = 0; n < graph->node_count; n++) {
     const uint32_t mask = plan->steps[n].mask;
     if (mask != LANES_NONE) {
@@ -132,6 +124,8 @@ void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan) {
   const uint32_t *dominator = dominators_in_order(graph, plan);
   const uint32_t *above = places_above(graph, plan, dominator);
   for (uint32_t n = 0; n < graph->node_count; n++) {
-    plan->steps[n].cleared_in = clearing_node(graph, dominator, n, above[n]);
+    if (plan->steps[n].mask == n) {
+      plan->steps[n].cleared_in = clearing_node(graph, dominator, n, above[n]);
+    }
   }
 }

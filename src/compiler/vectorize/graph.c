@@ -87,10 +87,8 @@ uint32_t lanes_nearest_common(const uint32_t *dominator, uint32_t a,
 }
 
 static void find_dominators(draft *d) {
-  d->dominator = lanes_allocate(d->arena, d->block_count, sizeof(uint32_t));
-  for (uint32_t i = 1; i < d->block_count; i++) {
-    d->dominator[i] = LANES_NONE;
-  }
+  d->dominator = lanes_allocate_none(d->arena, d->block_count);
+  d->dominator[0] = 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t i = 1; i < d->block_count; i++) {
@@ -150,11 +148,8 @@ static void claim_blocks(draft *d, uint32_t loop, lanes_list *work) {
 }
 
 static void find_loops(draft *d) {
-  d->loop = lanes_allocate(d->arena, d->block_count, sizeof *d->loop);
+  d->loop = lanes_allocate_none(d->arena, d->block_count);
   d->loops = lanes_allocate(d->arena, d->block_count, sizeof *d->loops);
-  for (uint32_t i = 0; i < d->block_count; i++) {
-    d->loop[i] = LANES_NONE;
-  }
   for (uint32_t header = d->block_count; header-- > 0;) {
     lanes_list work = {0};
     for (uint32_t k = 0; k < d->predecessors[header].count; k++) {
@@ -293,10 +288,7 @@ static uint32_t order_somehow(mtli_arena *arena, const lanes_node *nodes,
 static uint32_t *dominators_in(mtli_arena *arena, const lanes_node *nodes,
                                uint32_t count, const uint32_t *order,
                                const uint32_t *place) {
-  uint32_t *dominator = lanes_allocate(arena, count, sizeof *dominator);
-  for (uint32_t i = 0; i < count; i++) {
-    dominator[i] = LANES_NONE;
-  }
+  uint32_t *dominator = lanes_allocate_none(arena, count);
   for (uint32_t i = 0; i < count; i++) {
     const lanes_list *to = &nodes[order[i]].successors;
     for (uint32_t k = 0; k < to->count; k++) {

@@ -411,10 +411,7 @@ void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
     order_nodes(values, out_plan);
     out_plan->deferred = lanes_set_make(values->arena, count);
     for (uint32_t n = 0; n < count; n++) {
-      const lanes_list *deferred = &out_plan->steps[n].deferred;
-      for (uint32_t i = 0; i < deferred->count; i++) {
-        lanes_set_add(out_plan->deferred, deferred->items[i]);
-      }
+      lanes_set_add_all(out_plan->deferred, &out_plan->steps[n].deferred);
     }
   }
   lanes_plan_clearing(values->graph, out_plan);

@@ -16,6 +16,14 @@ void *lanes_allocate(mtli_arena *arena, size_t count, size_t element_bytes) {
   return memory;
 }
 
+uint32_t *lanes_allocate_none(mtli_arena *arena, uint32_t count) {
+  uint32_t *indices = lanes_allocate(arena, count, sizeof *indices);
+  for (uint32_t i = 0; i < count; i++) {
+    indices[i] = LANES_NONE;
+  }
+  return indices;
+}
+
 void lanes_list_add(mtli_arena *arena, lanes_list *list, uint32_t item) {
   if (list->count == list->capacity) {
     const uint32_t capacity = list->capacity ? list->capacity * 2 : 4;
@@ -34,6 +42,12 @@ lanes_set lanes_set_make(mtli_arena *arena, uint32_t item_count) {
   return (lanes_set){
       .words = lanes_allocate(arena, word_count, sizeof(uint64_t)),
       .word_count = word_count};
+}
+
+void lanes_set_add_all(lanes_set set, const lanes_list *list) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    lanes_set_add(set, list->items[i]);
+  }
 }
 
 bool lanes_set_unite(lanes_set set, lanes_set other) {

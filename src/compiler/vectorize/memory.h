@@ -15,6 +15,9 @@
 // memory for them, as LLVM does.
 void *lanes_allocate(mtli_arena *arena, size_t count, size_t element_bytes);
 
+// Returns count indices, each LANES_NONE.
+uint32_t *lanes_allocate_none(mtli_arena *arena, uint32_t count);
+
 // A growing list of indices.
 typedef struct lanes_list {
   uint32_t *items;  // [count]
@@ -41,6 +44,8 @@ static inline void lanes_set_remove(lanes_set set, uint32_t item) {
 static inline bool lanes_set_has(lanes_set set, uint32_t item) {
   return set.words[item / 64] >> item % 64 & 1;
 }
+// Adds all items of a list.
+void lanes_set_add_all(lanes_set set, const lanes_list *list);
 // Adds all items of other; true if any was new.
 bool lanes_set_unite(lanes_set set, lanes_set other);
 // Returns the smallest item that is at least from, or LANES_NONE.

@@ -124,7 +124,8 @@ static void scatter_member(lanes_emitter *e, const lanes_row *row,
 }
 
 static uint32_t add_values(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_member *m, lanes_own_value *out_values) {
+                           const lanes_row_member *m,
+                           lanes_own_value *out_values) {
   const lanes_access *a = &m->access;
   LLVMValueRef pointers = lanes_row_member_places(e, row, m);
   for (uint32_t c = 0; c < a->count; c++) {

@@ -171,7 +171,7 @@ void lanes_common_find(const lanes_values *values, bool by_lane,
   for (uint32_t i = 0; i < values->count; i++) {
     out_common->values[i] = true;
   }
-  uint32_t *way = lanes_no_ways(graph);
+  uint32_t *way = lanes_allocate_none(arena, graph->node_count);
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t i = 0; i < values->count; i++) {

@@ -69,15 +69,6 @@ static void number_instructions(lanes_values *values) {
 
 // --- Divergent control flow --------------------------------------------------
 
-uint32_t *lanes_no_ways(const lanes_graph *graph) {
-  uint32_t *way =
-      lanes_allocate(graph->arena, graph->node_count, sizeof *way);
-  for (uint32_t n = 0; n < graph->node_count; n++) {
-    way[n] = LANES_NONE;
-  }
-  return way;
-}
-
 static uint32_t last_successor(const lanes_node *node) {
   uint32_t last = 0;
   for (uint32_t k = 0; k < node->successors.count; k++) {
@@ -380,7 +371,7 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
       .divergent_loop = lanes_allocate(arena, graph->loop_count + 1, 1)};
   number_instructions(out_values);
   lanes_privates_find(out_values);
-  uint32_t *way = lanes_no_ways(graph);
+  uint32_t *way = lanes_allocate_none(arena, graph->node_count);
   do {
     forget(out_values);
     do {

@@ -70,11 +70,9 @@ uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
                                  uint32_t to);
 
-// Returns [node_count] of LANES_NONE.
-uint32_t *lanes_no_ways(const lanes_graph *graph);
 // Marks what follows if threads part at a branch: joins, masked nodes, loops
-// that they leave at different times. way is what lanes_no_ways returned, and
-// is so again afterwards.
+// that they leave at different times. way is a scratch list, [node_count], of
+// LANES_NONE, and is so again afterwards.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way);
 // To be called once all branches are known.
