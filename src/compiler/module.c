@@ -352,6 +352,13 @@ bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture) {
   return is;
 }
 
+bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family) {
+  char *cpu = LLVMGetTargetMachineCPU(target);
+  const bool is = mtlc_starts_with(cpu, family);
+  LLVMDisposeMessage(cpu);
+  return is;
+}
+
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   char *features = LLVMGetTargetMachineFeatureString(target);
   bool has = mtlc_target_is(target, "aarch64");

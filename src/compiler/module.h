@@ -146,6 +146,8 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel);
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
 // Whether a target's triple starts with an architecture.
 bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
+// Whether the name of a target's CPU starts with that of a family.
+bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
 
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.

@@ -88,6 +88,7 @@ lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
   const bool has_avx512 = is_x86 && mtlc_target_has(target, "avx512f");
   return (lanes_machine){.has_avx2 = has_avx2,
                          .has_avx512 = has_avx512,
+                         .is_zen = mtlc_target_is_cpu(target, "znver"),
                          .vector_registers = is_x86 && !has_avx512 ? 16 : 32,
                          .vector_bytes = has_avx512 ? 64
                                          : has_avx2 ? 32

@@ -81,6 +81,7 @@ typedef struct lanes_counting {
 typedef struct lanes_machine {
   bool has_avx2;    // and gathers; x86-64 alone
   bool has_avx512;  // masks and scatters
+  bool is_zen;      // AMD's
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
 } lanes_machine;
