@@ -237,7 +237,7 @@ static bool read_indirect(cpu_queue *queue, const mtli_dispatch *dispatch,
 // or if there are loops: what these read may be near in its threadgroups.
 static void choose_groups(const mtli_dispatch *dispatch,
                           uint32_t out_group[3]) {
-  enum { MOST_THREADS = 1024, LEAST_THREADS = 128 };
+  enum { MOST_THREADS = 1024, LEAST_THREADS = 128, LEAST_GROUPS = 256 };
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
   const uint32_t *own = dispatch->group_threads;
   const uint32_t *grid = dispatch->grid_threads;
@@ -252,6 +252,14 @@ static void choose_groups(const mtli_dispatch *dispatch,
   const bool fills =
       grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
   const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
+  if (is_row && kernel->is_brief && own[0] < MOST_THREADS) {
+    // Several of the program's at a time, if there are many: each costs what
+    // it takes to call it.
+    const uint64_t groups = (uint64_t)(grid[0] / own[0]) * grid[1] * grid[2];
+    const uint64_t most = at_most(grid[0], MOST_THREADS) / own[0];
+    out_group[0] =
+        own[0] * (uint32_t)at_least(at_most(groups / LEAST_GROUPS, most), 1);
+  }
   if (is_row || !(are_few || (fills && kernel->is_brief))) {
     return;
   }
