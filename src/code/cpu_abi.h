@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cpu_abi.h: how the cpu driver calls compiled code. The compiler's emit_cpu
-// writes to this layout by offset (it asserts them), the driver fills it in.
+// cpu_abi.h: how the cpu driver calls compiled code. The compiler writes to
+// this layout by offset (it asserts them), the driver fills it in.
 //
-// A pipeline's ELF blob exports MTLI_CPU_ENTRY_SYMBOL and
-// MTLI_CPU_CONTEXT_SYMBOL, and MTLI_CPU_FINISH_SYMBOL if its code may keep
-// something for the end of a worker's share.
+// A pipeline's ELF blob exports MTLI_CPU_CODE_SYMBOL, a mtli_cpu_code. The loop
+// over threadgroups is here (cpu_code.c) and not in each kernel: it would be a
+// quarter of a small one's compilation.
 #ifndef MTLI_CPU_ABI_H
 #define MTLI_CPU_ABI_H
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 4
-#define MTLI_CPU_ENTRY_SYMBOL "mettle_entry"
-#define MTLI_CPU_CONTEXT_SYMBOL "mettle_context_bytes"
-#define MTLI_CPU_FINISH_SYMBOL "mettle_finish"
+#define MTLI_CPU_ABI_VERSION 5
+#define MTLI_CPU_CODE_SYMBOL "mettle_code"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
 #define MTLI_CPU_SCRATCH_MARGIN_BYTES 1024  // 32 threads' 32 bytes each
 
@@ -33,7 +31,7 @@ typedef struct mtli_cpu_launch {
   // [parameter_count] how many bytes there are at a buffer parameter's address;
   // NULL if that is not known.
   const uint64_t *argument_bytes;  // offset 56
-  // Not 0 if the caller will call mettle_finish: what a call of mettle_entry
+  // Not 0 if the caller will call mtli_cpu_code.finish: what a worker's share
   // keeps, it may leave to the next with the same scratch.
   uint32_t will_finish;  // offset 64
 } mtli_cpu_launch;
@@ -63,22 +61,54 @@ enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 //                                     first the kernel's static variables
 //                                     (mtli_kernel.static_threadgroup_bytes),
 //                                     then the threadgroup arguments
-//   offset 64 + threadgroup_bytes     context: coroutine frames or values that
+//   offset 64 + threadgroup_bytes     what the code keeps, kept_bytes
+//   behind it                         context: coroutine frames or values that
 //                                     live across barriers
 // Contents are unspecified on entry. Before and behind it lie
 // MTLI_CPU_SCRATCH_MARGIN_BYTES that are the worker's as well: the code may read
 // them, and write them as they are.
 
-// Runs the threadgroups with linear indices first_group to end_group - 1, x
-// fastest, then y, then z, each to its end.
-typedef void mtli_cpu_entry(const mtli_cpu_launch *launch, uint32_t first_group,
-                            uint32_t end_group, void *scratch);
+// One threadgroup.
+typedef struct mtli_cpu_group {
+  uint32_t position[3];  // offset 0: threadgroup_position_in_grid
+  uint32_t size[3];      // offset 12: threads_per_threadgroup, of this one
+  uint32_t origin[3];    // offset 24: position in the grid of its first thread
+  uint32_t threads;      // offset 36: the product of size
+} mtli_cpu_group;
 
-// Does what calls of mettle_entry with this scratch have left to do, also after
-// one that did not come back. May be missing, and be called for nothing.
+// Runs a threadgroup to its end.
+typedef void mtli_cpu_run_group(const mtli_cpu_launch *launch, void *scratch,
+                                void *context, const mtli_cpu_group *group);
+
+// Begins a worker's share. kept: mtli_cpu_code.kept_bytes for the code's own.
+typedef void mtli_cpu_begin(const mtli_cpu_launch *launch, void *scratch,
+                            void *kept);
+
+// Does what shares with this scratch have left to do, also after one that did
+// not come to its end. May be called for nothing.
 typedef void mtli_cpu_finish(void *scratch);
 
-// Returns the context bytes that a threadgroup of the given size needs.
-typedef uint64_t mtli_cpu_context_bytes(uint32_t threads_per_threadgroup);
+typedef struct mtli_cpu_code {
+  mtli_cpu_run_group *run_group;  // offset 0
+  mtli_cpu_begin *begin;          // offset 8; NULL: nothing to do
+  mtli_cpu_finish *finish;        // offset 16; NULL: nothing is left to do
+  // What a worker keeps from one threadgroup to the next, and the context: so
+  // much for each threadgroup, and more for each of its simdgroups, the last
+  // one filled up, and threads.
+  uint64_t kept_bytes;       // offset 24, a multiple of 64
+  uint64_t context_bytes;    // offset 32
+  uint64_t simdgroup_bytes;  // offset 40
+  uint64_t thread_bytes;     // offset 48
+} mtli_cpu_code;
+
+// Returns the bytes that the code needs of a worker's scratch behind the
+// threadgroup memory.
+uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,
+                             uint32_t threads_per_threadgroup);
+
+// Runs the threadgroups with linear indices first_group to end_group - 1, x
+// fastest, then y, then z, each to its end.
+void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
+                       uint32_t first_group, uint32_t end_group, void *scratch);
 
 #endif

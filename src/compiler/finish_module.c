@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // finish_module.c: the last touches before code generation.
 //
-// Requires  mettle_entry and mettle_context_bytes
+// Requires  describe_code
 // Leaves    a module that links by itself: the functions that code generation
 //           calls are there, functions bear the kernel's name and the target
 #include <stdio.h>

@@ -12,9 +12,7 @@ mtlc_text_\name:
   .endm
 
   .section .rodata, "a"
-  TEXT entry, "compiler/ir/entry.ll"
   TEXT counters, "compiler/ir/counters.ll"
-  TEXT no_counters, "compiler/ir/no_counters.ll"
   TEXT lane_loop, "compiler/ir/lane_loop.ll"
   TEXT schedule, "compiler/ir/schedule.ll"
   TEXT memory, "compiler/ir/memory.ll"

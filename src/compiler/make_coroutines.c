@@ -24,6 +24,9 @@ enum { STATE_RETURNED = 0, STATE_BARRIER = 1, STATE_FIRST_FUNCTION = 2 };
 
 enum { FRAME_ALIGNMENT = 64, SIMD_WIDTH = 32 };
 
+// Of a thread in the tables of schedule.ll: state, value and operand.
+enum { TABLES_BYTES = 4 + 8 + 4 };
+
 // A call that the thread waits at, and its key.
 typedef struct wait {
   LLVMValueRef call;
@@ -522,6 +525,7 @@ static mtl_status split(coroutine *c) {
   }
   bytes = (bytes + FRAME_ALIGNMENT - 1) / FRAME_ALIGNMENT * FRAME_ALIGNMENT;
   set_global(c->kernel, "mettle.frame_bytes", bytes);
+  c->kernel->thread_bytes = bytes;
   mtlc_report(c->kernel,
               "threads: coroutines, %zu waits, %llu bytes of frame a thread",
               c->wait_count, (unsigned long long)bytes);
@@ -536,6 +540,8 @@ static mtl_status make_coroutine(coroutine *c) {
   make_keys(c);
   MTL_TRY(mtlc_link_text(c->kernel, "schedule", mtlc_text_schedule));
   set_global(c->kernel, "mettle.key_words", c->key_words);
+  c->kernel->simdgroup_bytes =
+      SIMD_WIDTH * (TABLES_BYTES + sizeof(uint32_t) * (uint64_t)c->key_words);
   c->body = LLVMGetNamedFunction(c->kernel->module, MTLC_BODY_FUNCTION);
   MTL_TRY(mtlc_bind_thread(c->kernel, c->body));
   mtlc_set_attribute(c->body, "nounwind", 0);

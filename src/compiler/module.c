@@ -299,11 +299,7 @@ bool mtlc_is_convergent(LLVMModuleRef module) {
 void mtlc_hide_functions(LLVMModuleRef module) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function)) {
-    const char *name = mtlc_name(function);
-    if (!LLVMIsDeclaration(function) &&
-        strcmp(name, MTLI_CPU_ENTRY_SYMBOL) != 0 &&
-        strcmp(name, MTLI_CPU_CONTEXT_SYMBOL) != 0 &&
-        strcmp(name, MTLI_CPU_FINISH_SYMBOL) != 0) {
+    if (!LLVMIsDeclaration(function)) {
       LLVMSetLinkage(function, LLVMInternalLinkage);
     }
   }

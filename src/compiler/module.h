@@ -154,9 +154,7 @@ uint32_t mtlc_count_instructions(LLVMValueRef function);
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);
 
 // Texts of ir_text.S.
-extern const char mtlc_text_entry[];
 extern const char mtlc_text_counters[];
-extern const char mtlc_text_no_counters[];
 extern const char mtlc_text_lane_loop[];
 extern const char mtlc_text_schedule[];
 extern const char mtlc_text_memory[];

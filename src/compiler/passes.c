@@ -64,7 +64,8 @@ static const pass passes[] = {
     {"loop_lanes", mtlc_loop_lanes, ALL},
     // Any other kernel.
     {"make_coroutines", mtlc_make_coroutines, ALL},
-    {"link_entry", mtlc_link_entry, ALL},
+    // Last of what is made: from here on nothing is called by a name.
+    {"describe_code", mtlc_describe_code, ALL},
     // Whatever the loops and the scheduler let through.
     {"optimise", mtlc_optimise, T1},
     // Names and attributes last, when no function comes or goes any more.

@@ -11,11 +11,8 @@
 //                    in place of the kernel's threadgroup variables: the
 //                    address of a byte of the threadgroup memory
 //   @mettle.group    void(ptr launch, ptr scratch, ptr context, ptr group): one
-//                    threadgroup; with i64 @mettle.context_bytes(i32 threads).
-//                    Whoever makes these two is done: mettle_entry, the loop
-//                    over threadgroups, comes from ir/entry.ll, which also
-//                    fills in what is behind the pointer `group` (mtlc_group).
-//                    The vectoriser may make mettle_entry itself instead
+//                    threadgroup, as mtli_cpu_run_group of cpu_abi.h. Whoever
+//                    makes it says what memory it needs, and is done
 #ifndef MTLC_PASSES_H
 #define MTLC_PASSES_H
 
@@ -26,17 +23,10 @@
 
 #define MTLC_THREAD_FUNCTION "mettle.thread"
 #define MTLC_GROUP_FUNCTION "mettle.group"
-#define MTLC_CONTEXT_BYTES_FUNCTION "mettle.context_bytes"
+// mtli_cpu_code.begin and .finish of cpu_abi.h, where there is something to do.
+#define MTLC_BEGIN_FUNCTION "mettle.begin"
+#define MTLC_FINISH_FUNCTION "mettle.finish"
 #define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
-
-// One threadgroup, filled in by ir/entry.ll for the function mettle.group.
-// Byte offsets, as the IR addresses it.
-typedef struct mtlc_group {
-  uint32_t position[3];  // offset 0: threadgroup_position_in_grid
-  uint32_t size[3];      // offset 12: threads_per_threadgroup, of this one
-  uint32_t origin[3];    // offset 24: position in the grid of its first thread
-  uint32_t threads;      // offset 36: the product of size
-} mtlc_group;
 
 // What every pass may read, and the few facts that passes leave for later ones.
 typedef struct mtlc_kernel {
@@ -59,6 +49,11 @@ typedef struct mtlc_kernel {
   bool without_vectors;  // leave T1 to loops and coroutines; for tests
   // Set by the pass that made MTLC_GROUP_FUNCTION; those after it stand back.
   bool has_group;
+  // Set with it: what mtli_cpu_code has of these names.
+  uint64_t kept_bytes;
+  uint64_t context_bytes;
+  uint64_t simdgroup_bytes;
+  uint64_t thread_bytes;
   // Set with it if the code is for threadgroups of group_class, and others
   // would be wrong or slow (mtli_kernel).
   bool depends_on_row;
@@ -79,8 +74,8 @@ typedef struct mtlc_kernel {
 // Runs one pass. Returns MTL_OK, or a failure made with mtli_fail.
 typedef mtl_status mtlc_pass(mtlc_kernel *kernel);
 
-// Runs all passes for kernel->tier, so that kernel->module holds the functions
-// of cpu_abi.h. dump_after and out_dump as mtlc_compile_pipeline; a name that
+// Runs all passes for kernel->tier, so that kernel->module holds the code of
+// cpu_abi.h. dump_after and out_dump as mtlc_compile_pipeline; a name that
 // is no pass is MTL_NOT_FOUND with the names that are.
 mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
                            char **out_dump);
@@ -108,7 +103,7 @@ mtlc_pass mtlc_simplify_thread;
 mtlc_pass mtlc_lower_tiles;
 mtlc_pass mtlc_loop_lanes;
 mtlc_pass mtlc_make_coroutines;
-mtlc_pass mtlc_link_entry;
+mtlc_pass mtlc_describe_code;
 mtlc_pass mtlc_optimise;
 mtlc_pass mtlc_finish_module;
 mtlc_pass mtlc_restore_extremes;

@@ -18,7 +18,7 @@ _Static_assert(offsetof(mtli_cpu_launch, argument_bytes) == 56, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, will_finish) == 64, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_position, reserved) == 16, "cpu_abi.h");
 _Static_assert(sizeof(mtli_cpu_position) == 64, "cpu_abi.h");
-_Static_assert(offsetof(mtlc_group, threads) == 36, "ir/entry.ll");
+_Static_assert(offsetof(mtli_cpu_group, threads) == 36, "cpu_abi.h");
 
 enum { SIMD_WIDTH = 32, QUAD_WIDTH = 4 };
 
@@ -79,7 +79,7 @@ static LLVMValueRef full_group_threads(const binder *b) {
 }
 
 static LLVMValueRef position_in_grid(const binder *b, uint32_t dimension) {
-  LLVMValueRef origin = group_u32(b, offsetof(mtlc_group, origin), dimension);
+  LLVMValueRef origin = group_u32(b, offsetof(mtli_cpu_group, origin), dimension);
   return LLVMBuildAdd(b->builder, origin,
                       body_parameter(b, MTLC_BODY_X + dimension), "");
 }
@@ -93,15 +93,15 @@ static LLVMValueRef position_value(const binder *b, mtli_builtin builtin,
   const size_t launch_grid = offsetof(mtli_cpu_launch, grid_threads);
   const size_t launch_group = offsetof(mtli_cpu_launch, group_threads);
   const size_t launch_count = offsetof(mtli_cpu_launch, group_count);
-  const size_t group_threads = offsetof(mtlc_group, threads);
+  const size_t group_threads = offsetof(mtli_cpu_group, threads);
   switch (builtin) {
     case MTLI_THREAD_POSITION_IN_GRID: return position_in_grid(b, dimension);
     case MTLI_THREAD_POSITION_IN_THREADGROUP:
       return body_parameter(b, MTLC_BODY_X + dimension);
     case MTLI_THREADGROUP_POSITION_IN_GRID:
-      return group_u32(b, offsetof(mtlc_group, position), dimension);
+      return group_u32(b, offsetof(mtli_cpu_group, position), dimension);
     case MTLI_THREADS_PER_THREADGROUP:
-      return group_u32(b, offsetof(mtlc_group, size), dimension);
+      return group_u32(b, offsetof(mtli_cpu_group, size), dimension);
     case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
       return launch_u32(b, launch_group, dimension);
     case MTLI_THREADS_PER_GRID:

@@ -12,7 +12,7 @@
 typedef enum mtlc_body_parameter {
   MTLC_BODY_LAUNCH,   // ptr, mtli_cpu_launch
   MTLC_BODY_SCRATCH,  // ptr, a worker's scratch
-  MTLC_BODY_GROUP,    // ptr, mtlc_group
+  MTLC_BODY_GROUP,    // ptr, mtli_cpu_group
   MTLC_BODY_X,        // i32, thread_position_in_threadgroup
   MTLC_BODY_Y,
   MTLC_BODY_Z,

@@ -310,7 +310,7 @@ static void check_trap(rig_way way, uint32_t reason) {
   sigaction(SIGILL, &action, NULL);
   sigaction(SIGTRAP, &action, NULL);
   if (sigsetjmp(after_trap, 1) == 0) {
-    code.entry(&launch, 0, 4, scratch);
+    mtli_cpu_code_run(code.code, &launch, 0, 4, scratch);
     test_fail(__FILE__, __LINE__, "the kernel ran to its end");
   }
   const mtli_cpu_position *position = (const mtli_cpu_position *)scratch;

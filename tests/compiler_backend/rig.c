@@ -124,10 +124,8 @@ static void link_and_load(const void *object, size_t bytes, rig_code *code) {
     unlink(to);
     rmdir(folder);
   }
-  *(void **)&code->entry = dlsym(code->library, MTLI_CPU_ENTRY_SYMBOL);
-  *(void **)&code->context_bytes =
-      dlsym(code->library, MTLI_CPU_CONTEXT_SYMBOL);
-  CHECK(code->entry && code->context_bytes);
+  code->code = dlsym(code->library, MTLI_CPU_CODE_SYMBOL);
+  CHECK(code->code);
 }
 
 static mtl_status build(mtlc_kernel *kernel, const char *target,
@@ -216,15 +214,15 @@ uint32_t rig_run(const rig_code *code, const rig_launch *run) {
   launch.threadgroup_bytes =
       (code->static_threadgroup_bytes + run->threadgroup_bytes + 63) / 64 * 64;
   const size_t bytes = 64 + launch.threadgroup_bytes +
-                       code->context_bytes((uint32_t)threads);
+                       mtli_cpu_code_bytes(code->code, (uint32_t)threads);
   const size_t margin = MTLI_CPU_SCRATCH_MARGIN_BYTES;
   const size_t memory_bytes = (margin + bytes + margin + 63) / 64 * 64;
   uint8_t *memory = aligned_alloc(64, memory_bytes);
   CHECK(memory);
   memset(memory, 0xa5, memory_bytes);
   uint8_t *scratch = memory + margin;
-  code->entry(&launch, 0, groups / 2, scratch);
-  code->entry(&launch, groups / 2, groups, scratch);
+  mtli_cpu_code_run(code->code, &launch, 0, groups / 2, scratch);
+  mtli_cpu_code_run(code->code, &launch, groups / 2, groups, scratch);
   // Nothing may be changed around what was asked for.
   for (size_t i = 0; i < margin; ++i) {
     CHECK(memory[i] == 0xa5 && scratch[bytes + i] == 0xa5);

@@ -33,8 +33,7 @@ typedef enum rig_way {
 
 typedef struct rig_code {
   void *library;  // of dlopen
-  mtli_cpu_entry *entry;
-  mtli_cpu_context_bytes *context_bytes;
+  const mtli_cpu_code *code;  // in it
   uint32_t static_threadgroup_bytes;
   size_t parameter_count;
   char report[4096];

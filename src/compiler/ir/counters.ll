@@ -23,13 +23,6 @@ declare i32 @llvm.vector.reduce.or.v16i32(<16 x i32>)
 declare i64 @mettle.counters.windows()
 declare i1 @mettle.counters.apart(ptr)
 
-; Bytes before all else that a worker keeps: a multiple of 64.
-define i64 @mettle.kept_bytes() alwaysinline nounwind {
-  %windows = call i64 @mettle.counters.windows()
-  %bytes = mul i64 %windows, 34880
-  ret i64 %bytes
-}
-
 define void @mettle.begin(ptr %launch, ptr %scratch, ptr %windows) nounwind {
   %windows.at = getelementptr i8, ptr %scratch, i64 32
   %waits.at = getelementptr %launch, ptr %launch, i32 0, i32 7
@@ -60,22 +53,7 @@ done:
   ret void
 }
 
-; What is left to do when mettle_entry returns.
-define void @mettle.finish(ptr %launch, ptr %scratch) nounwind {
-  %waits.at = getelementptr %launch, ptr %launch, i32 0, i32 7
-  %waits = load i32, ptr %waits.at
-  %is.kept = icmp ne i32 %waits, 0
-  br i1 %is.kept, label %done, label %now
-
-now:
-  call void @mettle_finish(ptr %scratch)
-  br label %done
-
-done:
-  ret void
-}
-
-define void @mettle_finish(ptr %scratch) nounwind {
+define void @mettle.finish(ptr %scratch) nounwind {
   %windows.at = getelementptr i8, ptr %scratch, i64 32
   %windows = load ptr, ptr %windows.at
   %any = icmp ne ptr %windows, null

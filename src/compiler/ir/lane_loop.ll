@@ -9,10 +9,6 @@ declare void @mettle.body(ptr, ptr, ptr, i32, i32, i32, i32)
 ; Notes which thread runs, where the tier wants that.
 declare void @mettle.note_thread(ptr, i32)
 
-define i64 @mettle.context_bytes(i32 %threads) nounwind {
-  ret i64 0
-}
-
 define void @mettle.group(ptr noalias readonly %launch, ptr %scratch,
                           ptr %context,
                           ptr noalias readonly %group) nounwind {

@@ -40,20 +40,6 @@ define internal i32 @mettle.padded(i32 %threads) alwaysinline nounwind {
   ret i32 %padded
 }
 
-define i64 @mettle.context_bytes(i32 %threads) nounwind {
-  %padded = call i32 @mettle.padded(i32 %threads)
-  %padded.wide = zext i32 %padded to i64
-  %threads.wide = zext i32 %threads to i64
-  %words = load i64, ptr @mettle.key_words
-  %key.bytes = mul i64 %words, 4
-  %bytes = add i64 %key.bytes, 16
-  %tables = mul i64 %bytes, %padded.wide
-  %frame = load i64, ptr @mettle.frame_bytes
-  %frames = mul i64 %frame, %threads.wide
-  %all = add i64 %tables, %frames
-  ret i64 %all
-}
-
 define internal void @mettle.lay_out(ptr %waiting, ptr %context, i32 %threads)
     alwaysinline nounwind {
   %padded = call i32 @mettle.padded(i32 %threads)

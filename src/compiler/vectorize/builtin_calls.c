@@ -156,7 +156,7 @@ static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
       lanes_from(e, parameter(e, LANES_FIRST), row, LANES / row);
   for (uint32_t d = 0;; d++) {
     LLVMValueRef size = lanes_splat_to(
-        e, e->prologue, group_u32(e, offsetof(mtlc_group, size), d),
+        e, e->prologue, group_u32(e, offsetof(mtli_cpu_group, size), d),
         LANES / row);
     LLVMValueRef above = divide(e, rest, size);
     if (d == dimension) {
@@ -171,7 +171,7 @@ static LLVMValueRef cached_position(lanes_emitter *e, mtli_builtin builtin,
                                     uint32_t dimension);
 
 static LLVMValueRef position_in_grid(lanes_emitter *e, uint32_t dimension) {
-  LLVMValueRef origin = group_u32(e, offsetof(mtlc_group, origin), dimension);
+  LLVMValueRef origin = group_u32(e, offsetof(mtli_cpu_group, origin), dimension);
   LLVMValueRef at =
       cached_position(e, MTLI_THREAD_POSITION_IN_THREADGROUP, dimension);
   origin = lanes_splat_to(e, e->prologue, origin, LANES / e->values->row);
@@ -184,15 +184,15 @@ static LLVMValueRef position(lanes_emitter *e, mtli_builtin builtin,
   const size_t launch_grid = offsetof(mtli_cpu_launch, grid_threads);
   const size_t launch_group = offsetof(mtli_cpu_launch, group_threads);
   const size_t launch_count = offsetof(mtli_cpu_launch, group_count);
-  const size_t group_threads = offsetof(mtlc_group, threads);
+  const size_t group_threads = offsetof(mtli_cpu_group, threads);
   switch (builtin) {
     case MTLI_THREAD_POSITION_IN_GRID: return position_in_grid(e, dimension);
     case MTLI_THREAD_POSITION_IN_THREADGROUP:
       return position_in_group(e, dimension);
     case MTLI_THREADGROUP_POSITION_IN_GRID:
-      return group_u32(e, offsetof(mtlc_group, position), dimension);
+      return group_u32(e, offsetof(mtli_cpu_group, position), dimension);
     case MTLI_THREADS_PER_THREADGROUP:
-      return group_u32(e, offsetof(mtlc_group, size), dimension);
+      return group_u32(e, offsetof(mtli_cpu_group, size), dimension);
     case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
       return launch_u32(e, launch_group, dimension);
     case MTLI_THREADS_PER_GRID:

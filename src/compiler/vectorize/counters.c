@@ -203,6 +203,7 @@ static void define_windows(mtlc_kernel *kernel, uint32_t count) {
 void lanes_counters_define(mtlc_kernel *kernel,
                            const lanes_counting *counting) {
   define_windows(kernel, counting->window_count);
+  kernel->kept_bytes = counting->window_count * WINDOW_BYTES;
   const mtlc_types types = mtlc_types_of(kernel->context);
   LLVMTypeRef parts[] = {types.pointer, types.i64, types.i64};
   LLVMValueRef are_apart =

@@ -170,7 +170,7 @@ typedef struct lanes_emitter {
 typedef enum lanes_parameter {
   LANES_LAUNCH,      // ptr to mtli_cpu_launch
   LANES_SCRATCH,     // ptr to the worker's scratch
-  LANES_GROUP,       // ptr to mtlc_group
+  LANES_GROUP,       // ptr to mtli_cpu_group
   LANES_FRAME,       // ptr to what the simdgroup keeps across barriers
   LANES_FIRST,       // i32: index in the threadgroup of lane 0
   LANES_ENTRY_MASK,  // i32: bit i set if there is a lane i

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// group.c: mettle.group and mettle.context_bytes around the functions of one
+// group.c: mettle.group around the functions of one
 // simdgroup: loops from IR text, and the choice between row lengths.
 #include "compiler/vectorize/group.h"
 
@@ -398,7 +398,7 @@ static LLVMValueRef is_equal(const chooser *c, LLVMValueRef value,
 // Rows that fill simdgroups, or parts of one; positions that do not overflow
 // (calls.c, GRID_BITS).
 static LLVMValueRef fits(const chooser *c, uint8_t row) {
-  const uint64_t size = offsetof(mtlc_group, size);
+  const uint64_t size = offsetof(mtli_cpu_group, size);
   LLVMValueRef x = load_u32(c, 3, size);
   LLVMValueRef mask = mtlc_i32(c->kernel->context, row - 1u);
   LLVMValueRef whole = is_equal(c, LLVMBuildAnd(c->builder, x, mask, ""), 0);
@@ -458,31 +458,6 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
   LLVMDisposeBuilder(c.builder);
 }
 
-static void define_context_bytes(mtlc_kernel *kernel, bool has_waits,
-                                 uint64_t frame_bytes) {
-  mtlc_types types = mtlc_types_of(kernel->context);
-  LLVMValueRef function =
-      mtlc_declare(kernel->module, MTLC_CONTEXT_BYTES_FUNCTION,
-                   LLVMFunctionType(types.i64, &types.i32, 1, 0));
-  mtlc_set_attribute(function, "nounwind", 0);
-  mtlc_set_attribute(function, "alwaysinline", 0);
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
-  LLVMPositionBuilderAtEnd(
-      builder, LLVMAppendBasicBlockInContext(kernel->context, function, ""));
-  LLVMValueRef bytes = mtlc_i64(kernel->context, frame_bytes);
-  if (has_waits) {
-    LLVMValueRef threads =
-        LLVMBuildZExt(builder, LLVMGetParam(function, 0), types.i64, "");
-    LLVMValueRef up = LLVMBuildAdd(builder, threads,
-                                   mtlc_i64(kernel->context, LANES - 1), "");
-    LLVMValueRef count =
-        LLVMBuildUDiv(builder, up, mtlc_i64(kernel->context, LANES), "");
-    bytes = LLVMBuildMul(builder, count, bytes, "");
-  }
-  LLVMBuildRet(builder, bytes);
-  LLVMDisposeBuilder(builder);
-}
-
 mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
                             uint32_t variant_count, bool has_waits,
                             uint64_t frame_bytes) {
@@ -490,6 +465,7 @@ mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
     MTL_TRY(link_loop(kernel, &variants[i], has_waits, frame_bytes));
   }
   define_group(kernel, variants, variant_count);
-  define_context_bytes(kernel, has_waits, frame_bytes);
+  *(has_waits ? &kernel->simdgroup_bytes : &kernel->context_bytes) =
+      frame_bytes;
   return MTL_OK;
 }

@@ -63,9 +63,7 @@ typedef struct cpu_code {
   cpu_lines lines;
   void *library;  // of dlopen
   int file;       // the memory file it came from, or -1 if closed
-  mtli_cpu_entry *entry;
-  mtli_cpu_context_bytes *context_bytes;
-  mtli_cpu_finish *finish;  // NULL: it leaves nothing to do
+  const mtli_cpu_code *code;  // in it
 } cpu_code;
 
 typedef struct cpu_variant cpu_variant;

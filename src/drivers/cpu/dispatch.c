@@ -169,17 +169,18 @@ static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
   cpu_context_finish(job, context);
 }
 
-// Calls code's entry. What it leaves to do is done when other code comes, or
+// Runs threadgroups. What code leaves to do is done when other code comes, or
 // the thread leaves the job.
 static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
                   uint64_t end, cpu_context *context) {
   if (context->unfinished && context->unfinished != code) {
     const cpu_code *left = context->unfinished;
     context->unfinished = NULL;
-    left->finish(context->scratch);  // within this code's guard
+    left->code->finish(context->scratch);  // within this code's guard
   }
-  context->unfinished = code->finish ? code : NULL;
-  code->entry(&job->launch, (uint32_t)first, (uint32_t)end, context->scratch);
+  context->unfinished = code->code->finish ? code : NULL;
+  mtli_cpu_code_run(code->code, &job->launch, (uint32_t)first, (uint32_t)end,
+                    context->scratch);
 }
 
 static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
@@ -357,13 +358,14 @@ static code_state take_codes(cpu_queue *queue, mtli_command *command) {
   return state;
 }
 
-static uint64_t context_bytes(const cpu_job *job) {
+static uint64_t code_bytes(const cpu_job *job) {
   const uint32_t *group = job->launch.group_threads;
   const uint32_t threads = group[0] * group[1] * group[2];
-  const uint64_t whole_bytes = job->code->context_bytes(threads);
+  const uint64_t whole_bytes = mtli_cpu_code_bytes(job->code->code, threads);
   return job->edge_code == job->code
              ? whole_bytes
-             : at_least(whole_bytes, job->edge_code->context_bytes(threads));
+             : at_least(whole_bytes,
+                        mtli_cpu_code_bytes(job->edge_code->code, threads));
 }
 
 bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
@@ -380,7 +382,7 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   }
   job->run = run_groups;
   job->scratch_bytes = sizeof(mtli_cpu_position) + launch->threadgroup_bytes +
-                       context_bytes(job);
+                       code_bytes(job);
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);

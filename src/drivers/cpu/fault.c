@@ -270,9 +270,7 @@ static bool find_line_in(const cpu_code *code, uintptr_t address, char *file,
                          size_t capacity, uint32_t *line) {
   Dl_info own;
   Dl_info other;
-  void *entry;
-  memcpy(&entry, &code->entry, sizeof entry);  // a function's, as an object's
-  return code->lines.bytes && dladdr(entry, &own) &&
+  return code->lines.bytes && dladdr(code->code, &own) &&
          dladdr((const void *)address, &other) &&
          own.dli_fbase == other.dli_fbase &&
          cpu_lines_find(&code->lines, address - (uintptr_t)own.dli_fbase, file,
@@ -380,7 +378,7 @@ void cpu_context_finish(cpu_job *job, cpu_context *context) {
   context->unfinished = NULL;
   if (sigsetjmp(context->jump, 0) == 0) {
     running = context;
-    code->finish(context->scratch);
+    code->code->finish(context->scratch);
     running = NULL;
   } else {
     report(job, context);

@@ -65,15 +65,11 @@ static mtl_status load(const char *name, int file, cpu_code *out_code) {
     return mtli_fail(MTL_BAD_DATA, "the machine code of '%s' does not load: %s",
                      name, dlerror());
   }
-  // Functions through an object pointer: POSIX, dlsym.
-  *(void **)&out_code->entry = dlsym(library, MTLI_CPU_ENTRY_SYMBOL);
-  *(void **)&out_code->context_bytes = dlsym(library, MTLI_CPU_CONTEXT_SYMBOL);
-  *(void **)&out_code->finish = dlsym(library, MTLI_CPU_FINISH_SYMBOL);
-  if (!out_code->entry || !out_code->context_bytes) {
+  out_code->code = dlsym(library, MTLI_CPU_CODE_SYMBOL);
+  if (!out_code->code) {
     dlclose(library);
     return mtli_fail(MTL_BAD_DATA,
-                     "the machine code of '%s' lacks " MTLI_CPU_ENTRY_SYMBOL
-                     " or " MTLI_CPU_CONTEXT_SYMBOL,
+                     "the machine code of '%s' lacks " MTLI_CPU_CODE_SYMBOL,
                      name);
   }
   out_code->library = library;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cpu_code.c: the loop over a worker's threadgroups around compiled code.
+#include "code/cpu_abi.h"
+
+enum { SIMD_WIDTH = 32 };
+
+uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,
+                             uint32_t threads_per_threadgroup) {
+  const uint64_t simdgroups =
+      ((uint64_t)threads_per_threadgroup + SIMD_WIDTH - 1) / SIMD_WIDTH;
+  return code->kept_bytes + code->context_bytes +
+         simdgroups * code->simdgroup_bytes +
+         threads_per_threadgroup * code->thread_bytes;
+}
+
+// Sets a dimension of the group: where it begins, and how much of it lies in
+// the grid. Groups at the far edge are smaller.
+static void place(const mtli_cpu_launch *launch, mtli_cpu_group *group, int i,
+                  uint32_t position) {
+  const uint32_t full = launch->group_threads[i];
+  const uint32_t origin = position * full;
+  const uint32_t left = launch->grid_threads[i] - origin;
+  group->position[i] = position;
+  group->origin[i] = origin;
+  group->size[i] = left < full ? left : full;
+}
+
+// Volatile: a signal handler reads it.
+static void note(volatile mtli_cpu_position *position,
+                 const mtli_cpu_group *group) {
+  for (int i = 0; i < 3; i++) {
+    position->group[i] = group->position[i];
+  }
+  position->thread_in_group = 0;
+}
+
+// Moves a group on to the next, x fastest.
+static void step(const mtli_cpu_launch *launch, mtli_cpu_group *group) {
+  for (int i = 0; i < 3; i++) {
+    const uint32_t next = group->position[i] + 1;
+    if (next < launch->group_count[i]) {
+      place(launch, group, i, next);
+      return;
+    }
+    place(launch, group, i, 0);
+  }
+}
+
+void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
+                       uint32_t first_group, uint32_t end_group,
+                       void *scratch) {
+  volatile mtli_cpu_position *position = scratch;
+  position->reserved[0] = 0;
+  if (first_group >= end_group) {
+    return;
+  }
+  uint8_t *kept = (uint8_t *)scratch + sizeof(mtli_cpu_position) +
+                  launch->threadgroup_bytes;
+  if (code->begin) {
+    code->begin(launch, scratch, kept);
+  }
+  const uint32_t columns = launch->group_count[0];
+  const uint32_t row = first_group / columns;
+  const uint32_t rows = launch->group_count[1];
+  mtli_cpu_group group;
+  place(launch, &group, 0, first_group % columns);
+  place(launch, &group, 1, row % rows);
+  place(launch, &group, 2, row / rows);
+  for (uint32_t left = end_group - first_group;;) {
+    group.threads = group.size[0] * group.size[1] * group.size[2];
+    note(position, &group);
+    code->run_group(launch, scratch, kept + code->kept_bytes, &group);
+    if (--left == 0) {
+      break;
+    }
+    step(launch, &group);
+  }
+  if (code->finish && !launch->will_finish) {
+    code->finish(scratch);
+  }
+}
