@@ -240,8 +240,6 @@ mtl_status mtlc_enter_kernel(mtlc_kernel *kernel) {
   }
   make_thread(kernel, wrapper);
   MTL_TRY(mark_inline(kernel));
-  // Before LLVM first asks about the target: to describe it takes a
-  // millisecond, for each set of attributes.
-  mtlc_set_target_attributes(kernel);
+  mtlc_set_target_attributes(kernel);  // as in simplify_library
   return mtlc_run_llvm_passes(kernel, "always-inline,globaldce");
 }

@@ -135,19 +135,13 @@ static callees find_callees(const mtlc_kernel *kernel) {
 
 // --- Making them -------------------------------------------------------------
 
-static void remove_attribute(LLVMValueRef function, const char *name) {
-  LLVMRemoveEnumAttributeAtIndex(
-      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-      LLVMGetEnumAttributeKindForName(name, strlen(name)));
-}
-
 // Marked for no pass to inline, or for all to.
 static void set_inline(LLVMValueRef function, bool is_inlined) {
   if (is_inlined) {
-    remove_attribute(function, "noinline");
+    mtlc_remove_attribute(function, "noinline");
     mtlc_set_attribute(function, "alwaysinline", 0);
   } else {
-    remove_attribute(function, "alwaysinline");
+    mtlc_remove_attribute(function, "alwaysinline");
   }
 }
 

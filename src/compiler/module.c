@@ -272,6 +272,12 @@ void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
                                 (unsigned)strlen(value)));
 }
 
+void mtlc_remove_attribute(LLVMValueRef function, const char *name) {
+  LLVMRemoveEnumAttributeAtIndex(
+      function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+      LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
 bool mtlc_has_attribute(LLVMValueRef function, const char *name) {
   const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
   return LLVMGetEnumAttributeAtIndex(

@@ -104,6 +104,7 @@ void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value);
 void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
                              const char *value);
+void mtlc_remove_attribute(LLVMValueRef function, const char *name);
 bool mtlc_has_attribute(LLVMValueRef function, const char *name);
 
 // Gives an instruction of function, made by us, the line that the function

@@ -41,6 +41,8 @@ static const pass passes[] = {
     {"define_arithmetic", mtlc_define_arithmetic, ALL},
     // Before functions are sorted into those that must be inlined and others.
     {"lower_pointer_calls", mtlc_lower_pointer_calls, ALL},
+    // What is inlined many times is made short first; both tiers get the same.
+    {"simplify_library", mtlc_simplify_library, ALL},
     // The thread as one function; what it calls of ours is inside it.
     {"enter_kernel", mtlc_enter_kernel, ALL},
     // The last pass that may change a result: so it comes before the tiers
