@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "compiler/loops.h"
 #include "compiler/module.h"
+#include "compiler/vectorize/vectorize.h"
 
 enum {
   FEATURES_LIMIT = 4096,  // bytes; a host's list is about 1200
@@ -218,7 +219,8 @@ static uint32_t longest_function(LLVMModuleRef module) {
 
 // Sets what LLVM has as switches of the process, and not of a function or a
 // target machine. For each object anew: lld takes all switches back.
-static void set_switches(LLVMModuleRef module) {
+static void set_switches(const mtlc_kernel *kernel) {
+  LLVMModuleRef module = kernel->module;
   const char *switches[8] = {"mettlec"};
   int count = 1;
   // Which variables are where, of which we say nothing, else takes a fifth of
@@ -230,6 +232,9 @@ static void set_switches(LLVMModuleRef module) {
   // After each change CodeGenPrepare goes through the new blocks again, not
   // through the whole function: 5000 lines with many diamonds 4.5 to 0.1 s.
   switches[count++] = "-cgpp-huge-func=0";
+  if (mtlc_keeps_source_order(kernel)) {
+    switches[count++] = "-enable-misched=false";
+  }
   if (mtlc_most_loops(module) > MTLC_TOO_MANY_LOOPS) {
     switches[count++] = "-disable-lsr";
   }
@@ -252,7 +257,7 @@ mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
   *out_size_bytes = 0;
   LLVMMemoryBufferRef buffer = NULL;
   char *message = NULL;
-  set_switches(kernel->module);
+  set_switches(kernel);
   if (LLVMTargetMachineEmitToMemoryBuffer(kernel->target, kernel->module,
                                           LLVMObjectFile, &message, &buffer)) {
     const mtl_status status =

@@ -8,7 +8,7 @@
 #include "compiler/passes.h"
 
 // Requires kernel->thread as simplify_thread leaves it, threadgroup
-// variables still globals in their section. Leaves the two functions of
+// variables still globals in their section. Leaves the code of
 // code/cpu_abi.h in the module and the thread function unused; works for
 // threadgroups of kernel->group_class, which is set to what the code is good
 // for, with depends_on_row, depends_on_uneven and depends_on_single.
@@ -20,7 +20,11 @@
 // Errors  MTL_UNSUPPORTED  the kernel cannot be vectorised; the text says why
 mtl_status mtlc_vectorize(mtlc_kernel *kernel);
 
-// Optimises the module of a kernel that was vectorised, its entry with it.
+// Optimises the module of a kernel that was vectorised.
 mtl_status mtlc_finish_vectors(mtlc_kernel *kernel);
+
+// Says whether a kernel's instructions are best left in their order
+// (source_order.c).
+bool mtlc_keeps_source_order(const mtlc_kernel *kernel);
 
 #endif
