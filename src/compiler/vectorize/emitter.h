@@ -276,6 +276,9 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count);
+// Simdgroups that are past what a loop between two barriers has for them are
+// left out (skip_idle.c).
+void lanes_skip_idle(mtlc_kernel *kernel);
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);

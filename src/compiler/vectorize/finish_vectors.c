@@ -113,6 +113,7 @@ mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
   if (forget_idle_places(kernel)) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
   }
+  lanes_skip_idle(kernel);
   if (kernel->is_at_once) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, joining));
   }
