@@ -129,6 +129,7 @@ typedef struct lanes_emitter {
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
   bool uncached;         // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set
+  uint32_t each_count;     // accesses lane by lane so far (lane_loops.c)
   struct lanes_row *row_stored;  // stores that wait for its last, or NULL
 
   lanes_wait *waits;  // [wait_count]

@@ -10,6 +10,10 @@
 // each of the 32 without one: its end is seldom guessed right.
 enum { MANY_LANES = 8 };
 
+// Accesses of a function that have both: a hundred instructions each. What has
+// more is long, and its time is elsewhere.
+enum { MOST_WITHOUT_LOOP = 16 };
+
 // Where each lane's element is, and what it is.
 typedef struct each_lane {
   const lanes_access *a;
@@ -222,9 +226,16 @@ void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
 
 // --- Either ------------------------------------------------------------------
 
+static bool is_one_too_many(lanes_emitter *e) {
+  return ++e->each_count > MOST_WITHOUT_LOOP;
+}
+
 LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset) {
   each_lane each = begin(e, a, pointers, offset);
+  if (is_one_too_many(e)) {
+    return load_some(e, &each, lanes_block(e, "loaded"));
+  }
   if (is_all(e->mask)) {
     return load_many(e, &each);
   }
@@ -246,6 +257,10 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef value) {
   each_lane each = begin(e, a, pointers, offset);
   each.store = true;
+  if (is_one_too_many(e)) {
+    store_some(e, &each, value, lanes_block(e, "stored"));
+    return;
+  }
   if (is_all(e->mask)) {
     store_many(e, &each, value);
     return;
