@@ -33,8 +33,8 @@ mtl_status mtlc_describe_code(mtlc_kernel *kernel) {
       mtlc_i64(context, kernel->thread_bytes)};
   LLVMValueRef table = LLVMConstStructInContext(
       context, fields, sizeof fields / sizeof fields[0], false);
-  LLVMValueRef code = LLVMAddGlobal(kernel->module, LLVMTypeOf(table),
-                                    MTLI_CPU_CODE_SYMBOL);
+  LLVMValueRef code =
+      LLVMAddGlobal(kernel->module, LLVMTypeOf(table), MTLI_CPU_CODE_SYMBOL);
   LLVMSetInitializer(code, table);
   LLVMSetGlobalConstant(code, true);
   return MTL_OK;

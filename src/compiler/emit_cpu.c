@@ -221,7 +221,7 @@ static uint32_t longest_function(LLVMModuleRef module) {
 // target machine. For each object anew: lld takes all switches back.
 static void set_switches(const mtlc_kernel *kernel) {
   LLVMModuleRef module = kernel->module;
-  const char *switches[8] = {"mettlec"};
+  const char *switches[10] = {"mettlec"};
   int count = 1;
   // Which variables are where, of which we say nothing, else takes a fifth of
   // the time of code with many blocks.
@@ -232,6 +232,7 @@ static void set_switches(const mtlc_kernel *kernel) {
   // After each change CodeGenPrepare goes through the new blocks again, not
   // through the whole function: 5000 lines with many diamonds 4.5 to 0.1 s.
   switches[count++] = "-cgpp-huge-func=0";
+  // The scheduler in front of register allocation.
   if (mtlc_keeps_source_order(kernel)) {
     switches[count++] = "-enable-misched=false";
   }

@@ -21,9 +21,7 @@ static void set_flag(LLVMValueRef function, const char *name, bool is_set) {
   if (is_set) {
     mtlc_set_attribute(function, name, 0);
   } else {
-    LLVMRemoveEnumAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMGetEnumAttributeKindForName(name, strlen(name)));
+    mtlc_remove_attribute(function, name);
   }
 }
 

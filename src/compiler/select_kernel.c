@@ -70,9 +70,7 @@ static void remove_attributes(LLVMValueRef function) {
   }
   static const char *const names[] = {"mustprogress", "optnone", "noinline"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-    LLVMRemoveEnumAttributeAtIndex(
-        function, index,
-        LLVMGetEnumAttributeKindForName(names[i], strlen(names[i])));
+    mtlc_remove_attribute(function, names[i]);
   }
 }
 
@@ -175,9 +173,7 @@ static mtl_status check_declaration(LLVMValueRef function) {
   }
   if (!known->is_convergent && (known->is_pure || known->access)) {
     // The frontend takes every function that it does not see for convergent.
-    LLVMRemoveEnumAttributeAtIndex(
-        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMGetEnumAttributeKindForName("convergent", strlen("convergent")));
+    mtlc_remove_attribute(function, "convergent");
   }
   return MTL_OK;
 }

@@ -33,8 +33,7 @@ typedef struct rounds {
 } rounds;
 
 static bool is_small_constant(LLVMValueRef value, uint64_t number) {
-  return LLVMIsAConstantInt(value) &&
-         LLVMConstIntGetZExtValue(value) == number;
+  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == number;
 }
 
 static LLVMValueRef thawed(LLVMValueRef value) {
@@ -70,8 +69,8 @@ static bool read_latch(rounds *r) {
     return false;
   }
   LLVMValueRef next = LLVMGetOperand(more, 0);
-  r->first = mtlc_is_opcode(next, LLVMAdd) ? thawed(LLVMGetOperand(next, 0))
-                                           : NULL;
+  r->first =
+      mtlc_is_opcode(next, LLVMAdd) ? thawed(LLVMGetOperand(next, 0)) : NULL;
   r->end = LLVMGetOperand(more, 1);
   return r->first && LLVMIsAPHINode(r->first) && is_next(next, r->first) &&
          is_in(r->first, r->header) && !is_in(r->end, r->header) &&
@@ -125,8 +124,7 @@ static bool read_bound(rounds *r, LLVMValueRef condition) {
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
   r->idle = condition;
   r->is_of_row = r->x && what == r->x;
-  return (what == r->first || r->is_of_row) &&
-         !is_in(bound, r->header);
+  return (what == r->first || r->is_of_row) && !is_in(bound, r->header);
 }
 
 // Says whether nothing behind the loop asks for what its latch has computed.
@@ -160,9 +158,10 @@ static bool read_rounds(LLVMBasicBlockRef header, rounds *out) {
     condition = LLVMGetOperand(condition, 0);
   }
   return out->latch != header &&
-         !LLVMIsAPHINode(LLVMGetFirstInstruction(LLVMGetSuccessor(branch, 1))) &&
-         read_latch(out) && read_phis(out) &&
-         read_bound(out, condition) && is_closed(out);
+         !LLVMIsAPHINode(
+             LLVMGetFirstInstruction(LLVMGetSuccessor(branch, 1))) &&
+         read_latch(out) && read_phis(out) && read_bound(out, condition) &&
+         is_closed(out);
 }
 
 static void add_incoming(LLVMValueRef phi, LLVMValueRef value,
@@ -192,8 +191,7 @@ static void add_way(mtlc_kernel *kernel, const rounds *r,
         builder, LLVMBuildSub(builder, r->size_x, r->x, ""),
         LLVMTypeOf(r->first), false, "");  // either may count in 64 bits
     LLVMValueRef next = LLVMBuildAdd(builder, r->first, left, "");
-    LLVMValueRef more =
-        LLVMBuildICmp(builder, LLVMIntULT, next, r->end, "");
+    LLVMValueRef more = LLVMBuildICmp(builder, LLVMIntULT, next, r->end, "");
     LLVMBuildCondBr(builder, more, r->header, r->done);
     add_incoming(r->first, next, skip);
     add_incoming(r->x, LLVMConstNull(LLVMTypeOf(r->x)), skip);

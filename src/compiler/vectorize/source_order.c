@@ -137,9 +137,8 @@ static bool is_held(const walk *w, uint32_t place) {
 // Puts a value into registers, in the place of those that are used last.
 static void hold(walk *w, uint32_t place) {
   const uint32_t wanted = registers_of(w, w->items[place]);
-  while (w->held_count &&
-         (w->filled + wanted > w->machine.vector_registers ||
-          w->held_count == MOST_REGISTERS)) {
+  while (w->held_count && (w->filled + wanted > w->machine.vector_registers ||
+                           w->held_count == MOST_REGISTERS)) {
     uint32_t last = 0;
     for (uint32_t k = 1; k < w->held_count; k++) {
       if (next_use(w, w->held[k]) > next_use(w, w->held[last])) {
