@@ -142,6 +142,12 @@ TEST(grids, a_million_threads) {
   CHECK_EQUAL(words(out)[0], 1000003);
 }
 
+TEST(grids, many_rows_with_uneven_edges) {
+  check_exact(size_of(300007, 1, 1), size_of(128, 1, 1));
+  check_exact(size_of(5000, 70, 1), size_of(256, 1, 1));
+  check_exact(size_of(700, 100, 5), size_of(256, 1, 1));
+}
+
 TEST(grids, largest_group) {
   const uint32_t most = the_info()->max_threads_per_threadgroup;
   check_exact(size_of(most * 2 + 5, 1, 1), size_of(most, 1, 1));
