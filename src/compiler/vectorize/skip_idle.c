@@ -141,6 +141,52 @@ static bool is_closed(const rounds *r) {
   return !LLVMIsAPHINode(LLVMGetFirstInstruction(r->latch));
 }
 
+// Says whether an instruction only computes, or notes which simdgroup is at it.
+static bool is_harmless(const rounds *r, LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMPHI:
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMICmp:
+    case LLVMSelect:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMTrunc:
+    case LLVMBitCast:
+    case LLVMFreeze:
+    case LLVMGetElementPtr:
+    case LLVMInsertElement:
+    case LLVMExtractElement:
+    case LLVMShuffleVector:
+    case LLVMBr: return true;
+    case LLVMStore: {
+      LLVMValueRef value = LLVMGetOperand(i, 0);
+      value = LLVMIsATruncInst(value) ? LLVMGetOperand(value, 0) : value;
+      return LLVMGetOrdering(i) == LLVMAtomicOrderingMonotonic &&
+             value == r->first;
+    }
+    default: return false;
+  }
+}
+
+// What is done in front of the branch or behind the body is for all.
+static bool does_nothing(const rounds *r, LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (!is_harmless(r, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Finds such a loop by its header, whose branch goes to the latch at once where
 // a simdgroup has nothing to do.
 static bool read_rounds(LLVMBasicBlockRef header, rounds *out) {
@@ -161,7 +207,8 @@ static bool read_rounds(LLVMBasicBlockRef header, rounds *out) {
          !LLVMIsAPHINode(
              LLVMGetFirstInstruction(LLVMGetSuccessor(branch, 1))) &&
          read_latch(out) && read_phis(out) && read_bound(out, condition) &&
-         is_closed(out);
+         is_closed(out) &&
+         does_nothing(out, out->header) && does_nothing(out, out->latch);
 }
 
 static void add_incoming(LLVMValueRef phi, LLVMValueRef value,
