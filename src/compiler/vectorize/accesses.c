@@ -125,8 +125,7 @@ static void store_among(lanes_emitter *e, const lanes_access *a,
     LLVMBuildCondBr(e->builder, lanes_any(e, mask), some, stored);
     LLVMPositionBuilderAtEnd(e->builder, some);
   }
-  LLVMValueRef old =
-      LLVMBuildLoad2(e->builder, LLVMTypeOf(value), pointer, "");
+  LLVMValueRef old = LLVMBuildLoad2(e->builder, LLVMTypeOf(value), pointer, "");
   LLVMSetAlignment(old, alignment);
   LLVMValueRef both = LLVMBuildSelect(e->builder, mask, value, old, "");
   LLVMSetAlignment(LLVMBuildStore(e->builder, both, pointer), alignment);
@@ -399,40 +398,10 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   return true;
 }
 
-static void access_window(lanes_emitter *e, const lanes_access *a, bool store,
-                          LLVMValueRef *components) {
-  if (store) {
-    lanes_store_window(e, a, components[0]);
-  } else {
-    components[0] = lanes_load_window(e, a);
-  }
-}
-
-typedef LLVMValueRef window_question(lanes_emitter *e, lanes_access *a,
-                                     LLVMValueRef *out_firsts);
-
-// Through windows where they hold all lanes.
-static void access_windows(lanes_emitter *e, const lanes_access *a,
-                           window_question *ask, bool store,
-                           LLVMValueRef *components) {
-  lanes_access window = *a;
-  LLVMValueRef firsts[MOST_LANES];
-  LLVMValueRef holds = ask(e, &window, firsts);
-  window.firsts = firsts;
-  const lanes_access *ways[] = {&window, a};
-  lanes_access_way *then[] = {access_window, access_singly};
-  access_either(e, holds, ways, then, store, a->count, components);
-}
-
-// Nor that, but near each other.
-static bool access_near(lanes_emitter *e, const lanes_access *a, bool store,
-                        LLVMValueRef *components) {
-  if (!(store ? lanes_may_store_near : lanes_may_be_near)(e, a)) {
-    return false;
-  }
-  access_windows(e, a, store ? lanes_fill_windows : lanes_is_in_window, store,
-                 components);
-  return true;
+static void load_table(lanes_emitter *e, const lanes_access *a, bool store,
+                       LLVMValueRef *components) {
+  (void)store;
+  components[0] = lanes_load_table(e, a);
 }
 
 // From a table, which is all but never where it cannot be read whole.
@@ -442,7 +411,13 @@ static bool access_table(lanes_emitter *e, const lanes_access *a, bool store,
     return false;
   }
   const lanes_lines gathers = e->gathers;
-  access_windows(e, a, lanes_is_table, store, components);
+  lanes_access table = *a;
+  LLVMValueRef firsts[MOST_LANES];
+  LLVMValueRef holds = lanes_is_table(e, &table, firsts);
+  table.firsts = firsts;
+  const lanes_access *ways[] = {&table, a};
+  lanes_access_way *then[] = {load_table, access_singly};
+  access_either(e, holds, ways, then, store, a->count, components);
   e->gathers = gathers;
   return true;
 }
@@ -456,9 +431,10 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
   } else if (!is_shaped(a) &&
              (store ? lanes_find_runs : lanes_find_pieces)(e, a, &runs)) {
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
-  } else if (is_shaped(a) || !(access_table(e, a, store, components) ||
-                               access_as_runs(e, a, store, components) ||
-                               access_near(e, a, store, components))) {
+  } else if (is_shaped(a) ||
+             !(access_table(e, a, store, components) ||
+               access_as_runs(e, a, store, components) ||
+               lanes_access_near(e, a, access_singly, store, components))) {
     access_shaped(e, a, store, components);
   }
 }

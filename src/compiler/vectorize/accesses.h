@@ -16,9 +16,9 @@ typedef struct lanes_access {
   uint64_t size_bytes;   // of an element
   uint64_t pitch_bytes;  // from one component to the next
   uint32_t alignment;
-  LLVMValueRef first;    // lane 0's address if it is not the pointer's
-  LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
-  LLVMValueRef places;   // in windows: each lane's, in elements from its first
+  LLVMValueRef first;     // lane 0's address if it is not the pointer's
+  LLVMValueRef *firsts;   // [LANES / shape.row] each row's, or NULL
+  LLVMValueRef places;    // in windows: each lane's, in elements from its first
   LLVMValueRef lanes[2];  // the lane at each place of a window's halves
 } lanes_access;
 
@@ -194,26 +194,20 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
                             uint32_t row, LLVMValueRef *out_firsts);
 
-// windows.c: says whether lanes of an access of which nothing is known may well
-// turn out to be near each other.
-bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a);
-// Returns i1: that is so for the lanes that run of a load. Sets its places and
-// the first address of each window.
-LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
-                                LLVMValueRef *out_firsts);
-LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a);
-// Of a load: the same where indices are so small that there is but one window,
-// as of the sixteen values that four bits stand for.
+// windows.c: loads, or stores of AVX2 to a worker's own memory, of one
+// component a lane, of which nothing is known but that they may well turn out
+// to be near each other. Those that are not go apart. What no lane stores to
+// stays. Returns false if it is no such access.
+bool lanes_access_near(lanes_emitter *e, const lanes_access *a,
+                       lanes_access_way *apart, bool store,
+                       LLVMValueRef *component);
+// Says whether a load's indices are so small that all lanes are in one place,
+// as of the sixteen values that four bits stand for; then returns i1: it may be
+// read whole. Sets the access's places and first addresses.
 bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a);
 LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
                             LLVMValueRef *out_firsts);
-// The same of stores of AVX2 to a worker's own memory, all of whose registers'
-// lanes have the same places, each its own. What no lane stores to stays.
-bool lanes_may_store_near(const lanes_emitter *e, const lanes_access *a);
-LLVMValueRef lanes_fill_windows(lanes_emitter *e, lanes_access *a,
-                                LLVMValueRef *out_firsts);
-void lanes_store_window(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef value);
+LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a);
 
 // fetch_ahead.c: by how many bytes a load's address rises with each turn of the
 // loop with barriers around it, if that is further than processors guess, who

@@ -48,7 +48,7 @@ typedef enum lanes_tile_order {
 
 // A tile in memory, for the block being emitted.
 typedef struct lanes_tile_home {
-  LLVMValueRef value;   // of the thread function
+  LLVMValueRef value;    // of the thread function
   LLVMValueRef memory;   // 64 floats
   LLVMValueRef rows[8];  // or else the addresses of its rows, where it was
   lanes_tile_order order;
@@ -62,6 +62,19 @@ typedef struct lanes_fetched {
   uint32_t node;
 } lanes_fetched;
 enum { LANES_FETCHED = 8 };
+
+// What an access has found out about where its lanes are (windows.c): the way
+// that it went, each lane's place in its register's window, where the windows
+// begin, and of a store the lane at each place of a window's halves.
+typedef struct lanes_near {
+  LLVMValueRef index;  // the thread function's; NULL if nothing is known
+  LLVMValueRef mask;
+  uint32_t fresh;
+  LLVMValueRef way;  // i32
+  LLVMValueRef places;
+  LLVMValueRef begins[MOST_LANES];
+  LLVMValueRef lanes[2];
+} lanes_near;
 
 enum { LANES_WINDOWS = 4 };  // of counters.ll
 
@@ -154,6 +167,7 @@ typedef struct lanes_emitter {
 
   bool is_at_once;  // the function is to be one for several simdgroups
   LLVMValueRef copy_fetched;  // load of a copy whose next lines were asked for
+  lanes_near near[2];  // the last load's and the last store's
   lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
   uint32_t fetched_count;
   const bool *loops_that_wait;  // [loops] found when first asked for

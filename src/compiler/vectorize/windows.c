@@ -3,10 +3,13 @@
 // knows but turn out to be near each other: the halves that a step of a sort or
 // of a Fourier transform compares, positions divided or with bits exchanged.
 // Where those of a register are within two registers, these are loaded and
-// picked from; a gather takes four times as long. A table of so few entries
-// that it is a window needs no question of where its lanes are. Stores to a
-// worker's own memory put their lanes among what is there, which takes much
-// less time than one lane after another.
+// picked from; a gather takes four times as long. Half of such steps find each
+// register's lanes one behind the other, and need not even pick. A table of so
+// few entries that it is a window needs no question of where its lanes are.
+// Stores to a worker's own memory put their lanes among what is there, which
+// takes much less time than one lane after another.
+//
+// What one access has found out, the next with the same indices knows.
 #include "compiler/vectorize/accesses.h"
 
 enum { MOST_STEPS = 12 };
@@ -65,7 +68,7 @@ static bool is_near(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a) {
+static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
       LLVMABISizeOfType(e->values->data, type) != 4 ||
@@ -85,7 +88,7 @@ bool lanes_may_be_near(const lanes_emitter *e, const lanes_access *a) {
 // out: several accesses that differ in nothing else share what is found out
 // about the rest.
 typedef struct window_indices {
-  LLVMValueRef all;    // <32 x i32>
+  LLVMValueRef index;  // the thread function's
   LLVMValueRef added;  // i32, or NULL
   bool is_signed;      // all and added together, as they become an address
 } window_indices;
@@ -109,12 +112,11 @@ static window_indices indices_of(lanes_emitter *e, const lanes_access *a) {
       break;
     }
     LLVMValueRef one = lanes_scalar(e, LLVMGetOperand(narrow, uniform), 0);
-    indices.added = indices.added
-                        ? LLVMBuildAdd(e->builder, indices.added, one, "")
-                        : one;
+    indices.added =
+        indices.added ? LLVMBuildAdd(e->builder, indices.added, one, "") : one;
     narrow = LLVMGetOperand(narrow, 1 - uniform);
   }
-  indices.all = LLVMBuildFreeze(e->builder, lanes_vector(e, narrow, 0), "");
+  indices.index = narrow;
   return indices;
 }
 
@@ -178,15 +180,18 @@ static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
   return lanes_concatenated(e, places, LANES / each);
 }
 
-// The address at which a window begins, given where without what is added.
+// The address at which a window begins, given where without what is added, and
+// the index with it.
 static LLVMValueRef address_in(lanes_emitter *e, const lanes_access *a,
                                const window_indices *indices,
-                               LLVMValueRef *begin, bool is_signed) {
+                               LLVMValueRef begin, bool is_signed,
+                               LLVMValueRef *out_begin) {
   if (indices->added) {
-    *begin = LLVMBuildAdd(e->builder, *begin, indices->added, "");
+    begin = LLVMBuildAdd(e->builder, begin, indices->added, "");
   }
+  *out_begin = begin;
   LLVMValueRef wide =
-      LLVMBuildIntCast2(e->builder, *begin, e->types.i64, is_signed, "");
+      LLVMBuildIntCast2(e->builder, begin, e->types.i64, is_signed, "");
   return LLVMBuildGEP2(e->builder, e->types.i32,
                        lanes_base_indexed(e, a->pointer), &wide, 1, "");
 }
@@ -228,9 +233,8 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
   const uint32_t within = 2 * lanes_register_words(e);
   if (!e->machine.has_avx512) {
-    LLVMValueRef running =
-        LLVMBuildSelect(b, e->mask, places,
-                        LLVMConstNull(LLVMTypeOf(places)), "");
+    LLVMValueRef running = LLVMBuildSelect(
+        b, e->mask, places, LLVMConstNull(LLVMTypeOf(places)), "");
     return have_no_bits(e, running, ~(within - 1));
   }
   LLVMValueRef outside = LLVMBuildICmp(
@@ -240,27 +244,20 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
   return LLVMBuildNot(b, lanes_any(e, outside), "");
 }
 
-LLVMValueRef lanes_is_in_window(lanes_emitter *e, lanes_access *a,
-                                LLVMValueRef *out_firsts) {
+// Says whether each register's lanes lie one behind the other where its window
+// begins.
+static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
-  const uint32_t each = lanes_register_words(e);
-  const bool is_own = lanes_is_workers_own(e, a);
-  const window_indices indices = indices_of(e, a);
-  LLVMValueRef begins[MOST_LANES];
-  // Lanes that do not run may be anywhere.
-  a->places = places_in(e, lanes_filled(e, indices.all), begins);
-  LLVMValueRef holds = are_inside(e, a->places);
-  holds = LLVMBuildAnd(b, holds, lanes_any(e, e->mask), "");
-  for (uint32_t i = 0; i < LANES / each; i++) {
-    out_firsts[i] = address_in(e, a, &indices, &begins[i],
-                               is_own || indices.is_signed);
-    if (!is_own) {
-      holds = LLVMBuildAnd(
-          b, holds, is_there(e, begins[i], out_firsts[i], indices.is_signed),
-          "");
-    }
+  LLVMValueRef own[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    own[i] = mtlc_i32(e->context, i % lanes_register_words(e));
   }
-  return holds;
+  LLVMValueRef order = LLVMConstVector(own, LANES);
+  if (!e->machine.has_avx512) {
+    return have_no_bits(e, LLVMBuildXor(b, places, order, ""), UINT32_MAX);
+  }
+  LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntNE, places, order, "");
+  return LLVMBuildNot(b, lanes_any(e, differ), "");
 }
 
 static LLVMValueRef half_of(lanes_emitter *e, const lanes_access *a,
@@ -278,13 +275,18 @@ static LLVMValueRef load_half(lanes_emitter *e, const lanes_access *a,
   return loaded;
 }
 
-LLVMValueRef lanes_load_window(lanes_emitter *e, const lanes_access *a) {
+// All registers', their windows' first halves or picked from both.
+static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
+                                 bool in_order) {
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef parts[MOST_LANES];
   for (uint32_t i = 0; i < LANES / each; i++) {
-    LLVMValueRef halves[] = {load_half(e, a, i, 0), load_half(e, a, i, 1)};
-    parts[i] = lanes_pick_words(e, halves, 2,
-                                lanes_piece(e, a->places, i * each, each));
+    parts[i] = load_half(e, a, i, 0);
+    if (!in_order) {
+      LLVMValueRef halves[] = {parts[i], load_half(e, a, i, 1)};
+      parts[i] = lanes_pick_words(e, halves, 2,
+                                  lanes_piece(e, a->places, i * each, each));
+    }
   }
   return LLVMBuildBitCast(e->builder,
                           lanes_concatenated(e, parts, LANES / each),
@@ -308,6 +310,10 @@ static LLVMValueRef table_index(const lanes_emitter *e, const lanes_access *a) {
                  UINT32_C(1) << shape.bits <= 2 * each
              ? index
              : NULL;
+}
+
+LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a) {
+  return load_windows(e, a, false);
 }
 
 bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a) {
@@ -339,9 +345,9 @@ enum {
   FARTHEST = 64,  // elements from the first window to another
 };
 
-bool lanes_may_store_near(const lanes_emitter *e, const lanes_access *a) {
+static bool may_store_near(const lanes_emitter *e, const lanes_access *a) {
   return lanes_is_workers_own(e, a) && lanes_register_words(e) == WORDS &&
-         lanes_may_be_near(e, a);
+         may_be_near(e, a);
 }
 
 // Which lane is at each of four places of a window: its number and one more,
@@ -356,14 +362,13 @@ static LLVMValueRef lanes_at(lanes_emitter *e, LLVMValueRef places,
   LLVMValueRef is_it = LLVMBuildICmp(e->builder, LLVMIntEQ, places,
                                      LLVMConstVector(sought, 4 * WORDS), "");
   LLVMValueRef none = LLVMConstNull(LLVMTypeOf(places));
-  LLVMValueRef found =
-      LLVMBuildSelect(e->builder, is_it,
-                      LLVMConstVector(numbers, 4 * WORDS), none, "");
+  LLVMValueRef found = LLVMBuildSelect(
+      e->builder, is_it, LLVMConstVector(numbers, 4 * WORDS), none, "");
   LLVMValueRef arguments[] = {found, none};
-  LLVMValueRef sums = lanes_intrinsic(e, "llvm.x86.avx2.psad.bw", NULL, 0,
-                                      arguments, 2);
-  return LLVMBuildBitCast(e->builder, sums,
-                          LLVMVectorType(e->types.i32, WORDS), "");
+  LLVMValueRef sums =
+      lanes_intrinsic(e, "llvm.x86.avx2.psad.bw", NULL, 0, arguments, 2);
+  return LLVMBuildBitCast(e->builder, sums, LLVMVectorType(e->types.i32, WORDS),
+                          "");
 }
 
 // Which lane is at each place of a half of a window: -1 if none is.
@@ -374,9 +379,8 @@ static LLVMValueRef lanes_in_half(lanes_emitter *e, LLVMValueRef places,
   const uint32_t some[] = {from, from + 1, from + 4, from + 5};
   const uint32_t others[] = {from + 2, from + 3, from + 6, from + 7};
   static const int joined[WORDS] = {0, 2, 8, 10, 4, 6, 12, 14};
-  LLVMValueRef numbers =
-      lanes_shuffle(e, lanes_at(e, places, some), lanes_at(e, places, others),
-                    joined, WORDS);
+  LLVMValueRef numbers = lanes_shuffle(
+      e, lanes_at(e, places, some), lanes_at(e, places, others), joined, WORDS);
   return LLVMBuildAdd(e->builder, numbers,
                       LLVMConstAllOnes(LLVMTypeOf(numbers)), "");
 }
@@ -384,17 +388,17 @@ static LLVMValueRef lanes_in_half(lanes_emitter *e, LLVMValueRef places,
 static LLVMValueRef count_of(lanes_emitter *e, LLVMValueRef lanes) {
   LLVMValueRef is_one = LLVMBuildICmp(e->builder, LLVMIntSGE, lanes,
                                       LLVMConstNull(LLVMTypeOf(lanes)), "");
-  return LLVMBuildZExt(
-      e->builder, LLVMBuildBitCast(e->builder, is_one, e->types.i8, ""),
-      e->types.i32, "");
+  return LLVMBuildZExt(e->builder,
+                       LLVMBuildBitCast(e->builder, is_one, e->types.i8, ""),
+                       e->types.i32, "");
 }
 
 // Says whether each lane of the first register has its place.
-static LLVMValueRef have_places(lanes_emitter *e, const lanes_access *a) {
+static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef high = LLVMBuildShl(b, count_of(e, a->lanes[1]),
-                                   mtlc_i32(e->context, WORDS), "");
-  LLVMValueRef bits = LLVMBuildOr(b, count_of(e, a->lanes[0]), high, "");
+  LLVMValueRef high =
+      LLVMBuildShl(b, count_of(e, lanes[1]), mtlc_i32(e->context, WORDS), "");
+  LLVMValueRef bits = LLVMBuildOr(b, count_of(e, lanes[0]), high, "");
   LLVMValueRef count =
       lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
   return LLVMBuildICmp(b, LLVMIntEQ, count, mtlc_i32(e->context, WORDS), "");
@@ -405,8 +409,8 @@ static LLVMValueRef have_places(lanes_emitter *e, const lanes_access *a) {
 static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef first = lanes_piece(e, places, 0, WORDS);
-  LLVMValueRef outside = lanes_splat_to(
-      e, b, mtlc_i32(e->context, ~(2u * WORDS - 1)), WORDS);
+  LLVMValueRef outside =
+      lanes_splat_to(e, b, mtlc_i32(e->context, ~(2u * WORDS - 1)), WORDS);
   LLVMValueRef differ[MOST_LANES / WORDS];
   differ[0] = LLVMBuildAnd(b, first, outside, "");
   for (uint32_t i = 1; i < LANES / WORDS; i++) {
@@ -423,47 +427,38 @@ static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef apart = mtlc_i32(e->context, 0);
   for (uint32_t i = 1; i < LANES / WORDS; i++) {
-    LLVMValueRef behind = LLVMBuildAdd(
-        b, LLVMBuildSub(b, begins[i], begins[0], ""),
-        mtlc_i32(e->context, FARTHEST), "");
+    LLVMValueRef behind =
+        LLVMBuildAdd(b, LLVMBuildSub(b, begins[i], begins[0], ""),
+                     mtlc_i32(e->context, FARTHEST), "");
     apart = LLVMBuildOr(b, apart, behind, "");
   }
-  return LLVMBuildICmp(b, LLVMIntULT, apart,
-                       mtlc_i32(e->context, 2 * FARTHEST), "");
+  return LLVMBuildICmp(b, LLVMIntULT, apart, mtlc_i32(e->context, 2 * FARTHEST),
+                       "");
 }
 
-LLVMValueRef lanes_fill_windows(lanes_emitter *e, lanes_access *a,
-                                LLVMValueRef *out_firsts) {
+// Finds which lane is at each place of a window, all registers' alike. Returns
+// whether that is so.
+static LLVMValueRef fill_windows(lanes_emitter *e, LLVMValueRef places,
+                                 LLVMValueRef out_lanes[2]) {
   LLVMBuilderRef b = e->builder;
-  const window_indices indices = indices_of(e, a);
-  LLVMValueRef begins[MOST_LANES];
-  a->places = places_in(e, indices.all, begins);
-  LLVMValueRef bytes = LLVMBuildTrunc(
-      b, lanes_piece(e, a->places, 0, WORDS),
-      LLVMVectorType(e->types.i8, WORDS), "");
+  LLVMValueRef bytes = LLVMBuildTrunc(b, lanes_piece(e, places, 0, WORDS),
+                                      LLVMVectorType(e->types.i8, WORDS), "");
   int again[4 * WORDS];
   for (uint32_t i = 0; i < 4 * WORDS; i++) {
     again[i] = (int)(i % WORDS);
   }
   bytes = lanes_shuffle(e, bytes, NULL, again, 4 * WORDS);
-  a->lanes[0] = lanes_in_half(e, bytes, 0);
-  a->lanes[1] = lanes_in_half(e, bytes, 1);
-  LLVMValueRef holds = LLVMBuildAnd(b, are_alike(e, a->places),
-                                    have_places(e, a), "");
-  holds = LLVMBuildAnd(b, holds, lanes_any(e, e->mask), "");
-  holds = LLVMBuildAnd(b, holds, are_close(e, begins), "");
-  for (uint32_t i = 0; i < LANES / WORDS; i++) {
-    out_firsts[i] = address_in(e, a, &indices, &begins[i], true);
-  }
-  return holds;
+  out_lanes[0] = lanes_in_half(e, bytes, 0);
+  out_lanes[1] = lanes_in_half(e, bytes, 1);
+  return LLVMBuildAnd(b, are_alike(e, places), have_places(e, out_lanes), "");
 }
 
 static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
                        uint32_t half, LLVMValueRef words, LLVMValueRef runs) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef lanes = a->lanes[half];
-  LLVMValueRef is_new = LLVMBuildAnd(
-      b, LLVMBuildNot(b, lanes, ""), lanes_pick_words(e, &runs, 1, lanes), "");
+  LLVMValueRef is_new = LLVMBuildAnd(b, LLVMBuildNot(b, lanes, ""),
+                                     lanes_pick_words(e, &runs, 1, lanes), "");
   is_new = LLVMBuildICmp(b, LLVMIntSLT, is_new,
                          LLVMConstNull(LLVMTypeOf(is_new)), "");
   LLVMValueRef both =
@@ -487,10 +482,21 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-void lanes_store_window(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef value) {
+// The same of lanes in order.
+static void store_in_order(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef words) {
+  for (uint32_t i = 0; i < LANES / WORDS; i++) {
+    LLVMValueRef both = LLVMBuildSelect(
+        e->builder, lanes_piece(e, e->mask, i * WORDS, WORDS),
+        lanes_piece(e, words, i * WORDS, WORDS), load_half(e, a, i, 0), "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, both, half_of(e, a, i, 0)),
+                     lanes_common_alignment(a->alignment, 4));
+  }
+}
+
+static void store_windows(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef words) {
   LLVMTypeRef type = lanes_vector_of(e->types.i32);
-  LLVMValueRef words = LLVMBuildBitCast(e->builder, value, type, "");
   LLVMValueRef runs = LLVMBuildSExt(e->builder, e->mask, type, "");
   // Neighbours, most of all.
   LLVMValueRef is_half =
@@ -501,4 +507,168 @@ void lanes_store_window(lanes_emitter *e, const lanes_access *a,
   lanes_ask_rest(e, &question, question.some);
   store_halves(e, a, words, runs, 2);
   lanes_ask_rest(e, &question, question.done);
+}
+
+// --- Which way ---------------------------------------------------------------
+
+enum { IN_ORDER, IN_WINDOWS, APART, WAYS };
+
+static bool is_known(const lanes_emitter *e, const lanes_near *near,
+                     LLVMValueRef index) {
+  return near->index == index && near->mask == e->mask &&
+         near->fresh == e->fresh;
+}
+
+// Where lanes are. Of a store also those that do not run, who may be anywhere.
+static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef index,
+                        bool store) {
+  LLVMValueRef all = LLVMBuildFreeze(e->builder, lanes_vector(e, index, 0), "");
+  *near = (lanes_near){.index = index, .mask = e->mask, .fresh = e->fresh};
+  near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
+}
+
+// Sets the first address of each window. Returns whether they can be read
+// whole, or NULL if so.
+static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
+                                const window_indices *indices,
+                                const lanes_near *near) {
+  const bool is_own = lanes_is_workers_own(e, a);
+  const bool is_signed = is_own || indices->is_signed;
+  LLVMValueRef are_there = NULL;
+  for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
+    LLVMValueRef begin;
+    a->firsts[i] =
+        address_in(e, a, indices, near->begins[i], is_signed, &begin);
+    if (!is_own) {
+      LLVMValueRef is_one = is_there(e, begin, a->firsts[i], is_signed);
+      are_there =
+          are_there ? LLVMBuildAnd(e->builder, are_there, is_one, "") : is_one;
+    }
+  }
+  return are_there;
+}
+
+static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
+                   LLVMBasicBlockRef no) {
+  lanes_mark_question(e, LLVMBuildCondBr(e->builder, holds, yes, no));
+}
+
+// Asks where the lanes are.
+static void ask(lanes_emitter *e, lanes_near *near, bool store,
+                LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef may = lanes_any(e, e->mask);
+  if (are_there) {
+    may = LLVMBuildAnd(b, may, are_there, "");
+  }
+  if (store) {
+    may = LLVMBuildAnd(b, may, are_close(e, near->begins), "");
+  }
+  LLVMBasicBlockRef next = lanes_block(e, "");
+  branch(e, LLVMBuildAnd(b, may, are_in_order(e, near->places), ""),
+         ways[IN_ORDER], next);
+  LLVMPositionBuilderAtEnd(b, next);
+  LLVMValueRef fit = store ? fill_windows(e, near->places, near->lanes)
+                           : are_inside(e, near->places);
+  branch(e, LLVMBuildAnd(b, may, fit, ""), ways[IN_WINDOWS], ways[APART]);
+}
+
+// Goes the way that is known.
+static void follow(lanes_emitter *e, const lanes_near *near,
+                   LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef way = near->way;
+  if (are_there) {
+    way = LLVMBuildSelect(b, are_there, way, mtlc_i32(e->context, APART), "");
+  }
+  for (uint32_t w = IN_ORDER; w < APART; w++) {
+    LLVMBasicBlockRef next = w + 1 == APART ? ways[APART] : lanes_block(e, "");
+    branch(e, LLVMBuildICmp(b, LLVMIntEQ, way, mtlc_i32(e->context, w), ""),
+           ways[w], next);
+    LLVMPositionBuilderAtEnd(b, next);
+  }
+}
+
+static void go(lanes_emitter *e, const lanes_access *a, uint32_t way,
+               lanes_access_way *apart, bool store, LLVMValueRef *component) {
+  if (way == APART) {
+    lanes_access alone = *a;
+    alone.firsts = NULL;
+    apart(e, &alone, store, component);
+  } else if (!store) {
+    *component = load_windows(e, a, way == IN_ORDER);
+  } else {
+    LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
+                                          lanes_vector_of(e->types.i32), "");
+    (way == IN_ORDER ? store_in_order : store_windows)(e, a, words);
+  }
+}
+
+static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef *values,
+                           LLVMBasicBlockRef *from) {
+  LLVMValueRef phi = LLVMBuildPhi(e->builder, LLVMTypeOf(values[0]), "");
+  LLVMAddIncoming(phi, values, from, WAYS);
+  return phi;
+}
+
+// What the next access with these indices will know.
+static void keep(lanes_emitter *e, lanes_near *near, bool store,
+                 LLVMBasicBlockRef *from) {
+  LLVMValueRef ways[WAYS];
+  for (uint32_t w = 0; w < WAYS; w++) {
+    ways[w] = mtlc_i32(e->context, w);
+  }
+  near->way = joined(e, ways, from);
+  for (uint32_t i = 0; store && i < 2; i++) {
+    LLVMValueRef lanes[WAYS] = {LLVMGetPoison(LLVMTypeOf(near->lanes[i])),
+                                near->lanes[i], near->lanes[i]};
+    near->lanes[i] = joined(e, lanes, from);
+  }
+}
+
+bool lanes_access_near(lanes_emitter *e, const lanes_access *a,
+                       lanes_access_way *apart, bool store,
+                       LLVMValueRef *component) {
+  if (!(store ? may_store_near : may_be_near)(e, a)) {
+    return false;
+  }
+  const window_indices indices = indices_of(e, a);
+  lanes_near *near = &e->near[store];
+  LLVMValueRef firsts[MOST_LANES];
+  lanes_access window = *a;
+  window.firsts = firsts;
+  const bool knows = is_known(e, near, indices.index);
+  if (!knows) {
+    find_places(e, near, indices.index, store);
+  }
+  LLVMValueRef are_there = find_firsts(e, &window, &indices, near);
+  LLVMBasicBlockRef blocks[WAYS] = {lanes_block(e, "ordered"),
+                                    lanes_block(e, "near"),
+                                    lanes_block(e, "apart")};
+  LLVMBasicBlockRef accessed = lanes_block(e, "accessed");
+  if (knows) {
+    follow(e, near, are_there, blocks);
+  } else {
+    ask(e, near, store, are_there, blocks);
+  }
+  window.places = near->places;
+  memcpy(window.lanes, near->lanes, sizeof window.lanes);
+  LLVMValueRef results[WAYS];
+  e->uncached = true;
+  for (uint32_t w = 0; w < WAYS; w++) {
+    results[w] = *component;
+    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
+    go(e, &window, w, apart, store, &results[w]);
+    blocks[w] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, accessed);
+  }
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, accessed);
+  if (!store) {
+    *component = joined(e, results, blocks);
+  }
+  if (!knows) {
+    keep(e, near, store, blocks);
+  }
+  return true;
 }
