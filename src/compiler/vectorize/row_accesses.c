@@ -12,8 +12,8 @@ bool lanes_is_by_rows(const lanes_access *a) {
 
 // The address of a row: computed for each on its own, so that what rows have in
 // common stays out of vectors, which are dear to take apart.
-static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
-                                uint32_t row) {
+LLVMValueRef lanes_address_of_row(lanes_emitter *e, const lanes_access *a,
+                                  uint32_t row) {
   const uint32_t width = LANES / a->shape.row;
   if (a->firsts) {
     return a->firsts[row];
@@ -27,6 +27,7 @@ static LLVMValueRef row_address(lanes_emitter *e, const lanes_access *a,
                                  lanes_form(e, a->pointer, 0, width),
                                  mtlc_i32(e->context, row), "");
 }
+
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
   return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
 }
@@ -68,7 +69,7 @@ LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
   LLVMValueRef parts[MOST_LANES];
   LLVMValueRef next_turn = lanes_next_turn(e, a, true);
   for (uint32_t r = 0; r < LANES / row; r++) {
-    LLVMValueRef address = row_address(e, a, r);
+    LLVMValueRef address = lanes_address_of_row(e, a, r);
     lanes_fetch_at(e, address, next_turn, row * a->count * a->size_bytes);
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
                                  a->alignment, row_mask(e, a, mask, r, length));
@@ -121,7 +122,7 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   for (uint32_t r = 0; r < width; r++) {
     LLVMValueRef value =
         is_safe ? LLVMBuildLoad2(e->builder, a->element, addresses[r], "")
-                : load_if(e, a, lives[r], row_address(e, a, r));
+                : load_if(e, a, lives[r], lanes_address_of_row(e, a, r));
     if (is_safe) {
       LLVMSetAlignment(value, a->alignment);
     }
@@ -142,7 +143,7 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
       lanes[i] = i < row ? (int)(r * row + i) : -1;
     }
     lanes_masked_store(e, a, lanes_shuffle(e, all, NULL, lanes, length),
-                       row_address(e, a, r), a->alignment,
+                       lanes_address_of_row(e, a, r), a->alignment,
                        row_mask(e, a, mask, r, length));
   }
 }

@@ -21,6 +21,18 @@ uint32_t lanes_stride_elements(const lanes_access *a) {
   return a->count == 1 && is_sparse ? 0 : stride;
 }
 
+uint32_t lanes_stride_in_rows(const lanes_access *a) {
+  enum { LEAST_ROW = 4, LEAST_BYTES = 4 };
+  lanes_access whole = *a;
+  whole.shape.row = (uint8_t)LANES;
+  const uint32_t stride = lanes_stride_elements(&whole);
+  const bool is_power = (stride & (stride - 1)) == 0;
+  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && stride > 1 &&
+                 stride > a->count && is_power && a->size_bytes >= LEAST_BYTES
+             ? stride
+             : 0;
+}
+
 // Lane i's mask at those of its elements i * stride to (i + 1) * stride - 1
 // that are in a set of bits; length of them, from first on.
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
@@ -203,31 +215,51 @@ static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
   }
 }
 
-// One of the vectors of 32 in which lanes' elements lie.
+// Some of the vectors of 32 in which lanes' elements lie, or a part of it.
 typedef struct lanes_part {
   LLVMValueRef address;
   LLVMValueRef mask;
   uint32_t alignment;
 } lanes_part;
 
+// Elements from first on, of those that lanes have one behind the other.
 static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
-                          uint32_t stride, uint32_t wanted, uint32_t k) {
-  const uint64_t offset = (uint64_t)k * LANES * a->size_bytes;
+                          uint32_t stride, uint32_t wanted, uint32_t first,
+                          uint32_t length) {
+  const uint32_t in_row = a->shape.row * stride;
+  const uint64_t offset = first % in_row * a->size_bytes;
+  LLVMValueRef start =
+      a->shape.row == LANES
+          ? first_address(e, a)
+          : lanes_address_at(e, lanes_address_of_row(e, a, first / in_row),
+                             a->offset);
   return (lanes_part){
-      .address = lanes_address_at(e, first_address(e, a), offset),
-      .mask = spread_mask(e, stride, wanted, k * LANES, LANES),
+      .address = lanes_address_at(e, start, offset),
+      .mask = spread_mask(e, stride, wanted, first, length),
       .alignment = lanes_common_alignment(a->alignment, offset)};
 }
 
 static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                        uint32_t wanted, LLVMValueRef *out_components) {
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  const uint32_t in_row = a->shape.row * stride;
+  const uint32_t length = in_row < LANES ? in_row : LANES;
   for (uint32_t k = 0; k < stride; k++) {
-    const lanes_part part = part_at(e, a, stride, wanted, k);
-    parts[k] = lanes_masked_load(e, lanes_vector_of(a->element), part.address,
-                                 part.alignment, part.mask);
+    LLVMValueRef pieces[MOST_LANES];
+    for (uint32_t i = 0; i < LANES / length; i++) {
+      const lanes_part part =
+          part_at(e, a, stride, wanted, k * LANES + i * length, length);
+      pieces[i] = lanes_masked_load(e, LLVMVectorType(a->element, length),
+                                    part.address, part.alignment, part.mask);
+    }
+    parts[k] = lanes_concatenated(e, pieces, LANES / length);
   }
   part(e, parts, stride, a->size_bytes, a->count, out_components);
+}
+
+void lanes_load_strided_rows(lanes_emitter *e, const lanes_access *a,
+                             uint32_t stride, LLVMValueRef *out_components) {
+  load_parts(e, a, stride, all_of(a->count), out_components);
 }
 
 void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
@@ -250,7 +282,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
-    const lanes_part part = part_at(e, a, stride, all_of(a->count), k);
+    const lanes_part part = part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
     lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
 }
@@ -515,6 +547,21 @@ bool lanes_may_write(LLVMValueRef instruction) {
   }
 }
 
+// Says whether a number is known to be below the half of those of a type.
+static bool is_small(const lanes_emitter *e, LLVMValueRef number,
+                     LLVMTypeRef type) {
+  return LLVMIsAInstruction(number) && lanes_shape_of(e->values, number).bits <
+                                           LLVMGetIntTypeWidth(type);
+}
+
+// Says whether a narrower index could wrap from one place to another.
+static bool may_wrap_between(const lanes_emitter *e, const lanes_linear *a,
+                             const lanes_linear *b) {
+  return a->is_extended && !a->is_unwrapped && a->constant != b->constant &&
+         !(is_small(e, a->sum, a->index_type) &&
+           is_small(e, b->sum, b->index_type));
+}
+
 // Says whether a load is one of the elements around another's, and how many it
 // is behind it.
 static bool is_near(const lanes_emitter *e, const lanes_access *a,
@@ -528,17 +575,15 @@ static bool is_near(const lanes_emitter *e, const lanes_access *a,
   lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
   const int64_t size = (int64_t)a->size_bytes;
   const int64_t bytes = lanes_linear_distance(from, &other);
-  // A narrower index could wrap between neighbours.
   if (!lanes_linear_like(from, &other) || bytes % size ||
-      (from->is_extended && !from->is_unwrapped &&
-       other.constant != from->constant)) {
+      may_wrap_between(e, from, &other)) {
     return false;
   }
   const lanes_shape shape =
       lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
   *out_distance = bytes / size;
   return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
-         !shape.conditional && shape.row == LANES &&
+         !shape.conditional && shape.row == a->shape.row &&
          shape.stride == a->shape.stride;
 }
 
@@ -683,7 +728,8 @@ static bool load_in_words(lanes_emitter *e, const lanes_access *all,
 }
 
 bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
-  const uint32_t stride = lanes_stride_elements(a);
+  const uint32_t in_rows = lanes_stride_in_rows(a);
+  const uint32_t stride = in_rows ? in_rows : lanes_stride_elements(a);
   const bool is_power = is_power_of_two(stride);
   if (stride < 2 || a->count != 1 || a->element != a->type ||
       (!is_power && a->size_bytes < WORD_BYTES)) {
@@ -699,8 +745,11 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   lanes_access all = *a;
   all.count = found.count;
   all.alignment = found.alignment;
-  all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
-                               (uint64_t)found.lowest * a->size_bytes);
+  all.offset = (uint64_t)found.lowest * a->size_bytes;
+  if (!in_rows) {
+    all.first =
+        lanes_address_at(e, lanes_scalar(e, a->pointer, 0), all.offset);
+  }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
   if (!is_power) {
     lanes_take_apart(e, load_all(e, &all, stride), stride, stride, components);

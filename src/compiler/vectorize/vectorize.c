@@ -22,6 +22,7 @@
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/part_conditions.h"
+#include "compiler/vectorize/split_addresses.h"
 #include "compiler/vectorize/tiles.h"
 #include "compiler/vectorize/turn_costs.h"
 #include "compiler/vectorize/unmasked.h"
@@ -635,6 +636,7 @@ static mtl_status build_graph(vectorizer *v) {
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   MTL_TRY(prepare_called(v));
   MTL_TRY(find_tiles(v));
+  lanes_split_addresses(v->kernel->context, v->kernel->thread);
   if (!has_plain_branches(v->kernel->thread)) {
     snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
     return refuse(v);
