@@ -27,6 +27,9 @@ static const char closing[] =
 static const char tidying[] =
     "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
 
+// Where loops go round in parts, whose memory is to stay memory.
+static const char parting[] = "function(adce)";
+
 // Where several simdgroups go at once: what each does with a number that its
 // lanes share, a vector of theirs.
 static const char joining[] =
@@ -114,6 +117,9 @@ mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
   }
   lanes_skip_idle(kernel);
+  if (lanes_part_loops(kernel)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, parting));
+  }
   if (kernel->is_at_once) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, joining));
   }
