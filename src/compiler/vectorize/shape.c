@@ -93,11 +93,21 @@ lanes_shape lanes_shape_of_constant(LLVMValueRef constant) {
   return shape;
 }
 
+// Says whether rising runs stay in blocks of 2^align numbers, at whose edges
+// they would wrap.
+static bool is_in_block(lanes_shape shape, uint32_t width) {
+  return !shape.conditional && shape.row > 1 && shape.stride > 0 &&
+         shape.align < width && shape.align < 32 &&
+         (uint64_t)shape.stride * (shape.row - 1u) <
+             UINT64_C(1) << shape.align;
+}
+
 // Limits bits to the type, and draws from them that nothing wraps: only valid
 // for a shape whose run is exact in infinite precision if it fits.
 static lanes_shape settle(lanes_shape shape, uint32_t width, uint32_t bits) {
-  shape.no_unsigned_wrap |= bits <= width;
-  shape.no_signed_wrap |= bits < width;
+  const bool stays = is_in_block(shape, width);
+  shape.no_unsigned_wrap |= bits <= width || stays;
+  shape.no_signed_wrap |= bits < width || stays;
   shape.bits = (uint8_t)(bits < width ? bits : width);
   if (shape.conditional && shape.stride == 0) {
     shape.row = 1;  // not a run that is worth a question at run time
