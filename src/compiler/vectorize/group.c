@@ -26,9 +26,9 @@ extern const char mtlc_text_simdgroups_at_once[];
 // (measured on eleven kernels, x86-64-v4, 2026-11). With them the copy for each
 // state is smaller than the function.
 enum { LARGEST_COPY_INSTRUCTIONS = 200, LARGEST_WAITING_INSTRUCTIONS = 1500 };
-// With more barriers than this there is no loop for each: what lies between
-// two of them is then copied too often, where control flow joins.
-enum { MOST_STATE_LOOPS = 16 };
+// With more barriers than this there is no loop for each if what lies behind
+// them would be copied too often, where control flow joins; nor with many.
+enum { MOST_STATE_LOOPS = 16, MOST_STRAIGHT_LOOPS = 64 };
 
 // --- Text --------------------------------------------------------------------
 
@@ -73,8 +73,67 @@ static char *fill_in(const char *text, const replacement *replacements,
   return result;
 }
 
+static uint32_t count_in_block(LLVMBasicBlockRef block) {
+  uint32_t count = 0;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    count++;
+  }
+  return count;
+}
+
+// Instructions that a block leads to, itself included, by its number.
+static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
+                             LLVMBasicBlockRef *work, bool *seen,
+                             uint32_t block_count) {
+  uint32_t found = 1, total = 0;
+  memset(seen, 0, block_count * sizeof *seen);
+  work[0] = from;
+  seen[lanes_map_get(numbers, from)] = true;
+  while (found) {
+    LLVMBasicBlockRef block = work[--found];
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    total += count_in_block(block);
+    for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
+      LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
+      bool *is_seen = &seen[lanes_map_get(numbers, to)];
+      if (!*is_seen) {
+        *is_seen = true;
+        work[found++] = to;
+      }
+    }
+  }
+  return total;
+}
+
+// Says whether all that lies behind the barriers is not much more than the
+// function: each leads to the next.
+static bool is_straight(LLVMValueRef function) {
+  LLVMValueRef jump =
+      LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(function));
+  mtli_arena arena = {0};
+  lanes_map numbers = {0};
+  uint32_t block_count = 0;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    lanes_map_set(&arena, &numbers, block, block_count++);
+  }
+  LLVMBasicBlockRef *work = lanes_allocate(&arena, block_count, sizeof *work);
+  bool *seen = lanes_allocate(&arena, block_count, sizeof *seen);
+  uint64_t total = 0;
+  for (unsigned k = 0; k < LLVMGetNumSuccessors(jump); k++) {
+    total += count_behind(&numbers, LLVMGetSuccessor(jump, k), work, seen,
+                          block_count);
+  }
+  mtli_arena_clear(&arena);
+  return total <= UINT64_C(2) * mtlc_count_instructions(function);
+}
+
 static bool is_in_place(const lanes_variant *variant) {
-  return variant->row > 1 && variant->wait_count < MOST_STATE_LOOPS &&
+  const bool may_have_loops = variant->wait_count < MOST_STATE_LOOPS ||
+                              (variant->wait_count < MOST_STRAIGHT_LOOPS &&
+                               is_straight(variant->function));
+  return variant->row > 1 && may_have_loops &&
          mtlc_count_instructions(variant->function) <=
              (variant->wait_count > 0 ? LARGEST_WAITING_INSTRUCTIONS
                                       : LARGEST_COPY_INSTRUCTIONS);
@@ -328,10 +387,9 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   char *declare = empty_text();
   char *rest = empty_text();
   const replacement of_row[] = {{"ROW", row}, {"LANES", lanes_text()}};
-  append_filled(&rest,
-                lacks_none ? "  br label %leave\n\n"
-                           : mtlc_text_simdgroups_rest,
-                of_row, 2);
+  append_filled(
+      &rest, lacks_none ? "  br label %leave\n\n" : mtlc_text_simdgroups_rest,
+      of_row, 2);
   append_filled(&begin,
                 variant->at_once
                     ? "call { i32, i32, i32, i32 } @mettle.at.once.$ROW("
