@@ -11,6 +11,15 @@
 // run: squares --grid 16,16 --group 16,16 0=iota:f32:4096 1=iota:f32:4096 2=zeros:f32:4096 3=zeros:u32:1 4=u32:0
 // expect: 2: 0 -1 -2 -3 0 -1 -2 -3 0 -1 -2 -3 0 -1 -2 -3
 // expect: 3: 0
+// run: squares_of_zero --grid 16,16 --group 16,16 0=iota:f32:4096 1=iota:f32:4096 2=zeros:f32:4096 3=zeros:u32:1 4=u32:64
+// expect: 2: 5462016 5464032 5466048 5468064 5470080 5472096 5474112 5476128 5478144 5480160 5482176 5484192 5486208 5488224 5490240 5492256
+// expect: 3: 0
+// run: squares_of_zero --grid 16,16 --group 16,16 0=iota:f32:4096 1=iota:f32:4096 2=zeros:f32:4096 3=zeros:u32:1 4=u32:19
+// expect: 2: 134976 135147 135318 135489 135660 135831 136002 136173 136344 136515 136686 136857 137028 137199 137370 137541
+// expect: 3: 0
+// run: squares_of_zero --grid 16,16 --group 16,16 0=iota:f32:4096 1=iota:f32:4096 2=zeros:f32:4096 3=zeros:u32:1 4=u32:0
+// expect: 2: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+// expect: 3: 0
 // run: large_squares --grid 8,8 --group 8,8 0=iota:f32:4096 1=iota:f32:4096 2=zeros:f32:4096 3=zeros:u32:1 4=u32:64
 // expect: 2: 5462016 5464032 5466048 5468064 5470080 5472096 5474112 5476128 5478144 5480160 5482176 5484192 5486208 5488224 5490240 5492256
 // expect: 3: 0
@@ -50,6 +59,11 @@ using namespace metal;
       uint2 t [[thread_position_in_threadgroup]],                           \
       uint l [[thread_index_in_threadgroup]]
 
+#define PARAMETERS_OF_SQUARE                                                 \
+  device const float *a, device const float *b, device float *c,             \
+      device atomic_uint *wrong, constant uint *how, uint2 t, uint l,        \
+      threadgroup float(&as)[16][64], threadgroup float(&bs)[16][64]
+
 // Compares an element with what one sum comes to, and stores it.
 static void check(device const float *a, device const float *b,
                   device float *c, device atomic_uint *wrong, uint n,
@@ -64,13 +78,13 @@ static void check(device const float *a, device const float *b,
   c[row * 64 + column] = sum;
 }
 
-// Four by four elements side by side, from threadgroup memory.
-kernel void squares(PARAMETERS) {
-  threadgroup float as[16][64];
-  threadgroup float bs[16][64];
+// Four by four elements side by side, from threadgroup memory. What they begin
+// with differs, or does not.
+template <int differs>
+static void square(PARAMETERS_OF_SQUARE) {
   float sums[4][4];
   for (int i = 0; i < 4; i++) {
-    for (int j = 0; j < 4; j++) { sums[i][j] = float(i - j); }
+    for (int j = 0; j < 4; j++) { sums[i][j] = float(differs * (i - j)); }
   }
   for (uint k0 = 0; k0 < how[0]; k0 += 16) {
     for (uint q = l; q < 1024; q += 256) {
@@ -93,9 +107,21 @@ kernel void squares(PARAMETERS) {
   for (int i = 0; i < 4; i++) {
     for (int j = 0; j < 4; j++) {
       check(a, b, c, wrong, how[0], t.y * 4 + i, t.x * 4 + j, sums[i][j],
-            float(i - j));
+            float(differs * (i - j)));
     }
   }
+}
+
+kernel void squares(PARAMETERS) {
+  threadgroup float as[16][64];
+  threadgroup float bs[16][64];
+  square<1>(a, b, c, wrong, how, t, l, as, bs);
+}
+
+kernel void squares_of_zero(PARAMETERS) {
+  threadgroup float as[16][64];
+  threadgroup float bs[16][64];
+  square<0>(a, b, c, wrong, how, t, l, as, bs);
 }
 
 // Eight by eight, 64 threads.

@@ -313,6 +313,7 @@ static void take_results(lanes_parted *l, uint32_t end) {
 }
 
 void lanes_make_loops(lanes_parted *l) {
+  lanes_settle_frames(l);
   LLVMValueRef starts[MOST_KEPT];
   LLVMBasicBlockRef before = l->before;
   LLVMPositionBuilderBefore(l->before_builder,

@@ -282,8 +282,8 @@ static void interleave(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // The reverse.
-static void take_apart(lanes_parted *l, LLVMBuilderRef builder,
-                       LLVMValueRef *registers, uint32_t count) {
+void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];
   if (count == 1) {
     return;
@@ -292,8 +292,8 @@ static void take_apart(lanes_parted *l, LLVMBuilderRef builder,
     halves[i % 2][i / 2] =
         unzipped(l, builder, registers[i & ~1u], registers[i | 1u], i % 2);
   }
-  take_apart(l, builder, halves[0], count / 2);
-  take_apart(l, builder, halves[1], count / 2);
+  lanes_take_apart_registers(l, builder, halves[0], count / 2);
+  lanes_take_apart_registers(l, builder, halves[1], count / 2);
   for (uint32_t i = 0; i < count; i++) {
     registers[i] = halves[i % 2][i / 2];
   }
@@ -303,6 +303,10 @@ static void take_apart(lanes_parted *l, LLVMBuilderRef builder,
 LLVMValueRef lanes_bundle_start(lanes_parted *l, const lanes_bundle *b,
                                 uint32_t k) {
   LLVMValueRef starts[MOST_SIDE_BY_SIDE];
+  if (b->is_in_frame) {
+    return lanes_cut(l, l->before_builder, lanes_start_of(l, b->phis[k]),
+                     l->piece * lanes_in_piece(l));
+  }
   for (uint32_t c = 0; c < b->count; c++) {
     starts[c] = lanes_cut(l, l->before_builder, lanes_start_of(l, b->phis[c]),
                           l->piece * lanes_in_piece(l));
@@ -318,6 +322,9 @@ LLVMValueRef lanes_piece_of_bundle(lanes_parted *l, const lanes_bundle *b,
   for (uint32_t k = 0; k < b->count; k++) {
     registers[k] = l->items[b->phis[k]].last[piece];
   }
-  take_apart(l, l->builder, registers, b->count);
+  if (b->is_in_frame) {
+    return registers[c];
+  }
+  lanes_take_apart_registers(l, l->builder, registers, b->count);
   return registers[c];
 }

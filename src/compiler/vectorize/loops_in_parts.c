@@ -26,7 +26,7 @@
 
 enum {
   MOST_INSTRUCTIONS = 1500,
-  MOST_LOOPS = 64,
+  MOST_LOOPS = 16,
   // What it costs to keep in memory what is changed in each turn, and what it
   // costs to put a register there and back around a loop, by instructions.
   // Measured on a Zen 3, 2026-11, products of matrices.
@@ -468,7 +468,9 @@ static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count) {
   }
   for (uint32_t i = from; i < from + count; i++) {
     const lanes_unit *u = &l->units[i];
-    around += u->bundle == LANES_NONE ? BOUNDARY_COST : BUNDLE_COST;
+    const bool is_turned =
+        u->bundle != LANES_NONE && !l->bundles[u->bundle].is_in_frame;
+    around += is_turned ? BUNDLE_COST : BOUNDARY_COST;
     if (u->bundle == LANES_NONE) {
       cost += cost_of(l, lanes_next_of(l, u->number));
       continue;
@@ -518,6 +520,7 @@ static bool may_part(lanes_parted *l, LLVMBasicBlockRef header) {
   l->pieces = choose_pieces(l);
   if (l->pieces) {
     lanes_find_units(l);
+    lanes_find_frames(l);
   }
   return l->pieces && is_worth_it(l);
 }

@@ -34,6 +34,10 @@ typedef struct lanes_bundle {
   uint32_t phis[MOST_SIDE_BY_SIDE];  // [count] numbers of items
   uint32_t count;
   LLVMValueRef current;  // the phi in the loop being made
+  // In front of the loop and behind it they lie so, too: at the first offsets
+  // [count] of the simdgroup's frame and at the second (loop_frames.c).
+  bool is_in_frame;
+  uint64_t offsets[2][MOST_SIDE_BY_SIDE];
 } lanes_bundle;
 
 // What stays in one register through the loop: a phi's piece, or of a bundle's
@@ -135,6 +139,16 @@ LLVMValueRef lanes_bundle_start(lanes_parted *l, const lanes_bundle *b,
 // A piece of one of a bundle's phis, of what its registers come to.
 LLVMValueRef lanes_piece_of_bundle(lanes_parted *l, const lanes_bundle *b,
                                    uint32_t piece, uint32_t c);
+
+// The reverse of interleaving: what lanes have in count registers, of these as
+// they lie in memory.
+void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count);
+
+// loop_frames.c: finds the bundles whose phis may stay in the frame as they lie
+// in memory; then sees to what reads them elsewhere.
+void lanes_find_frames(lanes_parted *l);
+void lanes_settle_frames(lanes_parted *l);
 
 // loop_copies.c: says whether what is used behind the loop can be made there.
 bool lanes_may_be_left(const lanes_parted *l);
