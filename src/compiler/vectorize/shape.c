@@ -98,8 +98,7 @@ lanes_shape lanes_shape_of_constant(LLVMValueRef constant) {
 static bool is_in_block(lanes_shape shape, uint32_t width) {
   return !shape.conditional && shape.row > 1 && shape.stride > 0 &&
          shape.align < width && shape.align < 32 &&
-         (uint64_t)shape.stride * (shape.row - 1u) <
-             UINT64_C(1) << shape.align;
+         (uint64_t)shape.stride * (shape.row - 1u) < UINT64_C(1) << shape.align;
 }
 
 // Limits bits to the type, and draws from them that nothing wraps: only valid
