@@ -135,8 +135,8 @@ static void store_among(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Each register by itself: on some machines without AVX-512 a store under a mask
-// takes 12 cycles, and at an edge most registers lack no lane.
+// Each register by itself: on some machines without AVX-512 a store under a
+// mask takes 12 cycles, and at an edge most registers lack no lane.
 static void store_by_registers(lanes_emitter *e, LLVMValueRef value,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask) {
