@@ -508,8 +508,8 @@ enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
 static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   lanes_shape runs;
   const uint32_t stride = lanes_stride_elements(a);
-  if (a->count == 1 && !a->shape.conditional &&
-      (stride || lanes_stride_in_rows(a))) {
+  if (!a->shape.conditional &&
+      ((stride && a->count == 1) || lanes_stride_in_rows(a))) {
     return lanes_load_neighbours(e, a);
   }
   if (stride) {

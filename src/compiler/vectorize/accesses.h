@@ -18,7 +18,6 @@ typedef struct lanes_access {
   uint32_t alignment;
   LLVMValueRef first;     // lane 0's address if it is not the pointer's
   LLVMValueRef *firsts;   // [LANES / shape.row] each row's, or NULL
-  uint64_t offset;        // bytes behind rows' own addresses, modulo 2^64
   LLVMValueRef places;    // in windows: each lane's, in elements from its first
   LLVMValueRef lanes[2];  // the lane at each place of a window's halves
 } lanes_access;
@@ -231,10 +230,9 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
 uint32_t lanes_stride_elements(const lanes_access *a);
 void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components);
-// The same of the lanes of rows shorter than a simdgroup, of words.
+// The same of one component of the lanes of rows shorter than a simdgroup, of
+// words.
 uint32_t lanes_stride_in_rows(const lanes_access *a);
-void lanes_load_strided_rows(lanes_emitter *e, const lanes_access *a,
-                             uint32_t stride, LLVMValueRef *out_components);
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components);
 // Says whether elements of bytes or halves lie a word apart, with gaps between

@@ -130,13 +130,14 @@ static bool is_straight(LLVMValueRef function) {
 }
 
 static bool is_in_place(const lanes_variant *variant) {
-  const bool may_have_loops = variant->wait_count < MOST_STATE_LOOPS ||
-                              (variant->wait_count < MOST_STRAIGHT_LOOPS &&
-                               is_straight(variant->function));
-  return variant->row > 1 && may_have_loops &&
-         mtlc_count_instructions(variant->function) <=
-             (variant->wait_count > 0 ? LARGEST_WAITING_INSTRUCTIONS
-                                      : LARGEST_COPY_INSTRUCTIONS);
+  const uint32_t most = variant->wait_count > 0 ? LARGEST_WAITING_INSTRUCTIONS
+                                                : LARGEST_COPY_INSTRUCTIONS;
+  if (variant->row == 1 || variant->wait_count >= MOST_STRAIGHT_LOOPS ||
+      mtlc_count_instructions(variant->function) > most) {
+    return false;
+  }
+  return variant->wait_count < MOST_STATE_LOOPS ||
+         is_straight(variant->function);
 }
 
 // The loops over simdgroups in one state each, and how control comes there and

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // split_addresses.c: linear.c sees which elements lie beside each other where
 // one index tells them apart. Of an array in several dimensions the rest is the
-// way to a row, and is made an address of its own where several share it.
+// way to a row, and is made an address of its own where several share it or a
+// loop goes along it.
 #include "compiler/vectorize/split_addresses.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -22,30 +23,40 @@ static unsigned last_of(LLVMValueRef address) {
   return (unsigned)LLVMGetNumOperands(address) - 1;
 }
 
-// Of an array's elements, by an index that is known at run time alone, in a row
-// that is.
+// What an address is of, by its last index; NULL if that is not an element of
+// an array.
+static LLVMTypeRef element_of(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  LLVMTypeKind kind = LLVMVoidTypeKind;  // of what the last index is into
+  for (unsigned i = 2; i <= last_of(address); i++) {
+    kind = LLVMGetTypeKind(type);
+    if (kind == LLVMArrayTypeKind) {
+      type = LLVMGetElementType(type);
+    } else if (kind == LLVMStructTypeKind) {
+      const uint64_t field =
+          LLVMConstIntGetZExtValue(LLVMGetOperand(address, i));
+      type = LLVMStructGetTypeAtIndex(type, (unsigned)field);
+    } else {
+      return NULL;
+    }
+  }
+  return kind == LLVMArrayTypeKind ? type : NULL;
+}
+
+// Says whether an address is of an array's element, by an index that is known
+// at run time alone, in a row that is.
 static bool has_row(LLVMValueRef address) {
   if (!LLVMIsAGetElementPtrInst(address)) {
     return false;
   }
   const unsigned last = last_of(address);
   if (last < 2 || last > MOST_INDICES ||
-      LLVMIsAConstant(LLVMGetOperand(address, last))) {
+      LLVMIsAConstant(LLVMGetOperand(address, last)) || !element_of(address)) {
     return false;
   }
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  bool any = !LLVMIsAConstant(LLVMGetOperand(address, 1));
-  for (unsigned i = 2; i <= last; i++) {
-    LLVMValueRef index = LLVMGetOperand(address, i);
-    switch (LLVMGetTypeKind(type)) {
-      case LLVMArrayTypeKind: type = LLVMGetElementType(type); break;
-      case LLVMStructTypeKind:
-        type = LLVMStructGetTypeAtIndex(
-            type, (unsigned)LLVMConstIntGetZExtValue(index));
-        break;
-      default: return false;
-    }
-    any |= i < last && !LLVMIsAConstant(index);
+  bool any = false;
+  for (unsigned i = 1; i < last; i++) {
+    any |= !LLVMIsAConstant(LLVMGetOperand(address, i));
   }
   return any;
 }
@@ -60,6 +71,11 @@ static bool share_row(LLVMValueRef a, LLVMValueRef b) {
                      LLVMTypeOf(LLVMGetOperand(b, last_of(b)));
 }
 
+static void position_before(splitter *s, LLVMValueRef address) {
+  LLVMPositionBuilderBefore(s->builder, address);
+  LLVMSetCurrentDebugLocation2(s->builder, LLVMInstructionGetDebugLoc(address));
+}
+
 // In front of an address.
 static LLVMValueRef make_row(splitter *s, LLVMValueRef address) {
   LLVMValueRef indices[MOST_INDICES];
@@ -67,25 +83,16 @@ static LLVMValueRef make_row(splitter *s, LLVMValueRef address) {
   for (unsigned i = 0; i < count; i++) {
     indices[i] = LLVMGetOperand(address, i + 1);
   }
-  LLVMPositionBuilderBefore(s->builder, address);
+  position_before(s, address);
   return LLVMBuildGEP2(s->builder, LLVMGetGEPSourceElementType(address),
                        LLVMGetOperand(address, 0), indices, count, "");
 }
 
 static void step_from(splitter *s, LLVMValueRef row, LLVMValueRef address) {
   LLVMValueRef index = LLVMGetOperand(address, last_of(address));
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  for (unsigned i = 2; i <= last_of(address); i++) {
-    type =
-        LLVMGetTypeKind(type) == LLVMArrayTypeKind
-            ? LLVMGetElementType(type)
-            : LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(
-                                                 LLVMGetOperand(address, i)));
-  }
-  LLVMPositionBuilderBefore(s->builder, address);
-  LLVMSetCurrentDebugLocation2(s->builder, LLVMInstructionGetDebugLoc(address));
-  LLVMReplaceAllUsesWith(address,
-                         LLVMBuildGEP2(s->builder, type, row, &index, 1, ""));
+  position_before(s, address);
+  LLVMReplaceAllUsesWith(address, LLVMBuildGEP2(s->builder, element_of(address),
+                                                row, &index, 1, ""));
 }
 
 // Returns the number of one before in the block that has the same row; SEEN if
@@ -133,23 +140,27 @@ static bool goes_along_row(LLVMValueRef address) {
   return true;
 }
 
-static void split(splitter *s, LLVMValueRef address) {
+// The row that an address is to step from, NULL if it stays.
+static LLVMValueRef row_for(splitter *s, LLVMValueRef address) {
   const uint32_t before = find_before(s, address);
-  if (before == SEEN && !goes_along_row(address)) {
-    remember(s, address);
-    return;
-  }
   if (before == SEEN) {
-    step_from(s, make_row(s, address), address);
-    LLVMInstructionEraseFromParent(address);
-    return;
+    return goes_along_row(address) ? make_row(s, address) : NULL;
   }
   if (!s->rows[before]) {
     s->rows[before] = make_row(s, s->seen[before]);
     step_from(s, s->rows[before], s->seen[before]);
   }
-  step_from(s, s->rows[before], address);
-  LLVMInstructionEraseFromParent(address);
+  return s->rows[before];
+}
+
+static void split(splitter *s, LLVMValueRef address) {
+  LLVMValueRef row = row_for(s, address);
+  if (row) {
+    step_from(s, row, address);
+    LLVMInstructionEraseFromParent(address);
+  } else {
+    remember(s, address);
+  }
 }
 
 static void split_block(splitter *s, LLVMBasicBlockRef block) {

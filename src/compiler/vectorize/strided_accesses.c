@@ -21,14 +21,18 @@ uint32_t lanes_stride_elements(const lanes_access *a) {
   return a->count == 1 && is_sparse ? 0 : stride;
 }
 
+static bool is_power_of_two(uint32_t value) {
+  return (value & (value - 1)) == 0;
+}
+
 uint32_t lanes_stride_in_rows(const lanes_access *a) {
   enum { LEAST_ROW = 4, LEAST_BYTES = 4 };
   lanes_access whole = *a;
   whole.shape.row = (uint8_t)LANES;
   const uint32_t stride = lanes_stride_elements(&whole);
-  const bool is_power = (stride & (stride - 1)) == 0;
-  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && stride > 1 &&
-                 stride > a->count && is_power && a->size_bytes >= LEAST_BYTES
+  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && a->count == 1 &&
+                 stride > 1 && is_power_of_two(stride) &&
+                 a->size_bytes >= LEAST_BYTES
              ? stride
              : 0;
 }
@@ -58,10 +62,6 @@ static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
 // The set of the first count elements.
 static uint32_t all_of(uint32_t count) {
   return (uint32_t)((UINT64_C(1) << count) - 1);
-}
-
-static bool is_power_of_two(uint32_t value) {
-  return (value & (value - 1)) == 0;
 }
 
 // Takes apart what lies in count vectors of 32, one behind the other: elements
@@ -117,9 +117,9 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
     }
     for (uint32_t four = 0; four < count / 4; four++) {
       for (uint32_t k = 0; k < 4; k++) {
-        apart[k] = lanes_shuffle(e, in[k * count / WORDS],
-                                 in[(k + 4) * count / WORDS],
-                                 half_of(count, k, four), WORDS);
+        apart[k] =
+            lanes_shuffle(e, in[k * count / WORDS], in[(k + 4) * count / WORDS],
+                          half_of(count, k, four), WORDS);
       }
       lanes_transpose(e, apart, words);
       for (uint32_t c = 0; c < 4; c++) {
@@ -193,12 +193,11 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
     }
     for (uint32_t k = 0; k < count; k++) {
       const uint32_t lane = k * WORDS / count;
-      LLVMValueRef *second = count == WORDS ? fours[1] + lane % 4
-                                            : fours[0] + (lane + 1) % 4;
+      LLVMValueRef *second =
+          count == WORDS ? fours[1] + lane % 4 : fours[0] + (lane + 1) % 4;
       const uint32_t number = g * count + k;
-      pieces[number / group_count][number % group_count] =
-          lanes_shuffle(e, fours[0][lane % 4], *second,
-                        half_of(WORDS, 0, lane / 4), WORDS);
+      pieces[number / group_count][number % group_count] = lanes_shuffle(
+          e, fours[0][lane % 4], *second, half_of(WORDS, 0, lane / 4), WORDS);
     }
   }
   for (uint32_t k = 0; k < count; k++) {
@@ -228,11 +227,9 @@ static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
                           uint32_t length) {
   const uint32_t in_row = a->shape.row * stride;
   const uint64_t offset = first % in_row * a->size_bytes;
-  LLVMValueRef start =
-      a->shape.row == LANES
-          ? first_address(e, a)
-          : lanes_address_at(e, lanes_address_of_row(e, a, first / in_row),
-                             a->offset);
+  LLVMValueRef start = a->shape.row == LANES
+                           ? first_address(e, a)
+                           : lanes_address_of_row(e, a, first / in_row);
   return (lanes_part){
       .address = lanes_address_at(e, start, offset),
       .mask = spread_mask(e, stride, wanted, first, length),
@@ -257,11 +254,6 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
   part(e, parts, stride, a->size_bytes, a->count, out_components);
 }
 
-void lanes_load_strided_rows(lanes_emitter *e, const lanes_access *a,
-                             uint32_t stride, LLVMValueRef *out_components) {
-  load_parts(e, a, stride, all_of(a->count), out_components);
-}
-
 void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
                       LLVMValueRef *out_components) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(whole));
@@ -282,7 +274,8 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
-    const lanes_part part = part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
+    const lanes_part part =
+        part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
     lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
 }
@@ -539,8 +532,7 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
       return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
-             callee != LANES_CALLEE_ALL &&
-             callee != LANES_CALLEE_ELEMENTWISE &&
+             callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
     }
     default: return false;
@@ -550,8 +542,8 @@ bool lanes_may_write(LLVMValueRef instruction) {
 // Says whether a number is known to be below the half of those of a type.
 static bool is_small(const lanes_emitter *e, LLVMValueRef number,
                      LLVMTypeRef type) {
-  return LLVMIsAInstruction(number) && lanes_shape_of(e->values, number).bits <
-                                           LLVMGetIntTypeWidth(type);
+  return LLVMIsAInstruction(number) &&
+         lanes_shape_of(e->values, number).bits < LLVMGetIntTypeWidth(type);
 }
 
 // Says whether a narrower index could wrap from one place to another.
@@ -745,10 +737,15 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   lanes_access all = *a;
   all.count = found.count;
   all.alignment = found.alignment;
-  all.offset = (uint64_t)found.lowest * a->size_bytes;
-  if (!in_rows) {
-    all.first =
-        lanes_address_at(e, lanes_scalar(e, a->pointer, 0), all.offset);
+  const uint64_t offset = (uint64_t)found.lowest * a->size_bytes;
+  LLVMValueRef firsts[MOST_LANES];
+  if (in_rows) {
+    for (uint32_t r = 0; r < LANES / a->shape.row; r++) {
+      firsts[r] = lanes_address_at(e, lanes_address_of_row(e, a, r), offset);
+    }
+    all.firsts = firsts;
+  } else {
+    all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0), offset);
   }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
   if (!is_power) {

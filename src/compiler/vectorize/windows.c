@@ -527,8 +527,8 @@ static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef index,
   near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
 }
 
-// Sets the first address of each window. Returns whether they can be read
-// whole, or NULL if so.
+// Sets the first address of each window. Returns i1: they can be read whole;
+// NULL if they always can.
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const window_indices *indices,
                                 const lanes_near *near) {
@@ -589,19 +589,15 @@ static void follow(lanes_emitter *e, const lanes_near *near,
   }
 }
 
-static void go(lanes_emitter *e, const lanes_access *a, uint32_t way,
-               lanes_access_way *apart, bool store, LLVMValueRef *component) {
-  if (way == APART) {
-    lanes_access alone = *a;
-    alone.firsts = NULL;
-    apart(e, &alone, store, component);
-  } else if (!store) {
-    *component = load_windows(e, a, way == IN_ORDER);
-  } else {
-    LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
-                                          lanes_vector_of(e->types.i32), "");
-    (way == IN_ORDER ? store_in_order : store_windows)(e, a, words);
+static void go(lanes_emitter *e, const lanes_access *a, bool in_order,
+               bool store, LLVMValueRef *component) {
+  if (!store) {
+    *component = load_windows(e, a, in_order);
+    return;
   }
+  LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
+                                        lanes_vector_of(e->types.i32), "");
+  (in_order ? store_in_order : store_windows)(e, a, words);
 }
 
 static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef *values,
@@ -658,7 +654,11 @@ bool lanes_access_near(lanes_emitter *e, const lanes_access *a,
   for (uint32_t w = 0; w < WAYS; w++) {
     results[w] = *component;
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
-    go(e, &window, w, apart, store, &results[w]);
+    if (w == APART) {
+      apart(e, a, store, &results[w]);
+    } else {
+      go(e, &window, w == IN_ORDER, store, &results[w]);
+    }
     blocks[w] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, accessed);
   }
