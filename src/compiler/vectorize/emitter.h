@@ -298,6 +298,7 @@ void lanes_skip_idle(mtlc_kernel *kernel);
 // loops_in_parts.c: lets loops that keep more than the registers hold go round
 // for a part of the lanes at a time. Returns whether there are any.
 bool lanes_part_loops(mtlc_kernel *kernel);
+
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target);
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);

@@ -183,9 +183,7 @@ typedef struct stream {
 
 static bool may_all_be_whole(const lanes_parted *l, const lanes_bundle *b) {
   LLVMValueRef nexts[MOST_SIDE_BY_SIDE];
-  for (uint32_t c = 0; c < b->count; c++) {
-    nexts[c] = lanes_next_of(l, b->phis[c]);
-  }
+  lanes_nexts_of(l, b, nexts);
   for (uint32_t p = 0; p < l->pieces; p++) {
     if (!may_be_whole(l, b, nexts, p, MOST_STEPS)) {
       return false;
@@ -256,14 +254,14 @@ static uint64_t stream_number(const lanes_parted *l, const stream *streams,
 static void add_unit(lanes_parted *l, lanes_unit u, uint64_t elements) {
   const uint64_t k = u.bundle == LANES_NONE ? 0 : u.number;
   const uint64_t row =
-      (u.piece * UINT64_C(1) * MOST_KEPT + elements) * MOST_SIDE_BY_SIDE + k;
+      ((uint64_t)u.piece * MOST_KEPT + elements) * MOST_SIDE_BY_SIDE + k;
   u.order = row * LANES_UNIT_ROW + l->unit_count;
   l->units[l->unit_count++] = u;
 }
 
 void lanes_find_units(lanes_parted *l) {
   stream *streams = lanes_allocate(l->arena, l->kept_count, sizeof *streams);
-  const int64_t size = (int64_t)(lanes_kept_bits(l) / 8);
+  const int64_t size = (int64_t)(l->element_bits / 8);
   for (uint32_t i = 0; i < l->kept_count; i++) {
     streams[i].is_there =
         find_stream(l, lanes_next_of(l, l->kept[i]), MOST_STEPS,
@@ -271,6 +269,7 @@ void lanes_find_units(lanes_parted *l) {
   }
   l->units =
       lanes_allocate(l->arena, l->kept_count * l->pieces, sizeof *l->units);
+  l->bundles = lanes_allocate(l->arena, l->kept_count, sizeof *l->bundles);
   for (uint32_t i = 0; i < l->kept_count; i++) {
     uint32_t numbers[MOST_SIDE_BY_SIDE];
     lanes_bundle *b = &l->bundles[l->bundle_count];

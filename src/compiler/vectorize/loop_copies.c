@@ -25,14 +25,43 @@ static lanes_item *owner_of(lanes_parted *l, const lanes_unit *u) {
   return &l->items[b ? b->phis[u->number] : u->number];
 }
 
-// What a unit begins with, computed in front of all loops and taken from there
-// in front of its own.
+// Puts what bundles' pieces begin with as it lies in memory, or takes apart
+// what they come to; but what lies so in its frame stays.
+static void turn_bundles(lanes_parted *l, bool is_behind) {
+  for (uint32_t n = 0; n < l->bundle_count * l->pieces; n++) {
+    const lanes_bundle *b = &l->bundles[n / l->pieces];
+    LLVMValueRef *places[MOST_SIDE_BY_SIDE], registers[MOST_SIDE_BY_SIDE];
+    for (uint32_t k = 0; k < b->count; k++) {
+      lanes_item *phi = &l->items[b->phis[k]];
+      places[k] = &(is_behind ? phi->last : phi->first)[n % l->pieces];
+      registers[k] = *places[k];
+    }
+    if (!b->is_in_frame && is_behind) {
+      lanes_take_apart_registers(l, l->builder, registers, b->count);
+    } else if (!b->is_in_frame) {
+      lanes_interleave_registers(l, l->before_builder, registers, b->count);
+    }
+    for (uint32_t k = 0; k < b->count; k++) {
+      *places[k] = registers[k];
+    }
+  }
+}
+
+// Finds what all pieces begin with, in front of all loops.
+static void find_starts(lanes_parted *l) {
+  for (uint32_t i = 0; i < l->kept_count; i++) {
+    for (uint32_t p = 0; p < l->pieces; p++) {
+      l->items[l->kept[i]].first[p] =
+          lanes_cut(l, l->before_builder, lanes_start_of(l, l->kept[i]),
+                    p * lanes_in_piece(l));
+    }
+  }
+  turn_bundles(l, false);
+}
+
+// What a unit begins with, taken from there in front of its own loop.
 static LLVMValueRef start_of_unit(lanes_parted *l, lanes_unit *u) {
-  const lanes_bundle *b = own_bundle(l, u);
-  LLVMValueRef start =
-      b ? lanes_bundle_start(l, b, u->number)
-        : lanes_cut(l, l->before_builder, lanes_start_of(l, u->number),
-                    u->piece * lanes_in_piece(l));
+  LLVMValueRef start = owner_of(l, u)->first[u->piece];
   u->slot = make_slot(l, LLVMTypeOf(start));
   if (LLVMIsAConstant(start)) {
     return start;
@@ -62,9 +91,7 @@ static void end_unit(lanes_parted *l, lanes_unit *u, LLVMBasicBlockRef latch) {
                             u->piece * lanes_in_piece(l));
   } else {
     LLVMValueRef nexts[MOST_SIDE_BY_SIDE];
-    for (uint32_t c = 0; c < b->count; c++) {
-      nexts[c] = lanes_next_of(l, b->phis[c]);
-    }
+    lanes_nexts_of(l, b, nexts);
     b->current = u->phi;
     next = lanes_copy_register(l, b, nexts, u->number);
   }
@@ -157,7 +184,6 @@ static LLVMBasicBlockRef make_entry(lanes_parted *l, uint32_t from,
   LLVMBasicBlockRef entry = new_block(l);
   LLVMPositionBuilderAtEnd(l->builder, entry);
   for (uint32_t i = 0; i < count; i++) {
-    l->piece = l->units[from + i].piece;
     out_starts[i] = start_of_unit(l, &l->units[from + i]);
   }
   branch_to(LLVMGetBasicBlockTerminator(before), l->header, entry);
@@ -231,29 +257,6 @@ bool lanes_may_be_left(const lanes_parted *l) {
   return true;
 }
 
-static const lanes_bundle *bundle_of(const lanes_parted *l, uint32_t phi,
-                                     uint32_t *out_place) {
-  for (uint32_t i = 0; i < l->bundle_count; i++) {
-    for (uint32_t c = 0; c < l->bundles[i].count; c++) {
-      if (l->bundles[i].phis[c] == phi) {
-        *out_place = c;
-        return &l->bundles[i];
-      }
-    }
-  }
-  return NULL;
-}
-
-static LLVMValueRef all_of(lanes_parted *l, uint32_t phi) {
-  LLVMValueRef pieces[MOST_PIECES] = {NULL};
-  uint32_t c = 0;
-  const lanes_bundle *b = bundle_of(l, phi, &c);
-  for (uint32_t p = 0; p < l->pieces; p++) {
-    pieces[p] = b ? lanes_piece_of_bundle(l, b, p, c) : l->items[phi].last[p];
-  }
-  return lanes_joined_pieces(l, l->builder, pieces, l->pieces);
-}
-
 // Makes a block on the way from the loop to what is behind it.
 static LLVMBasicBlockRef make_exit(lanes_parted *l) {
   LLVMContextRef context = l->kernel->context;
@@ -291,7 +294,8 @@ static void replace_items(lanes_parted *l) {
     }
     LLVMValueRef now = own->whole;
     if (own->is_kept && is_used_behind(l, own->value)) {
-      now = all_of(l, kept_behind(l, own->value));
+      now = lanes_joined_pieces(
+          l, l->builder, l->items[kept_behind(l, own->value)].last, l->pieces);
     }
     LLVMReplaceAllUsesWith(own->value,
                            now ? now : LLVMGetPoison(LLVMTypeOf(own->value)));
@@ -318,6 +322,7 @@ void lanes_make_loops(lanes_parted *l) {
   LLVMBasicBlockRef before = l->before;
   LLVMPositionBuilderBefore(l->before_builder,
                             LLVMGetBasicBlockTerminator(l->before));
+  find_starts(l);
   uint32_t from = 0;
   uint32_t count = lanes_units_together(l, from);
   for (; from + count < l->unit_count;
@@ -337,5 +342,6 @@ void lanes_make_loops(lanes_parted *l) {
   }
   make_exit(l);
   take_results(l, from);
+  turn_bundles(l, true);
   replace_items(l);
 }

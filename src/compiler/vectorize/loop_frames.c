@@ -15,15 +15,15 @@ typedef struct frame_access {
   uint64_t offset;
 } frame_access;
 
-typedef struct frame_accesses {
+struct lanes_frames {
   frame_access *items;  // [count]
   uint32_t count;
   lanes_map seen;
   const lanes_parted *loop;
   LLVMValueRef passed_to;  // a function that may have them, too; or NULL
-} frame_accesses;
+};
 
-static bool add_access(frame_accesses *a, LLVMValueRef i, LLVMValueRef base,
+static bool add_access(lanes_frames *a, LLVMValueRef i, LLVMValueRef base,
                        uint64_t offset) {
   if (a->count == MOST_ACCESSES) {
     return false;
@@ -34,12 +34,11 @@ static bool add_access(frame_accesses *a, LLVMValueRef i, LLVMValueRef base,
 }
 
 // Finds what is accessed at offset bytes behind a frame's base.
-static bool follow_address(frame_accesses *a, LLVMValueRef address,
+static bool follow_address(lanes_frames *a, LLVMValueRef address,
                            LLVMValueRef base, uint64_t offset);
 
-static bool follow_use(frame_accesses *a, LLVMValueRef user,
-                       LLVMValueRef address, LLVMValueRef base,
-                       uint64_t offset) {
+static bool follow_use(lanes_frames *a, LLVMValueRef user, LLVMValueRef address,
+                       LLVMValueRef base, uint64_t offset) {
   const uint64_t frame_bytes = a->loop->kernel->simdgroup_bytes;
   switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad: return add_access(a, user, base, offset);
@@ -66,7 +65,7 @@ static bool follow_use(frame_accesses *a, LLVMValueRef user,
   }
 }
 
-static bool follow_address(frame_accesses *a, LLVMValueRef address,
+static bool follow_address(lanes_frames *a, LLVMValueRef address,
                            LLVMValueRef base, uint64_t offset) {
   if (lanes_map_get(&a->seen, address) != LANES_NONE) {
     return true;
@@ -92,7 +91,7 @@ static bool is_alone(const lanes_parted *l, LLVMValueRef function) {
     }
     LLVMValueRef caller =
         LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    frame_accesses others = {.loop = l, .passed_to = function};
+    lanes_frames others = {.loop = l, .passed_to = function};
     others.items = lanes_allocate(l->arena, 1, sizeof *others.items);
     if (LLVMCountParams(caller) <= CONTEXT ||
         !follow_address(&others, LLVMGetParam(caller, CONTEXT),
@@ -105,7 +104,7 @@ static bool is_alone(const lanes_parted *l, LLVMValueRef function) {
 }
 
 // Finds all accesses of the function to frames; false if that cannot be.
-static bool find_accesses(frame_accesses *a) {
+static bool find_accesses(lanes_frames *a) {
   const lanes_parted *l = a->loop;
   LLVMValueRef function = LLVMGetBasicBlockParent(l->header);
   const bool is_simdgroups = LLVMCountParams(function) == LANES_PARAMETER_COUNT;
@@ -119,10 +118,9 @@ static bool find_accesses(frame_accesses *a) {
   return follow_address(a, frames, frames, 0);
 }
 
-// --- A bundle's
-// ---------------------------------------------------------------
+// --- Which bundles -----------------------------------------------------------
 
-static const frame_access *access_of(const frame_accesses *a,
+static const frame_access *access_of(const lanes_frames *a,
                                      LLVMValueRef instruction) {
   for (uint32_t i = 0; i < a->count; i++) {
     if (a->items[i].instruction == instruction) {
@@ -152,7 +150,7 @@ static LLVMValueRef kept_value(const lanes_parted *l, uint32_t phi) {
 
 // Finds where in the frame what a phi comes to is stored, the one place; false
 // if something else takes it.
-static bool find_end(const lanes_parted *l, const frame_accesses *a,
+static bool find_end(const lanes_parted *l, const lanes_frames *a,
                      LLVMValueRef value, bool *out_is_found,
                      uint64_t *out_offset) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
@@ -194,64 +192,92 @@ static bool is_store_to(const frame_access *access, const lanes_bundle *b,
          access->offset == b->offsets[set][c];
 }
 
-// Says whether a block stores to a set of places, of all its phis such a value
-// if that is not NULL.
-static uint32_t count_stores(const frame_accesses *a, const lanes_bundle *b,
-                             uint32_t set, LLVMBasicBlockRef block,
-                             LLVMValueRef value) {
-  uint32_t count = 0;
+// Says whether a block changes a set of places.
+static bool is_changed_in(const lanes_frames *a, const lanes_bundle *b,
+                          uint32_t set, LLVMBasicBlockRef block) {
   for (uint32_t i = 0; i < a->count; i++) {
-    const frame_access *access = &a->items[i];
+    LLVMValueRef own = a->items[i].instruction;
     for (uint32_t c = 0; c < b->count; c++) {
-      count += is_store_to(access, b, set, c) &&
-               LLVMGetInstructionParent(access->instruction) == block &&
-               (!value || LLVMGetOperand(access->instruction, 0) == value);
+      if (is_store_to(&a->items[i], b, set, c) &&
+          LLVMGetInstructionParent(own) == block) {
+        return true;
+      }
     }
   }
-  return count;
+  return false;
 }
 
-// Says whether a value is what lies in one of a phi's places.
-static bool is_copied(const frame_accesses *a, const lanes_bundle *b,
-                      uint32_t c, LLVMValueRef value) {
+// What is stored to a place: the same for all lanes, what the loop comes to, or
+// what a block loads from another place.
+typedef struct origin {
+  LLVMValueRef value;       // a constant, or the frame that is loaded from
+  LLVMBasicBlockRef block;  // of the load, or the loop's header
+  uint32_t set;
+} origin;
+
+static bool find_origin(const lanes_parted *l, const lanes_frames *a,
+                        const lanes_bundle *b, LLVMValueRef value, uint32_t c,
+                        origin *out) {
+  *out = (origin){.value = value, .set = SETS};
+  if (LLVMIsAConstant(value)) {
+    return lanes_is_splat(value, 0, lanes_in(value));
+  }
+  if (behind_loop(l, value) == kept_value(l, b->phis[c])) {
+    *out = (origin){.block = l->header, .set = SETS};
+    return true;
+  }
   const frame_access *from =
       LLVMIsALoadInst(value) ? access_of(a, value) : NULL;
-  return from && set_of(b, from->offset, c) < SETS;
-}
-
-// What may be stored: what the loop comes to, the same for all lanes of all
-// phis, what lies in another place.
-static bool may_be_stored(const lanes_parted *l, const frame_accesses *a,
-                          const lanes_bundle *b, const frame_access *store,
-                          uint32_t set, uint32_t c) {
-  LLVMValueRef value = LLVMGetOperand(store->instruction, 0);
-  LLVMBasicBlockRef block = LLVMGetInstructionParent(store->instruction);
-  if (LLVMIsAConstant(value)) {
-    return lanes_is_splat(value, 0, lanes_in(value)) &&
-           count_stores(a, b, set, block, value) == b->count;
+  if (from) {
+    *out = (origin){.value = from->base,
+                    .block = LLVMGetInstructionParent(value),
+                    .set = set_of(b, from->offset, c)};
   }
-  return behind_loop(l, value) == kept_value(l, b->phis[c]) ||
-         is_copied(a, b, c, value);
+  return out->set < SETS;
 }
 
-static bool may_stay(const lanes_parted *l, const frame_accesses *a,
+// Says whether a store is one of those that, in its block, store the whole of a
+// set, all from one origin.
+static bool is_stored_whole(const lanes_parted *l, const lanes_frames *a,
+                            const lanes_bundle *b, const frame_access *store,
+                            uint32_t set) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(store->instruction);
+  origin first = {0};
+  uint32_t found = 0;
+  for (uint32_t n = 0; n < b->count * a->count; n++) {
+    const frame_access *own = &a->items[n % a->count];
+    const uint32_t c = n / a->count;
+    if (!is_store_to(own, b, set, c) || own->base != store->base ||
+        LLVMGetInstructionParent(own->instruction) != block) {
+      continue;
+    }
+    origin from;
+    if (found != c ||
+        !find_origin(l, a, b, LLVMGetOperand(own->instruction, 0), c, &from) ||
+        (found > 0 && (from.value != first.value || from.block != first.block ||
+                       from.set != first.set))) {
+      return false;
+    }
+    first = from;
+    found++;
+  }
+  return found == b->count;
+}
+
+static bool may_stay(const lanes_parted *l, const lanes_frames *a,
                      const lanes_bundle *b, const frame_access *access,
                      uint32_t set, uint32_t c) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   LLVMValueRef i = access->instruction;
   LLVMTypeRef type = LLVMTypeOf(l->items[b->phis[c]].value);
   LLVMTypeRef own = type_of(access);
-  if (!lanes_is_plain(i) || access->offset != b->offsets[set][c] ||
-      LLVMGetTypeKind(own) != LLVMVectorTypeKind ||
-      LLVMGetVectorSize(own) != l->lanes ||
-      LLVMSizeOfTypeInBits(data, own) != LLVMSizeOfTypeInBits(data, type)) {
-    return false;
-  }
-  if (LLVMIsAStoreInst(i)) {
-    return may_be_stored(l, a, b, access, set, c);
-  }
-  return i == lanes_start_of(l, b->phis[c]) ||
-         count_stores(a, b, set, LLVMGetInstructionParent(i), NULL) == 0;
+  return lanes_is_plain(i) && access->offset == b->offsets[set][c] &&
+         LLVMGetTypeKind(own) == LLVMVectorTypeKind &&
+         LLVMGetVectorSize(own) == l->lanes &&
+         LLVMSizeOfTypeInBits(data, own) == LLVMSizeOfTypeInBits(data, type) &&
+         (LLVMIsAStoreInst(i)
+              ? is_stored_whole(l, a, b, access, set)
+              : !is_changed_in(a, b, set, LLVMGetInstructionParent(i)));
 }
 
 static bool is_used_once(LLVMValueRef value) {
@@ -259,14 +285,29 @@ static bool is_used_once(LLVMValueRef value) {
   return use && !LLVMGetNextUse(use);
 }
 
+// Says whether places have room for one phi each.
+static bool are_apart(const lanes_bundle *b) {
+  for (uint32_t n = 0; n < SETS * SETS * b->count * b->count; n++) {
+    const uint32_t c = n % b->count, d = n / b->count % b->count;
+    const uint32_t sets = n / (b->count * b->count);
+    if (c != d && b->offsets[sets % SETS][c] == b->offsets[sets / SETS][d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Finds the places that a bundle's phis begin with, and those that they end in.
-static bool find_places(const lanes_parted *l, const frame_accesses *a,
+static bool find_places(const lanes_parted *l, const lanes_frames *a,
                         lanes_bundle *b) {
+  const frame_access *first = access_of(a, lanes_start_of(l, b->phis[0]));
   for (uint32_t c = 0; c < b->count; c++) {
     LLVMValueRef start = lanes_start_of(l, b->phis[c]);
     const frame_access *load = access_of(a, start);
     bool is_found = false;
-    if (!load || !is_used_once(start) ||
+    if (!load || !is_used_once(start) || load->base != first->base ||
+        LLVMGetInstructionParent(start) !=
+            LLVMGetInstructionParent(first->instruction) ||
         !find_end(l, a, kept_value(l, b->phis[c]), &is_found,
                   &b->offsets[1][c]) ||
         !is_found) {
@@ -274,11 +315,11 @@ static bool find_places(const lanes_parted *l, const frame_accesses *a,
     }
     b->offsets[0][c] = load->offset;
   }
-  return true;
+  return are_apart(b);
 }
 
 // Says whether all that is in these places can stay as it lies in memory.
-static bool find_frame(const lanes_parted *l, const frame_accesses *a,
+static bool find_frame(const lanes_parted *l, const lanes_frames *a,
                        lanes_bundle *b) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   const uint64_t bytes =
@@ -303,17 +344,18 @@ static bool find_frame(const lanes_parted *l, const frame_accesses *a,
 }
 
 void lanes_find_frames(lanes_parted *l) {
-  frame_accesses a = {.loop = l};
-  if (l->bundle_count == 0 || !find_accesses(&a)) {
+  if (l->bundle_count == 0) {
     return;
   }
-  for (uint32_t i = 0; i < l->bundle_count; i++) {
-    l->bundles[i].is_in_frame = find_frame(l, &a, &l->bundles[i]);
+  l->frames = lanes_allocate(l->arena, 1, sizeof *l->frames);
+  l->frames->loop = l;
+  const bool is_known = find_accesses(l->frames);
+  for (uint32_t i = 0; is_known && i < l->bundle_count; i++) {
+    l->bundles[i].is_in_frame = find_frame(l, l->frames, &l->bundles[i]);
   }
 }
 
-// --- Elsewhere
-// ----------------------------------------------------------------
+// --- Elsewhere ---------------------------------------------------------------
 
 // What a load of one of a bundle's places stands for.
 static LLVMValueRef taken_apart(lanes_parted *l, const lanes_bundle *b,
@@ -340,45 +382,45 @@ static LLVMValueRef taken_apart(lanes_parted *l, const lanes_bundle *b,
   return lanes_joined_pieces(l, l->builder, pieces, l->pieces);
 }
 
-// Gives those that use a load what it stands for, but copies what lies there.
-static void settle(lanes_parted *l, const frame_accesses *a,
-                   const lanes_bundle *b, uint32_t set, uint32_t c,
-                   const frame_access *access) {
-  LLVMValueRef load = access->instruction, apart = NULL;
-  for (LLVMUseRef use = LLVMGetFirstUse(load), next; use; use = next) {
-    next = LLVMGetNextUse(use);
-    LLVMValueRef user = LLVMGetUser(use);
-    const frame_access *to = access_of(a, user);
-    if (to && LLVMIsAStoreInst(user) && set_of(b, to->offset, c) < SETS) {
-      continue;
+// A use of a load from one of phi c's places that copies it to no other one.
+static LLVMUseRef other_use(const lanes_frames *a, const lanes_bundle *b,
+                            uint32_t c, LLVMValueRef load) {
+  LLVMUseRef use = LLVMGetFirstUse(load);
+  while (use) {
+    const frame_access *to = access_of(a, LLVMGetUser(use));
+    if (!to || set_of(b, to->offset, c) == SETS) {
+      return use;
     }
+    use = LLVMGetNextUse(use);
+  }
+  return NULL;
+}
+
+// Gives those that use a load what it stands for, but copies what lies there.
+static void settle(lanes_parted *l, const lanes_bundle *b, uint32_t set,
+                   uint32_t c, const frame_access *access) {
+  LLVMValueRef load = access->instruction, apart = NULL;
+  for (LLVMUseRef use; (use = other_use(l->frames, b, c, load));) {
+    LLVMValueRef user = LLVMGetUser(use);
     apart = apart ? apart : taken_apart(l, b, set, c, access);
     for (int k = 0; k < LLVMGetNumOperands(user); k++) {
       if (LLVMGetOperand(user, (unsigned)k) == load) {
         LLVMSetOperand(user, (unsigned)k, apart);
       }
     }
-    next = LLVMGetFirstUse(load);  // the list is another one now
-    while (next && access_of(a, LLVMGetUser(next))) {
-      next = LLVMGetNextUse(next);
-    }
   }
 }
 
 void lanes_settle_frames(lanes_parted *l) {
-  frame_accesses a = {.loop = l};
-  if (l->bundle_count == 0 || !find_accesses(&a)) {
-    return;
-  }
   for (uint32_t i = 0; i < l->bundle_count; i++) {
     const lanes_bundle *b = &l->bundles[i];
-    for (uint32_t n = 0; b->is_in_frame && n < a.count; n++) {
-      LLVMValueRef own = a.items[n].instruction;
+    for (uint32_t n = 0; b->is_in_frame && n < l->frames->count; n++) {
+      const frame_access *access = &l->frames->items[n];
+      LLVMValueRef own = access->instruction;
       for (uint32_t c = 0; LLVMIsALoadInst(own) && c < b->count; c++) {
-        const uint32_t set = set_of(b, a.items[n].offset, c);
+        const uint32_t set = set_of(b, access->offset, c);
         if (set < SETS && own != lanes_start_of(l, b->phis[c])) {
-          settle(l, &a, b, set, c, &a.items[n]);
-          break;
+          settle(l, b, set, c, access);
         }
       }
     }

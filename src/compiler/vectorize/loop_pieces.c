@@ -4,6 +4,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
+#include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/loops_in_parts.h"
 
 // --- Making a piece ----------------------------------------------------------
@@ -92,11 +93,8 @@ static LLVMValueRef from_load(lanes_parted *l, LLVMValueRef load,
       mtlc_offset(l->builder, lanes_copy_whole(l, LLVMGetOperand(load, 0)),
                   first * bytes),
       "");
-  uint32_t alignment = LLVMGetAlignment(load);
-  while (alignment > 1 && first * bytes % alignment) {
-    alignment /= 2;
-  }
-  LLVMSetAlignment(own, alignment);
+  LLVMSetAlignment(
+      own, lanes_common_alignment(LLVMGetAlignment(load), first * bytes));
   return own;
 }
 
@@ -264,8 +262,8 @@ static LLVMValueRef unzipped(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // What lanes have in count registers, put as it lies in memory.
-static void interleave(lanes_parted *l, LLVMBuilderRef builder,
-                       LLVMValueRef *registers, uint32_t count) {
+void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];
   if (count == 1) {
     return;
@@ -273,8 +271,8 @@ static void interleave(lanes_parted *l, LLVMBuilderRef builder,
   for (uint32_t i = 0; i < count; i++) {
     halves[i % 2][i / 2] = registers[i];
   }
-  interleave(l, builder, halves[0], count / 2);
-  interleave(l, builder, halves[1], count / 2);
+  lanes_interleave_registers(l, builder, halves[0], count / 2);
+  lanes_interleave_registers(l, builder, halves[1], count / 2);
   for (uint32_t i = 0; i < count; i++) {
     registers[i] =
         zipped(l, builder, halves[0][i / 2], halves[1][i / 2], i % 2);
@@ -297,34 +295,4 @@ void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
   for (uint32_t i = 0; i < count; i++) {
     registers[i] = halves[i % 2][i / 2];
   }
-}
-
-// Register k of what a bundle's phis begin with.
-LLVMValueRef lanes_bundle_start(lanes_parted *l, const lanes_bundle *b,
-                                uint32_t k) {
-  LLVMValueRef starts[MOST_SIDE_BY_SIDE];
-  if (b->is_in_frame) {
-    return lanes_cut(l, l->before_builder, lanes_start_of(l, b->phis[k]),
-                     l->piece * lanes_in_piece(l));
-  }
-  for (uint32_t c = 0; c < b->count; c++) {
-    starts[c] = lanes_cut(l, l->before_builder, lanes_start_of(l, b->phis[c]),
-                          l->piece * lanes_in_piece(l));
-  }
-  interleave(l, l->before_builder, starts, b->count);
-  return starts[k];
-}
-
-// A piece of one of a bundle's phis, of what its registers come to.
-LLVMValueRef lanes_piece_of_bundle(lanes_parted *l, const lanes_bundle *b,
-                                   uint32_t piece, uint32_t c) {
-  LLVMValueRef registers[MOST_SIDE_BY_SIDE];
-  for (uint32_t k = 0; k < b->count; k++) {
-    registers[k] = l->items[b->phis[k]].last[piece];
-  }
-  if (b->is_in_frame) {
-    return registers[c];
-  }
-  lanes_take_apart_registers(l, l->builder, registers, b->count);
-  return registers[c];
 }

@@ -111,7 +111,41 @@ static bool read_blocks(lanes_parted *l, LLVMBasicBlockRef header) {
          count_ways_to(l->before, l->body) == (l->body == header ? 1 : 0);
 }
 
-static void read_items(lanes_parted *l) {
+// Finds what is kept: vectors of which the header has phis, as many lanes of
+// one size each.
+static bool find_phis(lanes_parted *l) {
+  LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
+  LLVMValueRef i = LLVMGetFirstInstruction(l->header);
+  for (uint32_t n = 0; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i), n++) {
+    const uint32_t lanes = lanes_in(i);
+    if (lanes < LEAST_LANES) {
+      continue;
+    }
+    const uint64_t bits =
+        LLVMSizeOfTypeInBits(data, LLVMGetElementType(LLVMTypeOf(i)));
+    if (l->kept_count == MOST_KEPT ||
+        (l->kept_count > 0 && (lanes != l->lanes || bits != l->element_bits))) {
+      return false;
+    }
+    l->lanes = lanes;
+    l->element_bits = bits;
+    l->kept[l->kept_count++] = n;  // phis are the first items
+  }
+  return l->kept_count > 0;
+}
+
+// Registers that each of them takes; 0: the loop stays as it is.
+static uint32_t choose_pieces(const lanes_parted *l) {
+  const uint64_t in_register = l->machine.vector_bytes * 8 / l->element_bits;
+  const uint64_t pieces = in_register ? l->lanes / in_register : 0;
+  return pieces >= 1 && pieces <= MOST_PIECES &&
+                 pieces * l->kept_count * 100 >=
+                     (uint64_t)l->machine.vector_registers * LEAST_PERCENT
+             ? (uint32_t)pieces
+             : 0;
+}
+
+static bool read_items(lanes_parted *l) {
   LLVMBasicBlockRef blocks[] = {l->header, l->body};
   const uint32_t block_count = l->body == l->header ? 1 : 2;
   for (uint32_t pass = 0; pass < 2; pass++) {
@@ -127,9 +161,13 @@ static void read_items(lanes_parted *l) {
       }
     }
     if (!pass) {
+      if (l->count > MOST_INSTRUCTIONS) {
+        return false;
+      }
       l->items = lanes_allocate(l->arena, l->count, sizeof *l->items);
     }
   }
+  return true;
 }
 
 // An intrinsic that computes each lane's result from that lane of its operands.
@@ -188,10 +226,6 @@ static bool is_harmless(LLVMValueRef i) {
   }
 }
 
-static bool is_kept_phi(LLVMValueRef i) {
-  return LLVMIsAPHINode(i) && lanes_in(i) >= LEAST_LANES;
-}
-
 static bool has_kept_operand(const lanes_parted *l, LLVMValueRef i) {
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
@@ -206,16 +240,8 @@ static bool has_kept_operand(const lanes_parted *l, LLVMValueRef i) {
 
 // Finds what hangs on what is kept. Returns false if that is not lane by lane.
 static bool find_kept(lanes_parted *l) {
-  for (uint32_t n = 0; n < l->count; n++) {
-    LLVMValueRef i = l->items[n].value;
-    if (is_kept_phi(i)) {
-      l->items[n].is_kept = true;
-      l->lanes = l->lanes ? l->lanes : lanes_in(i);
-      if (l->kept_count == MOST_KEPT) {
-        return false;
-      }
-      l->kept[l->kept_count++] = n;
-    }
+  for (uint32_t i = 0; i < l->kept_count; i++) {
+    l->items[l->kept[i]].is_kept = true;
   }
   for (bool changed = true; changed;) {
     changed = false;
@@ -232,13 +258,10 @@ static bool find_kept(lanes_parted *l) {
       return false;
     }
   }
-  return l->lanes > 0;
+  return true;
 }
 
 static bool is_bare(const lanes_parted *l) {
-  if (l->count > MOST_INSTRUCTIONS) {
-    return false;
-  }
   for (uint32_t n = 0; n < l->count; n++) {
     LLVMValueRef i = l->items[n].value;
     const bool is_early = l->body != l->header && !LLVMIsAPHINode(i) &&
@@ -251,35 +274,7 @@ static bool is_bare(const lanes_parted *l) {
   return true;
 }
 
-// --- How many pieces ---------------------------------------------------------
-
-// All that is kept has elements of one size.
-uint64_t lanes_kept_bits(const lanes_parted *l) {
-  LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < l->kept_count; i++) {
-    LLVMTypeRef type = LLVMTypeOf(l->items[l->kept[i]].value);
-    const uint64_t own = LLVMSizeOfTypeInBits(data, LLVMGetElementType(type));
-    if (bits && bits != own) {
-      return 0;
-    }
-    bits = own;
-  }
-  return bits;
-}
-
-// 0: the loop stays as it is.
-static uint32_t choose_pieces(const lanes_parted *l) {
-  const lanes_machine machine = lanes_machine_of(l->kernel->target);
-  const uint64_t bits = lanes_kept_bits(l);
-  const uint64_t in_register = bits ? machine.vector_bytes * 8 / bits : 0;
-  const uint64_t pieces = in_register ? l->lanes / in_register : 0;
-  return pieces >= 1 && pieces <= MOST_PIECES &&
-                 pieces * l->kept_count * 100 >=
-                     machine.vector_registers * UINT64_C(1) * LEAST_PERCENT
-             ? (uint32_t)pieces
-             : 0;
-}
+// --- Which of them together --------------------------------------------------
 
 LLVMValueRef lanes_start_of(const lanes_parted *l, uint32_t phi) {
   LLVMValueRef value = l->items[phi].value;
@@ -291,6 +286,13 @@ LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi) {
   LLVMValueRef value = l->items[phi].value;
   return LLVMGetIncomingValue(
       value, LLVMGetIncomingBlock(value, 0) == l->before ? 1 : 0);
+}
+
+void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
+                    LLVMValueRef *out) {
+  for (uint32_t c = 0; c < b->count; c++) {
+    out[c] = lanes_next_of(l, b->phis[c]);
+  }
 }
 
 // Says whether a value hangs on no phi that is kept but that one.
@@ -331,8 +333,7 @@ unsigned lanes_operand_count(LLVMValueRef i) {
 // How many units from one on go in one loop: as many as registers hold, and
 // whole rows of those that work with the same.
 uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {
-  const lanes_machine machine = lanes_machine_of(l->kernel->target);
-  const uint32_t most = machine.vector_registers * PART_PERCENT / 100;
+  const uint32_t most = l->machine.vector_registers * PART_PERCENT / 100;
   uint32_t end = from, whole_rows = from;
   while (end < l->unit_count && end - from < most &&
          l->units[end].piece == l->units[from].piece) {
@@ -348,14 +349,12 @@ uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {
 // --- What it costs -----------------------------------------------------------
 
 static uint32_t registers_of(const lanes_parted *l, LLVMValueRef value) {
-  const lanes_machine machine = lanes_machine_of(l->kernel->target);
-  LLVMTypeRef type = LLVMTypeOf(value);
   if (lanes_in(value) == 1) {
     return 1;
   }
-  const uint64_t bits =
-      LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(l->kernel->module), type);
-  const uint64_t vector_bits = machine.vector_bytes * UINT64_C(8);
+  const uint64_t bits = LLVMSizeOfTypeInBits(
+      LLVMGetModuleDataLayout(l->kernel->module), LLVMTypeOf(value));
+  const uint64_t vector_bits = l->machine.vector_bytes * 8;
   return bits <= vector_bits ? 1 : (uint32_t)(bits / vector_bits);
 }
 
@@ -378,8 +377,7 @@ static bool is_free(LLVMValueRef i) {
 
 // Of the loop as it is.
 static uint64_t cost_before(const lanes_parted *l) {
-  const lanes_machine machine = lanes_machine_of(l->kernel->target);
-  const uint64_t room = machine.vector_registers * PART_PERCENT / 100;
+  const uint64_t room = l->machine.vector_registers * PART_PERCENT / 100;
   uint64_t cost = (l->unit_count - room) * SPILL_COST;
   for (uint32_t n = 0; n < l->count; n++) {
     LLVMValueRef i = l->items[n].value;
@@ -459,7 +457,8 @@ static uint64_t turns_of(const lanes_parted *l) {
 }
 
 // Of all its turns.
-static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count) {
+static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count,
+                             uint64_t turns) {
   enum { OF_A_TURN = 3 };
   uint64_t cost = OF_A_TURN;
   uint64_t around = 0;
@@ -477,80 +476,64 @@ static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count) {
     }
     const lanes_bundle *b = &l->bundles[u->bundle];
     LLVMValueRef nexts[MOST_SIDE_BY_SIDE];
-    for (uint32_t c = 0; c < b->count; c++) {
-      nexts[c] = lanes_next_of(l, b->phis[c]);
-    }
+    lanes_nexts_of(l, b, nexts);
     cost += cost_of_whole(l, b, nexts, u->piece);
   }
-  return cost * turns_of(l) + around;
+  return cost * turns + around;
 }
 
 static bool is_worth_it(lanes_parted *l) {
+  const uint64_t turns = turns_of(l);
   uint64_t cost = 0;
-  uint32_t loops = 0;
   for (uint32_t from = 0, count; from < l->unit_count; from += count) {
     count = lanes_units_together(l, from);
-    cost += cost_of_loop(l, from, count);
-    loops++;
+    cost += cost_of_loop(l, from, count, turns);
+    l->loop_count++;
   }
-  return loops > 1 && loops <= MOST_LOOPS &&
-         cost * 100 <= cost_before(l) * turns_of(l) * WORTH_PERCENT;
+  return l->loop_count > 1 && l->loop_count <= MOST_LOOPS &&
+         cost * 100 <= cost_before(l) * turns * WORTH_PERCENT;
 }
 
 // --- All loops ---------------------------------------------------------------
 
-static uint32_t count_loops(const lanes_parted *l) {
-  uint32_t loops = 0;
-  for (uint32_t from = 0; from < l->unit_count;
-       from += lanes_units_together(l, from)) {
-    loops++;
-  }
-  return loops;
-}
-
 static bool may_part(lanes_parted *l, LLVMBasicBlockRef header) {
-  if (!read_blocks(l, header)) {
-    return false;
-  }
-  read_items(l);
-  if (l->count > MOST_INSTRUCTIONS || !find_kept(l) || !is_bare(l) ||
+  l->pieces = read_blocks(l, header) && find_phis(l) ? choose_pieces(l) : 0;
+  if (!l->pieces || !read_items(l) || !find_kept(l) || !is_bare(l) ||
       !are_apart(l) || !lanes_may_be_left(l)) {
     return false;
   }
-  l->pieces = choose_pieces(l);
-  if (l->pieces) {
-    lanes_find_units(l);
-    lanes_find_frames(l);
-  }
-  return l->pieces && is_worth_it(l);
+  lanes_find_units(l);
+  lanes_find_frames(l);
+  return is_worth_it(l);
 }
 
-static bool part_loop(mtlc_kernel *kernel, LLVMBasicBlockRef header) {
+static bool part_loop(mtlc_kernel *kernel, lanes_machine machine,
+                      LLVMBasicBlockRef header) {
   mtli_arena arena = {0};
-  lanes_parted *l = lanes_allocate(&arena, 1, sizeof *l);
-  *l = (lanes_parted){.kernel = kernel, .arena = &arena};
-  const bool may = may_part(l, header);
+  lanes_parted l = {.kernel = kernel, .machine = machine, .arena = &arena};
+  const bool may = may_part(&l, header);
   if (may) {
     mtlc_report(kernel, "a loop goes round in %u parts: %u registers",
-                count_loops(l), l->unit_count);
-    l->builder = LLVMCreateBuilderInContext(kernel->context);
-    l->before_builder = LLVMCreateBuilderInContext(kernel->context);
-    lanes_make_loops(l);
-    LLVMDisposeBuilder(l->builder);
-    LLVMDisposeBuilder(l->before_builder);
+                l.loop_count, l.unit_count);
+    l.builder = LLVMCreateBuilderInContext(kernel->context);
+    l.before_builder = LLVMCreateBuilderInContext(kernel->context);
+    lanes_make_loops(&l);
+    LLVMDisposeBuilder(l.builder);
+    LLVMDisposeBuilder(l.before_builder);
   }
   mtli_arena_clear(&arena);
   return may;
 }
 
 bool lanes_part_loops(mtlc_kernel *kernel) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     // Blocks of parts come in front of the one that they are made of.
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
          block = LLVMGetNextBasicBlock(block)) {
-      any |= part_loop(kernel, block);
+      any |= part_loop(kernel, machine, block);
     }
   }
   return any;

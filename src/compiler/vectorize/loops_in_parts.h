@@ -24,8 +24,9 @@ typedef struct lanes_item {
   bool is_counted;
   LLVMValueRef whole;  // its copy in the loop being made, or NULL
   LLVMValueRef piece;  // the same of a piece of its lanes, or NULL
-  // What a phi comes to, a register's lanes each; or of the first of a bundle
-  // and those behind it, as they lie in memory.
+  // What a phi's pieces begin with and come to. Of a bundle's phi k, while its
+  // loops are made: register k of each piece, as they lie in memory.
+  LLVMValueRef first[MOST_PIECES];
   LLVMValueRef last[MOST_PIECES];
 } lanes_item;
 
@@ -40,6 +41,9 @@ typedef struct lanes_bundle {
   uint64_t offsets[2][MOST_SIDE_BY_SIDE];
 } lanes_bundle;
 
+// Accesses to frames (loop_frames.c).
+typedef struct lanes_frames lanes_frames;
+
 // What stays in one register through the loop: a phi's piece, or of a bundle's
 // piece the register `k` of as many as it has phis.
 typedef struct lanes_unit {
@@ -53,6 +57,7 @@ typedef struct lanes_unit {
 
 typedef struct lanes_parted {
   mtlc_kernel *kernel;
+  lanes_machine machine;
   mtli_arena *arena;
   LLVMBuilderRef builder;
   LLVMBuilderRef before_builder;  // at the end of the block in front
@@ -63,15 +68,18 @@ typedef struct lanes_parted {
   lanes_item *items;  // [count]
   uint32_t count;
   lanes_map numbers;         // of instructions
-  uint32_t lanes;            // of what is kept
   uint32_t kept[MOST_KEPT];  // [kept_count] the phis, numbers of items
   uint32_t kept_count;
-  uint32_t pieces;  // of a register each
-  lanes_bundle bundles[MOST_KEPT];
+  uint32_t lanes;         // of each
+  uint64_t element_bits;  // of each
+  uint32_t pieces;        // of a register each
+  lanes_bundle *bundles;  // [bundle_count]
   uint32_t bundle_count;
+  lanes_frames *frames;
   lanes_unit *units;  // [unit_count]
   uint32_t unit_count;
-  uint32_t piece;  // being made
+  uint32_t loop_count;  // that it becomes
+  uint32_t piece;       // being made
 } lanes_parted;
 
 // An element of a vector that is loaded in the loop.
@@ -91,14 +99,15 @@ static inline uint32_t lanes_in_piece(const lanes_parted *l) {
 // What a phi, by its number, begins with and comes to next.
 LLVMValueRef lanes_start_of(const lanes_parted *l, uint32_t phi);
 LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi);
+// What each of a bundle's phis comes to next.
+void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
+                    LLVMValueRef *out);
 // Of a call its arguments.
 unsigned lanes_operand_count(LLVMValueRef i);
 // Says whether an instruction computes each lane of its operands' same one.
 bool lanes_is_lanewise(LLVMValueRef i);
 bool lanes_is_lanewise_call(LLVMValueRef call);
 bool lanes_is_prefetch(LLVMValueRef i);
-// Bits of an element of what is kept; 0 if it is not the same for all.
-uint64_t lanes_kept_bits(const lanes_parted *l);
 // How many units from one on go round together.
 uint32_t lanes_units_together(const lanes_parted *l, uint32_t from);
 
@@ -133,15 +142,10 @@ LLVMValueRef lanes_cut(lanes_parted *l, LLVMBuilderRef builder,
 // Vectors one behind the other, a power of two of them.
 LLVMValueRef lanes_joined_pieces(lanes_parted *l, LLVMBuilderRef builder,
                                  LLVMValueRef *vectors, uint32_t count);
-// Register k of what a bundle's phis begin with.
-LLVMValueRef lanes_bundle_start(lanes_parted *l, const lanes_bundle *b,
-                                uint32_t k);
-// A piece of one of a bundle's phis, of what its registers come to.
-LLVMValueRef lanes_piece_of_bundle(lanes_parted *l, const lanes_bundle *b,
-                                   uint32_t piece, uint32_t c);
-
-// The reverse of interleaving: what lanes have in count registers, of these as
-// they lie in memory.
+// What lanes have in count registers, put as it lies in memory, and taken
+// apart.
+void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count);
 void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
                                 LLVMValueRef *registers, uint32_t count);
 
