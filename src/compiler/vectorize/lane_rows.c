@@ -5,6 +5,7 @@
 // words of 32 lanes are made of them in registers: a fifth of what it takes to
 // gather the words.
 #include "compiler/vectorize/lane_rows.h"
+#include "compiler/vectorize/loads_first.h"
 
 enum { FARTHEST = 1000 };  // instructions behind an access to look at
 
@@ -44,11 +45,12 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
   return is_near;
 }
 
-// The loads from around an access's place up to the next write, itself first.
+// The loads from around an access's place up to the next write that may be to
+// the same memory, itself first.
 static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
   lanes_linear_find(e->values, a->pointer, &row->at);
   LLVMValueRef i = a->instruction;
-  for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_write(i);
+  for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_change(i, a->pointer);
        n++, i = LLVMGetNextInstruction(i)) {
     const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
     if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&

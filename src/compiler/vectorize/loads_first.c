@@ -12,6 +12,7 @@
 
 enum {
   MOST_PAIRS = 8,  // of buffers, to be asked for
+  MOST_PHIS = 8,   // that an address comes through
   MOST_STORES = 64,
   MOST_LOADS = 64,    // that are asked which others they are beside
   MOST_CLONED = 512,  // instructions
@@ -39,6 +40,48 @@ static bool is_own_kind(LLVMValueRef root) {
   return LLVMIsAAllocaInst(root) ||
          (LLVMIsACallInst(root) &&
           lanes_callee_of(root) == LANES_CALLEE_THREADGROUP_MEMORY);
+}
+
+// What memory an address is in; a loop may go through it.
+typedef struct memory_kind {
+  bool may_be_buffer, may_be_own, may_be_other;
+  LLVMValueRef phis[MOST_PHIS];  // [phi_count] seen on the way
+  uint32_t phi_count;
+} memory_kind;
+
+static void find_kind(memory_kind *kind, LLVMValueRef address) {
+  LLVMValueRef root = mtlc_root_of(address);
+  for (uint32_t i = 0; i < kind->phi_count; i++) {
+    if (kind->phis[i] == root) {
+      return;
+    }
+  }
+  if (!LLVMIsAPHINode(root) || kind->phi_count == MOST_PHIS) {
+    kind->may_be_buffer |= is_slot(root);
+    kind->may_be_own |= is_own_kind(root);
+    kind->may_be_other |= !is_slot(root) && !is_own_kind(root);
+    return;
+  }
+  kind->phis[kind->phi_count++] = root;
+  for (unsigned k = 0; k < LLVMCountIncoming(root); k++) {
+    find_kind(kind, LLVMGetIncomingValue(root, k));
+  }
+}
+
+bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b) {
+  memory_kind kinds[2] = {0};
+  find_kind(&kinds[0], a);
+  find_kind(&kinds[1], b);
+  return !kinds[0].may_be_other && !kinds[1].may_be_other &&
+         !(kinds[0].may_be_buffer && kinds[1].may_be_buffer) &&
+         !(kinds[0].may_be_own && kinds[1].may_be_own);
+}
+
+bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address) {
+  return lanes_may_write(instruction) &&
+         !(mtlc_is_opcode(instruction, LLVMStore) &&
+           lanes_is_plain(instruction) &&
+           lanes_lie_apart(LLVMGetOperand(instruction, 1), address));
 }
 
 static bool find_access(const lanes_values *values, LLVMValueRef i,
@@ -80,7 +123,7 @@ static relation relation_of(const lanes_values *values, const memory_access *a,
   if (is_slot(a->root) && is_slot(b->root)) {
     return IF_APART;
   }
-  return is_slot(a->root) != is_slot(b->root) ? APART : UNKNOWN;
+  return lanes_lie_apart(a->root, b->root) ? APART : UNKNOWN;
 }
 
 // --- Loops -------------------------------------------------------------------

@@ -8,6 +8,12 @@
 #include "compiler/vectorize/graph.h"
 #include "compiler/vectorize/uniformity.h"
 
+// Says whether of two addresses one is in a buffer and the other in the kernel's
+// own threadgroup or private memory, for sure.
+bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
+// Says whether an instruction may change what lies at an address.
+bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
+
 // Says whether steps of a loop that is one block may be loaded before those in
 // front of them are stored, if buffers lie apart: what they store is found
 // where another step loads only if that is the same place in the same step.

@@ -5,6 +5,7 @@
 // of them, and each lane's 16 bytes are one store then; scattered, every word
 // of every lane would be one.
 #include "compiler/vectorize/lane_rows.h"
+#include "compiler/vectorize/loads_first.h"
 
 // --- What is stored at once --------------------------------------------------
 
@@ -12,8 +13,17 @@ static uint64_t bytes_of(const lanes_access *a) {
   return a->count * a->size_bytes;
 }
 
+// Says whether an instruction may find in memory what a row of stores leaves.
+static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
+  return mtlc_is_opcode(i, LLVMLoad)
+             ? !lanes_is_plain(i) ||
+                   !lanes_lie_apart(LLVMGetOperand(i, 0), pointer)
+             : lanes_may_write(i);
+}
+
 // All stores behind one another from an access's on. Anything else that may
-// touch memory ends them, for it must find there what was stored before.
+// touch the same memory ends them, for it must find there what was stored
+// before.
 static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
   lanes_linear_find(e->values, a->pointer, &row->at);
   for (LLVMValueRef i = a->instruction; i; i = LLVMGetNextInstruction(i)) {
@@ -23,8 +33,7 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
           !lanes_row_add(e, row, i, LLVMGetOperand(i, 1), LLVMTypeOf(value))) {
         return;
       }
-    } else if (lanes_may_write(i) || mtlc_is_opcode(i, LLVMLoad) ||
-               LLVMIsATerminatorInst(i)) {
+    } else if (may_find(i, a->pointer) || LLVMIsATerminatorInst(i)) {
       return;
     }
   }
