@@ -19,17 +19,15 @@ enum {
 typedef struct product_loop {
   LLVMTypeRef block_type;
   const lanes_products *products;
-  lanes_tile_home left;
-  lanes_tile_home right[LANES_MOST_PRODUCTS];
-  LLVMValueRef half;                    // i64, 0 or 1: which four steps
+  LLVMValueRef half;                          // i64, 0 or 1: which four steps
   LLVMValueRef sums[LANES_MOST_PRODUCTS][4];  // by block
 } product_loop;
 
 static LLVMValueRef load_at(lanes_emitter *e, LLVMTypeRef type,
                             LLVMValueRef home, LLVMValueRef half,
                             uint32_t bytes_per_half, uint32_t offset) {
-  LLVMValueRef by = LLVMBuildMul(e->builder, half,
-                                 mtlc_i64(e->context, bytes_per_half), "");
+  LLVMValueRef by =
+      LLVMBuildMul(e->builder, half, mtlc_i64(e->context, bytes_per_half), "");
   LLVMValueRef at = LLVMBuildGEP2(e->builder, e->types.i8, home, &by, 1, "");
   LLVMValueRef load =
       LLVMBuildLoad2(e->builder, type, lanes_address_at(e, at, offset), "");
@@ -41,12 +39,11 @@ static LLVMValueRef load_at(lanes_emitter *e, LLVMTypeRef type,
 static LLVMValueRef repeated_row(lanes_emitter *e, const product_loop *loop,
                                  uint32_t product, uint32_t column,
                                  uint32_t row) {
-  const lanes_tile_home *home = &loop->right[product];
+  const lanes_tile_home *home = &loop->products->right[product];
   const uint32_t quad_bytes = QUAD * 4;
-  const uint32_t offset =
-      home->order == LANES_BY_ROWS
-          ? row * 2 * quad_bytes + column * quad_bytes
-                    : column * BLOCK_BYTES + row * quad_bytes;
+  const uint32_t offset = home->order == LANES_BY_ROWS
+                              ? row * 2 * quad_bytes + column * quad_bytes
+                              : column * BLOCK_BYTES + row * quad_bytes;
   LLVMValueRef quad = load_at(e, LLVMVectorType(e->types.f32, QUAD),
                               home->memory, loop->half, TILE_BYTES / 2, offset);
   int items[BLOCK];
@@ -87,8 +84,8 @@ static void emit_step(lanes_emitter *e, product_loop *loop,
 static void emit_half(lanes_emitter *e, product_loop *loop) {
   LLVMValueRef left[2];
   for (uint32_t row = 0; row < 2; row++) {
-    left[row] = load_at(e, loop->block_type, loop->left.memory, loop->half,
-                        BLOCK_BYTES, row * 2 * BLOCK_BYTES);
+    left[row] = load_at(e, loop->block_type, loop->products->left.memory,
+                        loop->half, BLOCK_BYTES, row * 2 * BLOCK_BYTES);
   }
   for (uint32_t k = 0; k < QUAD; k++) {
     emit_step(e, loop, left, k);
@@ -96,50 +93,45 @@ static void emit_half(lanes_emitter *e, product_loop *loop) {
 }
 
 // The sums that a product adds to, by block.
-static void read_sums(lanes_emitter *e, LLVMValueRef c, LLVMTypeRef block_type,
+static void read_sums(lanes_emitter *e, const product_loop *loop, uint32_t p,
                       LLVMValueRef *out_blocks) {
-  LLVMValueRef home = lanes_sum_home(e, c);
+  LLVMValueRef home = loop->products->sums[p];
   if (!home) {
-    LLVMValueRef tile = lanes_tile_of(e, c, e->types.f32);
+    LLVMValueRef tile = lanes_tile_of(
+        e, LLVMGetOperand(loop->products->calls[p], 2), e->types.f32);
     for (int b = 0; b < 4; b++) {
       out_blocks[b] = lanes_block_of_tile(e, tile, b / 2, b % 2);
     }
     return;
   }
   for (uint32_t b = 0; b < 4; b++) {
-    out_blocks[b] = LLVMBuildLoad2(e->builder, block_type,
-                                   lanes_address_at(e, home, b * BLOCK_BYTES),
-                                   "");
+    out_blocks[b] =
+        LLVMBuildLoad2(e->builder, loop->block_type,
+                       lanes_address_at(e, home, b * BLOCK_BYTES), "");
     lanes_keep_in_home(out_blocks[b]);
   }
 }
 
-static void write_sums(lanes_emitter *e, LLVMValueRef product,
+static void write_sums(lanes_emitter *e, const product_loop *loop, uint32_t p,
                        LLVMValueRef *blocks) {
-  LLVMValueRef home = lanes_sum_home(e, product);
+  LLVMValueRef home = loop->products->sums[p];
   if (!home) {
-    lanes_set_tile(e, product, lanes_tile_of_blocks(e, blocks));
+    lanes_set_tile(e, loop->products->calls[p],
+                   lanes_tile_of_blocks(e, blocks));
     return;
   }
   for (uint32_t b = 0; b < 4; b++) {
-    lanes_keep_in_home(
-        LLVMBuildStore(e->builder, blocks[b],
-                       lanes_address_at(e, home, b * BLOCK_BYTES)));
+    lanes_keep_in_home(LLVMBuildStore(
+        e->builder, blocks[b], lanes_address_at(e, home, b * BLOCK_BYTES)));
   }
 }
 
 void lanes_emit_block_products(lanes_emitter *e,
                                const lanes_products *products) {
-  product_loop loop = {
-      .block_type = LLVMVectorType(e->types.f32, BLOCK),
-      .products = products,
-      .left = lanes_left_home(e, LLVMGetOperand(products->calls[0], 0))};
+  product_loop loop = {.block_type = LLVMVectorType(e->types.f32, BLOCK),
+                       .products = products};
   for (uint32_t p = 0; p < products->count; p++) {
-    loop.right[p] = lanes_right_home(e, LLVMGetOperand(products->calls[p], 1));
-  }
-  for (uint32_t p = 0; p < products->count; p++) {
-    read_sums(e, LLVMGetOperand(products->calls[p], 2), loop.block_type,
-              loop.sums[p]);
+    read_sums(e, &loop, p, loop.sums[p]);
   }
   lanes_halves halves =
       lanes_begin_halves(e, loop.sums[0], products->count * 4);
@@ -147,6 +139,6 @@ void lanes_emit_block_products(lanes_emitter *e,
   emit_half(e, &loop);
   lanes_end_halves(e, &halves, loop.sums[0]);
   for (uint32_t p = 0; p < products->count; p++) {
-    write_sums(e, products->calls[p], loop.sums[p]);
+    write_sums(e, &loop, p, loop.sums[p]);
   }
 }

@@ -72,6 +72,13 @@ LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->context, e->function, name);
 }
 
+void lanes_keep_loop(lanes_emitter *e, LLVMValueRef latch) {
+  static const char wish[] = "llvm.loop.unroll.disable";
+  LLVMMetadataRef text =
+      LLVMMDStringInContext2(e->context, wish, sizeof wish - 1);
+  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(e->context, &text, 1));
+}
+
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count) {
@@ -270,6 +277,16 @@ LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value) {
                               ? lanes_map_get(&e->values->numbers, value)
                               : LANES_NONE;
   return number == LANES_NONE ? NULL : e->slots[number].home;
+}
+
+bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
+                       LLVMValueRef sum) {
+  const uint32_t number = LLVMIsAInstruction(value)
+                              ? lanes_map_get(&e->values->numbers, value)
+                              : LANES_NONE;
+  return number != LANES_NONE &&
+         e->sum_places[number] ==
+             e->sum_places[lanes_map_get(&e->values->numbers, sum)];
 }
 
 // Returns an instruction's component as it was computed.

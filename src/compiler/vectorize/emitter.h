@@ -48,9 +48,10 @@ typedef enum lanes_tile_order {
 
 // A tile in memory, for the block being emitted.
 typedef struct lanes_tile_home {
-  LLVMValueRef value;    // of the thread function
-  LLVMValueRef memory;   // 64 floats
-  LLVMValueRef rows[8];  // or else the addresses of its rows, where it was
+  LLVMValueRef value;      // of the thread function
+  LLVMValueRef memory;     // 64 floats
+  LLVMValueRef first_row;  // or else the address of that, where it was,
+  LLVMValueRef row_bytes;  // and i64 from there to the next
   lanes_tile_order order;
 } lanes_tile_home;
 
@@ -247,8 +248,15 @@ void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
 // Returns the place where a sum of products always is, or NULL.
 LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
+// Says whether a value has the same place as a sum that has one.
+bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
+                       LLVMValueRef sum);
 // Sums in their places, as <32 x i64> (tile_homes.c).
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home);
+// Each thread's first or second element alone, <32 x float>; NULL where that is
+// no less work.
+LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
+                                    uint32_t element);
 void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile);
 // Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
@@ -272,6 +280,8 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
 void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
 bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
+// Lets a loop with that latch stay one, though LLVM knows how often it turns.
+void lanes_keep_loop(lanes_emitter *e, LLVMValueRef latch);
 // Of masks of any length.
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);

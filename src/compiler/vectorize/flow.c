@@ -105,23 +105,12 @@ static LLVMValueRef blend_mask(const lanes_emitter *e, uint32_t to,
              : edge_mask;
 }
 
-// Says whether a value has the same place as a phi.
-static bool is_at_home(const lanes_emitter *e, LLVMValueRef phi,
-                       LLVMValueRef value) {
-  const uint32_t number = LLVMIsAInstruction(value)
-                              ? lanes_map_get(&e->values->numbers, value)
-                              : LANES_NONE;
-  return number != LANES_NONE &&
-         e->sum_places[number] ==
-             e->sum_places[lanes_map_get(&e->values->numbers, phi)];
-}
-
 static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
                      LLVMValueRef lanes, bool blend) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
   const uint32_t width = lanes_width(e, phi);
   if (slot->home) {
-    if (!is_at_home(e, phi, value)) {
+    if (!lanes_has_home_of(e, value, phi)) {
       lanes_set_result(e, phi, 0, lanes_vector(e, value, 0));
     }
     return;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { WORD_BITS = 32 };
+
 // --- Integer division --------------------------------------------------------
 
 // Makes the quotient or remainder of narrow integers by way of doubles, which
@@ -185,8 +187,34 @@ static LLVMOpcode binary_opcode(LLVMValueRef instruction) {
   return is_sum ? LLVMAdd : opcode;
 }
 
+// What each thread has of a sum of tiles that is in its place, one of two
+// elements, if a cast takes that; else NULL.
+static LLVMValueRef element_of_sum(lanes_emitter *e, LLVMValueRef cast,
+                                   uint32_t component) {
+  LLVMValueRef from = LLVMGetOperand(cast, 0);
+  LLVMTypeRef type = lanes_component_type(LLVMTypeOf(cast), component);
+  uint32_t element = component;
+  if (LLVMGetInstructionOpcode(cast) == LLVMTrunc &&
+      mtlc_is_opcode(from, LLVMLShr) && LLVMTypeOf(from) == e->types.i64 &&
+      LLVMIsAConstantInt(LLVMGetOperand(from, 1)) &&
+      LLVMConstIntGetZExtValue(LLVMGetOperand(from, 1)) == WORD_BITS) {
+    from = LLVMGetOperand(from, 0);
+    element = 1;
+  }
+  LLVMValueRef home = lanes_sum_home(e, from);
+  LLVMValueRef read = home && bits_of(e, type) == WORD_BITS
+                          ? lanes_read_sum_element(e, home, element)
+                          : NULL;
+  return read ? LLVMBuildBitCast(e->builder, read, lanes_vector_of(type), "")
+              : NULL;
+}
+
 static LLVMValueRef cast(lanes_emitter *e, LLVMValueRef instruction,
                          uint32_t component, uint32_t width) {
+  LLVMValueRef element = element_of_sum(e, instruction, component);
+  if (element) {
+    return element;
+  }
   LLVMValueRef from = LLVMGetOperand(instruction, 0);
   LLVMTypeRef to_type =
       lanes_component_type(LLVMTypeOf(instruction), component);

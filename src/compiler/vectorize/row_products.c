@@ -23,9 +23,8 @@ bool lanes_goes_by_rows(const lanes_emitter *e) {
 // Rows of the sums of some products that are made in registers.
 typedef struct row_products {
   LLVMTypeRef row_type;
-  lanes_tile_home left;
-  lanes_tile_home right[TOGETHER];
-  LLVMValueRef calls[TOGETHER];
+  const lanes_products *all;
+  uint32_t first;  // of them
   uint32_t count;
   uint32_t first_row;
   uint32_t row_count;
@@ -37,9 +36,16 @@ typedef struct row_products {
 static LLVMValueRef element_at(lanes_emitter *e, const lanes_tile_home *home,
                                LLVMValueRef half, uint32_t row,
                                uint32_t column) {
-  LLVMValueRef from = home->rows[0] ? home->rows[row] : home->memory;
-  uint32_t offset = home->rows[0] ? column : row * SIDE + column;
+  LLVMValueRef from = home->memory;
+  uint32_t offset = row * SIDE + column;
   uint32_t per_half = QUAD;
+  if (home->first_row) {
+    LLVMValueRef rows = LLVMBuildMul(e->builder, home->row_bytes,
+                                     mtlc_i64(e->context, row), "");
+    from =
+        LLVMBuildGEP2(e->builder, e->types.i8, home->first_row, &rows, 1, "");
+    offset = column;
+  }
   if (home->order == LANES_BY_BLOCKS) {
     offset = row / QUAD * 2 * BLOCK + row % QUAD * QUAD + column;
     per_half = BLOCK;
@@ -49,17 +55,16 @@ static LLVMValueRef element_at(lanes_emitter *e, const lanes_tile_home *home,
   }
   LLVMValueRef by =
       LLVMBuildMul(e->builder, half, mtlc_i64(e->context, per_half * 4), "");
-  LLVMValueRef at =
-      LLVMBuildGEP2(e->builder, e->types.i8, from, &by, 1, "");
+  LLVMValueRef at = LLVMBuildGEP2(e->builder, e->types.i8, from, &by, 1, "");
   return lanes_address_at(e, at, offset * 4);
 }
 
 static LLVMValueRef load_element(lanes_emitter *e, const row_products *part,
                                  LLVMValueRef half, uint32_t row,
                                  uint32_t column) {
-  LLVMValueRef element = LLVMBuildLoad2(
-      e->builder, e->types.f32, element_at(e, &part->left, half, row, column),
-      "");
+  LLVMValueRef element =
+      LLVMBuildLoad2(e->builder, e->types.f32,
+                     element_at(e, &part->all->left, half, row, column), "");
   LLVMSetAlignment(element, 4);
   return lanes_splat_to(e, e->builder, element, SIDE);
 }
@@ -68,15 +73,19 @@ static LLVMValueRef load_element(lanes_emitter *e, const row_products *part,
 static LLVMValueRef load_row(lanes_emitter *e, const row_products *part,
                              uint32_t product, LLVMValueRef half,
                              uint32_t row) {
-  const uint32_t row_bytes = SIDE * 4;
-  LLVMValueRef by = LLVMBuildMul(
-      e->builder, half, mtlc_i64(e->context, QUAD * row_bytes), "");
-  LLVMValueRef at = LLVMBuildGEP2(e->builder, e->types.i8,
-                                  part->right[product].memory, &by, 1, "");
-  LLVMValueRef load =
-      LLVMBuildLoad2(e->builder, part->row_type,
-                     lanes_address_at(e, at, row * row_bytes), "");
-  LLVMSetAlignment(load, row_bytes);
+  const lanes_tile_home *home = &part->all->right[part->first + product];
+  LLVMValueRef rows = LLVMBuildAdd(
+      e->builder,
+      LLVMBuildMul(e->builder, half, mtlc_i64(e->context, QUAD), ""),
+      mtlc_i64(e->context, row), "");
+  LLVMValueRef row_bytes =
+      home->first_row ? home->row_bytes : mtlc_i64(e->context, SIDE * 4);
+  LLVMValueRef by = LLVMBuildMul(e->builder, rows, row_bytes, "");
+  LLVMValueRef at = LLVMBuildGEP2(
+      e->builder, e->types.i8, home->first_row ? home->first_row : home->memory,
+      &by, 1, "");
+  LLVMValueRef load = LLVMBuildLoad2(e->builder, part->row_type, at, "");
+  LLVMSetAlignment(load, home->first_row ? 4 : SIDE * 4);
   return load;
 }
 
@@ -97,13 +106,13 @@ static void emit_step(lanes_emitter *e, row_products *part, LLVMValueRef half,
 }
 
 static void read_sums(lanes_emitter *e, row_products *part, uint32_t p) {
-  LLVMValueRef c = LLVMGetOperand(part->calls[p], 2);
-  LLVMValueRef home = lanes_sum_home(e, c);
+  LLVMValueRef home = part->all->sums[part->first + p];
   LLVMValueRef *rows = &part->sums[p * part->row_count];
   if (home) {
     lanes_read_sum_rows(e, home, part->first_row, part->row_count, rows);
     return;
   }
+  LLVMValueRef c = LLVMGetOperand(part->all->calls[part->first + p], 2);
   LLVMValueRef tile = lanes_tile_of(e, c, e->types.f32);
   for (uint32_t r = 0; r < part->row_count; r++) {
     rows[r] = lanes_row_of_tile(e, tile, (int)(part->first_row + r));
@@ -111,12 +120,13 @@ static void read_sums(lanes_emitter *e, row_products *part, uint32_t p) {
 }
 
 static void write_sums(lanes_emitter *e, row_products *part, uint32_t p) {
-  LLVMValueRef home = lanes_sum_home(e, part->calls[p]);
+  LLVMValueRef home = part->all->sums[part->first + p];
   LLVMValueRef *rows = &part->sums[p * part->row_count];
   if (home) {
     lanes_write_sum_rows(e, home, part->first_row, part->row_count, rows);
   } else {
-    lanes_set_tile(e, part->calls[p], lanes_tile_of_rows(e, rows));
+    lanes_set_tile(e, part->all->calls[part->first + p],
+                   lanes_tile_of_rows(e, rows));
   }
 }
 
@@ -136,27 +146,22 @@ static void emit_part(lanes_emitter *e, row_products *part) {
 }
 
 // Sums that are made a few rows at a time are those that have places.
-static bool can_part(lanes_emitter *e, LLVMValueRef product) {
-  return !e->has_one_sum && lanes_sum_home(e, product);
+static bool can_part(const lanes_emitter *e, const lanes_products *products,
+                     uint32_t i) {
+  return i < products->count && !e->has_one_sum && products->sums[i];
 }
 
 void lanes_emit_row_products(lanes_emitter *e, const lanes_products *products) {
-  row_products all = {
-      .row_type = LLVMVectorType(e->types.f32, SIDE),
-      .left = lanes_left_home(e, LLVMGetOperand(products->calls[0], 0))};
-  for (uint32_t i = 0; i < products->count; i += all.count) {
-    all.count = 0;
-    do {
-      LLVMValueRef call = products->calls[i + all.count];
-      all.calls[all.count] = call;
-      all.right[all.count++] = lanes_right_home(e, LLVMGetOperand(call, 1));
-    } while (all.count < TOGETHER && i + all.count < products->count &&
-             can_part(e, products->calls[i]) &&
-             can_part(e, products->calls[i + all.count]));
-    all.row_count = all.count > 1 ? QUAD : SIDE;
-    for (all.first_row = 0; all.first_row < SIDE;
-         all.first_row += all.row_count) {
-      emit_part(e, &all);
+  row_products part = {.row_type = LLVMVectorType(e->types.f32, SIDE),
+                       .all = products};
+  for (; part.first < products->count; part.first += part.count) {
+    const bool are_two = can_part(e, products, part.first) &&
+                         can_part(e, products, part.first + 1);
+    part.count = are_two ? TOGETHER : 1;
+    part.row_count = are_two ? QUAD : SIDE;
+    for (part.first_row = 0; part.first_row < SIDE;
+         part.first_row += part.row_count) {
+      emit_part(e, &part);
     }
   }
 }

@@ -285,9 +285,9 @@ void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
   LLVMValueRef lower =
       LLVMBuildSub(e->builder, left, mtlc_i32(e->context, 1), "");
   LLVMValueRef rest = LLVMBuildAnd(e->builder, left, lower, "");
-  LLVMBuildCondBr(e->builder,
-                  LLVMBuildICmp(e->builder, LLVMIntNE, rest, zero, ""), turn,
-                  done);
+  LLVMValueRef again =
+      LLVMBuildICmp(e->builder, LLVMIntNE, rest, zero, "");
+  lanes_keep_loop(e, LLVMBuildCondBr(e->builder, again, turn, done));
   LLVMValueRef values[] = {bits, rest};
   LLVMBasicBlockRef blocks[] = {before, turn};
   LLVMAddIncoming(left, values, blocks, 2);

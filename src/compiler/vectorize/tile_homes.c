@@ -9,6 +9,7 @@
 
 enum {
   SIDE = LANES_TILE_SIDE,
+  QUAD = LANES_TILE_QUAD,
   ROW_BYTES = SIDE * 4,
   LINE_BYTES = 64,
 };
@@ -46,14 +47,19 @@ static LLVMValueRef last_product(LLVMValueRef side, lanes_tile_use *use_of) {
   return NULL;
 }
 
+// Calls that write to no memory that tiles are in: when a simdgroup's threads
+// wait for each other, all have done the same.
+static bool is_harmless_call(LLVMValueRef i) {
+  const char *name = mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
+  return (mtlc_starts_with(name, "mettle.tile.") &&
+          !mtlc_starts_with(name, "mettle.tile.store.")) ||
+         (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);
+}
+
 // Says whether nothing writes to memory between a load and a product.
 static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
   for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
-    const char *name =
-        mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
-    if (lanes_may_write(i) &&
-        (!mtlc_starts_with(name, "mettle.tile.") ||
-         mtlc_starts_with(name, "mettle.tile.store."))) {
+    if (lanes_may_write(i) && !is_harmless_call(i)) {
       return false;
     }
   }
@@ -114,8 +120,7 @@ static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
                                  lanes_tile_order order) {
   if (e->home_count == e->home_capacity) {
     const uint32_t capacity = e->home_capacity ? e->home_capacity * 2 : 16;
-    lanes_tile_home *grown =
-        lanes_allocate(e->arena, capacity, sizeof *grown);
+    lanes_tile_home *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
     if (e->home_capacity) {
       memcpy(grown, e->homes, e->home_capacity * sizeof *grown);
     }
@@ -125,7 +130,7 @@ static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
   lanes_tile_home *home = &e->homes[e->home_count++];
   home->value = value;
   home->order = order;
-  home->rows[0] = NULL;
+  home->first_row = NULL;
   return home;
 }
 
@@ -144,9 +149,12 @@ LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
   return add_memory(e, side, order)->memory;
 }
 
-void lanes_stay_home(lanes_emitter *e, LLVMValueRef side, LLVMValueRef *rows) {
+void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
+                     LLVMValueRef first_row, LLVMValueRef row_bytes) {
   home_of(e, side, true);
-  memcpy(add_home(e, side, LANES_BY_ROWS)->rows, rows, SIDE * sizeof *rows);
+  lanes_tile_home *home = add_home(e, side, LANES_BY_ROWS);
+  home->first_row = first_row;
+  home->row_bytes = row_bytes;
 }
 
 bool lanes_has_home(lanes_emitter *e, LLVMValueRef side) {
@@ -226,30 +234,60 @@ void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
     LLVMValueRef halves[2];
     for (int h = 0; h < 2; h++) {
       LLVMValueRef *half = rows + h * SIDE / 2;
-      halves[h] = lanes_joined(e, lanes_joined(e, half[0], half[1], SIDE),
-                               lanes_joined(e, half[2], half[3], SIDE),
-                               2 * SIDE);
+      halves[h] =
+          lanes_joined(e, lanes_joined(e, half[0], half[1], SIDE),
+                       lanes_joined(e, half[2], half[3], SIDE), 2 * SIDE);
     }
-    LLVMBuildStore(e->builder,
-                   lanes_joined(e, halves[0], halves[1], 4 * SIDE), home);
+    LLVMBuildStore(e->builder, lanes_joined(e, halves[0], halves[1], 4 * SIDE),
+                   home);
     return;
   }
   for (uint32_t r = 0; r < count; r++) {
-    keep_row_in_home(LLVMBuildStore(
-        e->builder, rows[r],
-        lanes_address_at(e, home, (first + r) * ROW_BYTES)));
+    keep_row_in_home(
+        LLVMBuildStore(e->builder, rows[r],
+                       lanes_address_at(e, home, (first + r) * ROW_BYTES)));
   }
+}
+
+// Rows that are read for other things than products: they may be kept
+// elsewhere.
+static void read_rows(lanes_emitter *e, LLVMValueRef home,
+                      LLVMValueRef rows[SIDE]) {
+  lanes_read_sum_rows(e, home, 0, SIDE, rows);
+  for (uint32_t r = 0; r < SIDE && !e->has_one_sum; r++) {
+    LLVMSetVolatile(rows[r], false);
+  }
+}
+
+LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
+                                    uint32_t element) {
+  if (!lanes_goes_by_rows(e) || e->has_one_sum) {
+    return NULL;
+  }
+  LLVMValueRef rows[SIDE];
+  read_rows(e, home, rows);
+  // Eight lanes have a block of 4 x 4: two lanes each row.
+  LLVMValueRef blocks[MOST_LANES / SIDE];
+  for (int b = 0; b < MOST_LANES / SIDE; b++) {
+    const int first = b % 2 * QUAD + (int)element;
+    const int lanes[QUAD] = {first, first + 2, first + SIDE, first + SIDE + 2};
+    LLVMValueRef *own = rows + b / 2 * QUAD;
+    blocks[b] =
+        lanes_joined(e, lanes_shuffle(e, own[0], own[1], lanes, QUAD),
+                     lanes_shuffle(e, own[2], own[3], lanes, QUAD), QUAD);
+  }
+  return lanes_concatenated(e, blocks, MOST_LANES / SIDE);
 }
 
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
   LLVMTypeRef type = lanes_vector_of(e->types.i64);
   if (!lanes_goes_by_rows(e)) {
     LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
-    lanes_keep_in_home(sum);
+    LLVMSetAlignment(sum, LINE_BYTES);
     return sum;
   }
   LLVMValueRef rows[SIDE];
-  lanes_read_sum_rows(e, home, 0, SIDE, rows);
+  read_rows(e, home, rows);
   return LLVMBuildBitCast(e->builder, lanes_tile_of_rows(e, rows), type, "");
 }
 

@@ -106,6 +106,28 @@ static void replace_in(phi_finder *f, LLVMValueRef user, LLVMValueRef phi,
   }
 }
 
+static bool are_same(LLVMValueRef a, LLVMValueRef b) {
+  bool same = LLVMTypeOf(a) == LLVMTypeOf(b) &&
+              LLVMCountIncoming(a) == LLVMCountIncoming(b);
+  for (unsigned k = 0; same && k < LLVMCountIncoming(a); k++) {
+    same = LLVMGetIncomingBlock(a, k) == LLVMGetIncomingBlock(b, k) &&
+           LLVMGetIncomingValue(a, k) == LLVMGetIncomingValue(b, k);
+  }
+  return same;
+}
+
+// Pairs that were one tile's under two names: two phis would be two sums.
+static LLVMValueRef only_one(LLVMValueRef tile) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(tile);
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next_phi(i)) {
+    if (i != tile && are_same(i, tile)) {
+      LLVMInstructionEraseFromParent(tile);
+      return i;
+    }
+  }
+  return tile;
+}
+
 static void carry_tile(phi_finder *f, LLVMValueRef phi) {
   LLVMPositionBuilderBefore(f->builder, phi);
   LLVMValueRef tile = LLVMBuildPhi(f->builder, f->types.i64, "");
@@ -114,6 +136,7 @@ static void carry_tile(phi_finder *f, LLVMValueRef phi) {
     LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, k);
     LLVMAddIncoming(tile, &value, &from, 1);
   }
+  tile = only_one(tile);
   while (LLVMGetFirstUse(phi)) {
     replace_in(f, LLVMGetUser(LLVMGetFirstUse(phi)), phi, tile);
   }

@@ -11,8 +11,7 @@
 enum { LIFT_DEPTH = 6 };  // two words, extended, shifted, joined
 
 bool lanes_is_product(LLVMValueRef instruction) {
-  return instruction &&
-         LLVMGetInstructionOpcode(instruction) == LLVMCall &&
+  return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
          strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
              0;
 }
@@ -75,8 +74,7 @@ static bool only_computes(LLVMValueRef value) {
 
 // Says whether a tile is the same if it is loaded before an instruction.
 static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
-  for (LLVMValueRef i = instruction; i != load;
-       i = LLVMGetNextInstruction(i)) {
+  for (LLVMValueRef i = instruction; i != load; i = LLVMGetNextInstruction(i)) {
     if (lanes_may_write(i) && !lanes_is_product(i) && !is_tile_load(i) &&
         !is_widening(i)) {
       return false;
@@ -91,12 +89,12 @@ static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
   if (is_there_before(operand, instruction)) {
     return true;
   }
-  bool can = depth && (only_computes(operand) ||
-                       (is_tile_load(operand) &&
-                        loads_same(operand, instruction)));
+  bool can =
+      depth && (only_computes(operand) ||
+                (is_tile_load(operand) && loads_same(operand, instruction)));
   for (int i = 0; can && i < LLVMGetNumOperands(operand); i++) {
-    can = can_lift(LLVMGetOperand(operand, (unsigned)i), instruction,
-                   depth - 1);
+    can =
+        can_lift(LLVMGetOperand(operand, (unsigned)i), instruction, depth - 1);
   }
   return can;
 }
@@ -157,9 +155,8 @@ static void lift_widenings(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
 }
 
 void lanes_gather_products(LLVMValueRef function) {
-  LLVMBuilderRef builder =
-      LLVMCreateBuilderInContext(LLVMGetModuleContext(
-          LLVMGetGlobalParent(function)));
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(
+      LLVMGetModuleContext(LLVMGetGlobalParent(function)));
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {
     lift_widenings(builder, block);
@@ -239,41 +236,56 @@ lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
   return halves;
 }
 
-// Two turns are what LLVM would unroll.
-static void keep_loop(lanes_emitter *e, LLVMValueRef latch) {
-  static const char wish[] = "llvm.loop.unroll.disable";
-  LLVMMetadataRef text =
-      LLVMMDStringInContext2(e->context, wish, sizeof wish - 1);
-  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(e->context, &text, 1));
-}
-
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
                       LLVMValueRef *values) {
   LLVMBasicBlockRef after = lanes_block(e, "multiplied");
   LLVMValueRef first = mtlc_i64(e->context, 0);
-  LLVMValueRef next = LLVMBuildAdd(e->builder, halves->half,
-                                   mtlc_i64(e->context, 1), "");
+  LLVMValueRef next =
+      LLVMBuildAdd(e->builder, halves->half, mtlc_i64(e->context, 1), "");
   LLVMAddIncoming(halves->half, &first, &halves->before, 1);
   LLVMAddIncoming(halves->half, &next, &halves->body, 1);
   for (uint32_t i = 0; i < halves->count; i++) {
     LLVMAddIncoming(halves->phis[i], &values[i], &halves->body, 1);
   }
-  LLVMValueRef again = LLVMBuildICmp(e->builder, LLVMIntULT, next,
-                                     mtlc_i64(e->context, 2), "");
-  keep_loop(e, LLVMBuildCondBr(e->builder, again, halves->body, after));
+  LLVMValueRef again =
+      LLVMBuildICmp(e->builder, LLVMIntULT, next, mtlc_i64(e->context, 2), "");
+  lanes_keep_loop(e, LLVMBuildCondBr(e->builder, again, halves->body, after));
   LLVMPositionBuilderAtEnd(e->builder, after);
 }
 
+// Where sides and sums are; a sum that begins with something else has that in
+// its place then.
+static void find_memory(lanes_emitter *e, lanes_products *batch) {
+  batch->left = lanes_left_home(e, LLVMGetOperand(batch->calls[0], 0));
+  for (uint32_t i = 0; i < batch->count; i++) {
+    batch->right[i] = lanes_right_home(e, LLVMGetOperand(batch->calls[i], 1));
+  }
+  for (uint32_t i = 0; i < batch->count; i++) {
+    LLVMValueRef start = LLVMGetOperand(batch->calls[i], 2);
+    batch->sums[i] = lanes_sum_home(e, batch->calls[i]);
+    if (batch->sums[i] && !lanes_has_home_of(e, start, batch->calls[i])) {
+      lanes_write_sum(e, batch->sums[i], lanes_vector(e, start, 0));
+    }
+  }
+}
+
+void lanes_emit_products(lanes_emitter *e, const lanes_products *products) {
+  if (lanes_goes_by_rows(e)) {
+    lanes_emit_row_products(e, products);
+  } else {
+    lanes_emit_block_products(e, products);
+  }
+}
+
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
-  const lanes_products batch = batch_of(e, call);
+  lanes_products batch = batch_of(e, call);
   if (batch.calls[0] != call) {
     return;  // the first has done it
   }
   e->product_count += batch.count;
   e->batch_count++;
-  if (lanes_goes_by_rows(e)) {
-    lanes_emit_row_products(e, &batch);
-  } else {
-    lanes_emit_block_products(e, &batch);
+  find_memory(e, &batch);
+  if (!lanes_call_products(e, &batch)) {
+    lanes_emit_products(e, &batch);
   }
 }

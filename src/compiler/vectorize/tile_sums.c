@@ -116,7 +116,9 @@ static void join_all(sums_finder *f) {
 // Where threads part, what one side leaves is found by the other.
 static bool is_in_order(const lanes_values *values, uint32_t number) {
   const uint32_t node = values->nodes[number];
-  return !values->masked[node] && !lanes_parts_before(values, node) &&
+  return !values->masked[node] &&
+         !(LLVMIsAPHINode(values->items[number]) &&
+           lanes_parts_before(values, node)) &&
          lanes_width_of(values->shapes[number]) == LANES;
 }
 

@@ -144,12 +144,17 @@ static LLVMValueRef tile_address(lanes_emitter *e, const tile_access *a) {
   return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
 }
 
+static LLVMValueRef bytes_of_rows(lanes_emitter *e, const tile_access *a,
+                                  int count) {
+  return LLVMBuildMul(e->builder, lanes_scalar(e, a->elements_per_row, 0),
+                      mtlc_i64(e->context, (uint64_t)count * a->size_bytes),
+                      "");
+}
+
 // The address of the half row of a block.
 static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
                                  int row, int block_column) {
-  LLVMValueRef offset = LLVMBuildMul(
-      e->builder, lanes_scalar(e, a->elements_per_row, 0),
-      mtlc_i64(e->context, (uint64_t)row * a->size_bytes), "");
+  LLVMValueRef offset = bytes_of_rows(e, a, row);
   LLVMValueRef pointer = LLVMBuildGEP2(e->builder, e->types.i8,
                                        tile_address(e, a), &offset, 1, "");
   return lanes_address_at(e, pointer,
@@ -378,13 +383,14 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
     return false;
   }
-  if (use.stays && !widening && is_plain(a) && !use.is_right) {
-    LLVMValueRef rows[SIDE];
-    for (int r = 0; r < SIDE; r++) {
-      rows[r] = quad_address(e, a, r, 0);
-    }
+  // Rows of right sides are loaded again for each left one. In a matrix of a
+  // device they may lie where the cache has room for few.
+  const bool may_stay =
+      !use.is_right ||
+      (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e, a->pointer));
+  if (use.stays && !widening && is_plain(a) && may_stay) {
     fetch_next(e, a);
-    lanes_stay_home(e, use.side, rows);
+    lanes_stay_home(e, use.side, tile_address(e, a), bytes_of_rows(e, a, 1));
     return true;
   }
   const bool turn = !is_plain(a) && use.is_right;

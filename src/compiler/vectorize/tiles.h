@@ -15,8 +15,11 @@ enum {
 
 // Products of one left side.
 typedef struct lanes_products {
-  LLVMValueRef calls[LANES_MOST_PRODUCTS];
+  LLVMValueRef calls[LANES_MOST_PRODUCTS];  // [count]
   uint32_t count;
+  lanes_tile_home left;
+  lanes_tile_home right[LANES_MOST_PRODUCTS];
+  LLVMValueRef sums[LANES_MOST_PRODUCTS];  // places, or NULL
 } lanes_products;
 
 // Returns an operand as <64 x element>.
@@ -37,6 +40,11 @@ LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
 // tile_products.c: emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
 bool lanes_is_product(LLVMValueRef instruction);
+void lanes_emit_products(lanes_emitter *e, const lanes_products *products);
+// product_functions.c: calls a function for products whose sums have places.
+// Returns false if they are better emitted here.
+bool lanes_call_products(lanes_emitter *e, const lanes_products *products);
+
 // Returns for how many products' sums the machine has registers.
 uint32_t lanes_most_sums(const lanes_emitter *e);
 // Brings products of a block that share their left side together.
@@ -80,8 +88,10 @@ lanes_tile_use lanes_use_of_tile(LLVMValueRef load);
 // Returns the memory, 64 floats, for a side that is brought there in an order.
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
                             lanes_tile_order order);
-// Lets a side stay where it is, with its rows at those addresses.
-void lanes_stay_home(lanes_emitter *e, LLVMValueRef side, LLVMValueRef *rows);
+// Lets a side stay where it is, its first row at that address, i64 bytes from
+// one to the next.
+void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
+                     LLVMValueRef first_row, LLVMValueRef row_bytes);
 // Says whether a side is there.
 bool lanes_has_home(lanes_emitter *e, LLVMValueRef side);
 // The rows of sums in their places, from first on: <8 x float> each; all of
