@@ -139,6 +139,24 @@ lanes_callee lanes_callee_of(LLVMValueRef call) {
   return LANES_CALLEE_OTHER;
 }
 
+bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit) {
+  static const struct {
+    const char *name;
+    lanes_limit limit;
+  } limits[] = {{"llvm.smin.i32", {false, true}},
+                {"llvm.smax.i32", {true, true}},
+                {"llvm.umin.i32", {false, false}},
+                {"llvm.umax.i32", {true, false}}};
+  const char *name = LLVMIsACallInst(value) ? lanes_callee_name(value) : "";
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    if (strcmp(name, limits[i].name) == 0) {
+      *out_limit = limits[i].limit;
+      return true;
+    }
+  }
+  return false;
+}
+
 bool lanes_is_convergent(LLVMValueRef call) {
   switch (lanes_callee_of(call)) {
     case LANES_CALLEE_THREADGROUP_BARRIER:
@@ -287,6 +305,38 @@ static lanes_shape shape_of_elementwise(const lanes_shape *operands,
   return result;
 }
 
+// A rising run of which a part may be cut off, as indices at an edge are, is one
+// if none of it is, which is to be asked (wraps.c).
+static lanes_shape shape_of_limited(lanes_limit limit,
+                                    const lanes_shape operands[2]) {
+  enum { WIDTH = 32, MOST_STRIDE = 4096 };
+  const uint32_t number = operands[0].stride ? 0 : 1;
+  const lanes_shape run = operands[number], bound = operands[1 - number];
+  if (run.row == 1 || run.stride <= 0 || run.stride >= MOST_STRIDE ||
+      !lanes_is_uniform(bound)) {
+    return shape_of_elementwise(operands, 2);
+  }
+  // Signed numbers that are known not to be negative are below 2^31.
+  const uint8_t run_bits = run.bits < WIDTH ? run.bits : WIDTH;
+  const uint8_t bound_bits = bound.bits < WIDTH ? bound.bits : WIDTH;
+  const bool either = run_bits < WIDTH || bound_bits < WIDTH;
+  const bool both = run_bits < WIDTH && bound_bits < WIDTH;
+  const uint8_t less = run_bits < bound_bits ? run_bits : bound_bits;
+  const uint8_t more = run_bits < bound_bits ? bound_bits : run_bits;
+  lanes_shape result = {.row = run.row, .stride = run.stride};
+  result.conditional = true;
+  if (limit.is_max) {
+    result.bits = both                         ? more
+                  : limit.is_signed && either ? WIDTH - 1
+                                               : WIDTH;
+  } else {
+    result.bits = both || !limit.is_signed ? less : WIDTH;
+  }
+  result.no_signed_wrap = limit.is_signed || result.bits < WIDTH;
+  result.no_unsigned_wrap = !limit.is_signed || result.bits < WIDTH;
+  return result;
+}
+
 lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
                                 const lanes_shape *operands) {
   switch (lanes_callee_of(call)) {
@@ -303,8 +353,12 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
           lanes_is_uniform(operands[0]) || lanes_is_uniform(operands[1]);
       return one_source ? lanes_shape_uniform() : lanes_shape_varying();
     }
-    case LANES_CALLEE_ELEMENTWISE:
-      return shape_of_elementwise(operands, LLVMGetNumArgOperands(call));
+    case LANES_CALLEE_ELEMENTWISE: {
+      lanes_limit limit;
+      return lanes_limit_find(call, &limit)
+                 ? shape_of_limited(limit, operands)
+                 : shape_of_elementwise(operands, LLVMGetNumArgOperands(call));
+    }
     default: return lanes_shape_varying();
   }
 }

@@ -24,7 +24,7 @@ typedef enum lanes_callee {
   LANES_CALLEE_TILE,
   LANES_CALLEE_TRAP,
   LANES_CALLEE_LOG_MEMORY,
-  LANES_CALLEE_PARAMETER,    // called.h
+  LANES_CALLEE_PARAMETER,  // called.h
   LANES_CALLEE_CALLED,
   LANES_CALLEE_ELEMENTWISE,  // an intrinsic with a vector form; pairs.h
   LANES_CALLEE_UNKNOWN,      // named mettle. but not known here
@@ -58,6 +58,14 @@ typedef struct lanes_collective {
 } lanes_collective;
 
 lanes_collective lanes_collective_of(LLVMValueRef call);
+
+// A minimum or maximum of two integers of 32 bits.
+typedef struct lanes_limit {
+  bool is_max;
+  bool is_signed;
+} lanes_limit;
+// Returns false if a value is none.
+bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit);
 
 // Says whether an elementwise intrinsic's operand is the same for all lanes by
 // definition (a flag, not data).

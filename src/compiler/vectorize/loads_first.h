@@ -8,8 +8,8 @@
 #include "compiler/vectorize/graph.h"
 #include "compiler/vectorize/uniformity.h"
 
-// Says whether of two addresses one is in a buffer and the other in the kernel's
-// own threadgroup or private memory, for sure.
+// Says whether of two addresses one is in a buffer and the other in the own
+// threadgroup or private memory of the kernel, for sure.
 bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
 // Says whether an instruction may change what lies at an address.
 bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);

@@ -341,6 +341,22 @@ static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
   return LLVMBuildBinOp(e->builder, opcode, a, b, "");
 }
 
+// A minimum or maximum, the only calls that are made again.
+static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
+                            uint32_t width) {
+  lanes_limit limit;
+  if (!lanes_limit_find(call, &limit)) {
+    return NULL;
+  }
+  LLVMTypeRef type = lanes_wide(e->types.i32, width);
+  LLVMValueRef operands[] = {lanes_form(e, LLVMGetOperand(call, 0), 0, width),
+                             lanes_form(e, LLVMGetOperand(call, 1), 0, width)};
+  static const char *const names[2][2] = {{"llvm.umin", "llvm.smin"},
+                                          {"llvm.umax", "llvm.smax"}};
+  return lanes_intrinsic(e, names[limit.is_max][limit.is_signed], &type, 1,
+                         operands, 2);
+}
+
 static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
                             uint32_t component, uint32_t width) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -376,6 +392,7 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
     case LLVMIntToPtr:
     case LLVMBitCast:
     case LLVMAddrSpaceCast: return cast(e, i, component, width);
+    case LLVMCall: return limited(e, i, width);
     case LLVMFNeg:
       return LLVMBuildFNeg(
           e->builder, lanes_form(e, LLVMGetOperand(i, 0), component, width),

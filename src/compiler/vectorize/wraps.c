@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // wraps.c: addresses whose stride holds unless an index wraps around in its
-// narrow type between two lanes: the question at run time, and what the
-// addresses are if it does.
+// narrow type between two lanes, or is cut off by a minimum or maximum: the
+// question at run time, and what the addresses are if it wraps.
 #include "compiler/vectorize/accesses.h"
 
 static bool is_extension(LLVMValueRef value) {
@@ -92,12 +92,47 @@ bool lanes_is_question(LLVMValueRef branch) {
   return LLVMGetMetadata(branch, question_kind(context)) != NULL;
 }
 
+// A run is not cut off if its first and last lane are not, nor wraps on the
+// way.
+static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
+                                lanes_limit limit) {
+  const lanes_shape shape = lanes_shape_of(e->values, call);
+  const uint32_t width = lanes_width_of(shape);
+  const uint32_t number =
+      lanes_shape_of(e->values, LLVMGetOperand(call, 0)).stride ? 0 : 1;
+  LLVMTypeRef wide = lanes_wide(e->types.i64, width);
+  const LLVMOpcode extend = limit.is_signed ? LLVMSExt : LLVMZExt;
+  LLVMValueRef ends[2], inside[2];
+  ends[0] = LLVMBuildCast(e->builder, extend,
+                          lanes_form(e, LLVMGetOperand(call, number), 0, width),
+                          wide, "");
+  LLVMValueRef bound = LLVMBuildCast(
+      e->builder, extend,
+      lanes_form(e, LLVMGetOperand(call, 1 - number), 0, width), wide, "");
+  LLVMValueRef span =
+      mtlc_i64(e->context, (shape.row - 1u) * (uint64_t)shape.stride);
+  LLVMValueRef largest =
+      mtlc_i64(e->context, limit.is_signed ? INT32_MAX : UINT32_MAX);
+  ends[1] = LLVMBuildAdd(e->builder, ends[0],
+                         lanes_splat_to(e, e->builder, span, width), "");
+  inside[0] = LLVMBuildICmp(e->builder, LLVMIntSGE, ends[0], bound, "");
+  inside[1] = LLVMBuildICmp(
+      e->builder, LLVMIntSLE, ends[1],
+      limit.is_max ? lanes_splat_to(e, e->builder, largest, width) : bound, "");
+  LLVMValueRef holds = limit.is_max
+                           ? LLVMBuildAnd(e->builder, inside[0], inside[1], "")
+                           : inside[1];
+  return width == 1 ? holds : lanes_all(e, holds);
+}
+
 static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
                                  const lanes_linear *at) {
   if (is_root(e, value)) {
     return root_holds(e, value, at);
   }
-  LLVMValueRef holds = NULL;
+  lanes_limit limit;
+  LLVMValueRef holds =
+      lanes_limit_find(value, &limit) ? limit_holds(e, value, limit) : NULL;
   const int count = LLVMGetNumOperands(value);
   for (int i = 0; i < count; i++) {
     LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
@@ -126,7 +161,11 @@ static int64_t follow(const lanes_emitter *e, LLVMValueRef value,
     *out_root = value;
     return 1;
   }
+  lanes_limit limit;
   int found = -1;
+  if (lanes_limit_find(value, &limit)) {
+    return 0;
+  }
   for (int i = 0; i < LLVMGetNumOperands(value); i++) {
     if (lanes_shape_of(e->values, LLVMGetOperand(value, (unsigned)i))
             .conditional) {
