@@ -148,7 +148,7 @@ LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
   }
   if (LLVMIsConstant(scalar) && !LLVMIsAConstantExpr(scalar) &&
       !LLVMIsAGlobalValue(scalar)) {
-    LLVMValueRef items[MOST_LANES];
+    LLVMValueRef *items = lanes_allocate(e->arena, width, sizeof *items);
     for (uint32_t i = 0; i < width; i++) {
       items[i] = scalar;
     }

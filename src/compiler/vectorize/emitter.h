@@ -364,6 +364,8 @@ void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store);
 // false if it does not.
 void lanes_wholes_find(lanes_emitter *e);
 bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef instruction);
+// Leaves what an edge brings to a phi that is one. Returns false if it is none.
+bool lanes_pass_whole(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);
 // serial.c: atomics, unknown calls
 void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
 // builtin_calls.c: everything that docs/ir.md names, and intrinsics

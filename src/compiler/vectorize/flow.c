@@ -109,6 +109,9 @@ static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
                      LLVMValueRef lanes, bool blend) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
   const uint32_t width = lanes_width(e, phi);
+  if (lanes_pass_whole(e, phi, value)) {
+    return;
+  }
   if (slot->home) {
     if (!lanes_has_home_of(e, value, phi)) {
       lanes_set_result(e, phi, 0, lanes_vector(e, value, 0));

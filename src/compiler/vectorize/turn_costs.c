@@ -199,6 +199,11 @@ static void count_instruction(const timing *t, uint32_t number,
   } else if (!LLVMIsAPHINode(i)) {
     turn->uniform++;
   }
+  if (LLVMIsALoadInst(i) &&
+      lanes_shape_of(t->values, LLVMGetOperand(i, 0)).conditional) {
+    turn->asked = larger(turn->asked, registers_of(t->values, i));
+    turn->asking++;
+  }
   if ((is_wide && is_headers(t, number)) ||
       (turn->parts && is_used_behind(t, i))) {
     turn->registers += registers_of(t->values, i);
@@ -255,9 +260,13 @@ void lanes_turns_find(const lanes_values *values, lanes_turns *out_turns) {
 // For so many registers of threads together, in vectors of `vector` of them.
 static double cost_of_turn(const lanes_turn *turn, double together,
                            double vector, double vector_registers) {
-  const double spilled =
-      larger(0, together * turn->registers +
-                    vector * passing_vectors * turn->widest - vector_registers);
+  // What is loaded one way or another is in registers where these meet.
+  const double kept = together * turn->registers;
+  const double asked = together * turn->asked;
+  const double beyond = larger(0, kept + asked - vector_registers);
+  const double passing = vector * passing_vectors * turn->widest;
+  const double spilled = larger(0, kept + passing - vector_registers) +
+                         turn->asking * (beyond < asked ? beyond : asked);
   const double all = together * turn->work * per_operation +
                      turn->uniform * per_uniform + spilled * per_spill +
                      per_turn + (turn->parts ? per_question : 0);

@@ -14,6 +14,8 @@ typedef struct lanes_turn {
   double path;       // from a turn's beginning to its end
   double registers;  // of what one turn hands to the next
   double widest;     // of its products, in registers: 2 for those of 64 bits
+  double asked;      // registers of the largest load that goes one of two ways
+  uint32_t asking;   // such loads
   uint32_t varying;  // instructions for each register
   uint32_t uniform;  // instructions for all of them together
   bool parts;        // threads leave the loop one by one

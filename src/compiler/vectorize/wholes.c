@@ -3,7 +3,9 @@
 // memory: lane 0's components, lane 1's and so on, in one vector. Elsewhere a
 // vector's components are 32 lanes each, which shuffles take out of memory and
 // put back. What only adds and multiplies whole vectors, between loads and
-// stores of neighbouring lanes, need not.
+// stores of neighbouring lanes, need not, nor what loops sum up so.
+#include <string.h>
+
 #include "compiler/vectorize/accesses.h"
 
 // By number of an instruction (lanes_values.numbers).
@@ -14,11 +16,15 @@ typedef struct lanes_whole {
   bool is_apart;     // and its components are asked for, too
   uint32_t fresh;    // of value (lanes_emitter.fresh)
   LLVMValueRef value;
+  LLVMValueRef memory;      // of what another block reads, or NULL
+  LLVMValueRef phi_memory;  // where edges leave a phi's value
 } lanes_whole;
 
 enum {
   MOST_COMPONENTS = 4,
-  LEAST_ROW = 4,  // lanes side by side
+  LEAST_ROW = 4,   // lanes side by side
+  TURNS_BITS = 3,  // a loop's turns, as a power of two
+  MOST_DEPTH = 4,  // of loops, that counts
 };
 
 static lanes_whole *whole_of(const lanes_emitter *e, LLVMValueRef value) {
@@ -67,6 +73,15 @@ static bool is_dense(const lanes_emitter *e, LLVMValueRef access,
 
 // Not divisions, whose divisor may be zero where no thread runs.
 static bool is_elementwise(LLVMValueRef i) {
+  static const char *const calls[] = {
+      "llvm.fma.",  "llvm.fmuladd.", "llvm.fabs.", "llvm.sqrt.",
+      "llvm.smin.", "llvm.smax.",    "llvm.umin.", "llvm.umax."};
+  for (size_t k = 0; LLVMIsACallInst(i) && k < sizeof calls / sizeof *calls;
+       k++) {
+    if (strncmp(lanes_callee_name(i), calls[k], strlen(calls[k])) == 0) {
+      return true;
+    }
+  }
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMUDiv:
     case LLVMSDiv:
@@ -84,6 +99,24 @@ static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(e->values, operand));
 }
 
+static unsigned operands_of(LLVMValueRef i) {
+  return LLVMIsACallInst(i) ? LLVMGetNumArgOperands(i)
+                            : (unsigned)LLVMGetNumOperands(i);
+}
+
+// Says whether all threads come to a phi one way.
+static bool comes_one_way(const lanes_emitter *e, LLVMValueRef phi) {
+  const lanes_values *values = e->values;
+  const uint32_t node = values->nodes[whole_of(e, phi) - e->wholes];
+  bool is_one = !values->masked[node] && !lanes_parts_before(values, node);
+  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+    const uint32_t from =
+        lanes_map_get(&e->graph->blocks, LLVMGetIncomingBlock(phi, k));
+    is_one &= from == LANES_NONE || !values->masked[from];
+  }
+  return is_one;
+}
+
 // Says whether an instruction may be kept whole if its operands are.
 static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
   if (LLVMIsALoadInst(i)) {
@@ -93,16 +126,19 @@ static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
     return is_dense(e, i, LLVMGetOperand(i, 1),
                     LLVMTypeOf(LLVMGetOperand(i, 0)));
   }
-  if (!is_elementwise(i) || !is_type(e, LLVMTypeOf(i)) || is_uniform(e, i)) {
+  if (!is_type(e, LLVMTypeOf(i)) || is_uniform(e, i)) {
     return false;
   }
-  for (int k = 0; k < LLVMGetNumOperands(i); k++) {
-    LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+  if (LLVMIsAPHINode(i)) {
+    return comes_one_way(e, i);
+  }
+  for (unsigned k = 0; k < operands_of(i); k++) {
+    LLVMValueRef operand = LLVMGetOperand(i, k);
     if (!is_type(e, LLVMTypeOf(operand)) || count_of(operand) != count_of(i)) {
       return false;
     }
   }
-  return true;
+  return is_elementwise(i);
 }
 
 static bool parts_segments(LLVMValueRef i) {
@@ -135,7 +171,7 @@ static void find_candidates(lanes_emitter *e) {
 static bool are_together(const lanes_emitter *e, LLVMValueRef value,
                          LLVMValueRef user) {
   const lanes_whole *a = whole_of(e, value), *b = whole_of(e, user);
-  return a && b && a->is_in && b->is_in && a->segment == b->segment;
+  return a && b && a->is_in && b->is_in;
 }
 
 // Says whether nobody asks for a value's components.
@@ -154,7 +190,7 @@ static int first_operand(LLVMValueRef i) {
 }
 
 static int operand_count(LLVMValueRef i) {
-  return LLVMIsAStoreInst(i) ? 1 : LLVMGetNumOperands(i);
+  return LLVMIsAStoreInst(i) ? 1 : (int)operands_of(i);
 }
 
 // Says whether all that an instruction works on is whole, or the same for all
@@ -216,26 +252,77 @@ static int32_t cost_of(const lanes_emitter *e, LLVMTypeRef type) {
   return by_size[size_of(e, type)] * (int32_t)LLVMGetVectorSize(type);
 }
 
+// How often an instruction is reached, more or less.
+static int64_t turns_of(const lanes_emitter *e, uint32_t number) {
+  uint32_t depth = 0;
+  for (uint32_t loop = e->graph->nodes[e->values->nodes[number]].loop;
+       loop != LANES_NONE && depth < MOST_DEPTH;
+       loop = e->graph->loops[loop].parent) {
+    depth++;
+  }
+  return INT64_C(1) << TURNS_BITS * depth;
+}
+
 // Leaves out groups that take as much apart at their ends as is saved at their
 // beginnings.
 static void leave_out_losses(lanes_emitter *e) {
-  int32_t *gains = lanes_allocate(e->arena, e->values->count, sizeof(int32_t));
+  int64_t *gains = lanes_allocate(e->arena, e->values->count, sizeof *gains);
   for (uint32_t n = 0; n < e->values->count; n++) {
     LLVMValueRef i = e->values->items[n];
     lanes_whole *whole = &e->wholes[n];
     if (!whole->is_in) {
       continue;
     }
+    const int64_t turns = turns_of(e, n);
     if (LLVMIsAStoreInst(i)) {
-      gains[whole->group] += cost_of(e, LLVMTypeOf(LLVMGetOperand(i, 0)));
+      gains[whole->group] +=
+          turns * cost_of(e, LLVMTypeOf(LLVMGetOperand(i, 0)));
       continue;
     }
+    const int64_t cost = turns * cost_of(e, LLVMTypeOf(i));
     whole->is_apart = !is_only_whole(e, i);
-    gains[whole->group] += LLVMIsALoadInst(i) ? cost_of(e, LLVMTypeOf(i)) : 0;
-    gains[whole->group] -= whole->is_apart ? cost_of(e, LLVMTypeOf(i)) : 0;
+    gains[whole->group] += LLVMIsALoadInst(i) ? cost : 0;
+    gains[whole->group] -= whole->is_apart ? cost : 0;
   }
   for (uint32_t n = 0; n < e->values->count; n++) {
     e->wholes[n].is_in &= gains[e->wholes[n].group] > 0;
+  }
+}
+
+static LLVMTypeRef whole_type(LLVMTypeRef type) {
+  return LLVMVectorType(LLVMGetElementType(type),
+                        LANES * LLVMGetVectorSize(type));
+}
+
+// Says whether a value is read behind the segment that it is made in, or by a
+// phi, whose edges read it.
+static bool is_read_elsewhere(const lanes_emitter *e, LLVMValueRef value) {
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    const lanes_whole *whole = whole_of(e, user);
+    if (whole && whole->is_in &&
+        (LLVMIsAPHINode(user) ||
+         whole->segment != whole_of(e, value)->segment)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void make_memories(lanes_emitter *e) {
+  for (uint32_t n = 0; n < e->values->count; n++) {
+    LLVMValueRef i = e->values->items[n];
+    lanes_whole *whole = &e->wholes[n];
+    if (!whole->is_in || LLVMIsAStoreInst(i)) {
+      continue;
+    }
+    if (is_read_elsewhere(e, i)) {
+      whole->memory = lanes_memory(e, whole_type(LLVMTypeOf(i)));
+    }
+    if (LLVMIsAPHINode(i)) {
+      whole->phi_memory = lanes_memory(e, whole_type(LLVMTypeOf(i)));
+    }
   }
 }
 
@@ -245,23 +332,26 @@ void lanes_wholes_find(lanes_emitter *e) {
   leave_out_the_rest(e);
   join_groups(e);
   leave_out_losses(e);
+  make_memories(e);
 }
 
 // --- Emission ----------------------------------------------------------------
-
-static LLVMTypeRef whole_type(LLVMTypeRef type) {
-  return LLVMVectorType(LLVMGetElementType(type),
-                        LANES * LLVMGetVectorSize(type));
-}
 
 // The same components for all lanes.
 static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
   const uint32_t count = count_of(operand);
   LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
+  LLVMValueRef first = lanes_scalar(e, operand, 0);
+  bool is_splat = true;
   int places[MOST_LANES * MOST_COMPONENTS];
   for (uint32_t c = 0; c < count; c++) {
-    one = LLVMBuildInsertElement(e->builder, one, lanes_scalar(e, operand, c),
+    LLVMValueRef component = lanes_scalar(e, operand, c);
+    is_splat &= component == first;
+    one = LLVMBuildInsertElement(e->builder, one, component,
                                  mtlc_i32(e->context, c), "");
+  }
+  if (is_splat) {
+    return lanes_splat_to(e, e->builder, first, LANES * count);
   }
   for (uint32_t k = 0; k < LANES * count; k++) {
     places[k] = (int)(k % count);
@@ -273,12 +363,21 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
   if (is_uniform(e, operand)) {
     return repeated(e, operand);
   }
-  const lanes_whole *whole = whole_of(e, operand);
-  if (!whole->value || whole->fresh != e->fresh) {
-    lanes_refuse(e, "a vector that was not kept");
-    return LLVMGetPoison(whole_type(LLVMTypeOf(operand)));
+  lanes_whole *whole = whole_of(e, operand);
+  if (whole->value && whole->fresh == e->fresh) {
+    return whole->value;
   }
-  return whole->value;
+  LLVMTypeRef type = whole_type(LLVMTypeOf(operand));
+  if (!whole->memory) {
+    lanes_refuse(e, "a vector that was not kept");
+    return LLVMGetPoison(type);
+  }
+  LLVMValueRef value = LLVMBuildLoad2(e->builder, type, whole->memory, "");
+  if (!e->uncached) {
+    whole->value = value;
+    whole->fresh = e->fresh;
+  }
+  return value;
 }
 
 // One value, which is whole.
@@ -320,7 +419,19 @@ static void access(lanes_emitter *e, LLVMValueRef i, LLVMValueRef pointer,
 static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
                                   LLVMTypeRef type) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  if (LLVMIsAPHINode(i)) {
+    return LLVMBuildLoad2(e->builder, type, whole_of(e, i)->phi_memory, "");
+  }
   LLVMValueRef left = as_whole(e, LLVMGetOperand(i, 0));
+  if (LLVMIsACallInst(i)) {
+    LLVMValueRef arguments[MOST_COMPONENTS] = {left};
+    for (unsigned k = 1; k < operands_of(i); k++) {
+      arguments[k] = as_whole(e, LLVMGetOperand(i, k));
+    }
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+        e->kernel->module, LLVMGetIntrinsicID(mtlc_callee(i)), &type, 1);
+    return mtlc_call(e->builder, function, arguments, operands_of(i));
+  }
   if (LLVMIsACastInst(i)) {
     return LLVMBuildCast(e->builder, opcode, left, type, "");
   }
@@ -347,6 +458,9 @@ bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
     whole->value = compute_whole(e, i, whole_type(LLVMTypeOf(i)));
   }
   whole->fresh = e->fresh;
+  if (whole->memory) {
+    LLVMBuildStore(e->builder, whole->value, whole->memory);
+  }
   if (whole->is_apart) {
     LLVMValueRef components[MOST_COMPONENTS];
     lanes_part_whole(e, whole->value, count_of(i), components);
@@ -354,5 +468,14 @@ bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
       lanes_set_result(e, i, c, components[c]);
     }
   }
+  return true;
+}
+
+bool lanes_pass_whole(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value) {
+  const lanes_whole *whole = whole_of(e, phi);
+  if (!whole || !whole->is_in) {
+    return false;
+  }
+  LLVMBuildStore(e->builder, as_whole(e, value), whole->phi_memory);
   return true;
 }
