@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // loop_copies.c: the loops that a loop in parts becomes (loops_in_parts.c), one
 // behind the other, each with memory for what the others keep in registers.
+#include <string.h>
+
 #include "compiler/vectorize/loops_in_parts.h"
 
 // --- All loops of one --------------------------------------------------------
@@ -78,7 +80,7 @@ static void begin_unit(lanes_parted *l, lanes_unit *u, LLVMValueRef start,
   u->phi = LLVMBuildPhi(l->builder, LLVMTypeOf(start), "");
   LLVMAddIncoming(u->phi, &start, &before, 1);
   if (!b) {
-    l->items[u->number].piece = u->phi;
+    l->items[u->number].pieces[u->piece] = u->phi;
   }
 }
 
@@ -137,7 +139,8 @@ static void make_loop(lanes_parted *l, uint32_t from, uint32_t count,
                       LLVMValueRef *starts, LLVMBasicBlockRef before,
                       LLVMBasicBlockRef header, LLVMBasicBlockRef body) {
   for (uint32_t n = 0; n < l->count; n++) {
-    l->items[n].whole = l->items[n].piece = NULL;
+    l->items[n].whole = NULL;
+    memset(l->items[n].pieces, 0, sizeof l->items[n].pieces);
   }
   copy_phis(l, before);
   for (uint32_t i = 0; i < count; i++) {

@@ -168,17 +168,13 @@ LLVMValueRef lanes_copy_piece(lanes_parted *l, LLVMValueRef value,
     return lanes_cut(l, LLVMIsAConstant(value) ? l->builder : l->before_builder,
                      value, first);
   }
-  // Of the piece's own lanes there is one; others are of what is not kept.
-  const bool is_own =
-      lanes_in(value) == l->lanes && first == l->piece * lanes_in_piece(l);
-  if (is_own && own->piece) {
-    return own->piece;
+  // Of each piece there is one; other lanes are of what is not kept.
+  if (lanes_in(value) != l->lanes || first % lanes_in_piece(l)) {
+    return make_lanes(l, value, first);
   }
-  LLVMValueRef made = make_lanes(l, value, first);
-  if (is_own) {
-    own->piece = made;
-  }
-  return made;
+  LLVMValueRef *piece = &own->pieces[first / lanes_in_piece(l)];
+  *piece = *piece ? *piece : make_lanes(l, value, first);
+  return *piece;
 }
 
 // --- As elements lie in memory -----------------------------------------------

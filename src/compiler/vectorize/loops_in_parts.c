@@ -335,8 +335,7 @@ unsigned lanes_operand_count(LLVMValueRef i) {
 uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {
   const uint32_t most = l->machine.vector_registers * PART_PERCENT / 100;
   uint32_t end = from, whole_rows = from;
-  while (end < l->unit_count && end - from < most &&
-         l->units[end].piece == l->units[from].piece) {
+  while (end < l->unit_count && end - from < most) {
     end++;
     if (end == l->unit_count || l->units[end].order / LANES_UNIT_ROW !=
                                     l->units[end - 1].order / LANES_UNIT_ROW) {
@@ -375,15 +374,18 @@ static bool is_free(LLVMValueRef i) {
          LLVMIsAInsertElementInst(i) || LLVMIsATerminatorInst(i);
 }
 
-// Of the loop as it is.
+// Of the loop as it is: what finds no register is loaded and stored each time
+// that it changes.
 static uint64_t cost_before(const lanes_parted *l) {
   const uint64_t room = l->machine.vector_registers * PART_PERCENT / 100;
-  uint64_t cost = (l->unit_count - room) * SPILL_COST;
+  uint64_t cost = 0, changes = 0;
   for (uint32_t n = 0; n < l->count; n++) {
     LLVMValueRef i = l->items[n].value;
-    cost += is_free(i) ? 0 : is_broadcast(i) ? 1 : registers_of(l, i);
+    const uint32_t registers = registers_of(l, i);
+    cost += is_free(i) ? 0 : is_broadcast(i) ? 1 : registers;
+    changes += l->items[n].is_kept && !LLVMIsAPHINode(i) ? registers : 0;
   }
-  return cost;
+  return cost + changes * (l->unit_count - room) * SPILL_COST / l->unit_count;
 }
 
 // Of what one loop computes, each item once (is_counted).
@@ -456,17 +458,26 @@ static uint64_t turns_of(const lanes_parted *l) {
   return USUAL_TURNS;
 }
 
+// What all lanes share is computed once in a loop, the rest for each piece.
+static void begin_piece(lanes_parted *l, bool is_first) {
+  for (uint32_t n = 0; n < l->count; n++) {
+    lanes_item *own = &l->items[n];
+    own->is_counted &=
+        !is_first && (lanes_in(own->value) == 1 || is_broadcast(own->value));
+  }
+}
+
 // Of all its turns.
 static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count,
                              uint64_t turns) {
   enum { OF_A_TURN = 3 };
   uint64_t cost = OF_A_TURN;
   uint64_t around = 0;
-  for (uint32_t n = 0; n < l->count; n++) {
-    l->items[n].is_counted = false;
-  }
   for (uint32_t i = from; i < from + count; i++) {
     const lanes_unit *u = &l->units[i];
+    if (i == from || u->piece != l->units[i - 1].piece) {
+      begin_piece(l, i == from);
+    }
     const bool is_turned =
         u->bundle != LANES_NONE && !l->bundles[u->bundle].is_in_frame;
     around += is_turned ? BUNDLE_COST : BOUNDARY_COST;

@@ -9,7 +9,7 @@
 #include "compiler/vectorize/emitter.h"
 
 enum {
-  MOST_PIECES = 8,
+  MOST_PIECES = 16,
   MOST_KEPT = 256,
   MOST_SIDE_BY_SIDE = 8,
   MOST_STEPS = 4,  // of arithmetic from one turn to the next
@@ -22,8 +22,8 @@ typedef struct lanes_item {
   LLVMValueRef value;
   bool is_kept;  // hangs on what is kept: made in pieces alone
   bool is_counted;
-  LLVMValueRef whole;  // its copy in the loop being made, or NULL
-  LLVMValueRef piece;  // the same of a piece of its lanes, or NULL
+  LLVMValueRef whole;                // its copy in the loop being made, or NULL
+  LLVMValueRef pieces[MOST_PIECES];  // the same of pieces of its lanes, or NULL
   // What a phi's pieces begin with and come to. Of a bundle's phi k, while its
   // loops are made: register k of each piece, as they lie in memory.
   LLVMValueRef first[MOST_PIECES];
