@@ -16,8 +16,9 @@ static uint64_t bytes_of(const lanes_access *a) {
 // Says whether an instruction may find in memory what a row of stores leaves.
 static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
   return mtlc_is_opcode(i, LLVMLoad)
-             ? !lanes_is_plain(i) ||
-                   !lanes_lie_apart(LLVMGetOperand(i, 0), pointer)
+             ? !mtlc_is_invariant(i) &&
+                   (!lanes_is_plain(i) ||
+                    !lanes_lie_apart(LLVMGetOperand(i, 0), pointer))
              : lanes_may_write(i);
 }
 
