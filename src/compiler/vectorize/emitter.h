@@ -77,6 +77,13 @@ typedef struct lanes_near {
   LLVMValueRef lanes[2];
 } lanes_near;
 
+// Memory for one lane's values after another's (serial.c).
+typedef struct lanes_array {
+  LLVMTypeRef type;
+  LLVMValueRef memory;
+  uint32_t taken;  // by which instruction, the last time
+} lanes_array;
+
 enum { LANES_WINDOWS = 4 };  // of counters.ll
 
 // Atomic additions that may be done later (counters.c).
@@ -144,6 +151,10 @@ typedef struct lanes_emitter {
   bool uncached;         // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set
   uint32_t each_count;     // accesses lane by lane so far (lane_loops.c)
+  uint32_t emitted;        // instructions
+  lanes_array *arrays;     // [array_count]
+  uint32_t array_count;
+  uint32_t array_capacity;
   struct lanes_row *row_stored;  // stores that wait for its last, or NULL
 
   lanes_wait *waits;  // [wait_count]
@@ -414,7 +425,8 @@ LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
 // vectors are slow to part with what they hold.
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
                     LLVMValueRef out_elements[MOST_LANES]);
-// serial.c: memory for one lane's values after another's: [32] of a type.
+// serial.c: memory for one lane's values after another's: [32] of a type, until
+// the end of the instruction.
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_element_at(lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef array, LLVMValueRef lane);

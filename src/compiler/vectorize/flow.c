@@ -261,6 +261,7 @@ static bool is_copied(const lanes_emitter *e, LLVMValueRef i) {
 }
 
 static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
+  e->emitted++;
   take_line(e, i);
   if (is_copied(e, i)) {
     if (LLVMGetInstructionOpcode(i) == LLVMStore) {
