@@ -165,6 +165,14 @@ LLVMValueRef mtlc_call_intrinsic(LLVMBuilderRef builder, const char *name,
   return mtlc_call(builder, function, arguments, count);
 }
 
+LLVMValueRef mtlc_call_alike(LLVMBuilderRef builder, LLVMValueRef call,
+                             LLVMTypeRef type, LLVMValueRef *arguments) {
+  LLVMValueRef callee = mtlc_callee(call);
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(
+      LLVMGetGlobalParent(callee), LLVMGetIntrinsicID(callee), &type, 1);
+  return mtlc_call(builder, function, arguments, LLVMGetNumArgOperands(call));
+}
+
 LLVMValueRef mtlc_call(LLVMBuilderRef builder, LLVMValueRef function,
                        LLVMValueRef *arguments, size_t count) {
   return LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,

@@ -139,6 +139,11 @@ lanes_callee lanes_callee_of(LLVMValueRef call) {
   return LANES_CALLEE_OTHER;
 }
 
+unsigned lanes_operand_count(LLVMValueRef i) {
+  return LLVMIsACallInst(i) ? LLVMGetNumArgOperands(i)
+                            : (unsigned)LLVMGetNumOperands(i);
+}
+
 bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit) {
   static const struct {
     const char *name;
@@ -305,8 +310,8 @@ static lanes_shape shape_of_elementwise(const lanes_shape *operands,
   return result;
 }
 
-// A rising run of which a part may be cut off, as indices at an edge are, is one
-// if none of it is, which is to be asked (wraps.c).
+// A rising run of which a part may be cut off, as indices at an edge are, is
+// one if none of it is, which is to be asked (wraps.c).
 static lanes_shape shape_of_limited(lanes_limit limit,
                                     const lanes_shape operands[2]) {
   enum { WIDTH = 32, MOST_STRIDE = 4096 };

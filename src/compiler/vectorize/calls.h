@@ -59,6 +59,9 @@ typedef struct lanes_collective {
 
 lanes_collective lanes_collective_of(LLVMValueRef call);
 
+// Of a call its arguments.
+unsigned lanes_operand_count(LLVMValueRef i);
+
 // A minimum or maximum of two integers of 32 bits.
 typedef struct lanes_limit {
   bool is_max;

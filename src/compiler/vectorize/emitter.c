@@ -220,15 +220,9 @@ LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type) {
 
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
   LLVMValueRef memory = lanes_reserve(e, type);
-  if (e->memory_count == e->memory_capacity) {
-    const uint32_t capacity = e->memory_capacity ? e->memory_capacity * 2 : 256;
-    LLVMValueRef *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
-    if (e->memory_count) {
-      memcpy(grown, e->memories, e->memory_count * sizeof *grown);
-    }
-    e->memories = grown;
-    e->memory_capacity = capacity;
-  }
+  e->memories =
+      lanes_make_room(e->arena, e->memories, e->memory_count,
+                      &e->memory_capacity, 256, sizeof *e->memories);
   e->memories[e->memory_count++] = memory;
   return memory;
 }

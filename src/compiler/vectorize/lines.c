@@ -133,15 +133,8 @@ static const char *file_of(mtli_arena *arena, LLVMValueRef instruction) {
 
 void lanes_lines_add(mtli_arena *arena, lanes_lines *lines,
                      LLVMValueRef instruction) {
-  if (lines->count == lines->capacity) {
-    const uint32_t capacity = lines->capacity ? 2 * lines->capacity : 8;
-    lanes_line *items = lanes_allocate(arena, capacity, sizeof *items);
-    if (lines->count) {
-      memcpy(items, lines->items, lines->count * sizeof *items);
-    }
-    lines->items = items;
-    lines->capacity = capacity;
-  }
+  lines->items = lanes_make_room(arena, lines->items, lines->count,
+                                 &lines->capacity, 8, sizeof *lines->items);
   lines->items[lines->count++] =
       (lanes_line){.file = file_of(arena, instruction),
                    .number = LLVMGetDebugLocLine(instruction)};

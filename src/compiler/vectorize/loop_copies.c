@@ -33,14 +33,17 @@ static void turn_bundles(lanes_parted *l, bool is_behind) {
   for (uint32_t n = 0; n < l->bundle_count * l->pieces; n++) {
     const lanes_bundle *b = &l->bundles[n / l->pieces];
     LLVMValueRef *places[MOST_SIDE_BY_SIDE], registers[MOST_SIDE_BY_SIDE];
+    if (b->is_in_frame) {
+      continue;
+    }
     for (uint32_t k = 0; k < b->count; k++) {
       lanes_item *phi = &l->items[b->phis[k]];
       places[k] = &(is_behind ? phi->last : phi->first)[n % l->pieces];
       registers[k] = *places[k];
     }
-    if (!b->is_in_frame && is_behind) {
+    if (is_behind) {
       lanes_take_apart_registers(l, l->builder, registers, b->count);
-    } else if (!b->is_in_frame) {
+    } else {
       lanes_interleave_registers(l, l->before_builder, registers, b->count);
     }
     for (uint32_t k = 0; k < b->count; k++) {

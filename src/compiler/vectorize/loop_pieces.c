@@ -104,12 +104,7 @@ static LLVMValueRef bare_operation(lanes_parted *l, LLVMValueRef i,
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMTypeRef type = piece_type(l, i);
   switch (opcode) {
-    case LLVMCall:
-      return mtlc_call(
-          l->builder,
-          LLVMGetIntrinsicDeclaration(
-              l->kernel->module, LLVMGetIntrinsicID(mtlc_callee(i)), &type, 1),
-          operands, LLVMGetNumArgOperands(i));
+    case LLVMCall: return mtlc_call_alike(l->builder, i, type, operands);
     case LLVMFNeg: return LLVMBuildFNeg(l->builder, operands[0], "");
     case LLVMFreeze: return LLVMBuildFreeze(l->builder, operands[0], "");
     case LLVMICmp:

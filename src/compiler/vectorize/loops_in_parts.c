@@ -325,11 +325,6 @@ static bool are_apart(const lanes_parted *l) {
   return true;
 }
 
-unsigned lanes_operand_count(LLVMValueRef i) {
-  return LLVMIsACallInst(i) ? LLVMGetNumArgOperands(i)
-                            : (unsigned)LLVMGetNumOperands(i);
-}
-
 // How many units from one on go in one loop: as many as registers hold, and
 // whole rows of those that work with the same.
 uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {

@@ -102,8 +102,6 @@ LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi);
 // What each of a bundle's phis comes to next.
 void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
                     LLVMValueRef *out);
-// Of a call its arguments.
-unsigned lanes_operand_count(LLVMValueRef i);
 // Says whether an instruction computes each lane of its operands' same one.
 bool lanes_is_lanewise(LLVMValueRef i);
 bool lanes_is_lanewise_call(LLVMValueRef call);

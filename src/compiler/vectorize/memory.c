@@ -16,6 +16,19 @@ void *lanes_allocate(mtli_arena *arena, size_t count, size_t element_bytes) {
   return memory;
 }
 
+void *lanes_make_room(mtli_arena *arena, void *items, uint32_t count,
+                      uint32_t *capacity, uint32_t first, size_t item_bytes) {
+  if (count < *capacity) {
+    return items;
+  }
+  *capacity = *capacity ? *capacity * 2 : first;
+  void *copy = lanes_allocate(arena, *capacity, item_bytes);
+  if (count) {
+    memcpy(copy, items, count * item_bytes);
+  }
+  return copy;
+}
+
 uint32_t *lanes_allocate_none(mtli_arena *arena, uint32_t count) {
   uint32_t *indices = lanes_allocate(arena, count, sizeof *indices);
   for (uint32_t i = 0; i < count; i++) {
@@ -25,15 +38,8 @@ uint32_t *lanes_allocate_none(mtli_arena *arena, uint32_t count) {
 }
 
 void lanes_list_add(mtli_arena *arena, lanes_list *list, uint32_t item) {
-  if (list->count == list->capacity) {
-    const uint32_t capacity = list->capacity ? list->capacity * 2 : 4;
-    uint32_t *items = lanes_allocate(arena, capacity, sizeof *items);
-    if (list->count) {
-      memcpy(items, list->items, list->count * sizeof *items);
-    }
-    list->items = items;
-    list->capacity = capacity;
-  }
+  list->items = lanes_make_room(arena, list->items, list->count,
+                                &list->capacity, 4, sizeof *list->items);
   list->items[list->count++] = item;
 }
 

@@ -15,6 +15,11 @@
 // memory for them, as LLVM does.
 void *lanes_allocate(mtli_arena *arena, size_t count, size_t element_bytes);
 
+// Returns items of which there are count, if there is room for one more, or
+// else a copy with room for twice as many, or for `first`.
+void *lanes_make_room(mtli_arena *arena, void *items, uint32_t count,
+                      uint32_t *capacity, uint32_t first, size_t item_bytes);
+
 // Returns count indices, each LANES_NONE.
 uint32_t *lanes_allocate_none(mtli_arena *arena, uint32_t count);
 

@@ -344,17 +344,10 @@ static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
 // A minimum or maximum, the only calls that are made again.
 static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
                             uint32_t width) {
-  lanes_limit limit;
-  if (!lanes_limit_find(call, &limit)) {
-    return NULL;
-  }
   LLVMTypeRef type = lanes_wide(e->types.i32, width);
   LLVMValueRef operands[] = {lanes_form(e, LLVMGetOperand(call, 0), 0, width),
                              lanes_form(e, LLVMGetOperand(call, 1), 0, width)};
-  static const char *const names[2][2] = {{"llvm.umin", "llvm.smin"},
-                                          {"llvm.umax", "llvm.smax"}};
-  return lanes_intrinsic(e, names[limit.is_max][limit.is_signed], &type, 1,
-                         operands, 2);
+  return mtlc_call_alike(e->builder, call, type, operands);
 }
 
 static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,

@@ -80,15 +80,8 @@ static splat *find_splat(parking *p, LLVMValueRef constant) {
   if (known != LANES_NONE) {
     return &p->splats[known];
   }
-  if (p->splat_count == p->splat_capacity) {
-    const uint32_t capacity = p->splat_capacity ? p->splat_capacity * 2 : 32;
-    splat *grown = lanes_allocate(&p->arena, capacity, sizeof *grown);
-    for (uint32_t i = 0; i < p->splat_count; i++) {
-      grown[i] = p->splats[i];
-    }
-    p->splats = grown;
-    p->splat_capacity = capacity;
-  }
+  p->splats = lanes_make_room(&p->arena, p->splats, p->splat_count,
+                              &p->splat_capacity, 32, sizeof *p->splats);
   lanes_map_set(&p->arena, &p->numbers, constant, p->splat_count);
   splat *s = &p->splats[p->splat_count++];
   *s = (splat){.constant = constant,

@@ -51,17 +51,6 @@ typedef struct promotion {
 
 // --- What there is -----------------------------------------------------------
 
-static void *grown(promotion *p, const void *items, uint32_t count,
-                   uint32_t *capacity, size_t item_bytes) {
-  const uint32_t larger = *capacity ? *capacity * 2 : 64;
-  void *copy = lanes_allocate(p->e->arena, larger, item_bytes);
-  if (count) {
-    memcpy(copy, items, count * item_bytes);
-  }
-  *capacity = larger;
-  return copy;
-}
-
 static void note_access(promotion *p, LLVMValueRef i, uint32_t block) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   if (opcode != LLVMLoad && opcode != LLVMStore) {
@@ -72,10 +61,8 @@ static void note_access(promotion *p, LLVMValueRef i, uint32_t block) {
   if (memory == LANES_NONE) {
     return;
   }
-  if (p->access_count == p->access_capacity) {
-    p->accesses = grown(p, p->accesses, p->access_count, &p->access_capacity,
-                        sizeof *p->accesses);
-  }
+  p->accesses = lanes_make_room(p->e->arena, p->accesses, p->access_count,
+                                &p->access_capacity, 64, sizeof *p->accesses);
   const uint32_t number = p->access_count++;
   p->accesses[number] =
       (access){.instruction = i, .block = block, .next = LANES_NONE};
@@ -182,10 +169,8 @@ static void make_phis(promotion *p) {
       LLVMPositionBuilderBefore(p->e->builder,
                                 LLVMGetFirstInstruction(state->block));
       state->in = LLVMBuildPhi(p->e->builder, type_at_hand(p), "");
-      if (p->phi_count == p->phi_capacity) {
-        p->phis = grown(p, p->phis, p->phi_count, &p->phi_capacity,
-                        sizeof *p->phis);
-      }
+      p->phis = lanes_make_room(p->e->arena, p->phis, p->phi_count,
+                                &p->phi_capacity, 64, sizeof *p->phis);
       p->phis[p->phi_count++] = state->in;
     }
   }

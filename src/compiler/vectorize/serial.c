@@ -2,26 +2,12 @@
 // serial.c: runs an instruction that has no vector form once for each thread
 // that is active, by rising lane: atomics, volatile accesses, unknown calls.
 #include <llvm-c/DebugInfo.h>
-#include <string.h>
 
 #include "compiler/vectorize/emitter.h"
 
 // Bits do not lie in memory one a byte; everything else is as in a vector.
 static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
   return type == e->types.i1 ? e->types.i8 : type;
-}
-
-static lanes_array *new_array(lanes_emitter *e) {
-  if (e->array_count == e->array_capacity) {
-    const uint32_t capacity = e->array_capacity ? e->array_capacity * 2 : 16;
-    lanes_array *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
-    if (e->array_count) {
-      memcpy(grown, e->arrays, e->array_count * sizeof *grown);
-    }
-    e->arrays = grown;
-    e->array_capacity = capacity;
-  }
-  return &e->arrays[e->array_count++];
 }
 
 // Instructions come one after the other, and so do their arrays: hundreds of
@@ -35,7 +21,9 @@ LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
       return array->memory;
     }
   }
-  lanes_array *array = new_array(e);
+  e->arrays = lanes_make_room(e->arena, e->arrays, e->array_count,
+                              &e->array_capacity, 16, sizeof *e->arrays);
+  lanes_array *array = &e->arrays[e->array_count++];
   *array = (lanes_array){.type = type,
                          .memory = lanes_reserve(e, lanes_vector_of(type)),
                          .taken = e->emitted};

@@ -2,8 +2,6 @@
 // tile_homes.c: the memory that tiles to multiply and their sums are in. A
 // product wants a side's elements by index, or several times at once, for which
 // a load is enough.
-#include <string.h>
-
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/tiles.h"
 
@@ -118,15 +116,8 @@ static lanes_tile_home *home_of(lanes_emitter *e, LLVMValueRef value,
 
 static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
                                  lanes_tile_order order) {
-  if (e->home_count == e->home_capacity) {
-    const uint32_t capacity = e->home_capacity ? e->home_capacity * 2 : 16;
-    lanes_tile_home *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
-    if (e->home_capacity) {
-      memcpy(grown, e->homes, e->home_capacity * sizeof *grown);
-    }
-    e->homes = grown;
-    e->home_capacity = capacity;
-  }
+  e->homes = lanes_make_room(e->arena, e->homes, e->home_count,
+                             &e->home_capacity, 16, sizeof *e->homes);
   lanes_tile_home *home = &e->homes[e->home_count++];
   home->value = value;
   home->order = order;

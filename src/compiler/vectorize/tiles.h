@@ -40,6 +40,7 @@ LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
 // tile_products.c: emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
 bool lanes_is_product(LLVMValueRef instruction);
+// Emits products whose sides and sums are found.
 void lanes_emit_products(lanes_emitter *e, const lanes_products *products);
 // product_functions.c: calls a function for products whose sums have places.
 // Returns false if they are better emitted here.

@@ -4,18 +4,9 @@
 // between is kept in the simdgroup's frame, 32 lanes to a vector.
 #include "compiler/vectorize/emitter.h"
 
-#include <string.h>
-
 void lanes_emit_wait(lanes_emitter *e) {
-  if (e->wait_count == e->wait_capacity) {
-    const uint32_t capacity = e->wait_capacity ? e->wait_capacity * 2 : 8;
-    lanes_wait *grown = lanes_allocate(e->arena, capacity, sizeof *grown);
-    if (e->wait_count) {
-      memcpy(grown, e->waits, e->wait_count * sizeof *grown);
-    }
-    e->waits = grown;
-    e->wait_capacity = capacity;
-  }
+  e->waits = lanes_make_room(e->arena, e->waits, e->wait_count,
+                             &e->wait_capacity, 8, sizeof *e->waits);
   lanes_wait *wait = &e->waits[e->wait_count++];
   wait->before = LLVMGetInsertBlock(e->builder);
   wait->after = lanes_block(e, "resume");

@@ -4,8 +4,6 @@
 // vector's components are 32 lanes each, which shuffles take out of memory and
 // put back. What only adds and multiplies whole vectors, between loads and
 // stores of neighbouring lanes, need not, nor what loops sum up so.
-#include <string.h>
-
 #include "compiler/vectorize/accesses.h"
 
 // By number of an instruction (lanes_values.numbers).
@@ -78,7 +76,7 @@ static bool is_elementwise(LLVMValueRef i) {
       "llvm.smin.", "llvm.smax.",    "llvm.umin.", "llvm.umax."};
   for (size_t k = 0; LLVMIsACallInst(i) && k < sizeof calls / sizeof *calls;
        k++) {
-    if (strncmp(lanes_callee_name(i), calls[k], strlen(calls[k])) == 0) {
+    if (mtlc_starts_with(lanes_callee_name(i), calls[k])) {
       return true;
     }
   }
@@ -97,11 +95,6 @@ static bool is_elementwise(LLVMValueRef i) {
 
 static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(e->values, operand));
-}
-
-static unsigned operands_of(LLVMValueRef i) {
-  return LLVMIsACallInst(i) ? LLVMGetNumArgOperands(i)
-                            : (unsigned)LLVMGetNumOperands(i);
 }
 
 // Says whether all threads come to a phi one way.
@@ -132,7 +125,7 @@ static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
   if (LLVMIsAPHINode(i)) {
     return comes_one_way(e, i);
   }
-  for (unsigned k = 0; k < operands_of(i); k++) {
+  for (unsigned k = 0; k < lanes_operand_count(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, k);
     if (!is_type(e, LLVMTypeOf(operand)) || count_of(operand) != count_of(i)) {
       return false;
@@ -190,7 +183,7 @@ static int first_operand(LLVMValueRef i) {
 }
 
 static int operand_count(LLVMValueRef i) {
-  return LLVMIsAStoreInst(i) ? 1 : (int)operands_of(i);
+  return LLVMIsAStoreInst(i) ? 1 : (int)lanes_operand_count(i);
 }
 
 // Says whether all that an instruction works on is whole, or the same for all
@@ -340,18 +333,20 @@ void lanes_wholes_find(lanes_emitter *e) {
 // The same components for all lanes.
 static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
   const uint32_t count = count_of(operand);
-  LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
-  LLVMValueRef first = lanes_scalar(e, operand, 0);
+  LLVMValueRef components[MOST_COMPONENTS] = {lanes_scalar(e, operand, 0)};
   bool is_splat = true;
-  int places[MOST_LANES * MOST_COMPONENTS];
-  for (uint32_t c = 0; c < count; c++) {
-    LLVMValueRef component = lanes_scalar(e, operand, c);
-    is_splat &= component == first;
-    one = LLVMBuildInsertElement(e->builder, one, component,
-                                 mtlc_i32(e->context, c), "");
+  for (uint32_t c = 1; c < count; c++) {
+    components[c] = lanes_scalar(e, operand, c);
+    is_splat &= components[c] == components[0];
   }
   if (is_splat) {
-    return lanes_splat_to(e, e->builder, first, LANES * count);
+    return lanes_splat_to(e, e->builder, components[0], LANES * count);
+  }
+  LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
+  int places[MOST_LANES * MOST_COMPONENTS];
+  for (uint32_t c = 0; c < count; c++) {
+    one = LLVMBuildInsertElement(e->builder, one, components[c],
+                                 mtlc_i32(e->context, c), "");
   }
   for (uint32_t k = 0; k < LANES * count; k++) {
     places[k] = (int)(k % count);
@@ -425,12 +420,10 @@ static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
   LLVMValueRef left = as_whole(e, LLVMGetOperand(i, 0));
   if (LLVMIsACallInst(i)) {
     LLVMValueRef arguments[MOST_COMPONENTS] = {left};
-    for (unsigned k = 1; k < operands_of(i); k++) {
+    for (unsigned k = 1; k < lanes_operand_count(i); k++) {
       arguments[k] = as_whole(e, LLVMGetOperand(i, k));
     }
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        e->kernel->module, LLVMGetIntrinsicID(mtlc_callee(i)), &type, 1);
-    return mtlc_call(e->builder, function, arguments, operands_of(i));
+    return mtlc_call_alike(e->builder, i, type, arguments);
   }
   if (LLVMIsACastInst(i)) {
     return LLVMBuildCast(e->builder, opcode, left, type, "");

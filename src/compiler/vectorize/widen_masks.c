@@ -227,15 +227,8 @@ static LLVMValueRef wide_source(widening *w, LLVMValueRef mask) {
 }
 
 static void add_mask(widening *w, LLVMValueRef mask, LLVMValueRef wide) {
-  if (w->mask_count == w->mask_capacity) {
-    const uint32_t capacity = w->mask_capacity ? w->mask_capacity * 2 : 64;
-    wide_mask *grown = lanes_allocate(&w->arena, capacity, sizeof *grown);
-    for (uint32_t i = 0; i < w->mask_count; i++) {
-      grown[i] = w->masks[i];
-    }
-    w->masks = grown;
-    w->mask_capacity = capacity;
-  }
+  w->masks = lanes_make_room(&w->arena, w->masks, w->mask_count,
+                             &w->mask_capacity, 64, sizeof *w->masks);
   lanes_map_set(&w->arena, &w->numbers, mask, w->mask_count);
   w->masks[w->mask_count++] = (wide_mask){.wide = wide};
 }
