@@ -394,6 +394,33 @@ void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish) {
                   LLVMMetadataAsValue(context, node));
 }
 
+static void move_to_end(LLVMBuilderRef builder, LLVMValueRef instruction,
+                        LLVMBasicBlockRef block) {
+  LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
+  LLVMInstructionRemoveFromParent(instruction);
+  LLVMPositionBuilderAtEnd(builder, block);
+  LLVMInsertIntoBuilder(builder, instruction);
+  LLVMInstructionSetDebugLoc(instruction, location);
+}
+
+LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
+                                   LLVMValueRef branch) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(branch);
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(branch));
+  LLVMBasicBlockRef above = LLVMInsertBasicBlockInContext(context, block, "");
+  LLVMValueRef next = NULL;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != branch; i = next) {
+    next = LLVMGetNextInstruction(i);
+    move_to_end(builder, i, above);
+  }
+  // With a branch at its end, a block is replaced in phis, too.
+  move_to_end(builder, branch, above);
+  LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block),
+                         LLVMBasicBlockAsValue(above));
+  move_to_end(builder, branch, block);
+  return above;
+}
+
 mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
                           const char *text) {
   LLVMMemoryBufferRef buffer =

@@ -61,6 +61,12 @@ uint64_t mtlc_common_divisor(uint64_t a, uint64_t b);
 void mtlc_position_behind_phis(LLVMBuilderRef builder,
                                LLVMValueRef instruction);
 
+// Moves all of a block but its branch to a new one, to which now leads what led
+// to the block; the phis behind the branch need not be told. Returns the new
+// one, which has no end yet.
+LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
+                                   LLVMValueRef branch);
+
 // Whether a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 

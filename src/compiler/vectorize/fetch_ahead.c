@@ -6,6 +6,7 @@
 // repeats them at the same place or goes on from there in small steps.
 #include "code/code.h"
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/take_turns.h"
 #include "compiler/vectorize/turn_steps.h"
 
 enum {
@@ -36,54 +37,9 @@ enum {
   LINE_BYTES = 64,
   TURNS_AHEAD = 4,       // of a loop with longer steps than that
   LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
-  WALK_LIMIT = 128,      // values to look at
+  LIKENESS_LIMIT = 128,  // values to compare
   FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
 };
-
-static bool is_grid_position(LLVMValueRef value) {
-  if (!LLVMIsACallInst(value) ||
-      lanes_callee_of(value) != LANES_CALLEE_POSITION) {
-    return false;
-  }
-  switch (LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0))) {
-    case MTLI_THREAD_POSITION_IN_GRID:
-    case MTLI_THREADGROUP_POSITION_IN_GRID: return true;
-    default: return false;
-  }
-}
-
-// Says whether an address depends on where in the grid a thread is; what does
-// not is loaded by all threadgroups, and is there.
-static bool moves_with_grid(lanes_emitter *e, LLVMValueRef address) {
-  LLVMValueRef work[WALK_LIMIT];
-  lanes_map seen = {0};
-  uint32_t count = 0;
-  uint32_t looked = 0;
-  work[count++] = address;
-  while (count) {
-    LLVMValueRef value = work[--count];
-    if (is_grid_position(value)) {
-      return true;
-    }
-    const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
-    if (opcode == LLVMLoad || opcode == LLVMCall) {
-      continue;
-    }
-    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-      LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
-      if (!LLVMIsAInstruction(operand) ||
-          lanes_map_get(&seen, operand) != LANES_NONE) {
-        continue;
-      }
-      lanes_map_set(e->arena, &seen, operand, 1);
-      if (++looked >= WALK_LIMIT) {
-        return false;
-      }
-      work[count++] = operand;
-    }
-  }
-  return false;
-}
 
 // --- How far ahead -----------------------------------------------------------
 
@@ -238,7 +194,7 @@ static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
 // of the time if its second and third loop ask again.
 static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
                       LLVMValueRef address) {
-  likeness l = {e, WALK_LIMIT};
+  likeness l = {e, LIKENESS_LIMIT};
   return needs_order(e) && !is_zen_4(e) && is_alike(&l, before, address);
 }
 
@@ -326,7 +282,8 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
   while (loop != LANES_NONE && !does_loop_wait(e, loop)) {
     loop = e->graph->loops[loop].parent;
   }
-  if (loop == LANES_NONE || lanes_is_in_threadgroup(e, a->pointer)) {
+  if (loop == LANES_NONE || lanes_takes_turns(e->graph, loop) ||
+      lanes_is_in_threadgroup(e, a->pointer)) {
     return NULL;
   }
   const lanes_turn_step step = lanes_step_of(e, a->pointer, loop);
@@ -374,29 +331,6 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
   return NULL;
 }
 
-static bool is_position(LLVMValueRef value, mtli_builtin one,
-                        mtli_builtin other) {
-  while (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
-    value = LLVMGetOperand(value, 0);
-  }
-  if (!LLVMIsACallInst(value) ||
-      lanes_callee_of(value) != LANES_CALLEE_POSITION) {
-    return false;
-  }
-  const uint64_t builtin = LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
-  return builtin == one || builtin == other;
-}
-
-static bool is_thread_index(LLVMValueRef value) {
-  return is_position(value, MTLI_THREAD_INDEX_IN_THREADGROUP,
-                     MTLI_THREAD_POSITION_IN_THREADGROUP);
-}
-
-static bool is_threadgroup_size(LLVMValueRef value) {
-  return is_position(value, MTLI_THREADS_PER_THREADGROUP,
-                     MTLI_DISPATCH_THREADS_PER_THREADGROUP);
-}
-
 // A loop in which the threads of a threadgroup begin side by side, go on by as
 // many as they are, and end at a number.
 typedef struct lanes_walk {
@@ -416,7 +350,7 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
     LLVMValueRef bound = bound_of(e, phi, loop);
     LLVMValueRef begin = lanes_begin_of(e, phi, loop);
     if (own.kind == step.kind && own.factor == step.factor && own.by > 0 &&
-        step.by % own.by == 0 && bound && is_thread_index(begin) &&
+        step.by % own.by == 0 && bound && lanes_is_thread_index(begin) &&
         lanes_width(e, begin) == 1) {
       return (lanes_walk){begin, bound, own, step.by / own.by};
     }
@@ -440,7 +374,7 @@ static bool is_by_threadgroup(lanes_turn_step step, uint64_t bytes) {
   switch (step.kind) {
     case LANES_STEP_KNOWN: return step.by > bytes && step.by <= MOST_STEP_BYTES;
     case LANES_STEP_TIMES:
-      return step.by * LANES == bytes && is_threadgroup_size(step.factor);
+      return step.by * LANES == bytes && lanes_is_threadgroup_size(step.factor);
     default: return false;
   }
 }
@@ -511,15 +445,14 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
   LLVMValueRef before =
       LLVMBuildMul(builder, times(e, as_i64(e, walk->begin), walk->index_bytes),
                    turns_behind_first(e, walk), "");
-  lanes_lead lead = {
-      .memory = lanes_memory(e, e->types.i64),
-      .loss = LLVMBuildSub(builder, length_of(e, step),
-                           mtlc_i64(e->context, bytes), ""),
-      .level = is_zen_4(e) || (LLVMIsAConstantInt(reach) &&
-                               LLVMConstIntGetZExtValue(reach) <=
-                                   ZEN_3_LEAST_REACH_BYTES)
-                   ? FIRST_LEVEL
-                   : SECOND_LEVEL};
+  lanes_lead lead = {.memory = lanes_memory(e, e->types.i64),
+                     .loss = LLVMBuildSub(builder, length_of(e, step),
+                                          mtlc_i64(e->context, bytes), ""),
+                     .level = is_zen_4(e) || (LLVMIsAConstantInt(reach) &&
+                                              LLVMConstIntGetZExtValue(reach) <=
+                                                  ZEN_3_LEAST_REACH_BYTES)
+                                  ? FIRST_LEVEL
+                                  : SECOND_LEVEL};
   LLVMBuildStore(builder, LLVMBuildAdd(builder, reach, before, ""),
                  lead.memory);
   return lead;
@@ -598,8 +531,12 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
       lanes_is_in_threadgroup(e, a->pointer) ||
-      !moves_with_grid(e, a->pointer)) {
+      !lanes_moves_with_grid(e, a->pointer)) {
     return;
+  }
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
+    return;  // in the order of memory, which processors see
   }
   const lanes_turn_step step = step_around(e, a->pointer);
   const uint64_t distance = (uint64_t)distance_of(e, step);

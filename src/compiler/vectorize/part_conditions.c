@@ -94,40 +94,10 @@ static void add_source(LLVMBasicBlockRef to, LLVMBasicBlockRef from,
   }
 }
 
-static void move_to_end(LLVMBuilderRef builder, LLVMValueRef instruction,
-                        LLVMBasicBlockRef block) {
-  LLVMMetadataRef location = LLVMInstructionGetDebugLoc(instruction);
-  LLVMInstructionRemoveFromParent(instruction);
-  LLVMPositionBuilderAtEnd(builder, block);
-  LLVMInsertIntoBuilder(builder, instruction);
-  LLVMInstructionSetDebugLoc(instruction, location);
-}
-
-// Moves all of a block but its branch to a new one, to which now leads what led
-// to the block; the phis behind the branch need not be told. Returns that.
-static LLVMBasicBlockRef split_off(LLVMValueRef branch,
-                                   LLVMBuilderRef builder) {
-  LLVMBasicBlockRef block = LLVMGetInstructionParent(branch);
-  LLVMContextRef context =
-      LLVMGetTypeContext(LLVMTypeOf(LLVMGetCondition(branch)));
-  LLVMBasicBlockRef above = LLVMInsertBasicBlockInContext(context, block, "");
-  LLVMValueRef next = NULL;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != branch; i = next) {
-    next = LLVMGetNextInstruction(i);
-    move_to_end(builder, i, above);
-  }
-  // With a branch at its end, a block is replaced in phis, too.
-  move_to_end(builder, branch, above);
-  LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block),
-                         LLVMBasicBlockAsValue(above));
-  move_to_end(builder, branch, block);
-  return above;
-}
-
 static void part(const condition *c, bool is_first_uniform,
                  LLVMBuilderRef builder) {
   LLVMBasicBlockRef rest = LLVMGetInstructionParent(c->branch);
-  LLVMBasicBlockRef block = split_off(c->branch, builder);
+  LLVMBasicBlockRef block = mtlc_split_above(builder, c->branch);
   LLVMBasicBlockRef decided = LLVMGetSuccessor(c->branch, !c->is_either);
   LLVMPositionBuilderAtEnd(builder, block);
   LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(c->branch));

@@ -188,5 +188,6 @@ void lanes_common_find(const lanes_values *values, bool by_lane,
     out_common->goes_together &= !flow.divergent_branch[n];
   }
   lanes_mask_divergent_loops(&flow);
+  out_common->masked = flow.masked;
   out_common->waits_together = all_wait_together(&flow);
 }

@@ -5,7 +5,10 @@
 
 #include "code/code.h"
 
-enum { STEP_DEPTH = 12 };  // of the computation of an address
+enum {
+  STEP_DEPTH = 12,   // of the computation of an address
+  WALK_LIMIT = 128,  // values to look at
+};
 
 static const lanes_turn_step no_step = {.kind = LANES_STEP_KNOWN};
 static const lanes_turn_step same_step = {.kind = LANES_STEP_SAME};
@@ -102,7 +105,8 @@ static lanes_turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
     return unknown_step;
   }
   if (own != loop) {
-    // Of a loop inside: what each turn of the outer one adds to where it begins.
+    // Of a loop inside: what each turn of the outer one adds to where it
+    // begins.
     LLVMValueRef begin = lanes_begin_of(e, phi, own);
     return begin == phi ? unknown_step : step_of(e, begin, loop, depth - 1);
   }
@@ -207,4 +211,90 @@ LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
     }
   }
   return phi;
+}
+
+// --- Where threads begin -----------------------------------------------------
+
+// Says whether an operation leaves its first operand as it is if that is 1024,
+// as many as a threadgroup may have, or less.
+static bool is_same_number(LLVMValueRef value) {
+  enum { MOST_BITS = 11 };
+  switch (LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : 0) {
+    case LLVMZExt:
+    case LLVMSExt: return true;
+    case LLVMTrunc: return LLVMGetIntTypeWidth(LLVMTypeOf(value)) > MOST_BITS;
+    case LLVMAnd: {
+      LLVMValueRef mask = LLVMGetOperand(value, 1);
+      const uint64_t all = (1 << MOST_BITS) - 1;
+      return LLVMIsAConstantInt(mask) &&
+             (LLVMConstIntGetZExtValue(mask) & all) == all;
+    }
+    default: return false;
+  }
+}
+
+static bool is_position(LLVMValueRef value, mtli_builtin one,
+                        mtli_builtin other) {
+  while (is_same_number(value)) {
+    value = LLVMGetOperand(value, 0);
+  }
+  if (!LLVMIsACallInst(value) ||
+      lanes_callee_of(value) != LANES_CALLEE_POSITION) {
+    return false;
+  }
+  const uint64_t builtin = LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
+  return builtin == one || builtin == other;
+}
+
+bool lanes_is_thread_index(LLVMValueRef value) {
+  return is_position(value, MTLI_THREAD_INDEX_IN_THREADGROUP,
+                     MTLI_THREAD_POSITION_IN_THREADGROUP);
+}
+
+bool lanes_is_threadgroup_size(LLVMValueRef value) {
+  return is_position(value, MTLI_THREADS_PER_THREADGROUP,
+                     MTLI_DISPATCH_THREADS_PER_THREADGROUP);
+}
+
+static bool is_grid_position(LLVMValueRef value) {
+  if (!LLVMIsACallInst(value) ||
+      lanes_callee_of(value) != LANES_CALLEE_POSITION) {
+    return false;
+  }
+  switch (LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0))) {
+    case MTLI_THREAD_POSITION_IN_GRID:
+    case MTLI_THREADGROUP_POSITION_IN_GRID: return true;
+    default: return false;
+  }
+}
+
+bool lanes_moves_with_grid(const lanes_emitter *e, LLVMValueRef address) {
+  LLVMValueRef work[WALK_LIMIT];
+  lanes_map seen = {0};
+  uint32_t count = 0;
+  uint32_t looked = 0;
+  work[count++] = address;
+  while (count) {
+    LLVMValueRef value = work[--count];
+    if (is_grid_position(value)) {
+      return true;
+    }
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    if (opcode == LLVMLoad || opcode == LLVMCall) {
+      continue;
+    }
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+      LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
+      if (!LLVMIsAInstruction(operand) ||
+          lanes_map_get(&seen, operand) != LANES_NONE) {
+        continue;
+      }
+      lanes_map_set(e->arena, &seen, operand, 1);
+      if (++looked >= WALK_LIMIT) {
+        return false;
+      }
+      work[count++] = operand;
+    }
+  }
+  return false;
 }

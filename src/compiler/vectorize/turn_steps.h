@@ -32,4 +32,12 @@ LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
 bool lanes_is_from_outside(const lanes_emitter *e, LLVMValueRef value,
                            uint32_t loop);
 
+// Says whether a value is a thread's index in its threadgroup, in any
+// dimension or in all; or how many threads that has.
+bool lanes_is_thread_index(LLVMValueRef value);
+bool lanes_is_threadgroup_size(LLVMValueRef value);
+// Says whether an address depends on where in the grid a thread is; what does
+// not is loaded by all threadgroups, and is there.
+bool lanes_moves_with_grid(const lanes_emitter *e, LLVMValueRef address);
+
 #endif

@@ -90,6 +90,7 @@ typedef struct lanes_common {
   // all.
   bool by_lane;
   bool *values;         // [values->count] equal in all threads of a threadgroup
+  bool *masked;         // [node_count] not all threads of one may come here
   bool waits_together;  // all of them come to the same waits in the same order
   // All of them take the same way at each branch, or by_lane: each thread does
   // that its neighbours of other simdgroups do, and few things without others
