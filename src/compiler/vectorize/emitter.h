@@ -62,7 +62,7 @@ typedef struct lanes_fetched {
   LLVMValueRef index;  // or NULL
   uint32_t node;
 } lanes_fetched;
-enum { LANES_FETCHED = 8 };
+enum { LANES_FETCHED = 32 };
 
 // What an access has found out about where its lanes are (windows.c): the way
 // that it went, each lane's place in its register's window, where the windows

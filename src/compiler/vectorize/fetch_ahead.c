@@ -35,7 +35,8 @@ enum {
   MOST_REACH_BYTES = 65536,
   MOST_STEP_BYTES = 16384,  // 1024 threads, 16 bytes each
   LINE_BYTES = 64,
-  TURNS_AHEAD = 4,       // of a loop with longer steps than that
+  TURNS_AHEAD = 4,  // of a loop with longer steps than that
+  MOST_STREAMS = 8,
   LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
   LIKENESS_LIMIT = 128,  // values to compare
   FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
@@ -93,8 +94,7 @@ static int64_t distance_of(const lanes_emitter *e, lanes_turn_step step) {
 // Whether a value is another one and a constant that does not lead far.
 static bool is_near_another(LLVMValueRef value) {
   enum { NEAR = MOST_LANES };
-  if (!LLVMIsAInstruction(value) ||
-      LLVMGetInstructionOpcode(value) != LLVMAdd ||
+  if ((!mtlc_is_opcode(value, LLVMAdd) && !mtlc_is_opcode(value, LLVMOr)) ||
       !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
     return false;
   }
@@ -199,21 +199,24 @@ static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
 }
 
 // Says whether what is around an access has been asked for on the way to it,
-// and notes that it will be.
+// and notes that it will be. In one turn, no more streams than a processor
+// follows.
 static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
   const lanes_fetched place = neighbourhood(e, address);
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  uint32_t streams = 0;
   for (uint32_t i = 0; i < e->fetched_count; i++) {
     const lanes_fetched *other = &e->fetched[i];
-    if (other->base == place.base && other->index == place.index &&
-        lanes_dominates(e->graph, other->node, e->node)) {
+    const bool is_before = lanes_dominates(e->graph, other->node, e->node);
+    if ((is_before && other->base == place.base &&
+         other->index == place.index) ||
+        is_walked(e, other->address, address)) {
       return true;
     }
-    if (is_walked(e, other->address, address)) {
-      return true;
-    }
+    streams += is_before && e->graph->nodes[other->node].loop == loop;
   }
-  if (e->fetched_count == LANES_FETCHED) {
-    return true;  // more streams than a processor follows
+  if (streams >= MOST_STREAMS || e->fetched_count == LANES_FETCHED) {
+    return true;
   }
   e->fetched[e->fetched_count++] = place;
   return false;
@@ -332,16 +335,17 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
 }
 
 // A loop in which the threads of a threadgroup begin side by side, go on by as
-// many as they are, and end at a number.
+// many as they are, and end at a number: each counts from its own index, or all
+// from 0.
 typedef struct lanes_walk {
-  LLVMValueRef begin;    // the thread's index; NULL if it is no such loop
-  LLVMValueRef bound;    // the number
-  lanes_turn_step step;  // of the index
-  uint64_t index_bytes;  // by which an index of one more is further on
+  LLVMValueRef bound;     // the number; NULL if it is no such loop
+  lanes_turn_step step;   // of the index
+  uint64_t index_bytes;   // by which an index of one more is further on
+  uint64_t thread_bytes;  // by which the next thread begins further on
 } lanes_walk;
 
 static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
-                          lanes_turn_step step) {
+                          lanes_turn_step step, uint64_t bytes) {
   LLVMBasicBlockRef header =
       e->graph->nodes[e->graph->loops[loop].header].block;
   for (LLVMValueRef phi = header ? LLVMGetFirstInstruction(header) : NULL;
@@ -350,9 +354,11 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
     LLVMValueRef bound = bound_of(e, phi, loop);
     LLVMValueRef begin = lanes_begin_of(e, phi, loop);
     if (own.kind == step.kind && own.factor == step.factor && own.by > 0 &&
-        step.by % own.by == 0 && bound && lanes_is_thread_index(begin) &&
-        lanes_width(e, begin) == 1) {
-      return (lanes_walk){begin, bound, own, step.by / own.by};
+        step.by % own.by == 0 && bound &&
+        (LLVMIsAConstantInt(begin)
+             ? LLVMIsNull(begin)
+             : lanes_is_thread_index(begin) && lanes_width(e, begin) == 1)) {
+      return (lanes_walk){bound, own, step.by / own.by, bytes / LANES};
     }
   }
   return (lanes_walk){0};
@@ -442,8 +448,10 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
                           lanes_turn_step step, uint64_t bytes) {
   LLVMBuilderRef builder = e->builder;
   LLVMValueRef reach = reach_of(e, walk);
+  LLVMValueRef first = LLVMBuildZExt(
+      builder, LLVMGetParam(e->function, LANES_FIRST), e->types.i64, "");
   LLVMValueRef before =
-      LLVMBuildMul(builder, times(e, as_i64(e, walk->begin), walk->index_bytes),
+      LLVMBuildMul(builder, times(e, first, walk->thread_bytes),
                    turns_behind_first(e, walk), "");
   lanes_lead lead = {.memory = lanes_memory(e, e->types.i64),
                      .loss = LLVMBuildSub(builder, length_of(e, step),
@@ -459,7 +467,7 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
 }
 
 static bool is_walk_at_hand(lanes_emitter *e, const lanes_walk *walk) {
-  return lanes_is_at_hand(e, walk->begin) && lanes_is_at_hand(e, walk->bound) &&
+  return lanes_is_at_hand(e, walk->bound) &&
          (walk->step.kind == LANES_STEP_KNOWN ||
           lanes_is_at_hand(e, walk->step.factor));
 }
@@ -508,8 +516,8 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
       !is_by_threadgroup(step, bytes)) {
     return false;
   }
-  const lanes_walk walk = walk_of(e, loop, step);
-  if (!walk.begin || !has_turns(&walk)) {
+  const lanes_walk walk = walk_of(e, loop, step, bytes);
+  if (!walk.bound || !has_turns(&walk)) {
     return false;
   }
   const lanes_lead lead = lead_before(e, loop, &walk, step, bytes);

@@ -32,6 +32,17 @@ static bool add_terms(lanes_linear *to, LLVMValueRef value) {
   return true;
 }
 
+// Returns the constants in bits that what they are added to does not have.
+static int64_t own_bits(LLVMValueRef sum) {
+  int64_t constant = 0;
+  while (is_sum(sum) && LLVMGetInstructionOpcode(sum) == LLVMOr &&
+         LLVMIsAConstantInt(LLVMGetOperand(sum, 1))) {
+    constant += LLVMConstIntGetSExtValue(LLVMGetOperand(sum, 1));
+    sum = LLVMGetOperand(sum, 0);
+  }
+  return constant;
+}
+
 static bool is_extension(LLVMValueRef value) {
   return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
@@ -39,16 +50,13 @@ static bool is_extension(LLVMValueRef value) {
 // zext(t) | c, of bits that t does not have, is zext(t | c): so that it is like
 // zext(t), which is the first of such a row. So it is with sext.
 static bool is_extended_inside(LLVMValueRef index) {
-  if (!LLVMIsAInstruction(index) ||
-      LLVMGetInstructionOpcode(index) != LLVMOr || !LLVMGetIsDisjoint(index) ||
-      !is_extension(LLVMGetOperand(index, 0)) ||
+  if (!LLVMIsAInstruction(index) || LLVMGetInstructionOpcode(index) != LLVMOr ||
+      !LLVMGetIsDisjoint(index) || !is_extension(LLVMGetOperand(index, 0)) ||
       !LLVMIsAConstantInt(LLVMGetOperand(index, 1))) {
     return false;
   }
-  LLVMTypeRef narrow =
-      LLVMTypeOf(LLVMGetOperand(LLVMGetOperand(index, 0), 0));
-  const uint64_t constant =
-      LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1));
+  LLVMTypeRef narrow = LLVMTypeOf(LLVMGetOperand(LLVMGetOperand(index, 0), 0));
+  const uint64_t constant = LLVMConstIntGetZExtValue(LLVMGetOperand(index, 1));
   return constant >> (LLVMGetIntTypeWidth(narrow) - 1) == 0;
 }
 
@@ -60,6 +68,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);
+    to->is_carryless = false;
     return add_terms(to, LLVMGetOperand(index, 1)) && add_terms(to, narrow);
   }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
@@ -71,7 +80,10 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
   if (!to->is_extended && LLVMGetIntTypeWidth(to->index_type) != 64) {
     return false;
   }
-  return add_terms(to, sum);
+  const int64_t before = to->constant;
+  const bool done = add_terms(to, sum);
+  to->is_carryless = to->constant - before == own_bits(sum);
+  return done;
 }
 
 // One step of a getelementptr: a constant is counted in bytes, anything else is
@@ -135,12 +147,11 @@ static uint32_t count_of(const lanes_linear *linear, LLVMValueRef term) {
 }
 
 bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
-  bool same = a->base == b->base && a->scale == b->scale &&
-              a->index_type == b->index_type &&
-              a->is_extended == b->is_extended &&
-              a->is_signed == b->is_signed &&
-              a->is_unwrapped == b->is_unwrapped &&
-              a->term_count == b->term_count;
+  bool same =
+      a->base == b->base && a->scale == b->scale &&
+      a->index_type == b->index_type && a->is_extended == b->is_extended &&
+      a->is_signed == b->is_signed && a->is_unwrapped == b->is_unwrapped &&
+      a->term_count == b->term_count;
   for (uint32_t i = 0; same && i < a->term_count; i++) {
     same = count_of(a, a->terms[i]) == count_of(b, a->terms[i]);
   }

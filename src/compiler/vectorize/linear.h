@@ -19,7 +19,8 @@ typedef struct lanes_linear {
   LLVMValueRef terms[LANES_MOST_TERMS];  // [term_count], to be cut to
                                          // index_type if wider
   uint32_t term_count;
-  int64_t constant;  // it may wrap at the sum's width
+  int64_t constant;   // it may wrap at the sum's width, unless
+  bool is_carryless;  // it is all of bits that the terms' sum does not have
   int64_t bytes;
 } lanes_linear;
 

@@ -101,9 +101,10 @@ static void store_half(lanes_emitter *e, const lanes_row *row,
 static void store_dense(lanes_emitter *e, const lanes_row *row,
                         const lanes_row_places *where, LLVMValueRef *words) {
   const uint32_t count = row->bytes / LANES_WORD_BYTES;
-  LLVMValueRef store =
-      LLVMBuildStore(e->builder, lanes_put_together(e, words, count, count),
-                     lanes_row_address(e, where, 0, 0));
+  LLVMValueRef first = lanes_row_address(e, where, 0, 0);
+  lanes_fetch_ahead(e, &row->members[0].access, first, row->bytes * LANES);
+  LLVMValueRef store = LLVMBuildStore(
+      e->builder, lanes_put_together(e, words, count, count), first);
   LLVMSetAlignment(store, row->alignment);
 }
 

@@ -550,6 +550,7 @@ static bool is_small(const lanes_emitter *e, LLVMValueRef number,
 static bool may_wrap_between(const lanes_emitter *e, const lanes_linear *a,
                              const lanes_linear *b) {
   return a->is_extended && !a->is_unwrapped && a->constant != b->constant &&
+         !(a->is_carryless && b->is_carryless) &&
          !(is_small(e, a->sum, a->index_type) &&
            is_small(e, b->sum, b->index_type));
 }
@@ -746,6 +747,7 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
     all.firsts = firsts;
   } else {
     all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0), offset);
+    lanes_fetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
   }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
   if (!is_power) {
