@@ -7,7 +7,9 @@
 // register's lanes one behind the other, and need not even pick. A table of so
 // few entries that it is a window needs no question of where its lanes are.
 // Stores to a worker's own memory put their lanes among what is there, which
-// takes much less time than one lane after another.
+// takes much less time than one lane after another. AVX-512 has masks: lanes
+// whose places rise are spread over their window and stored anywhere, where a
+// scatter takes three times as long.
 //
 // What one access has found out, the next with the same indices knows.
 #include "compiler/vectorize/accesses.h"
@@ -68,6 +70,12 @@ static bool is_near(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
+// Says whether memory is a worker's own, around which there is enough of it.
+static bool is_own(const lanes_emitter *e, const lanes_access *a) {
+  return !e->is_at_once &&
+         (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
+}
+
 static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
@@ -106,7 +114,7 @@ static window_indices indices_of(lanes_emitter *e, const lanes_access *a) {
   LLVMValueRef index = LLVMGetOperand(a->pointer, last);
   LLVMValueRef narrow = LLVMGetOperand(index, 0);
   window_indices indices = {.is_signed = LLVMIsASExtInst(index) != NULL};
-  while (!e->machine.has_avx512 && mtlc_is_opcode(narrow, LLVMAdd)) {
+  while (mtlc_is_opcode(narrow, LLVMAdd)) {
     const unsigned uniform = may_part(e, narrow, 1) ? 1 : 0;
     if (!may_part(e, narrow, uniform)) {
       break;
@@ -331,22 +339,136 @@ LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
     out_firsts[i] = base;
   }
   LLVMValueRef any = lanes_any(e, e->mask);
-  return lanes_is_workers_own(e, a)
-             ? any
-             : LLVMBuildSelect(e->builder, any,
-                               lanes_is_in_page(e, base, 8 * each),
-                               LLVMConstNull(e->types.i1), "");
+  return is_own(e, a) ? any
+                      : LLVMBuildSelect(e->builder, any,
+                                        lanes_is_in_page(e, base, 8 * each),
+                                        LLVMConstNull(e->types.i1), "");
 }
 
-// --- Stores ------------------------------------------------------------------
+// --- Stores of AVX-512 -------------------------------------------------------
+
+enum { MASK_BITS = 16 };  // lanes of a register
+
+static LLVMValueRef as_lanes(lanes_emitter *e, LLVMValueRef bits) {
+  LLVMTypeRef i1s = LLVMVectorType(e->types.i1, MASK_BITS);
+  return LLVMBuildBitCast(
+      e->builder, LLVMBuildTrunc(e->builder, bits, e->types.i16, ""), i1s, "");
+}
+
+static LLVMValueRef as_bits(lanes_emitter *e, LLVMValueRef lanes) {
+  return LLVMBuildZExt(e->builder,
+                       LLVMBuildBitCast(e->builder, lanes, e->types.i16, ""),
+                       e->types.i32, "");
+}
+
+// The first lanes over those of a mask.
+static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef words,
+                           LLVMValueRef bits) {
+  LLVMTypeRef type = LLVMTypeOf(words);
+  LLVMValueRef arguments[] = {words, LLVMConstNull(type), as_lanes(e, bits)};
+  return lanes_intrinsic(e, "llvm.x86.avx512.mask.expand", &type, 1, arguments,
+                         3);
+}
+
+static LLVMValueRef count_bits(lanes_emitter *e, LLVMValueRef bits) {
+  return lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+}
+
+static LLVMValueRef splat_words(lanes_emitter *e, LLVMValueRef word) {
+  return lanes_splat_to(e, e->builder, word, MASK_BITS);
+}
+
+// Whether a register's lanes are in its window, each behind the one before.
+static LLVMValueRef rise_in_window(lanes_emitter *e, LLVMValueRef own) {
+  LLVMBuilderRef b = e->builder;
+  int before[MASK_BITS] = {MASK_BITS};  // of the first one: -1
+  for (int i = 1; i < MASK_BITS; i++) {
+    before[i] = i - 1;
+  }
+  LLVMValueRef all = LLVMConstAllOnes(LLVMTypeOf(own));
+  LLVMValueRef rises = LLVMBuildICmp(
+      b, LLVMIntSGT, own, lanes_shuffle(e, own, all, before, MASK_BITS), "");
+  LLVMValueRef end = splat_words(e, mtlc_i32(e->context, 2 * MASK_BITS));
+  return LLVMBuildAnd(b, rises, LLVMBuildICmp(b, LLVMIntULT, own, end, ""), "");
+}
+
+// Finds the places of each register's window that have a lane, a bit each.
+// Returns whether all lanes, also those that do not run, have one, in their
+// order. That of those alone that run would hang on more.
+static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
+                                LLVMValueRef out_bits[2]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef rise = NULL;
+  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+    LLVMValueRef own = lanes_piece(e, places, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef bit =
+        LLVMBuildShl(b, splat_words(e, mtlc_i32(e->context, 1)), own, "");
+    LLVMTypeRef type = LLVMTypeOf(bit);
+    out_bits[i] =
+        lanes_intrinsic(e, "llvm.vector.reduce.or", &type, 1, &bit, 1);
+    LLVMValueRef these = as_bits(e, rise_in_window(e, own));
+    rise = rise ? LLVMBuildAnd(b, rise, these, "") : these;
+  }
+  return LLVMBuildICmp(b, LLVMIntEQ, rise,
+                       mtlc_i32(e->context, (1 << MASK_BITS) - 1), "");
+}
+
+static void store_masked_half(lanes_emitter *e, const lanes_access *a,
+                              uint32_t window, uint32_t half,
+                              LLVMValueRef words, LLVMValueRef mask) {
+  LLVMTypeRef overloads[] = {LLVMTypeOf(words), e->types.pointer};
+  LLVMValueRef arguments[] = {
+      words, half_of(e, a, window, half),
+      mtlc_i32(e->context, lanes_common_alignment(a->alignment, 4)), mask};
+  lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
+}
+
+// The lanes from one on, at the beginning.
+static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
+                                  LLVMValueRef first) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef numbers[MASK_BITS];
+  for (uint32_t i = 0; i < MASK_BITS; i++) {
+    numbers[i] = mtlc_i32(e->context, i);
+  }
+  LLVMValueRef wanted = LLVMBuildAdd(b, LLVMConstVector(numbers, MASK_BITS),
+                                     splat_words(e, first), "");
+  LLVMValueRef arguments[] = {words, wanted};
+  return lanes_intrinsic(e, "llvm.x86.avx512.permvar.si.512", NULL, 0,
+                         arguments, 2);
+}
+
+static void store_rising(lanes_emitter *e, const lanes_access *a,
+                         LLVMValueRef words) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef width = mtlc_i32(e->context, MASK_BITS);
+  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+    LLVMValueRef own = lanes_piece(e, words, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef run[] = {
+        as_bits(e, lanes_piece(e, e->mask, i * MASK_BITS, MASK_BITS)),
+        a->lanes[i]};
+    LLVMValueRef stored =
+        lanes_intrinsic(e, "llvm.x86.bmi.pdep.32", NULL, 0, run, 2);
+    LLVMValueRef low = LLVMBuildAnd(
+        b, a->lanes[i], mtlc_i32(e->context, (1 << MASK_BITS) - 1), "");
+    LLVMValueRef high = LLVMBuildLShr(b, a->lanes[i], width, "");
+    LLVMValueRef others = lanes_from_on(e, own, count_bits(e, low));
+    store_masked_half(e, a, i, 0, spread(e, own, low), as_lanes(e, stored));
+    store_masked_half(e, a, i, 1, spread(e, others, high),
+                      as_lanes(e, LLVMBuildLShr(b, stored, width, "")));
+  }
+}
+
+// --- Stores of AVX2 ----------------------------------------------------------
 
 enum {
-  WORDS = 8,      // of a register: AVX2
+  WORDS = 8,      // of a register
   FARTHEST = 64,  // elements from the first window to another
 };
 
 static bool may_store_near(const lanes_emitter *e, const lanes_access *a) {
-  return lanes_is_workers_own(e, a) && lanes_register_words(e) == WORDS &&
+  return (e->machine.has_avx512 ||
+          (lanes_is_workers_own(e, a) && lanes_register_words(e) == WORDS)) &&
          may_be_near(e, a);
 }
 
@@ -485,6 +607,14 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
 // The same of lanes in order.
 static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
+  for (uint32_t i = 0; e->machine.has_avx512 && i < LANES / MASK_BITS; i++) {
+    store_masked_half(e, a, i, 0,
+                      lanes_piece(e, words, i * MASK_BITS, MASK_BITS),
+                      lanes_piece(e, e->mask, i * MASK_BITS, MASK_BITS));
+  }
+  if (e->machine.has_avx512) {
+    return;
+  }
   for (uint32_t i = 0; i < LANES / WORDS; i++) {
     LLVMValueRef both = LLVMBuildSelect(
         e->builder, lanes_piece(e, e->mask, i * WORDS, WORDS),
@@ -496,6 +626,10 @@ static void store_in_order(lanes_emitter *e, const lanes_access *a,
 
 static void store_windows(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef words) {
+  if (e->machine.has_avx512) {
+    store_rising(e, a, words);
+    return;
+  }
   LLVMTypeRef type = lanes_vector_of(e->types.i32);
   LLVMValueRef runs = LLVMBuildSExt(e->builder, e->mask, type, "");
   // Neighbours, most of all.
@@ -532,14 +666,14 @@ static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef index,
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const window_indices *indices,
                                 const lanes_near *near) {
-  const bool is_own = lanes_is_workers_own(e, a);
-  const bool is_signed = is_own || indices->is_signed;
+  const bool own = is_own(e, a);
+  const bool is_signed = own || indices->is_signed;
   LLVMValueRef are_there = NULL;
   for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
     LLVMValueRef begin;
     a->firsts[i] =
         address_in(e, a, indices, near->begins[i], is_signed, &begin);
-    if (!is_own) {
+    if (!own) {
       LLVMValueRef is_one = is_there(e, begin, a->firsts[i], is_signed);
       are_there =
           are_there ? LLVMBuildAnd(e->builder, are_there, is_one, "") : is_one;
@@ -561,15 +695,17 @@ static void ask(lanes_emitter *e, lanes_near *near, bool store,
   if (are_there) {
     may = LLVMBuildAnd(b, may, are_there, "");
   }
-  if (store) {
+  if (store && !e->machine.has_avx512) {
     may = LLVMBuildAnd(b, may, are_close(e, near->begins), "");
   }
   LLVMBasicBlockRef next = lanes_block(e, "");
   branch(e, LLVMBuildAnd(b, may, are_in_order(e, near->places), ""),
          ways[IN_ORDER], next);
   LLVMPositionBuilderAtEnd(b, next);
-  LLVMValueRef fit = store ? fill_windows(e, near->places, near->lanes)
-                           : are_inside(e, near->places);
+  LLVMValueRef fit = !store ? are_inside(e, near->places)
+                     : e->machine.has_avx512
+                         ? find_rising(e, near->places, near->lanes)
+                         : fill_windows(e, near->places, near->lanes);
   branch(e, LLVMBuildAnd(b, may, fit, ""), ways[IN_WINDOWS], ways[APART]);
 }
 
