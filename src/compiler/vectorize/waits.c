@@ -32,10 +32,24 @@ typedef struct block_facts {
 typedef struct liveness {
   lanes_emitter *e;
   lanes_map memories;  // alloca to its number
+  uint32_t *copies;    // [memory_count] another that it is a copy of, or whose
+                       // copy it is; LANES_NONE
   lanes_map numbers;   // block to its number
   block_facts *blocks;
   uint32_t block_count;
 } liveness;
+
+// Notes what is loaded from one memory and stored to another.
+static void note_copy(liveness *l, uint32_t to, LLVMValueRef value) {
+  const uint32_t from =
+      LLVMIsALoadInst(value)
+          ? lanes_map_get(&l->memories, LLVMGetOperand(value, 0))
+          : LANES_NONE;
+  if (from != LANES_NONE && from != to) {
+    l->copies[to] = from;
+    l->copies[from] = to;
+  }
+}
 
 static void note_access(liveness *l, block_facts *facts, LLVMValueRef i) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -49,6 +63,7 @@ static void note_access(liveness *l, block_facts *facts, LLVMValueRef i) {
     return;
   }
   if (store) {
+    note_copy(l, memory, LLVMGetOperand(i, 0));
     lanes_set_add(facts->written, memory);
     const bool clears =
         LLVMIsNull(LLVMGetOperand(i, 0)) &&
@@ -163,10 +178,21 @@ static void solve_fresh(liveness *l) {
 
 // --- Spilling ----------------------------------------------------------------
 
+// A place in the frame, for memories of which no two are kept at one wait.
+typedef struct frame_place {
+  uint64_t offset_bytes;
+  uint64_t size_bytes;
+  lanes_set waits;  // at which it is taken
+} frame_place;
+
 typedef struct frame {
   lanes_emitter *e;
-  lanes_set common;   // memories of values that the threadgroup shares
-  uint64_t *offsets;  // [memory_count] 0: none yet
+  const liveness *liveness;
+  lanes_set common;     // memories of values that the threadgroup shares
+  lanes_set *waits;     // [memory_count] at which it is kept
+  uint64_t *offsets;    // [memory_count] 0: none yet
+  frame_place *places;  // [place_count] of simdgroups' own
+  uint32_t place_count, place_capacity;
   uint64_t used_bytes;
   uint64_t common_bytes;
 } frame;
@@ -178,16 +204,68 @@ static LLVMTypeRef kept_type(lanes_emitter *e, LLVMTypeRef type) {
   return bits ? e->types.i32 : type;
 }
 
+static LLVMTypeRef type_of_kept(const frame *f, uint32_t memory) {
+  return kept_type(f->e, LLVMGetAllocatedType(f->e->memories[memory]));
+}
+
+static uint64_t next_offset(frame *f, uint32_t memory, uint64_t *used) {
+  LLVMTypeRef type = type_of_kept(f, memory);
+  const uint64_t unit = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? 64 : 8;
+  const uint64_t offset = (*used + unit - 1) / unit * unit;
+  *used = offset + LLVMABISizeOfType(f->e->values->data, type);
+  return offset;
+}
+
+static bool may_share(const frame *f, const frame_place *place,
+                      uint32_t memory) {
+  const uint64_t size =
+      LLVMABISizeOfType(f->e->values->data, type_of_kept(f, memory));
+  const bool fits =
+      place->size_bytes == size &&
+      (place->offset_bytes % 64 == 0 ||
+       LLVMGetTypeKind(type_of_kept(f, memory)) != LLVMVectorTypeKind);
+  bool overlaps = false;
+  for (uint32_t w = 0; fits && w < place->waits.word_count; w++) {
+    overlaps |= (place->waits.words[w] & f->waits[memory].words[w]) != 0;
+  }
+  return fits && !overlaps;
+}
+
+// Finds a place for what a simdgroup keeps, best where a copy of it is: then
+// nothing need be copied.
+static frame_place *find_place(frame *f, uint32_t memory) {
+  const uint32_t copy = f->liveness->copies[memory];
+  frame_place *found = NULL;
+  for (uint32_t i = 0; i < f->place_count; i++) {
+    frame_place *place = &f->places[i];
+    const bool is_copys = copy != LANES_NONE && f->offsets[copy] &&
+                          f->offsets[copy] == place->offset_bytes;
+    if ((!found || is_copys) && may_share(f, place, memory)) {
+      found = place;
+    }
+  }
+  if (!found) {
+    f->places = lanes_make_room(f->e->arena, f->places, f->place_count,
+                                &f->place_capacity, 16, sizeof *f->places);
+    found = &f->places[f->place_count++];
+    const uint64_t size =
+        LLVMABISizeOfType(f->e->values->data, type_of_kept(f, memory));
+    *found =
+        (frame_place){.offset_bytes = next_offset(f, memory, &f->used_bytes),
+                      .size_bytes = size,
+                      .waits = lanes_set_make(f->e->arena, f->e->wait_count)};
+  }
+  lanes_set_unite(found->waits, f->waits[memory]);
+  return found;
+}
+
 static LLVMValueRef place_of(frame *f, LLVMBuilderRef builder, uint32_t memory,
                              lanes_parameter common) {
   lanes_emitter *e = f->e;
   const bool is_common = lanes_set_has(f->common, memory);
   if (!f->offsets[memory]) {
-    LLVMTypeRef type = kept_type(e, LLVMGetAllocatedType(e->memories[memory]));
-    const uint64_t unit = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? 64 : 8;
-    uint64_t *used = is_common ? &f->common_bytes : &f->used_bytes;
-    f->offsets[memory] = (*used + unit - 1) / unit * unit;
-    *used = f->offsets[memory] + LLVMABISizeOfType(e->values->data, type);
+    f->offsets[memory] = is_common ? next_offset(f, memory, &f->common_bytes)
+                                   : find_place(f, memory)->offset_bytes;
   }
   return mtlc_offset(
       builder, LLVMGetParam(e->function, is_common ? common : LANES_FRAME),
@@ -252,13 +330,37 @@ static void clear(lanes_emitter *e, LLVMBuilderRef builder, uint32_t memory) {
   }
 }
 
+// At which waits each memory is alive and maybe not clear.
+static lanes_set *find_waits(const liveness *l) {
+  lanes_emitter *e = l->e;
+  lanes_set *waits =
+      lanes_allocate(e->arena, e->memory_count + 1, sizeof *waits);
+  for (uint32_t m = 0; m < e->memory_count; m++) {
+    waits[m] = lanes_set_make(e->arena, e->wait_count);
+  }
+  for (uint32_t w = 0; w < e->wait_count; w++) {
+    const lanes_set alive =
+        l->blocks[lanes_map_get(&l->numbers, e->waits[w].after)].alive;
+    const lanes_set dirty =
+        l->blocks[lanes_map_get(&l->numbers, e->waits[w].before)].dirty;
+    for (uint32_t m = lanes_set_next(alive, 0); m != LANES_NONE;
+         m = lanes_set_next(alive, m + 1)) {
+      if (lanes_set_has(dirty, m)) {
+        lanes_set_add(waits[m], w);
+      }
+    }
+  }
+  return waits;
+}
+
 uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
                      uint64_t *out_common_bytes) {
   *out_common_bytes = 0;
   if (!e->wait_count) {
     return offset_bytes;
   }
-  liveness l = {.e = e};
+  liveness l = {.e = e,
+                .copies = lanes_allocate_none(e->arena, e->memory_count + 1)};
   for (uint32_t i = 0; i < e->memory_count; i++) {
     lanes_map_set(e->arena, &l.memories, e->memories[i], i);
   }
@@ -267,7 +369,9 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
   solve_fresh(&l);
   solve_down(&l, true, hand_down_dirty);
   frame f = {.e = e,
+             .liveness = &l,
              .common = find_common(&l),
+             .waits = find_waits(&l),
              .offsets = lanes_allocate(e->arena, e->memory_count + 1,
                                        sizeof(uint64_t)),
              .used_bytes = offset_bytes,
