@@ -50,6 +50,9 @@ static const char cleaning[] =
     "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,adce)";
 
+// Where rows' numbers are, that differ by one: what is a product of each.
+static const char adding[] = "function(slsr,early-cse,adce)";
+
 enum {
   MAXIMUM_VARIANTS = 4,
   FRAME_STATE_BYTES = 64,  // where a frame's state is kept, and room to align
@@ -241,15 +244,21 @@ static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
 
 // --- One variant -------------------------------------------------------------
 
+static void mark_parameter(lanes_emitter *e, lanes_parameter parameter,
+                           const char *name) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(e->function, (unsigned)parameter + 1,
+                          LLVMCreateEnumAttribute(e->context, kind, 0));
+}
+
+// What the launch says nobody writes. A simdgroup's frame is its own: what all
+// of them load can be loaded in front of the loop over them.
 static void mark_parameters(lanes_emitter *e) {
-  static const char *const names[] = {"noalias", "readonly"};
-  for (uint32_t i = 0; i < 2; i++) {
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-    LLVMAttributeRef attribute = LLVMCreateEnumAttribute(e->context, kind, 0);
-    LLVMAddAttributeAtIndex(e->function, LANES_LAUNCH + 1, attribute);
-    LLVMAddAttributeAtIndex(e->function, LANES_GROUP + 1, attribute);
-  }
+  mark_parameter(e, LANES_LAUNCH, "noalias");
+  mark_parameter(e, LANES_LAUNCH, "readonly");
+  mark_parameter(e, LANES_GROUP, "noalias");
+  mark_parameter(e, LANES_GROUP, "readonly");
+  mark_parameter(e, LANES_FRAME, "noalias");
 }
 
 // Says what a person can make faster.
@@ -805,6 +814,15 @@ static bool any_at_once(const vectorizer *v) {
   return false;
 }
 
+static bool part_rows(LLVMModuleRef module) {
+  bool any = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    any |= lanes_part_rows(f);
+  }
+  return any;
+}
+
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   vectorizer v = {.kernel = kernel,
                   .data = LLVMGetModuleDataLayout(kernel->module)};
@@ -819,6 +837,9 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     kernel->thread = NULL;
     mtlc_set_target_attributes(kernel);
     status = mtlc_run_llvm_passes(kernel, cleaning);
+  }
+  if (status == MTL_OK && part_rows(kernel->module)) {
+    status = mtlc_run_llvm_passes(kernel, adding);
   }
   if (status == MTL_OK && v.counting.is_on) {
     lanes_counters_define(kernel, &v.counting);
