@@ -18,9 +18,11 @@ enum {
   // Half a KiB to 6 outside loops, measured on a 2-core EPYC of the Zen 3 kind,
   // 2026-11: a tree of sums from 0.60 to 0.80 of the speed of plain C. From 2
   // KiB on, what the processor itself fetches is no longer of use. On a Zen 4
-  // from 0 to 12 KiB: without 0.91, with half a KiB 0.98, further 0.72 to 0.84.
+  // without 0.6, with 128 bytes, the next simdgroup's, 0.92, with 384 the same,
+  // with half a KiB 0.6 to 0.85 by where the code's other loads are, further
+  // 0.65.
   ZEN_3_NEAR_BYTES = 1536,
-  ZEN_4_NEAR_BYTES = 512,
+  ZEN_4_NEAR_BYTES = 128,
   // In loops by strides of a threadgroup, there: as far as the threadgroup
   // walks, and no less than 8 KiB, of 2 to 32 tried in plain C; further than 64
   // KiB would fill a second level of 512. So near, loads are fetched to the
