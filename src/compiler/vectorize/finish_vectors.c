@@ -22,7 +22,8 @@ static const char unrolling[] =
     "function(loop-unroll<O2;no-runtime>,early-cse,"
     "instcombine<no-verify-fixpoint>)";
 static const char closing[] =
-    "function(loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
+    "function(early-cse<memssa>,loop-simplify,lcssa,loop-mssa(licm),adce,"
+    "simplifycfg),globaldce";
 // Where loops have been found to do nothing.
 static const char tidying[] =
     "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
@@ -37,28 +38,8 @@ static const char joining[] =
 
 // --- Simdgroups with nothing to do -------------------------------------------
 
-// Says whether an instruction notes which simdgroup is at it: it writes to
-// mtli_cpu_position.thread_in_group.
-static bool notes_place(LLVMValueRef i, LLVMValueRef scratch) {
-  if (LLVMGetInstructionOpcode(i) != LLVMStore ||
-      LLVMGetOrdering(i) != LLVMAtomicOrderingMonotonic) {
-    return false;
-  }
-  LLVMValueRef to = LLVMGetOperand(i, 1);
-  if (!LLVMIsAGetElementPtrInst(to) || LLVMGetNumOperands(to) != 2 ||
-      LLVMGetOperand(to, 0) != scratch ||
-      !LLVMIsAConstantInt(LLVMGetOperand(to, 1)) ||
-      LLVMGetTypeKind(LLVMGetGEPSourceElementType(to)) != LLVMIntegerTypeKind) {
-    return false;
-  }
-  const uint64_t element_bytes =
-      LLVMGetIntTypeWidth(LLVMGetGEPSourceElementType(to)) / 8;
-  return LLVMConstIntGetZExtValue(LLVMGetOperand(to, 1)) * element_bytes ==
-         offsetof(mtli_cpu_position, thread_in_group);
-}
-
 // Says whether a block only goes round itself, noting where it is.
-static bool is_idle(LLVMBasicBlockRef block, LLVMValueRef scratch) {
+static bool is_idle(LLVMBasicBlockRef block) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   bool is_loop = false;
   for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
@@ -67,8 +48,8 @@ static bool is_idle(LLVMBasicBlockRef block, LLVMValueRef scratch) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && is_loop;
        i = LLVMGetNextInstruction(i)) {
     const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-    is_loop = notes_place(i, scratch) || opcode == LLVMPHI ||
-              opcode == LLVMAdd || opcode == LLVMICmp || opcode == LLVMSelect ||
+    is_loop = lanes_notes_thread(i) || opcode == LLVMPHI || opcode == LLVMAdd ||
+              opcode == LLVMICmp || opcode == LLVMSelect ||
               opcode == LLVMZExt || opcode == LLVMGetElementPtr || i == end;
   }
   return is_loop;
@@ -80,17 +61,14 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
-    if (LLVMCountParams(f) <= LANES_SCRATCH) {
-      continue;
-    }
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
          block = LLVMGetNextBasicBlock(block)) {
       LLVMValueRef next = NULL;
-      const bool idle = is_idle(block, LLVMGetParam(f, LANES_SCRATCH));
+      const bool idle = is_idle(block);
       for (LLVMValueRef i = idle ? LLVMGetFirstInstruction(block) : NULL; i;
            i = next) {
         next = LLVMGetNextInstruction(i);
-        if (LLVMGetInstructionOpcode(i) == LLVMStore) {
+        if (lanes_notes_thread(i)) {
           LLVMInstructionEraseFromParent(i);
           any = true;
         }
@@ -117,6 +95,7 @@ mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
   }
   lanes_skip_idle(kernel);
+  lanes_write_notes(kernel);
   if (lanes_part_loops(kernel)) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, parting));
   }

@@ -490,6 +490,24 @@ static LLVMBasicBlockRef new_block(const chooser *c) {
   return LLVMAppendBasicBlockInContext(c->kernel->context, c->group, "");
 }
 
+// A worker's memory is there: what is loaded of it in each turn of a loop may
+// be loaded in front of that.
+static void describe_scratch(const mtlc_kernel *kernel, LLVMValueRef function) {
+  const struct {
+    const char *name;
+    uint64_t value;
+  } known[] = {{"align", MTLI_CPU_SCRATCH_ALIGNMENT},
+               {"dereferenceable",
+                sizeof(mtli_cpu_position) + kernel->static_threadgroup_bytes}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    const unsigned kind =
+        LLVMGetEnumAttributeKindForName(known[i].name, strlen(known[i].name));
+    LLVMAddAttributeAtIndex(
+        function, LANES_SCRATCH + 1,
+        LLVMCreateEnumAttribute(kernel->context, kind, known[i].value));
+  }
+}
+
 static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
                          uint32_t variant_count) {
   chooser c = {.kernel = kernel,
@@ -524,6 +542,8 @@ mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
     MTL_TRY(link_loop(kernel, &variants[i], has_waits, frame_bytes));
   }
   define_group(kernel, variants, variant_count);
+  describe_scratch(kernel,
+                   LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION));
   *(has_waits ? &kernel->simdgroup_bytes : &kernel->context_bytes) =
       frame_bytes;
   return MTL_OK;

@@ -11,6 +11,7 @@
 
 ; launch, scratch, group, frame, first thread, mask, state, position in the
 ; threadgroup of the first thread, what simdgroups share (emitter.h)
+declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
 declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 $DECLARE
 
@@ -39,7 +40,7 @@ whole:
   %x = phi i32 [ %x.begin, %enter ], [ %x.next, %whole ]
   %y = phi i32 [ %y.begin, %enter ], [ %y.next, %whole ]
   %z = phi i32 [ %z.begin, %enter ], [ %z.next, %whole ]
-  store atomic i32 %first, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %first)
   %done = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %first, i32 -1, i32 0, i32 %x, i32 %y, i32 %z,
       ptr null, ptr null) $WHOLE

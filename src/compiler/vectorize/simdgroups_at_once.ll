@@ -6,6 +6,7 @@
 ; the longest row for which it works. Returns where it has come to: the thread,
 ; and x, y and z.
 
+declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
 declare i32 @mettle.simdgroups.of.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
 
 define { i32, i32, i32, i32 } @mettle.at.once.$ROW(
@@ -26,7 +27,7 @@ batch:
   %x.0 = phi i32 [ 0, %enter ], [ %x.$LAST, %batch ]
   %y.0 = phi i32 [ 0, %enter ], [ %y.$LAST, %batch ]
   %z.0 = phi i32 [ 0, %enter ], [ %z.$LAST, %batch ]
-  store atomic i32 %first.0, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %first.0)
 $POSITIONS
   %done = call i32 @mettle.simdgroups.of.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %first.0, i32 -1, i32 0,

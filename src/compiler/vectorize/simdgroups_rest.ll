@@ -8,7 +8,7 @@
 partial:
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
-  store atomic i32 %end, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %end)
   ; A simdgroup with gaps whose row fills it is the end of a single row.
   %done.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %context, i32 %end, i32 %mask, i32 0,

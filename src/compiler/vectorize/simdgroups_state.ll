@@ -7,7 +7,7 @@ loop.$STATE:
   %x.$STATE = phi i32 [ 0, %choose ], [ %x.next.$STATE, %loop.$STATE ]
   %y.$STATE = phi i32 [ 0, %choose ], [ %y.next.$STATE, %loop.$STATE ]
   %z.$STATE = phi i32 [ 0, %choose ], [ %z.next.$STATE, %loop.$STATE ]
-  store atomic i32 %first.$STATE, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %first.$STATE)
   %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $STATE,
       i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE,

@@ -12,6 +12,7 @@
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
+declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
 declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -58,7 +59,7 @@ whole.done:
   br i1 %any.partial, label %partial, label %round.end
 
 partial:
-  store atomic i32 %end, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %end)
   call void @llvm.memcpy.p0.p0.i64(ptr %partial.in, ptr %in, i64 $COMMON, i1 false)
   call void @llvm.memcpy.p0.p0.i64(ptr %partial.out, ptr %in, i64 $COMMON, i1 false)
   ; A simdgroup with gaps whose row fills it is the end of a single row.

@@ -11,6 +11,7 @@
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
+declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
 declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 
 define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
@@ -65,7 +66,7 @@ mixed:
   br i1 %runs.or.begins, label %mixed.run, label %mixed.next
 
 mixed.run:
-  store atomic i32 %first, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %first)
   %reached = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %frame, i32 %first, i32 -1, i32 %mixed.state,
       i32 %x, i32 %y, i32 %z, ptr null, ptr null) noinline
@@ -105,7 +106,7 @@ partial:
   br i1 %partial.runs.or.begins, label %partial.run, label %partial.next
 
 partial.run:
-  store atomic i32 %end, ptr %thread.at monotonic, align 4
+  call void @mettle.note.thread(ptr %thread.at, i32 %end)
   ; A simdgroup with gaps whose row fills it is the end of a single row.
   %partial.reached = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
       ptr %group, ptr %partial.frame, i32 %end, i32 %mask,

@@ -166,11 +166,13 @@ static bool is_harmless(const rounds *r, LLVMValueRef i) {
     case LLVMExtractElement:
     case LLVMShuffleVector:
     case LLVMBr: return true;
-    case LLVMStore: {
-      LLVMValueRef value = LLVMGetOperand(i, 0);
+    case LLVMCall: {
+      if (!lanes_notes_thread(i)) {
+        return false;
+      }
+      LLVMValueRef value = LLVMGetOperand(i, 1);
       value = LLVMIsATruncInst(value) ? LLVMGetOperand(value, 0) : value;
-      return LLVMGetOrdering(i) == LLVMAtomicOrderingMonotonic &&
-             value == r->first;
+      return value == r->first;
     }
     default: return false;
   }
@@ -207,8 +209,8 @@ static bool read_rounds(LLVMBasicBlockRef header, rounds *out) {
          !LLVMIsAPHINode(
              LLVMGetFirstInstruction(LLVMGetSuccessor(branch, 1))) &&
          read_latch(out) && read_phis(out) && read_bound(out, condition) &&
-         is_closed(out) &&
-         does_nothing(out, out->header) && does_nothing(out, out->latch);
+         is_closed(out) && does_nothing(out, out->header) &&
+         does_nothing(out, out->latch);
 }
 
 static void add_incoming(LLVMValueRef phi, LLVMValueRef value,
