@@ -281,10 +281,11 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
 }
 
 // Says whether lanes' elements are best taken for words, of which each has one:
-// bytes by fours, without instructions that gather them from everywhere.
+// bytes by fours. Also with AVX-512, where they could be gathered from anywhere:
+// what is computed with them mostly wants words.
 static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
                       uint32_t stride) {
-  return stride == 4 && element == e->types.i8 && !e->machine.has_avx512;
+  return stride == 4 && element == e->types.i8;
 }
 
 static void take_bytes(lanes_emitter *e, LLVMValueRef words, uint32_t count,
