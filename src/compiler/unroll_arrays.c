@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // unroll_arrays.c: asks LLVM to unroll the loops that walk through a small
 // private array, as compilers for GPUs do: with constant indices its elements
-// are values, in registers, where else each access goes to memory.
+// are values, in registers, where else each access goes to memory. So it does
+// with the steps of a tree or a transform, whose distance doubles or halves
+// between one barrier and the next: with a number for it, it is known how far
+// apart threads' elements are.
 #include "compiler/unroll_arrays.h"
 
 #include <stdint.h>
@@ -18,6 +21,8 @@ enum {
   // more makes vectors and machine code of seconds.
   LARGEST_GROWTH_INSTRUCTIONS = 16384,
   DEEPEST_INDEX = 6,  // operations between a counter and an index
+  MOST_STEPS = 10,    // of a tree over 1024 threads
+  LARGEST_STEPS_INSTRUCTIONS = 640,  // of all steps
 };
 
 typedef struct array_loop {
@@ -155,6 +160,81 @@ static void visit_address(LLVMValueRef address, void *context) {
   }
 }
 
+// --- From a barrier to the loop ----------------------------------------------
+
+static LLVMValueRef constant_of(LLVMValueRef value) {
+  return value ? LLVMIsAConstantInt(value) : NULL;
+}
+
+// What a distance is in the next turn; 0 if that is neither twice nor half.
+static uint64_t next_distance(LLVMValueRef phi, LLVMValueRef next,
+                              uint64_t distance) {
+  LLVMValueRef by = LLVMIsAInstruction(next) &&
+                            LLVMGetOperand(next, 0) == phi &&
+                            LLVMGetNumOperands(next) == 2
+                        ? constant_of(LLVMGetOperand(next, 1))
+                        : NULL;
+  const uint64_t number = by ? LLVMConstIntGetZExtValue(by) : 0;
+  switch (by ? LLVMGetInstructionOpcode(next) : LLVMRet) {
+    case LLVMShl: return number == 1 ? distance * 2 : 0;
+    case LLVMMul: return number == 2 ? distance * 2 : 0;
+    case LLVMLShr:
+    case LLVMAShr: return number == 1 ? distance / 2 : 0;
+    case LLVMUDiv:
+    case LLVMSDiv: return number == 2 ? distance / 2 : 0;
+    default: return 0;
+  }
+}
+
+// How many steps a distance takes from where it begins to a number that it is
+// compared with, or to 0; 0 if that is more than may be unrolled, or not known.
+static uint64_t steps_of(LLVMValueRef phi) {
+  LLVMValueRef begin = NULL, next = NULL;
+  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+    LLVMValueRef value = LLVMGetIncomingValue(phi, k);
+    *(constant_of(value) ? &begin : &next) = value;
+  }
+  if (LLVMCountIncoming(phi) != 2 || !begin || !next) {
+    return 0;
+  }
+  const uint64_t first = LLVMConstIntGetZExtValue(begin);
+  const uint64_t second = next_distance(phi, next, first);
+  const uint64_t bound = second > first ? bound_of(phi, bound_of(next, 0)) : 1;
+  if (second == 0 && first != 1) {
+    return 0;
+  }
+  uint64_t steps = 0;
+  for (uint64_t at = first;
+       steps <= MOST_STEPS && (second > first ? at < bound : at >= bound);
+       at = second > first ? at * 2 : at / 2) {
+    steps++;
+  }
+  return steps <= MOST_STEPS ? steps : 0;
+}
+
+static void visit_barrier(LLVMValueRef instruction, void *context) {
+  const array_loops *a = context;
+  LLVMValueRef callee = mtlc_callee(instruction);
+  if (!callee || strcmp(mtlc_name(callee), "mettle.barrier.threadgroup") != 0) {
+    return;
+  }
+  const int cycle =
+      mtlc_flow_find(&a->flow, LLVMGetInstructionParent(instruction))->cycle;
+  if (cycle == MTLC_NO_CYCLE) {
+    return;
+  }
+  for (LLVMValueRef phi = LLVMGetFirstInstruction(a->flow.cycles[cycle].header);
+       LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
+    const uint64_t steps =
+        LLVMGetTypeKind(LLVMTypeOf(phi)) == LLVMIntegerTypeKind ? steps_of(phi)
+                                                                : 0;
+    if (steps > 1 && steps * a->loops[cycle].instruction_count <=
+                         LARGEST_STEPS_INSTRUCTIONS) {
+      a->loops[cycle].turns = steps;
+    }
+  }
+}
+
 // --- Counting ----------------------------------------------------------------
 
 static void count_instruction(LLVMValueRef instruction, void *context) {
@@ -219,6 +299,7 @@ void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function) {
   a.loops = calloc(a.flow.cycle_count + 1, sizeof a.loops[0]);
   mtlc_for_each_instruction(function, count_instruction, &a);
   mtlc_for_each_instruction(function, visit_address, &a);
+  mtlc_for_each_instruction(function, visit_barrier, &a);
   ask_for_loops(&a);
   free(a.loops);
   mtlc_flow_clear(&a.flow);

@@ -293,4 +293,11 @@ void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
 void lanes_store_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
                        LLVMValueRef *components);
 
+// strided_accesses.c: so many lanes, from the first on, are all that come to
+// where the emitter is, or more of them, a power of two.
+uint32_t lanes_narrow_count(const lanes_emitter *e);
+// All lanes, of which the first are given.
+LLVMValueRef lanes_widened(lanes_emitter *e, LLVMValueRef first,
+                           uint32_t count);
+
 #endif

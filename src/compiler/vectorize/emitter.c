@@ -116,6 +116,9 @@ LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
 
 LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
                          uint32_t count) {
+  if (count == LLVMGetVectorSize(LLVMTypeOf(vector))) {
+    return vector;
+  }
   int *lanes = lanes_allocate(e->arena, count, sizeof *lanes);
   for (uint32_t i = 0; i < count; i++) {
     lanes[i] = (int)(first + i);
@@ -220,9 +223,8 @@ LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type) {
 
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
   LLVMValueRef memory = lanes_reserve(e, type);
-  e->memories =
-      lanes_make_room(e->arena, e->memories, e->memory_count,
-                      &e->memory_capacity, 256, sizeof *e->memories);
+  e->memories = lanes_make_room(e->arena, e->memories, e->memory_count,
+                                &e->memory_capacity, 256, sizeof *e->memories);
   e->memories[e->memory_count++] = memory;
   return memory;
 }

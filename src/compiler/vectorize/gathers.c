@@ -38,24 +38,35 @@ LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
                        &outer, 1, "");
 }
 
+// How many lanes are gathered, from the first on: fewer where others never
+// come, but as many as a register of AVX-512's least has words.
+static uint32_t lanes_gathered(const lanes_emitter *e) {
+  enum { LEAST = 4 };
+  const uint32_t count = lanes_narrow_count(e);
+  return count < LEAST ? LEAST : count;
+}
+
 // An index of 32 bits if there is one: a signed number, which is the unsigned
 // one that it was once *bias is added to it.
 static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
                                  uint64_t *out_bias) {
+  const uint32_t count = lanes_gathered(e);
   *out_bias = 0;
   LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_made_again(e, index)
                             ? LLVMGetOperand(index, 0)
                             : NULL;
   if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
-    return lanes_vector(e, index, 0);
+    return lanes_piece(e, lanes_vector(e, index, 0), 0, count);
   }
-  LLVMTypeRef wide = lanes_vector_of(e->types.i64);
+  LLVMTypeRef wide = LLVMVectorType(e->types.i64, count);
+  LLVMValueRef low = lanes_piece(e, lanes_vector(e, narrow, 0), 0, count);
   if (lanes_shape_of(e->values, narrow).bits < 32) {
-    return LLVMBuildSExt(e->builder, lanes_vector(e, narrow, 0), wide, "");
+    return LLVMBuildSExt(e->builder, low, wide, "");
   }
   *out_bias = UINT64_C(1) << 31;
-  LLVMValueRef low = LLVMBuildXor(e->builder, lanes_vector(e, narrow, 0),
-                                  lanes_steps(e->types.i32, *out_bias, 0), "");
+  low = LLVMBuildXor(
+      e->builder, low,
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, 1u << 31), count), "");
   return LLVMBuildSExt(e->builder, low, wide, "");
 }
 
@@ -64,7 +75,9 @@ static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
                                  uint64_t offset) {
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
-  LLVMValueRef steps = lanes_steps(e->types.i64, 0, (uint64_t)shape.stride);
+  LLVMValueRef steps =
+      lanes_piece(e, lanes_steps(e->types.i64, 0, (uint64_t)shape.stride), 0,
+                  lanes_gathered(e));
   return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
 }
 
@@ -75,7 +88,8 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL) {
-    return lanes_address_at(e, pointers, offset);
+    return lanes_address_at(e, lanes_piece(e, pointers, 0, lanes_gathered(e)),
+                            offset);
   }
   if (!lanes_is_made_again(e, a->pointer)) {
     return behind_first(e, a->pointer, offset);
@@ -92,7 +106,8 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
 LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
                                LLVMValueRef pointers, uint32_t alignment,
                                LLVMValueRef mask) {
-  LLVMTypeRef type = lanes_vector_of(element);
+  LLVMTypeRef type =
+      LLVMVectorType(element, LLVMGetVectorSize(LLVMTypeOf(pointers)));
   LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, alignment), mask,
                               LLVMGetPoison(type)};
   LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
@@ -132,9 +147,13 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
   if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
     return lanes_load_each(e, a, pointers, offset);
   }
-  return lanes_gather_from(e, a->element, addresses_of(e, a, pointers, offset),
-                           lanes_common_alignment(a->alignment, offset),
-                           e->mask);
+  const uint32_t count = lanes_gathered(e);
+  return lanes_widened(
+      e,
+      lanes_gather_from(e, a->element, addresses_of(e, a, pointers, offset),
+                        lanes_common_alignment(a->alignment, offset),
+                        lanes_piece(e, e->mask, 0, count)),
+      count);
 }
 
 bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
@@ -148,8 +167,11 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
     return;
   }
   const uint32_t alignment = lanes_common_alignment(a->alignment, offset);
-  LLVMValueRef arguments[] = {value, addresses_of(e, a, pointers, offset),
-                              mtlc_i32(e->context, alignment), e->mask};
-  LLVMTypeRef overloads[] = {LLVMTypeOf(value), LLVMTypeOf(pointers)};
+  const uint32_t count = lanes_gathered(e);
+  LLVMValueRef arguments[] = {
+      lanes_piece(e, value, 0, count), addresses_of(e, a, pointers, offset),
+      mtlc_i32(e->context, alignment), lanes_piece(e, e->mask, 0, count)};
+  LLVMTypeRef overloads[] = {LLVMTypeOf(arguments[0]),
+                             LLVMTypeOf(arguments[1])};
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
 }

@@ -281,8 +281,8 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
 }
 
 // Says whether lanes' elements are best taken for words, of which each has one:
-// bytes by fours. Also with AVX-512, where they could be gathered from anywhere:
-// what is computed with them mostly wants words.
+// bytes by fours. Also with AVX-512, where they could be gathered from
+// anywhere: what is computed with them mostly wants words.
 static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
                       uint32_t stride) {
   return stride == 4 && element == e->types.i8;
@@ -323,7 +323,7 @@ LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
 // The first lanes alone, a power of two of them, where others never come: what
 // one step of a tree stores, the next then finds in the registers on the way to
 // memory, which machines cannot give back from stores with gaps.
-static uint32_t narrow_count(const lanes_emitter *e) {
+uint32_t lanes_narrow_count(const lanes_emitter *e) {
   uint32_t count = 1;
   while (count < e->coming) {
     count *= 2;
@@ -331,16 +331,21 @@ static uint32_t narrow_count(const lanes_emitter *e) {
   return count;
 }
 
+LLVMValueRef lanes_widened(lanes_emitter *e, LLVMValueRef first,
+                           uint32_t count) {
+  int lanes[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = i < count ? (int)i : -1;
+  }
+  return count == LANES ? first : lanes_shuffle(e, first, NULL, lanes, LANES);
+}
+
 static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
                                      uint32_t count) {
   LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
                                           first_address(e, a), a->alignment,
                                           lanes_piece(e, e->mask, 0, count));
-  int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
-    lanes[i] = i < count ? (int)i : -1;
-  }
-  return lanes_shuffle(e, loaded, NULL, lanes, LANES);
+  return lanes_widened(e, loaded, count);
 }
 
 static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
@@ -442,8 +447,8 @@ void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
 void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
   fetch(e, a, stride);
-  if (stride == 1 && narrow_count(e) < LANES) {
-    out_components[0] = load_first_lanes(e, a, narrow_count(e));
+  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+    out_components[0] = load_first_lanes(e, a, lanes_narrow_count(e));
     return;
   }
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
@@ -511,8 +516,8 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
     store_parts(e, a, stride, components);
     return;
   }
-  if (stride == 1 && narrow_count(e) < LANES) {
-    const uint32_t count = narrow_count(e);
+  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+    const uint32_t count = lanes_narrow_count(e);
     lanes_masked_store(e, a, lanes_piece(e, components[0], 0, count),
                        first_address(e, a), a->alignment,
                        lanes_piece(e, e->mask, 0, count));

@@ -22,6 +22,7 @@
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
 #include "compiler/vectorize/part_conditions.h"
+#include "compiler/vectorize/repeat_tests.h"
 #include "compiler/vectorize/split_addresses.h"
 #include "compiler/vectorize/take_turns.h"
 #include "compiler/vectorize/tiles.h"
@@ -697,6 +698,9 @@ static mtl_status build_graph(vectorizer *v) {
     MTL_TRY(unroll_rows(v));
     MTL_TRY(find_pairs(v));
     MTL_TRY(take_turns(v));
+    if (survey_of(v).has_barrier && !is_single_simdgroup(v)) {
+      lanes_repeat_tests(v->kernel->context, v->kernel->thread);
+    }
     find_any_groups(v);
     return add_unmasked(v);
   }
