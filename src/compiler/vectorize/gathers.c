@@ -2,11 +2,28 @@
 // gathers.c: gathers and scatters: every lane has an address of its own.
 #include "compiler/vectorize/accesses.h"
 
+enum { MOST_INDICES = 6 };  // of an address, but for its base
+
 // Machines gather words, not bytes: the aligned word around an element lies in
 // the same page, so that reading it does no harm.
 static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
   return a->size_bytes < 4 &&
          lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
+}
+
+// What an address's indices but the last lead to, of which that chooses an
+// element.
+static LLVMTypeRef type_before_last(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  for (unsigned i = 2; i < last; i++) {
+    type =
+        LLVMGetTypeKind(type) == LLVMStructTypeKind
+            ? LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(
+                                                 LLVMGetOperand(address, i)))
+            : LLVMGetElementType(type);
+  }
+  return type;
 }
 
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
@@ -15,27 +32,34 @@ LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
     return NULL;
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  if (last > MOST_INDICES) {
+    return NULL;
+  }
   for (unsigned i = 0; i < last; i++) {
     if (!lanes_is_uniform(
             lanes_shape_of(e->values, LLVMGetOperand(address, i)))) {
       return NULL;
     }
   }
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  if (last == 2 && LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
-    return LLVMGetElementType(type);
+  if (last == 1) {
+    return LLVMGetGEPSourceElementType(address);
   }
-  return last == 1 ? type : NULL;
+  LLVMTypeRef type = type_before_last(address);
+  return LLVMGetTypeKind(type) == LLVMArrayTypeKind ? LLVMGetElementType(type)
+                                                    : NULL;
 }
 
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
   LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
-  if (LLVMGetNumOperands(address) == 2) {
-    return base;
+  LLVMValueRef outer[MOST_INDICES];
+  const unsigned count = (unsigned)LLVMGetNumOperands(address) - 2;
+  for (unsigned i = 0; i < count; i++) {
+    outer[i] = lanes_scalar(e, LLVMGetOperand(address, i + 1), 0);
   }
-  LLVMValueRef outer = lanes_scalar(e, LLVMGetOperand(address, 1), 0);
-  return LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address), base,
-                       &outer, 1, "");
+  return count == 0
+             ? base
+             : LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address),
+                             base, outer, count, "");
 }
 
 // How many lanes are gathered, from the first on: fewer where others never
