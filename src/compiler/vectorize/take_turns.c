@@ -260,6 +260,28 @@ static bool counts_up(const counted *c) {
   }
 }
 
+static bool is_signed(const counted *c) {
+  switch (LLVMGetICmpPredicate(c->test)) {
+    case LLVMIntSLT:
+    case LLVMIntSLE:
+    case LLVMIntSGE:
+    case LLVMIntSGT: return true;
+    default: return false;
+  }
+}
+
+// Says whether a block computes, and no more: it is gone through once for each
+// turn, also by threads that take none.
+static bool only_computes(LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    if (LLVMIsALoadInst(i) || lanes_may_write(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef block,
                              bool is_from) {
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
@@ -322,21 +344,29 @@ static bool is_times(LLVMValueRef i) {
          LLVMConstIntGetSExtValue(LLVMGetOperand(i, 1)) > 0;
 }
 
-// Says whether the threadgroup's first thread's value, the least of all, can be
-// computed.
-static bool has_first(const turns *t, LLVMValueRef value, uint32_t depth) {
+// Says whether the threadgroup's first thread's value can be computed, and is
+// the least of all: what is added or multiplied must not wrap, unless it is
+// compared as a signed number.
+static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
+                      uint32_t depth) {
   if (is_common(t, value) || lanes_is_thread_index(value)) {
     return true;
   }
   if (depth == 0) {
     return false;
   }
-  if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) || is_times(value)) {
-    return has_first(t, LLVMGetOperand(value, 0), depth - 1);
+  LLVMValueRef left = LLVMGetOperand(value, 0);
+  if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
+    return has_first(t, c, left, depth - 1);
   }
-  return mtlc_is_opcode(value, LLVMAdd) &&
-         has_first(t, LLVMGetOperand(value, 0), depth - 1) &&
-         has_first(t, LLVMGetOperand(value, 1), depth - 1);
+  const lanes_shape shape = lanes_shape_of(t->e->values, value);
+  const bool is_small = shape.bits < LLVMGetIntTypeWidth(LLVMTypeOf(value));
+  return (is_small || is_signed(c)) &&
+         (is_times(value)
+              ? has_first(t, c, left, depth - 1)
+              : mtlc_is_opcode(value, LLVMAdd) &&
+                    has_first(t, c, left, depth - 1) &&
+                    has_first(t, c, LLVMGetOperand(value, 1), depth - 1));
 }
 
 // That value. The builder computes it.
@@ -427,8 +457,11 @@ static LLVMValueRef write_by_count(const turns *t, const counted *c,
                            : LLVMBuildSub(t->builder, c->begin, first, "");
   mtlc_position_behind_phis(t->builder, LLVMGetFirstInstruction(c->header));
   LLVMValueRef own = LLVMBuildAdd(t->builder, count, ahead, "");
-  LLVMSetNUW(own, LLVMGetNUW(c->next));
-  LLVMSetNSW(own, LLVMGetNSW(c->next));
+  if (LLVMGetIntTypeWidth(LLVMTypeOf(own)) == 64) {
+    // Others may go past what the loop would have come to.
+    LLVMSetNUW(own, LLVMGetNUW(c->next));
+    LLVMSetNSW(own, LLVMGetNSW(c->next));
+  }
   mtlc_replace(c->phi, own);
   return own;
 }
@@ -468,8 +501,8 @@ static LLVMBasicBlockRef even_out(turns *t, counted *c, const bool *goes) {
 static bool find_counted(const turns *t, uint32_t loop, counted *c) {
   const lanes_graph *graph = t->e->graph;
   if (!leaves_in_header_alone(graph, loop) || !find_branch(graph, loop, c) ||
-      !counts_up(c) || !find_counter(t, loop, c) ||
-      !has_first(t, c->begin, DEPTH)) {
+      !counts_up(c) || !only_computes(c->header) || !find_counter(t, loop, c) ||
+      !has_first(t, c, c->begin, DEPTH)) {
     return false;
   }
   for (unsigned k = 0; k < LLVMCountIncoming(c->phi); k++) {
