@@ -23,6 +23,9 @@ enum {
   DEEPEST_INDEX = 6,  // operations between a counter and an index
   MOST_STEPS = 10,    // of a tree over 1024 threads
   LARGEST_STEPS_INSTRUCTIONS = 640,  // of all steps
+  // Of all loops: with 64 barriers what lies between two of them is no longer a
+  // loop of its own (vectorize/group.c).
+  MOST_STEPS_IN_ALL = 40,
 };
 
 typedef struct array_loop {
@@ -37,6 +40,7 @@ typedef struct array_loops {
   mtlc_flow flow;
   array_loop *loops;   // [flow.cycle_count]
   unsigned loop_kind;  // of the metadata
+  uint64_t steps;      // between barriers, asked for so far
 } array_loops;
 
 // --- What a loop says already ------------------------------------------------
@@ -213,7 +217,7 @@ static uint64_t steps_of(LLVMValueRef phi) {
 }
 
 static void visit_barrier(LLVMValueRef instruction, void *context) {
-  const array_loops *a = context;
+  array_loops *a = context;
   LLVMValueRef callee = mtlc_callee(instruction);
   if (!callee || strcmp(mtlc_name(callee), "mettle.barrier.threadgroup") != 0) {
     return;
@@ -228,9 +232,12 @@ static void visit_barrier(LLVMValueRef instruction, void *context) {
     const uint64_t steps =
         LLVMGetTypeKind(LLVMTypeOf(phi)) == LLVMIntegerTypeKind ? steps_of(phi)
                                                                 : 0;
-    if (steps > 1 && steps * a->loops[cycle].instruction_count <=
-                         LARGEST_STEPS_INSTRUCTIONS) {
+    if (steps > 1 && a->steps + steps <= MOST_STEPS_IN_ALL &&
+        steps * a->loops[cycle].instruction_count <=
+            LARGEST_STEPS_INSTRUCTIONS) {
       a->loops[cycle].turns = steps;
+      a->steps += steps;
+      return;
     }
   }
 }
