@@ -325,6 +325,9 @@ void lanes_skip_idle(mtlc_kernel *kernel);
 // for a part of the lanes at a time. Returns whether there are any.
 bool lanes_part_loops(mtlc_kernel *kernel);
 
+// narrow_lanes.c: computes no more lanes than are taken of what is computed.
+// Returns whether there was any.
+bool lanes_narrow(LLVMValueRef function);
 // scalar_rows.c: computes what is taken out of short vectors without them.
 // Returns whether there was any.
 bool lanes_part_rows(LLVMValueRef function);

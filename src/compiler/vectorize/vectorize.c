@@ -51,7 +51,8 @@ static const char cleaning[] =
     "function(mem2reg,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,adce)";
 
-// Where rows' numbers are, that differ by one: what is a product of each.
+// Behind what makes vectors shorter. Rows' numbers differ by one: so does what
+// is a product of each.
 static const char adding[] = "function(slsr,early-cse,adce)";
 
 enum {
@@ -818,11 +819,12 @@ static bool any_at_once(const vectorizer *v) {
   return false;
 }
 
-static bool part_rows(LLVMModuleRef module) {
+static bool shorten_vectors(LLVMModuleRef module) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f)) {
     any |= lanes_part_rows(f);
+    any |= lanes_narrow(f);
   }
   return any;
 }
@@ -842,7 +844,7 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     mtlc_set_target_attributes(kernel);
     status = mtlc_run_llvm_passes(kernel, cleaning);
   }
-  if (status == MTL_OK && part_rows(kernel->module)) {
+  if (status == MTL_OK && shorten_vectors(kernel->module)) {
     status = mtlc_run_llvm_passes(kernel, adding);
   }
   if (status == MTL_OK && v.counting.is_on) {
