@@ -271,6 +271,14 @@ void mtlc_set_attribute(LLVMValueRef function, const char *name,
       LLVMCreateEnumAttribute(function_context(function), kind, value));
 }
 
+void mtlc_set_parameter_attribute(LLVMValueRef function, unsigned parameter,
+                                  const char *name, uint64_t value) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(
+      function, parameter + 1,
+      LLVMCreateEnumAttribute(function_context(function), kind, value));
+}
+
 void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
                              const char *value) {
   LLVMAddAttributeAtIndex(
@@ -349,6 +357,21 @@ uint32_t mtlc_count_instructions(LLVMValueRef function) {
     }
   }
   return count;
+}
+
+bool mtlc_is_plain_arithmetic(LLVMOpcode opcode) {
+  switch (opcode) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor: return true;
+    default: return false;
+  }
 }
 
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode) {

@@ -70,6 +70,10 @@ LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
 // Whether a value is an instruction of that kind.
 bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
 
+// Whether an operation of two integers is never wrong to do, whatever they are:
+// no division.
+bool mtlc_is_plain_arithmetic(LLVMOpcode opcode);
+
 // Puts value in the place of an instruction and erases it.
 void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
 
@@ -111,6 +115,9 @@ bool mtlc_is_invariant(LLVMValueRef load);
 
 void mtlc_set_attribute(LLVMValueRef function, const char *name,
                         uint64_t value);
+// The same of a parameter, from 0 on.
+void mtlc_set_parameter_attribute(LLVMValueRef function, unsigned parameter,
+                                  const char *name, uint64_t value);
 void mtlc_set_text_attribute(LLVMValueRef function, const char *name,
                              const char *value);
 void mtlc_remove_attribute(LLVMValueRef function, const char *name);

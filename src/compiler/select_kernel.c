@@ -131,15 +131,6 @@ static void replace_traps(mtlc_kernel *kernel) {
   free(calls.items);
 }
 
-static void add_parameter_attribute(LLVMValueRef function, unsigned parameter,
-                                    const char *name) {
-  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
-  LLVMAddAttributeAtIndex(
-      function, parameter,
-      LLVMCreateEnumAttribute(
-          context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));
-}
-
 static mtl_status check_declaration(LLVMValueRef function) {
   const char *name = mtlc_name(function);
   if (mtlc_starts_with(name, "llvm.")) {
@@ -169,7 +160,8 @@ static mtl_status check_declaration(LLVMValueRef function) {
   if (known->access) {
     mtlc_set_attribute(function, "memory", known->access);
     mtlc_set_attribute(function, "willreturn", 0);
-    add_parameter_attribute(function, known->pointer_operand, "nocapture");
+    mtlc_set_parameter_attribute(function, known->pointer_operand - 1,
+                                 "nocapture", 0);
   }
   if (!known->is_convergent && (known->is_pure || known->access)) {
     // The frontend takes every function that it does not see for convergent.

@@ -166,17 +166,13 @@ static void visit_address(LLVMValueRef address, void *context) {
 
 // --- From a barrier to the loop ----------------------------------------------
 
-static LLVMValueRef constant_of(LLVMValueRef value) {
-  return value ? LLVMIsAConstantInt(value) : NULL;
-}
-
 // What a distance is in the next turn; 0 if that is neither twice nor half.
 static uint64_t next_distance(LLVMValueRef phi, LLVMValueRef next,
                               uint64_t distance) {
   LLVMValueRef by = LLVMIsAInstruction(next) &&
                             LLVMGetOperand(next, 0) == phi &&
                             LLVMGetNumOperands(next) == 2
-                        ? constant_of(LLVMGetOperand(next, 1))
+                        ? LLVMIsAConstantInt(LLVMGetOperand(next, 1))
                         : NULL;
   const uint64_t number = by ? LLVMConstIntGetZExtValue(by) : 0;
   switch (by ? LLVMGetInstructionOpcode(next) : LLVMRet) {
@@ -196,21 +192,22 @@ static uint64_t steps_of(LLVMValueRef phi) {
   LLVMValueRef begin = NULL, next = NULL;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, k);
-    *(constant_of(value) ? &begin : &next) = value;
+    *(LLVMIsAConstantInt(value) ? &begin : &next) = value;
   }
   if (LLVMCountIncoming(phi) != 2 || !begin || !next) {
     return 0;
   }
   const uint64_t first = LLVMConstIntGetZExtValue(begin);
   const uint64_t second = next_distance(phi, next, first);
-  const uint64_t bound = second > first ? bound_of(phi, bound_of(next, 0)) : 1;
+  const bool rises = second > first;
+  const uint64_t bound = rises ? bound_of(phi, bound_of(next, 0)) : 1;
   if (second == 0 && first != 1) {
     return 0;
   }
   uint64_t steps = 0;
   for (uint64_t at = first;
-       steps <= MOST_STEPS && (second > first ? at < bound : at >= bound);
-       at = second > first ? at * 2 : at / 2) {
+       steps <= MOST_STEPS && (rises ? at < bound : at >= bound);
+       at = rises ? at * 2 : at / 2) {
     steps++;
   }
   return steps <= MOST_STEPS ? steps : 0;

@@ -109,9 +109,13 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
   lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
 }
 
-bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
-  return a->pointer && !e->machine.has_avx512 && !e->is_at_once &&
+bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a) {
+  return a->pointer && !e->is_at_once &&
          (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
+}
+
+bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
+  return !e->machine.has_avx512 && lanes_is_own_memory(e, a);
 }
 
 static void store_among(lanes_emitter *e, const lanes_access *a,

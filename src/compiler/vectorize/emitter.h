@@ -120,12 +120,11 @@ typedef struct lanes_emitter {
   lanes_pattern_finder patterns;  // begun when it is first asked
   bool *copied;  // [values->count] a part of what lanes copy (lane_copies.c)
   struct lanes_whole *wholes;  // [values->count] wholes.c
-  lanes_common common;         // of a kernel that waits
+  lanes_common common;  // of a kernel that waits
 
   LLVMValueRef function;
-  LLVMValueRef called;  // the function it is the vector form of, or NULL for
-  LLVMValueRef
-      *results;  // the thread; what that returns, if it does (called.h)
+  LLVMValueRef called;    // the function it is the vector form of, or NULL for
+  LLVMValueRef *results;  // the thread; what that returns, if it does (called.h)
   LLVMBasicBlockRef entry;      // allocas and what is computed once
   LLVMBuilderRef prologue;      // at the end of entry
   LLVMValueRef all_lanes;       // <32 x i1> that entered
@@ -143,13 +142,13 @@ typedef struct lanes_emitter {
   uint32_t memory_count;
   uint32_t memory_capacity;
 
-  uint32_t node;           // being emitted
-  uint32_t fresh;          // number of the block being emitted
-  LLVMValueRef mask;       // <32 x i1> the threads that run it
+  uint32_t node;         // being emitted
+  uint32_t fresh;        // number of the block being emitted
+  LLVMValueRef mask;     // <32 x i1> the threads that run it
   LLVMValueRef node_mask;  // mask, where no access has a part of it
-  uint32_t coming;         // only so many lanes, from 0 on, come to the block
-  LLVMMetadataRef line;    // of the instruction being emitted, in the thread
-  bool uncached;  // what is made now does not dominate what comes later
+  uint32_t coming;       // only so many lanes, from 0 on, come to the block
+  LLVMMetadataRef line;  // of the instruction being emitted, in the thread
+  bool uncached;         // what is made now does not dominate what comes later
   lanes_map loaded_ahead;  // loads whose results are set
   uint32_t each_count;     // accesses lane by lane so far (lane_loops.c)
   uint32_t emitted;        // instructions
@@ -170,7 +169,7 @@ typedef struct lanes_emitter {
   // 0 for none; or NULL.
   uint64_t *sum_places;
   uint64_t sums_bytes;
-  bool has_one_sum;        // only one: LLVM keeps it in registers (slots.c)
+  bool has_one_sum;  // only one: LLVM keeps it in registers (slots.c)
   uint32_t product_count;  // of tiles, that are emitted
   uint32_t batch_count;    // of them, each for one left side
 
@@ -180,7 +179,7 @@ typedef struct lanes_emitter {
 
   bool is_at_once;  // the function is to be one for several simdgroups
   LLVMValueRef copy_fetched;  // load of a copy whose next lines were asked for
-  lanes_near near[2];         // the last load's and the last store's
+  lanes_near near[2];  // the last load's and the last store's
   lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
   uint32_t fetched_count;
   const bool *loops_that_wait;  // [loops] found when first asked for
@@ -191,7 +190,7 @@ typedef struct lanes_emitter {
   lanes_lines gathers;    // what a person could make faster:
   lanes_lines scatters;
   lanes_lines serials;  // calls and atomics run lane by lane
-  char refusal[256];    // why the kernel cannot be vectorised, or ""
+  char refusal[256];   // why the kernel cannot be vectorised, or ""
 } lanes_emitter;
 
 // Parameters of the emitted function.
@@ -419,7 +418,7 @@ LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
 // The indices one by one, for a user that all lanes run in turn.
 typedef struct lanes_indices {
   const lanes_place *place;
-  bool are_in_memory;              // read again from where they came from
+  bool are_in_memory;         // read again from where they came from
   LLVMValueRef taken[MOST_LANES];  // else
 } lanes_indices;
 
@@ -450,7 +449,7 @@ LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
 typedef void lanes_lane_body(lanes_emitter *e, void *context,
                              LLVMValueRef lane);
 void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
-                     LLVMBasicBlockRef done);
+                LLVMBasicBlockRef done);
 // The same of an operand with one component as lanes_take_all of a vector.
 void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
                         LLVMValueRef out_elements[MOST_LANES]);

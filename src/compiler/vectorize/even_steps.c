@@ -68,15 +68,6 @@ static bool is_run(const first_finder *f, LLVMValueRef value) {
 // What is never wrong to do, whatever the numbers are.
 static bool is_harmless(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
     case LLVMTrunc:
     case LLVMZExt:
     case LLVMSExt: return true;
@@ -87,7 +78,7 @@ static bool is_harmless(LLVMValueRef i) {
       LLVMValueRef by = LLVMGetOperand(i, 1);
       return LLVMIsAConstantInt(by) && LLVMConstIntGetSExtValue(by) > 0;
     }
-    default: return false;
+    default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(i));
   }
 }
 

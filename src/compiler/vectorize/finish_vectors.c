@@ -2,10 +2,7 @@
 // finish_vectors.c: LLVM's passes over what the vectoriser has made, with the
 // loop over threadgroups around it: those that find something in code that is
 // vectors already. LLVM's -O3 would spend most of its time on looking for more.
-#include <stddef.h>
-
 #include "base/status.h"
-#include "code/cpu_abi.h"
 #include "compiler/loops.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/lines.h"

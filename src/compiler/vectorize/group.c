@@ -493,19 +493,11 @@ static LLVMBasicBlockRef new_block(const chooser *c) {
 // A worker's memory is there: what is loaded of it in each turn of a loop may
 // be loaded in front of that.
 static void describe_scratch(const mtlc_kernel *kernel, LLVMValueRef function) {
-  const struct {
-    const char *name;
-    uint64_t value;
-  } known[] = {{"align", MTLI_CPU_SCRATCH_ALIGNMENT},
-               {"dereferenceable",
-                sizeof(mtli_cpu_position) + kernel->static_threadgroup_bytes}};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    const unsigned kind =
-        LLVMGetEnumAttributeKindForName(known[i].name, strlen(known[i].name));
-    LLVMAddAttributeAtIndex(
-        function, LANES_SCRATCH + 1,
-        LLVMCreateEnumAttribute(kernel->context, kind, known[i].value));
-  }
+  mtlc_set_parameter_attribute(function, LANES_SCRATCH, "align",
+                               MTLI_CPU_SCRATCH_ALIGNMENT);
+  mtlc_set_parameter_attribute(
+      function, LANES_SCRATCH, "dereferenceable",
+      sizeof(mtli_cpu_position) + kernel->static_threadgroup_bytes);
 }
 
 static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,

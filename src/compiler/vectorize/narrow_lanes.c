@@ -13,17 +13,26 @@
 
 enum { DEPTH = 8 };  // operations behind one another
 
+// Says whether the first lanes of a shuffle are those of its first operand.
+static bool begins_alike(LLVMValueRef shuffle, unsigned count) {
+  for (unsigned k = 0; k < count; k++) {
+    if (LLVMGetMaskValue(shuffle, k) != (int)k) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static unsigned lanes_of_operand(LLVMValueRef shuffle) {
+  return LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(shuffle, 0)));
+}
+
 static bool takes_first_lanes(LLVMValueRef i) {
   if (!LLVMIsAShuffleVectorInst(i)) {
     return false;
   }
   const unsigned count = LLVMGetNumMaskElements(i);
-  const unsigned all = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(i, 0)));
-  bool first = count < all;
-  for (unsigned k = 0; first && k < count; k++) {
-    first = LLVMGetMaskValue(i, k) == (int)k;
-  }
-  return first;
+  return count < lanes_of_operand(i) && begins_alike(i, count);
 }
 
 // Says whether each lane of a result is made of the same lane of the operands,
@@ -39,19 +48,13 @@ static bool is_by_lane(LLVMValueRef value) {
     case LLVMFMul:
     case LLVMFDiv:
     case LLVMFNeg:
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
     case LLVMFCmp:
     case LLVMICmp:
     case LLVMSelect: return true;
     case LLVMCall:
       return lanes_callee_of(value) == LANES_CALLEE_ELEMENTWISE &&
              mtlc_starts_with(lanes_callee_name(value), "llvm.");
-    default: return false;
+    default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(value));
   }
 }
 
@@ -124,15 +127,9 @@ static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
     return value;
   }
   // What was widened for the operation.
-  if (LLVMIsAShuffleVectorInst(value)) {
-    LLVMValueRef from = LLVMGetOperand(value, 0);
-    bool same = LLVMGetVectorSize(LLVMTypeOf(from)) == count;
-    for (unsigned k = 0; same && k < count; k++) {
-      same = LLVMGetMaskValue(value, k) == (int)k;
-    }
-    if (same) {
-      return from;
-    }
+  if (LLVMIsAShuffleVectorInst(value) && lanes_of_operand(value) == count &&
+      begins_alike(value, count)) {
+    return LLVMGetOperand(value, 0);
   }
   return depth > 0 && is_by_lane(value)
              ? narrow_operation(builder, value, count, depth - 1)

@@ -11,7 +11,10 @@
 #include "compiler/module.h"
 #include "compiler/vectorize/emitter.h"
 
-enum { MOST_ROWS = 4 };
+enum {
+  MOST_ROWS = 4,
+  MOST_INDICES = 8,  // of an address
+};
 
 typedef struct rows {
   mtli_arena arena;
@@ -55,22 +58,13 @@ static bool repeats_first(LLVMValueRef i) {
 
 static bool has_scalar_form(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
     case LLVMZExt:
     case LLVMSExt:
-    case LLVMTrunc:
-    case LLVMGetElementPtr: return true;
+    case LLVMTrunc: return true;
+    case LLVMGetElementPtr: return LLVMGetNumOperands(i) - 1 <= MOST_INDICES;
     case LLVMInsertElement: return is_number(LLVMGetOperand(i, 2));
     case LLVMShuffleVector: return repeats_first(i);
-    default: return false;
+    default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(i));
   }
 }
 
@@ -147,16 +141,15 @@ static LLVMValueRef element_of(rows *r, LLVMValueRef value, uint32_t row) {
 }
 
 static LLVMValueRef address_of(rows *r, LLVMValueRef i, uint32_t row) {
-  LLVMValueRef indices[8];
+  LLVMValueRef indices[MOST_INDICES];
   const unsigned count = (unsigned)LLVMGetNumOperands(i) - 1;
   for (unsigned k = 0; k < count; k++) {
     indices[k] = element_of(r, LLVMGetOperand(i, k + 1), row);
   }
-  LLVMValueRef address =
-      LLVMBuildGEPWithNoWrapFlags(r->builder, LLVMGetGEPSourceElementType(i),
-                                  element_of(r, LLVMGetOperand(i, 0), row),
-                                  indices, count, "", LLVMGEPGetNoWrapFlags(i));
-  return address;
+  return LLVMBuildGEPWithNoWrapFlags(r->builder, LLVMGetGEPSourceElementType(i),
+                                     element_of(r, LLVMGetOperand(i, 0), row),
+                                     indices, count, "",
+                                     LLVMGEPGetNoWrapFlags(i));
 }
 
 // What is known of a vector's elements is known of each, where it was made.

@@ -145,15 +145,6 @@ static bool is_closed(const rounds *r) {
 static bool is_harmless(const rounds *r, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
     case LLVMICmp:
     case LLVMSelect:
     case LLVMZExt:
@@ -174,7 +165,7 @@ static bool is_harmless(const rounds *r, LLVMValueRef i) {
       value = LLVMIsATruncInst(value) ? LLVMGetOperand(value, 0) : value;
       return value == r->first;
     }
-    default: return false;
+    default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(i));
   }
 }
 

@@ -44,24 +44,22 @@ typedef struct turns {
   LLVMBuilderRef builder;
 } turns;
 
+// They wait behind the phis of its header, before anything else.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop) {
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
-  for (LLVMValueRef i = header ? LLVMGetFirstInstruction(header) : NULL; i;
-       i = LLVMGetNextInstruction(i)) {
-    if (LLVMIsACallInst(i) &&
-        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
-      return LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) == TURN;
-    }
+  LLVMValueRef i = header ? LLVMGetFirstInstruction(header) : NULL;
+  while (i && LLVMIsAPHINode(i)) {
+    i = LLVMGetNextInstruction(i);
   }
-  return false;
+  return i && LLVMIsACallInst(i) &&
+         lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER &&
+         LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) == TURN;
 }
 
 // --- Which loops -------------------------------------------------------------
 
 static bool is_common(const turns *t, LLVMValueRef value) {
-  const uint32_t number = lanes_map_get(&t->e->values->numbers, value);
-  return !LLVMIsAInstruction(value) ||
-         (number != LANES_NONE && t->common.values[number]);
+  return lanes_is_common(t->e->values, &t->common, value);
 }
 
 // Says whether threads access side by side what they go on by together.
@@ -181,7 +179,7 @@ static void wait_in(turns *t, LLVMBasicBlockRef header) {
 
 // A loop that is left in its header alone, on `value < bound`.
 typedef struct counted {
-  LLVMBasicBlockRef before, header, body, latch, behind;
+  LLVMBasicBlockRef before, header, latch, behind;
   LLVMValueRef branch, test;  // the header's
   bool is_left_if;            // the test holds
   LLVMValueRef phi, next;     // that the test is of; for the turn behind it
@@ -206,13 +204,10 @@ static LLVMValueRef value_at(const turns *t, LLVMValueRef value,
     return other;
   }
   LLVMValueRef left = value_at(t, LLVMGetOperand(value, 0), phi, other);
-  LLVMTypeRef type = LLVMTypeOf(value);
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMZExt: return LLVMBuildZExt(t->builder, left, type, "");
-    case LLVMSExt: return LLVMBuildSExt(t->builder, left, type, "");
-    default:
-      return LLVMBuildAdd(t->builder, left, LLVMGetOperand(value, 1), "");
-  }
+  return LLVMIsACastInst(value)
+             ? LLVMBuildCast(t->builder, LLVMGetInstructionOpcode(value), left,
+                             LLVMTypeOf(value), "")
+             : LLVMBuildAdd(t->builder, left, LLVMGetOperand(value, 1), "");
 }
 
 static bool leaves_in_header_alone(const lanes_graph *graph, uint32_t loop) {
@@ -238,12 +233,12 @@ static bool find_branch(const lanes_graph *graph, uint32_t loop, counted *c) {
     return false;
   }
   c->is_left_if = !lanes_in_loop(graph, header->successors.items[0], loop);
-  c->body = LLVMGetSuccessor(c->branch, c->is_left_if ? 1 : 0);
   c->behind = LLVMGetSuccessor(c->branch, c->is_left_if ? 0 : 1);
   c->test = LLVMGetCondition(c->branch);
   return lanes_in_loop(graph, header->successors.items[c->is_left_if ? 1 : 0],
                        loop) &&
-         c->body != c->header && LLVMIsAICmpInst(c->test);
+         LLVMGetSuccessor(c->branch, c->is_left_if ? 1 : 0) != c->header &&
+         LLVMIsAICmpInst(c->test);
 }
 
 static bool counts_up(const counted *c) {
@@ -282,14 +277,9 @@ static bool only_computes(LLVMBasicBlockRef block) {
   return true;
 }
 
-static LLVMValueRef incoming(LLVMValueRef phi, LLVMBasicBlockRef block,
-                             bool is_from) {
-  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-    if ((LLVMGetIncomingBlock(phi, k) == block) == is_from) {
-      return LLVMGetIncomingValue(phi, k);
-    }
-  }
-  return NULL;
+// Where a phi of the header has what the next turn begins with.
+static unsigned next_turn(const counted *c, LLVMValueRef phi) {
+  return LLVMGetIncomingBlock(phi, 0) == c->before ? 1 : 0;
 }
 
 static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
@@ -309,7 +299,7 @@ static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
 // behind the loop: then it may do so, too, where threads take no turn.
 static bool goes_on(const turns *t, const counted *c, LLVMValueRef phi,
                     uint32_t loop) {
-  LLVMValueRef next = incoming(phi, c->before, false);
+  LLVMValueRef next = LLVMGetIncomingValue(phi, next_turn(c, phi));
   const bool is_sum = mtlc_is_opcode(next, LLVMAdd) ||
                       (mtlc_is_opcode(next, LLVMGetElementPtr) &&
                        LLVMGetNumOperands(next) == 2);
@@ -326,9 +316,9 @@ static bool find_counter(const turns *t, uint32_t loop, counted *c) {
         !goes_on(t, c, c->phi, loop)) {
       continue;
     }
-    c->next = incoming(c->phi, c->before, false);
+    c->next = LLVMGetIncomingValue(c->phi, next_turn(c, c->phi));
     c->by = LLVMGetOperand(c->next, 1);
-    c->begin = incoming(c->phi, c->before, true);
+    c->begin = lanes_begin_of(t->e, c->phi, loop);
     const bool is_up = LLVMIsAConstantInt(c->by)
                            ? LLVMConstIntGetSExtValue(c->by) > 0
                            : lanes_is_threadgroup_size(c->by);
@@ -377,16 +367,12 @@ static LLVMValueRef first_of(const turns *t, LLVMValueRef value) {
   if (lanes_is_thread_index(value)) {
     return LLVMConstNull(LLVMTypeOf(value));
   }
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   LLVMValueRef left = first_of(t, LLVMGetOperand(value, 0));
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMZExt:
-      return LLVMBuildZExt(t->builder, left, LLVMTypeOf(value), "");
-    case LLVMSExt:
-      return LLVMBuildSExt(t->builder, left, LLVMTypeOf(value), "");
-    default:
-      return LLVMBuildBinOp(t->builder, LLVMGetInstructionOpcode(value), left,
-                            first_of(t, LLVMGetOperand(value, 1)), "");
-  }
+  return LLVMIsACastInst(value)
+             ? LLVMBuildCast(t->builder, opcode, left, LLVMTypeOf(value), "")
+             : LLVMBuildBinOp(t->builder, opcode, left,
+                              first_of(t, LLVMGetOperand(value, 1)), "");
 }
 
 // A number that a loop adds to with each turn.
@@ -406,7 +392,7 @@ static LLVMValueRef count_from(const turns *t, const counted *c,
 // Has a phi keep its value in turns that a thread does not take.
 static void keep(const turns *t, const counted *c, LLVMValueRef phi,
                  LLVMBasicBlockRef taken) {
-  const unsigned behind = LLVMGetIncomingBlock(phi, 0) == c->latch ? 0 : 1;
+  const unsigned behind = next_turn(c, phi);
   LLVMPositionBuilderBefore(t->builder, LLVMGetFirstInstruction(c->latch));
   LLVMValueRef either = LLVMBuildPhi(t->builder, LLVMTypeOf(phi), "");
   LLVMAddIncoming(
@@ -417,7 +403,7 @@ static void keep(const turns *t, const counted *c, LLVMValueRef phi,
 
 // Has it go on in each turn.
 static void go_on(const turns *t, const counted *c, LLVMValueRef phi) {
-  const unsigned behind = LLVMGetIncomingBlock(phi, 0) == c->latch ? 0 : 1;
+  const unsigned behind = next_turn(c, phi);
   LLVMValueRef next = LLVMInstructionClone(LLVMGetIncomingValue(phi, behind));
   LLVMPositionBuilderBefore(t->builder, LLVMGetBasicBlockTerminator(c->latch));
   LLVMInsertIntoBuilder(t->builder, next);
@@ -505,11 +491,7 @@ static bool find_counted(const turns *t, uint32_t loop, counted *c) {
       !has_first(t, c, c->begin, DEPTH)) {
     return false;
   }
-  for (unsigned k = 0; k < LLVMCountIncoming(c->phi); k++) {
-    if (LLVMGetIncomingBlock(c->phi, k) != c->before) {
-      c->latch = LLVMGetIncomingBlock(c->phi, k);
-    }
-  }
+  c->latch = LLVMGetIncomingBlock(c->phi, next_turn(c, c->phi));
   return c->latch != c->header;
 }
 

@@ -55,8 +55,8 @@ static bool has_common_result(LLVMValueRef i) {
   }
 }
 
-static bool is_common(const lanes_values *values, const lanes_common *common,
-                      LLVMValueRef operand) {
+bool lanes_is_common(const lanes_values *values, const lanes_common *common,
+                     LLVMValueRef operand) {
   if (!LLVMIsAInstruction(operand)) {
     return true;
   }
@@ -87,7 +87,7 @@ static bool stays_common(const lanes_values *flow, const lanes_common *common,
   }
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
-    if (!LLVMValueIsBasicBlock(operand) && !is_common(flow, common, operand)) {
+    if (!LLVMValueIsBasicBlock(operand) && !lanes_is_common(flow, common, operand)) {
       return false;
     }
   }
@@ -107,7 +107,7 @@ static bool part_simdgroups(lanes_values *flow, const lanes_common *common,
     LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
     LLVMValueRef condition = LLVMGetCondition(end);
     // By lane, threads that part do so alike in all simdgroups.
-    if (!is_common(flow, common, condition) ||
+    if (!lanes_is_common(flow, common, condition) ||
         !(common->by_lane ||
           lanes_is_uniform(lanes_shape_of(flow, condition)))) {
       flow->divergent_branch[n] = true;

@@ -100,6 +100,9 @@ typedef struct lanes_common {
 } lanes_common;
 void lanes_common_find(const lanes_values *values, bool by_lane,
                        lanes_common *out_common);
+// Says whether an operand, a constant too, is equal in all of them.
+bool lanes_is_common(const lanes_values *values, const lanes_common *common,
+                     LLVMValueRef operand);
 
 // private.c: finds the thread function's allocas and lays them out.
 void lanes_privates_find(lanes_values *values);

@@ -246,21 +246,14 @@ static uint32_t choose_rows(const mtlc_kernel *kernel, call_survey survey,
 
 // --- One variant -------------------------------------------------------------
 
-static void mark_parameter(lanes_emitter *e, lanes_parameter parameter,
-                           const char *name) {
-  const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-  LLVMAddAttributeAtIndex(e->function, (unsigned)parameter + 1,
-                          LLVMCreateEnumAttribute(e->context, kind, 0));
-}
-
 // What the launch says nobody writes. A simdgroup's frame is its own: what all
 // of them load can be loaded in front of the loop over them.
 static void mark_parameters(lanes_emitter *e) {
-  mark_parameter(e, LANES_LAUNCH, "noalias");
-  mark_parameter(e, LANES_LAUNCH, "readonly");
-  mark_parameter(e, LANES_GROUP, "noalias");
-  mark_parameter(e, LANES_GROUP, "readonly");
-  mark_parameter(e, LANES_FRAME, "noalias");
+  mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "noalias", 0);
+  mtlc_set_parameter_attribute(e->function, LANES_LAUNCH, "readonly", 0);
+  mtlc_set_parameter_attribute(e->function, LANES_GROUP, "noalias", 0);
+  mtlc_set_parameter_attribute(e->function, LANES_GROUP, "readonly", 0);
+  mtlc_set_parameter_attribute(e->function, LANES_FRAME, "noalias", 0);
 }
 
 // Says what a person can make faster.
@@ -639,9 +632,7 @@ static void expand_copies(mtlc_kernel *kernel) {
 // the Zen 4 kind, 2026-11; a Zen 3 was slower so.
 static mtl_status take_turns(vectorizer *v) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
-  const call_survey survey = survey_of(v);
-  if (!machine.is_zen || !machine.has_avx512 || !survey.has_barrier ||
-      survey.asks_other || is_single_simdgroup(v)) {
+  if (!machine.is_zen || !machine.has_avx512) {
     return MTL_OK;
   }
   for (bool found = true; found;) {
@@ -659,6 +650,19 @@ static mtl_status take_turns(vectorizer *v) {
     mtlc_report(v->kernel, "simdgroups take turns in %u loops",
                 v->loops_by_turns);
   }
+  return MTL_OK;
+}
+
+// Between the barriers of simdgroups that wait for each other.
+static mtl_status prepare_waits(vectorizer *v) {
+  const call_survey survey = survey_of(v);
+  if (!survey.has_barrier || is_single_simdgroup(v)) {
+    return MTL_OK;
+  }
+  if (!survey.asks_other) {
+    MTL_TRY(take_turns(v));
+  }
+  lanes_repeat_tests(v->kernel->context, v->kernel->thread);
   return MTL_OK;
 }
 
@@ -698,10 +702,7 @@ static mtl_status build_graph(vectorizer *v) {
     MTL_TRY(carry_offsets(v));
     MTL_TRY(unroll_rows(v));
     MTL_TRY(find_pairs(v));
-    MTL_TRY(take_turns(v));
-    if (survey_of(v).has_barrier && !is_single_simdgroup(v)) {
-      lanes_repeat_tests(v->kernel->context, v->kernel->thread);
-    }
+    MTL_TRY(prepare_waits(v));
     find_any_groups(v);
     return add_unmasked(v);
   }

@@ -383,13 +383,11 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
         l.blocks[lanes_map_get(&l.numbers, wait->after)].alive;
     const lanes_set fresh =
         l.blocks[lanes_map_get(&l.numbers, wait->before)].fresh;
-    const lanes_set dirty =
-        l.blocks[lanes_map_get(&l.numbers, wait->before)].dirty;
     LLVMValueRef last = LLVMGetBasicBlockTerminator(wait->before);
     LLVMValueRef first = LLVMGetFirstInstruction(wait->after);
     for (uint32_t m = lanes_set_next(alive, 0); m != LANES_NONE;
          m = lanes_set_next(alive, m + 1)) {
-      if (!lanes_set_has(dirty, m)) {
+      if (!lanes_set_has(f.waits[m], w)) {
         LLVMPositionBuilderBefore(builder, first);
         clear(e, builder, m);
         continue;

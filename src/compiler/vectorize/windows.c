@@ -70,12 +70,6 @@ static bool is_near(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
-// Says whether memory is a worker's own, around which there is enough of it.
-static bool is_own(const lanes_emitter *e, const lanes_access *a) {
-  return !e->is_at_once &&
-         (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
-}
-
 static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
@@ -339,10 +333,11 @@ LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
     out_firsts[i] = base;
   }
   LLVMValueRef any = lanes_any(e, e->mask);
-  return is_own(e, a) ? any
-                      : LLVMBuildSelect(e->builder, any,
-                                        lanes_is_in_page(e, base, 8 * each),
-                                        LLVMConstNull(e->types.i1), "");
+  return lanes_is_own_memory(e, a)
+             ? any
+             : LLVMBuildSelect(e->builder, any,
+                               lanes_is_in_page(e, base, 8 * each),
+                               LLVMConstNull(e->types.i1), "");
 }
 
 // --- Stores of AVX-512 -------------------------------------------------------
@@ -416,23 +411,17 @@ static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
 static void store_masked_half(lanes_emitter *e, const lanes_access *a,
                               uint32_t window, uint32_t half,
                               LLVMValueRef words, LLVMValueRef mask) {
-  LLVMTypeRef overloads[] = {LLVMTypeOf(words), e->types.pointer};
-  LLVMValueRef arguments[] = {
-      words, half_of(e, a, window, half),
-      mtlc_i32(e->context, lanes_common_alignment(a->alignment, 4)), mask};
-  lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
+  lanes_masked_store(e, a, words, half_of(e, a, window, half),
+                     lanes_common_alignment(a->alignment, 4), mask);
 }
 
 // The lanes from one on, at the beginning.
 static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
                                   LLVMValueRef first) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef numbers[MASK_BITS];
-  for (uint32_t i = 0; i < MASK_BITS; i++) {
-    numbers[i] = mtlc_i32(e->context, i);
-  }
-  LLVMValueRef wanted = LLVMBuildAdd(b, LLVMConstVector(numbers, MASK_BITS),
-                                     splat_words(e, first), "");
+  LLVMValueRef wanted = LLVMBuildAdd(
+      b, lanes_piece(e, lanes_steps(e->types.i32, 0, 1), 0, MASK_BITS),
+      splat_words(e, first), "");
   LLVMValueRef arguments[] = {words, wanted};
   return lanes_intrinsic(e, "llvm.x86.avx512.permvar.si.512", NULL, 0,
                          arguments, 2);
@@ -607,18 +596,16 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
 // The same of lanes in order.
 static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
-  for (uint32_t i = 0; e->machine.has_avx512 && i < LANES / MASK_BITS; i++) {
-    store_masked_half(e, a, i, 0,
-                      lanes_piece(e, words, i * MASK_BITS, MASK_BITS),
-                      lanes_piece(e, e->mask, i * MASK_BITS, MASK_BITS));
-  }
-  if (e->machine.has_avx512) {
-    return;
-  }
-  for (uint32_t i = 0; i < LANES / WORDS; i++) {
-    LLVMValueRef both = LLVMBuildSelect(
-        e->builder, lanes_piece(e, e->mask, i * WORDS, WORDS),
-        lanes_piece(e, words, i * WORDS, WORDS), load_half(e, a, i, 0), "");
+  const uint32_t each = lanes_register_words(e);
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    LLVMValueRef own = lanes_piece(e, words, i * each, each);
+    LLVMValueRef mask = lanes_piece(e, e->mask, i * each, each);
+    if (e->machine.has_avx512) {
+      store_masked_half(e, a, i, 0, own, mask);
+      continue;
+    }
+    LLVMValueRef both =
+        LLVMBuildSelect(e->builder, mask, own, load_half(e, a, i, 0), "");
     LLVMSetAlignment(LLVMBuildStore(e->builder, both, half_of(e, a, i, 0)),
                      lanes_common_alignment(a->alignment, 4));
   }
@@ -666,14 +653,14 @@ static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef index,
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const window_indices *indices,
                                 const lanes_near *near) {
-  const bool own = is_own(e, a);
-  const bool is_signed = own || indices->is_signed;
+  const bool is_own = lanes_is_own_memory(e, a);
+  const bool is_signed = is_own || indices->is_signed;
   LLVMValueRef are_there = NULL;
   for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
     LLVMValueRef begin;
     a->firsts[i] =
         address_in(e, a, indices, near->begins[i], is_signed, &begin);
-    if (!own) {
+    if (!is_own) {
       LLVMValueRef is_one = is_there(e, begin, a->firsts[i], is_signed);
       are_there =
           are_there ? LLVMBuildAnd(e->builder, are_there, is_one, "") : is_one;
