@@ -538,7 +538,7 @@ class Features:
             [f"simdgroup_store({m}c, (device float *)({out}), {stride4});"],
             [FENCE],
             [self.result_variable().replace(
-                "@", f"{room}[{p}simdgroup][({self.expression('uint', 2)}) & 127u]")]]
+                "@", f"{room}[{p}simdgroup][uint({self.expression('uint', 2)}) & 127u]")]]
         return Block(lines)
 
     def tile_product(self):

@@ -106,6 +106,8 @@ static mtl_status run(bench *b, const shape *s, mtl_pipeline *pipeline,
 static void tell(const bench *b, const char *kernel, const char *verdict,
                  const char *text) {
   printf("%s %s %s ", b->file, kernel, verdict);
+  const char *error = strstr(text, "error: ");
+  text = error ? error : text;  // warnings may stand before it
   for (size_t i = 0; text[i] && i < 400; i++) {
     putchar(text[i] == '\n' ? ' ' : text[i]);
   }
