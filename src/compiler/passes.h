@@ -65,8 +65,10 @@ typedef struct mtlc_kernel {
   bool is_brief;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
-  // Set with that if some loop takes several simdgroups at once.
+  // Set with that if some loop takes several simdgroups at once, and if there
+  // is a form for threadgroups of a known size.
   bool is_at_once;
+  bool knows_threads;
   // The text for `mettle compile --report`, malloc'ed, grown by passes.
   char *report;
 } mtlc_kernel;

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "compiler/loops.h"
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/known_threads.h"
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/unmasked.h"
 #include "compiler/vectorize/vectorize.h"
@@ -18,6 +19,10 @@ static const char widening[] =
 static const char unrolling[] =
     "function(loop-unroll<O2;no-runtime>,early-cse,"
     "instcombine<no-verify-fixpoint>)";
+// Where it is known which simdgroup is at work: memory into registers.
+static const char settling[] =
+    "function(simplifycfg,sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)";
 static const char closing[] =
     "function(early-cse<memssa>,loop-simplify,lcssa,loop-mssa(licm),adce,"
     "simplifycfg),globaldce";
@@ -77,10 +82,22 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
 
 // --- The passes --------------------------------------------------------------
 
+// In the form for a known number of threads: before LLVM asks what is known of
+// the other's loops, for which it tries the turns of these.
+static mtl_status use_threads(mtlc_kernel *kernel) {
+  lanes_unroll_simdgroups(kernel);
+  MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));
+  lanes_open_memory(kernel);
+  return mtlc_run_llvm_passes(kernel, settling);
+}
+
 mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline"));
   lanes_answer_is_whole(kernel->module);
   MTL_TRY(mtlc_run_llvm_passes(kernel, finishing));
+  if (kernel->knows_threads) {
+    MTL_TRY(use_threads(kernel));
+  }
   if (mtlc_most_loops(kernel->module) <= MTLC_MANY_LOOPS) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, widening));
   }

@@ -11,6 +11,7 @@
 #include "code/cpu_abi.h"
 #include "compiler/module.h"
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/known_threads.h"
 
 extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];
@@ -479,15 +480,48 @@ static LLVMValueRef loop_of(const chooser *c, uint8_t row) {
   return LLVMGetNamedFunction(c->kernel->module, name);
 }
 
+// Loops of simdgroups that wait together are told of threadgroup memory apart
+// from the scratch that it is in.
 static void call_loop(const chooser *c, uint8_t row) {
-  LLVMValueRef arguments[4];
+  LLVMValueRef loop = loop_of(c, row);
+  LLVMValueRef arguments[5];
   LLVMGetParams(c->group, arguments);
-  mtlc_call(c->builder, loop_of(c, row), arguments, 4);
+  arguments[4] = arguments[LANES_SCRATCH];
+  mtlc_call(c->builder, loop, arguments, LLVMCountParams(loop));
   LLVMBuildRetVoid(c->builder);
 }
 
 static LLVMBasicBlockRef new_block(const chooser *c) {
   return LLVMAppendBasicBlockInContext(c->kernel->context, c->group, "");
+}
+
+// Asks first whether a threadgroup has as many threads as it is likely to.
+static void add_known(chooser *c, const lanes_variant *variant,
+                      uint64_t frame_bytes) {
+  const uint32_t threads =
+      variant->waits_together && variant->row == MTL_SIMD_WIDTH &&
+              c->kernel->group_class.is_whole && is_in_place(variant)
+          ? lanes_guess_threads(c->kernel, variant, frame_bytes)
+          : 0;
+  if (threads == 0) {
+    return;
+  }
+  LLVMValueRef all = load_u32(c, 3, offsetof(mtli_cpu_group, threads));
+  LLVMValueRef row = load_u32(c, 3, offsetof(mtli_cpu_group, size));
+  LLVMBasicBlockRef yes = new_block(c);
+  LLVMBasicBlockRef no = new_block(c);
+  LLVMBuildCondBr(c->builder,
+                  LLVMBuildAnd(c->builder, is_equal(c, all, threads),
+                               is_equal(c, row, threads), ""),
+                  yes, no);
+  LLVMPositionBuilderAtEnd(c->builder, yes);
+  lanes_call_for_threads(c->kernel, c->builder, loop_of(c, variant->row),
+                         threads, frame_bytes);
+  LLVMBuildRetVoid(c->builder);
+  LLVMPositionBuilderAtEnd(c->builder, no);
+  c->kernel->knows_threads = true;
+  mtlc_report(c->kernel, "and for threadgroups of %u threads in a row, with "
+              "threadgroup memory in registers", threads);
 }
 
 // A worker's memory is there: what is loaded of it in each turn of a loop may
@@ -501,7 +535,7 @@ static void describe_scratch(const mtlc_kernel *kernel, LLVMValueRef function) {
 }
 
 static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
-                         uint32_t variant_count) {
+                         uint32_t variant_count, uint64_t frame_bytes) {
   chooser c = {.kernel = kernel,
                .types = mtlc_types_of(kernel->context),
                .builder = LLVMCreateBuilderInContext(kernel->context)};
@@ -519,6 +553,9 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
     call_loop(&c, variants[i].row);
     LLVMPositionBuilderAtEnd(c.builder, no);
   }
+  if (variant_count == 1) {
+    add_known(&c, &variants[0], frame_bytes);
+  }
   call_loop(&c, variants[variant_count - 1].row);
   if (variant_count == 1) {
     // Each function costs code generation, however small.
@@ -533,7 +570,7 @@ mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
   for (uint32_t i = 0; i < variant_count; i++) {
     MTL_TRY(link_loop(kernel, &variants[i], has_waits, frame_bytes));
   }
-  define_group(kernel, variants, variant_count);
+  define_group(kernel, variants, variant_count, frame_bytes);
   describe_scratch(kernel,
                    LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION));
   *(has_waits ? &kernel->simdgroup_bytes : &kernel->context_bytes) =

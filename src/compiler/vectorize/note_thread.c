@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/module.h"
+#include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/emitter.h"
 
 static const char name[] = "mettle.note.thread";
@@ -18,7 +19,47 @@ bool lanes_notes_thread(LLVMValueRef instruction) {
   return callee && strcmp(mtlc_name(callee), name) == 0;
 }
 
+// Says whether a handler could come of an instruction: what touches memory, and
+// calls of which that is not known.
+static bool may_fault(LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMLoad:
+    case LLVMStore:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return true;
+    case LLVMCall:
+      return lanes_callee_of(i) != LANES_CALLEE_ELEMENTWISE &&
+             !mtlc_starts_with(lanes_callee_name(i), "llvm.prefetch");
+    default: return false;
+  }
+}
+
+// Erases the notes of a block that the next one follows before anything could
+// ask for them.
+static void erase_unread(LLVMBasicBlockRef block) {
+  LLVMValueRef note = NULL;
+  LLVMValueRef next;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    if (!lanes_notes_thread(i)) {
+      note = may_fault(i) ? NULL : note;
+      continue;
+    }
+    if (note) {
+      LLVMInstructionEraseFromParent(note);
+    }
+    note = i;
+  }
+}
+
 void lanes_write_notes(mtlc_kernel *kernel) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block)) {
+      erase_unread(block);
+    }
+  }
   mtlc_values calls = {0};
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_collect_calls(kernel->module, name, &calls);

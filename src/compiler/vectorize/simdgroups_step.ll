@@ -17,7 +17,7 @@ loop.$STATE:
   %y.$STATE = phi i32 [ 0, %enter.$STATE ], [ %y.next.$STATE, %loop.$STATE ]
   %z.$STATE = phi i32 [ 0, %enter.$STATE ], [ %z.next.$STATE, %loop.$STATE ]
   call void @mettle.note.thread(ptr %thread.at, i32 %first.$STATE)
-  %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
+  %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %memory,
       ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $FROM,
       i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE, ptr %in, ptr %out) $WHOLE
   %x.up.$STATE = add i32 %x.$STATE, 32

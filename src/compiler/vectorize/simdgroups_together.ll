@@ -17,7 +17,8 @@ declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define void @mettle.simdgroups.$ROW(ptr noalias readonly %launch, ptr %scratch,
-                                    ptr %context, ptr noalias readonly %group)
+                                    ptr %context, ptr noalias readonly %group,
+                                    ptr %memory)
     nounwind {
 enter:
   %in = alloca [$COMMON x i8], align 64
@@ -63,7 +64,7 @@ partial:
   call void @llvm.memcpy.p0.p0.i64(ptr %partial.in, ptr %in, i64 $COMMON, i1 false)
   call void @llvm.memcpy.p0.p0.i64(ptr %partial.out, ptr %in, i64 $COMMON, i1 false)
   ; A simdgroup with gaps whose row fills it is the end of a single row.
-  %reached.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,
+  %reached.partial = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %memory,
       ptr %group, ptr %partial.frame, i32 %end, i32 %mask, i32 %state,
       i32 %end, i32 0, i32 0, ptr %partial.in, ptr %partial.out) noinline
   call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %partial.out, i64 $COMMON, i1 false)

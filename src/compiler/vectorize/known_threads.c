@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// known_threads.c: trees and scans of one element for each thread, whose time
+// goes by on the way through threadgroup memory: each step loads what the one
+// before has stored. Where it is known which simdgroup is at work, each element
+// has an address that is a number, and with all simdgroups one behind the other
+// LLVM keeps the elements in registers. How many threads there will be nobody
+// says when a pipeline is made, but mostly it is as many as a threadgroup array
+// has elements: for such threadgroups mettle.group has a second form, where
+// this is a constant and where threadgroup memory and what simdgroups keep
+// across barriers are variables.
+#include "compiler/vectorize/known_threads.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "code/cpu_abi.h"
+#include "compiler/flow.h"
+#include "compiler/module.h"
+#include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/memory_cells.h"
+
+enum {
+  MOST_THREADS = 1024,
+  LEAST_WAITS = 3,
+  // Of all simdgroups together.
+  MOST_INSTRUCTIONS = 2560,
+  GATHER_INSTRUCTIONS = 8,  // of elements that lie in several vectors
+  MOST_MEMORY_BYTES = 4096,
+  // With registers of 32 bytes: argmax over 2048 bytes takes 1.1 of the time.
+  MOST_IN_SHORT_REGISTERS_BYTES = 1024,
+  MOST_FRAME_BYTES = 8192,  // of all
+  PATIENCE = 500000,
+  // In front of the scratch, so that threadgroup memory begins with a cell
+  // (memory_cells.h) of elements of any size.
+  IN_FRONT_BYTES =
+      MTLI_CPU_SCRATCH_MARGIN_BYTES + 256 - (int)sizeof(mtli_cpu_position),
+};
+
+static const char memory_name[] = "known.memory";
+
+// --- Whether it is worth it --------------------------------------------------
+
+// What is asked about a simdgroup function.
+typedef struct question {
+  const mtlc_kernel *kernel;
+  LLVMValueRef scratch;
+  mtlc_values accesses;  // to threadgroup memory
+  lanes_known_place place;
+  uint32_t instructions;  // found so far, of all simdgroups
+  bool straddles;         // some access touches parts of two vectors, or more
+} question;
+
+static bool has_value(const mtlc_values *values, LLVMValueRef value) {
+  size_t i = 0;
+  while (i < values->count && values->items[i] != value) {
+    i++;
+  }
+  return i < values->count;
+}
+
+// How many threads an array is made for, of which an address is a part: for
+// each an element, or several, or one for each simdgroup.
+static uint64_t threads_for(const question *q, LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  uint64_t most = 0;
+  for (int k = 2; k < LLVMGetNumOperands(address); k++) {
+    if (LLVMGetTypeKind(type) != LLVMArrayTypeKind) {
+      break;
+    }
+    lanes_known_place next = q->place;
+    next.first = MTL_SIMD_WIDTH;
+    LLVMValueRef index = LLVMGetOperand(address, (unsigned)k);
+    uint64_t at, after;
+    if (lanes_value_at(&q->place, index, 0, &at) &&
+        lanes_value_at(&next, index, 0, &after) && after > at) {
+      const uint64_t threads =
+          LLVMGetArrayLength2(type) * MTL_SIMD_WIDTH / (after - at);
+      most = threads > most ? threads : most;
+    }
+    type = LLVMGetElementType(type);
+  }
+  return most;
+}
+
+static uint64_t likely_threads(const question *q) {
+  uint64_t most = q->kernel->kernel->max_total_threads_per_threadgroup;
+  for (size_t i = 0; i < q->accesses.count && most == 0; i++) {
+    lanes_touch touch;
+    lanes_touch_of(q->place.data, q->accesses.items[i], &touch);
+    for (LLVMValueRef a = touch.address; LLVMIsAGetElementPtrInst(a);
+         a = LLVMGetOperand(a, 0)) {
+      const uint64_t threads = threads_for(q, a);
+      most = threads > most && threads <= MOST_THREADS ? threads : most;
+    }
+  }
+  return most - most % MTL_SIMD_WIDTH;  // arrays may have room for more
+}
+
+// The blocks that the simdgroup may come to.
+static mtlc_values find_reached(const question *q) {
+  mtlc_values reached = {0};
+  mtlc_values_add(&reached, LLVMBasicBlockAsValue(
+                                LLVMGetEntryBasicBlock(q->place.function)));
+  for (size_t i = 0; i < reached.count; i++) {
+    LLVMValueRef end =
+        LLVMGetBasicBlockTerminator(LLVMValueAsBasicBlock(reached.items[i]));
+    const unsigned count = LLVMGetNumSuccessors(end);
+    uint64_t goes = 0;
+    const bool is_known =
+        LLVMIsABranchInst(end) && count == 2 &&
+        lanes_value_at(&q->place, LLVMGetCondition(end), 0, &goes);
+    for (unsigned k = 0; k < count; k++) {
+      LLVMValueRef to = LLVMBasicBlockAsValue(LLVMGetSuccessor(end, k));
+      if ((!is_known || k == (goes ? 0 : 1)) && !has_value(&reached, to)) {
+        mtlc_values_add(&reached, to);
+      }
+    }
+  }
+  return reached;
+}
+
+static void note_straddling(question *q, const lanes_touch *touch,
+                            int64_t offset) {
+  const int64_t row_bytes = (int64_t)touch->element_bytes * MOST_LANES;
+  const int64_t bytes = (int64_t)touch->element_bytes * touch->count;
+  if (LLVMGetTypeKind(LLVMTypeOf(touch->address)) == LLVMVectorTypeKind) {
+    q->instructions += GATHER_INSTRUCTIONS;
+    q->straddles = true;
+  } else {
+    q->straddles |=
+        (offset & (row_bytes - 1)) + (bytes < row_bytes ? bytes : row_bytes) >
+        row_bytes;
+  }
+}
+
+// Says whether all that an access touches is where numbers tell, in the memory
+// that there will be, with its margins.
+static bool is_known(question *q, LLVMValueRef access) {
+  const int64_t end = (int64_t)(sizeof(mtli_cpu_position) +
+                                q->kernel->static_threadgroup_bytes +
+                                MTLI_CPU_SCRATCH_MARGIN_BYTES);
+  lanes_touch touch;
+  lanes_touch_of(q->place.data, access, &touch);
+  for (uint32_t k = 0; k < touch.count; k++) {
+    int64_t offset;
+    const lanes_whereabouts found =
+        lanes_touches_at(&q->place, &touch, k, q->scratch, &offset);
+    if (found == LANES_SOMEWHERE ||
+        (found == LANES_KNOWN &&
+         (offset < -MTLI_CPU_SCRATCH_MARGIN_BYTES ||
+          offset + (int64_t)touch.element_bytes > end))) {
+      return false;
+    }
+    if (k == 0 && found == LANES_KNOWN) {
+      note_straddling(q, &touch, offset - (int64_t)sizeof(mtli_cpu_position));
+    }
+  }
+  return true;
+}
+
+// Says whether all accesses of the simdgroup are known. Adds its instructions.
+static bool are_known(question *q) {
+  mtlc_values reached = find_reached(q);
+  bool all = true;
+  for (size_t i = 0; i < reached.count; i++) {
+    for (LLVMValueRef k =
+             LLVMGetFirstInstruction(LLVMValueAsBasicBlock(reached.items[i]));
+         k; k = LLVMGetNextInstruction(k)) {
+      q->instructions++;
+    }
+  }
+  for (size_t i = 0; i < q->accesses.count && all; i++) {
+    LLVMValueRef access = q->accesses.items[i];
+    all = !has_value(&reached,
+                     LLVMBasicBlockAsValue(LLVMGetInstructionParent(access))) ||
+          is_known(q, access);
+  }
+  free(reached.items);
+  return all;
+}
+
+// Threads that go round spend their time there.
+static bool has_loops(LLVMValueRef function) {
+  mtlc_flow flow = mtlc_flow_of(function);
+  const bool any = flow.cycle_count > 0;
+  mtlc_flow_clear(&flow);
+  return any;
+}
+
+uint32_t lanes_guess_threads(const mtlc_kernel *kernel,
+                             const lanes_variant *variant,
+                             uint64_t frame_bytes) {
+  uint64_t patience = PATIENCE;
+  question q = {.kernel = kernel,
+                .scratch = LLVMGetParam(variant->function, LANES_SCRATCH),
+                .place = {.function = variant->function,
+                          .data = LLVMGetModuleDataLayout(kernel->module),
+                          .patience = &patience}};
+  uint64_t threads = 0;
+  if (kernel->static_threadgroup_bytes <= MOST_MEMORY_BYTES &&
+      variant->wait_count >= LEAST_WAITS && !has_loops(variant->function) &&
+      lanes_find_touches(q.place.data, q.scratch, &q.accesses)) {
+    threads = likely_threads(&q);
+  }
+  const uint64_t simdgroups = threads / MTL_SIMD_WIDTH;
+  if (threads > MOST_THREADS || simdgroups < 2 ||
+      simdgroups * frame_bytes > MOST_FRAME_BYTES) {
+    threads = 0;
+  }
+  q.place.threads = threads;
+  for (; q.place.first < threads; q.place.first += MTL_SIMD_WIDTH) {
+    if (!are_known(&q) || q.instructions > MOST_INSTRUCTIONS) {
+      threads = 0;
+    }
+  }
+  // What does not fit registers was as well in memory, but for these.
+  if (kernel->static_threadgroup_bytes > MOST_IN_SHORT_REGISTERS_BYTES &&
+      !lanes_machine_of(kernel->target).has_avx512 && !q.straddles) {
+    threads = 0;
+  }
+  free(q.accesses.items);
+  return (uint32_t)threads;
+}
+
+// --- The call ----------------------------------------------------------------
+
+// A variable of so many bytes, all 0: what a kernel reads that it has not
+// written is any value there is, not LLVM's choice.
+static LLVMValueRef build_variable(const mtlc_kernel *kernel,
+                                   LLVMBuilderRef builder, uint64_t bytes,
+                                   const char *name) {
+  const mtlc_types types = mtlc_types_of(kernel->context);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(builder);
+  mtlc_position_at_entry(builder, LLVMGetBasicBlockParent(here));
+  LLVMValueRef variable =
+      LLVMBuildAlloca(builder, LLVMArrayType2(types.i8, bytes), name);
+  LLVMPositionBuilderAtEnd(builder, here);
+  LLVMSetAlignment(variable, MTLI_CPU_SCRATCH_ALIGNMENT);
+  LLVMBuildMemSet(builder, variable, LLVMConstInt(types.i8, 0, false),
+                  mtlc_i64(kernel->context, bytes), MTLI_CPU_SCRATCH_ALIGNMENT);
+  return variable;
+}
+
+void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
+                            LLVMValueRef loops, uint32_t threads,
+                            uint64_t frame_bytes) {
+  LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+  LLVMValueRef arguments[5];
+  LLVMGetParams(function, arguments);
+  LLVMValueRef own = build_variable(kernel, builder,
+                                    IN_FRONT_BYTES + sizeof(mtli_cpu_position) +
+                                        kernel->static_threadgroup_bytes +
+                                        MTLI_CPU_SCRATCH_MARGIN_BYTES,
+                                    memory_name);
+  arguments[4] = mtlc_offset(builder, own, IN_FRONT_BYTES);
+  arguments[2] = build_variable(kernel, builder,
+                                threads / MTL_SIMD_WIDTH * frame_bytes + 1, "");
+  LLVMValueRef group =
+      build_variable(kernel, builder, sizeof(mtli_cpu_group), "");
+  LLVMBuildMemCpy(builder, group, 4, arguments[3], 4,
+                  mtlc_i64(kernel->context, sizeof(mtli_cpu_group)));
+  const uint32_t size[] = {threads, 1, 1};
+  for (size_t i = 0; i < 3; i++) {
+    LLVMBuildStore(
+        builder, mtlc_i32(kernel->context, size[i]),
+        mtlc_offset(builder, group, offsetof(mtli_cpu_group, size) + 4 * i));
+  }
+  LLVMBuildStore(
+      builder, mtlc_i32(kernel->context, threads),
+      mtlc_offset(builder, group, offsetof(mtli_cpu_group, threads)));
+  arguments[3] = group;
+  mtlc_call(builder, loops, arguments, 5);
+}
+
+// --- Once it is inlined ------------------------------------------------------
+
+void lanes_open_memory(mtlc_kernel *kernel) {
+  LLVMValueRef group =
+      LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION);
+  LLVMValueRef next;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(group));
+       i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    if (LLVMIsAAllocaInst(i) && strcmp(mtlc_name(i), memory_name) == 0) {
+      lanes_make_cells(kernel, i);
+    }
+  }
+}
+
+// Says whether a phi counts threads by the simdgroup.
+static bool counts_simdgroups(LLVMValueRef phi) {
+  for (unsigned k = 0; LLVMIsAPHINode(phi) && k < LLVMCountIncoming(phi); k++) {
+    LLVMValueRef next = LLVMGetIncomingValue(phi, k);
+    LLVMValueRef step =
+        mtlc_is_opcode(next, LLVMAdd) && LLVMGetOperand(next, 0) == phi
+            ? LLVMIsAConstantInt(LLVMGetOperand(next, 1))
+            : NULL;
+    if (step && LLVMConstIntGetZExtValue(step) == MTL_SIMD_WIDTH) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Says whether a branch goes round a known number of simdgroups.
+static bool is_known_loop(LLVMValueRef end) {
+  LLVMValueRef condition = LLVMIsABranchInst(end) && LLVMIsConditional(end)
+                               ? LLVMIsAICmpInst(LLVMGetCondition(end))
+                               : NULL;
+  if (!condition || !LLVMIsAConstantInt(LLVMGetOperand(condition, 1))) {
+    return false;
+  }
+  LLVMValueRef counter = LLVMGetOperand(condition, 0);
+  return counts_simdgroups(
+      mtlc_is_opcode(counter, LLVMAdd) ? LLVMGetOperand(counter, 0) : counter);
+}
+
+void lanes_unroll_simdgroups(mtlc_kernel *kernel) {
+  static const char wish[] = "llvm.loop.unroll.full";
+  LLVMMetadataRef text =
+      LLVMMDStringInContext2(kernel->context, wish, sizeof wish - 1);
+  LLVMValueRef group =
+      LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION);
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(group); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    if (is_known_loop(end)) {
+      mtlc_set_loop_metadata(end,
+                             LLVMMDNodeInContext2(kernel->context, &text, 1));
+    }
+  }
+}
