@@ -96,6 +96,10 @@ typedef struct mtli_kernel {
   bool depends_on_single;
   bool depends_on_whole;
   bool depends_on_far;
+  // Code of their own would be better for other numbers of simdgroups; and this
+  // is wrong for them.
+  bool depends_on_simdgroups;
+  bool needs_simdgroups;
   // Threads ask for their places in the grid alone, and threadgroups have
   // nothing in common: drivers may form others.
   bool any_groups;

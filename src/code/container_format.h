@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 7,
+  CONTAINER_VERSION = 8,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -48,7 +48,8 @@ static const unsigned container_record_bytes[SECTION_COUNT] = {
     [SECTION_DATA] = 1,
 };
 
-// A kernel's last word: bits 0 to 7 the row of its group class, then flags.
+// A kernel's last word: bits 0 to 7 the row of its group class, then flags, and
+// from bit 23 on its simdgroups.
 enum {
   KERNEL_ROW_MASK = 0xff,
   KERNEL_IS_SINGLE = 1 << 8,
@@ -64,7 +65,10 @@ enum {
   KERNEL_IS_BRIEF = 1 << 18,
   KERNEL_IS_FAR = 1 << 19,
   KERNEL_DEPENDS_ON_FAR = 1 << 20,
-  KERNEL_FLAGS_END = 1 << 21,
+  KERNEL_DEPENDS_ON_SIMDGROUPS = 1 << 21,
+  KERNEL_NEEDS_SIMDGROUPS = 1 << 22,
+  KERNEL_SIMDGROUPS_SHIFT = 23,
+  KERNEL_FLAGS_END = 1 << 29,
 };
 
 // Bits of a parameter's flags.

@@ -85,6 +85,10 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->depends_on_whole ? KERNEL_DEPENDS_ON_WHOLE : 0) |
                (kernel->depends_on_far ? KERNEL_DEPENDS_ON_FAR : 0) |
                (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
+               (kernel->depends_on_simdgroups ? KERNEL_DEPENDS_ON_SIMDGROUPS
+                                              : 0) |
+               (kernel->needs_simdgroups ? KERNEL_NEEDS_SIMDGROUPS : 0) |
+               kernel->group_class.simdgroups << KERNEL_SIMDGROUPS_SHIFT |
                (kernel->any_groups ? KERNEL_ANY_GROUPS : 0) |
                (kernel->is_brief ? KERNEL_IS_BRIEF : 0) |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));

@@ -22,11 +22,15 @@ typedef struct mtli_group_class {
   bool is_uneven;
   bool is_whole;  // each simdgroup has 32 threads
   bool is_far;    // of MTLI_FAR_BYTES or more is a buffer that they are given
+  // One row of so many whole simdgroups, 2 to MTLI_MOST_SIMDGROUPS; 0: not that,
+  // or not known.
+  uint32_t simdgroups;
 } mtli_group_class;
 
 enum {
   MTLI_LONGEST_ROW = 32,
   MTLI_SHORTEST_ROW = 4,
+  MTLI_MOST_SIMDGROUPS = 32,
   // Code for whole rows counts positions along x in 31 bits.
   MTLI_ROW_GRID_LIMIT = INT32_MAX,
 };
@@ -52,7 +56,11 @@ static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
     result.is_exact = result.row > 1 && result.row < MTLI_LONGEST_ROW &&
                       size[0] == result.row && size[2] == 1;
   } else {
+    const uint32_t simdgroups = size[0] / MTLI_LONGEST_ROW;
+    const bool is_known = result.is_whole && simdgroups > 1 &&
+                          simdgroups <= MTLI_MOST_SIMDGROUPS;
     result.is_uneven = size[0] % MTLI_LONGEST_ROW && grid_x != size[0];
+    result.simdgroups = is_known ? simdgroups : 0;
   }
   return result;
 }

@@ -195,6 +195,8 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.depends_on_single = p->kernel.depends_on_single;
   kernel.depends_on_whole = p->kernel.depends_on_whole;
   kernel.depends_on_far = p->kernel.depends_on_far;
+  kernel.depends_on_simdgroups = p->kernel.depends_on_simdgroups;
+  kernel.needs_simdgroups = p->kernel.needs_simdgroups;
   kernel.any_groups = p->kernel.any_groups;
   kernel.is_brief = p->kernel.is_brief;
   const char *report = p->kernel.report ? p->kernel.report : "";

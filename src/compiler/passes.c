@@ -48,6 +48,8 @@ static const pass passes[] = {
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
+    // Before loops are unrolled whose turns hang on it.
+    {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
     {"simplify_thread", mtlc_simplify_thread, T1},
     // Places before vectors and loops are made; not before LLVM has seen that

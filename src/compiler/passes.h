@@ -61,6 +61,8 @@ typedef struct mtlc_kernel {
   bool depends_on_single;
   bool depends_on_whole;
   bool depends_on_far;
+  bool depends_on_simdgroups;
+  bool needs_simdgroups;
   bool any_groups;  // this and the next as mtli_kernel; set by the vectoriser
   bool is_brief;
   // Set with it if the vectoriser made it, and knows how to optimise it.
@@ -102,6 +104,7 @@ mtlc_pass mtlc_contract_arithmetic;
 mtlc_pass mtlc_lower_threadgroup_memory;
 mtlc_pass mtlc_carry_private;
 mtlc_pass mtlc_bound_private;
+mtlc_pass mtlc_fix_threads;
 mtlc_pass mtlc_simplify_thread;
 mtlc_pass mtlc_lower_tiles;
 mtlc_pass mtlc_loop_lanes;

@@ -136,7 +136,8 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
   }
   const mtli_kernel *kernel = pipeline->kernel;
   if (kernel->depends_on_row || kernel->depends_on_single ||
-      kernel->depends_on_whole || kernel->depends_on_far) {
+      kernel->depends_on_whole || kernel->depends_on_far ||
+      kernel->depends_on_simdgroups) {
     parts->function = mtl_function_retain(function);  // +1
   }
   parts->label = mtli_label_copy(desc->label);

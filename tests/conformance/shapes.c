@@ -123,6 +123,72 @@ TEST(shapes, announced_and_others) {
   }
 }
 
+// A tree whose steps hang on how many threads there are, in memory of as much:
+// each number of simdgroups may get code of its own while others' serves.
+static const char tree_source[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void add_up(device const uint *in [[buffer(0)]],\n"
+    "                   device uint *out [[buffer(1)]],\n"
+    "                   threadgroup uint *sums [[threadgroup(0)]],\n"
+    "                   uint i [[thread_position_in_grid]],\n"
+    "                   uint l [[thread_index_in_threadgroup]],\n"
+    "                   uint n [[threads_per_threadgroup]],\n"
+    "                   uint g [[threadgroup_position_in_grid]]) {\n"
+    "  sums[l] = in[i];\n"
+    "  for (uint step = n / 2; step > 0; step /= 2) {\n"
+    "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "    if (l < step) sums[l] += sums[l + step];\n"
+    "  }\n"
+    "  if (l == 0) out[g] = sums[0] + n;\n"
+    "}\n";
+
+enum { TREE_THREADS = 4096 };
+
+static void run_tree(mtl_queue *queue, mtl_pipeline *pipeline, mtl_buffer *in,
+                     mtl_buffer *out, uint32_t threads) {
+  mtl_command_buffer *commands = new_commands(queue);
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_buffer(encoder, in, 0, 0);
+  mtl_compute_encoder_set_buffer(encoder, out, 0, 1);
+  mtl_compute_encoder_set_threadgroup_memory(encoder, threads * 4, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){TREE_THREADS, 1, 1},
+                                       (mtl_size){threads, 1, 1});
+  end(encoder);
+  finish(commands);
+  for (uint32_t g = 0; g < TREE_THREADS / threads; g++) {
+    const uint32_t first = g * threads;
+    const uint32_t last = first + threads - 1;
+    CHECK_EQUAL(words(out)[g], (first + last) * threads / 2 + threads);
+  }
+}
+
+TEST(shapes, better_code_comes_when_it_is_there) {
+  enum { ROUNDS = 100 };
+  static const uint32_t sizes[] = {256, 64, 32, 512, 128, 16};
+  mtl_queue *queue = new_queue();
+  mtl_buffer *in = new_buffer(TREE_THREADS * 4);
+  mtl_buffer *out = new_buffer(TREE_THREADS * 4);
+  for (uint32_t i = 0; i < TREE_THREADS; i++) {
+    words(in)[i] = i;
+  }
+  for (uint32_t announced = 0; announced < 512; announced += 256) {
+    mtl_pipeline_desc desc = {0};
+    desc.group_threads[0] = announced;
+    desc.group_threads[1] = desc.group_threads[2] = 1;
+    mtl_pipeline *pipeline = NULL;
+    CHECK_OK(mtl_pipeline_create(
+        new_function(new_library(tree_source), "add_up"), &desc, &pipeline));
+    release_pipeline_later(pipeline);
+    for (uint32_t k = 0; k < ROUNDS; k++) {
+      for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        run_tree(queue, pipeline, in, out, sizes[i]);
+      }
+    }
+  }
+}
+
 TEST(shapes, function_and_library_may_be_gone) {
   mtl_library *library = NULL;
   mtl_function *function = NULL;

@@ -49,7 +49,7 @@ static mtli_kernel kernels[] = {
      .max_total_threads_per_threadgroup = 256,
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
-     .group_class = {16, true, true, true, true, true},
+     .group_class = {16, true, true, true, true, true, 9},
      .depends_on_row = true,
      .depends_on_uneven = true,
      .depends_on_whole = true,
@@ -168,6 +168,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_uneven);
   CHECK(scale->group_class.is_whole);
   CHECK(scale->group_class.is_far);
+  CHECK_EQUAL(scale->group_class.simdgroups, 9);
   CHECK(scale->depends_on_uneven);
   CHECK(scale->depends_on_whole);
   CHECK(scale->depends_on_far);

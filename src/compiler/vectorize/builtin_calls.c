@@ -44,6 +44,18 @@ static LLVMValueRef threadgroup_memory(lanes_emitter *e, LLVMValueRef offset) {
   return LLVMBuildGEP2(e->prologue, e->types.i8, start, &offset, 1, "");
 }
 
+// Threadgroup arguments lie behind the kernel's own variables: where there is
+// one alone, it is known where.
+static bool is_only_memory(const mtli_kernel *kernel) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < kernel->parameter_count; i++) {
+    const mtli_parameter *parameter = &kernel->parameters[i];
+    count += parameter->builtin == MTLI_BUILTIN_NONE &&
+             parameter->argument.kind == MTL_ARGUMENT_THREADGROUP_MEMORY;
+  }
+  return count == 1;
+}
+
 static LLVMValueRef argument(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef operand = LLVMGetOperand(call, 0);
   const mtli_kernel *kernel = e->kernel->kernel;
@@ -59,7 +71,10 @@ static LLVMValueRef argument(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef at = mtlc_offset(e->prologue, table, slot * sizeof(void *));
   if (kernel->parameters[slot].argument.kind ==
       MTL_ARGUMENT_THREADGROUP_MEMORY) {
-    return threadgroup_memory(e, launch_load(e, e->types.i64, at));
+    return threadgroup_memory(
+        e, is_only_memory(kernel)
+               ? mtlc_i64(e->context, e->kernel->static_threadgroup_bytes)
+               : launch_load(e, e->types.i64, at));
   }
   return launch_load(e, e->types.pointer, at);
 }

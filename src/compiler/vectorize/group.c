@@ -495,33 +495,46 @@ static LLVMBasicBlockRef new_block(const chooser *c) {
   return LLVMAppendBasicBlockInContext(c->kernel->context, c->group, "");
 }
 
-// Asks first whether a threadgroup has as many threads as it is likely to.
-static void add_known(chooser *c, const lanes_variant *variant,
+// Builds the form for threadgroups of a known size, behind a question if others
+// may come. Returns whether they may.
+static bool add_known(chooser *c, const lanes_variant *variant,
                       uint64_t frame_bytes) {
-  const uint32_t threads =
-      variant->waits_together && variant->row == MTL_SIMD_WIDTH &&
-              c->kernel->group_class.is_whole && is_in_place(variant)
-          ? lanes_guess_threads(c->kernel, variant, frame_bytes)
-          : 0;
-  if (threads == 0) {
-    return;
+  mtlc_kernel *kernel = c->kernel;
+  lanes_known_group known = {0};
+  if (variant->waits_together && variant->row == MTL_SIMD_WIDTH &&
+      kernel->group_class.is_whole && is_in_place(variant)) {
+    known = lanes_guess_threads(kernel, variant, frame_bytes);
   }
-  LLVMValueRef all = load_u32(c, 3, offsetof(mtli_cpu_group, threads));
-  LLVMValueRef row = load_u32(c, 3, offsetof(mtli_cpu_group, size));
-  LLVMBasicBlockRef yes = new_block(c);
-  LLVMBasicBlockRef no = new_block(c);
-  LLVMBuildCondBr(c->builder,
-                  LLVMBuildAnd(c->builder, is_equal(c, all, threads),
-                               is_equal(c, row, threads), ""),
-                  yes, no);
-  LLVMPositionBuilderAtEnd(c->builder, yes);
-  lanes_call_for_threads(c->kernel, c->builder, loop_of(c, variant->row),
-                         threads, frame_bytes);
+  const bool is_sure = kernel->group_class.simdgroups > 0;
+  if (known.threads == 0) {
+    return true;
+  }
+  kernel->knows_threads = true;
+  mtlc_report(kernel,
+              "%sfor threadgroups of %u threads in a row%s, with threadgroup "
+              "memory in registers",
+              is_sure ? "" : "and ", known.threads, is_sure ? " alone" : "");
+  kernel->needs_simdgroups |= is_sure;
+  kernel->group_class.simdgroups = known.threads / MTL_SIMD_WIDTH;
+  LLVMBasicBlockRef others = NULL;
+  if (!is_sure) {
+    LLVMValueRef all = load_u32(c, 3, offsetof(mtli_cpu_group, threads));
+    LLVMValueRef row = load_u32(c, 3, offsetof(mtli_cpu_group, size));
+    LLVMBasicBlockRef these = new_block(c);
+    others = new_block(c);
+    LLVMBuildCondBr(c->builder,
+                    LLVMBuildAnd(c->builder, is_equal(c, all, known.threads),
+                                 is_equal(c, row, known.threads), ""),
+                    these, others);
+    LLVMPositionBuilderAtEnd(c->builder, these);
+  }
+  lanes_call_for_threads(kernel, c->builder, loop_of(c, variant->row), known,
+                         frame_bytes);
   LLVMBuildRetVoid(c->builder);
-  LLVMPositionBuilderAtEnd(c->builder, no);
-  c->kernel->knows_threads = true;
-  mtlc_report(c->kernel, "and for threadgroups of %u threads in a row, with "
-              "threadgroup memory in registers", threads);
+  if (others) {
+    LLVMPositionBuilderAtEnd(c->builder, others);
+  }
+  return others != NULL;
 }
 
 // A worker's memory is there: what is loaded of it in each turn of a loop may
@@ -553,10 +566,9 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
     call_loop(&c, variants[i].row);
     LLVMPositionBuilderAtEnd(c.builder, no);
   }
-  if (variant_count == 1) {
-    add_known(&c, &variants[0], frame_bytes);
+  if (variant_count != 1 || add_known(&c, &variants[0], frame_bytes)) {
+    call_loop(&c, variants[variant_count - 1].row);
   }
-  call_loop(&c, variants[variant_count - 1].row);
   if (variant_count == 1) {
     // Each function costs code generation, however small.
     mtlc_set_attribute(loop_of(&c, variants[0].row), "alwaysinline", 0);

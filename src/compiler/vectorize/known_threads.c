@@ -46,6 +46,7 @@ typedef struct question {
   LLVMValueRef scratch;
   mtlc_values accesses;  // to threadgroup memory
   lanes_known_place place;
+  uint64_t memory_bytes;  // that are touched
   uint32_t instructions;  // found so far, of all simdgroups
   bool straddles;         // some access touches parts of two vectors, or more
 } question;
@@ -83,8 +84,9 @@ static uint64_t threads_for(const question *q, LLVMValueRef address) {
 }
 
 static uint64_t likely_threads(const question *q) {
-  uint64_t most = q->kernel->kernel->max_total_threads_per_threadgroup;
-  for (size_t i = 0; i < q->accesses.count && most == 0; i++) {
+  const uint64_t limit = q->kernel->kernel->max_total_threads_per_threadgroup;
+  uint64_t most = 0;
+  for (size_t i = 0; i < q->accesses.count; i++) {
     lanes_touch touch;
     lanes_touch_of(q->place.data, q->accesses.items[i], &touch);
     for (LLVMValueRef a = touch.address; LLVMIsAGetElementPtrInst(a);
@@ -93,6 +95,7 @@ static uint64_t likely_threads(const question *q) {
       most = threads > most && threads <= MOST_THREADS ? threads : most;
     }
   }
+  most = limit && (limit < most || most == 0) ? limit : most;
   return most - most % MTL_SIMD_WIDTH;  // arrays may have room for more
 }
 
@@ -133,26 +136,27 @@ static void note_straddling(question *q, const lanes_touch *touch,
   }
 }
 
-// Says whether all that an access touches is where numbers tell, in the memory
-// that there will be, with its margins.
+// Says whether all that an access touches is where numbers tell.
 static bool is_known(question *q, LLVMValueRef access) {
-  const int64_t end = (int64_t)(sizeof(mtli_cpu_position) +
-                                q->kernel->static_threadgroup_bytes +
-                                MTLI_CPU_SCRATCH_MARGIN_BYTES);
+  const int64_t start = sizeof(mtli_cpu_position);
   lanes_touch touch;
   lanes_touch_of(q->place.data, access, &touch);
   for (uint32_t k = 0; k < touch.count; k++) {
-    int64_t offset;
+    int64_t offset = 0;
     const lanes_whereabouts found =
         lanes_touches_at(&q->place, &touch, k, q->scratch, &offset);
-    if (found == LANES_SOMEWHERE ||
-        (found == LANES_KNOWN &&
-         (offset < -MTLI_CPU_SCRATCH_MARGIN_BYTES ||
-          offset + (int64_t)touch.element_bytes > end))) {
+    if (found == LANES_NOWHERE) {
+      continue;
+    }
+    const int64_t end = offset - start + (int64_t)touch.element_bytes;
+    if (found == LANES_SOMEWHERE || offset < -MTLI_CPU_SCRATCH_MARGIN_BYTES ||
+        end > MOST_MEMORY_BYTES) {
       return false;
     }
-    if (k == 0 && found == LANES_KNOWN) {
-      note_straddling(q, &touch, offset - (int64_t)sizeof(mtli_cpu_position));
+    q->memory_bytes =
+        end > (int64_t)q->memory_bytes ? (uint64_t)end : q->memory_bytes;
+    if (k == 0) {
+      note_straddling(q, &touch, offset - start);
     }
   }
   return true;
@@ -187,39 +191,45 @@ static bool has_loops(LLVMValueRef function) {
   return any;
 }
 
-uint32_t lanes_guess_threads(const mtlc_kernel *kernel,
-                             const lanes_variant *variant,
-                             uint64_t frame_bytes) {
-  uint64_t patience = PATIENCE;
-  question q = {.kernel = kernel,
-                .scratch = LLVMGetParam(variant->function, LANES_SCRATCH),
-                .place = {.function = variant->function,
-                          .data = LLVMGetModuleDataLayout(kernel->module),
-                          .patience = &patience}};
-  uint64_t threads = 0;
-  if (kernel->static_threadgroup_bytes <= MOST_MEMORY_BYTES &&
-      variant->wait_count >= LEAST_WAITS && !has_loops(variant->function) &&
-      lanes_find_touches(q.place.data, q.scratch, &q.accesses)) {
-    threads = likely_threads(&q);
+// Says whether the simdgroups of threadgroups of so many threads would have
+// their memory in registers.
+static bool is_worth_it(question *q, uint64_t threads, uint64_t frame_bytes) {
+  if (threads > MOST_THREADS || threads < 2 * MTL_SIMD_WIDTH ||
+      threads / MTL_SIMD_WIDTH * frame_bytes > MOST_FRAME_BYTES) {
+    return false;
   }
-  const uint64_t simdgroups = threads / MTL_SIMD_WIDTH;
-  if (threads > MOST_THREADS || simdgroups < 2 ||
-      simdgroups * frame_bytes > MOST_FRAME_BYTES) {
-    threads = 0;
-  }
-  q.place.threads = threads;
-  for (; q.place.first < threads; q.place.first += MTL_SIMD_WIDTH) {
-    if (!are_known(&q) || q.instructions > MOST_INSTRUCTIONS) {
-      threads = 0;
+  q->place.threads = threads;
+  for (; q->place.first < threads; q->place.first += MTL_SIMD_WIDTH) {
+    if (!are_known(q) || q->instructions > MOST_INSTRUCTIONS) {
+      return false;
     }
   }
   // What does not fit registers was as well in memory, but for these.
-  if (kernel->static_threadgroup_bytes > MOST_IN_SHORT_REGISTERS_BYTES &&
-      !lanes_machine_of(kernel->target).has_avx512 && !q.straddles) {
-    threads = 0;
+  return q->memory_bytes <= MOST_IN_SHORT_REGISTERS_BYTES || q->straddles ||
+         lanes_machine_of(q->kernel->target).has_avx512;
+}
+
+lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
+                                      const lanes_variant *variant,
+                                      uint64_t frame_bytes) {
+  uint64_t patience = PATIENCE;
+  question q = {.kernel = kernel,
+                .scratch = LLVMGetParam(variant->function, LANES_SCRATCH),
+                .memory_bytes = kernel->static_threadgroup_bytes,
+                .place = {.function = variant->function,
+                          .data = LLVMGetModuleDataLayout(kernel->module),
+                          .patience = &patience}};
+  const uint32_t known = kernel->group_class.simdgroups * MTL_SIMD_WIDTH;
+  uint64_t threads = 0;
+  if (q.memory_bytes <= MOST_MEMORY_BYTES &&
+      variant->wait_count >= LEAST_WAITS && !has_loops(variant->function) &&
+      lanes_find_touches(q.place.data, q.scratch, &q.accesses)) {
+    threads = known ? known : likely_threads(&q);
+    kernel->depends_on_simdgroups = true;
   }
+  threads = is_worth_it(&q, threads, frame_bytes) ? threads : 0;
   free(q.accesses.items);
-  return (uint32_t)threads;
+  return (lanes_known_group){(uint32_t)threads, q.memory_bytes};
 }
 
 // --- The call ----------------------------------------------------------------
@@ -242,16 +252,17 @@ static LLVMValueRef build_variable(const mtlc_kernel *kernel,
 }
 
 void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
-                            LLVMValueRef loops, uint32_t threads,
+                            LLVMValueRef loops, lanes_known_group known,
                             uint64_t frame_bytes) {
   LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder));
+  const uint32_t threads = known.threads;
   LLVMValueRef arguments[5];
   LLVMGetParams(function, arguments);
-  LLVMValueRef own = build_variable(kernel, builder,
-                                    IN_FRONT_BYTES + sizeof(mtli_cpu_position) +
-                                        kernel->static_threadgroup_bytes +
-                                        MTLI_CPU_SCRATCH_MARGIN_BYTES,
-                                    memory_name);
+  LLVMValueRef own =
+      build_variable(kernel, builder,
+                     IN_FRONT_BYTES + sizeof(mtli_cpu_position) +
+                         known.memory_bytes + MTLI_CPU_SCRATCH_MARGIN_BYTES,
+                     memory_name);
   arguments[4] = mtlc_offset(builder, own, IN_FRONT_BYTES);
   arguments[2] = build_variable(kernel, builder,
                                 threads / MTL_SIMD_WIDTH * frame_bytes + 1, "");

@@ -6,18 +6,24 @@
 
 #include "compiler/vectorize/group.h"
 
-// Returns how many threads, all in one row, a threadgroup is likely to have
-// whose code would be better for knowing it; 0 if none would.
+typedef struct lanes_known_group {
+  uint32_t threads;       // all in one row; 0: no such form
+  uint64_t memory_bytes;  // of threadgroup memory
+} lanes_known_group;
+
+// Returns how many threads a threadgroup has, or is likely to have, whose code
+// is better for knowing it. Sets kernel->depends_on_simdgroups if it may be so
+// for some.
 //
 //   frame_bytes  what a simdgroup keeps across barriers
-uint32_t lanes_guess_threads(const mtlc_kernel *kernel,
-                             const lanes_variant *variant,
-                             uint64_t frame_bytes);
+lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
+                                      const lanes_variant *variant,
+                                      uint64_t frame_bytes);
 
 // Builds, in mettle.group, the call of the loops over simdgroups for a
 // threadgroup of just so many threads, with memory of its own.
 void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
-                            LLVMValueRef loops, uint32_t threads,
+                            LLVMValueRef loops, lanes_known_group known,
                             uint64_t frame_bytes);
 
 // Once those loops are inlined and the number is in its place: asks LLVM to

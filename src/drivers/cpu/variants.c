@@ -16,6 +16,7 @@ struct cpu_variant {
   mtli_timeline ended;    // counts the attempts that are over
   // Under the pipeline's lock:
   uint64_t begun;     // attempts
+  uint32_t asked;     // while others served
   mtl_status status;  // of the last one that is over
   char *text;         // malloc'ed
   // Of the attempt under way, which holds a reference to the pipeline:
@@ -80,6 +81,7 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
     // Shorter rows than the others', which are just as long as their class.
     classes.edge.row = classes.whole.is_exact ? 1 : classes.edge.row;
     classes.edge.is_exact = false;
+    classes.edge.simdgroups = 0;
     classes.edge.is_uneven = classes.whole.is_uneven;
     classes.edge.is_whole = is_whole(grid_threads, group_threads, rest);
   }
@@ -88,7 +90,9 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
 
 static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
-  return (!kernel->depends_on_row ||
+  return (!kernel->needs_simdgroups ||
+          kernel->group_class.simdgroups == wanted.simdgroups) &&
+         (!kernel->depends_on_row ||
           (kernel->group_class.row == wanted.row &&
            kernel->group_class.is_exact == wanted.is_exact)) &&
          (!kernel->depends_on_uneven ||
@@ -101,6 +105,15 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
           kernel->group_class.is_single == wanted.is_single);
 }
 
+// Says whether code of its own would serve a class better than what serves its
+// threadgroups whatever their number of simdgroups.
+static bool has_better(const cpu_pipeline *pipeline, mtli_group_class wanted) {
+  const mtli_kernel *kernel = pipeline->pipeline.kernel;
+  return kernel->depends_on_simdgroups && wanted.simdgroups &&
+         !(fits_own(pipeline, wanted) &&
+           kernel->group_class.simdgroups == wanted.simdgroups);
+}
+
 // Classes that the kernel does not tell apart are one.
 static mtli_group_class reduce(const cpu_pipeline *pipeline,
                                mtli_group_class wanted) {
@@ -111,7 +124,8 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
       .is_single = kernel->depends_on_single && wanted.is_single,
       .is_uneven = kernel->depends_on_uneven && wanted.is_uneven,
       .is_whole = kernel->depends_on_whole && wanted.is_whole,
-      .is_far = kernel->depends_on_far && wanted.is_far};
+      .is_far = kernel->depends_on_far && wanted.is_far,
+      .simdgroups = kernel->depends_on_simdgroups ? wanted.simdgroups : 0};
 }
 
 // --- attempts ----------------------------------------------------------------
@@ -168,7 +182,8 @@ static cpu_variant *find(cpu_pipeline *pipeline, mtli_group_class wanted) {
                      variant->group_class.is_single != wanted.is_single ||
                      variant->group_class.is_uneven != wanted.is_uneven ||
                      variant->group_class.is_whole != wanted.is_whole ||
-                     variant->group_class.is_far != wanted.is_far)) {
+                     variant->group_class.is_far != wanted.is_far ||
+                     variant->group_class.simdgroups != wanted.simdgroups)) {
     variant = variant->next;
   }
   return variant;
@@ -233,10 +248,41 @@ static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
   return status;
 }
 
+// Has the better code made when it is asked for again: not for what runs once.
+static void ask_for_better(cpu_pipeline *pipeline,
+                           mtli_group_class group_class) {
+  enum { LEAST_ASKED = 2 };
+  const mtli_group_class wanted = reduce(pipeline, group_class);
+  cpu_variant *variant = find(pipeline, wanted);
+  if (variant && is_ready(variant)) {
+    return;
+  }
+  mtli_lane *lane = NULL;
+  pthread_mutex_lock(&pipeline->lock);
+  variant = find(pipeline, wanted);
+  variant = variant ? variant : add(pipeline, wanted);
+  if (variant && !variant->begun && ++variant->asked >= LEAST_ASKED &&
+      attempt_begin(variant) == MTL_OK) {
+    lane = variant->lane;
+  }
+  pthread_mutex_unlock(&pipeline->lock);
+  if (lane) {
+    mtli_lane_post(lane, &variant->task);
+  }
+}
+
 mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
                          const cpu_code **out_code, cpu_variant **out_variant) {
   *out_code = &pipeline->code;
   *out_variant = NULL;
+  if (has_better(pipeline, group_class)) {
+    cpu_variant *variant = find(pipeline, reduce(pipeline, group_class));
+    if (variant && is_ready(variant)) {
+      *out_code = &variant->code;
+      return MTL_OK;
+    }
+    group_class.simdgroups = 0;
+  }
   if (fits_own(pipeline, group_class)) {
     return MTL_OK;
   }
@@ -250,6 +296,10 @@ mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
 
 void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class) {
   cpu_variant *variant;
+  if (has_better(pipeline, group_class)) {
+    ask_for_better(pipeline, group_class);
+    group_class.simdgroups = 0;
+  }
   if (!fits_own(pipeline, group_class)) {
     // A failure is found again when the dispatch runs.
     (void)obtain(pipeline, group_class, true, &variant);
