@@ -66,6 +66,10 @@ mtl_device *bench_device(void);
 mtl_queue *bench_queue(int number);  // 0 or 1
 mtl_buffer *bench_buffer(size_t length_bytes);
 mtl_pipeline *bench_pipeline(const char *source, const char *name);
+// One that is told its threadgroups, whose best code else comes in the
+// background, when they are dispatched a second time.
+mtl_pipeline *bench_pipeline_for(const char *source, const char *name,
+                                 const uint32_t group[3]);
 
 // Runs this program anew for one sample, "--sample NAME": with empty caches, or
 // with a setting of the environment such as "METTLE_CPU_THREADS=1".

@@ -98,17 +98,24 @@ mtl_buffer *bench_buffer(size_t length_bytes) {
   return buffer;
 }
 
-mtl_pipeline *bench_pipeline(const char *source, const char *name) {
+mtl_pipeline *bench_pipeline_for(const char *source, const char *name,
+                                 const uint32_t group[3]) {
+  const mtl_pipeline_desc desc = {.group_threads = {group[0], group[1],
+                                                    group[2]}};
   mtl_library *library = NULL;
   mtl_function *function = NULL;
   mtl_pipeline *pipeline = NULL;
   MUST(mtl_library_create_from_source(bench_device(), source, strlen(source),
                                       NULL, &library));
   MUST(mtl_function_create(library, name, NULL, &function));
-  MUST(mtl_pipeline_create(function, NULL, &pipeline));
+  MUST(mtl_pipeline_create(function, &desc, &pipeline));
   mtl_function_release(function);
   mtl_library_release(library);
   return pipeline;
+}
+
+mtl_pipeline *bench_pipeline(const char *source, const char *name) {
+  return bench_pipeline_for(source, name, (const uint32_t[3]){0, 0, 0});
 }
 
 // Removes a folder of caches; the name is one that mkdtemp made.

@@ -92,7 +92,7 @@ static void prepare_mettle(kernel_state *state) {
   char *source = bench_allocate(sizeof head + strlen(state->it->msl));
   strcpy(source, head);
   strcat(source, state->it->msl);
-  state->pipeline = bench_pipeline(source, "k");
+  state->pipeline = bench_pipeline_for(source, "k", state->it->group);
   free(source);
   for (uint32_t i = 0; i < KERNEL_BUFFERS; i++) {
     const size_t length_bytes = state->it->buffers[i].length_bytes;

@@ -22,8 +22,8 @@ typedef struct mtli_group_class {
   bool is_uneven;
   bool is_whole;  // each simdgroup has 32 threads
   bool is_far;    // of MTLI_FAR_BYTES or more is a buffer that they are given
-  // One row of so many whole simdgroups, 2 to MTLI_MOST_SIMDGROUPS; 0: not that,
-  // or not known.
+  // One row, or rows that are just so long, of so many whole simdgroups, 2 to
+  // MTLI_MOST_SIMDGROUPS; 0: not that, or not known.
   uint32_t simdgroups;
 } mtli_group_class;
 
@@ -56,11 +56,12 @@ static inline mtli_group_class mtli_group_class_of(const uint32_t size[3],
     result.is_exact = result.row > 1 && result.row < MTLI_LONGEST_ROW &&
                       size[0] == result.row && size[2] == 1;
   } else {
-    const uint32_t simdgroups = size[0] / MTLI_LONGEST_ROW;
-    const bool is_known = result.is_whole && simdgroups > 1 &&
-                          simdgroups <= MTLI_MOST_SIMDGROUPS;
     result.is_uneven = size[0] % MTLI_LONGEST_ROW && grid_x != size[0];
-    result.simdgroups = is_known ? simdgroups : 0;
+  }
+  const bool is_row = size[1] == 1 && size[2] == 1;
+  if (result.is_whole && !result.is_single && (is_row || result.is_exact) &&
+      threads <= MTLI_MOST_SIMDGROUPS * MTLI_LONGEST_ROW) {
+    result.simdgroups = (uint32_t)threads / MTLI_LONGEST_ROW;
   }
   return result;
 }

@@ -501,19 +501,23 @@ static bool add_known(chooser *c, const lanes_variant *variant,
                       uint64_t frame_bytes) {
   mtlc_kernel *kernel = c->kernel;
   lanes_known_group known = {0};
-  if (variant->waits_together && variant->row == MTL_SIMD_WIDTH &&
-      kernel->group_class.is_whole && is_in_place(variant)) {
+  const mtli_group_class *class = &kernel->group_class;
+  if (variant->waits_together && class->is_whole && is_in_place(variant) &&
+      variant->row == (class->is_exact ? class->row : MTL_SIMD_WIDTH)) {
     known = lanes_guess_threads(kernel, variant, frame_bytes);
   }
-  const bool is_sure = kernel->group_class.simdgroups > 0;
+  const bool is_sure = class->simdgroups > 0;
   if (known.threads == 0) {
     return true;
   }
   kernel->knows_threads = true;
   mtlc_report(kernel,
-              "%sfor threadgroups of %u threads in a row%s, with threadgroup "
-              "memory in registers",
-              is_sure ? "" : "and ", known.threads, is_sure ? " alone" : "");
+              "%sfor threadgroups of %u threads in rows of %u%s, with %s in "
+              "registers",
+              is_sure ? "" : "and ", known.threads, known.row,
+              is_sure ? " alone" : "",
+              known.memory_bytes ? "threadgroup memory"
+                                 : "what is kept across barriers");
   kernel->needs_simdgroups |= is_sure;
   kernel->group_class.simdgroups = known.threads / MTL_SIMD_WIDTH;
   LLVMBasicBlockRef others = NULL;

@@ -28,6 +28,8 @@ enum {
   MOST_MEMORY_BYTES = 4096,
   // With registers of 32 bytes: argmax over 2048 bytes takes 1.1 of the time.
   MOST_IN_SHORT_REGISTERS_BYTES = 1024,
+  STATE_BYTES = 64,         // of a frame that nothing else is kept in
+  MOST_KEPT_BYTES = 1536,   // of the rest, three quarters of the registers
   MOST_FRAME_BYTES = 8192,  // of all
   PATIENCE = 500000,
   // In front of the scratch, so that threadgroup memory begins with a cell
@@ -193,13 +195,9 @@ static bool has_loops(LLVMValueRef function) {
 
 // Says whether the simdgroups of threadgroups of so many threads would have
 // their memory in registers.
-static bool is_worth_it(question *q, uint64_t threads, uint64_t frame_bytes) {
-  if (threads > MOST_THREADS || threads < 2 * MTL_SIMD_WIDTH ||
-      threads / MTL_SIMD_WIDTH * frame_bytes > MOST_FRAME_BYTES) {
-    return false;
-  }
-  q->place.threads = threads;
-  for (; q->place.first < threads; q->place.first += MTL_SIMD_WIDTH) {
+static bool is_memory_known(question *q) {
+  q->place.first = 0;
+  for (; q->place.first < q->place.threads; q->place.first += MTL_SIMD_WIDTH) {
     if (!are_known(q) || q->instructions > MOST_INSTRUCTIONS) {
       return false;
     }
@@ -207,6 +205,20 @@ static bool is_worth_it(question *q, uint64_t threads, uint64_t frame_bytes) {
   // What does not fit registers was as well in memory, but for these.
   return q->memory_bytes <= MOST_IN_SHORT_REGISTERS_BYTES || q->straddles ||
          lanes_machine_of(q->kernel->target).has_avx512;
+}
+
+// Says whether what simdgroups keep over the barriers of a loop would fit
+// registers: sums, while threadgroup memory takes one piece of data after the
+// other.
+static bool is_kept_in_registers(const question *q,
+                                 const lanes_variant *variant,
+                                 uint64_t simdgroups, uint64_t frame_bytes) {
+  return lanes_machine_of(q->kernel->target).has_avx512 &&
+         frame_bytes > STATE_BYTES &&
+         simdgroups * (frame_bytes - STATE_BYTES) <= MOST_KEPT_BYTES &&
+         simdgroups * mtlc_count_instructions(variant->function) <=
+             MOST_INSTRUCTIONS &&
+         variant->wait_count > 1;
 }
 
 lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
@@ -219,17 +231,33 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
                 .place = {.function = variant->function,
                           .data = LLVMGetModuleDataLayout(kernel->module),
                           .patience = &patience}};
-  const uint32_t known = kernel->group_class.simdgroups * MTL_SIMD_WIDTH;
-  uint64_t threads = 0;
-  if (q.memory_bytes <= MOST_MEMORY_BYTES &&
+  const mtli_group_class *known = &kernel->group_class;
+  lanes_known_group found = {0};
+  const bool may_have_memory =
       variant->wait_count >= LEAST_WAITS && !has_loops(variant->function) &&
-      lanes_find_touches(q.place.data, q.scratch, &q.accesses)) {
-    threads = known ? known : likely_threads(&q);
-    kernel->depends_on_simdgroups = true;
+      q.memory_bytes <= MOST_MEMORY_BYTES &&
+      lanes_find_touches(q.place.data, q.scratch, &q.accesses);
+  const uint64_t threads = known->simdgroups
+                               ? known->simdgroups * MTL_SIMD_WIDTH
+                           : may_have_memory ? likely_threads(&q)
+                                             : 0;
+  const uint64_t simdgroups = threads / MTL_SIMD_WIDTH;
+  q.place.threads = threads;
+  q.place.row = known->is_exact ? known->row : threads;
+  if (threads > MOST_THREADS || simdgroups < 2 ||
+      simdgroups * frame_bytes > MOST_FRAME_BYTES) {
+    found.threads = 0;
+  } else if (may_have_memory && is_memory_known(&q)) {
+    found = (lanes_known_group){(uint32_t)threads, (uint32_t)q.place.row,
+                                q.memory_bytes};
+  } else if (known->simdgroups &&
+             is_kept_in_registers(&q, variant, simdgroups, frame_bytes)) {
+    found = (lanes_known_group){(uint32_t)threads, (uint32_t)q.place.row, 0};
   }
-  threads = is_worth_it(&q, threads, frame_bytes) ? threads : 0;
+  kernel->depends_on_simdgroups |=
+      may_have_memory || is_kept_in_registers(&q, variant, 2, frame_bytes);
   free(q.accesses.items);
-  return (lanes_known_group){(uint32_t)threads, q.memory_bytes};
+  return found;
 }
 
 // --- The call ----------------------------------------------------------------
@@ -258,19 +286,22 @@ void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
   const uint32_t threads = known.threads;
   LLVMValueRef arguments[5];
   LLVMGetParams(function, arguments);
-  LLVMValueRef own =
-      build_variable(kernel, builder,
-                     IN_FRONT_BYTES + sizeof(mtli_cpu_position) +
-                         known.memory_bytes + MTLI_CPU_SCRATCH_MARGIN_BYTES,
-                     memory_name);
-  arguments[4] = mtlc_offset(builder, own, IN_FRONT_BYTES);
+  arguments[4] = arguments[LANES_SCRATCH];
+  if (known.memory_bytes) {
+    LLVMValueRef own =
+        build_variable(kernel, builder,
+                       IN_FRONT_BYTES + sizeof(mtli_cpu_position) +
+                           known.memory_bytes + MTLI_CPU_SCRATCH_MARGIN_BYTES,
+                       memory_name);
+    arguments[4] = mtlc_offset(builder, own, IN_FRONT_BYTES);
+  }
   arguments[2] = build_variable(kernel, builder,
                                 threads / MTL_SIMD_WIDTH * frame_bytes + 1, "");
   LLVMValueRef group =
       build_variable(kernel, builder, sizeof(mtli_cpu_group), "");
   LLVMBuildMemCpy(builder, group, 4, arguments[3], 4,
                   mtlc_i64(kernel->context, sizeof(mtli_cpu_group)));
-  const uint32_t size[] = {threads, 1, 1};
+  const uint32_t size[] = {known.row, threads / known.row, 1};
   for (size_t i = 0; i < 3; i++) {
     LLVMBuildStore(
         builder, mtlc_i32(kernel->context, size[i]),

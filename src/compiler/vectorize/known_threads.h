@@ -7,8 +7,9 @@
 #include "compiler/vectorize/group.h"
 
 typedef struct lanes_known_group {
-  uint32_t threads;       // all in one row; 0: no such form
-  uint64_t memory_bytes;  // of threadgroup memory
+  uint32_t threads;       // 0: no such form
+  uint32_t row;           // of these, in a row
+  uint64_t memory_bytes;  // of threadgroup memory, if that is in registers
 } lanes_known_group;
 
 // Returns how many threads a threadgroup has, or is likely to have, whose code

@@ -71,13 +71,14 @@ static bool find_parameter(const lanes_known_place *p, LLVMValueRef value,
     return false;
   }
   *out = p->first;
-  if (value == LLVMGetParam(p->function, LANES_FIRST) ||
-      value == LLVMGetParam(p->function, LANES_X)) {
+  if (value == LLVMGetParam(p->function, LANES_FIRST)) {
     return true;
   }
-  *out = 0;
-  return value == LLVMGetParam(p->function, LANES_Y) ||
-         value == LLVMGetParam(p->function, LANES_Z);
+  // The others are given where rows are simdgroups.
+  *out = value == LLVMGetParam(p->function, LANES_X) ? p->first : 0;
+  return p->row == p->threads && (value == LLVMGetParam(p->function, LANES_X) ||
+                                  value == LLVMGetParam(p->function, LANES_Y) ||
+                                  value == LLVMGetParam(p->function, LANES_Z));
 }
 
 static bool find_load(const lanes_known_place *p, LLVMValueRef load,
@@ -89,9 +90,10 @@ static bool find_load(const lanes_known_place *p, LLVMValueRef load,
                    LLVMGetParam(p->function, LANES_GROUP), depth, &offset)) {
     return false;
   }
-  *out = offset == SIZE || offset == offsetof(mtli_cpu_group, threads)
-             ? p->threads
-             : 1;
+  *out = offset == SIZE       ? p->row
+         : offset == SIZE + 4 ? p->threads / p->row
+         : offset == SIZE + 8 ? 1
+                              : p->threads;
   return offset == SIZE || offset == SIZE + 4 || offset == SIZE + 8 ||
          offset == offsetof(mtli_cpu_group, threads);
 }

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A simdgroup of a threadgroup that is a single row.
+// A simdgroup of a threadgroup of one plane.
 typedef struct lanes_known_place {
   LLVMValueRef function;  // mettle.simdgroup.<row>; of another, constants alone
   LLVMTargetDataRef data;
   uint64_t first;      // index of its first thread
   uint64_t threads;    // of the threadgroup; 0 if it is not known
+  uint64_t row;        // of these, in a row; as threads
   uint64_t *patience;  // steps that may still be taken, for all questions
 } lanes_known_place;
 

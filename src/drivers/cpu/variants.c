@@ -71,6 +71,9 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
   cpu_classes classes = {.whole = mtli_group_class_of(size, grid_threads[0])};
   classes.whole.is_whole = is_whole(grid_threads, group_threads, size[0]);
   classes.whole.is_far = is_far(dispatch);
+  if (grid_threads[1] % group_threads[1]) {
+    classes.whole.simdgroups = 0;  // the last have fewer rows
+  }
   classes.edge = classes.whole;
   const uint32_t rest = grid_threads[0] % group_threads[0];
   if (rest && size[0] == group_threads[0]) {
