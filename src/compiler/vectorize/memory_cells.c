@@ -2,7 +2,8 @@
 // memory_cells.c: makes a variable vectors of 32 elements, the cells. An access
 // to some of them that lie anywhere, but where numbers say, moves lanes between
 // vectors: what would wait in memory for a store of other elements, to which a
-// load straddles, or for one element after the other.
+// load straddles, or for one element after the other. Elements may be of 1 to 8
+// bytes, all those in a block of 256 bytes of the same size.
 #include "compiler/vectorize/memory_cells.h"
 
 #include <stdlib.h>
@@ -13,8 +14,11 @@
 enum {
   WIDTH = MOST_LANES,         // elements of a cell
   MOST_ELEMENTS = 4 * WIDTH,  // of an access: four of each thread
-  MOST_CELLS = 256,
-  PATIENCE = 1000000,
+  BLOCK_BYTES = 8 * WIDTH,
+  BLOCK_CELLS = 8,  // at most, of bytes
+  MOST_BLOCKS = 48,
+  MOST_CELLS = MOST_BLOCKS * BLOCK_CELLS,
+  PATIENCE = 10000,  // for an access
 };
 
 // --- Accesses ----------------------------------------------------------------
@@ -132,39 +136,50 @@ bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
 typedef struct cells {
   mtlc_kernel *kernel;
   LLVMBuilderRef builder;
-  LLVMTypeRef element;
-  LLVMTypeRef type;  // of a cell
-  uint32_t element_bytes;
-  LLVMValueRef items[MOST_CELLS];  // variables; NULL if nobody asks for it
+  lanes_known_place place;
+  LLVMValueRef variable;
+  uint64_t size_bytes;
+  uint32_t element_bytes[MOST_BLOCKS];  // 0 if nobody touches it
+  LLVMValueRef items[MOST_CELLS];       // variables; NULL if nobody asks for it
 } cells;
 
-// The elements that an access touches, counted from the first cell on, or
-// NOWHERE.
+// The elements that an access touches, by cell * WIDTH + lane, or NOWHERE.
 typedef struct elements {
   int at[MOST_ELEMENTS];
   int first_cell, end_cell;  // of those touched
 } elements;
 enum { NOWHERE = -1 };
 
-static bool find_elements(const cells *c, const lanes_known_place *place,
-                          const lanes_touch *touch, LLVMValueRef root,
-                          elements *out) {
-  const uint64_t size_bytes =
-      LLVMABISizeOfType(place->data, LLVMGetAllocatedType(root));
+// Finds the element at an offset. False if its block is of elements of another
+// size, or does not have it as one.
+static bool find_element(cells *c, int64_t offset, uint32_t bytes, int *out) {
+  if (offset < 0 || (uint64_t)offset >= c->size_bytes || offset % bytes) {
+    return false;
+  }
+  uint32_t *element_bytes = &c->element_bytes[offset / BLOCK_BYTES];
+  *element_bytes = *element_bytes ? *element_bytes : bytes;
+  const int in_block = (int)(offset % BLOCK_BYTES / bytes);
+  *out = (int)(offset / BLOCK_BYTES) * BLOCK_CELLS * WIDTH + in_block;
+  return *element_bytes == bytes;
+}
+
+static bool find_elements(cells *c, const lanes_touch *touch, elements *out) {
+  uint64_t patience = PATIENCE;
+  lanes_known_place place = c->place;
+  place.patience = &patience;
   *out = (elements){.first_cell = MOST_CELLS};
   for (uint32_t k = 0; k < touch->count; k++) {
     int64_t offset = 0;
     const lanes_whereabouts found =
-        lanes_touches_at(place, touch, k, root, &offset);
+        lanes_touches_at(&place, touch, k, c->variable, &offset);
     out->at[k] = NOWHERE;
     if (found == LANES_NOWHERE) {
       continue;
     }
-    if (found == LANES_SOMEWHERE || offset < 0 ||
-        offset % c->element_bytes != 0 || (uint64_t)offset >= size_bytes) {
+    if (found == LANES_SOMEWHERE ||
+        !find_element(c, offset, touch->element_bytes, &out->at[k])) {
       return false;
     }
-    out->at[k] = (int)(offset / c->element_bytes);
     const int cell = out->at[k] / WIDTH;
     out->first_cell = cell < out->first_cell ? cell : out->first_cell;
     out->end_cell = cell >= out->end_cell ? cell + 1 : out->end_cell;
@@ -186,27 +201,30 @@ static bool has_twice(const elements *e, uint32_t count) {
 
 // Says whether an access can be made one of cells: if lanes that may not run
 // store to the same element, which of them was the last hangs on that.
-static bool may_be_cells(const cells *c, const lanes_known_place *place,
-                         const lanes_touch *touch, LLVMValueRef root) {
+static bool may_be_cells(cells *c, const lanes_touch *touch) {
   elements e;
-  return touch->element_bytes == c->element_bytes &&
-         find_elements(c, place, touch, root, &e) &&
+  return find_elements(c, touch, &e) &&
          !(touch->stores && touch->mask && !LLVMIsConstant(touch->mask) &&
            has_twice(&e, touch->count));
 }
 
-static LLVMValueRef cell_of(cells *c, int number) {
+static LLVMTypeRef cell_type(const cells *c, uint32_t element_bytes,
+                             uint32_t count) {
+  return LLVMVectorType(
+      LLVMIntTypeInContext(c->kernel->context, 8 * element_bytes), count);
+}
+
+static LLVMValueRef cell_of(cells *c, int number, LLVMTypeRef type) {
   LLVMValueRef *cell = &c->items[number];
   if (!*cell) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(c->builder);
-    LLVMValueRef before = LLVMGetFirstInstruction(
-        LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here)));
     LLVMBuilderRef entry = LLVMCreateBuilderInContext(c->kernel->context);
-    LLVMPositionBuilderBefore(entry, before);
-    *cell = LLVMBuildAlloca(entry, c->type, "cell");
+    LLVMPositionBuilderBefore(
+        entry,
+        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(c->place.function)));
+    *cell = LLVMBuildAlloca(entry, type, "cell");
     LLVMSetAlignment(*cell, MTLI_CPU_SCRATCH_ALIGNMENT);
-    mtlc_position_at_entry(entry, LLVMGetBasicBlockParent(here));
-    LLVMBuildStore(entry, LLVMConstNull(c->type), *cell);
+    mtlc_position_at_entry(entry, c->place.function);
+    LLVMBuildStore(entry, LLVMConstNull(type), *cell);
     LLVMDisposeBuilder(entry);
   }
   return *cell;
@@ -244,7 +262,8 @@ static bool is_alone(const lanes_touch *touch) {
 static LLVMValueRef load_elements(cells *c, const lanes_touch *touch,
                                   const elements *e) {
   const uint32_t width = touch->count > WIDTH ? touch->count : WIDTH;
-  LLVMValueRef found = LLVMGetPoison(LLVMVectorType(c->element, width));
+  LLVMTypeRef type = cell_type(c, touch->element_bytes, WIDTH);
+  LLVMValueRef found = LLVMGetPoison(cell_type(c, touch->element_bytes, width));
   bool is_found = false;
   for (int cell = e->first_cell; cell < e->end_cell; cell++) {
     int lanes[MOST_ELEMENTS];
@@ -257,7 +276,7 @@ static LLVMValueRef load_elements(cells *c, const lanes_touch *touch,
     }
     if (touches) {
       LLVMValueRef all =
-          LLVMBuildLoad2(c->builder, c->type, cell_of(c, cell), "");
+          LLVMBuildLoad2(c->builder, type, cell_of(c, cell, type), "");
       found = shuffle(c, found, resize(c, all, width), lanes, width);
       is_found = true;
     }
@@ -274,16 +293,19 @@ static LLVMValueRef elements_of(cells *c, const lanes_touch *touch,
                                 LLVMValueRef value) {
   if (!is_alone(touch)) {
     return LLVMBuildBitCast(c->builder, value,
-                            LLVMVectorType(c->element, touch->count), "");
+                            cell_type(c, touch->element_bytes, touch->count),
+                            "");
   }
+  LLVMTypeRef type = cell_type(c, touch->element_bytes, WIDTH);
   return LLVMBuildInsertElement(
-      c->builder, LLVMGetPoison(c->type),
-      LLVMBuildBitCast(c->builder, value, c->element, ""),
+      c->builder, LLVMGetPoison(type),
+      LLVMBuildBitCast(c->builder, value, LLVMGetElementType(type), ""),
       mtlc_i32(c->kernel->context, 0), "");
 }
 
 static void store_elements(cells *c, const lanes_touch *touch,
                            const elements *e, LLVMValueRef value) {
+  LLVMTypeRef type = cell_type(c, touch->element_bytes, WIDTH);
   value = elements_of(c, touch, value);
   for (int cell = e->first_cell; cell < e->end_cell; cell++) {
     int taken[WIDTH];
@@ -302,8 +324,8 @@ static void store_elements(cells *c, const lanes_touch *touch,
       }
     }
     if (touches) {
-      LLVMValueRef at = cell_of(c, cell);
-      LLVMValueRef there = LLVMBuildLoad2(c->builder, c->type, at, "");
+      LLVMValueRef at = cell_of(c, cell, type);
+      LLVMValueRef there = LLVMBuildLoad2(c->builder, type, at, "");
       LLVMValueRef own =
           shuffle(c, value, LLVMGetPoison(LLVMTypeOf(value)), taken, WIDTH);
       LLVMBuildStore(c->builder, shuffle(c, there, own, lanes, WIDTH), at);
@@ -311,10 +333,9 @@ static void store_elements(cells *c, const lanes_touch *touch,
   }
 }
 
-static void make_access(cells *c, const lanes_known_place *place,
-                        const lanes_touch *touch, LLVMValueRef root) {
+static void make_access(cells *c, const lanes_touch *touch) {
   elements e;
-  find_elements(c, place, touch, root, &e);
+  find_elements(c, touch, &e);
   LLVMPositionBuilderBefore(c->builder, touch->instruction);
   LLVMValueRef there =
       !touch->stores || touch->mask ? load_elements(c, touch, &e) : NULL;
@@ -334,33 +355,27 @@ static void make_access(cells *c, const lanes_known_place *place,
 }
 
 void lanes_make_cells(mtlc_kernel *kernel, LLVMValueRef variable) {
-  uint64_t patience = PATIENCE;
-  const lanes_known_place place = {
-      .function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(variable)),
-      .data = LLVMGetModuleDataLayout(kernel->module),
-      .patience = &patience};
-  cells c = {.kernel = kernel};
+  LLVMTargetDataRef data = LLVMGetModuleDataLayout(kernel->module);
+  cells c = {
+      .kernel = kernel,
+      .place = {.function =
+                    LLVMGetBasicBlockParent(LLVMGetInstructionParent(variable)),
+                .data = data},
+      .variable = variable,
+      .size_bytes = LLVMABISizeOfType(data, LLVMGetAllocatedType(variable))};
   mtlc_values accesses = {0};
   lanes_touch touch;
-  bool all =
-      lanes_find_touches(place.data, variable, &accesses) && accesses.count > 0;
-  if (all) {
-    lanes_touch_of(place.data, accesses.items[0], &touch);
-    c.element_bytes = touch.element_bytes;
-    c.element = LLVMIntTypeInContext(kernel->context, 8 * c.element_bytes);
-    c.type = LLVMVectorType(c.element, WIDTH);
-    all = LLVMABISizeOfType(place.data, LLVMGetAllocatedType(variable)) <=
-          (uint64_t)MOST_CELLS * WIDTH * c.element_bytes;
-  }
+  bool all = c.size_bytes <= (uint64_t)MOST_BLOCKS * BLOCK_BYTES &&
+             lanes_find_touches(data, variable, &accesses);
   for (size_t i = 0; i < accesses.count && all; i++) {
-    all = lanes_touch_of(place.data, accesses.items[i], &touch) &&
-          may_be_cells(&c, &place, &touch, variable);
+    all = lanes_touch_of(data, accesses.items[i], &touch) &&
+          may_be_cells(&c, &touch);
   }
   if (all) {
     c.builder = LLVMCreateBuilderInContext(kernel->context);
     for (size_t i = 0; i < accesses.count; i++) {
-      lanes_touch_of(place.data, accesses.items[i], &touch);
-      make_access(&c, &place, &touch, variable);
+      lanes_touch_of(data, accesses.items[i], &touch);
+      make_access(&c, &touch);
     }
     LLVMDisposeBuilder(c.builder);
   }

@@ -41,7 +41,7 @@ bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
                         mtlc_values *accesses);
 
 // Puts vectors in the place of a variable that is 0 at first, if all accesses
-// to it are to known elements of one size.
+// to it are to known elements, near each other of one size.
 void lanes_make_cells(mtlc_kernel *kernel, LLVMValueRef variable);
 
 #endif
