@@ -3,11 +3,13 @@
 // goes by on the way through threadgroup memory: each step loads what the one
 // before has stored. Where it is known which simdgroup is at work, each element
 // has an address that is a number, and with all simdgroups one behind the other
-// LLVM keeps the elements in registers. How many threads there will be nobody
-// says when a pipeline is made, but mostly it is as many as a threadgroup array
-// has elements: for such threadgroups mettle.group has a second form, where
-// this is a constant and where threadgroup memory and what simdgroups keep
-// across barriers are variables.
+// LLVM keeps the elements in registers. How many threads there will be is often
+// not known when a pipeline is made, but mostly it is as many as a threadgroup
+// array has elements: for such threadgroups mettle.group has a second form,
+// where this is a constant and where threadgroup memory and what simdgroups
+// keep across barriers are variables. Code for threadgroups of a known size has
+// that form alone; where the memory cannot be known so, it may have what is
+// kept in registers at least.
 #include "compiler/vectorize/known_threads.h"
 
 #include <stddef.h>
@@ -232,11 +234,11 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
                           .data = LLVMGetModuleDataLayout(kernel->module),
                           .patience = &patience}};
   const mtli_group_class *known = &kernel->group_class;
-  lanes_known_group found = {0};
   const bool may_have_memory =
       variant->wait_count >= LEAST_WAITS && !has_loops(variant->function) &&
       q.memory_bytes <= MOST_MEMORY_BYTES &&
-      lanes_find_touches(q.place.data, q.scratch, &q.accesses);
+      lanes_find_touches(q.place.data, q.scratch, &q.accesses) &&
+      q.accesses.count > 0;
   const uint64_t threads = known->simdgroups
                                ? known->simdgroups * MTL_SIMD_WIDTH
                            : may_have_memory ? likely_threads(&q)
@@ -244,20 +246,17 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
   const uint64_t simdgroups = threads / MTL_SIMD_WIDTH;
   q.place.threads = threads;
   q.place.row = known->is_exact ? known->row : threads;
-  if (threads > MOST_THREADS || simdgroups < 2 ||
-      simdgroups * frame_bytes > MOST_FRAME_BYTES) {
-    found.threads = 0;
-  } else if (may_have_memory && is_memory_known(&q)) {
-    found = (lanes_known_group){(uint32_t)threads, (uint32_t)q.place.row,
-                                q.memory_bytes};
-  } else if (known->simdgroups &&
-             is_kept_in_registers(&q, variant, simdgroups, frame_bytes)) {
-    found = (lanes_known_group){(uint32_t)threads, (uint32_t)q.place.row, 0};
-  }
+  const bool is_possible = threads <= MOST_THREADS && simdgroups > 1 &&
+                           simdgroups * frame_bytes <= MOST_FRAME_BYTES;
+  const bool has_memory = is_possible && may_have_memory && is_memory_known(&q);
+  const bool keeps = is_possible && known->simdgroups &&
+                     is_kept_in_registers(&q, variant, simdgroups, frame_bytes);
   kernel->depends_on_simdgroups |=
       may_have_memory || is_kept_in_registers(&q, variant, 2, frame_bytes);
   free(q.accesses.items);
-  return found;
+  return (lanes_known_group){has_memory || keeps ? (uint32_t)threads : 0,
+                             (uint32_t)q.place.row,
+                             has_memory ? q.memory_bytes : 0};
 }
 
 // --- The call ----------------------------------------------------------------
