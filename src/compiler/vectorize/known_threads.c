@@ -28,7 +28,8 @@ enum {
   MOST_INSTRUCTIONS = 2560,
   GATHER_INSTRUCTIONS = 8,  // of elements that lie in several vectors
   MOST_MEMORY_BYTES = 4096,
-  // With registers of 32 bytes: argmax over 2048 bytes takes 1.1 of the time.
+  // With registers of 32 bytes, what is kept as well: argmax over 2048 bytes
+  // takes 1.1 of the time, a tree beside as many values that are kept 1.25.
   MOST_IN_SHORT_REGISTERS_BYTES = 1024,
   STATE_BYTES = 64,         // of a frame that nothing else is kept in
   MOST_KEPT_BYTES = 1536,   // of the rest, three quarters of the registers
@@ -197,7 +198,7 @@ static bool has_loops(LLVMValueRef function) {
 
 // Says whether the simdgroups of threadgroups of so many threads would have
 // their memory in registers.
-static bool is_memory_known(question *q) {
+static bool is_memory_known(question *q, uint64_t kept_bytes) {
   q->place.first = 0;
   for (; q->place.first < q->place.threads; q->place.first += MTL_SIMD_WIDTH) {
     if (!are_known(q) || q->instructions > MOST_INSTRUCTIONS) {
@@ -205,8 +206,8 @@ static bool is_memory_known(question *q) {
     }
   }
   // What does not fit registers was as well in memory, but for these.
-  return q->memory_bytes <= MOST_IN_SHORT_REGISTERS_BYTES || q->straddles ||
-         lanes_machine_of(q->kernel->target).has_avx512;
+  return q->memory_bytes + kept_bytes <= MOST_IN_SHORT_REGISTERS_BYTES ||
+         q->straddles || lanes_machine_of(q->kernel->target).has_avx512;
 }
 
 // Says whether what simdgroups keep over the barriers of a loop would fit
@@ -214,10 +215,9 @@ static bool is_memory_known(question *q) {
 // other.
 static bool is_kept_in_registers(const question *q,
                                  const lanes_variant *variant,
-                                 uint64_t simdgroups, uint64_t frame_bytes) {
-  return lanes_machine_of(q->kernel->target).has_avx512 &&
-         frame_bytes > STATE_BYTES &&
-         simdgroups * (frame_bytes - STATE_BYTES) <= MOST_KEPT_BYTES &&
+                                 uint64_t simdgroups, uint64_t kept_bytes) {
+  return lanes_machine_of(q->kernel->target).has_avx512 && kept_bytes > 0 &&
+         simdgroups * kept_bytes <= MOST_KEPT_BYTES &&
          simdgroups * mtlc_count_instructions(variant->function) <=
              MOST_INSTRUCTIONS &&
          variant->wait_count > 1;
@@ -248,11 +248,14 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
   q.place.row = known->is_exact ? known->row : threads;
   const bool is_possible = threads <= MOST_THREADS && simdgroups > 1 &&
                            simdgroups * frame_bytes <= MOST_FRAME_BYTES;
-  const bool has_memory = is_possible && may_have_memory && is_memory_known(&q);
+  const uint64_t kept_bytes =
+      frame_bytes > STATE_BYTES ? frame_bytes - STATE_BYTES : 0;
+  const bool has_memory = is_possible && may_have_memory &&
+                          is_memory_known(&q, simdgroups * kept_bytes);
   const bool keeps = is_possible && known->simdgroups &&
-                     is_kept_in_registers(&q, variant, simdgroups, frame_bytes);
+                     is_kept_in_registers(&q, variant, simdgroups, kept_bytes);
   kernel->depends_on_simdgroups |=
-      may_have_memory || is_kept_in_registers(&q, variant, 2, frame_bytes);
+      may_have_memory || is_kept_in_registers(&q, variant, 2, kept_bytes);
   free(q.accesses.items);
   return (lanes_known_group){has_memory || keeps ? (uint32_t)threads : 0,
                              (uint32_t)q.place.row,
