@@ -16,26 +16,27 @@ static uint64_t operand(LLVMValueRef call, unsigned index) {
 
 static void fix(mtlc_kernel *kernel, LLVMValueRef call) {
   const uint64_t builtin = operand(call, 0);
-  const mtli_group_class *known = &kernel->group_class;
-  const uint32_t simdgroups = known->simdgroups;
-  const uint32_t all = simdgroups * MTL_SIMD_WIDTH;
-  const uint32_t row = known->is_exact ? known->row : all;
-  const uint64_t dimension = operand(call, 1);
-  const uint32_t threads = dimension == 0   ? row
-                           : dimension == 1 ? all / (row ? row : 1)
-                                            : 1;
   if (builtin != MTLI_THREADS_PER_THREADGROUP &&
       builtin != MTLI_SIMDGROUPS_PER_THREADGROUP) {
     return;
   }
   kernel->depends_on_simdgroups = true;
-  if (simdgroups) {
-    kernel->needs_simdgroups = true;
-    mtlc_replace(
-        call, mtlc_i32(kernel->context, builtin == MTLI_THREADS_PER_THREADGROUP
-                                            ? threads
-                                            : simdgroups));
+  const mtli_group_class *known = &kernel->group_class;
+  const uint32_t simdgroups = known->simdgroups;
+  if (!simdgroups) {
+    return;
   }
+  const uint32_t all = simdgroups * MTL_SIMD_WIDTH;
+  const uint32_t row = known->is_exact ? known->row : all;
+  const uint64_t dimension = operand(call, 1);
+  const uint32_t threads = dimension == 0   ? row
+                           : dimension == 1 ? all / row
+                                            : 1;
+  kernel->needs_simdgroups = true;
+  mtlc_replace(
+      call,
+      mtlc_i32(kernel->context,
+               builtin == MTLI_THREADS_PER_THREADGROUP ? threads : simdgroups));
 }
 
 mtl_status mtlc_fix_threads(mtlc_kernel *kernel) {

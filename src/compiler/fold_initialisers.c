@@ -25,18 +25,9 @@ static void set_flag(LLVMValueRef function, const char *name, bool is_set) {
   }
 }
 
-static bool contains(const mtlc_values *values, LLVMValueRef value) {
-  for (size_t i = 0; i < values->count; ++i) {
-    if (values->items[i] == value) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static void add_callee(LLVMValueRef instruction, void *context) {
   LLVMValueRef callee = mtlc_callee(instruction);
-  if (callee && !LLVMIsDeclaration(callee) && !contains(context, callee)) {
+  if (callee && !LLVMIsDeclaration(callee) && !mtlc_values_has(context, callee)) {
     mtlc_values_add(context, callee);
   }
 }
@@ -72,7 +63,7 @@ mtl_status mtlc_fold_initialisers(mtlc_kernel *kernel) {
         mtlc_has_attribute(function, "alwaysinline")) {
       continue;
     }
-    if (!contains(&called, function)) {
+    if (!mtlc_values_has(&called, function)) {
       mtlc_values_add(&kept, function);
       set_flag(function, "noinline", true);
       set_flag(function, "optnone", true);
@@ -85,7 +76,7 @@ mtl_status mtlc_fold_initialisers(mtlc_kernel *kernel) {
   const mtl_status status = mtlc_run_llvm_passes(kernel, simplify);
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
-    if (contains(&kept, function)) {
+    if (mtlc_values_has(&kept, function)) {
       set_flag(function, "optnone", false);
       set_flag(function, "noinline", false);
     }

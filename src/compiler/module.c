@@ -50,6 +50,15 @@ void mtlc_values_add(mtlc_values *values, LLVMValueRef value) {
   values->items[values->count++] = value;
 }
 
+bool mtlc_values_has(const mtlc_values *values, LLVMValueRef value) {
+  for (size_t i = 0; i < values->count; ++i) {
+    if (values->items[i] == value) {
+      return true;
+    }
+  }
+  return false;
+}
+
 LLVMValueRef mtlc_callee(LLVMValueRef instruction) {
   if (!LLVMIsACallInst(instruction)) {
     return NULL;
@@ -347,14 +356,20 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel) {
   LLVMDisposeMessage(features);
 }
 
+uint32_t mtlc_count_in_block(LLVMBasicBlockRef block) {
+  uint32_t count = 0;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+       i = LLVMGetNextInstruction(i)) {
+    count++;
+  }
+  return count;
+}
+
 uint32_t mtlc_count_instructions(LLVMValueRef function) {
   uint32_t count = 0;
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      count++;
-    }
+    count += mtlc_count_in_block(block);
   }
   return count;
 }
@@ -404,12 +419,13 @@ bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   return has;
 }
 
-void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish) {
+void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
   static const char name[] = "llvm.loop";
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
   // A loop's node names itself, so that no two are the same.
   LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
-  LLVMMetadataRef parts[] = {self, wish};
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, wish, strlen(wish));
+  LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(context, &text, 1)};
   LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 2);
   LLVMMetadataReplaceAllUsesWith(self, node);
   LLVMSetMetadata(latch,

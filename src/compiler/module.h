@@ -27,6 +27,7 @@ typedef struct mtlc_values {
 } mtlc_values;
 
 void mtlc_values_add(mtlc_values *values, LLVMValueRef value);
+bool mtlc_values_has(const mtlc_values *values, LLVMValueRef value);
 
 // The function that a call calls by name, or NULL: not a call, or by pointer.
 LLVMValueRef mtlc_callee(LLVMValueRef instruction);
@@ -143,9 +144,9 @@ void mtlc_collect_pointer_calls(LLVMModuleRef module, uint32_t level,
 // Whether the module calls barriers or simdgroup functions.
 bool mtlc_is_convergent(LLVMModuleRef module);
 
-// Sets what a loop wishes (a node such as {"llvm.loop.unroll.full"}) on the
-// branch back to its header.
-void mtlc_set_loop_metadata(LLVMValueRef latch, LLVMMetadataRef wish);
+// Sets what a loop wishes, such as "llvm.loop.unroll.full", on the branch back
+// to its header.
+void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish);
 
 // Parses IR text (from ir_text.S) and links it into the kernel's module.
 mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
@@ -166,6 +167,7 @@ bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
 // Whether the name of a target's CPU starts with that of a family.
 bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
+uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);
 
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);

@@ -35,7 +35,6 @@ typedef struct array_loop {
 } array_loop;
 
 typedef struct array_loops {
-  LLVMContextRef context;
   LLVMTargetDataRef data;
   mtlc_flow flow;
   array_loop *loops;   // [flow.cycle_count]
@@ -77,13 +76,6 @@ static bool has_wish(const array_loops *a, LLVMValueRef latch) {
     }
   }
   return false;
-}
-
-static void ask(const array_loops *a, LLVMValueRef latch) {
-  static const char wish[] = "llvm.loop.unroll.full";
-  LLVMMetadataRef text =
-      LLVMMDStringInContext2(a->context, wish, sizeof wish - 1);
-  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(a->context, &text, 1));
 }
 
 // --- From an array to the loops ----------------------------------------------
@@ -269,7 +261,7 @@ static void ask_for_loop(const array_loops *a, int cycle) {
     if (LLVMIsATerminatorInst(latch) &&
         is_inside(a, LLVMGetInstructionParent(latch), cycle) &&
         !has_wish(a, latch)) {
-      ask(a, latch);
+      mtlc_set_loop_wish(latch, "llvm.loop.unroll.full");
     }
   }
 }
@@ -295,8 +287,7 @@ static void ask_for_loops(const array_loops *a) {
 
 void mtlc_unroll_arrays(mtlc_kernel *kernel, LLVMValueRef function) {
   static const char name[] = "llvm.loop";
-  array_loops a = {.context = kernel->context,
-                   .data = LLVMGetModuleDataLayout(kernel->module),
+  array_loops a = {.data = LLVMGetModuleDataLayout(kernel->module),
                    .flow = mtlc_flow_of(function),
                    .loop_kind = LLVMGetMDKindIDInContext(kernel->context, name,
                                                          sizeof name - 1)};

@@ -72,11 +72,8 @@ LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->context, e->function, name);
 }
 
-void lanes_keep_loop(lanes_emitter *e, LLVMValueRef latch) {
-  static const char wish[] = "llvm.loop.unroll.disable";
-  LLVMMetadataRef text =
-      LLVMMDStringInContext2(e->context, wish, sizeof wish - 1);
-  mtlc_set_loop_metadata(latch, LLVMMDNodeInContext2(e->context, &text, 1));
+void lanes_keep_loop(LLVMValueRef latch) {
+  mtlc_set_loop_wish(latch, "llvm.loop.unroll.disable");
 }
 
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,

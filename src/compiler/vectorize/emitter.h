@@ -292,7 +292,7 @@ void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
 bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 // Lets a loop with that latch stay one, though LLVM knows how often it turns.
-void lanes_keep_loop(lanes_emitter *e, LLVMValueRef latch);
+void lanes_keep_loop(LLVMValueRef latch);
 // Of masks of any length.
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
 LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);

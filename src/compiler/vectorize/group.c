@@ -74,15 +74,6 @@ static char *fill_in(const char *text, const replacement *replacements,
   return result;
 }
 
-static uint32_t count_in_block(LLVMBasicBlockRef block) {
-  uint32_t count = 0;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-       i = LLVMGetNextInstruction(i)) {
-    count++;
-  }
-  return count;
-}
-
 // Instructions that a block leads to, itself included, by its number.
 static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
                              LLVMBasicBlockRef *work, bool *seen,
@@ -94,7 +85,7 @@ static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
   while (found) {
     LLVMBasicBlockRef block = work[--found];
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-    total += count_in_block(block);
+    total += mtlc_count_in_block(block);
     for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
       LLVMBasicBlockRef to = LLVMGetSuccessor(end, k);
       bool *is_seen = &seen[lanes_map_get(numbers, to)];

@@ -56,14 +56,6 @@ typedef struct question {
   bool straddles;         // some access touches parts of two vectors, or more
 } question;
 
-static bool has_value(const mtlc_values *values, LLVMValueRef value) {
-  size_t i = 0;
-  while (i < values->count && values->items[i] != value) {
-    i++;
-  }
-  return i < values->count;
-}
-
 // How many threads an array is made for, of which an address is a part: for
 // each an element, or several, or one for each simdgroup.
 static uint64_t threads_for(const question *q, LLVMValueRef address) {
@@ -119,7 +111,8 @@ static mtlc_values find_reached(const question *q) {
         lanes_value_at(&q->place, LLVMGetCondition(end), 0, &goes);
     for (unsigned k = 0; k < count; k++) {
       LLVMValueRef to = LLVMBasicBlockAsValue(LLVMGetSuccessor(end, k));
-      if ((!is_known || k == (goes ? 0 : 1)) && !has_value(&reached, to)) {
+      if ((!is_known || k == (goes ? 0 : 1)) &&
+          !mtlc_values_has(&reached, to)) {
         mtlc_values_add(&reached, to);
       }
     }
@@ -172,16 +165,13 @@ static bool are_known(question *q) {
   mtlc_values reached = find_reached(q);
   bool all = true;
   for (size_t i = 0; i < reached.count; i++) {
-    for (LLVMValueRef k =
-             LLVMGetFirstInstruction(LLVMValueAsBasicBlock(reached.items[i]));
-         k; k = LLVMGetNextInstruction(k)) {
-      q->instructions++;
-    }
+    q->instructions +=
+        mtlc_count_in_block(LLVMValueAsBasicBlock(reached.items[i]));
   }
   for (size_t i = 0; i < q->accesses.count && all; i++) {
     LLVMValueRef access = q->accesses.items[i];
-    all = !has_value(&reached,
-                     LLVMBasicBlockAsValue(LLVMGetInstructionParent(access))) ||
+    all = !mtlc_values_has(&reached, LLVMBasicBlockAsValue(
+                                         LLVMGetInstructionParent(access))) ||
           is_known(q, access);
   }
   free(reached.items);
@@ -360,17 +350,13 @@ static bool is_known_loop(LLVMValueRef end) {
 }
 
 void lanes_unroll_simdgroups(mtlc_kernel *kernel) {
-  static const char wish[] = "llvm.loop.unroll.full";
-  LLVMMetadataRef text =
-      LLVMMDStringInContext2(kernel->context, wish, sizeof wish - 1);
   LLVMValueRef group =
       LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION);
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(group); block;
        block = LLVMGetNextBasicBlock(block)) {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
     if (is_known_loop(end)) {
-      mtlc_set_loop_metadata(end,
-                             LLVMMDNodeInContext2(kernel->context, &text, 1));
+      mtlc_set_loop_wish(end, "llvm.loop.unroll.full");
     }
   }
 }

@@ -53,8 +53,7 @@ bool lanes_touch_of(LLVMTargetDataRef data, LLVMValueRef i, lanes_touch *out) {
     out->stores = LLVMIsAStoreInst(i);
     out->value = out->stores ? LLVMGetOperand(i, 0) : NULL;
     out->address = LLVMGetOperand(i, out->stores ? 1 : 0);
-    if (LLVMGetVolatile(i) ||
-        LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
+    if (!lanes_is_plain(i)) {
       return false;
     }
   } else if (is_called(i, "llvm.masked.load.") ||

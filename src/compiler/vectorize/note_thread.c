@@ -11,6 +11,7 @@
 #include "compiler/module.h"
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/emitter.h"
+#include "compiler/vectorize/loops_in_parts.h"
 
 static const char name[] = "mettle.note.thread";
 
@@ -29,7 +30,7 @@ static bool may_fault(LLVMValueRef i) {
     case LLVMAtomicCmpXchg: return true;
     case LLVMCall:
       return lanes_callee_of(i) != LANES_CALLEE_ELEMENTWISE &&
-             !mtlc_starts_with(lanes_callee_name(i), "llvm.prefetch");
+             !lanes_is_prefetch(i);
     default: return false;
   }
 }

@@ -303,7 +303,7 @@ void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
   LLVMValueRef rest = LLVMBuildAnd(e->builder, left, lower, "");
   LLVMValueRef again =
       LLVMBuildICmp(e->builder, LLVMIntNE, rest, zero, "");
-  lanes_keep_loop(e, LLVMBuildCondBr(e->builder, again, turn, done));
+  lanes_keep_loop(LLVMBuildCondBr(e->builder, again, turn, done));
   LLVMValueRef values[] = {bits, rest};
   LLVMBasicBlockRef blocks[] = {before, turn};
   LLVMAddIncoming(left, values, blocks, 2);

@@ -249,7 +249,7 @@ void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
   }
   LLVMValueRef again =
       LLVMBuildICmp(e->builder, LLVMIntULT, next, mtlc_i64(e->context, 2), "");
-  lanes_keep_loop(e, LLVMBuildCondBr(e->builder, again, halves->body, after));
+  lanes_keep_loop(LLVMBuildCondBr(e->builder, again, halves->body, after));
   LLVMPositionBuilderAtEnd(e->builder, after);
 }
 

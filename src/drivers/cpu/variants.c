@@ -207,13 +207,25 @@ static cpu_variant *add(cpu_pipeline *pipeline, mtli_group_class wanted) {
   return variant;
 }
 
+typedef enum wish {
+  TO_BE_RUN,      // a failed one's failure is returned
+  TO_BE_RETRIED,  // a failed one is begun anew
+  // Others serve until it is there: not to be made for what runs once, nor
+  // again if it has failed.
+  WHEN_ASKED_AGAIN,
+} wish;
+enum { LEAST_ASKED = 2 };
+
 // What follows from a variant's state. The lock is held. *out_begins says that
 // an attempt has begun, whose task is to be posted.
-static mtl_status go_on(cpu_variant *variant, bool may_retry,
-                        bool *out_begins) {
+static mtl_status go_on(cpu_variant *variant, wish how, bool *out_begins) {
   const bool is_pending = mtli_timeline_value(&variant->ended) < variant->begun;
   const bool has_failed = !is_pending && variant->status != MTL_OK;
-  if (!variant->begun || (has_failed && may_retry)) {
+  if (how == WHEN_ASKED_AGAIN &&
+      (variant->begun || ++variant->asked < LEAST_ASKED)) {
+    return MTL_OK;
+  }
+  if (!variant->begun || (has_failed && how == TO_BE_RETRIED)) {
     *out_begins = true;
     return attempt_begin(variant);
   }
@@ -225,10 +237,10 @@ static mtl_status go_on(cpu_variant *variant, bool may_retry,
              : MTL_OK;
 }
 
-// Finds a variant, ready or under way. With may_retry a failed one is begun
-// anew; otherwise its failure is returned.
+// Finds a variant: ready, under way or, if it is wanted when it is asked for
+// again, not begun.
 static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
-                         bool may_retry, cpu_variant **out_variant) {
+                         wish how, cpu_variant **out_variant) {
   const mtli_group_class wanted = reduce(pipeline, group_class);
   cpu_variant *variant = find(pipeline, wanted);
   *out_variant = variant;
@@ -240,7 +252,7 @@ static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
   variant = find(pipeline, wanted);
   variant = variant ? variant : add(pipeline, wanted);
   const mtl_status status =
-      variant ? go_on(variant, may_retry, &begins)
+      variant ? go_on(variant, how, &begins)
               : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline's code");
   mtli_lane *lane = variant ? variant->lane : NULL;
   pthread_mutex_unlock(&pipeline->lock);
@@ -249,29 +261,6 @@ static mtl_status obtain(cpu_pipeline *pipeline, mtli_group_class group_class,
   }
   *out_variant = variant;
   return status;
-}
-
-// Has the better code made when it is asked for again: not for what runs once.
-static void ask_for_better(cpu_pipeline *pipeline,
-                           mtli_group_class group_class) {
-  enum { LEAST_ASKED = 2 };
-  const mtli_group_class wanted = reduce(pipeline, group_class);
-  cpu_variant *variant = find(pipeline, wanted);
-  if (variant && is_ready(variant)) {
-    return;
-  }
-  mtli_lane *lane = NULL;
-  pthread_mutex_lock(&pipeline->lock);
-  variant = find(pipeline, wanted);
-  variant = variant ? variant : add(pipeline, wanted);
-  if (variant && !variant->begun && ++variant->asked >= LEAST_ASKED &&
-      attempt_begin(variant) == MTL_OK) {
-    lane = variant->lane;
-  }
-  pthread_mutex_unlock(&pipeline->lock);
-  if (lane) {
-    mtli_lane_post(lane, &variant->task);
-  }
 }
 
 mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
@@ -290,7 +279,7 @@ mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
     return MTL_OK;
   }
   *out_code = NULL;
-  MTL_TRY(obtain(pipeline, group_class, false, out_variant));
+  MTL_TRY(obtain(pipeline, group_class, TO_BE_RUN, out_variant));
   if (is_ready(*out_variant)) {
     *out_code = &(*out_variant)->code;
   }
@@ -300,12 +289,12 @@ mtl_status cpu_code_find(cpu_pipeline *pipeline, mtli_group_class group_class,
 void cpu_code_prepare(cpu_pipeline *pipeline, mtli_group_class group_class) {
   cpu_variant *variant;
   if (has_better(pipeline, group_class)) {
-    ask_for_better(pipeline, group_class);
+    (void)obtain(pipeline, group_class, WHEN_ASKED_AGAIN, &variant);
     group_class.simdgroups = 0;
   }
   if (!fits_own(pipeline, group_class)) {
     // A failure is found again when the dispatch runs.
-    (void)obtain(pipeline, group_class, true, &variant);
+    (void)obtain(pipeline, group_class, TO_BE_RETRIED, &variant);
   }
 }
 
