@@ -227,6 +227,9 @@ void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
 // of an access from the first on.
 void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
+// Says whether an address is where such a simdgroup's next lines are asked for
+// that at_once.c may put further: what the next simdgroups will load.
+bool lanes_is_ahead(LLVMContextRef context, LLVMValueRef address);
 
 // strided_accesses.c: returns how many elements lanes are apart, or 0 if they
 // are not, or too far.

@@ -9,6 +9,8 @@
 // order that a kernel could count on, as ever.
 #include "compiler/vectorize/at_once.h"
 
+#include "compiler/vectorize/accesses.h"
+
 enum {
   MOST = LANES_MOST_AT_ONCE,
   REGISTER_BITS = 512,
@@ -17,6 +19,7 @@ enum {
   MOST_REGISTERS = 40,
   LARGEST_INSTRUCTIONS = 600,
   MOST_INSTRUCTIONS = 1000,  // of all copies: they cost compilation
+  FARTHEST_AHEAD_BYTES = 256 * 1024,
 };
 
 typedef struct copies {
@@ -314,6 +317,37 @@ static void join_questions(const copies *c, LLVMBuilderRef builder) {
   }
 }
 
+// Simdgroups that have a row of a matrix each are a row's length apart, and the
+// next ones as many of that as there are simdgroups. What these will load in
+// this turn of theirs is asked for in it: at any other distance half the lines
+// come twice or too late, as rows are read side by side.
+static void reach_next(const copies *c, LLVMContextRef context,
+                       LLVMBuilderRef builder, uint32_t number) {
+  LLVMValueRef *made = c->made[number];
+  if (!LLVMIsAGetElementPtrInst(made[0]) ||
+      !lanes_is_ahead(context, made[0])) {
+    return;
+  }
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
+  LLVMPositionBuilderBefore(builder, made[0]);
+  LLVMValueRef places[2];
+  for (uint32_t s = 0; s < 2; s++) {
+    places[s] =
+        LLVMBuildPtrToInt(builder, LLVMGetOperand(made[s], 0), i64, "");
+  }
+  LLVMValueRef apart = LLVMBuildSub(builder, places[1], places[0], "");
+  LLVMValueRef next = LLVMBuildMul(
+      builder, apart, LLVMConstInt(i64, c->simdgroups, false), "");
+  LLVMValueRef is_near =
+      LLVMBuildICmp(builder, LLVMIntULE, next,
+                    LLVMConstInt(i64, FARTHEST_AHEAD_BYTES, false), "");
+  LLVMValueRef ahead = LLVMBuildSelect(builder, is_near, next,
+                                       LLVMGetOperand(made[0], 1), "");
+  for (uint32_t s = 0; s < c->simdgroups; s++) {
+    LLVMSetOperand(made[s], 1, ahead);
+  }
+}
+
 static bool can_all_be_copied(const copies *c) {
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(c->function); block;
        block = LLVMGetNextBasicBlock(block)) {
@@ -335,6 +369,9 @@ static void copy_all(copies *c, LLVMContextRef context) {
   }
   for (uint32_t n = 0; n < c->count; n++) {
     connect(c, n);
+  }
+  for (uint32_t n = 0; n < c->count; n++) {
+    reach_next(c, context, builder, n);
   }
   join_questions(c, builder);
   LLVMDisposeBuilder(builder);
