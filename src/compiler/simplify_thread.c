@@ -14,6 +14,7 @@
 #include "compiler/keep_calls.h"
 #include "compiler/loops.h"
 #include "compiler/module.h"
+#include "compiler/split_numbers.h"
 #include "compiler/unroll_arrays.h"
 
 enum {
@@ -35,6 +36,7 @@ static const char registers[] =
     "function(mem2reg,sroa<modify-cfg>),always-inline,globaldce,function("
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-"
     "fixpoint>,sccp,bdce,simplifycfg)";
+static const char together[] = "function(instcombine<no-verify-fixpoint>)";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),";
@@ -139,8 +141,18 @@ static bool choose_loops(mtlc_kernel *kernel) {
   return any;
 }
 
+static mtl_status split_numbers(mtlc_kernel *kernel) {
+  bool any = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    any |= mtlc_split_numbers(kernel, f);
+  }
+  return any ? mtlc_run_llvm_passes(kernel, together) : MTL_OK;
+}
+
 static mtl_status simplify(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
+  MTL_TRY(split_numbers(kernel));
   mtlc_for_each_instruction(kernel->thread, mark_constant,
                             (void *)kernel->kernel);
   const bool unrolls = choose_loops(kernel);

@@ -384,6 +384,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
   lanes_mark_question(e,
                       LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
   LLVMValueRef results[2][MOST_LANES] = {{0}};
+  const bool uncached = e->uncached;
   e->uncached = true;
   for (uint32_t w = 0; w < 2; w++) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
@@ -394,7 +395,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
     blocks[w] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, blocks[2]);
   }
-  e->uncached = false;
+  e->uncached = uncached;
   LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
   for (uint32_t c = 0; !store && c < count; c++) {
     components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(results[0][c]), "");
@@ -417,20 +418,87 @@ void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
   e->scatters = scatters;
 }
 
+static void load_common(lanes_emitter *e, const lanes_access *a, bool store,
+                        LLVMValueRef *components) {
+  (void)store;
+  int rows[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    rows[i] = (int)(i / a->shape.row);
+  }
+  for (uint32_t c = 0; c < a->count; c++) {
+    LLVMValueRef firsts = lanes_load_firsts(e, a, c * a->pitch_bytes);
+    components[c] = lanes_shuffle(e, firsts, NULL, rows, LANES);
+  }
+}
+
+// Lanes have the same address, or anywhere.
+static void access_same(lanes_emitter *e, const lanes_access *a, bool store,
+                        LLVMValueRef *components) {
+  lanes_access same = *a;
+  LLVMValueRef address = NULL;
+  LLVMValueRef holds = lanes_are_same(e, a, &address);
+  same.shape.row = LANES;
+  same.firsts = &address;
+  const lanes_access *ways[] = {&same, a};
+  lanes_access_way *then[] = {load_common, access_singly};
+  access_either(e, holds, ways, then, store, a->count, components);
+}
+
 // Nothing is known, but lanes may well turn out to be neighbours.
 static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
                            LLVMValueRef *components) {
   lanes_access runs = *a;
   LLVMValueRef firsts[MOST_LANES];
-  if (!lanes_may_be_runs(e, a, &runs.shape) || !is_shaped(&runs)) {
+  bool may_be_same = false;
+  if (!lanes_may_be_runs(e, a, &runs.shape, &may_be_same) ||
+      !is_shaped(&runs)) {
     return false;
   }
   LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);
   runs.first = firsts[0];
   runs.firsts = firsts;
   const lanes_access *ways[] = {&runs, a};
-  lanes_access_way *then[] = {access_shaped, access_singly};
+  lanes_access_way *then[] = {
+      access_shaped, may_be_same && !store && lanes_has_thread(e)
+                         ? access_same
+                         : access_singly};
   access_either(e, holds, ways, then, store, a->count, components);
+  return true;
+}
+
+// Lanes are no neighbours: they load the same, or are far from each other.
+static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
+                         LLVMValueRef *components) {
+  lanes_access each = *a;
+  each.shape = lanes_shape_of(e->values, a->pointer);
+  each.firsts = NULL;
+  if (store) {
+    access_singly(e, &each, store, components);
+    return;
+  }
+  const lanes_access *ways[] = {a, &each};
+  lanes_access_way *then[] = {load_common, access_singly};
+  access_either(e, lanes_is_factor_none(e, a->factors), ways, then, store,
+                a->count, components);
+}
+
+// Lanes are so far from each other as the program says.
+static bool access_by_factors(lanes_emitter *e, const lanes_access *a,
+                              bool store, LLVMValueRef *components) {
+  lanes_factors factors;
+  lanes_access runs = *a;
+  if (!lanes_find_factors(e, a, &factors, &runs.shape) || !is_shaped(&runs)) {
+    return false;
+  }
+  LLVMValueRef firsts[MOST_LANES];
+  lanes_firsts_by_factors(e, a, &factors, firsts);
+  runs.first = firsts[0];
+  runs.firsts = firsts;
+  runs.factors = &factors;
+  const lanes_access *ways[] = {&runs, &runs};
+  lanes_access_way *then[] = {access_shaped, access_apart};
+  access_either(e, lanes_factors_are_one(e, &factors), ways, then, store,
+                a->count, components);
   return true;
 }
 
@@ -469,6 +537,7 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
     (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||
              !(access_table(e, a, store, components) ||
+               access_by_factors(e, a, store, components) ||
                access_as_runs(e, a, store, components) ||
                lanes_access_near(e, a, access_singly, store, components))) {
     access_shaped(e, a, store, components);
@@ -522,8 +591,12 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
            lanes_load_lane_rows(e, a);
   }
   lanes_pattern_runs others;
+  lanes_factors factors;
+  bool may_be_same = false;
   return !lanes_is_by_rows(a) && !lanes_find_pieces(e, a, &others) &&
-         !lanes_may_be_runs(e, a, &runs) && lanes_load_lane_rows(e, a);
+         !lanes_may_be_runs(e, a, &runs, &may_be_same) &&
+         !lanes_find_factors(e, a, &factors, &runs) &&
+         lanes_load_lane_rows(e, a);
 }
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {

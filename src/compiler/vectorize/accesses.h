@@ -18,6 +18,7 @@ typedef struct lanes_access {
   uint32_t alignment;
   LLVMValueRef first;     // lane 0's address if it is not the pointer's
   LLVMValueRef *firsts;   // [LANES / shape.row] each row's, or NULL
+  const struct lanes_factors *factors;  // of its index, or NULL
   LLVMValueRef places;    // in windows: each lane's, in elements from its first
   LLVMValueRef lanes[2];  // the lane at each place of a window's halves
 } lanes_access;
@@ -190,15 +191,51 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
 // Loads one element for each row (lanes_loads_by_rows), as a vector of as many
 // as there are rows.
 LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
+// The same at the first addresses that are given, so many bytes further on.
+LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
+                               uint64_t offset);
 
 // runs.c: says whether lanes of an address of which nothing is known may well
-// turn out to be neighbours, and the shape that they would have then.
+// turn out to be neighbours, the shape that they would have then, and whether
+// they may as well have the same address.
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
-                       lanes_shape *out_shape);
+                       lanes_shape *out_shape, bool *out_may_be_same);
 // Returns i1: that is so for the lanes that run. Sets the first address of each
 // row of that length.
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
                             uint32_t row, LLVMValueRef *out_firsts);
+// Returns i1: lanes that run, of which there are some, have the same address.
+LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef *out_address);
+
+// factors.c: how an index comes from a run of lanes, by factors that are the
+// same for all lanes and known at run time.
+enum { LANES_FACTORS = 4, LANES_EXTENSIONS = 4 };
+typedef struct lanes_factors {
+  LLVMValueRef index;
+  LLVMValueRef items[LANES_FACTORS];
+  uint32_t count;
+  // On the way: extensions, and the stride of what they extend. The stride is
+  // the index's in the end. All are those if the factors are one.
+  LLVMValueRef extensions[LANES_EXTENSIONS];
+  int64_t strides[LANES_EXTENSIONS];
+  uint32_t extension_count;
+  int64_t stride;
+  bool is_moved;   // loops add numbers to it that are not known
+  bool is_masked;  // all lanes have to run, or the first may not have it
+} lanes_factors;
+
+// Says whether an access's index is like that, and the address's shape if all
+// factors are one.
+bool lanes_find_factors(lanes_emitter *e, const lanes_access *a,
+                        lanes_factors *out_factors, lanes_shape *out_shape);
+// The first address of each row.
+void lanes_firsts_by_factors(lanes_emitter *e, const lanes_access *a,
+                             const lanes_factors *factors,
+                             LLVMValueRef *out_firsts);
+// Returns i1: all factors are one and no index wraps; some factor is none.
+LLVMValueRef lanes_factors_are_one(lanes_emitter *e, const lanes_factors *f);
+LLVMValueRef lanes_is_factor_none(lanes_emitter *e, const lanes_factors *f);
 
 // windows.c: loads, or stores of AVX2 to a worker's own memory, of one
 // component a lane, of which nothing is known but that they may well turn out

@@ -132,6 +132,25 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
   return result;
 }
 
+LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
+                               uint64_t offset) {
+  const uint32_t width = LANES / a->shape.row;
+  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
+  for (uint32_t r = 0; r < width; r++) {
+    LLVMValueRef address = lanes_address_at(e, a->firsts[r], offset);
+    LLVMValueRef value = NULL;
+    if (width == 1 && lanes_has_thread(e)) {
+      value = LLVMBuildLoad2(e->builder, a->element, address, "");
+      LLVMSetAlignment(value, lanes_common_alignment(a->alignment, offset));
+    } else {
+      value = load_if(e, a, row_lives(e, a, r), address);
+    }
+    result = LLVMBuildInsertElement(e->builder, result, value,
+                                    mtlc_i32(e->context, r), "");
+  }
+  return result;
+}
+
 void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef all) {
   const uint32_t row = a->shape.row * a->count;
