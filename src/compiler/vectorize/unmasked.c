@@ -16,7 +16,10 @@
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/patterns.h"
 
-enum { LEAST_ACCESSES_WITH_MASKS = 4 };
+enum {
+  LEAST_ACCESSES_WITH_MASKS = 4,
+  LEAST_UNEVEN_ACCESSES = 2,  // of a loop, there
+};
 
 // Part of the thread function, to be copied.
 typedef struct part {
@@ -30,6 +33,7 @@ typedef struct part {
   uint32_t first, last;  // no node of it is outside
   uint32_t instructions;
   uint32_t accesses;  // that cost less without a mask
+  uint32_t uneven_accesses;  // whose masks are not those of the threads
   bool has_masks;     // the machine has registers for them
   bool fits;          // can be copied
   lanes_map numbers;  // a block or an instruction of it, to its copy
@@ -101,6 +105,22 @@ static bool pays_for_mask(const part *p, LLVMValueRef i) {
   }
 }
 
+// Says whether an instruction is an access to memory whose mask is not that of
+// the threads as it is: of vectors, where each bit stands for several elements,
+// and of bytes and halves, which are not loaded and extended at once then.
+static bool is_uneven(const part *p, LLVMValueRef i) {
+  const bool is_store = mtlc_is_opcode(i, LLVMStore);
+  if (!is_store && !LLVMIsALoadInst(i)) {
+    return false;
+  }
+  LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(i, 0) : i);
+  const lanes_shape at =
+      lanes_shape_of(p->values, LLVMGetOperand(i, is_store ? 1 : 0));
+  return at.row > 1 && !lanes_is_uniform(at) &&
+         (LLVMGetTypeKind(type) == LLVMVectorTypeKind ||
+          LLVMSizeOfTypeInBits(p->values->data, type) < 32);
+}
+
 static void survey(part *p) {
   p->fits = true;
   p->first = lanes_set_next(p->nodes, 0);
@@ -112,6 +132,7 @@ static void survey(part *p) {
          i = LLVMGetNextInstruction(i)) {
       p->instructions++;
       p->accesses += pays_for_mask(p, i);
+      p->uneven_accesses += is_uneven(p, i);
       p->fits &= may_be_copied(i) && leaves_by_phis(p, i);
     }
   }
@@ -508,6 +529,12 @@ static bool is_worth_it(const part *p, uint32_t room) {
   return p->fits && p->accesses >= least && p->instructions <= room;
 }
 
+static bool is_loop_worth_it(const part *p, uint32_t room, bool waits) {
+  return is_worth_it(p, room) ||
+         (p->fits && p->instructions <= room && !waits &&
+          p->uneven_accesses >= LEAST_UNEVEN_ACCESSES);
+}
+
 // Says whether the node in front of a loop leads nowhere else, and all threads
 // come to it.
 static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
@@ -539,13 +566,13 @@ static bool is_marked(mtlc_kernel *kernel, const lanes_graph *graph,
 
 // Returns the node behind what was copied, or LANES_NONE.
 static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
-                         uint32_t loop, uint32_t *room) {
+                         uint32_t loop, bool waits, uint32_t *room) {
   const lanes_values *values = patterns->values;
   if (!values->divergent_loop[loop] || !is_entered_by_all(values, loop)) {
     return LANES_NONE;
   }
   part p = new_part(kernel, patterns);
-  const bool worth = collect_loop(&p, loop) && is_worth_it(&p, *room);
+  const bool worth = collect_loop(&p, loop) && is_loop_worth_it(&p, *room, waits);
   if (worth) {
     copy_loop(&p, loop);
     mark(&p, values->graph->loops[loop].header);
@@ -574,7 +601,7 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
 }
 
 bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
-                        uint32_t *room) {
+                        bool waits, uint32_t *room) {
   const lanes_graph *graph = values->graph;
   lanes_pattern_finder patterns = lanes_patterns_begin(values);
   bool any = false;
@@ -586,7 +613,7 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
         node->kind == LANES_BLOCK && !is_marked(kernel, graph, n);
     if (is_new && node->loop != LANES_NONE &&
         graph->loops[node->loop].header == n) {
-      next = try_loop(kernel, &patterns, node->loop, room);
+      next = try_loop(kernel, &patterns, node->loop, waits, room);
     }
     if (next == LANES_NONE && is_new && !values->masked[n] &&
         values->divergent_branch[n] && node->successors.count == 2) {

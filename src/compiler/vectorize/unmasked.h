@@ -11,11 +11,11 @@
 // Gives the outermost places where threads part, and whose code has accesses to
 // memory that cost less without a mask, a second form that is taken when they
 // all go the same way (i1 mettle.all(i1)), of at most `room` instructions in
-// all; what is used is taken off. Returns whether there are any: loops are then
-// to be brought into their form and the graph is to be built again, and there
-// may be more, inside.
+// all; what is used is taken off. waits says whether there are barriers. Returns
+// whether there are any: loops are then to be brought into their form and the
+// graph is to be built again, and there may be more, inside.
 bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
-                        uint32_t *room);
+                        bool waits, uint32_t *room);
 
 // Says whether control comes to a node by such a question alone.
 bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node);

@@ -672,9 +672,10 @@ static mtl_status add_unmasked(vectorizer *v) {
   if (!v->kernel->group_class.is_whole) {
     return MTL_OK;
   }
+  const bool waits = survey_of(v).has_barrier;
   for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
     const lanes_values values = usual_values(v);
-    if (!lanes_add_unmasked(v->kernel, &values, &room)) {
+    if (!lanes_add_unmasked(v->kernel, &values, waits, &room)) {
       break;
     }
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
