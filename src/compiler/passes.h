@@ -53,6 +53,7 @@ typedef struct mtlc_kernel {
   uint64_t kept_bytes;
   uint64_t context_bytes;
   uint64_t simdgroup_bytes;
+  uint64_t frame_bytes;  // of those, by half a simdgroup where halves run
   uint64_t thread_bytes;
   // Set with it if the code is for threadgroups of group_class, and others
   // would be wrong or slow (mtli_kernel).

@@ -141,12 +141,18 @@ typedef struct state_loops {
   char *ands;
 } state_loops;
 
+// LANES as text.
+static const char *lanes_text(void) {
+  return LANES == MOST_LANES ? "32" : "16";
+}
+
 static void append_for_state(char **text, const char *pattern, uint32_t state,
                              const char *row, const char *frame) {
   char number[16];
   snprintf(number, sizeof number, "%u", state);
   const replacement replacements[] = {
-      {"STATE", number}, {"ROW", row}, {"FRAME", frame}};
+      {"STATE", number}, {"ROW", row}, {"FRAME", frame},
+      {"LANES", lanes_text()}};
   char *filled = fill_in(pattern, replacements,
                          sizeof replacements / sizeof *replacements);
   size_t length = strlen(*text);
@@ -202,7 +208,7 @@ static const char *least_text(bool lacks_none) {
 }
 
 static const char *gaps_text(bool lacks_none) {
-  return lacks_none ? "0" : "31";
+  return lacks_none ? "0" : LANES == MOST_LANES ? "31" : "15";
 }
 
 // For simdgroups that are all in the same state: a loop for each, or one whose
@@ -235,6 +241,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
         {"FROM", in_place ? number : "%state"},
         {"ASKED", in_place ? "%any.partial" : "true"},
         {"ROW", row},
+        {"LANES", lanes_text()},
         {"FRAME", frame},
         {"COMMON", bytes},
         {"WAYS", ways},
@@ -245,6 +252,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
     append_filled(&reached, ", [ %reached.$STATE, %done.$STATE ]", step, count);
   }
   const replacement replacements[] = {{"ROW", row},
+                                      {"LANES", lanes_text()},
                                       {"FRAME", frame},
                                       {"COMMON", bytes},
                                       {"OTHERWISE", in_place ? "0" : "any"},
@@ -259,11 +267,6 @@ static char *together_text(const lanes_variant *variant, const char *row,
   free(ways);
   free(reached);
   return text;
-}
-
-// LANES as text.
-static const char *lanes_text(void) {
-  return LANES == MOST_LANES ? "32" : "16";
 }
 
 // Where each simdgroup behind the first begins, as the loops have it.
@@ -494,6 +497,7 @@ static bool add_known(chooser *c, const lanes_variant *variant,
   lanes_known_group known = {0};
   const mtli_group_class *class = &kernel->group_class;
   if (variant->waits_together && class->is_whole && is_in_place(variant) &&
+      LANES == MOST_LANES &&
       variant->row == (class->is_exact ? class->row : MTL_SIMD_WIDTH)) {
     known = lanes_guess_threads(kernel, variant, frame_bytes);
   }
@@ -580,7 +584,11 @@ mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
   define_group(kernel, variants, variant_count, frame_bytes);
   describe_scratch(kernel,
                    LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION));
-  *(has_waits ? &kernel->simdgroup_bytes : &kernel->context_bytes) =
-      frame_bytes;
+  if (has_waits) {
+    kernel->frame_bytes = frame_bytes;
+    kernel->simdgroup_bytes = frame_bytes * (MOST_LANES / LANES);
+  } else {
+    kernel->context_bytes = frame_bytes;
+  }
   return MTL_OK;
 }

@@ -14,7 +14,12 @@ _Thread_local uint32_t lanes_in_vectors = MOST_LANES;
 // instructions run beside each other: a loss where registers suffice, as they
 // mostly do in shorter kernels and in those that are more about addresses. Of
 // shorter kernels the loops tell.
-enum { LEAST_INSTRUCTIONS = 200, LEAST_WIDE_PERCENT = 60 };
+// Kernels that wait, and all with AVX-512, are halved for their sums alone.
+enum {
+  LEAST_INSTRUCTIONS = 200,
+  LEAST_WIDE_PERCENT = 60,
+  LEAST_SUMS_PERCENT = 80,  // of the registers
+};
 
 // Says whether a builtin tells how threads are laid out in simdgroups.
 static bool tells_simdgroups(uint64_t builtin) {
@@ -45,6 +50,8 @@ static void survey(LLVMValueRef instruction, void *context) {
     case LANES_CALLEE_APART:
     case LANES_CALLEE_PARAMETER:
     case LANES_CALLEE_CALLED:
+    case LANES_CALLEE_THREADGROUP_MEMORY:
+    case LANES_CALLEE_THREADGROUP_BARRIER:
     case LANES_CALLEE_ELEMENTWISE: break;
     case LANES_CALLEE_POSITION:
       *can_tell |= tells_simdgroups(
@@ -60,8 +67,7 @@ static bool is_short(const mtlc_kernel *kernel) {
 
 bool lanes_may_be_halved(const mtlc_kernel *kernel, const lanes_graph *graph) {
   bool can_tell = false;
-  if (lanes_machine_of(kernel->target).has_avx512 ||
-      (is_short(kernel) && graph->loop_count == 0)) {
+  if (is_short(kernel) && graph->loop_count == 0) {
     return false;
   }
   mtlc_for_each_instruction(kernel->thread, survey, &can_tell);
@@ -76,11 +82,41 @@ static bool is_mostly_wide(const lanes_values *values) {
   return wide * 100 >= values->count * LEAST_WIDE_PERCENT;
 }
 
+// How many numbers of its own a thread sums up in a loop, at most: what a
+// product keeps in registers.
+static uint32_t most_sums(const lanes_values *values) {
+  const lanes_graph *graph = values->graph;
+  uint32_t most = 0;
+  for (uint32_t l = 0; l < graph->loop_count; l++) {
+    uint32_t sums = 0;
+    for (uint32_t n = 0; n < values->count; n++) {
+      LLVMValueRef i = values->items[n];
+      sums += LLVMIsAPHINode(i) && values->nodes[n] == graph->loops[l].header &&
+                      !lanes_is_scalar(values->shapes[n])
+                  ? lanes_component_count(LLVMTypeOf(i))
+                  : 0;
+    }
+    most = sums > most ? sums : most;
+  }
+  return most;
+}
+
+// Says whether the sums fill the registers, or more than that.
+static bool has_many_sums(const lanes_machine *machine,
+                          const lanes_values *values) {
+  const uint32_t each = MOST_LANES * 4 / machine->vector_bytes;
+  return most_sums(values) * each * 100 >=
+         machine->vector_registers * LEAST_SUMS_PERCENT;
+}
+
 uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
-                          uint32_t most_at_once) {
+                          uint32_t most_at_once, bool waits) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
+  if (waits || machine.has_avx512) {
+    return has_many_sums(&machine, values) ? MOST_LANES / 2 : MOST_LANES;
+  }
   bool is_less = is_mostly_wide(values);
   if (is_short(kernel)) {
-    const lanes_machine machine = lanes_machine_of(kernel->target);
     lanes_turns turns;
     double whole, half;
     lanes_turns_find(values, &turns);

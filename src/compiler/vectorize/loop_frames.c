@@ -39,7 +39,7 @@ static bool follow_address(lanes_frames *a, LLVMValueRef address,
 
 static bool follow_use(lanes_frames *a, LLVMValueRef user, LLVMValueRef address,
                        LLVMValueRef base, uint64_t offset) {
-  const uint64_t frame_bytes = a->loop->kernel->simdgroup_bytes;
+  const uint64_t frame_bytes = a->loop->kernel->frame_bytes;
   switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad: return add_access(a, user, base, offset);
     case LLVMStore:
@@ -108,7 +108,7 @@ static bool find_accesses(lanes_frames *a) {
   const lanes_parted *l = a->loop;
   LLVMValueRef function = LLVMGetBasicBlockParent(l->header);
   const bool is_simdgroups = LLVMCountParams(function) == LANES_PARAMETER_COUNT;
-  if (!l->kernel->simdgroup_bytes || LLVMCountParams(function) <= CONTEXT ||
+  if (!l->kernel->frame_bytes || LLVMCountParams(function) <= CONTEXT ||
       (is_simdgroups && !is_alone(l, function))) {
     return false;
   }

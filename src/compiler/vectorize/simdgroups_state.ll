@@ -15,7 +15,7 @@ loop.$STATE:
   store i32 %reached.$STATE, ptr %frame.$STATE
   %or.next.$STATE = or i32 %or.$STATE, %reached.$STATE
   %and.next.$STATE = and i32 %and.$STATE, %reached.$STATE
-  %x.up.$STATE = add i32 %x.$STATE, 32
+  %x.up.$STATE = add i32 %x.$STATE, $LANES
   %x.ends.$STATE = icmp uge i32 %x.up.$STATE, %size.x
   %x.next.$STATE = select i1 %x.ends.$STATE, i32 0, i32 %x.up.$STATE
   %x.carry.$STATE = zext i1 %x.ends.$STATE to i32
@@ -24,7 +24,7 @@ loop.$STATE:
   %y.next.$STATE = select i1 %y.ends.$STATE, i32 0, i32 %y.up.$STATE
   %y.carry.$STATE = zext i1 %y.ends.$STATE to i32
   %z.next.$STATE = add i32 %z.$STATE, %y.carry.$STATE
-  %first.next.$STATE = add nuw i32 %first.$STATE, 32
+  %first.next.$STATE = add nuw i32 %first.$STATE, $LANES
   %frame.next.$STATE = getelementptr i8, ptr %frame.$STATE, i64 $FRAME
   %more.$STATE = icmp ult i32 %first.next.$STATE, %end
   br i1 %more.$STATE, label %loop.$STATE, label %whole.done

@@ -7,7 +7,7 @@ enter.$STATE:
   %bit.$STATE = and i64 %from.$STATE, 63
   %is.once.$STATE = lshr i64 $ONCE, %bit.$STATE
   %once.$STATE = trunc i64 %is.once.$STATE to i1
-  %end.$STATE = select i1 %once.$STATE, i32 32, i32 %end
+  %end.$STATE = select i1 %once.$STATE, i32 $LANES, i32 %end
   br label %loop.$STATE
 
 loop.$STATE:
@@ -20,7 +20,7 @@ loop.$STATE:
   %reached.$STATE = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %memory,
       ptr %group, ptr %frame.$STATE, i32 %first.$STATE, i32 -1, i32 $FROM,
       i32 %x.$STATE, i32 %y.$STATE, i32 %z.$STATE, ptr %in, ptr %out) $WHOLE
-  %x.up.$STATE = add i32 %x.$STATE, 32
+  %x.up.$STATE = add i32 %x.$STATE, $LANES
   %x.ends.$STATE = icmp uge i32 %x.up.$STATE, %size.x
   %x.next.$STATE = select i1 %x.ends.$STATE, i32 0, i32 %x.up.$STATE
   %x.carry.$STATE = zext i1 %x.ends.$STATE to i32
@@ -29,7 +29,7 @@ loop.$STATE:
   %y.next.$STATE = select i1 %y.ends.$STATE, i32 0, i32 %y.up.$STATE
   %y.carry.$STATE = zext i1 %y.ends.$STATE to i32
   %z.next.$STATE = add i32 %z.$STATE, %y.carry.$STATE
-  %first.next.$STATE = add nuw i32 %first.$STATE, 32
+  %first.next.$STATE = add nuw i32 %first.$STATE, $LANES
   %frame.next.$STATE = getelementptr i8, ptr %frame.$STATE, i64 $FRAME
   %more.$STATE = icmp ult i32 %first.next.$STATE, %end.$STATE
   br i1 %more.$STATE, label %loop.$STATE, label %done.$STATE

@@ -8,7 +8,8 @@
 ; by the row length, $FRAME by the bytes of a frame, $COMMON by those that are
 ; shared, and the other words in capitals by the loops and the ways there and
 ; back.
-; Code for whole simdgroups alone has 0 for $LEAST and $GAPS, else 1 and 31.
+; Code for whole simdgroups alone has 0 for $LEAST and $GAPS, else 1 and one less
+; than $LANES, which run at a time: all of a simdgroup or half of it.
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
@@ -32,14 +33,14 @@ enter:
   %size.x = load i32, ptr %size.x.at
   %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
   %size.y = load i32, ptr %size.y.at
-  %end = and i32 %threads, -32
+  %end = and i32 %threads, -$LANES
   %any.whole = icmp uge i32 %end, $LEAST
   ; The lanes of the last simdgroup if it has gaps, and its frame.
   %left = and i32 %threads, $GAPS
   %any.partial = icmp ne i32 %left, 0
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
-  %whole.count = lshr i32 %end, 5
+  %whole.count = udiv i32 %end, $LANES
   %whole.count.64 = zext i32 %whole.count to i64
   %partial.offset = mul i64 %whole.count.64, $FRAME
   %partial.frame = getelementptr i8, ptr %context, i64 %partial.offset

@@ -25,14 +25,14 @@ enter:
   %size.x = load i32, ptr %size.x.at
   %size.y.at = getelementptr %group, ptr %group, i32 0, i32 1, i32 1
   %size.y = load i32, ptr %size.y.at
-  %end = and i32 %threads, -32
+  %end = and i32 %threads, -$LANES
   %any.whole = icmp uge i32 %end, $LEAST
   ; The lanes of the last simdgroup if it has gaps, and its frame.
   %left = and i32 %threads, $GAPS
   %any.partial = icmp ne i32 %left, 0
   %bit = shl nuw i32 1, %left
   %mask = sub i32 %bit, 1
-  %whole.count = lshr i32 %end, 5
+  %whole.count = udiv i32 %end, $LANES
   %whole.count.64 = zext i32 %whole.count to i64
   %partial.offset = mul i64 %whole.count.64, $FRAME
   %partial.frame = getelementptr i8, ptr %context, i64 %partial.offset
@@ -78,7 +78,7 @@ mixed.next:
   %or.next = or i32 %or, %now
   %and.next = and i32 %and, %now
   ; Where the next simdgroup begins, if rows fill simdgroups.
-  %x.up = add i32 %x, 32
+  %x.up = add i32 %x, $LANES
   %x.ends = icmp uge i32 %x.up, %size.x
   %x.next = select i1 %x.ends, i32 0, i32 %x.up
   %x.carry = zext i1 %x.ends to i32
@@ -87,7 +87,7 @@ mixed.next:
   %y.next = select i1 %y.ends, i32 0, i32 %y.up
   %y.carry = zext i1 %y.ends to i32
   %z.next = add i32 %z, %y.carry
-  %first.next = add nuw i32 %first, 32
+  %first.next = add nuw i32 %first, $LANES
   %frame.next = getelementptr i8, ptr %frame, i64 $FRAME
   %more = icmp ult i32 %first.next, %end
   br i1 %more, label %mixed, label %whole.done

@@ -44,7 +44,7 @@ static LLVMValueRef thawed(LLVMValueRef value) {
 static bool is_next(LLVMValueRef value, LLVMValueRef base) {
   return mtlc_is_opcode(value, LLVMAdd) &&
          thawed(LLVMGetOperand(value, 0)) == base &&
-         is_small_constant(LLVMGetOperand(value, 1), MOST_LANES);
+         is_small_constant(LLVMGetOperand(value, 1), LANES);
 }
 
 static bool is_comparison(LLVMValueRef value, LLVMIntPredicate predicate) {

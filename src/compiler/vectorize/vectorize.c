@@ -503,10 +503,13 @@ static mtl_status write_even_steps(vectorizer *v) {
 }
 
 static void choose_lanes(vectorizer *v) {
-  if (lanes_may_be_halved(v->kernel, &v->graph)) {
+  // What has barriers but one simdgroup goes through without any.
+  const bool waits = survey_of(v).has_barrier;
+  if (lanes_may_be_halved(v->kernel, &v->graph) &&
+      !(waits && is_single_simdgroup(v))) {
     const lanes_values values = usual_values(v);
     lanes_in_vectors =
-        lanes_best_count(v->kernel, &values, most_at_once(&values));
+        lanes_best_count(v->kernel, &values, most_at_once(&values), waits);
   }
 }
 
