@@ -158,23 +158,28 @@ static void visit_address(LLVMValueRef address, void *context) {
 
 // --- From a barrier to the loop ----------------------------------------------
 
-// What a distance is in the next turn; 0 if that is neither twice nor half.
-static uint64_t next_distance(LLVMValueRef phi, LLVMValueRef next,
-                              uint64_t distance) {
+// How a distance changes from turn to turn: times a number, or divided by it.
+typedef struct distance_step {
+  uint64_t factor;  // 0: in another way
+  bool is_division;
+} distance_step;
+
+static distance_step step_of(LLVMValueRef phi, LLVMValueRef next) {
   LLVMValueRef by = LLVMIsAInstruction(next) &&
                             LLVMGetOperand(next, 0) == phi &&
                             LLVMGetNumOperands(next) == 2
                         ? LLVMIsAConstantInt(LLVMGetOperand(next, 1))
                         : NULL;
   const uint64_t number = by ? LLVMConstIntGetZExtValue(by) : 0;
+  const uint64_t power = number < 16 ? UINT64_C(1) << number : 0;
   switch (by ? LLVMGetInstructionOpcode(next) : LLVMRet) {
-    case LLVMShl: return number == 1 ? distance * 2 : 0;
-    case LLVMMul: return number == 2 ? distance * 2 : 0;
+    case LLVMShl: return (distance_step){power, false};
+    case LLVMMul: return (distance_step){number, false};
     case LLVMLShr:
-    case LLVMAShr: return number == 1 ? distance / 2 : 0;
+    case LLVMAShr: return (distance_step){power, true};
     case LLVMUDiv:
-    case LLVMSDiv: return number == 2 ? distance / 2 : 0;
-    default: return 0;
+    case LLVMSDiv: return (distance_step){number, true};
+    default: return (distance_step){0};
   }
 }
 
@@ -189,17 +194,17 @@ static uint64_t steps_of(LLVMValueRef phi) {
   if (LLVMCountIncoming(phi) != 2 || !begin || !next) {
     return 0;
   }
+  const distance_step step = step_of(phi, next);
   const uint64_t first = LLVMConstIntGetZExtValue(begin);
-  const uint64_t second = next_distance(phi, next, first);
-  const bool rises = second > first;
+  const bool rises = !step.is_division;
   const uint64_t bound = rises ? bound_of(phi, bound_of(next, 0)) : 1;
-  if (second == 0 && first != 1) {
+  if (step.factor < 2 || first == 0) {
     return 0;
   }
   uint64_t steps = 0;
   for (uint64_t at = first;
        steps <= MOST_STEPS && (rises ? at < bound : at >= bound);
-       at = rises ? at * 2 : at / 2) {
+       at = rises ? at * step.factor : at / step.factor) {
     steps++;
   }
   return steps <= MOST_STEPS ? steps : 0;

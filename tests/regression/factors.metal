@@ -90,6 +90,22 @@
 // expect: 1: 22 58 28 42 78 48 62 43 68 82 63 88 47 83 108 67 103 73 87 123 93 107 88 113 127 108 133 92 128 153 112 148 118 132 168 138 152 133 158 172 153 178 137 173 198 157 193 163 177 213 183 197 178 203 217 198 223 182 218 243 202 238 208 222
 // run: leaving --grid 64 --group 64 0=iota:u32:1000 1=zeros:u32:64 2=u32:3,11
 // expect: 1: 0 106 0 49 340 15 196 0 94 490 30 286 0 139 640 45 376 0 184 790 60 466 0 229 940 75 556 0 274 1090 90 646 0 319 1240 105 736 0 364 1390 120 826 0 409 1540 135 916 0 454 1690 150 1006 0 499 1840 165 1096 0 544 1990 180 1186 0 589
+// run: pooled_1 --grid 70 --group 32 0=iota:u32:100 1=zeros:u32:70 2=i32:70
+// expect: 1: 37 74 74 74 84 84 84 94 94 94 67 67 77 77 77 87 87 87 97 97 97 70 70 80 80 80 90 90 90 100 100 100 73 73 83 83 83 93 93 93 66 66 76 76 76 86 86 86 96 96 96 69 69 79 79 79 89 89 89 99 99 99 72 72 82 82 82 92 92 92
+// run: pooled_2 --grid 35 --group 32 0=iota:u32:100 1=zeros:u32:35 2=i32:70
+// expect: 1: 37 74 84 84 94 67 77 77 87 97 97 70 80 90 90 100 73 83 83 93 66 76 76 86 96 96 69 79 89 89 99 72 82 82 92
+// run: pooled_3 --grid 24 --group 32 0=iota:u32:100 1=zeros:u32:24 2=i32:70
+// expect: 1: 37 74 84 94 77 87 97 70 80 90 100 73 83 93 76 86 96 69 79 89 99 72 82 92
+// run: pooled_4 --grid 18 --group 32 0=iota:u32:100 1=zeros:u32:18 2=i32:70
+// expect: 1: 37 84 94 77 87 97 80 90 73 83 66 76 96 69 89 99 82 92
+// run: pooled_1 --grid 75 --group 32 0=iota:u32:100 1=zeros:u32:75 2=i32:75
+// expect: 1: 37 74 74 74 84 84 84 94 94 94 67 67 77 77 77 87 87 87 97 97 97 70 70 80 80 80 90 90 90 100 100 100 73 73 83 83 83 93 93 93 66 66 76 76 76 86 86 86 96 96 96 69 69 79 79 79 89 89 89 99 99 99 72 72 82 82 82 92 92 92 65 65 75 75 75
+// run: pooled_2 --grid 38 --group 32 0=iota:u32:100 1=zeros:u32:38 2=i32:75
+// expect: 1: 37 74 84 84 94 67 77 77 87 97 97 70 80 90 90 100 73 83 83 93 66 76 76 86 96 96 69 79 89 89 99 72 82 82 92 65 75 75
+// run: pooled_3 --grid 25 --group 32 0=iota:u32:100 1=zeros:u32:25 2=i32:75
+// expect: 1: 37 74 84 94 77 87 97 70 80 90 100 73 83 93 76 86 96 69 79 89 99 72 82 92 75
+// run: pooled_4 --grid 19 --group 32 0=iota:u32:100 1=zeros:u32:19 2=i32:75
+// expect: 1: 37 84 94 77 87 97 80 90 73 83 66 76 96 69 89 99 82 92 75
 #include <metal_stdlib>
 using namespace metal;
 
@@ -200,6 +216,24 @@ kernel void leaving(device const uint *in [[buffer(0)]],
   }
   out[at] = sum;
 }
+
+template <int stride>
+kernel void pooled(device const uint *in [[buffer(0)]],
+                   device uint *out [[buffer(1)]],
+                   constant int &width [[buffer(2)]],
+                   uint at [[thread_position_in_grid]]) {
+  const int begin = max(int(at) * stride - 1, 0);
+  const int end = min(int(at) * stride + 2, width);
+  uint most = 0;
+  for (int x = begin; x < end; x++) {
+    most = max(most, in[x] * 37 % 101);
+  }
+  out[at] = most;
+}
+template [[host_name("pooled_1")]] kernel decltype(pooled<1>) pooled<1>;
+template [[host_name("pooled_2")]] kernel decltype(pooled<2>) pooled<2>;
+template [[host_name("pooled_3")]] kernel decltype(pooled<3>) pooled<3>;
+template [[host_name("pooled_4")]] kernel decltype(pooled<4>) pooled<4>;
 
 kernel void fours(device const uint *in [[buffer(0)]],
                   device uint *out [[buffer(1)]],

@@ -454,7 +454,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
       !is_shaped(&runs)) {
     return false;
   }
-  LLVMValueRef holds = lanes_are_runs(e, a, runs.shape.row, firsts);
+  LLVMValueRef holds = lanes_are_runs(e, a, runs.shape, firsts);
   runs.first = firsts[0];
   runs.firsts = firsts;
   const lanes_access *ways[] = {&runs, a};

@@ -201,9 +201,9 @@ LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
                        lanes_shape *out_shape, bool *out_may_be_same);
 // Returns i1: that is so for the lanes that run. Sets the first address of each
-// row of that length.
+// row.
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
-                            uint32_t row, LLVMValueRef *out_firsts);
+                            lanes_shape shape, LLVMValueRef *out_firsts);
 // Returns i1: lanes that run, of which there are some, have the same address.
 LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef *out_address);

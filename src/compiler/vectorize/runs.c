@@ -9,28 +9,59 @@
 
 enum { MOST_STEPS = 12, MOST_LOOKS = 100, MOST_PHIS = 8 };
 
-// What an index is made of. In a loop, what a factor or a loop has a part in is
-// seldom a run: a thread walks through a row of its own. Elsewhere it is where
-// an element of a tensor is, whose strides and sizes the program knows.
+// Strides of an index that are worth a question, and what is none: any, of a
+// phi on the way to itself.
+enum { NO_RUN = -1, MOST_STRIDE = 4, ANY_RUN = 100 };
+
+// What an index is made of. In a loop, what a factor has a part in is seldom a
+// run: a thread walks through a row of its own. Elsewhere it is where an
+// element of a tensor is, whose strides and sizes the program knows.
 typedef struct run_finder {
   const lanes_emitter *e;
-  bool is_tensor;   // factors and loops may have a part in it
+  bool is_tensor;   // factors may have a part in it
   bool has_factor;  // one has: lanes may have the same number
   uint32_t looks;
   LLVMValueRef phis[MOST_PHIS];  // on the way
   uint32_t phi_count;
 } run_finder;
 
-static bool is_run(run_finder *f, LLVMValueRef value, uint32_t steps);
+static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps);
 
-static bool are_runs(run_finder *f, LLVMValueRef value, int from,
-                     uint32_t steps) {
-  for (int i = from; i < LLVMGetNumOperands(value); i++) {
-    if (!is_run(f, LLVMGetOperand(value, (unsigned)i), steps)) {
-      return false;
-    }
+static int operand_stride(run_finder *f, LLVMValueRef value, unsigned k,
+                          uint32_t steps) {
+  return stride_of(f, LLVMGetOperand(value, k), steps);
+}
+
+// Of one number or the other, as a condition says.
+static int either(int a, int b) {
+  if (a == NO_RUN || b == NO_RUN) {
+    return NO_RUN;
   }
-  return true;
+  if (a == b || b == 0 || b == ANY_RUN) {
+    return a == ANY_RUN && b == 0 ? b : a;
+  }
+  return a == 0 || a == ANY_RUN ? b : NO_RUN;
+}
+
+static int sum_of(const run_finder *f, int a, int b) {
+  if (a == NO_RUN || b == NO_RUN) {
+    return NO_RUN;
+  }
+  if (a == ANY_RUN || b == ANY_RUN) {
+    const int other = a == ANY_RUN ? b : a;
+    return other == 0 || other == ANY_RUN ? ANY_RUN
+           : f->is_tensor                 ? other
+                                          : NO_RUN;
+  }
+  return a + b <= MOST_STRIDE ? a + b : NO_RUN;
+}
+
+static int multiple_of(int stride, uint64_t by) {
+  const bool stays = stride == NO_RUN || stride == ANY_RUN || stride == 0;
+  return stays ? stride
+         : by > 0 && by <= MOST_STRIDE && (int)by * stride <= MOST_STRIDE
+             ? (int)by * stride
+             : NO_RUN;
 }
 
 // The smaller or larger of two.
@@ -47,78 +78,95 @@ static bool is_same(const run_finder *f, LLVMValueRef value) {
          !shape.conditional;
 }
 
-static bool is_multiple(run_finder *f, LLVMValueRef value, uint32_t steps) {
+static int product_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
   for (unsigned k = 0; k < 2; k++) {
-    if (is_same(f, LLVMGetOperand(value, 1 - k)) &&
-        !LLVMIsAConstantInt(LLVMGetOperand(value, 1 - k))) {
+    LLVMValueRef factor = LLVMGetOperand(value, 1 - k);
+    if (LLVMIsAConstantInt(factor)) {
+      return multiple_of(operand_stride(f, value, k, steps),
+                         LLVMConstIntGetZExtValue(factor));
+    }
+    if (f->is_tensor && is_same(f, factor)) {
       f->has_factor = true;
-      return is_run(f, LLVMGetOperand(value, k), steps);
+      return operand_stride(f, value, k, steps);
     }
   }
-  return false;
+  return NO_RUN;
 }
 
-static bool is_run_phi(run_finder *f, LLVMValueRef phi, uint32_t steps) {
+static int phi_stride(run_finder *f, LLVMValueRef phi, uint32_t steps) {
   for (uint32_t i = 0; i < f->phi_count; i++) {
     if (f->phis[i] == phi) {
-      return true;
+      return ANY_RUN;
     }
   }
   if (f->phi_count == MOST_PHIS) {
-    return false;
+    return NO_RUN;
   }
   f->phis[f->phi_count++] = phi;
+  int stride = ANY_RUN;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-    if (!is_run(f, LLVMGetIncomingValue(phi, k), steps)) {
-      return false;
-    }
+    stride = either(stride, stride_of(f, LLVMGetIncomingValue(phi, k), steps));
   }
-  return true;
+  return stride;
 }
 
-static bool is_run_of_tensor(run_finder *f, LLVMValueRef value,
-                             uint32_t steps) {
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMMul: return is_multiple(f, value, steps);
-    case LLVMPHI: return is_run_phi(f, value, steps);
-    case LLVMUDiv:
-    case LLVMSDiv:
-      return is_same(f, LLVMGetOperand(value, 1)) &&
-             is_run(f, LLVMGetOperand(value, 0), steps);
-    case LLVMLoad:  // a thread's own coordinates
-      return LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(value, 0)));
-    default: return false;
-  }
-}
-
-// Says whether a value may go up by one from lane to lane, or stay, where no
-// condition that it depends on changes: not if memory has a part in it.
-static bool is_run(run_finder *f, LLVMValueRef value, uint32_t steps) {
+// Returns by how much a value may go up from lane to lane, where no condition
+// that it depends on changes; NO_RUN if memory has a part in it.
+static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
   const lanes_shape shape = lanes_shape_of(f->e->values, value);
   if (shape.row >= f->e->values->row && shape.row > 1) {
-    return shape.stride == 0 || shape.stride == 1;
+    return shape.stride >= 0 && shape.stride <= MOST_STRIDE ? (int)shape.stride
+                                                            : NO_RUN;
   }
   if (!LLVMIsAInstruction(value) || steps == 0 || f->looks == 0) {
-    return false;
+    return NO_RUN;
   }
   f->looks--;
+  steps--;
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMAdd:
-    case LLVMSub:
     case LLVMOr:
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMTrunc:
+      return sum_of(f, operand_stride(f, value, 0, steps),
+                    operand_stride(f, value, 1, steps));
+    case LLVMSub:
     case LLVMURem:
     case LLVMSRem:
     case LLVMAnd:
-    case LLVMFreeze: return are_runs(f, value, 0, steps - 1);
-    case LLVMSelect: return are_runs(f, value, 1, steps - 1);
+      return is_same(f, LLVMGetOperand(value, 1))
+                 ? operand_stride(f, value, 0, steps)
+                 : NO_RUN;
+    case LLVMMul: return product_of(f, value, steps);
+    case LLVMShl: {
+      LLVMValueRef by = LLVMGetOperand(value, 1);
+      return LLVMIsAConstantInt(by) && LLVMConstIntGetZExtValue(by) < 8
+                 ? multiple_of(operand_stride(f, value, 0, steps),
+                               UINT64_C(1) << LLVMConstIntGetZExtValue(by))
+                 : NO_RUN;
+    }
+    case LLVMUDiv:
+    case LLVMSDiv:
+      return f->is_tensor && is_same(f, LLVMGetOperand(value, 1)) &&
+                     operand_stride(f, value, 0, steps) != NO_RUN
+                 ? 0
+                 : NO_RUN;
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMTrunc:
+    case LLVMFreeze: return operand_stride(f, value, 0, steps);
+    case LLVMSelect:
+      return either(operand_stride(f, value, 1, steps),
+                    operand_stride(f, value, 2, steps));
+    case LLVMPHI: return phi_stride(f, value, steps);
     case LLVMCall:
-      return is_bound(value) &&
-             is_run(f, LLVMGetArgOperand(value, 0), steps - 1) &&
-             is_run(f, LLVMGetArgOperand(value, 1), steps - 1);
-    default: return f->is_tensor && is_run_of_tensor(f, value, steps - 1);
+      return is_bound(value) ? either(operand_stride(f, value, 0, steps),
+                                      operand_stride(f, value, 1, steps))
+                             : NO_RUN;
+    case LLVMLoad:  // a thread's own coordinates
+      return f->is_tensor &&
+                     LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(value, 0)))
+                 ? 1
+                 : NO_RUN;
+    default: return NO_RUN;
   }
 }
 
@@ -131,15 +179,20 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
   LLVMValueRef index = LLVMGetOperand(a->pointer, last);
-  *out_shape = lanes_shape_strided(
-      row, (int64_t)LLVMABISizeOfType(e->values->data, type));
   run_finder f = {.e = e,
                   .is_tensor = e->graph->nodes[e->node].loop == LANES_NONE,
                   .looks = MOST_LOOKS};
-  const bool may_be = lanes_shape_of(e->values, index).row == 1 &&
-                      is_run(&f, index, MOST_STEPS);
+  int stride = lanes_shape_of(e->values, index).row == 1
+                   ? stride_of(&f, index, MOST_STEPS)
+                   : NO_RUN;
+  if (stride == NO_RUN || stride == 0) {
+    return false;
+  }
+  stride = stride == ANY_RUN ? 1 : stride;
+  *out_shape = lanes_shape_strided(
+      row, stride * (int64_t)LLVMABISizeOfType(e->values->data, type));
   *out_may_be_same = f.has_factor;
-  return may_be;
+  return true;
 }
 
 static bool is_extended(LLVMValueRef index) {
@@ -180,7 +233,11 @@ static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef mask) {
 }
 
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
-                            uint32_t row, LLVMValueRef *out_firsts) {
+                            lanes_shape shape, LLVMValueRef *out_firsts) {
+  const uint32_t row = shape.row;
+  const uint64_t size =
+      LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
+  const uint64_t stride = (uint64_t)shape.stride / size;
   LLVMValueRef index = index_of(a);
   LLVMValueRef narrow = narrow_index(e, a);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
@@ -188,7 +245,7 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef places[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     starts[i] = (int)(i - i % row);
-    places[i] = LLVMConstInt(type, i % row, false);
+    places[i] = LLVMConstInt(type, i % row * stride, false);
   }
   LLVMValueRef first = lanes_shuffle(e, narrow, NULL, starts, LANES);
   LLVMValueRef expected =
