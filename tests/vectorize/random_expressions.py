@@ -55,6 +55,7 @@ class Expressions:
 
     # Types of variables and of what is compared, inputs, function constants.
     common, scalars, comparable = COMMON, SCALARS, COMMON + INTEGERS + REALS
+    has_vectors = True
     inputs = ["self", "lane", "index", "at.x", "at.y", "at_group.x", "u.five",
               "u.three", "u.some[0]", "u.some[1]", "group.x", "simdgroup",
               "size.x", "u.scale[1]", "count", "u.width"]
@@ -132,12 +133,32 @@ class Expressions:
             return f"({self.condition(3)} ? uint({a}) : uint({b}))"
         return f"({a} {self.pick(*'+++-^|')} {self.regular(depth + 1)})"
 
+    def strided(self):
+        """An index by a stride that only the program knows, 0 to 2, or by a
+        position as a vector; below 4096."""
+        p = self.prefix
+        factor = self.pick(f"({p}u.five - 4u)", f"({p}u.three - 3u)",
+                           f"({p}u.five - {p}u.three)")
+        left, up = self.r.randrange(-3, 4), self.r.randrange(-3, 4)
+        vectors = [
+            f"place_of(uint2(clamp(int2({p}at.xy) + int2({left}, {up}), int2(0), "
+            "int2(30, 120))), 31u)",
+            f"place_of(min({p}at.xy * 2u + {self.r.randrange(9)}u, "
+            f"uint2({p}u.width, 60u)), 31u)"]
+        return self.pick(
+            f"{factor} * {p}self + {self.r.randrange(64)}u",
+            f"uint(ulong({p}self) * {factor}) + {p}u.five",
+            f"int({p}self) * int({factor}) + int({p}u.three)",
+            *(vectors if self.has_vectors else []))
+
     def place(self, limit, depth):
         """An index into an input of limit elements, at least 4096."""
         p, r = self.prefix, self.r.random()
         if self.chance(0.2):
             return self.pick(f"{self.regular()} & {limit - 1}",
                              f"uint({self.regular()}) % {limit}u")
+        if self.chance(0.12):
+            return self.strided()
         if r < 0.15:
             return f"{p}self"
         if r < 0.25:

@@ -26,6 +26,7 @@ class IntegerMaker(Maker):
     inputs = [name for name in Maker.inputs if "scale" not in name]
     constants = ["fc_count", "fc_flag", "MISSING"]
     elements = ["uint", "uchar", "ulong", "int", "short", "long", "ushort"]
+    has_vectors = False  # the host's compiler knows none
     listed, first = "int", ["uint", "int", "int"]
     own_kinds = ["uint", "uchar", "short", "ulong"]
     grid_kinds = ["uint", "short", "int", "long"]

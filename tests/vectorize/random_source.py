@@ -57,6 +57,7 @@ template <typename T, int N> vec<T, N> clean(vec<T, N> v) {
   for (int i = 0; i < N; ++i) { v[i] = clean(v[i]); }
   return v;
 }
+uint place_of(uint2 q, uint width) { return q.y * width + q.x; }
 uint bits(bool v) { return v ? 5 : 3; }
 uint bits(char v) { return uint(v); }
 uint bits(uchar v) { return uint(v); }

@@ -471,6 +471,7 @@ static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
                          LLVMValueRef *components) {
   lanes_access each = *a;
   each.shape = lanes_shape_of(e->values, a->pointer);
+  each.first = NULL;
   each.firsts = NULL;
   if (store) {
     access_singly(e, &each, store, components);

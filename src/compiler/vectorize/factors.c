@@ -9,7 +9,7 @@
 // what a gather does.
 #include "compiler/vectorize/accesses.h"
 
-enum { MOST_STEPS = 24, LEAST_ROW = 8 };
+enum { MOST_STEPS = 24, MOST_REPEATED = 64, LEAST_ROW = 8 };
 
 // --- What they are -----------------------------------------------------------
 
@@ -188,15 +188,17 @@ static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_factors *f,
 // --- Whether they are at hand ------------------------------------------------
 
 // What is the same for all lanes and was not kept up to here is computed again;
-// its definition dominates the access, which some thread comes to.
+// its definition dominates the access, which some thread comes to. looks says
+// how many more values that may take.
 static bool can_be_repeated(lanes_emitter *e, LLVMValueRef value,
-                            uint32_t steps) {
+                            uint32_t *looks) {
   if (lanes_is_at_hand(e, value)) {
     return true;
   }
-  if (!lanes_is_uniform(lanes_shape_of(e->values, value)) || steps == 0) {
+  if (!lanes_is_uniform(lanes_shape_of(e->values, value)) || *looks == 0) {
     return false;
   }
+  (*looks)--;
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMLoad:
       if (!mtlc_is_invariant(value) || !lanes_has_thread(e)) {
@@ -213,7 +215,7 @@ static bool can_be_repeated(lanes_emitter *e, LLVMValueRef value,
       }
   }
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
-    if (!can_be_repeated(e, LLVMGetOperand(value, (unsigned)k), steps - 1)) {
+    if (!can_be_repeated(e, LLVMGetOperand(value, (unsigned)k), looks)) {
       return false;
     }
   }
@@ -234,15 +236,15 @@ static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef value) {
 }
 
 // The first lane's value, of a row's.
-static bool has_first(lanes_emitter *e, LLVMValueRef value) {
+static bool has_first(lanes_emitter *e, LLVMValueRef value, uint32_t *looks) {
   if (is_same(e, value)) {
-    return can_be_repeated(e, value, MOST_STEPS);
+    return can_be_repeated(e, value, looks);
   }
   if (is_run(e, value) || LLVMIsAPHINode(value)) {
     return lanes_is_at_hand(e, value);
   }
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
-    if (!has_first(e, LLVMGetOperand(value, (unsigned)k))) {
+    if (!has_first(e, LLVMGetOperand(value, (unsigned)k), looks)) {
       return false;
     }
   }
@@ -271,16 +273,20 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
     default: break;
   }
   LLVMValueRef b = first_of(e, LLVMGetOperand(value, 1), row);
-  return LLVMBuildBinOp(e->builder, LLVMGetInstructionOpcode(value), a, b, "");
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  // An or is a sum of threads that run; the first may not.
+  return LLVMBuildBinOp(e->builder, opcode == LLVMOr ? LLVMAdd : opcode, a, b,
+                        "");
 }
 
 static bool can_be_had(lanes_emitter *e, const lanes_factors *f) {
-  bool can = has_first(e, f->index);
+  uint32_t looks = MOST_REPEATED;
+  bool can = has_first(e, f->index, &looks);
   for (uint32_t i = 0; can && i < f->count; i++) {
-    can = can_be_repeated(e, f->items[i], MOST_STEPS);
+    can = can_be_repeated(e, f->items[i], &looks);
   }
   for (uint32_t i = 0; can && i < f->extension_count; i++) {
-    can = has_first(e, LLVMGetOperand(f->extensions[i], 0));
+    can = has_first(e, LLVMGetOperand(f->extensions[i], 0), &looks);
   }
   return can;
 }

@@ -86,16 +86,19 @@ static bool is_mostly_wide(const lanes_values *values) {
 // product keeps in registers.
 static uint32_t most_sums(const lanes_values *values) {
   const lanes_graph *graph = values->graph;
-  uint32_t most = 0;
-  for (uint32_t l = 0; l < graph->loop_count; l++) {
-    uint32_t sums = 0;
-    for (uint32_t n = 0; n < values->count; n++) {
-      LLVMValueRef i = values->items[n];
-      sums += LLVMIsAPHINode(i) && values->nodes[n] == graph->loops[l].header &&
-                      !lanes_is_scalar(values->shapes[n])
-                  ? lanes_component_count(LLVMTypeOf(i))
-                  : 0;
+  uint32_t most = 0, sums = 0, header = LANES_NONE;
+  for (uint32_t n = 0; n < values->count; n++) {
+    LLVMValueRef i = values->items[n];
+    const uint32_t node = values->nodes[n];
+    const uint32_t loop = graph->nodes[node].loop;
+    if (!LLVMIsAPHINode(i) || loop == LANES_NONE ||
+        graph->loops[loop].header != node ||
+        lanes_is_scalar(values->shapes[n])) {
+      continue;
     }
+    sums = header == node ? sums : 0;
+    header = node;
+    sums += lanes_component_count(LLVMTypeOf(i));
     most = sums > most ? sums : most;
   }
   return most;
