@@ -74,7 +74,7 @@ static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
       LLVMABISizeOfType(e->values->data, type) != 4 ||
-      !lanes_register_words(e)) {
+      !lanes_register_words(e) || LANES == lanes_register_words(e)) {
     return false;
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
