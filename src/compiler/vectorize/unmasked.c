@@ -572,7 +572,8 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     return LANES_NONE;
   }
   part p = new_part(kernel, patterns);
-  const bool worth = collect_loop(&p, loop) && is_loop_worth_it(&p, *room, waits);
+  const bool worth = collect_loop(&p, loop) &&
+                     is_loop_worth_it(&p, *room, waits);
   if (worth) {
     copy_loop(&p, loop);
     mark(&p, values->graph->loops[loop].header);
