@@ -256,20 +256,54 @@ LLVMValueRef mtlc_root_of(LLVMValueRef address) {
   return address;
 }
 
-static unsigned invariant_kind(LLVMContextRef context) {
-  static const char name[] = "invariant.load";
-  return LLVMGetMDKindIDInContext(context, name, sizeof name - 1);
+static unsigned mark_kind(LLVMValueRef instruction, const char *name) {
+  return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)),
+                                  name, (unsigned)strlen(name));
 }
 
+void mtlc_mark(LLVMValueRef instruction, const char *name) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+  LLVMMetadataRef none = LLVMMDNodeInContext2(context, NULL, 0);
+  LLVMSetMetadata(instruction, mark_kind(instruction, name),
+                  LLVMMetadataAsValue(context, none));
+}
+
+bool mtlc_is_marked(LLVMValueRef instruction, const char *name) {
+  return LLVMHasMetadata(instruction) &&
+         LLVMGetMetadata(instruction, mark_kind(instruction, name)) != NULL;
+}
+
+static const char invariant[] = "invariant.load";
+
 void mtlc_mark_invariant(LLVMValueRef load) {
-  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
-  LLVMSetMetadata(load, invariant_kind(context),
-                  LLVMMDNodeInContext(context, NULL, 0));
+  mtlc_mark(load, invariant);
 }
 
 bool mtlc_is_invariant(LLVMValueRef load) {
-  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
-  return LLVMGetMetadata(load, invariant_kind(context)) != NULL;
+  return mtlc_is_marked(load, invariant);
+}
+
+void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made) {
+  if (!mtlc_is_opcode(made, LLVMGetInstructionOpcode(from)) ||
+      LLVMGetFirstUse(made)) {
+    return;
+  }
+  switch (LLVMGetInstructionOpcode(from)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+      LLVMSetNUW(made, LLVMGetNUW(from));
+      LLVMSetNSW(made, LLVMGetNSW(from));
+      break;
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMLShr:
+    case LLVMAShr: LLVMSetExact(made, LLVMGetExact(from)); break;
+    case LLVMOr: LLVMSetIsDisjoint(made, LLVMGetIsDisjoint(from)); break;
+    case LLVMZExt: LLVMSetNNeg(made, LLVMGetNNeg(from)); break;
+    default: break;
+  }
 }
 
 void mtlc_set_attribute(LLVMValueRef function, const char *name,

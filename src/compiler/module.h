@@ -110,6 +110,13 @@ void mtlc_move_body(LLVMValueRef source, LLVMValueRef target);
 
 // What an address is made of by getelementptr.
 LLVMValueRef mtlc_root_of(LLVMValueRef address);
+// Marks an instruction by metadata of that name without operands; copies have
+// it, too.
+void mtlc_mark(LLVMValueRef instruction, const char *name);
+bool mtlc_is_marked(LLVMValueRef instruction, const char *name);
+// What is known of a vector's elements, as that a sum does not wrap, is known
+// of each: an instruction that was just made from another, if it is one.
+void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made);
 // What this load reads nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);

@@ -56,19 +56,6 @@ static bool is_split(LLVMValueRef i) {
   }
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMURem:
-    case LLVMSRem:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
     case LLVMTrunc:
     case LLVMZExt:
     case LLVMSExt:
@@ -78,7 +65,7 @@ static bool is_split(LLVMValueRef i) {
     case LLVMFreeze:
     case LLVMSelect: return true;
     case LLVMCall: return is_elementwise(i);
-    default: return false;
+    default: return LLVMIsABinaryOperator(i);
   }
 }
 
@@ -106,29 +93,6 @@ static LLVMValueRef component(splitter *s, LLVMValueRef value, unsigned c) {
   }
   return LLVMBuildExtractElement(s->builder, value, mtlc_i32(s->context, c),
                                  "");
-}
-
-static void copy_flags(LLVMValueRef from, LLVMValueRef to) {
-  if (!LLVMIsAInstruction(to) ||
-      LLVMGetInstructionOpcode(to) != LLVMGetInstructionOpcode(from)) {
-    return;
-  }
-  switch (LLVMGetInstructionOpcode(from)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-      LLVMSetNUW(to, LLVMGetNUW(from));
-      LLVMSetNSW(to, LLVMGetNSW(from));
-      break;
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMLShr:
-    case LLVMAShr: LLVMSetExact(to, LLVMGetExact(from)); break;
-    case LLVMOr: LLVMSetIsDisjoint(to, LLVMGetIsDisjoint(from)); break;
-    case LLVMZExt: LLVMSetNNeg(to, LLVMGetNNeg(from)); break;
-    default: break;
-  }
 }
 
 static LLVMValueRef one_component(splitter *s, LLVMValueRef i, unsigned c) {
@@ -201,7 +165,7 @@ static void split(splitter *s, LLVMValueRef i) {
   LLVMPositionBuilderBefore(s->builder, i);
   for (unsigned c = 0; c < LLVMGetVectorSize(LLVMTypeOf(i)); c++) {
     components[c] = one_component(s, i, c);
-    copy_flags(i, components[c]);
+    mtlc_keep_flags(i, components[c]);
   }
   mtlc_replace(i, put_together(s, i, components));
 }

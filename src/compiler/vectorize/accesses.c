@@ -53,7 +53,7 @@ lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds) {
                                          lanes_block(e, "some"),
                                          lanes_block(e, "accessed")};
   lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, holds, question.all, question.some));
+      LLVMBuildCondBr(e->builder, holds, question.all, question.some));
   LLVMPositionBuilderAtEnd(e->builder, question.all);
   return question;
 }
@@ -381,8 +381,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
                           LLVMValueRef *components) {
   LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
-  lanes_mark_question(e,
-                      LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
+  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
   LLVMValueRef results[2][MOST_LANES] = {{0}};
   const bool uncached = e->uncached;
   e->uncached = true;

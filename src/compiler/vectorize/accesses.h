@@ -125,6 +125,7 @@ void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address);
+LLVMValueRef lanes_index_of(LLVMValueRef address);
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address);
 
 // run_addresses.c: the first value of one of the runs that an operand has at a
@@ -195,7 +196,9 @@ LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
 LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
                                uint64_t offset);
 
-// runs.c: says whether lanes of an address of which nothing is known may well
+// runs.c: says whether a value is the same for all lanes of a row.
+bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value);
+// Says whether lanes of an address of which nothing is known may well
 // turn out to be neighbours, the shape that they would have then, and whether
 // they may as well have the same address.
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
@@ -266,7 +269,7 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
 // Says whether an address is where such a simdgroup's next lines are asked for
 // that at_once.c may put further: what the next simdgroups will load.
-bool lanes_is_ahead(LLVMContextRef context, LLVMValueRef address);
+bool lanes_is_ahead(LLVMValueRef address);
 
 // strided_accesses.c: returns how many elements lanes are apart, or 0 if they
 // are not, or too far.

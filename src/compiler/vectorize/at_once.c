@@ -324,8 +324,7 @@ static void join_questions(const copies *c, LLVMBuilderRef builder) {
 static void reach_next(const copies *c, LLVMContextRef context,
                        LLVMBuilderRef builder, uint32_t number) {
   LLVMValueRef *made = c->made[number];
-  if (!LLVMIsAGetElementPtrInst(made[0]) ||
-      !lanes_is_ahead(context, made[0])) {
+  if (!LLVMIsAGetElementPtrInst(made[0]) || !lanes_is_ahead(made[0])) {
     return;
   }
   LLVMTypeRef i64 = LLVMInt64TypeInContext(context);

@@ -288,7 +288,7 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef *out_jump_bytes);
 // Marks a branch that asks whether something holds, where it does no harm to go
 // on as if it did not; says whether one is marked so.
-void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch);
+void lanes_mark_question(LLVMValueRef branch);
 bool lanes_is_question(LLVMValueRef branch);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 // Lets a loop with that latch stay one, though LLVM knows how often it turns.

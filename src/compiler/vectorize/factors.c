@@ -13,11 +13,6 @@ enum { MOST_STEPS = 24, MOST_REPEATED = 64, LEAST_ROW = 8 };
 
 // --- What they are -----------------------------------------------------------
 
-static bool is_same(const lanes_emitter *e, LLVMValueRef value) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  return shape.row >= e->values->row && shape.stride == 0 && !shape.conditional;
-}
-
 static bool is_run(const lanes_emitter *e, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
   return shape.row >= e->values->row && shape.stride > 0 && !shape.conditional;
@@ -92,8 +87,8 @@ static bool is_in(const phi_web *web, LLVMValueRef value) {
 static LLVMValueRef without_same(const lanes_emitter *e, phi_web *web,
                                  LLVMValueRef value) {
   while (mtlc_is_opcode(value, LLVMAdd)) {
-    const bool is_first = is_same(e, LLVMGetOperand(value, 0));
-    if (!is_first && !is_same(e, LLVMGetOperand(value, 1))) {
+    const bool is_first = lanes_is_same_in_rows(e, LLVMGetOperand(value, 0));
+    if (!is_first && !lanes_is_same_in_rows(e, LLVMGetOperand(value, 1))) {
       break;
     }
     web->has_constant |=
@@ -176,8 +171,10 @@ static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_factors *f,
     default: return false;
   }
   const uint32_t own =
-      is_same(e, LLVMGetOperand(value, 0)) && opcode != LLVMSub ? 1 : 0;
-  if (!is_same(e, LLVMGetOperand(value, 1 - own))) {
+      lanes_is_same_in_rows(e, LLVMGetOperand(value, 0)) && opcode != LLVMSub
+          ? 1
+          : 0;
+  if (!lanes_is_same_in_rows(e, LLVMGetOperand(value, 1 - own))) {
     return false;
   }
   return opcode == LLVMMul
@@ -237,7 +234,7 @@ static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef value) {
 
 // The first lane's value, of a row's.
 static bool has_first(lanes_emitter *e, LLVMValueRef value, uint32_t *looks) {
-  if (is_same(e, value)) {
+  if (lanes_is_same_in_rows(e, value)) {
     return can_be_repeated(e, value, looks);
   }
   if (is_run(e, value) || LLVMIsAPHINode(value)) {
@@ -253,10 +250,10 @@ static bool has_first(lanes_emitter *e, LLVMValueRef value, uint32_t *looks) {
 
 static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
                              uint32_t row) {
-  if (is_same(e, value) && !lanes_is_at_hand(e, value)) {
+  if (lanes_is_same_in_rows(e, value) && !lanes_is_at_hand(e, value)) {
     return repeated(e, value);
   }
-  if (is_same(e, value) || is_run(e, value)) {
+  if (lanes_is_same_in_rows(e, value) || is_run(e, value)) {
     return lanes_first_of_run(e, value, LANES / e->values->row, row);
   }
   if (LLVMIsAPHINode(value)) {
@@ -297,16 +294,17 @@ bool lanes_find_factors(lanes_emitter *e, const lanes_access *a,
   if (type == NULL || e->uncached || e->values->row < LEAST_ROW) {
     return false;
   }
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  lanes_factors f = {.index = LLVMGetOperand(a->pointer, last)};
+  lanes_factors f = {.index = lanes_index_of(a->pointer)};
   if (LLVMTypeOf(f.index) != e->types.i64 ||
-      !follow(e, f.index, &f, MOST_STEPS) || !f.count || !can_be_had(e, &f)) {
+      !follow(e, f.index, &f, MOST_STEPS) || !f.count) {
     return false;
   }
   // What a thread walks through in a loop is seldom its neighbours': a row, of
   // a length that the program says. Or it goes on by the factor, in a few
   // elements that are its own.
-  if (e->graph->nodes[e->node].loop != LANES_NONE && !f.is_moved) {
+  const bool is_walk =
+      e->graph->nodes[e->node].loop != LANES_NONE && !f.is_moved;
+  if (is_walk || !can_be_had(e, &f)) {
     return false;
   }
   const int64_t size = (int64_t)LLVMABISizeOfType(e->values->data, type);

@@ -544,18 +544,8 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
 
 static const char ahead_mark[] = "mettle.ahead";
 
-static unsigned ahead_kind(LLVMContextRef context) {
-  return LLVMGetMDKindIDInContext(context, ahead_mark, sizeof ahead_mark - 1);
-}
-
-bool lanes_is_ahead(LLVMContextRef context, LLVMValueRef address) {
-  return LLVMGetMetadata(address, ahead_kind(context)) != NULL;
-}
-
-static void mark_ahead(lanes_emitter *e, LLVMValueRef address) {
-  LLVMMetadataRef none = LLVMMDNodeInContext2(e->context, NULL, 0);
-  LLVMSetMetadata(address, ahead_kind(e->context),
-                  LLVMMetadataAsValue(e->context, none));
+bool lanes_is_ahead(LLVMValueRef address) {
+  return mtlc_is_marked(address, ahead_mark);
 }
 
 // --- Everything --------------------------------------------------------------
@@ -588,6 +578,6 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
       e, first, turns ? turns : mtlc_i64(e->context, distance), bytes, is_store,
       is_row ? SECOND_LEVEL : FIRST_LEVEL);
   if (is_row && e->is_at_once) {
-    mark_ahead(e, next);
+    mtlc_mark(next, ahead_mark);
   }
 }

@@ -49,6 +49,10 @@ LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
                                                     : NULL;
 }
 
+LLVMValueRef lanes_index_of(LLVMValueRef address) {
+  return LLVMGetOperand(address, (unsigned)LLVMGetNumOperands(address) - 1);
+}
+
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
   LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
   LLVMValueRef outer[MOST_INDICES];

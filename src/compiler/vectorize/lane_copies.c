@@ -286,7 +286,7 @@ void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
   LLVMBasicBlockRef some = lanes_block(e, "some");
   LLVMBasicBlockRef done = lanes_block(e, "copied");
   lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
+      LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   const bool uncached = e->uncached;
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);

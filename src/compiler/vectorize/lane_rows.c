@@ -346,7 +346,7 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
   lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
+      LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
   LLVMValueRef words[2][LANES_ROW_WORDS], both[LANES_ROW_WORDS];
   LLVMValueRef mask = e->mask;
   e->uncached = true;

@@ -103,7 +103,7 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
   LLVMBasicBlockRef some = lanes_block(e, "apart");
   LLVMBasicBlockRef stored = lanes_block(e, "stored");
   lanes_mark_question(
-      e, LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
+      LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);
   uint32_t first = 0;

@@ -178,7 +178,7 @@ static void store_row(lanes_emitter *e, const lanes_row *row) {
   LLVMBasicBlockRef rows = lanes_block(e, "rows");
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   LLVMBasicBlockRef stored = lanes_block(e, "stored");
-  lanes_mark_question(e, LLVMBuildCondBr(e->builder, holds, rows, apart));
+  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, rows, apart));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, rows);
   store_together(e, row, &where, is_dense);

@@ -25,6 +25,11 @@ typedef struct run_finder {
   uint32_t phi_count;
 } run_finder;
 
+bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  return shape.row >= e->values->row && shape.stride == 0 && !shape.conditional;
+}
+
 static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps);
 
 static int operand_stride(run_finder *f, LLVMValueRef value, unsigned k,
@@ -72,12 +77,6 @@ static bool is_bound(LLVMValueRef call) {
          !strncmp(name, "llvm.umin.", 10) || !strncmp(name, "llvm.umax.", 10);
 }
 
-static bool is_same(const run_finder *f, LLVMValueRef value) {
-  const lanes_shape shape = lanes_shape_of(f->e->values, value);
-  return shape.row >= f->e->values->row && shape.stride == 0 &&
-         !shape.conditional;
-}
-
 static int product_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
   for (unsigned k = 0; k < 2; k++) {
     LLVMValueRef factor = LLVMGetOperand(value, 1 - k);
@@ -85,7 +84,7 @@ static int product_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
       return multiple_of(operand_stride(f, value, k, steps),
                          LLVMConstIntGetZExtValue(factor));
     }
-    if (f->is_tensor && is_same(f, factor)) {
+    if (f->is_tensor && lanes_is_same_in_rows(f->e, factor)) {
       f->has_factor = true;
       return operand_stride(f, value, k, steps);
     }
@@ -132,7 +131,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     case LLVMURem:
     case LLVMSRem:
     case LLVMAnd:
-      return is_same(f, LLVMGetOperand(value, 1))
+      return lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1))
                  ? operand_stride(f, value, 0, steps)
                  : NO_RUN;
     case LLVMMul: return product_of(f, value, steps);
@@ -145,7 +144,8 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     }
     case LLVMUDiv:
     case LLVMSDiv:
-      return f->is_tensor && is_same(f, LLVMGetOperand(value, 1)) &&
+      return f->is_tensor &&
+                     lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1)) &&
                      operand_stride(f, value, 0, steps) != NO_RUN
                  ? 0
                  : NO_RUN;
@@ -177,8 +177,7 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
   if (type == NULL || row < 8 || e->uncached) {
     return false;
   }
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   run_finder f = {.e = e,
                   .is_tensor = e->graph->nodes[e->node].loop == LANES_NONE,
                   .looks = MOST_LOOKS};
@@ -199,14 +198,9 @@ static bool is_extended(LLVMValueRef index) {
   return LLVMIsAZExtInst(index) || LLVMIsASExtInst(index);
 }
 
-static LLVMValueRef index_of(const lanes_access *a) {
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  return LLVMGetOperand(a->pointer, last);
-}
-
 // Before it is extended.
 static LLVMValueRef narrow_index(lanes_emitter *e, const lanes_access *a) {
-  LLVMValueRef index = index_of(a);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   return lanes_vector(e, is_extended(index) ? LLVMGetOperand(index, 0) : index,
                       0);
 }
@@ -214,7 +208,7 @@ static LLVMValueRef narrow_index(lanes_emitter *e, const lanes_access *a) {
 static LLVMValueRef address_of_lane(lanes_emitter *e, const lanes_access *a,
                                     LLVMValueRef base, LLVMValueRef narrow,
                                     LLVMValueRef lane) {
-  LLVMValueRef index = index_of(a);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   LLVMValueRef one = LLVMBuildExtractElement(e->builder, narrow, lane, "");
   one = LLVMIsAZExtInst(index)
             ? LLVMBuildZExt(e->builder, one, e->types.i64, "")
@@ -238,7 +232,7 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
   const uint64_t size =
       LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
   const uint64_t stride = (uint64_t)shape.stride / size;
-  LLVMValueRef index = index_of(a);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   LLVMValueRef narrow = narrow_index(e, a);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
   int starts[MOST_LANES];

@@ -152,28 +152,6 @@ static LLVMValueRef address_of(rows *r, LLVMValueRef i, uint32_t row) {
                                      LLVMGEPGetNoWrapFlags(i));
 }
 
-// What is known of a vector's elements is known of each, where it was made.
-static void keep_flags(LLVMValueRef i, LLVMValueRef element) {
-  if (!mtlc_is_opcode(element, LLVMGetInstructionOpcode(i)) ||
-      LLVMGetFirstUse(element)) {
-    return;
-  }
-  switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-      LLVMSetNUW(element, LLVMGetNUW(i));
-      LLVMSetNSW(element, LLVMGetNSW(i));
-      break;
-    case LLVMLShr:
-    case LLVMAShr: LLVMSetExact(element, LLVMGetExact(i)); break;
-    case LLVMOr: LLVMSetIsDisjoint(element, LLVMGetIsDisjoint(i)); break;
-    case LLVMZExt: LLVMSetNNeg(element, LLVMGetNNeg(i)); break;
-    default: break;
-  }
-}
-
 static LLVMValueRef make_element(rows *r, LLVMValueRef i, uint32_t row) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMValueRef first = LLVMGetOperand(i, 0);
@@ -209,7 +187,7 @@ static void part(rows *r, uint32_t number) {
   LLVMSetCurrentDebugLocation2(r->builder, LLVMInstructionGetDebugLoc(i));
   for (uint32_t row = 0; row < row_count(i); row++) {
     made[row] = make_element(r, i, row);
-    keep_flags(i, made[row]);
+    mtlc_keep_flags(i, made[row]);
   }
   memcpy(r->elements[number], made, row_count(i) * sizeof *made);
 }

@@ -548,20 +548,8 @@ static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
 // it, and needs no other.
 static const char has_form[] = "mettle.has_unmasked";
 
-static void mark(const part *p, uint32_t node) {
-  LLVMContextRef context = p->kernel->context;
-  LLVMSetMetadata(
-      LLVMGetBasicBlockTerminator(p->graph->nodes[node].block),
-      LLVMGetMDKindIDInContext(context, has_form, sizeof has_form - 1),
-      LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0)));
-}
-
-static bool is_marked(mtlc_kernel *kernel, const lanes_graph *graph,
-                      uint32_t node) {
-  return LLVMGetMetadata(
-      LLVMGetBasicBlockTerminator(graph->nodes[node].block),
-      LLVMGetMDKindIDInContext(kernel->context, has_form,
-                               sizeof has_form - 1));
+static LLVMValueRef end_of(const lanes_graph *graph, uint32_t node) {
+  return LLVMGetBasicBlockTerminator(graph->nodes[node].block);
 }
 
 // Returns the node behind what was copied, or LANES_NONE.
@@ -576,7 +564,8 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                      is_loop_worth_it(&p, *room, waits);
   if (worth) {
     copy_loop(&p, loop);
-    mark(&p, values->graph->loops[loop].header);
+    const uint32_t header = values->graph->loops[loop].header;
+    mtlc_mark(end_of(values->graph, header), has_form);
     *room -= p.instructions;
   }
   LLVMDisposeBuilder(p.builder);
@@ -592,7 +581,7 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     if (collect_side(&p, branch, node->successors.items[k]) &&
         is_worth_it(&p, *room)) {
       copy_side(&p, branch, k);
-      mark(&p, branch);
+      mtlc_mark(end_of(p.graph, branch), has_form);
       *room -= p.instructions;
       next = node->postdominator;
     }
@@ -610,8 +599,8 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
   while (n < graph->node_count) {
     const lanes_node *node = &graph->nodes[n];
     uint32_t next = LANES_NONE;
-    const bool is_new =
-        node->kind == LANES_BLOCK && !is_marked(kernel, graph, n);
+    const bool is_new = node->kind == LANES_BLOCK &&
+                        !mtlc_is_marked(end_of(graph, n), has_form);
     if (is_new && node->loop != LANES_NONE &&
         graph->loops[node->loop].header == n) {
       next = try_loop(kernel, &patterns, node->loop, waits, room);

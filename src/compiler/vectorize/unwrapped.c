@@ -26,21 +26,8 @@ enum { MOST_VISITED = 64 };
 
 static const char mark[] = "mettle.unwrapped";
 
-static unsigned mark_kind(LLVMValueRef value) {
-  return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(value)), mark,
-                                  sizeof mark - 1);
-}
-
 bool lanes_is_unwrapped(LLVMValueRef instruction) {
-  return LLVMHasMetadata(instruction) &&
-         LLVMGetMetadata(instruction, mark_kind(instruction)) != NULL;
-}
-
-static void set_mark(LLVMValueRef instruction) {
-  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
-  LLVMMetadataRef none = LLVMMDNodeInContext2(context, NULL, 0);
-  LLVMSetMetadata(instruction, mark_kind(instruction),
-                  LLVMMetadataAsValue(context, none));
+  return mtlc_is_marked(instruction, mark);
 }
 
 // Values that have been followed: what is made of an index, or what a pointer
@@ -144,7 +131,7 @@ static void take_for_signed(LLVMValueRef zero_extension) {
   LLVMPositionBuilderBefore(builder, zero_extension);
   LLVMValueRef extension =
       LLVMBuildSExt(builder, LLVMGetOperand(zero_extension, 0), type, "");
-  set_mark(extension);
+  mtlc_mark(extension, mark);
   LLVMReplaceAllUsesWith(zero_extension, extension);
   LLVMInstructionEraseFromParent(zero_extension);
   LLVMDisposeBuilder(builder);
@@ -222,7 +209,7 @@ bool lanes_unwrap_indices(const mtli_kernel *kernel,
                makes_addresses(&w, value);
     any |= found[i];
     if (found[i] && quotient) {
-      set_mark(quotient);
+      mtlc_mark(quotient, mark);
     }
   }
   for (uint32_t i = 0; i < values->count; i++) {
@@ -230,7 +217,7 @@ bool lanes_unwrap_indices(const mtli_kernel *kernel,
     if (found[i] && LLVMIsAZExtInst(value)) {
       take_for_signed(value);
     } else if (found[i]) {
-      set_mark(value);
+      mtlc_mark(value, mark);
     }
   }
   return any;

@@ -77,8 +77,7 @@ static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
       !lanes_register_words(e) || LANES == lanes_register_words(e)) {
     return false;
   }
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   return (LLVMIsAZExtInst(index) || LLVMIsASExtInst(index)) &&
          LLVMTypeOf(LLVMGetOperand(index, 0)) == e->types.i32 &&
          is_near(e, index, MOST_STEPS);
@@ -104,8 +103,7 @@ static bool may_part(lanes_emitter *e, LLVMValueRef value, unsigned uniform) {
 }
 
 static window_indices indices_of(lanes_emitter *e, const lanes_access *a) {
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   LLVMValueRef narrow = LLVMGetOperand(index, 0);
   window_indices indices = {.is_signed = LLVMIsASExtInst(index) != NULL};
   while (mtlc_is_opcode(narrow, LLVMAdd)) {
@@ -305,8 +303,7 @@ static LLVMValueRef table_index(const lanes_emitter *e, const lanes_access *a) {
       LLVMABISizeOfType(e->values->data, type) != 4 || !each) {
     return NULL;
   }
-  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
-  LLVMValueRef index = LLVMGetOperand(a->pointer, last);
+  LLVMValueRef index = lanes_index_of(a->pointer);
   const lanes_shape shape = lanes_shape_of(e->values, index);
   return shape.row < LANES && shape.bits < 32 &&
                  UINT32_C(1) << shape.bits <= 2 * each
@@ -671,7 +668,7 @@ static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
 
 static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
                    LLVMBasicBlockRef no) {
-  lanes_mark_question(e, LLVMBuildCondBr(e->builder, holds, yes, no));
+  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, yes, no));
 }
 
 // Asks where the lanes are.

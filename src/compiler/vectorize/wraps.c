@@ -76,20 +76,12 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
 
 static const char question[] = "mettle.question";
 
-static unsigned question_kind(LLVMContextRef context) {
-  return LLVMGetMDKindIDInContext(context, question, sizeof question - 1);
-}
-
-void lanes_mark_question(lanes_emitter *e, LLVMValueRef branch) {
-  LLVMMetadataRef none = LLVMMDNodeInContext2(e->context, NULL, 0);
-  LLVMSetMetadata(branch, question_kind(e->context),
-                  LLVMMetadataAsValue(e->context, none));
+void lanes_mark_question(LLVMValueRef branch) {
+  mtlc_mark(branch, question);
 }
 
 bool lanes_is_question(LLVMValueRef branch) {
-  LLVMContextRef context =
-      LLVMGetTypeContext(LLVMTypeOf(LLVMGetCondition(branch)));
-  return LLVMGetMetadata(branch, question_kind(context)) != NULL;
+  return mtlc_is_marked(branch, question);
 }
 
 // A run is not cut off if its first and last lane are not, nor wraps on the
