@@ -88,9 +88,6 @@ static mtl_status use_threads(mtlc_kernel *kernel) {
   lanes_unroll_simdgroups(kernel);
   MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));
   lanes_open_memory(kernel);
-  if (kernel->needs_simdgroups) {
-    lanes_write_notes(kernel);  // which LLVM knows to be of 4 bytes
-  }
   return mtlc_run_llvm_passes(kernel, settling);
 }
 

@@ -3,8 +3,8 @@
 // mtli_cpu_position.thread_in_group, where a signal handler looks for it. As a
 // volatile store it would keep LLVM from loading in front of the loop what all
 // simdgroups load: such a store need not return, and an atomic one may be to
-// anything. It is a call, of which LLVM knows no more than what is true, until
-// that is done.
+// anything. Until that is done it is a call that writes to no memory of which
+// LLVM knows, for as an argument it would be as long as the memory behind it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,21 +35,19 @@ static bool may_fault(LLVMValueRef i) {
   }
 }
 
-// Erases the notes of a block that the next one follows before anything could
-// ask for them.
+// Erases the notes of a block that the next one, or the return, follows before
+// anything could ask for them.
 static void erase_unread(LLVMBasicBlockRef block) {
   LLVMValueRef note = NULL;
   LLVMValueRef next;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
     next = LLVMGetNextInstruction(i);
-    if (!lanes_notes_thread(i)) {
-      note = may_fault(i) ? NULL : note;
-      continue;
-    }
-    if (note) {
+    const bool is_new = lanes_notes_thread(i);
+    if (note && (is_new || LLVMIsAReturnInst(i))) {
       LLVMInstructionEraseFromParent(note);
+      note = NULL;
     }
-    note = i;
+    note = is_new ? i : may_fault(i) ? NULL : note;
   }
 }
 

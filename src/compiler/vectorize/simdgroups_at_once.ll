@@ -6,7 +6,7 @@
 ; the longest row for which it works. Returns where it has come to: the thread,
 ; and x, y and z.
 
-declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
+declare void @mettle.note.thread(ptr nocapture, i32) nounwind willreturn memory(inaccessiblemem: write)
 declare i32 @mettle.simdgroups.of.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
 
 define { i32, i32, i32, i32 } @mettle.at.once.$ROW(

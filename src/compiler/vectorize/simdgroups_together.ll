@@ -13,7 +13,7 @@
 
 %group = type { [3 x i32], [3 x i32], [3 x i32], i32 }
 
-declare void @mettle.note.thread(ptr, i32) nounwind willreturn memory(argmem: write)
+declare void @mettle.note.thread(ptr nocapture, i32) nounwind willreturn memory(inaccessiblemem: write)
 declare i32 @mettle.simdgroup.$ROW(ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, ptr, ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 

@@ -254,6 +254,7 @@ static void mark_parameters(lanes_emitter *e) {
   mtlc_set_parameter_attribute(e->function, LANES_GROUP, "noalias", 0);
   mtlc_set_parameter_attribute(e->function, LANES_GROUP, "readonly", 0);
   mtlc_set_parameter_attribute(e->function, LANES_FRAME, "noalias", 0);
+  mtlc_set_parameter_attribute(e->function, LANES_SCRATCH, "noalias", 0);
 }
 
 // Says what a person can make faster.
