@@ -28,15 +28,14 @@ enum {
   ZEN_4_NEAR_BYTES = 128,
   // In loops by strides of a threadgroup, there: as far as the threadgroup
   // walks, and no less than 8 KiB, of 2 to 32 tried in plain C; further than 64
-  // KiB would fill a second level of 512. So near, loads are fetched to the
-  // first level, which has room for them. Layer normalisation takes 0.63 of the
-  // time that it took with each simdgroup's own lines fetched 6 KiB ahead, RMS
-  // norms of rows of 4096 0.66, sums by simdgroups about 0.9 of that of orders
-  // in pieces of a KiB. On a Zen 4 rows of 4 KiB are fastest with 4, sums by
-  // simdgroups of rows of 16 run at 0.75 of plain C with 8 KiB and at 0.82 with
-  // 16 to 64, 0.7 where that goes to the second level.
-  ZEN_3_LEAST_REACH_BYTES = 8192,
-  ZEN_4_LEAST_REACH_BYTES = 4096,
+  // KiB would fill a second level of 512. On a Zen 3 what is so near is fetched
+  // to the first level, which has room for it. Layer normalisation takes 0.63
+  // of the time that it took with each simdgroup's own lines fetched 6 KiB
+  // ahead, RMS norms of rows of 4096 0.66, sums by simdgroups about 0.9 of that
+  // of orders in pieces of a KiB. On a Zen 4 the second level is better for all
+  // (layer normalisation takes 0.63 of the time, softmax 0.74, RMS norms 0.69),
+  // and 6 to 32 KiB are the same.
+  LEAST_REACH_BYTES = 8192,
   MOST_REACH_BYTES = 65536,
   MOST_STEP_BYTES = 16384,  // 1024 threads, 16 bytes each
   LINE_BYTES = 64,
@@ -70,10 +69,6 @@ static bool is_zen_4(const lanes_emitter *e) {
 
 static int64_t near_bytes(const lanes_emitter *e) {
   return is_zen_4(e) ? ZEN_4_NEAR_BYTES : ZEN_3_NEAR_BYTES;
-}
-
-static uint64_t least_reach(const lanes_emitter *e) {
-  return is_zen_4(e) ? ZEN_4_LEAST_REACH_BYTES : ZEN_3_LEAST_REACH_BYTES;
 }
 
 // How far ahead to ask for what an access will be at. 0: not at all, because
@@ -423,8 +418,8 @@ static LLVMValueRef turns_behind_first(lanes_emitter *e,
   return LLVMBuildIntCast2(e->builder, turns, e->types.i64, false, "");
 }
 
-static uint64_t known_reach(const lanes_emitter *e, uint64_t bytes) {
-  return bytes < least_reach(e)     ? least_reach(e)
+static uint64_t known_reach(uint64_t bytes) {
+  return bytes < LEAST_REACH_BYTES  ? LEAST_REACH_BYTES
          : bytes > MOST_REACH_BYTES ? MOST_REACH_BYTES
                                     : bytes;
 }
@@ -435,11 +430,11 @@ static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
   LLVMValueRef bytes = times(e, as_i64(e, walk->bound), walk->index_bytes);
   if (LLVMIsAConstantInt(bytes)) {
     return mtlc_i64(e->context,
-                    known_reach(e, LLVMConstIntGetZExtValue(bytes)));
+                    known_reach(LLVMConstIntGetZExtValue(bytes)));
   }
   LLVMValueRef most[] = {bytes, mtlc_i64(e->context, MOST_REACH_BYTES)};
   bytes = lanes_intrinsic(e, "llvm.umin", &e->types.i64, 1, most, 2);
-  LLVMValueRef least[] = {bytes, mtlc_i64(e->context, least_reach(e))};
+  LLVMValueRef least[] = {bytes, mtlc_i64(e->context, LEAST_REACH_BYTES)};
   return lanes_intrinsic(e, "llvm.umax", &e->types.i64, 1, least, 2);
 }
 
@@ -462,9 +457,9 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
   lanes_lead lead = {.memory = lanes_memory(e, e->types.i64),
                      .loss = LLVMBuildSub(builder, length_of(e, step),
                                           mtlc_i64(e->context, bytes), ""),
-                     .level = is_zen_4(e) || (LLVMIsAConstantInt(reach) &&
-                                              LLVMConstIntGetZExtValue(reach) <=
-                                                  ZEN_3_LEAST_REACH_BYTES)
+                     .level = !is_zen_4(e) && LLVMIsAConstantInt(reach) &&
+                                      LLVMConstIntGetZExtValue(reach) ==
+                                          LEAST_REACH_BYTES
                                   ? FIRST_LEVEL
                                   : SECOND_LEVEL};
   LLVMBuildStore(builder, LLVMBuildAdd(builder, reach, before, ""),
