@@ -18,7 +18,7 @@
 
 enum {
   LEAST_ACCESSES_WITH_MASKS = 4,
-  LEAST_UNEVEN_ACCESSES = 2,  // of a loop, there
+  LEAST_UNEVEN_ACCESSES = 2,  // there
 };
 
 // Part of the thread function, to be copied.
@@ -524,15 +524,11 @@ static void copy_loop(part *p, uint32_t loop) {
 
 // --- All of them -------------------------------------------------------------
 
-static bool is_worth_it(const part *p, uint32_t room) {
+static bool is_worth_it(const part *p, uint32_t room, bool waits) {
   const uint32_t least = p->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
-  return p->fits && p->accesses >= least && p->instructions <= room;
-}
-
-static bool is_loop_worth_it(const part *p, uint32_t room, bool waits) {
-  return is_worth_it(p, room) ||
-         (p->fits && p->instructions <= room && !waits &&
-          p->uneven_accesses >= LEAST_UNEVEN_ACCESSES);
+  return p->fits && p->instructions <= room &&
+         (p->accesses >= least ||
+          (!waits && p->uneven_accesses >= LEAST_UNEVEN_ACCESSES));
 }
 
 // Says whether the node in front of a loop leads nowhere else, and all threads
@@ -560,8 +556,7 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     return LANES_NONE;
   }
   part p = new_part(kernel, patterns);
-  const bool worth = collect_loop(&p, loop) &&
-                     is_loop_worth_it(&p, *room, waits);
+  const bool worth = collect_loop(&p, loop) && is_worth_it(&p, *room, waits);
   if (worth) {
     copy_loop(&p, loop);
     const uint32_t header = values->graph->loops[loop].header;
@@ -573,13 +568,13 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
 }
 
 static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
-                           uint32_t branch, uint32_t *room) {
+                           uint32_t branch, bool waits, uint32_t *room) {
   const lanes_node *node = &patterns->values->graph->nodes[branch];
   uint32_t next = LANES_NONE;
   for (uint32_t k = 0; k < node->successors.count; k++) {
     part p = new_part(kernel, patterns);
     if (collect_side(&p, branch, node->successors.items[k]) &&
-        is_worth_it(&p, *room)) {
+        is_worth_it(&p, *room, waits)) {
       copy_side(&p, branch, k);
       mtlc_mark(end_of(p.graph, branch), has_form);
       *room -= p.instructions;
@@ -607,7 +602,7 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
     }
     if (next == LANES_NONE && is_new && !values->masked[n] &&
         values->divergent_branch[n] && node->successors.count == 2) {
-      next = try_branch(kernel, &patterns, n, room);
+      next = try_branch(kernel, &patterns, n, waits, room);
     }
     any |= next != LANES_NONE;
     n = next == LANES_NONE ? n + 1 : next;
