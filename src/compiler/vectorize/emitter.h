@@ -312,6 +312,9 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count);
+// compare_runs.c: the lanes of a comparison of 64-bit counters; NULL if it is
+// another.
+LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction);
 // note_thread.c: says whether an instruction notes which simdgroup is at it;
 // makes stores of all that do.
 bool lanes_notes_thread(LLVMValueRef instruction);

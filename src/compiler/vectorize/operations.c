@@ -394,11 +394,16 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
       return LLVMBuildFreeze(
           e->builder, lanes_form(e, LLVMGetOperand(i, 0), component, width),
           "");
-    case LLVMICmp:
-      return LLVMBuildICmp(
-          e->builder, LLVMGetICmpPredicate(i),
-          lanes_form(e, LLVMGetOperand(i, 0), component, width),
-          lanes_form(e, LLVMGetOperand(i, 1), component, width), "");
+    case LLVMICmp: {
+      LLVMValueRef by_runs = width == LANES ? lanes_compare_runs(e, i) : NULL;
+      return by_runs
+                 ? by_runs
+                 : LLVMBuildICmp(
+                       e->builder, LLVMGetICmpPredicate(i),
+                       lanes_form(e, LLVMGetOperand(i, 0), component, width),
+                       lanes_form(e, LLVMGetOperand(i, 1), component, width),
+                       "");
+    }
     case LLVMFCmp:
       return LLVMBuildFCmp(
           e->builder, LLVMGetFCmpPredicate(i),
