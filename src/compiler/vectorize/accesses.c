@@ -443,14 +443,25 @@ static void access_same(lanes_emitter *e, const lanes_access *a, bool store,
   access_either(e, holds, ways, then, store, a->count, components);
 }
 
+// Rows of lanes a stride apart, each row anywhere.
+static void load_strided_rows(lanes_emitter *e, const lanes_access *a,
+                              bool store, LLVMValueRef *components) {
+  (void)store;
+  lanes_load_strided(e, a, lanes_stride_in_rows(a), components);
+}
+
 // Nothing is known, but lanes may well turn out to be neighbours.
 static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
                            LLVMValueRef *components) {
   lanes_access runs = *a;
   LLVMValueRef firsts[MOST_LANES];
   bool may_be_same = false;
-  if (!lanes_may_be_runs(e, a, &runs.shape, &may_be_same) ||
-      !is_shaped(&runs)) {
+  if (!lanes_may_be_runs(e, a, &runs.shape, &may_be_same)) {
+    return false;
+  }
+  const bool is_in_rows = !store && lanes_stride_in_rows(&runs) &&
+                          has_masks_for(e, a->element);
+  if (!is_shaped(&runs) && !is_in_rows) {
     return false;
   }
   LLVMValueRef holds = lanes_are_runs(e, a, runs.shape, firsts);
@@ -458,9 +469,9 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   runs.firsts = firsts;
   const lanes_access *ways[] = {&runs, a};
   lanes_access_way *then[] = {
-      access_shaped, may_be_same && !store && lanes_has_thread(e)
-                         ? access_same
-                         : access_singly};
+      is_in_rows ? load_strided_rows : access_shaped,
+      may_be_same && !store && lanes_has_thread(e) ? access_same
+                                                   : access_singly};
   access_either(e, holds, ways, then, store, a->count, components);
   return true;
 }
