@@ -37,11 +37,48 @@ uint32_t lanes_stride_in_rows(const lanes_access *a) {
              : 0;
 }
 
+// The elements of a mask in a word; a word's lanes lie in it one by one.
+enum { WORD_BITS = 64 };
+
+// The same by a general register, whose bits the machine deposits where they
+// are wanted: shuffles of masks are of vectors as long as what is loaded.
+static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
+                                   uint32_t wanted, uint32_t first,
+                                   uint32_t length) {
+  LLVMBuilderRef b = e->builder;
+  const uint32_t word = first / WORD_BITS;
+  LLVMValueRef lanes =
+      LLVMBuildZExt(b, lanes_bits(e, e->mask), e->types.i64, "");
+  lanes = LLVMBuildLShr(
+      b, lanes, mtlc_i64(e->context, word * (WORD_BITS / stride)), "");
+  LLVMValueRef all = NULL;
+  for (uint32_t c = 0; c < stride; c++) {
+    if (!(wanted >> c & 1)) {
+      continue;
+    }
+    uint64_t places = 0;
+    for (uint32_t bit = c; bit < WORD_BITS; bit += stride) {
+      places |= UINT64_C(1) << bit;
+    }
+    LLVMValueRef arguments[] = {lanes, mtlc_i64(e->context, places)};
+    LLVMValueRef one =
+        lanes_intrinsic(e, "llvm.x86.bmi.pdep.64", NULL, 0, arguments, 2);
+    all = all ? LLVMBuildOr(b, all, one, "") : one;
+  }
+  all = LLVMBuildLShr(b, all, mtlc_i64(e->context, first % WORD_BITS), "");
+  all = LLVMBuildTrunc(b, all, LLVMIntTypeInContext(e->context, length), "");
+  return LLVMBuildBitCast(b, all, LLVMVectorType(e->types.i1, length), "");
+}
+
 // Lane i's mask at those of its elements i * stride to (i + 1) * stride - 1
 // that are in a set of bits; length of them, from first on.
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                                 uint32_t wanted, uint32_t first,
                                 uint32_t length) {
+  if (e->machine.has_avx512 && stride > 1 && is_power_of_two(stride) &&
+      length <= WORD_BITS && !LLVMIsConstant(e->mask)) {
+    return deposited_mask(e, stride, wanted, first, length);
+  }
   int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < length; i++) {
     const bool is_wanted = wanted >> (first + i) % stride & 1;
