@@ -14,6 +14,7 @@
 #include "compiler/keep_calls.h"
 #include "compiler/loops.h"
 #include "compiler/module.h"
+#include "compiler/own_counters.h"
 #include "compiler/split_numbers.h"
 #include "compiler/unroll_arrays.h"
 
@@ -39,12 +40,12 @@ static const char registers[] =
 static const char together[] = "function(instcombine<no-verify-fixpoint>)";
 static const char before_loops[] =
     "function(loop-simplify,lcssa,"
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm),";
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm)";
 static const char few_loops[] =
-    "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),";
-static const char known_loops[] = "loop(loop-unroll-full),";
+    ",loop(loop-idiom,indvars,loop-deletion,loop-unroll-full)";
+static const char known_loops[] = ",loop(loop-unroll-full)";
 static const char after_loops[] =
-    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,"
+    "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,gvn<no-pre>,"
     "instcombine<no-verify-fixpoint>,sroa<modify-cfg>,dse,loop-mssa(licm),"
     "adce,simplifycfg,infer-alignment),globaldce";
 
@@ -150,16 +151,32 @@ static mtl_status split_numbers(mtlc_kernel *kernel) {
   return any ? mtlc_run_llvm_passes(kernel, together) : MTL_OK;
 }
 
+// Counters that are to be vectors stay as they are written meanwhile.
+static mtl_status simplify_loops(mtlc_kernel *kernel) {
+  const bool unrolls = choose_loops(kernel);
+  bool holds = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    holds |= unrolls && mtlc_hold_own_counters(kernel, f);
+  }
+  char passes[sizeof before_loops + sizeof few_loops + 1];
+  snprintf(passes, sizeof passes, "%s%s)", before_loops,
+           unrolls ? loop_passes(kernel->module) : "");
+  MTL_TRY(mtlc_run_llvm_passes(kernel, passes));
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f && holds;
+       f = LLVMGetNextFunction(f)) {
+    mtlc_let_own_counters_go(f);
+  }
+  return MTL_OK;
+}
+
 static mtl_status simplify(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_run_llvm_passes(kernel, registers));
   MTL_TRY(split_numbers(kernel));
   mtlc_for_each_instruction(kernel->thread, mark_constant,
                             (void *)kernel->kernel);
-  const bool unrolls = choose_loops(kernel);
-  char passes[sizeof before_loops + sizeof few_loops + sizeof after_loops];
-  snprintf(passes, sizeof passes, "%s%s%s", before_loops,
-           unrolls ? loop_passes(kernel->module) : "", after_loops);
-  return mtlc_run_llvm_passes(kernel, passes);
+  MTL_TRY(simplify_loops(kernel));
+  return mtlc_run_llvm_passes(kernel, after_loops);
 }
 
 static void mark_inlined(const mtlc_kernel *kernel) {
