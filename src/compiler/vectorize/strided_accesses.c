@@ -37,11 +37,11 @@ uint32_t lanes_stride_in_rows(const lanes_access *a) {
              : 0;
 }
 
-// The elements of a mask in a word; a word's lanes lie in it one by one.
 enum { WORD_BITS = 64 };
 
-// The same by a general register, whose bits the machine deposits where they
-// are wanted: shuffles of masks are of vectors as long as what is loaded.
+// spread_mask by a general register, whose bits the machine deposits, so far
+// apart that a product puts the wanted ones of each lane beside each other:
+// shuffles of masks are of vectors as long as what is loaded.
 static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
                                    uint32_t wanted, uint32_t first,
                                    uint32_t length) {
@@ -51,20 +51,14 @@ static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
       LLVMBuildZExt(b, lanes_bits(e, e->mask), e->types.i64, "");
   lanes = LLVMBuildLShr(
       b, lanes, mtlc_i64(e->context, word * (WORD_BITS / stride)), "");
-  LLVMValueRef all = NULL;
-  for (uint32_t c = 0; c < stride; c++) {
-    if (!(wanted >> c & 1)) {
-      continue;
-    }
-    uint64_t places = 0;
-    for (uint32_t bit = c; bit < WORD_BITS; bit += stride) {
-      places |= UINT64_C(1) << bit;
-    }
-    LLVMValueRef arguments[] = {lanes, mtlc_i64(e->context, places)};
-    LLVMValueRef one =
-        lanes_intrinsic(e, "llvm.x86.bmi.pdep.64", NULL, 0, arguments, 2);
-    all = all ? LLVMBuildOr(b, all, one, "") : one;
+  uint64_t places = 0;
+  for (uint32_t bit = 0; bit < WORD_BITS; bit += stride) {
+    places |= UINT64_C(1) << bit;
   }
+  LLVMValueRef arguments[] = {lanes, mtlc_i64(e->context, places)};
+  LLVMValueRef all =
+      lanes_intrinsic(e, "llvm.x86.bmi.pdep.64", NULL, 0, arguments, 2);
+  all = LLVMBuildMul(b, all, mtlc_i64(e->context, wanted), "");
   all = LLVMBuildLShr(b, all, mtlc_i64(e->context, first % WORD_BITS), "");
   all = LLVMBuildTrunc(b, all, LLVMIntTypeInContext(e->context, length), "");
   return LLVMBuildBitCast(b, all, LLVMVectorType(e->types.i1, length), "");
