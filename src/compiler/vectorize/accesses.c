@@ -459,6 +459,10 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   if (!lanes_may_be_runs(e, a, &runs.shape, &may_be_same)) {
     return false;
   }
+  if (runs.shape.stride == 0 && !store && lanes_has_thread(e)) {
+    access_same(e, a, store, components);
+    return true;
+  }
   const bool is_in_rows = !store && lanes_stride_in_rows(&runs) &&
                           has_masks_for(e, a->element);
   if (!is_shaped(&runs) && !is_in_rows) {

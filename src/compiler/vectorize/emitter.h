@@ -312,6 +312,10 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,
                              LLVMValueRef *arguments, uint32_t count);
+// divisions.c: the quotient or remainder of two vectors.
+bool lanes_is_division(LLVMOpcode opcode);
+LLVMValueRef lanes_divide(lanes_emitter *e, LLVMValueRef instruction,
+                          LLVMValueRef a, LLVMValueRef b);
 // compare_runs.c: the lanes of a comparison of 64-bit counters; NULL if it is
 // another.
 LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction);

@@ -7,56 +7,6 @@
 
 enum { WORD_BITS = 32 };
 
-// --- Integer division --------------------------------------------------------
-
-// Makes the quotient or remainder of narrow integers by way of doubles, which
-// hold them exactly: for |a|, |b| < 2^32 the rounded a / b has the same integer
-// part as the true one (the next integer is at least 1/b away, a relative
-// distance of more than 2^-53). Machines have no vector integer division.
-static LLVMValueRef divide_as_doubles(lanes_emitter *e, LLVMOpcode opcode,
-                                      LLVMValueRef a, LLVMValueRef b) {
-  const bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem;
-  LLVMTypeRef type = LLVMTypeOf(a);
-  const uint32_t bits = LLVMGetIntTypeWidth(LLVMGetElementType(type));
-  LLVMTypeRef number = lanes_wide(
-      bits <= 16 ? e->types.f32 : LLVMDoubleTypeInContext(e->context),
-      LLVMGetVectorSize(type));
-  const LLVMOpcode to = is_signed ? LLVMSIToFP : LLVMUIToFP;
-  const LLVMOpcode back = is_signed ? LLVMFPToSI : LLVMFPToUI;
-  LLVMValueRef quotient =
-      LLVMBuildFDiv(e->builder, LLVMBuildCast(e->builder, to, a, number, ""),
-                    LLVMBuildCast(e->builder, to, b, number, ""), "");
-  quotient = LLVMBuildCast(e->builder, back, quotient, type, "");
-  if (opcode == LLVMSDiv || opcode == LLVMUDiv) {
-    return quotient;
-  }
-  return LLVMBuildSub(e->builder, a, LLVMBuildMul(e->builder, quotient, b, ""),
-                      "");
-}
-
-static bool is_division(LLVMOpcode opcode) {
-  return opcode == LLVMSDiv || opcode == LLVMUDiv || opcode == LLVMSRem ||
-         opcode == LLVMURem;
-}
-
-static LLVMValueRef divide_vectors(lanes_emitter *e, LLVMValueRef instruction,
-                                   LLVMValueRef a, LLVMValueRef b) {
-  const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-  LLVMValueRef divisor = LLVMGetOperand(instruction, 1);
-  if (LLVMIsConstant(divisor)) {
-    return LLVMBuildBinOp(e->builder, opcode, a, b, "");  // LLVM multiplies
-  }
-  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(b));
-  if (LLVMGetIntTypeWidth(element) <= 32) {
-    return divide_as_doubles(e, opcode, a, b);
-  }
-  // One lane after the other, then: those that do not run must not trap.
-  LLVMValueRef one =
-      lanes_splat(e, e->builder, LLVMConstInt(element, 1, false));
-  return LLVMBuildBinOp(e->builder, opcode, a,
-                        LLVMBuildSelect(e->builder, e->mask, b, one, ""), "");
-}
-
 // --- Addresses ---------------------------------------------------------------
 
 // For interleaved private memory the offsets are multiplied, so each index
@@ -335,8 +285,8 @@ static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
       lanes_form(e, LLVMGetOperand(instruction, 0), component, width);
   LLVMValueRef b =
       lanes_form(e, LLVMGetOperand(instruction, 1), component, width);
-  if (is_division(opcode) && width > 1) {
-    return divide_vectors(e, instruction, a, b);
+  if (lanes_is_division(opcode) && width > 1) {
+    return lanes_divide(e, instruction, a, b);
   }
   return LLVMBuildBinOp(e->builder, opcode, a, b, "");
 }
@@ -438,7 +388,7 @@ LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
 static bool is_remade(lanes_emitter *e, LLVMValueRef instruction) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
   return e->has_waits && lanes_width(e, instruction) < LANES &&
-         !is_division(opcode) &&
+         !lanes_is_division(opcode) &&
          lanes_component_count(LLVMTypeOf(instruction)) == 1 &&
          lanes_has_operands_everywhere(e, instruction);
 }

@@ -144,8 +144,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     }
     case LLVMUDiv:
     case LLVMSDiv:
-      return f->is_tensor &&
-                     lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1)) &&
+      return lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1)) &&
                      operand_stride(f, value, 0, steps) != NO_RUN
                  ? 0
                  : NO_RUN;
@@ -184,7 +183,7 @@ bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
   int stride = lanes_shape_of(e->values, index).row == 1
                    ? stride_of(&f, index, MOST_STEPS)
                    : NO_RUN;
-  if (stride == NO_RUN || stride == 0) {
+  if (stride == NO_RUN) {
     return false;
   }
   stride = stride == ANY_RUN ? 1 : stride;
