@@ -4,6 +4,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 
+#include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/called.h"
 #include "compiler/vectorize/emitter.h"
 #include "compiler/vectorize/lines.h"
@@ -197,6 +198,48 @@ static bool goes_round(const lanes_emitter *e) {
          e->values->divergent_loop[e->graph->nodes[to].loop];
 }
 
+// Says whether threads part at a branch as first and last lanes tell, so that
+// nobody needs to compare all of them where they stay together. Trees with
+// barriers have their own ways to tell who comes.
+static bool asks_first(lanes_emitter *e, LLVMValueRef condition) {
+  return e->machine.has_avx512 && !e->has_waits && !e->is_at_once &&
+         LLVMIsAInstruction(condition) &&
+         !lanes_is_uniform(lanes_shape_of(e->values, condition)) &&
+         (lanes_is_easily_asked(e, condition, true) ||
+          lanes_is_easily_asked(e, condition, false));
+}
+
+// The threads of the node for which a condition holds: all or none, if that is
+// soon told, or else as each one's comparison says.
+static LLVMValueRef asked_first(lanes_emitter *e, LLVMValueRef condition) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(e->mask));
+  LLVMValueRef answers[2] = {NULL};
+  for (int k = 0; k < 2; k++) {
+    answers[k] = lanes_is_easily_asked(e, condition, k == 0)
+                     ? lanes_holds_for_all(e, condition, k == 0)
+                     : NULL;
+  }
+  LLVMValueRef values[2] = {answers[0] ? e->mask : none};
+  LLVMValueRef is_told = answers[0] ? answers[0] : answers[1];
+  if (answers[0] && answers[1]) {
+    values[0] = LLVMBuildSelect(b, answers[0], e->mask, none, "");
+    is_told = LLVMBuildOr(b, answers[0], answers[1], "");
+  }
+  const lanes_whole_question question = lanes_ask(e, is_told);
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(b)};
+  lanes_ask_rest(e, &question, question.some);
+  const bool uncached = e->uncached;
+  e->uncached = true;
+  values[1] = narrowed(e, lanes_condition_anew(e, condition));
+  e->uncached = uncached;
+  from[1] = LLVMGetInsertBlock(b);
+  lanes_ask_rest(e, &question, question.done);
+  LLVMValueRef mask = LLVMBuildPhi(b, LLVMTypeOf(none), "");
+  LLVMAddIncoming(mask, values, from, 2);
+  return mask;
+}
+
 static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
   const lanes_node *node = &e->graph->nodes[e->node];
   const lanes_step *step = &e->plan->steps[e->node];
@@ -204,7 +247,13 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
     emit_kept_branch(e, LLVMGetCondition(end));
     return;
   }
-  if (node->successors.count == 2) {
+  if (node->successors.count == 2 && asks_first(e, LLVMGetCondition(end))) {
+    LLVMValueRef passes = asked_first(e, LLVMGetCondition(end));
+    LLVMValueRef stays = LLVMBuildAnd(
+        e->builder, e->mask, LLVMBuildNot(e->builder, passes, ""), "");
+    emit_edge(e, 0, passes);
+    emit_edge(e, 1, stays);
+  } else if (node->successors.count == 2) {
     LLVMValueRef condition = lanes_vector(e, LLVMGetCondition(end), 0);
     emit_edge(e, 0, narrowed(e, condition));
     emit_edge(e, 1, narrowed(e, LLVMBuildNot(e->builder, condition, "")));

@@ -47,6 +47,11 @@ static bool is_signed(LLVMIntPredicate predicate) {
          predicate == LLVMIntSGT || predicate == LLVMIntSGE;
 }
 
+static bool is_less(LLVMIntPredicate predicate) {
+  return predicate == LLVMIntULT || predicate == LLVMIntULE ||
+         predicate == LLVMIntSLT || predicate == LLVMIntSLE;
+}
+
 static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
   static const predicate_pair pairs[] = {{LLVMIntUGE, LLVMIntULE},
                                          {LLVMIntUGT, LLVMIntULT},
@@ -55,20 +60,25 @@ static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
   return other_of(pairs, sizeof pairs / sizeof *pairs, predicate);
 }
 
-// A comparison of a run with a number.
+// A comparison of runs with a number: of one run scalars, of several vectors.
 typedef struct run_comparison {
   LLVMIntPredicate predicate;
-  LLVMTypeRef type;
-  LLVMValueRef first;  // of the run
+  uint32_t runs;
+  LLVMTypeRef type;    // of a lane
+  LLVMValueRef first;  // of each run
   LLVMValueRef bound;
   LLVMValueRef span;  // from the first lane to the last
 } run_comparison;
 
-static LLVMValueRef smallest(const run_comparison *c) {
+static LLVMValueRef number(lanes_emitter *e, const run_comparison *c,
+                           uint64_t value) {
+  return lanes_splat_to(e, e->builder, LLVMConstInt(c->type, value, false),
+                        c->runs);
+}
+
+static LLVMValueRef smallest(lanes_emitter *e, const run_comparison *c) {
   const unsigned sign = LLVMGetIntTypeWidth(c->type) - 1;
-  return is_signed(c->predicate)
-             ? LLVMConstInt(c->type, UINT64_C(1) << sign, false)
-             : LLVMConstNull(c->type);
+  return number(e, c, is_signed(c->predicate) ? UINT64_C(1) << sign : 0);
 }
 
 // No lane's value is the bound.
@@ -79,7 +89,7 @@ static LLVMValueRef differs(lanes_emitter *e, const run_comparison *c) {
 
 // The last lane is below the bound, and the first is below the last.
 static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
-  LLVMValueRef least = LLVMBuildAdd(e->builder, smallest(c), c->span, "");
+  LLVMValueRef least = LLVMBuildAdd(e->builder, smallest(e, c), c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
       e->builder, is_signed(c->predicate) ? LLVMIntSGE : LLVMIntUGE, c->bound,
       least, "");
@@ -91,7 +101,7 @@ static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
 
 // The first lane is above the bound, and the last above the first.
 static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
-  LLVMValueRef largest = LLVMBuildNot(e->builder, smallest(c), "");
+  LLVMValueRef largest = LLVMBuildNot(e->builder, smallest(e, c), "");
   LLVMValueRef most = LLVMBuildSub(e->builder, largest, c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
       e->builder, is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE, c->first,
@@ -104,16 +114,26 @@ static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
 static bool is_run(lanes_emitter *e, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
   LLVMTypeRef type = LLVMTypeOf(value);
-  return lanes_is_scalar(shape) && shape.stride > 0 &&
-         shape.stride < MOST_STRIDE && !shape.conditional &&
+  return shape.row >= 8 && shape.stride > 0 && shape.stride < MOST_STRIDE &&
+         !shape.conditional &&
          LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
          (LLVMGetIntTypeWidth(type) == 32 || LLVMGetIntTypeWidth(type) == 64) &&
          lanes_is_at_hand(e, value);
 }
 
-static bool is_number(lanes_emitter *e, LLVMValueRef value) {
-  return lanes_is_uniform(lanes_shape_of(e->values, value)) &&
+// Says whether a value is the same in all lanes of a run.
+static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  return shape.stride == 0 && !shape.conditional &&
+         shape.row >= lanes_shape_of(e->values, run).row &&
          lanes_is_at_hand(e, value);
+}
+
+static bool is_comparison(lanes_emitter *e, LLVMValueRef i) {
+  LLVMValueRef a = LLVMGetOperand(i, 0);
+  LLVMValueRef b = LLVMGetOperand(i, 1);
+  return (is_run(e, a) && is_number(e, b, a)) ||
+         (is_run(e, b) && is_number(e, a, b));
 }
 
 // NULL if it is no comparison of a run with a number.
@@ -129,26 +149,23 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
     bound = other;
     predicate = swapped(predicate);
   }
-  if (!is_run(e, run) || !is_number(e, bound)) {
+  if (!is_run(e, run) || !is_number(e, bound, run)) {
     return NULL;
   }
-  const int64_t stride = lanes_shape_of(e->values, run).stride;
-  const run_comparison c = {
-      .predicate = predicate,
-      .type = LLVMTypeOf(run),
-      .first = lanes_scalar(e, run, 0),
-      .bound = lanes_scalar(e, bound, 0),
-      .span = LLVMConstInt(LLVMTypeOf(run), (uint64_t)stride * (LANES - 1),
-                           false)};
-  switch (predicate) {
-    case LLVMIntEQ: return LLVMConstNull(e->types.i1);
-    case LLVMIntNE: return differs(e, &c);
-    case LLVMIntULT:
-    case LLVMIntULE:
-    case LLVMIntSLT:
-    case LLVMIntSLE: return stays_below(e, &c);
-    default: return stays_above(e, &c);
+  if (predicate == LLVMIntEQ) {
+    return LLVMConstNull(e->types.i1);
   }
+  const lanes_shape shape = lanes_shape_of(e->values, run);
+  run_comparison c = {.predicate = predicate,
+                      .runs = lanes_width_of(shape),
+                      .type = LLVMTypeOf(run)};
+  c.first = lanes_form(e, run, 0, c.runs);
+  c.bound = lanes_form(e, bound, 0, c.runs);
+  c.span = number(e, &c, (uint64_t)shape.stride * (shape.row - 1));
+  LLVMValueRef all = predicate == LLVMIntNE    ? differs(e, &c)
+                     : is_less(predicate)      ? stays_below(e, &c)
+                                               : stays_above(e, &c);
+  return c.runs == 1 ? all : lanes_all(e, all);
 }
 
 // The second may be poison where the first does not hold.
@@ -207,4 +224,61 @@ LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
   LLVMValueRef mask = lanes_vector(e, condition, 0);
   return holds ? lanes_all(e, mask)
                : LLVMBuildNot(e->builder, lanes_any(e, mask), "");
+}
+
+// Says whether an operand is another condition, of which the same is asked.
+static bool is_easy_part(lanes_emitter *e, LLVMValueRef part, bool holds) {
+  return lanes_is_at_hand(e, part) && lanes_is_easily_asked(e, part, holds);
+}
+
+bool lanes_is_easily_asked(lanes_emitter *e, LLVMValueRef condition,
+                           bool holds) {
+  if (lanes_is_uniform(lanes_shape_of(e->values, condition))) {
+    return true;
+  }
+  if (!LLVMIsAInstruction(condition)) {
+    return false;
+  }
+  LLVMValueRef yes = LLVMConstAllOnes(e->types.i1);
+  LLVMValueRef no = LLVMConstNull(e->types.i1);
+  const int count = LLVMGetNumOperands(condition);
+  LLVMValueRef a = count > 0 ? LLVMGetOperand(condition, 0) : NULL;
+  LLVMValueRef b = count > 1 ? LLVMGetOperand(condition, 1) : NULL;
+  LLVMValueRef c = count > 2 ? LLVMGetOperand(condition, 2) : NULL;
+  switch (LLVMGetInstructionOpcode(condition)) {
+    case LLVMAnd:
+      return holds && is_easy_part(e, a, true) && is_easy_part(e, b, true);
+    case LLVMOr:
+      return !holds && is_easy_part(e, a, false) && is_easy_part(e, b, false);
+    case LLVMSelect:
+      return is_easy_part(e, a, holds) &&
+             ((holds && c == no && is_easy_part(e, b, true)) ||
+              (!holds && b == yes && is_easy_part(e, c, false)));
+    case LLVMXor: return b == yes && is_easy_part(e, a, !holds);
+    case LLVMICmp: {
+      const LLVMIntPredicate never = holds ? LLVMIntEQ : LLVMIntNE;
+      return LLVMGetICmpPredicate(condition) != never &&
+             is_comparison(e, condition);
+    }
+    default: return false;
+  }
+}
+
+LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition) {
+  if (!LLVMIsAInstruction(condition) ||
+      lanes_is_uniform(lanes_shape_of(e->values, condition))) {
+    return lanes_vector(e, condition, 0);
+  }
+  LLVMValueRef parts[3] = {NULL};
+  const int count = LLVMGetNumOperands(condition);
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(condition);
+  if (opcode == LLVMICmp) {
+    return lanes_operation_as_vector(e, condition, 0);
+  }
+  for (int k = 0; k < count && k < 3; k++) {
+    parts[k] = lanes_condition_anew(e, LLVMGetOperand(condition, (unsigned)k));
+  }
+  return opcode == LLVMSelect
+             ? LLVMBuildSelect(e->builder, parts[0], parts[1], parts[2], "")
+             : LLVMBuildBinOp(e->builder, opcode, parts[0], parts[1], "");
 }
