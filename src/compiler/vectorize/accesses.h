@@ -106,6 +106,11 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
 void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
+// Asks whether so many lanes run; where they do not, stores lane by lane.
+lanes_whole_question lanes_ask_many(lanes_emitter *e, uint32_t least);
+void lanes_store_few(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef pointers, uint64_t offset,
+                     LLVMValueRef value, const lanes_whole_question *question);
 // The vector where lanes that do not run have what the last that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
 // The same in little code, where it hardly ever comes to it. Lanes are the
@@ -261,6 +266,8 @@ LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a);
 // far behind an address; not if step is NULL.
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows);
+// By how much to be ahead of the rows of a tile; NULL if it is none.
+LLVMValueRef lanes_next_rows(lanes_emitter *e, const lanes_access *a);
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
 // Asks for what later threadgroups may access, given the bytes

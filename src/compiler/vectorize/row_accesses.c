@@ -67,10 +67,11 @@ LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[MOST_LANES];
-  LLVMValueRef next_turn = lanes_next_turn(e, a, true);
+  LLVMValueRef next = lanes_next_turn(e, a, true);
+  next = next ? next : lanes_next_rows(e, a);
   for (uint32_t r = 0; r < LANES / row; r++) {
     LLVMValueRef address = lanes_address_of_row(e, a, r);
-    lanes_fetch_at(e, address, next_turn, row * a->count * a->size_bytes);
+    lanes_fetch_at(e, address, next, row * a->count * a->size_bytes);
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
                                  a->alignment, row_mask(e, a, mask, r, length));
     if (length != row * a->count) {
