@@ -436,6 +436,15 @@ void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
   }
 }
 
+LLVMValueRef lanes_put(lanes_emitter *e, LLVMValueRef instruction,
+                       LLVMValueRef value) {
+  lanes_slot *slot = slot_of(e, instruction);
+  LLVMValueRef before = slot->fresh == e->fresh ? slot->current[0] : NULL;
+  slot->fresh = e->fresh;
+  slot->current[0] = value;
+  return before;
+}
+
 void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value) {
   slot_of(e, instruction)->everywhere[0] = value;

@@ -253,6 +253,10 @@ LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
                       uint32_t component, LLVMValueRef value);
 // Sets a component that was computed in the entry block.
+// Has an instruction of one component stand for another value until that which
+// is returned is put back.
+LLVMValueRef lanes_put(lanes_emitter *e, LLVMValueRef instruction,
+                       LLVMValueRef value);
 void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
 // Says whether all operands can be read in the entry block.

@@ -208,7 +208,11 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const lanes_access *a,
                                     LLVMValueRef base, LLVMValueRef narrow,
                                     LLVMValueRef lane) {
   LLVMValueRef index = lanes_index_of(a->pointer);
-  LLVMValueRef one = LLVMBuildExtractElement(e->builder, narrow, lane, "");
+  const bool is_vector =
+      LLVMGetTypeKind(LLVMTypeOf(narrow)) == LLVMVectorTypeKind;
+  LLVMValueRef one = is_vector
+                         ? LLVMBuildExtractElement(e->builder, narrow, lane, "")
+                         : narrow;
   one = LLVMIsAZExtInst(index)
             ? LLVMBuildZExt(e->builder, one, e->types.i64, "")
             : LLVMBuildSExt(e->builder, one, e->types.i64, "");
@@ -225,12 +229,9 @@ static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef mask) {
                        mtlc_i32(e->context, 0), "");
 }
 
-LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
-                            lanes_shape shape, LLVMValueRef *out_firsts) {
-  const uint32_t row = shape.row;
-  const uint64_t size =
-      LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
-  const uint64_t stride = (uint64_t)shape.stride / size;
+// Returns i1: lanes that run rise by a stride, as each one's index says.
+static LLVMValueRef all_rise(lanes_emitter *e, const lanes_access *a,
+                             uint32_t row, uint64_t stride) {
   LLVMValueRef index = lanes_index_of(a->pointer);
   LLVMValueRef narrow = narrow_index(e, a);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
@@ -251,12 +252,52 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
     LLVMValueRef wraps = LLVMBuildICmp(e->builder, below, expected, first, "");
     apart = LLVMBuildOr(e->builder, apart, wraps, "");
   }
-  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
-  for (uint32_t r = 0; r < LANES / row; r++) {
-    out_firsts[r] =
-        address_of_lane(e, a, base, narrow, mtlc_i32(e->context, r * row));
-  }
   return is_none(e, apart);
+}
+
+// The ends tell, or else all lanes.
+static LLVMValueRef ends_or_all(lanes_emitter *e, const lanes_access *a,
+                                uint32_t row, uint64_t stride,
+                                LLVMValueRef ends_hold) {
+  const lanes_whole_question question = lanes_ask(e, ends_hold);
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
+  lanes_ask_rest(e, &question, question.some);
+  lanes_redone redone;
+  e->uncached = true;
+  lanes_redo(e, lanes_index_of(a->pointer), &redone);
+  LLVMValueRef values[] = {LLVMConstAllOnes(e->types.i1),
+                           all_rise(e, a, row, stride)};
+  lanes_undo(e, &redone);
+  e->uncached = false;
+  from[1] = LLVMGetInsertBlock(e->builder);
+  lanes_ask_rest(e, &question, question.done);
+  LLVMValueRef holds = LLVMBuildPhi(e->builder, e->types.i1, "");
+  LLVMAddIncoming(holds, values, from, 2);
+  return holds;
+}
+
+LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
+                            lanes_shape shape, LLVMValueRef *out_firsts,
+                            bool *out_by_ends) {
+  const uint32_t row = shape.row;
+  const uint64_t size =
+      LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
+  const uint64_t stride = (uint64_t)shape.stride / size;
+  LLVMValueRef index = lanes_index_of(a->pointer);
+  lanes_ends ends;
+  *out_by_ends =
+      is_extended(index) && !e->is_at_once &&
+      lanes_find_ends(e, LLVMGetOperand(index, 0), row, (int64_t)stride,
+                      LLVMIsAZExtInst(index) != NULL, &ends);
+  LLVMValueRef holds = *out_by_ends ? ends_or_all(e, a, row, stride, ends.hold)
+                                    : all_rise(e, a, row, stride);
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
+  LLVMValueRef narrow = *out_by_ends ? ends.first : narrow_index(e, a);
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    LLVMValueRef lane = mtlc_i32(e->context, *out_by_ends ? r : r * row);
+    out_firsts[r] = address_of_lane(e, a, base, narrow, lane);
+  }
+  return holds;
 }
 
 LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
