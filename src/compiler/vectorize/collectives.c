@@ -67,8 +67,30 @@ static LLVMValueRef of_active(lanes_emitter *e, LLVMValueRef value,
                          lanes_splat(e, e->builder, identity), "");
 }
 
+// Of a sum of conditions, as zeros and ones: the bits of the lanes that run and
+// for which they hold, as i32. NULL if it is another.
+static LLVMValueRef bits_added(lanes_emitter *e, LLVMValueRef value,
+                               lanes_collective what) {
+  if (what.operation != LANES_ADD || !LLVMIsAZExtInst(value)) {
+    return NULL;
+  }
+  LLVMValueRef holds = LLVMGetOperand(value, 0);
+  if (LLVMGetElementType(LLVMTypeOf(holds)) != e->types.i1) {
+    return NULL;
+  }
+  return lanes_bits(e, LLVMBuildSelect(e->builder, e->mask, holds,
+                                       LLVMConstNull(LLVMTypeOf(holds)), ""));
+}
+
 LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                           lanes_collective what) {
+  LLVMValueRef bits = bits_added(e, value, what);
+  if (bits) {
+    LLVMValueRef count =
+        lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+    return LLVMBuildIntCast2(e->builder, count,
+                             LLVMGetElementType(LLVMTypeOf(value)), false, "");
+  }
   value = of_active(e, value, what);
   for (uint32_t half = LANES / 2; half > 0; half /= 2) {
     int low[MOST_LANES];
@@ -96,8 +118,31 @@ static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
   return lanes_shuffle(e, value, below, lanes, LANES);
 }
 
+// How many bits there are below each lane, or up to it.
+static LLVMValueRef scan_bits(lanes_emitter *e, LLVMValueRef bits,
+                              LLVMTypeRef type, bool is_exclusive) {
+  LLVMValueRef below[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    const uint64_t end = UINT64_C(1) << (is_exclusive ? i : i + 1);
+    below[i] = mtlc_i32(e->context, (uint32_t)(end - 1));
+  }
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMValueRef own =
+      LLVMBuildAnd(e->builder, lanes_splat(e, e->builder, bits),
+                   LLVMConstVector(below, LANES), "");
+  LLVMValueRef count = lanes_intrinsic(e, "llvm.ctpop", &words, 1, &own, 1);
+  return LLVMBuildIntCast2(e->builder, count, type, false, "");
+}
+
 LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
                         lanes_collective what) {
+  LLVMValueRef bits =
+      mtlc_target_has(e->kernel->target, "avx512vpopcntdq")
+          ? bits_added(e, value, what)
+          : NULL;
+  if (bits) {
+    return scan_bits(e, bits, LLVMTypeOf(value), what.is_exclusive);
+  }
   value = of_active(e, value, what);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(value));
   if (what.is_exclusive) {
