@@ -198,11 +198,12 @@ static bool goes_round(const lanes_emitter *e) {
          e->values->divergent_loop[e->graph->nodes[to].loop];
 }
 
-// Says whether threads part at a branch as first and last lanes tell, so that
-// nobody needs to compare all of them where they stay together. Trees with
-// barriers have their own ways to tell who comes.
+// Says whether threads part at a branch of a loop as first and last lanes tell,
+// so that nobody needs to compare all of them where they stay together. Trees
+// with barriers have their own ways to tell who comes.
 static bool asks_first(lanes_emitter *e, LLVMValueRef condition) {
   return e->machine.has_avx512 && !e->has_waits && !e->is_at_once &&
+         e->graph->nodes[e->node].loop != LANES_NONE &&
          LLVMIsAInstruction(condition) &&
          !lanes_is_uniform(lanes_shape_of(e->values, condition)) &&
          (lanes_is_easily_asked(e, condition, true) ||

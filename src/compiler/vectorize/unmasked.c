@@ -19,6 +19,10 @@
 enum {
   LEAST_ACCESSES_WITH_MASKS = 4,
   LEAST_UNEVEN_ACCESSES = 2,  // there
+  // And of a branch, which each thread comes to once, one in so many: a second
+  // form of much else makes functions too long to be part of the loop over
+  // simdgroups.
+  MOST_INSTRUCTIONS_EACH = 12,
 };
 
 // Part of the thread function, to be copied.
@@ -574,7 +578,9 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
   for (uint32_t k = 0; k < node->successors.count; k++) {
     part p = new_part(kernel, patterns);
     if (collect_side(&p, branch, node->successors.items[k]) &&
-        is_worth_it(&p, *room, waits)) {
+        is_worth_it(&p, *room, waits) &&
+        (!p.has_masks || p.accesses >= LEAST_ACCESSES_WITH_MASKS ||
+         p.instructions <= MOST_INSTRUCTIONS_EACH * p.uneven_accesses)) {
       copy_side(&p, branch, k);
       mtlc_mark(end_of(p.graph, branch), has_form);
       *room -= p.instructions;
