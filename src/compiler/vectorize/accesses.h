@@ -107,11 +107,10 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
 void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
-// Asks whether so many lanes run; where they do not, stores lane by lane.
-lanes_whole_question lanes_ask_many(lanes_emitter *e, uint32_t least);
+// The same where few run.
 void lanes_store_few(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef pointers, uint64_t offset,
-                     LLVMValueRef value, const lanes_whole_question *question);
+                     LLVMValueRef value);
 // The vector where lanes that do not run have what the last that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
 // The same in little code, where it hardly ever comes to it. Lanes are the

@@ -10,6 +10,8 @@
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/unmasked.h"
 
+enum { LEAST_ROW_OF_ONE = 8 };  // of whose lanes one is few
+
 // --- Masks -------------------------------------------------------------------
 
 // Only whole simdgroups come to where they are asked for, and what that
@@ -392,6 +394,54 @@ static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
   const uint32_t most = above == LANES_NONE ? LANES : e->coming_to[above];
   const uint32_t pass = lanes_that_pass(e, n);
   return pass < most ? pass : most;
+}
+
+// Says whether a condition, or its opposite, holds for one lane of a row at the
+// most: where a position is a number.
+static bool picks_one(const lanes_emitter *e, LLVMValueRef condition,
+                      bool holds) {
+  if (!LLVMIsAInstruction(condition)) {
+    return false;
+  }
+  LLVMValueRef a = LLVMGetOperand(condition, 0);
+  switch (LLVMGetInstructionOpcode(condition)) {
+    case LLVMICmp: {
+      const lanes_shape run = lanes_shape_of(e->values, a);
+      const lanes_shape bound =
+          lanes_shape_of(e->values, LLVMGetOperand(condition, 1));
+      return LLVMGetICmpPredicate(condition) ==
+                 (holds ? LLVMIntEQ : LLVMIntNE) &&
+             run.row >= LEAST_ROW_OF_ONE && run.stride != 0 &&
+             !run.conditional && bound.stride == 0 && bound.row >= run.row;
+    }
+    case LLVMAnd:
+      return holds && (picks_one(e, a, true) ||
+                       picks_one(e, LLVMGetOperand(condition, 1), true));
+    case LLVMSelect: {
+      LLVMValueRef no = LLVMConstNull(e->types.i1);
+      LLVMValueRef yes = LLVMConstAllOnes(e->types.i1);
+      LLVMValueRef b = LLVMGetOperand(condition, holds ? 1 : 2);
+      return LLVMGetOperand(condition, holds ? 2 : 1) == (holds ? no : yes) &&
+             (picks_one(e, a, holds) || picks_one(e, b, holds));
+    }
+    default: return false;
+  }
+}
+
+bool lanes_few_come(const lanes_emitter *e) {
+  enum { STEPS = 8 };
+  uint32_t n = e->node;
+  for (uint32_t step = 0; step < STEPS && n != LANES_NONE; step++) {
+    LLVMValueRef branch = only_branch(e, n);
+    const bool is_true =
+        branch && lanes_map_get(&e->graph->blocks,
+                                LLVMGetSuccessor(branch, 0)) == n;
+    if (branch && picks_one(e, LLVMGetCondition(branch), is_true)) {
+      return true;
+    }
+    n = e->graph->nodes[n].dominator;
+  }
+  return false;
 }
 
 // What a rising run tells by its first lane: if that is not below a bound, none

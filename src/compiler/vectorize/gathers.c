@@ -2,10 +2,7 @@
 // gathers.c: gathers and scatters: every lane has an address of its own.
 #include "compiler/vectorize/accesses.h"
 
-enum {
-  MOST_INDICES = 6,     // of an address, but for its base
-  LEAST_SCATTERED = 5,  // lanes; 16 take a Zen 4 30 cycles, whichever run
-};
+enum { MOST_INDICES = 6 };  // of an address, but for its base
 
 // Machines gather words, not bytes: the aligned word around an element lies in
 // the same page, so that reading it does no harm.
@@ -197,13 +194,10 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
     lanes_store_each(e, a, pointers, offset, value);
     return;
   }
-  // Where rows have a thread that does more than the others.
-  const bool may_be_few = !LLVMIsConstant(e->mask) && !e->is_at_once;
-  const bool uncached = e->uncached;
-  lanes_whole_question question;
-  if (may_be_few) {
-    question = lanes_ask_many(e, LEAST_SCATTERED);
-    e->uncached = true;
+  // 16 lanes take a Zen 4 30 cycles, whichever run.
+  if (lanes_few_come(e) && !e->is_at_once) {
+    lanes_store_few(e, a, pointers, offset, value);
+    return;
   }
   const uint32_t alignment = lanes_common_alignment(a->alignment, offset);
   const uint32_t count = lanes_gathered(e);
@@ -213,8 +207,4 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
   LLVMTypeRef overloads[] = {LLVMTypeOf(arguments[0]),
                              LLVMTypeOf(arguments[1])};
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
-  if (may_be_few) {
-    lanes_store_few(e, a, pointers, offset, value, &question);
-  }
-  e->uncached = uncached;
 }

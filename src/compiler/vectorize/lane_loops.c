@@ -113,12 +113,12 @@ static void store_many(lanes_emitter *e, const each_lane *each,
   }
 }
 
-lanes_whole_question lanes_ask_many(lanes_emitter *e, uint32_t least) {
+static lanes_whole_question ask_many(lanes_emitter *e) {
   LLVMValueRef bits = lanes_bits(e, e->mask);
   LLVMValueRef count =
       lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
   return lanes_ask(e, LLVMBuildICmp(e->builder, LLVMIntUGE, count,
-                                    mtlc_i32(e->context, least), ""));
+                                    mtlc_i32(e->context, MANY_LANES), ""));
 }
 
 // --- Some of them ------------------------------------------------------------
@@ -240,7 +240,7 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
     return load_many(e, &each);
   }
   LLVMTypeRef type = lanes_vector_of(a->element);
-  const lanes_whole_question question = lanes_ask_many(e, MANY_LANES);
+  const lanes_whole_question question = ask_many(e);
   LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   lanes_ask_rest(e, &question, question.some);
@@ -265,7 +265,7 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
     store_many(e, &each, value);
     return;
   }
-  const lanes_whole_question question = lanes_ask_many(e, MANY_LANES);
+  const lanes_whole_question question = ask_many(e);
   store_many(e, &each, value);
   lanes_ask_rest(e, &question, question.some);
   store_some(e, &each, value, question.done);
@@ -273,9 +273,8 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
 
 void lanes_store_few(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef pointers, uint64_t offset,
-                     LLVMValueRef value, const lanes_whole_question *question) {
-  lanes_ask_rest(e, question, question->some);
+                     LLVMValueRef value) {
   each_lane each = begin(e, a, pointers, offset);
   each.store = true;
-  store_some(e, &each, value, question->done);
+  store_some(e, &each, value, lanes_block(e, "stored"));
 }
