@@ -390,12 +390,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
     for (uint32_t c = 0; store && c < count; c++) {
       results[w][c] = components[c];
     }
-    lanes_redone redone = {.count = 0};
-    if (ways[w]->is_rare) {
-      lanes_redo(e, ways[w]->pointer, &redone);
-    }
     then[w](e, ways[w], store, results[w]);
-    lanes_undo(e, &redone);
     blocks[w] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, blocks[2]);
   }
@@ -473,12 +468,10 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   if (!is_shaped(&runs) && !is_in_rows) {
     return false;
   }
-  lanes_access apart = *a;
-  LLVMValueRef holds =
-      lanes_are_runs(e, a, runs.shape, firsts, &apart.is_rare);
+  LLVMValueRef holds = lanes_are_runs(e, a, runs.shape, firsts);
   runs.first = firsts[0];
   runs.firsts = firsts;
-  const lanes_access *ways[] = {&runs, &apart};
+  const lanes_access *ways[] = {&runs, a};
   lanes_access_way *then[] = {
       is_in_rows ? load_strided_rows : access_shaped,
       may_be_same && !store && lanes_has_thread(e) ? access_same

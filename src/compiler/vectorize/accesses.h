@@ -21,7 +21,6 @@ typedef struct lanes_access {
   const struct lanes_factors *factors;  // of its index, or NULL
   LLVMValueRef places;    // in windows: each lane's, in elements from its first
   LLVMValueRef lanes[2];  // the lane at each place of a window's halves
-  bool is_rare;           // its address is computed where it comes to it
 } lanes_access;
 
 static inline uint32_t lanes_common_alignment(uint32_t alignment,
@@ -209,27 +208,9 @@ bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value);
 bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
                        lanes_shape *out_shape, bool *out_may_be_same);
 // Returns i1: that is so for the lanes that run. Sets the first address of each
-// row, and whether the ends of rows tell as a rule.
+// row.
 LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
-                            lanes_shape shape, LLVMValueRef *out_firsts,
-                            bool *out_by_ends);
-// run_ends.c: what the ends of rows of an index tell, if they do.
-typedef struct lanes_ends {
-  LLVMValueRef first;  // of each row; a scalar if there is one
-  LLVMValueRef hold;   // i1: all rows rise by the stride from lane to lane
-} lanes_ends;
-bool lanes_find_ends(lanes_emitter *e, LLVMValueRef index, uint32_t row,
-                     int64_t stride, bool is_unsigned, lanes_ends *out);
-// Computes an address or index of all lanes again, so that nothing of it need
-// be there on other ways, until undone.
-enum { LANES_MOST_REDONE = 24 };
-typedef struct lanes_redone {
-  LLVMValueRef values[LANES_MOST_REDONE];
-  LLVMValueRef before[LANES_MOST_REDONE];
-  uint32_t count;
-} lanes_redone;
-void lanes_redo(lanes_emitter *e, LLVMValueRef value, lanes_redone *out);
-void lanes_undo(lanes_emitter *e, const lanes_redone *done);
+                            lanes_shape shape, LLVMValueRef *out_firsts);
 // Returns i1: lanes that run, of which there are some, have the same address.
 LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef *out_address);

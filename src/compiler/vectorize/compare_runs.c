@@ -21,13 +21,6 @@ static bool is_run(const lanes_emitter *e, LLVMValueRef value, bool is_signed) {
          (is_signed ? shape.no_signed_wrap : shape.no_unsigned_wrap);
 }
 
-// Says whether a value is the same in all lanes of a run.
-static bool is_even(const lanes_emitter *e, LLVMValueRef value,
-                    LLVMValueRef run) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  return shape.stride == 0 && shape.row >= lanes_shape_of(e->values, run).row;
-}
-
 // A constant and one more; NULL where that is none or there is no more.
 static LLVMValueRef one_more(LLVMValueRef bound, bool is_signed) {
   if (!LLVMIsAConstantInt(bound)) {
@@ -60,7 +53,8 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
     }
   }
   return out->bound && is_run(e, out->run, is_signed) &&
-         is_even(e, out->bound, out->run);
+         lanes_is_same_in(e, out->bound,
+                          lanes_shape_of(e->values, out->run).row);
 }
 
 LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction) {

@@ -318,6 +318,12 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
   return slot->current[component];
 }
 
+bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value,
+                      uint32_t row) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  return shape.row >= row && shape.stride == 0 && !shape.conditional;
+}
+
 bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand) {
   if (!LLVMIsAInstruction(operand)) {
     return true;
@@ -434,15 +440,6 @@ void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
     }
     LLVMBuildStore(e->builder, value, slot->memory[component]);
   }
-}
-
-LLVMValueRef lanes_put(lanes_emitter *e, LLVMValueRef instruction,
-                       LLVMValueRef value) {
-  lanes_slot *slot = slot_of(e, instruction);
-  LLVMValueRef before = slot->fresh == e->fresh ? slot->current[0] : NULL;
-  slot->fresh = e->fresh;
-  slot->current[0] = value;
-  return before;
 }
 
 void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,

@@ -253,10 +253,6 @@ LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
                       uint32_t component, LLVMValueRef value);
 // Sets a component that was computed in the entry block.
-// Has an instruction of one component stand for another value until that which
-// is returned is put back.
-LLVMValueRef lanes_put(lanes_emitter *e, LLVMValueRef instruction,
-                       LLVMValueRef value);
 void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
 // Says whether all operands can be read in the entry block.
@@ -325,6 +321,8 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 bool lanes_is_division(LLVMOpcode opcode);
 LLVMValueRef lanes_divide(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef a, LLVMValueRef b);
+// Says whether a value is the same in each row of so many lanes.
+bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
 // compare_runs.c: the lanes of a comparison of 64-bit counters; NULL if it is
 // another.
 LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction);

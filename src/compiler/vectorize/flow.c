@@ -407,12 +407,11 @@ static bool picks_one(const lanes_emitter *e, LLVMValueRef condition,
   switch (LLVMGetInstructionOpcode(condition)) {
     case LLVMICmp: {
       const lanes_shape run = lanes_shape_of(e->values, a);
-      const lanes_shape bound =
-          lanes_shape_of(e->values, LLVMGetOperand(condition, 1));
       return LLVMGetICmpPredicate(condition) ==
                  (holds ? LLVMIntEQ : LLVMIntNE) &&
              run.row >= LEAST_ROW_OF_ONE && run.stride != 0 &&
-             !run.conditional && bound.stride == 0 && bound.row >= run.row;
+             !run.conditional &&
+             lanes_is_same_in(e, LLVMGetOperand(condition, 1), run.row);
     }
     case LLVMAnd:
       return holds && (picks_one(e, a, true) ||

@@ -123,9 +123,7 @@ static bool is_run(lanes_emitter *e, LLVMValueRef value) {
 
 // Says whether a value is the same in all lanes of a run.
 static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  return shape.stride == 0 && !shape.conditional &&
-         shape.row >= lanes_shape_of(e->values, run).row &&
+  return lanes_is_same_in(e, value, lanes_shape_of(e->values, run).row) &&
          lanes_is_at_hand(e, value);
 }
 

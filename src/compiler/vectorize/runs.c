@@ -26,8 +26,7 @@ typedef struct run_finder {
 } run_finder;
 
 bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  return shape.row >= e->values->row && shape.stride == 0 && !shape.conditional;
+  return lanes_is_same_in(e, value, e->values->row);
 }
 
 static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps);
@@ -208,11 +207,7 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const lanes_access *a,
                                     LLVMValueRef base, LLVMValueRef narrow,
                                     LLVMValueRef lane) {
   LLVMValueRef index = lanes_index_of(a->pointer);
-  const bool is_vector =
-      LLVMGetTypeKind(LLVMTypeOf(narrow)) == LLVMVectorTypeKind;
-  LLVMValueRef one = is_vector
-                         ? LLVMBuildExtractElement(e->builder, narrow, lane, "")
-                         : narrow;
+  LLVMValueRef one = LLVMBuildExtractElement(e->builder, narrow, lane, "");
   one = LLVMIsAZExtInst(index)
             ? LLVMBuildZExt(e->builder, one, e->types.i64, "")
             : LLVMBuildSExt(e->builder, one, e->types.i64, "");
@@ -229,9 +224,12 @@ static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef mask) {
                        mtlc_i32(e->context, 0), "");
 }
 
-// Returns i1: lanes that run rise by a stride, as each one's index says.
-static LLVMValueRef all_rise(lanes_emitter *e, const lanes_access *a,
-                             uint32_t row, uint64_t stride) {
+LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
+                            lanes_shape shape, LLVMValueRef *out_firsts) {
+  const uint32_t row = shape.row;
+  const uint64_t size =
+      LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
+  const uint64_t stride = (uint64_t)shape.stride / size;
   LLVMValueRef index = lanes_index_of(a->pointer);
   LLVMValueRef narrow = narrow_index(e, a);
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
@@ -252,52 +250,12 @@ static LLVMValueRef all_rise(lanes_emitter *e, const lanes_access *a,
     LLVMValueRef wraps = LLVMBuildICmp(e->builder, below, expected, first, "");
     apart = LLVMBuildOr(e->builder, apart, wraps, "");
   }
-  return is_none(e, apart);
-}
-
-// The ends tell, or else all lanes.
-static LLVMValueRef ends_or_all(lanes_emitter *e, const lanes_access *a,
-                                uint32_t row, uint64_t stride,
-                                LLVMValueRef ends_hold) {
-  const lanes_whole_question question = lanes_ask(e, ends_hold);
-  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
-  lanes_ask_rest(e, &question, question.some);
-  lanes_redone redone;
-  e->uncached = true;
-  lanes_redo(e, lanes_index_of(a->pointer), &redone);
-  LLVMValueRef values[] = {LLVMConstAllOnes(e->types.i1),
-                           all_rise(e, a, row, stride)};
-  lanes_undo(e, &redone);
-  e->uncached = false;
-  from[1] = LLVMGetInsertBlock(e->builder);
-  lanes_ask_rest(e, &question, question.done);
-  LLVMValueRef holds = LLVMBuildPhi(e->builder, e->types.i1, "");
-  LLVMAddIncoming(holds, values, from, 2);
-  return holds;
-}
-
-LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
-                            lanes_shape shape, LLVMValueRef *out_firsts,
-                            bool *out_by_ends) {
-  const uint32_t row = shape.row;
-  const uint64_t size =
-      LLVMABISizeOfType(e->values->data, lanes_type_indexed(e, a->pointer));
-  const uint64_t stride = (uint64_t)shape.stride / size;
-  LLVMValueRef index = lanes_index_of(a->pointer);
-  lanes_ends ends;
-  *out_by_ends =
-      is_extended(index) && !e->is_at_once &&
-      lanes_find_ends(e, LLVMGetOperand(index, 0), row, (int64_t)stride,
-                      LLVMIsAZExtInst(index) != NULL, &ends);
-  LLVMValueRef holds = *out_by_ends ? ends_or_all(e, a, row, stride, ends.hold)
-                                    : all_rise(e, a, row, stride);
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
-  LLVMValueRef narrow = *out_by_ends ? ends.first : narrow_index(e, a);
   for (uint32_t r = 0; r < LANES / row; r++) {
-    LLVMValueRef lane = mtlc_i32(e->context, *out_by_ends ? r : r * row);
-    out_firsts[r] = address_of_lane(e, a, base, narrow, lane);
+    out_firsts[r] =
+        address_of_lane(e, a, base, narrow, mtlc_i32(e->context, r * row));
   }
-  return holds;
+  return is_none(e, apart);
 }
 
 LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,

@@ -369,9 +369,8 @@ static lanes_shape extended(LLVMValueRef instruction, lanes_shape a,
   if (from == 1 && !lanes_is_uniform(a)) {
     result.row = a.stride ? 1 : a.row;
   } else if (!exact && a.stride) {
-    // One question is enough: what is cut off does not wrap.
     const bool small = a.stride > -4096 && a.stride < 4096;
-    result.row = small && from >= 32 && !a.conditional ? a.row : 1;
+    result.row = small && from >= 32 ? a.row : 1;
     result.conditional = true;
   }
   result.no_unsigned_wrap = exact && !(is_signed && !positive);

@@ -15,6 +15,13 @@ static bool is_root(const lanes_emitter *e, LLVMValueRef value) {
          !lanes_shape_of(e->values, LLVMGetOperand(value, 0)).conditional;
 }
 
+// Says whether it is an extension that made it so once more: of a run of which
+// a part may be cut off, and that may wrap behind that.
+static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
+  return is_extension(value) && !is_root(e, value) &&
+         !lanes_shape_of(e->values, value).no_signed_wrap;
+}
+
 // A narrow index, the first of a run, and how far it is from wrapping.
 typedef struct narrow_run {
   LLVMValueRef index;
@@ -123,8 +130,10 @@ static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
     return root_holds(e, value, at);
   }
   lanes_limit limit;
-  LLVMValueRef holds =
-      lanes_limit_find(value, &limit) ? limit_holds(e, value, limit) : NULL;
+  LLVMValueRef holds = lanes_limit_find(value, &limit)
+                           ? limit_holds(e, value, limit)
+                       : is_root_as_well(e, value) ? root_holds(e, value, at)
+                                                   : NULL;
   const int count = LLVMGetNumOperands(value);
   for (int i = 0; i < count; i++) {
     LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
