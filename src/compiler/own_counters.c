@@ -20,22 +20,19 @@ static const char hold[] = "mettle.held";
 // How a value differs from thread to thread.
 typedef enum difference { SAME, STRIDED, ANY } difference;
 
-typedef struct look {
-  mtlc_values seen;
-} look;
+static difference difference_of(mtlc_values *seen, LLVMValueRef value);
 
-static difference difference_of(look *l, LLVMValueRef value);
-
-static difference most_of_operands(look *l, LLVMValueRef i, int count) {
+static difference most_of_operands(mtlc_values *seen, LLVMValueRef i,
+                                   int count) {
   difference most = SAME;
   for (int k = 0; k < count && most != ANY; k++) {
-    const difference one = difference_of(l, LLVMGetOperand(i, (unsigned)k));
+    const difference one = difference_of(seen, LLVMGetOperand(i, (unsigned)k));
     most = one > most ? one : most;
   }
   return most;
 }
 
-static difference of_call(look *l, LLVMValueRef call) {
+static difference of_call(mtlc_values *seen, LLVMValueRef call) {
   const char *name = mtlc_name(LLVMGetCalledValue(call));
   if (mtlc_starts_with(name, "mettle.position")) {
     LLVMValueRef which = LLVMGetOperand(call, 0);
@@ -53,19 +50,19 @@ static difference of_call(look *l, LLVMValueRef call) {
   if (mtlc_starts_with(name, "mettle.argument")) {
     return SAME;
   }
-  return most_of_operands(l, call, (int)LLVMGetNumArgOperands(call)) == SAME
+  return most_of_operands(seen, call, (int)LLVMGetNumArgOperands(call)) == SAME
              ? SAME
              : ANY;
 }
 
-static difference difference_of(look *l, LLVMValueRef value) {
-  if (!LLVMIsAInstruction(value) || mtlc_values_has(&l->seen, value)) {
+static difference difference_of(mtlc_values *seen, LLVMValueRef value) {
+  if (!LLVMIsAInstruction(value) || mtlc_values_has(seen, value)) {
     return SAME;
   }
-  if (l->seen.count == PATIENCE) {
+  if (seen->count == PATIENCE) {
     return STRIDED;  // let it be as wide as it is
   }
-  mtlc_values_add(&l->seen, value);
+  mtlc_values_add(seen, value);
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMAdd:
     case LLVMSub:
@@ -77,10 +74,11 @@ static difference difference_of(look *l, LLVMValueRef value) {
     case LLVMTrunc:
     case LLVMFreeze:
     case LLVMGetElementPtr:
-    case LLVMPHI: return most_of_operands(l, value, LLVMGetNumOperands(value));
-    case LLVMCall: return of_call(l, value);
+    case LLVMPHI:
+      return most_of_operands(seen, value, LLVMGetNumOperands(value));
+    case LLVMCall: return of_call(seen, value);
     default:
-      return most_of_operands(l, value, LLVMGetNumOperands(value)) == SAME
+      return most_of_operands(seen, value, LLVMGetNumOperands(value)) == SAME
                  ? SAME
                  : ANY;
   }
@@ -102,9 +100,9 @@ static bool is_own_counter(LLVMValueRef phi) {
   if (!counts || !begin) {
     return false;
   }
-  look l = {0};
-  const bool is_own = difference_of(&l, begin) == ANY;
-  free(l.seen.items);
+  mtlc_values seen = {0};
+  const bool is_own = difference_of(&seen, begin) == ANY;
+  free(seen.items);
   return is_own;
 }
 

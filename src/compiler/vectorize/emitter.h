@@ -303,10 +303,10 @@ LLVMValueRef lanes_last(lanes_emitter *e);
 // whichever run; may be false though it does.
 LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
                                  bool holds);
-// Says whether that is asked of first and last lanes alone; returns the whole
+// The same where first and last lanes tell; NULL otherwise. And the whole
 // condition, of which then nothing need have been computed.
-bool lanes_is_easily_asked(lanes_emitter *e, LLVMValueRef condition,
-                           bool holds);
+LLVMValueRef lanes_ends_tell(lanes_emitter *e, LLVMValueRef condition,
+                             bool holds);
 LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition);
 // Says whether a value rises from lane to lane and does not wrap as the numbers
 // that a comparison takes it for.

@@ -200,34 +200,29 @@ static bool goes_round(const lanes_emitter *e) {
          e->values->divergent_loop[e->graph->nodes[to].loop];
 }
 
-// Says whether threads part at a branch of a loop as first and last lanes tell,
-// so that nobody needs to compare all of them where they stay together. Trees
-// with barriers have their own ways to tell who comes.
-static bool asks_first(lanes_emitter *e, LLVMValueRef condition) {
-  return e->machine.has_avx512 && !e->has_waits && !e->is_at_once &&
-         e->graph->nodes[e->node].loop != LANES_NONE &&
-         LLVMIsAInstruction(condition) &&
-         !lanes_is_uniform(lanes_shape_of(e->values, condition)) &&
-         (lanes_is_easily_asked(e, condition, true) ||
-          lanes_is_easily_asked(e, condition, false));
-}
-
-// The threads of the node for which a condition holds: all or none, if that is
-// soon told, or else as each one's comparison says.
-static LLVMValueRef asked_first(lanes_emitter *e, LLVMValueRef condition) {
+// The threads of the node for which the condition of a branch in a loop holds:
+// all or none, if first and last lanes tell, so that nobody needs to compare
+// all of them where they stay together, or else as each one's comparison says.
+// NULL if they never tell. Trees with barriers have their own ways to say who
+// comes.
+static LLVMValueRef told_by_ends(lanes_emitter *e, LLVMValueRef condition) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(e->mask));
-  LLVMValueRef answers[2] = {NULL};
-  for (int k = 0; k < 2; k++) {
-    answers[k] = lanes_is_easily_asked(e, condition, k == 0)
-                     ? lanes_holds_for_all(e, condition, k == 0)
-                     : NULL;
+  if (!e->machine.has_avx512 || e->has_waits || e->is_at_once ||
+      e->graph->nodes[e->node].loop == LANES_NONE ||
+      lanes_is_uniform(lanes_shape_of(e->values, condition))) {
+    return NULL;
   }
-  LLVMValueRef values[2] = {answers[0] ? e->mask : none};
-  LLVMValueRef is_told = answers[0] ? answers[0] : answers[1];
-  if (answers[0] && answers[1]) {
-    values[0] = LLVMBuildSelect(b, answers[0], e->mask, none, "");
-    is_told = LLVMBuildOr(b, answers[0], answers[1], "");
+  LLVMValueRef all = lanes_ends_tell(e, condition, true);
+  LLVMValueRef no_one = lanes_ends_tell(e, condition, false);
+  if (!all && !no_one) {
+    return NULL;
+  }
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(e->mask));
+  LLVMValueRef values[2] = {all ? e->mask : none};
+  LLVMValueRef is_told = all ? all : no_one;
+  if (all && no_one) {
+    values[0] = LLVMBuildSelect(b, all, e->mask, none, "");
+    is_told = LLVMBuildOr(b, all, no_one, "");
   }
   const lanes_whole_question question = lanes_ask(e, is_told);
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(b)};
@@ -250,16 +245,19 @@ static void emit_terminator(lanes_emitter *e, LLVMValueRef end) {
     emit_kept_branch(e, LLVMGetCondition(end));
     return;
   }
-  if (node->successors.count == 2 && asks_first(e, LLVMGetCondition(end))) {
-    LLVMValueRef passes = asked_first(e, LLVMGetCondition(end));
-    LLVMValueRef stays = LLVMBuildAnd(
-        e->builder, e->mask, LLVMBuildNot(e->builder, passes, ""), "");
+  if (node->successors.count == 2) {
+    LLVMValueRef passes = told_by_ends(e, LLVMGetCondition(end));
+    LLVMValueRef stays = NULL;
+    if (passes) {
+      stays = LLVMBuildAnd(e->builder, e->mask,
+                           LLVMBuildNot(e->builder, passes, ""), "");
+    } else {
+      LLVMValueRef condition = lanes_vector(e, LLVMGetCondition(end), 0);
+      passes = narrowed(e, condition);
+      stays = narrowed(e, LLVMBuildNot(e->builder, condition, ""));
+    }
     emit_edge(e, 0, passes);
     emit_edge(e, 1, stays);
-  } else if (node->successors.count == 2) {
-    LLVMValueRef condition = lanes_vector(e, LLVMGetCondition(end), 0);
-    emit_edge(e, 0, narrowed(e, condition));
-    emit_edge(e, 1, narrowed(e, LLVMBuildNot(e->builder, condition, "")));
   } else if (node->successors.count == 1) {
     emit_edge(e, 0, e->mask);
   }

@@ -127,13 +127,6 @@ static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
          lanes_is_at_hand(e, value);
 }
 
-static bool is_comparison(lanes_emitter *e, LLVMValueRef i) {
-  LLVMValueRef a = LLVMGetOperand(i, 0);
-  LLVMValueRef b = LLVMGetOperand(i, 1);
-  return (is_run(e, a) && is_number(e, b, a)) ||
-         (is_run(e, b) && is_number(e, a, b));
-}
-
 // NULL if it is no comparison of a run with a number.
 static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
                                      bool holds) {
@@ -166,21 +159,26 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
   return c.runs == 1 ? all : lanes_all(e, all);
 }
 
+// Asks as lanes_holds_for_all, or as lanes_ends_tell if by_ends.
+static LLVMValueRef answer(lanes_emitter *e, LLVMValueRef condition, bool holds,
+                           bool by_ends);
+
 // The second may be poison where the first does not hold.
 static LLVMValueRef both_hold(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
-                              bool holds) {
+                              bool holds, bool by_ends) {
   if (!lanes_is_at_hand(e, a) || !lanes_is_at_hand(e, b)) {
     return NULL;
   }
-  LLVMValueRef first = lanes_holds_for_all(e, a, holds);
-  LLVMValueRef second = lanes_holds_for_all(e, b, holds);
-  return LLVMBuildSelect(e->builder, first, second,
-                         LLVMConstNull(e->types.i1), "");
+  LLVMValueRef first = answer(e, a, holds, by_ends);
+  LLVMValueRef second = first ? answer(e, b, holds, by_ends) : NULL;
+  return second ? LLVMBuildSelect(e->builder, first, second,
+                                  LLVMConstNull(e->types.i1), "")
+                : NULL;
 }
 
 // By its parts; NULL if that is no easier.
 static LLVMValueRef parts_hold(lanes_emitter *e, LLVMValueRef condition,
-                               bool holds) {
+                               bool holds, bool by_ends) {
   LLVMValueRef operands[3] = {NULL};
   for (int k = 0; k < LLVMGetNumOperands(condition) && k < 3; k++) {
     operands[k] = LLVMGetOperand(condition, (unsigned)k);
@@ -189,34 +187,36 @@ static LLVMValueRef parts_hold(lanes_emitter *e, LLVMValueRef condition,
   LLVMValueRef yes = LLVMConstAllOnes(e->types.i1);
   LLVMValueRef a = operands[0];
   switch (LLVMGetInstructionOpcode(condition)) {
-    case LLVMAnd: return holds ? both_hold(e, a, operands[1], true) : NULL;
-    case LLVMOr: return holds ? NULL : both_hold(e, a, operands[1], false);
+    case LLVMAnd:
+      return holds ? both_hold(e, a, operands[1], true, by_ends) : NULL;
+    case LLVMOr:
+      return holds ? NULL : both_hold(e, a, operands[1], false, by_ends);
     case LLVMSelect:
       if (holds && operands[2] == no) {  // a && b
-        return both_hold(e, a, operands[1], true);
+        return both_hold(e, a, operands[1], true, by_ends);
       }
       return !holds && operands[1] == yes  // a || b
-                 ? both_hold(e, a, operands[2], false)
+                 ? both_hold(e, a, operands[2], false, by_ends)
                  : NULL;
     case LLVMXor:
       return operands[1] == yes && lanes_is_at_hand(e, a)
-                 ? lanes_holds_for_all(e, a, !holds)
+                 ? answer(e, a, !holds, by_ends)
                  : NULL;
     case LLVMICmp: return comparison_holds(e, condition, holds);
     default: return NULL;
   }
 }
 
-LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
-                                 bool holds) {
+static LLVMValueRef answer(lanes_emitter *e, LLVMValueRef condition, bool holds,
+                           bool by_ends) {
   if (lanes_is_uniform(lanes_shape_of(e->values, condition))) {
     LLVMValueRef all = lanes_scalar(e, condition, 0);
     return holds ? all : LLVMBuildNot(e->builder, all, "");
   }
   LLVMValueRef asked = LLVMIsAInstruction(condition)
-                           ? parts_hold(e, condition, holds)
+                           ? parts_hold(e, condition, holds, by_ends)
                            : NULL;
-  if (asked) {
+  if (asked || by_ends) {
     return asked;
   }
   LLVMValueRef mask = lanes_vector(e, condition, 0);
@@ -224,42 +224,15 @@ LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
                : LLVMBuildNot(e->builder, lanes_any(e, mask), "");
 }
 
-// Says whether an operand is another condition, of which the same is asked.
-static bool is_easy_part(lanes_emitter *e, LLVMValueRef part, bool holds) {
-  return lanes_is_at_hand(e, part) && lanes_is_easily_asked(e, part, holds);
+LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
+                                 bool holds) {
+  return answer(e, condition, holds, false);
 }
 
-bool lanes_is_easily_asked(lanes_emitter *e, LLVMValueRef condition,
-                           bool holds) {
-  if (lanes_is_uniform(lanes_shape_of(e->values, condition))) {
-    return true;
-  }
-  if (!LLVMIsAInstruction(condition)) {
-    return false;
-  }
-  LLVMValueRef yes = LLVMConstAllOnes(e->types.i1);
-  LLVMValueRef no = LLVMConstNull(e->types.i1);
-  const int count = LLVMGetNumOperands(condition);
-  LLVMValueRef a = count > 0 ? LLVMGetOperand(condition, 0) : NULL;
-  LLVMValueRef b = count > 1 ? LLVMGetOperand(condition, 1) : NULL;
-  LLVMValueRef c = count > 2 ? LLVMGetOperand(condition, 2) : NULL;
-  switch (LLVMGetInstructionOpcode(condition)) {
-    case LLVMAnd:
-      return holds && is_easy_part(e, a, true) && is_easy_part(e, b, true);
-    case LLVMOr:
-      return !holds && is_easy_part(e, a, false) && is_easy_part(e, b, false);
-    case LLVMSelect:
-      return is_easy_part(e, a, holds) &&
-             ((holds && c == no && is_easy_part(e, b, true)) ||
-              (!holds && b == yes && is_easy_part(e, c, false)));
-    case LLVMXor: return b == yes && is_easy_part(e, a, !holds);
-    case LLVMICmp: {
-      const LLVMIntPredicate never = holds ? LLVMIntEQ : LLVMIntNE;
-      return LLVMGetICmpPredicate(condition) != never &&
-             is_comparison(e, condition);
-    }
-    default: return false;
-  }
+LLVMValueRef lanes_ends_tell(lanes_emitter *e, LLVMValueRef condition,
+                             bool holds) {
+  LLVMValueRef told = answer(e, condition, holds, true);
+  return told && !LLVMIsConstant(told) ? told : NULL;
 }
 
 LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition) {
