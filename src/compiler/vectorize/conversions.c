@@ -2,7 +2,8 @@
 // conversions.c: floating point to integers in whole vectors: numbers out of
 // range become the nearest in it, and NaN zero, as docs/ir.md has it. LLVM 19
 // does what it calls saturating lane by lane. It also compares halves so, and
-// makes comparisons of halves of those of floats that were halves.
+// makes comparisons of halves of those of floats that were halves. What a
+// program has clamped itself is not clamped again.
 #include <math.h>
 
 #include "compiler/vectorize/emitter.h"
@@ -32,23 +33,82 @@ static LLVMValueRef compare(const conversion *c, LLVMRealPredicate how,
   return LLVMBuildFCmp(c->e->builder, how, c->value, with, "");
 }
 
+// What a clamp leaves of a value: no more or no less than a number.
+typedef struct bounded {
+  LLVMValueRef value;
+  double by;
+  bool is_most;
+  bool is_number;  // NaN has given way to it
+} bounded;
+
+// The number that all elements are; NaN if it is another constant, or none.
+static double same_number(LLVMValueRef vector) {
+  LLVMValueRef first =
+      LLVMIsConstant(vector) ? LLVMGetAggregateElement(vector, 0) : NULL;
+  const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(vector));
+  for (uint32_t i = 1; first && i < count; i++) {
+    first = LLVMGetAggregateElement(vector, i) == first ? first : NULL;
+  }
+  LLVMBool is_rounded = false;
+  return first && LLVMIsAConstantFP(first)
+             ? LLVMConstRealGetDouble(first, &is_rounded)
+             : NAN;
+}
+
+static bool read_bound(LLVMValueRef value, bounded *out) {
+  LLVMValueRef how =
+      LLVMIsASelectInst(value) ? LLVMGetOperand(value, 0) : NULL;
+  if (!how || !LLVMIsAFCmpInst(how)) {
+    return false;
+  }
+  const LLVMRealPredicate predicate = LLVMGetFCmpPredicate(how);
+  const bool is_less = predicate == LLVMRealOLT || predicate == LLVMRealOLE;
+  LLVMValueRef of = LLVMGetOperand(how, 0), by = LLVMGetOperand(how, 1);
+  const bool is_number =
+      LLVMGetOperand(value, 1) == of && LLVMGetOperand(value, 2) == by;
+  *out = (bounded){of, same_number(by), is_less == is_number, is_number};
+  return (is_less || predicate == LLVMRealOGT || predicate == LLVMRealOGE) &&
+         (is_number ||
+          (LLVMGetOperand(value, 1) == by && LLVMGetOperand(value, 2) == of)) &&
+         !isnan(out->by);
+}
+
+// Says whether a value, if it is a number, is no more than a limit; or no less.
+static bool is_within(LLVMValueRef value, double limit, bool is_most) {
+  bounded b;
+  return read_bound(value, &b) && (is_most ? b.by <= limit : b.by >= limit) &&
+         (b.is_most == is_most || is_within(b.value, limit, is_most));
+}
+
+static bool is_number(LLVMValueRef value) {
+  bounded b;
+  return read_bound(value, &b) && b.is_number;
+}
+
 // 8 and 16 bits: their limits are floats, and 32 bits hold them.
 static LLVMValueRef convert_clamped(const conversion *c) {
   LLVMBuilderRef b = c->e->builder;
   const double end = ldexp(1, (int)c->bits - c->is_signed);
   LLVMValueRef low = number(c, c->is_signed ? -end : 0);
   LLVMValueRef high = number(c, end - 1);
+  const double least = c->is_signed ? -end : 0;
   // Of NaN the limit is taken.
   LLVMValueRef above =
-      LLVMBuildSelect(b, compare(c, LLVMRealOGT, low), c->value, low, "");
-  LLVMValueRef clamped = LLVMBuildSelect(
-      b, LLVMBuildFCmp(b, LLVMRealOLT, above, high, ""), above, high, "");
+      is_number(c->value) && is_within(c->value, least, false)
+          ? c->value
+          : LLVMBuildSelect(b, compare(c, LLVMRealOGT, low), c->value, low, "");
+  LLVMValueRef clamped =
+      is_within(c->value, end - 1, true)
+          ? above
+          : LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, above, high, ""),
+                            above, high, "");
   LLVMValueRef word = LLVMBuildFPToSI(
       b, clamped, LLVMVectorType(c->e->types.i32, c->width), "");
   LLVMValueRef result = LLVMBuildTrunc(b, word, c->type, "");
-  return c->is_signed ? LLVMBuildSelect(b, compare(c, LLVMRealORD, c->value),
-                                        result, LLVMConstNull(c->type), "")
-                      : result;
+  return c->is_signed && !is_number(c->value)
+             ? LLVMBuildSelect(b, compare(c, LLVMRealORD, c->value), result,
+                               LLVMConstNull(c->type), "")
+             : result;
 }
 
 // 32 and 64 bits: only the limits' powers of two are floats.
