@@ -235,7 +235,8 @@ static void access_some(lanes_emitter *e, const lanes_access *a,
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->pitch_bytes;
     if (store) {
-      lanes_store_running(e, a, offset, components[c]);
+      lanes_store_running(e, a, lanes_vector(e, a->pointer, 0), offset,
+                          components[c]);
     } else {
       components[c] = lanes_load_running(e, a, first, offset);
     }

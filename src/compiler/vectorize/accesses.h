@@ -106,18 +106,15 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
 void lanes_store_each(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
-// The same where few run.
-void lanes_store_few(lanes_emitter *e, const lanes_access *a,
-                     LLVMValueRef pointers, uint64_t offset,
-                     LLVMValueRef value);
 // The vector where lanes that do not run have what the last that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
-// The same in little code, where it hardly ever comes to it. Lanes are the
-// address's stride apart if lane 0's is given, anywhere if it is NULL.
+// The same in little code, where it hardly ever comes to it or few run. Lanes
+// are the address's stride apart if lane 0's is given, anywhere if it is NULL.
 LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset);
 void lanes_store_running(lanes_emitter *e, const lanes_access *a,
-                         uint64_t offset, LLVMValueRef value);
+                         LLVMValueRef pointers, uint64_t offset,
+                         LLVMValueRef value);
 // Several values, lane by lane.
 typedef struct lanes_own_value {
   LLVMValueRef value;     // <32 x T>

@@ -78,15 +78,11 @@ LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction) {
   distance =
       LLVMBuildTrunc(e->builder, distance, lanes_wide(e->types.i32, runs), "");
   LLVMValueRef steps[MOST_LANES];
-  int sources[MOST_LANES];
   for (uint32_t lane = 0; lane < LANES; lane++) {
     steps[lane] =
         mtlc_i32(e->context, lane % shape.row * (uint32_t)shape.stride);
-    sources[lane] = (int)(lane / shape.row);
   }
-  LLVMValueRef all = runs == 1
-                         ? lanes_splat(e, e->builder, distance)
-                         : lanes_shuffle(e, distance, NULL, sources, LANES);
+  LLVMValueRef all = lanes_spread(e, distance, runs, 0, LANES);
   return LLVMBuildICmp(e->builder, c.holds ? LLVMIntUGT : LLVMIntULE, all,
                        LLVMConstVector(steps, LANES), "");
 }

@@ -89,9 +89,9 @@ static bool is_number(LLVMValueRef value) {
 static LLVMValueRef convert_clamped(const conversion *c) {
   LLVMBuilderRef b = c->e->builder;
   const double end = ldexp(1, (int)c->bits - c->is_signed);
-  LLVMValueRef low = number(c, c->is_signed ? -end : 0);
-  LLVMValueRef high = number(c, end - 1);
   const double least = c->is_signed ? -end : 0;
+  LLVMValueRef low = number(c, least);
+  LLVMValueRef high = number(c, end - 1);
   // Of NaN the limit is taken.
   LLVMValueRef above =
       is_number(c->value) && is_within(c->value, least, false)

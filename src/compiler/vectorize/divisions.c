@@ -67,8 +67,8 @@ static LLVMValueRef divide_as_numbers(const division *d) {
   enum { FLOAT_BITS = 22 };
   lanes_emitter *e = d->e;
   const uint8_t bits[] = {operand_shape(d, 0).bits, operand_shape(d, 1).bits};
-  const bool is_positive =
-      !is_signed(d) || (bits[0] < d->bits && bits[1] < d->bits);
+  const bool are_positive = bits[0] < d->bits && bits[1] < d->bits;
+  const bool is_positive = !is_signed(d) || are_positive;
   const bool is_short =
       d->bits <= 16 ||
       (is_positive && bits[0] <= FLOAT_BITS && bits[1] <= FLOAT_BITS);
@@ -76,8 +76,7 @@ static LLVMValueRef divide_as_numbers(const division *d) {
       lanes_wide(is_short ? e->types.f32 : LLVMDoubleTypeInContext(e->context),
                  LLVMGetVectorSize(d->type));
   // Machines convert signed integers best.
-  const bool as_signed =
-      is_signed(d) || (bits[0] < d->bits && bits[1] < d->bits);
+  const bool as_signed = is_signed(d) || are_positive;
   const LLVMOpcode to = as_signed ? LLVMSIToFP : LLVMUIToFP;
   LLVMValueRef a = LLVMBuildCast(e->builder, to, d->a, number, "");
   LLVMValueRef quotient =

@@ -339,10 +339,8 @@ LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
                                      : constant_component(operand, component);
 }
 
-// Repeats each of the runs' first values, of which there are from, to make
-// width of them, and adds the stride times the lanes in between.
-static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
-                           int64_t stride, uint32_t width) {
+LLVMValueRef lanes_spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+                          int64_t stride, uint32_t width) {
   LLVMValueRef all = NULL;
   if (from == 1) {
     all = lanes_splat_to(e, e->builder, firsts, width);
@@ -390,8 +388,8 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
   if (!slot->as_vector[component]) {
     LLVMValueRef made = shape.conditional
                             ? lanes_operation_as_vector(e, operand, component)
-                            : spread(e, computed(e, operand, component), from,
-                                     shape.stride, LANES);
+                            : lanes_spread(e, computed(e, operand, component),
+                                           from, shape.stride, LANES);
     if (e->uncached) {
       return made;
     }
@@ -408,7 +406,8 @@ LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
   const lanes_shape shape = lanes_shape_of(e->values, operand);
   LLVMValueRef value = lanes_scalar(e, operand, component);
   const uint32_t from = lanes_width_of(shape);
-  return from == width ? value : spread(e, value, from, shape.stride, width);
+  return from == width ? value
+                       : lanes_spread(e, value, from, shape.stride, width);
 }
 
 LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,

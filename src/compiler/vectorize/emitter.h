@@ -321,6 +321,10 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 bool lanes_is_division(LLVMOpcode opcode);
 LLVMValueRef lanes_divide(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef a, LLVMValueRef b);
+// Repeats each of the runs' first values, of which there are from, to make
+// width of them, and adds the stride times the lanes in between.
+LLVMValueRef lanes_spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+                          int64_t stride, uint32_t width);
 // Says whether a value is the same in each row of so many lanes.
 bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
 // compare_runs.c: the lanes of a comparison of 64-bit counters; NULL if it is

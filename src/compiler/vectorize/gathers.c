@@ -196,7 +196,7 @@ void lanes_scatter(lanes_emitter *e, const lanes_access *a,
   }
   // 16 lanes take a Zen 4 30 cycles, whichever run.
   if (lanes_few_come(e) && !e->is_at_once) {
-    lanes_store_few(e, a, pointers, offset, value);
+    lanes_store_running(e, a, pointers, offset, value);
     return;
   }
   const uint32_t alignment = lanes_common_alignment(a->alignment, offset);

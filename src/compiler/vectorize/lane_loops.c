@@ -183,8 +183,9 @@ LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
 }
 
 void lanes_store_running(lanes_emitter *e, const lanes_access *a,
-                         uint64_t offset, LLVMValueRef value) {
-  each_lane each = begin(e, a, lanes_vector(e, a->pointer, 0), offset);
+                         LLVMValueRef pointers, uint64_t offset,
+                         LLVMValueRef value) {
+  each_lane each = begin(e, a, pointers, offset);
   each.store = true;
   store_some(e, &each, value, lanes_block(e, "stored"));
 }
@@ -269,12 +270,4 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
   store_many(e, &each, value);
   lanes_ask_rest(e, &question, question.some);
   store_some(e, &each, value, question.done);
-}
-
-void lanes_store_few(lanes_emitter *e, const lanes_access *a,
-                     LLVMValueRef pointers, uint64_t offset,
-                     LLVMValueRef value) {
-  each_lane each = begin(e, a, pointers, offset);
-  each.store = true;
-  store_some(e, &each, value, lanes_block(e, "stored"));
 }

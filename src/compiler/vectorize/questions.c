@@ -3,7 +3,10 @@
 // lanes, the first tells about the others.
 #include "compiler/vectorize/emitter.h"
 
-enum { MOST_STRIDE = 1 << 20 };  // its multiples are small numbers
+enum {
+  MOST_STRIDE = 1 << 20,  // its multiples are small numbers
+  LEAST_ROW = 8,
+};
 
 bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
                      LLVMIntPredicate predicate) {
@@ -114,8 +117,8 @@ static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
 static bool is_run(lanes_emitter *e, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
   LLVMTypeRef type = LLVMTypeOf(value);
-  return shape.row >= 8 && shape.stride > 0 && shape.stride < MOST_STRIDE &&
-         !shape.conditional &&
+  return shape.row >= LEAST_ROW && shape.stride > 0 &&
+         shape.stride < MOST_STRIDE && !shape.conditional &&
          LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
          (LLVMGetIntTypeWidth(type) == 32 || LLVMGetIntTypeWidth(type) == 64) &&
          lanes_is_at_hand(e, value);

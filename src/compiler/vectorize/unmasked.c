@@ -528,11 +528,14 @@ static void copy_loop(part *p, uint32_t loop) {
 
 // --- All of them -------------------------------------------------------------
 
-static bool is_worth_it(const part *p, uint32_t room, bool waits) {
+// Where uneven accesses are the reason, of so many instructions each at most.
+static bool is_worth_it(const part *p, uint32_t room, bool waits,
+                        uint64_t most_each) {
   const uint32_t least = p->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
   return p->fits && p->instructions <= room &&
          (p->accesses >= least ||
-          (!waits && p->uneven_accesses >= LEAST_UNEVEN_ACCESSES));
+          (!waits && p->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
+           p->instructions <= most_each * p->uneven_accesses));
 }
 
 // Says whether the node in front of a loop leads nowhere else, and all threads
@@ -560,7 +563,8 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     return LANES_NONE;
   }
   part p = new_part(kernel, patterns);
-  const bool worth = collect_loop(&p, loop) && is_worth_it(&p, *room, waits);
+  const bool worth = collect_loop(&p, loop) &&
+                     is_worth_it(&p, *room, waits, UINT32_MAX);
   if (worth) {
     copy_loop(&p, loop);
     const uint32_t header = values->graph->loops[loop].header;
@@ -578,9 +582,7 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
   for (uint32_t k = 0; k < node->successors.count; k++) {
     part p = new_part(kernel, patterns);
     if (collect_side(&p, branch, node->successors.items[k]) &&
-        is_worth_it(&p, *room, waits) &&
-        (!p.has_masks || p.accesses >= LEAST_ACCESSES_WITH_MASKS ||
-         p.instructions <= MOST_INSTRUCTIONS_EACH * p.uneven_accesses)) {
+        is_worth_it(&p, *room, waits, MOST_INSTRUCTIONS_EACH)) {
       copy_side(&p, branch, k);
       mtlc_mark(end_of(p.graph, branch), has_form);
       *room -= p.instructions;
