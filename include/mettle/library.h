@@ -31,8 +31,10 @@ typedef enum mtl_language_version {
 //
 // Source     Metal: MTLMathMode; its default is fast
 typedef enum mtl_math_mode {
-  MTL_MATH_FAST = 0,  // fast variants of functions, contraction allowed
-  MTL_MATH_RELAXED,   // fast variants, infinities and NaN kept
+  MTL_MATH_FAST = 0,  // fast variants of functions, contraction allowed;
+                      // subnormal bfloats in products of simdgroup matrices,
+                      // and subnormal sums of these, may count as 0
+  MTL_MATH_RELAXED,   // fast variants, infinities and NaN kept; as above
   MTL_MATH_SAFE,      // precise variants, IEEE semantics
 } mtl_math_mode;
 

@@ -39,17 +39,20 @@ typedef struct lanes_wait {
 } lanes_wait;
 
 // How the elements of a tile lie: as threads have them, blocks of 4 x 4, or in
-// rows or columns of 8.
+// rows or columns of 8. Or as pairs of bfloats, the later one first: a left
+// side's of columns, row by row, a right side's of rows.
 typedef enum lanes_tile_order {
   LANES_BY_BLOCKS,
   LANES_BY_ROWS,
   LANES_BY_COLUMNS,
+  LANES_LEFT_PAIRS,
+  LANES_RIGHT_PAIRS,
 } lanes_tile_order;
 
 // A tile in memory, for the block being emitted.
 typedef struct lanes_tile_home {
   LLVMValueRef value;      // of the thread function
-  LLVMValueRef memory;     // 64 floats
+  LLVMValueRef memory;     // 64 floats, or bfloats
   LLVMValueRef first_row;  // or else the address of that, where it was,
   LLVMValueRef row_bytes;  // and i64 from there to the next
   lanes_tile_order order;
@@ -103,6 +106,7 @@ typedef struct lanes_machine {
   bool has_avx2;    // and gathers; x86-64 alone
   bool has_avx512;  // masks and scatters
   bool is_zen;      // AMD's
+  bool has_pairs;   // of bfloats multiplied as fast as floats
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
 } lanes_machine;

@@ -103,6 +103,22 @@ static bool take_halves(tile_pair *pair, LLVMValueRef value, uint32_t half) {
   return false;
 }
 
+// Two bfloats as floats at once: upper << 48 | lower << 16.
+static bool take_bfloats(tile_pair *pair, LLVMValueRef value) {
+  for (unsigned k = 0; k < 2; k++) {
+    LLVMValueRef upper = shifted(LLVMGetOperand(value, k), 48);
+    LLVMValueRef lower = shifted(LLVMGetOperand(value, 1 - k), 16);
+    upper = upper ? extended(upper) : NULL;
+    lower = lower ? extended(lower) : NULL;
+    if (upper && lower && take_element(pair, 0, lower, 16) &&
+        take_element(pair, 1, upper, 16)) {
+      pair->kind = BFLOAT;
+      return true;
+    }
+  }
+  return false;
+}
+
 static LLVMValueRef inserted(LLVMValueRef value, uint64_t place,
                              LLVMValueRef *out_into) {
   if (!mtlc_is_opcode(value, LLVMInsertElement) ||
@@ -131,7 +147,9 @@ static bool take_pair(tile_pair *pair, LLVMValueRef value) {
   const uint32_t half = bits_of(value) / 2;
   value = without_cast(value);
   if (mtlc_is_opcode(value, LLVMOr)) {
-    return bits_of(value) == 2 * half && take_halves(pair, value, half);
+    return bits_of(value) == 2 * half &&
+           (take_halves(pair, value, half) ||
+            (half == 32 && take_bfloats(pair, value)));
   }
   if (mtlc_is_opcode(value, LLVMLoad)) {
     pair->loads[0] = value;
@@ -185,8 +203,9 @@ static bool find_distance(const tile_finder *f, const tile_pair *pair,
   lanes_linear a, b;
   lanes_linear_find(f->patterns.values, LLVMGetOperand(pair->loads[0], 0), &a);
   lanes_linear_find(f->patterns.values, LLVMGetOperand(pair->loads[1], 0), &b);
-  *out_bytes = b.bytes - a.bytes;
-  return lanes_linear_like(&a, &b) && a.constant == b.constant;
+  *out_bytes = lanes_linear_distance(&a, &b);
+  return lanes_linear_like(&a, &b) &&
+         !lanes_linear_may_wrap(f->patterns.values, &a, &b);
 }
 
 // Says whether bits of a thread's row add row bytes, of its column column

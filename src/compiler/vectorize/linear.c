@@ -161,3 +161,18 @@ bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
 int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b) {
   return (b->constant - a->constant) * (int64_t)a->scale + b->bytes - a->bytes;
 }
+
+// Says whether a number is known to be below the half of those of a type.
+static bool is_small(const lanes_values *values, LLVMValueRef number,
+                     LLVMTypeRef type) {
+  return LLVMIsAInstruction(number) &&
+         lanes_shape_of(values, number).bits < LLVMGetIntTypeWidth(type);
+}
+
+bool lanes_linear_may_wrap(const lanes_values *values, const lanes_linear *a,
+                           const lanes_linear *b) {
+  return a->is_extended && !a->is_unwrapped && a->constant != b->constant &&
+         !(a->is_carryless && b->is_carryless) &&
+         !(is_small(values, a->sum, a->index_type) &&
+           is_small(values, b->sum, b->index_type));
+}

@@ -32,5 +32,8 @@ bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b);
 // By how many bytes the second of two such is behind the first, if no index
 // wraps between them.
 int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b);
+// Says whether an index narrower than addresses could wrap between two such.
+bool lanes_linear_may_wrap(const lanes_values *values, const lanes_linear *a,
+                           const lanes_linear *b);
 
 #endif

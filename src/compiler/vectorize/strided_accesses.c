@@ -576,22 +576,6 @@ bool lanes_may_write(LLVMValueRef instruction) {
   }
 }
 
-// Says whether a number is known to be below the half of those of a type.
-static bool is_small(const lanes_emitter *e, LLVMValueRef number,
-                     LLVMTypeRef type) {
-  return LLVMIsAInstruction(number) &&
-         lanes_shape_of(e->values, number).bits < LLVMGetIntTypeWidth(type);
-}
-
-// Says whether a narrower index could wrap from one place to another.
-static bool may_wrap_between(const lanes_emitter *e, const lanes_linear *a,
-                             const lanes_linear *b) {
-  return a->is_extended && !a->is_unwrapped && a->constant != b->constant &&
-         !(a->is_carryless && b->is_carryless) &&
-         !(is_small(e, a->sum, a->index_type) &&
-           is_small(e, b->sum, b->index_type));
-}
-
 // Says whether a load is one of the elements around another's, and how many it
 // is behind it.
 static bool is_near(const lanes_emitter *e, const lanes_access *a,
@@ -606,7 +590,7 @@ static bool is_near(const lanes_emitter *e, const lanes_access *a,
   const int64_t size = (int64_t)a->size_bytes;
   const int64_t bytes = lanes_linear_distance(from, &other);
   if (!lanes_linear_like(from, &other) || bytes % size ||
-      may_wrap_between(e, from, &other)) {
+      lanes_linear_may_wrap(e->values, from, &other)) {
     return false;
   }
   const lanes_shape shape =

@@ -21,9 +21,11 @@ static bool is_widening(LLVMValueRef instruction) {
 
 // Returns the last product of a side's block that it is a side of, if it is for
 // products of its block alone, else NULL.
-static LLVMValueRef last_product(LLVMValueRef side, lanes_tile_use *use_of) {
+static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
+                                 lanes_tile_use *use_of) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(side);
   uint32_t uses = 0;
+  use_of->is_in_pairs = true;
   for (LLVMUseRef use = LLVMGetFirstUse(side); use;
        use = LLVMGetNextUse(use), uses++) {
     LLVMValueRef user = LLVMGetUser(use);
@@ -33,6 +35,7 @@ static LLVMValueRef last_product(LLVMValueRef side, lanes_tile_use *use_of) {
     }
     use_of->is_left |= LLVMGetOperand(user, 0) == side;
     use_of->is_right |= LLVMGetOperand(user, 1) == side;
+    use_of->is_in_pairs &= lanes_is_of_pairs(e, user);
   }
   for (LLVMValueRef i = side; i && uses; i = LLVMGetNextInstruction(i)) {
     for (unsigned k = 0; lanes_is_product(i) && k < 2; k++) {
@@ -74,7 +77,7 @@ static bool waits_between(LLVMValueRef first, LLVMValueRef last) {
   return false;
 }
 
-lanes_tile_use lanes_use_of_tile(LLVMValueRef load) {
+lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load) {
   lanes_tile_use use = {.side = load};
   LLVMUseRef only = LLVMGetFirstUse(load);
   if (only && !LLVMGetNextUse(only) && is_widening(LLVMGetUser(only)) &&
@@ -82,7 +85,7 @@ lanes_tile_use lanes_use_of_tile(LLVMValueRef load) {
           LLVMGetInstructionParent(load)) {
     use.side = LLVMGetUser(only);
   }
-  LLVMValueRef last = last_product(use.side, &use);
+  LLVMValueRef last = last_product(e, use.side, &use);
   if (!last || waits_between(load, last)) {
     return (lanes_tile_use){0};
   }
@@ -99,15 +102,21 @@ static LLVMValueRef new_memory(lanes_emitter *e) {
   return memory;
 }
 
+// Orders, a bit each.
+enum {
+  OF_FLOATS = 1 << LANES_BY_BLOCKS | 1 << LANES_BY_ROWS | 1 << LANES_BY_COLUMNS,
+  ANY = -1,
+};
+
 static lanes_tile_home *home_of(lanes_emitter *e, LLVMValueRef value,
-                                bool any_order) {
+                                int orders) {
   if (e->homes_fresh != e->fresh) {
     e->home_count = 0;
     e->homes_fresh = e->fresh;
   }
   for (uint32_t i = 0; i < e->home_count; i++) {
     lanes_tile_home *home = &e->homes[i];
-    if (home->value == value && (any_order || home->order == LANES_BY_ROWS)) {
+    if (home->value == value && (orders >> home->order & 1)) {
       return home;
     }
   }
@@ -136,24 +145,24 @@ static lanes_tile_home *add_memory(lanes_emitter *e, LLVMValueRef value,
 
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
                             lanes_tile_order order) {
-  home_of(e, side, true);
+  home_of(e, side, ANY);
   return add_memory(e, side, order)->memory;
 }
 
 void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
                      LLVMValueRef first_row, LLVMValueRef row_bytes) {
-  home_of(e, side, true);
+  home_of(e, side, ANY);
   lanes_tile_home *home = add_home(e, side, LANES_BY_ROWS);
   home->first_row = first_row;
   home->row_bytes = row_bytes;
 }
 
 bool lanes_has_home(lanes_emitter *e, LLVMValueRef side) {
-  return home_of(e, side, true) != NULL;
+  return home_of(e, side, ANY) != NULL;
 }
 
 lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand) {
-  lanes_tile_home *home = home_of(e, operand, true);
+  lanes_tile_home *home = home_of(e, operand, OF_FLOATS);
   if (!home) {
     home = add_memory(e, operand, LANES_BY_BLOCKS);
     LLVMValueRef store = LLVMBuildStore(
@@ -167,7 +176,7 @@ lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
   if (!lanes_goes_by_rows(e)) {
     return lanes_left_home(e, operand);
   }
-  lanes_tile_home *home = home_of(e, operand, false);
+  lanes_tile_home *home = home_of(e, operand, 1 << LANES_BY_ROWS);
   if (!home) {
     home = add_memory(e, operand, LANES_BY_ROWS);
     LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f32);
@@ -177,6 +186,61 @@ lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
           lanes_address_at(e, home->memory, (uint64_t)r * ROW_BYTES));
       LLVMSetAlignment(store, ROW_BYTES);
     }
+  }
+  return *home;
+}
+
+// A row's pairs, each turned around; or those of a row and the next.
+static LLVMValueRef pairs_of(lanes_emitter *e, LLVMValueRef row,
+                             LLVMValueRef next) {
+  int items[2 * SIDE];
+  for (int i = 0; i < 2 * SIDE; i++) {
+    items[i] = next ? i / 2 + (1 - i % 2) * SIDE : i ^ 1;
+  }
+  return lanes_shuffle(e, row, next, items, next ? 2 * SIDE : SIDE);
+}
+
+// In 64 bytes at once: they are loaded so.
+void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
+                       LLVMValueRef *rows, lanes_tile_order order) {
+  for (uint32_t h = 0; h < 2; h++) {
+    LLVMValueRef *own = rows + h * QUAD, quarters[2];
+    for (int i = 0; i < 4; i += 2) {
+      quarters[i / 2] =
+          order == LANES_RIGHT_PAIRS
+              ? pairs_of(e, own[i], own[i + 1])
+              : lanes_joined(e, pairs_of(e, own[i], NULL),
+                             pairs_of(e, own[i + 1], NULL), SIDE);
+    }
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, lanes_joined(e, quarters[0], quarters[1], 2 * SIDE),
+        lanes_address_at(e, memory, (uint64_t)h * LINE_BYTES));
+    LLVMSetAlignment(store, LINE_BYTES);
+  }
+}
+
+// The bfloats that floats were made of.
+static LLVMValueRef upper_halves(lanes_emitter *e, LLVMValueRef floats) {
+  const uint32_t count = LANES_TILE_ELEMENTS;
+  LLVMValueRef shift =
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, 16), count);
+  return LLVMBuildTrunc(e->builder,
+                        LLVMBuildLShr(e->builder, floats, shift, ""),
+                        LLVMVectorType(e->types.i16, count), "");
+}
+
+lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
+                                 lanes_tile_order order) {
+  lanes_tile_home *home = home_of(e, widening, 1 << order);
+  if (!home) {
+    home = add_memory(e, widening, order);
+    LLVMValueRef tile =
+        upper_halves(e, lanes_tile_of(e, widening, e->types.i32));
+    LLVMValueRef rows[SIDE];
+    for (int r = 0; r < SIDE; r++) {
+      rows[r] = lanes_row_of_tile(e, tile, r);
+    }
+    lanes_store_pairs(e, home->memory, rows, order);
   }
   return *home;
 }

@@ -192,17 +192,23 @@ uint32_t lanes_most_sums(const lanes_emitter *e) {
   return e->machine.has_avx512 ? LANES_MOST_PRODUCTS : 1;
 }
 
+static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
+                      LLVMValueRef other) {
+  return shares_left(product, other) &&
+         lanes_is_of_pairs(e, product) == lanes_is_of_pairs(e, other);
+}
+
 // The products that are emitted together with a call. A row of neighbours with
 // one left side is cut into batches from its beginning.
 static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
   const uint32_t most = most_products(e);
   LLVMValueRef first = call;
-  while (shares_left(call, LLVMGetPreviousInstruction(first))) {
+  while (goes_with(e, call, LLVMGetPreviousInstruction(first))) {
     first = LLVMGetPreviousInstruction(first);
   }
   lanes_products batch = {0};
   bool found = false;
-  for (LLVMValueRef i = first; shares_left(call, i);
+  for (LLVMValueRef i = first; goes_with(e, call, i);
        i = LLVMGetNextInstruction(i)) {
     if (batch.count == most || uses_result(&batch, i)) {
       if (found) {
@@ -256,9 +262,14 @@ void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
 // Where sides and sums are; a sum that begins with something else has that in
 // its place then.
 static void find_memory(lanes_emitter *e, lanes_products *batch) {
-  batch->left = lanes_left_home(e, LLVMGetOperand(batch->calls[0], 0));
+  const bool of_pairs = lanes_is_of_pairs(e, batch->calls[0]);
+  LLVMValueRef left = LLVMGetOperand(batch->calls[0], 0);
+  batch->left = of_pairs ? lanes_pairs_home(e, left, LANES_LEFT_PAIRS)
+                         : lanes_left_home(e, left);
   for (uint32_t i = 0; i < batch->count; i++) {
-    batch->right[i] = lanes_right_home(e, LLVMGetOperand(batch->calls[i], 1));
+    LLVMValueRef right = LLVMGetOperand(batch->calls[i], 1);
+    batch->right[i] = of_pairs ? lanes_pairs_home(e, right, LANES_RIGHT_PAIRS)
+                               : lanes_right_home(e, right);
   }
   for (uint32_t i = 0; i < batch->count; i++) {
     LLVMValueRef start = LLVMGetOperand(batch->calls[i], 2);

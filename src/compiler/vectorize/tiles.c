@@ -347,15 +347,21 @@ static void turn_rows(lanes_emitter *e, LLVMValueRef *rows) {
   }
 }
 
+static LLVMValueRef load_row(lanes_emitter *e, const tile_access *a, int row) {
+  LLVMValueRef load =
+      LLVMBuildLoad2(e->builder, LLVMVectorType(a->element, SIDE),
+                     quad_address(e, a, row, 0), "");
+  LLVMSetAlignment(load, a->size_bytes);
+  return load;
+}
+
 // Rows one after the other, straight from where they are, widened by a call or
 // not.
 static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
                       LLVMValueRef widening, bool turn) {
-  LLVMTypeRef row = LLVMVectorType(a->element, SIDE);
   LLVMValueRef rows[SIDE];
   for (int r = 0; r < SIDE; r++) {
-    rows[r] = LLVMBuildLoad2(e->builder, row, quad_address(e, a, r, 0), "");
-    LLVMSetAlignment(rows[r], a->size_bytes);
+    rows[r] = load_row(e, a, r);
     if (widening) {
       rows[r] = widened(e, rows[r], is_of_halves(widening));
     }
@@ -371,14 +377,31 @@ static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
   }
 }
 
+// Rows to multiply by pairs, straight from where they are.
+static void bring_pairs(lanes_emitter *e, const tile_access *a,
+                        const lanes_tile_use *use) {
+  const lanes_tile_order order =
+      use->is_left ? LANES_LEFT_PAIRS : LANES_RIGHT_PAIRS;
+  LLVMValueRef rows[SIDE];
+  fetch_next(e, a);
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = load_row(e, a, r);
+  }
+  lanes_store_pairs(e, lanes_new_home(e, use->side, order), rows, order);
+}
+
 // Brings a tile to where products want it, or lets it stay where it is, if it
 // is for products alone. Returns whether it did.
 static bool bring_home(lanes_emitter *e, const tile_access *a) {
-  const lanes_tile_use use = lanes_use_of_tile(a->call);
+  const lanes_tile_use use = lanes_use_of_tile(e, a->call);
   LLVMValueRef widening = use.side != a->call ? use.side : NULL;
   if (!use.side || (!widening && a->size_bytes != 4) ||
       !LLVMIsAConstantInt(a->transposed)) {
     return false;
+  }
+  if (use.is_in_pairs && use.is_left != use.is_right && is_plain(a)) {
+    bring_pairs(e, a, &use);
+    return true;
   }
   if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
     return false;

@@ -40,6 +40,8 @@ LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
 // tile_products.c: emits a product and those that share its left side.
 void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
 bool lanes_is_product(LLVMValueRef instruction);
+// Says whether a product is made of pairs of bfloats (block_products.c).
+bool lanes_is_of_pairs(const lanes_emitter *e, LLVMValueRef product);
 // Emits products whose sides and sums are found.
 void lanes_emit_products(lanes_emitter *e, const lanes_products *products);
 // product_functions.c: calls a function for products whose sums have places.
@@ -66,7 +68,8 @@ lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
 void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
                       LLVMValueRef *values);
 
-// block_products.c: emits products in registers of 512 bits.
+// block_products.c: emits products in registers of 512 bits; of bfloats by
+// pairs, if both sides lie so.
 void lanes_emit_block_products(lanes_emitter *e,
                                const lanes_products *products);
 // row_products.c: emits products in registers of 256 bits.
@@ -78,14 +81,21 @@ bool lanes_goes_by_rows(const lanes_emitter *e);
 // rows, where products go by rows.
 lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand);
 lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand);
+// A side of a product of pairs: what widens bfloats.
+lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
+                                 lanes_tile_order order);
+// Stores a tile's rows, <8 x i16> each, as pairs.
+void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
+                       LLVMValueRef *rows, lanes_tile_order order);
 // What a load of a tile is for, if that is products of its block alone.
 typedef struct lanes_tile_use {
   LLVMValueRef side;  // the load, or what widens it; NULL for none or others
   bool is_left;
   bool is_right;
+  bool is_in_pairs;  // in all products
   bool stays;  // nothing is written from the load to the last product
 } lanes_tile_use;
-lanes_tile_use lanes_use_of_tile(LLVMValueRef load);
+lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
 // Returns the memory, 64 floats, for a side that is brought there in an order.
 LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
                             lanes_tile_order order);
