@@ -562,17 +562,23 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
 
 // --- The instructions --------------------------------------------------------
 
-// Threadgroup memory is one worker's: what is relaxed there needs no atomic
-// instruction. At one place for all lanes it is left to serial.c.
-static bool is_ordinary(const lanes_emitter *e, LLVMValueRef instruction,
+// Processors load and store elements that are aligned one by one, also where
+// there are many in a register, so what is relaxed needs no atomic instruction.
+// It needs to be done each time, and not in front of a loop that waits for it:
+// a fence tells LLVM that memory may be another. Threadgroup memory is one
+// worker's.
+static bool is_ordinary(lanes_emitter *e, LLVMValueRef instruction,
                         LLVMValueRef pointer) {
-  const LLVMAtomicOrdering ordering = LLVMGetOrdering(instruction);
-  const bool is_relaxed = ordering == LLVMAtomicOrderingMonotonic ||
-                          ordering == LLVMAtomicOrderingUnordered;
-  return !LLVMGetVolatile(instruction) &&
-         (ordering == LLVMAtomicOrderingNotAtomic ||
-          (is_relaxed && lanes_is_in_threadgroup(e, pointer) &&
-           !lanes_is_uniform(lanes_shape_of(e->values, pointer))));
+  if (lanes_is_plain(instruction)) {
+    return true;
+  }
+  if (!lanes_is_relaxed(instruction)) {
+    return false;
+  }
+  if (!lanes_is_in_threadgroup(e, pointer)) {
+    LLVMBuildFence(e->builder, LLVMAtomicOrderingAcquireRelease, true, "");
+  }
+  return true;
 }
 
 static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
@@ -580,6 +586,7 @@ static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
   LLVMValueRef whole = LLVMBuildLoad2(
       e->builder, type, lanes_scalar(e, LLVMGetOperand(load, 0), 0), "");
   LLVMSetAlignment(whole, LLVMGetAlignment(load));
+  LLVMSetOrdering(whole, LLVMGetOrdering(load));
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
     lanes_set_result(e, load, 0, whole);
     return;
@@ -682,6 +689,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
   LLVMValueRef emitted = LLVMBuildStore(
       e->builder, whole, lanes_scalar(e, LLVMGetOperand(store, 1), 0));
   LLVMSetAlignment(emitted, LLVMGetAlignment(store));
+  LLVMSetOrdering(emitted, LLVMGetOrdering(store));
 }
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {

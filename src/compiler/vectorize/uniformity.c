@@ -186,6 +186,13 @@ bool lanes_is_plain(LLVMValueRef access) {
          LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
 }
 
+bool lanes_is_relaxed(LLVMValueRef access) {
+  const LLVMAtomicOrdering ordering = LLVMGetOrdering(access);
+  return !LLVMGetVolatile(access) &&
+         (ordering == LLVMAtomicOrderingMonotonic ||
+          ordering == LLVMAtomicOrderingUnordered);
+}
+
 bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
   const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(load));
   const bool is_bit =
@@ -195,7 +202,7 @@ bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
                            kind != LLVMArrayTypeKind && !is_bit;
   return address.stride == 0 && !address.conditional &&
          (address.row == LANES || (address.row > 1 && one_element)) &&
-         lanes_is_plain(load);
+         (lanes_is_plain(load) || lanes_is_relaxed(load));
 }
 
 static lanes_shape shape_of_load(const lanes_values *values,
