@@ -447,9 +447,10 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef from[] = {mtlc_i64(e->context, 0), next};
   LLVMBasicBlockRef blocks[] = {before, turn};
   LLVMAddIncoming(first, from, blocks, 2);
-  LLVMBuildCondBr(
+  LLVMValueRef again = LLVMBuildCondBr(
       b, LLVMBuildICmp(b, LLVMIntULT, next, mtlc_i64(e->context, LANES), ""),
       turn, done);
+  mtlc_set_loop_wish(again, "llvm.loop.unroll.full");
   LLVMPositionBuilderAtEnd(b, done);
 }
 
