@@ -359,6 +359,38 @@ class Features:
         return (f"{{ uint {t} = {self.expression('uint', 2)}; {walk}"
                 + self.result_variable().replace("@", t) + " }")
 
+    def edges(self):
+        """A filter that clamps its indices at the edges of an image, or leaves
+        out what lies beyond."""
+        p, t, d, x, w = (self.prefix, *map(self.fresh, "tdxw"))
+        memory = self.pick(f"{p}x", f"{p}n", f"((device const uchar *){p}bytes)",
+                           f"((device const short *){p}bytes)")
+        before, behind = self.r.randrange(3), self.r.randrange(1, 4)
+        at = self.pick(f"{p}at.x", f"{p}at.x", f"{p}self", f"{p}lane",
+                       f"{p}at.x * 2u", f"({p}self - {self.r.randrange(70)}u)",
+                       f"({p}at.x + {self.expression('uint', 3)})")
+        width = self.pick("100u", "40u", f"({p}u.width & 127u) + 1u",
+                          f"min({p}u.width, 120u) + 3u", f"{p}u.five")
+        row = self.pick("0", f"int({p}at.y & 15u) * {w}",
+                        f"int({self.expression('uint', 3)} & 15u) * {w}")
+        clamped = self.pick(f"clamp({x} + {d}, 0, {w} - 1)",
+                            f"min(max({x} + {d}, 0), {w} - 1)",
+                            f"max(min({w} - 1, {x} + {d}), 0)",
+                            f"int(min(uint({x} + {d}), uint({w} - 1)))")
+        within = self.pick(f"{x} + {d} >= 0 && {x} + {d} < {w}",
+                           f"uint({x} + {d}) < uint({w})",
+                           f"!({x} + {d} < 0 || {x} + {d} > {w} - 1)",
+                           f"{x} + {d} > 1 && {w} > {x} + {d}")
+        fold = f"{t} = {t} * 3 + int({memory}[{row} + {{}}]) * ({d} + 5);"
+        body = self.pick(fold.format(clamped),
+                         f"if ({within}) {fold.format(f'{x} + {d}')}",
+                         f"if ({within}) {fold.format(f'{x} + {d}')} else {t} ^= {d} + 3;",
+                         f"{{ if (!({within})) continue; {fold.format(f'{x} + {d}')} }}",
+                         f"{t} += {within} ? int({memory}[{row} + {x} + {d}]) : 5;")
+        return (f"{{ int {t} = 1; const int {w} = int({width}), {x} = int({at}); "
+                f"for (int {d} = -{before}; {d} <= {behind}; ++{d}) {body} "
+                + self.result_variable().replace("@", t) + " }")
+
     def whole_vectors(self):
         """Vectors that neighbouring threads load and store side by side, computed
         with as wholes, and perhaps taken apart."""
@@ -592,6 +624,7 @@ class Features:
         choices = [self.private_pointer, self.device_pointer, self.lambda_expression,
                    self.regular_loads, self.regular_loads, self.blocks, self.blocks, self.union, self.structure_copy, self.matrix, self.recursion,
                    self.swap, self.rows, self.own_row, self.own_row, self.product,
+                   self.edges, self.edges,
                    self.whole_vectors, self.whole_vectors,
                    self.packed_store]
         if self.atomics:

@@ -317,6 +317,8 @@ LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition);
 bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
                      LLVMIntPredicate predicate);
 LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate);
+// The predicate for operands the other way round.
+LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,

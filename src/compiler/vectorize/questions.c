@@ -55,7 +55,7 @@ static bool is_less(LLVMIntPredicate predicate) {
          predicate == LLVMIntSLT || predicate == LLVMIntSLE;
 }
 
-static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
+LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate) {
   static const predicate_pair pairs[] = {{LLVMIntUGE, LLVMIntULE},
                                          {LLVMIntUGT, LLVMIntULT},
                                          {LLVMIntSGE, LLVMIntSLE},
@@ -141,7 +141,7 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
     LLVMValueRef other = run;
     run = bound;
     bound = other;
-    predicate = swapped(predicate);
+    predicate = lanes_swapped(predicate);
   }
   if (!is_run(e, run) || !is_number(e, bound, run)) {
     return NULL;

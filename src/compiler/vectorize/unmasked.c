@@ -14,6 +14,7 @@
 
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/part_copies.h"
 #include "compiler/vectorize/patterns.h"
 
 enum {
@@ -25,86 +26,36 @@ enum {
   MOST_INSTRUCTIONS_EACH = 12,
 };
 
-// Part of the thread function, to be copied.
-typedef struct part {
-  mtlc_kernel *kernel;
-  const lanes_values *values;
+// What may get a form without masks.
+typedef struct candidate {
+  lanes_part part;
   lanes_pattern_finder *patterns;
-  const lanes_graph *graph;
-  LLVMBuilderRef builder;
-  lanes_set nodes;       // [node_count] its blocks and latches
-  LLVMBasicBlockRef entry;  // of them
-  uint32_t first, last;  // no node of it is outside
-  uint32_t instructions;
-  uint32_t accesses;  // that cost less without a mask
+  bool has_masks;            // the machine has registers for them
+  uint32_t accesses;         // that cost less without a mask
   uint32_t uneven_accesses;  // whose masks are not those of the threads
-  bool has_masks;     // the machine has registers for them
-  bool fits;          // can be copied
-  lanes_map numbers;  // a block or an instruction of it, to its copy
-  LLVMValueRef *copies;
-} part;
+} candidate;
 
-// --- What can be copied ------------------------------------------------------
-
-static LLVMBasicBlockRef block_of(const part *p, uint32_t node) {
-  return p->graph->nodes[node].kind == LANES_BLOCK ? p->graph->nodes[node].block
-                                                   : NULL;
-}
-
-static bool has_block(const part *p, LLVMBasicBlockRef block) {
-  const uint32_t node = lanes_map_get(&p->graph->blocks, block);
-  return node != LANES_NONE && lanes_set_has(p->nodes, node);
-}
-
-// Says whether what an instruction computes leaves only through phis.
-static bool leaves_by_phis(const part *p, LLVMValueRef i) {
-  for (LLVMUseRef use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
-    LLVMValueRef user = LLVMGetUser(use);
-    if (has_block(p, LLVMGetInstructionParent(user))) {
-      continue;
-    }
-    if (!LLVMIsAPHINode(user)) {
-      return false;
-    }
-    for (unsigned k = 0; k < LLVMCountIncoming(user); k++) {
-      if (LLVMGetIncomingValue(user, k) == i &&
-          !has_block(p, LLVMGetIncomingBlock(user, k))) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-static bool may_be_copied(LLVMValueRef i) {
-  if (LLVMIsAAllocaInst(i)) {
-    return false;
-  }
-  if (!LLVMIsACallInst(i)) {
-    return true;
-  }
-  switch (lanes_callee_of(i)) {
-    case LANES_CALLEE_THREADGROUP_BARRIER:  // waits are counted
-    case LANES_CALLEE_TILE:
-    case LANES_CALLEE_UNKNOWN: return false;
-    default: return true;
-  }
+static candidate new_candidate(mtlc_kernel *kernel,
+                               lanes_pattern_finder *patterns) {
+  return (candidate){.part = lanes_part_begin(kernel, patterns->values),
+                     .patterns = patterns,
+                     .has_masks = lanes_machine_of(kernel->target).has_avx512};
 }
 
 // Says whether an instruction is a vector's access to memory, or any that
 // writes, where masks cost. Gathers have masks of their own, but those whose
 // lanes are constants apart are none where all of them run.
-static bool pays_for_mask(const part *p, LLVMValueRef i) {
+static bool pays_for_mask(const candidate *c, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: {
       LLVMValueRef pointer = LLVMGetOperand(i, 0);
-      const lanes_shape at = lanes_shape_of(p->values, pointer);
-      return at.row > 1 ? !p->has_masks && !lanes_is_uniform(at)
-                        : lanes_has_pattern(p->patterns, pointer);
+      const lanes_shape at = lanes_shape_of(c->part.values, pointer);
+      return at.row > 1 ? !c->has_masks && !lanes_is_uniform(at)
+                        : lanes_has_pattern(c->patterns, pointer);
     }
     case LLVMStore:
-      return !p->has_masks &&
-             !lanes_is_uniform(lanes_shape_of(p->values, LLVMGetOperand(i, 1)));
+      return !c->has_masks && !lanes_is_uniform(lanes_shape_of(
+                                  c->part.values, LLVMGetOperand(i, 1)));
     default: return false;
   }
 }
@@ -112,271 +63,46 @@ static bool pays_for_mask(const part *p, LLVMValueRef i) {
 // Says whether an instruction is an access to memory whose mask is not that of
 // the threads as it is: of vectors, where each bit stands for several elements,
 // and of bytes and halves, which are not loaded and extended at once then.
-static bool is_uneven(const part *p, LLVMValueRef i) {
+static bool is_uneven(const candidate *c, LLVMValueRef i) {
   const bool is_store = mtlc_is_opcode(i, LLVMStore);
   if (!is_store && !LLVMIsALoadInst(i)) {
     return false;
   }
   LLVMTypeRef type = LLVMTypeOf(is_store ? LLVMGetOperand(i, 0) : i);
   const lanes_shape at =
-      lanes_shape_of(p->values, LLVMGetOperand(i, is_store ? 1 : 0));
+      lanes_shape_of(c->part.values, LLVMGetOperand(i, is_store ? 1 : 0));
   return at.row > 1 && !lanes_is_uniform(at) &&
          (LLVMGetTypeKind(type) == LLVMVectorTypeKind ||
-          LLVMSizeOfTypeInBits(p->values->data, type) < 32);
+          LLVMSizeOfTypeInBits(c->part.values->data, type) < 32);
 }
 
-static void survey(part *p) {
-  p->fits = true;
-  p->first = lanes_set_next(p->nodes, 0);
-  for (uint32_t n = p->first; n != LANES_NONE && p->fits;
+static void count_accesses(candidate *c) {
+  const lanes_part *p = &c->part;
+  for (uint32_t n = p->first; n != LANES_NONE;
        n = lanes_set_next(p->nodes, n + 1)) {
-    p->last = n;
-    LLVMBasicBlockRef block = block_of(p, n);
+    LLVMBasicBlockRef block = lanes_part_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
-      p->instructions++;
-      p->accesses += pays_for_mask(p, i);
-      p->uneven_accesses += is_uneven(p, i);
-      p->fits &= may_be_copied(i) && leaves_by_phis(p, i);
+      c->accesses += pays_for_mask(c, i);
+      c->uneven_accesses += is_uneven(c, i);
     }
   }
-}
-
-// --- Copies ------------------------------------------------------------------
-
-static LLVMValueRef copy_of(const part *p, LLVMValueRef value) {
-  const uint32_t number = lanes_map_get(&p->numbers, value);
-  return number == LANES_NONE ? value : p->copies[number];
-}
-
-static LLVMBasicBlockRef block_copy(const part *p, LLVMBasicBlockRef block) {
-  const uint32_t number = lanes_map_get(&p->numbers, block);
-  return number == LANES_NONE ? block
-                              : LLVMValueAsBasicBlock(p->copies[number]);
-}
-
-static void note_copy(part *p, const void *original, LLVMValueRef copy) {
-  const uint32_t number = p->numbers.count;
-  p->copies[number] = copy;
-  lanes_map_set(p->graph->arena, &p->numbers, original, number);
-}
-
-static LLVMBasicBlockRef new_block(const part *p, LLVMBasicBlockRef before) {
-  return LLVMInsertBasicBlockInContext(p->kernel->context, before, "");
-}
-
-// Copies of blocks and instructions that still name the originals.
-static void copy_instructions(part *p, LLVMBasicBlockRef before) {
-  for (uint32_t n = p->first; n <= p->last; n++) {
-    LLVMBasicBlockRef block =
-        lanes_set_has(p->nodes, n) ? block_of(p, n) : NULL;
-    if (!block) {
-      continue;
-    }
-    LLVMBasicBlockRef copy = new_block(p, before);
-    note_copy(p, block, LLVMBasicBlockAsValue(copy));
-    LLVMPositionBuilderAtEnd(p->builder, copy);
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
-         i = LLVMGetNextInstruction(i)) {
-      LLVMValueRef made;
-      if (LLVMIsAPHINode(i)) {
-        made = LLVMBuildPhi(p->builder, LLVMTypeOf(i), "");
-      } else {
-        made = LLVMInstructionClone(i);
-        LLVMInsertIntoBuilder(p->builder, made);
-      }
-      note_copy(p, i, made);
-    }
-  }
-}
-
-// A copied phi has the ways that lead within the part, and where the part is
-// entered, for the way from a block the one from what stands for it.
-static void link_phi(const part *p, LLVMValueRef phi, LLVMBasicBlockRef from,
-                     LLVMBasicBlockRef as) {
-  LLVMValueRef copy = copy_of(p, phi);
-  const bool is_entry = LLVMGetInstructionParent(phi) == p->entry;
-  for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-    LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, k);
-    LLVMValueRef value = copy_of(p, LLVMGetIncomingValue(phi, k));
-    if (has_block(p, block)) {
-      block = block_copy(p, block);
-      LLVMAddIncoming(copy, &value, &block, 1);
-    } else if (is_entry && block == from) {
-      LLVMAddIncoming(copy, &value, &as, 1);
-    }
-  }
-}
-
-static void link_instruction(const part *p, LLVMValueRef i) {
-  LLVMValueRef copy = copy_of(p, i);
-  for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(copy); k++) {
-    LLVMValueRef operand = LLVMGetOperand(copy, k);
-    if (!LLVMValueIsBasicBlock(operand)) {
-      LLVMSetOperand(copy, k, copy_of(p, operand));
-    }
-  }
-  if (LLVMIsATerminatorInst(copy)) {
-    for (unsigned k = 0; k < LLVMGetNumSuccessors(copy); k++) {
-      LLVMSetSuccessor(copy, k, block_copy(p, LLVMGetSuccessor(copy, k)));
-    }
-  }
-}
-
-// Gives the phis of a block outside, to which a block of the part leads, a way
-// from a block that hands on what the copy computed.
-static void add_way(const part *p, LLVMBasicBlockRef to, LLVMBasicBlockRef from,
-                    LLVMBasicBlockRef as) {
-  for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi);
-       phi = LLVMGetNextInstruction(phi)) {
-    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-      if (LLVMGetIncomingBlock(phi, k) == from) {
-        LLVMValueRef value = copy_of(p, LLVMGetIncomingValue(phi, k));
-        LLVMAddIncoming(phi, &value, &as, 1);
-        break;
-      }
-    }
-  }
-}
-
-// Copies the part; from is where control comes to it, as where to its copy.
-static void copy_part(part *p, LLVMBasicBlockRef from, LLVMBasicBlockRef as) {
-  const uint32_t blocks = p->last - p->first + 1;
-  p->copies = lanes_allocate(p->graph->arena, p->instructions + blocks,
-                             sizeof *p->copies);
-  copy_instructions(p, from);
-  for (uint32_t n = p->first; n <= p->last; n++) {
-    LLVMBasicBlockRef block =
-        lanes_set_has(p->nodes, n) ? block_of(p, n) : NULL;
-    for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
-         i = LLVMGetNextInstruction(i)) {
-      if (LLVMIsAPHINode(i)) {
-        link_phi(p, i, from, as);
-      } else {
-        link_instruction(p, i);
-      }
-    }
-  }
-}
-
-// Puts a block in front of another: all that this has but its end, and what
-// leads to it.
-static LLVMBasicBlockRef put_head(const part *p, LLVMBasicBlockRef block) {
-  LLVMBasicBlockRef head = new_block(p, block);
-  LLVMValueRef function = LLVMGetBasicBlockParent(block);
-  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-       b = LLVMGetNextBasicBlock(b)) {
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
-    for (unsigned k = 0; end && k < LLVMGetNumSuccessors(end); k++) {
-      if (LLVMGetSuccessor(end, k) == block) {
-        LLVMSetSuccessor(end, k, head);
-      }
-    }
-  }
-  LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-  LLVMPositionBuilderAtEnd(p->builder, head);
-  LLVMValueRef next = NULL;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != end; i = next) {
-    next = LLVMGetNextInstruction(i);
-    LLVMInstructionRemoveFromParent(i);
-    LLVMInsertIntoBuilder(p->builder, i);
-  }
-  return head;
-}
-
-// Whether there are all threads, and for all a condition, or its opposite,
-// holds.
-static LLVMValueRef ask(const part *p, LLVMValueRef condition, bool holds) {
-  LLVMTypeRef type = LLVMTypeOf(condition);
-  LLVMValueRef function = mtlc_declare(p->kernel->module, "mettle.all",
-                                       LLVMFunctionType(type, &type, 1, false));
-  if (!holds) {
-    condition = LLVMBuildNot(p->builder, condition, "");
-  }
-  return mtlc_call(p->builder, function, &condition, 1);
-}
-
-// --- Branches ----------------------------------------------------------------
-
-static part new_part(mtlc_kernel *kernel, lanes_pattern_finder *patterns) {
-  const lanes_values *values = patterns->values;
-  return (part){
-      .kernel = kernel,
-      .values = values,
-      .patterns = patterns,
-      .has_masks = lanes_machine_of(kernel->target).has_avx512,
-      .graph = values->graph,
-      .builder = LLVMCreateBuilderInContext(kernel->context),
-      .nodes = lanes_set_make(values->arena, values->graph->node_count)};
-}
-
-// All that lies between a way out of a branch and where its threads meet.
-static bool collect_side(part *p, uint32_t branch, uint32_t first) {
-  const lanes_graph *graph = p->graph;
-  const uint32_t meeting = graph->nodes[branch].postdominator;
-  const uint32_t loop = graph->nodes[branch].loop;
-  if (meeting == LANES_NONE || first >= meeting ||
-      graph->nodes[meeting].kind == LANES_LATCH ||
-      graph->nodes[meeting].loop != loop) {
-    return false;
-  }
-  p->entry = graph->nodes[first].block;
-  lanes_set_add(p->nodes, first);
-  for (uint32_t n = first; n < meeting; n++) {
-    const lanes_list *to = &graph->nodes[n].successors;
-    if (!lanes_set_has(p->nodes, n)) {
-      continue;
-    }
-    if (loop != LANES_NONE && !lanes_in_loop(graph, n, loop)) {
-      return false;
-    }
-    for (uint32_t k = 0; k < to->count; k++) {
-      if (to->items[k] < meeting) {
-        lanes_set_add(p->nodes, to->items[k]);
-      } else if (to->items[k] > meeting) {
-        return false;
-      }
-    }
-  }
-  survey(p);
-  return true;
-}
-
-static void copy_side(part *p, uint32_t branch, uint32_t k) {
-  const lanes_graph *graph = p->graph;
-  LLVMBasicBlockRef block = graph->nodes[branch].block;
-  LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-  LLVMBasicBlockRef head = put_head(p, block);
-  copy_part(p, block, head);
-  for (uint32_t n = p->first; n <= p->last; n++) {
-    LLVMBasicBlockRef from = lanes_set_has(p->nodes, n) ? block_of(p, n) : NULL;
-    LLVMValueRef last = from ? LLVMGetBasicBlockTerminator(from) : NULL;
-    for (unsigned s = 0; last && s < LLVMGetNumSuccessors(last); s++) {
-      LLVMBasicBlockRef to = LLVMGetSuccessor(last, s);
-      if (!has_block(p, to) && (s == 0 || to != LLVMGetSuccessor(last, 0))) {
-        add_way(p, to, from, block_copy(p, from));
-      }
-    }
-  }
-  LLVMPositionBuilderAtEnd(p->builder, head);
-  LLVMBuildCondBr(p->builder, ask(p, LLVMGetCondition(end), k == 0),
-                  block_copy(p, p->entry), block);
 }
 
 // --- Loops -------------------------------------------------------------------
 
-static LLVMBasicBlockRef header_of(const part *p, uint32_t loop) {
+static LLVMBasicBlockRef header_of(const lanes_part *p, uint32_t loop) {
   return p->graph->nodes[p->graph->loops[loop].header].block;
 }
 
 // Says whether a turn of a loop that has come as far as the end of a node has
 // only computed and loaded: it may be begun again.
-static bool may_begin_again(const part *p, uint32_t loop, uint32_t node) {
+static bool may_begin_again(const lanes_part *p, uint32_t loop, uint32_t node) {
   if (p->graph->nodes[node].loop != loop) {
     return false;
   }
   for (uint32_t n = p->graph->loops[loop].header; n <= node; n++) {
-    LLVMBasicBlockRef block = block_of(p, n);
+    LLVMBasicBlockRef block = lanes_part_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       if (lanes_may_write(i)) {
@@ -395,14 +121,15 @@ typedef enum exit_kind {
   EXIT_UNFIT,
 } exit_kind;
 
-static exit_kind kind_of_exit(const part *p, uint32_t loop, uint32_t node) {
-  LLVMBasicBlockRef block = block_of(p, node);
+static exit_kind kind_of_exit(const lanes_part *p, uint32_t loop,
+                              uint32_t node) {
+  LLVMBasicBlockRef block = lanes_part_block(p, node);
   LLVMValueRef end = block ? LLVMGetBasicBlockTerminator(block) : NULL;
   const unsigned count = end ? LLVMGetNumSuccessors(end) : 0;
   unsigned leaving = 0;
   unsigned returning = 0;
   for (unsigned k = 0; k < count; k++) {
-    leaving += !has_block(p, LLVMGetSuccessor(end, k));
+    leaving += !lanes_part_has(p, LLVMGetSuccessor(end, k));
     returning += LLVMGetSuccessor(end, k) == header_of(p, loop);
   }
   if (!leaving) {
@@ -418,14 +145,14 @@ static exit_kind kind_of_exit(const part *p, uint32_t loop, uint32_t node) {
                                                         : EXIT_UNFIT;
 }
 
-static bool collect_loop(part *p, uint32_t loop) {
+static bool collect_loop(lanes_part *p, uint32_t loop) {
   const lanes_graph *graph = p->graph;
   p->entry = header_of(p, loop);
   for (uint32_t n = graph->loops[loop].header; n <= graph->loops[loop].latch;
        n++) {
     lanes_set_add(p->nodes, n);
   }
-  survey(p);
+  lanes_part_survey(p);
   for (uint32_t n = p->first; n <= p->last && p->fits; n++) {
     p->fits = kind_of_exit(p, loop, n) != EXIT_UNFIT;
   }
@@ -435,49 +162,51 @@ static bool collect_loop(part *p, uint32_t loop) {
 // Lets threads go from a block to the second form of a loop, to where it is
 // entered, whose phis are `phis`, in the order of the header's: with the values
 // of a way to the header, or with those that the turn at hand began with.
-static void enter_second(const part *p, uint32_t loop, LLVMBasicBlockRef from,
-                         LLVMBasicBlockRef way, LLVMValueRef *phis) {
+static void enter_second(const lanes_part *p, uint32_t loop,
+                         LLVMBasicBlockRef from, LLVMBasicBlockRef way,
+                         LLVMValueRef *phis) {
   LLVMValueRef phi = LLVMGetFirstInstruction(header_of(p, loop));
   for (uint32_t i = 0; LLVMIsAPHINode(phi);
        i++, phi = LLVMGetNextInstruction(phi)) {
-    LLVMValueRef value = copy_of(p, phi);
+    LLVMValueRef value = lanes_part_copy_of(p, phi);
     for (unsigned k = 0; way && k < LLVMCountIncoming(phi); k++) {
       if (LLVMGetIncomingBlock(phi, k) == way) {
-        value = copy_of(p, LLVMGetIncomingValue(phi, k));
+        value = lanes_part_copy_of(p, LLVMGetIncomingValue(phi, k));
       }
     }
     LLVMAddIncoming(phis[i], &value, &from, 1);
   }
 }
 
-static void leave_first(const part *p, uint32_t loop, uint32_t node,
+static void leave_first(const lanes_part *p, uint32_t loop, uint32_t node,
                         LLVMBasicBlockRef entry, LLVMValueRef *phis) {
   const exit_kind kind = kind_of_exit(p, loop, node);
   if (kind == EXIT_NONE) {
     return;
   }
-  LLVMBasicBlockRef block = block_of(p, node);
-  LLVMBasicBlockRef copy = block_copy(p, block);
+  LLVMBasicBlockRef block = lanes_part_block(p, node);
+  LLVMBasicBlockRef copy = lanes_part_block_copy(p, block);
   LLVMValueRef end = LLVMGetBasicBlockTerminator(copy);
   if (kind == EXIT_SAME_WAY) {
     for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
       LLVMBasicBlockRef to =
           LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), k);
-      if (!has_block(p, to)) {
-        add_way(p, to, block, copy);
+      if (!lanes_part_has(p, to)) {
+        lanes_part_add_way(p, to, block, copy);
       }
     }
     return;
   }
   LLVMValueRef original = LLVMGetBasicBlockTerminator(block);
-  const unsigned stays = has_block(p, LLVMGetSuccessor(original, 0)) ? 0 : 1;
+  const unsigned stays =
+      lanes_part_has(p, LLVMGetSuccessor(original, 0)) ? 0 : 1;
   LLVMBasicBlockRef outside = LLVMGetSuccessor(original, 1 - stays);
   LLVMBasicBlockRef parting = entry;
   LLVMPositionBuilderBefore(p->builder, end);
-  LLVMValueRef all = ask(p, LLVMGetCondition(end), stays == 0);
+  LLVMValueRef all = lanes_part_ask(p, LLVMGetCondition(end), stays == 0);
   if (kind == EXIT_AT_END) {
-    parting = new_block(p, entry);
-    add_way(p, outside, block, parting);
+    parting = lanes_part_new_block(p, entry);
+    lanes_part_add_way(p, outside, block, parting);
   }
   LLVMBuildCondBr(p->builder, all, LLVMGetSuccessor(end, stays), parting);
   LLVMInstructionRemoveFromParent(end);
@@ -492,19 +221,20 @@ static void leave_first(const part *p, uint32_t loop, uint32_t node,
   }
 }
 
-static void copy_loop(part *p, uint32_t loop) {
+static void copy_loop(lanes_part *p, uint32_t loop) {
   LLVMBasicBlockRef header = header_of(p, loop);
   const uint32_t before = p->graph->nodes[p->first].dominator;
   LLVMBasicBlockRef entry = p->graph->nodes[before].block;
-  LLVMBasicBlockRef head = put_head(p, entry);
-  copy_part(p, entry, head);
+  LLVMBasicBlockRef head = lanes_part_put_head(p, entry);
+  lanes_part_copy(p, entry, head);
   LLVMPositionBuilderAtEnd(p->builder, head);
   LLVMTypeRef bit = LLVMInt1TypeInContext(p->kernel->context);
-  LLVMBuildCondBr(p->builder, ask(p, LLVMConstInt(bit, 1, false), true),
-                  block_copy(p, header), entry);
+  LLVMBuildCondBr(p->builder,
+                  lanes_part_ask(p, LLVMConstInt(bit, 1, false), true),
+                  lanes_part_block_copy(p, header), entry);
   uint32_t count = 0;
-  LLVMValueRef *phis = lanes_allocate(p->graph->arena, p->instructions + 1,
-                                      sizeof *phis);
+  LLVMValueRef *phis =
+      lanes_allocate(p->graph->arena, p->instructions + 1, sizeof *phis);
   LLVMPositionBuilderBefore(p->builder, LLVMGetBasicBlockTerminator(entry));
   for (LLVMValueRef phi = LLVMGetFirstInstruction(header); LLVMIsAPHINode(phi);
        phi = LLVMGetNextInstruction(phi)) {
@@ -529,13 +259,16 @@ static void copy_loop(part *p, uint32_t loop) {
 // --- All of them -------------------------------------------------------------
 
 // Where uneven accesses are the reason, of so many instructions each at most.
-static bool is_worth_it(const part *p, uint32_t room, bool waits,
+static bool is_worth_it(candidate *c, uint32_t room, bool waits,
                         uint64_t most_each) {
-  const uint32_t least = p->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
-  return p->fits && p->instructions <= room &&
-         (p->accesses >= least ||
-          (!waits && p->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
-           p->instructions <= most_each * p->uneven_accesses));
+  const uint32_t least = c->has_masks ? LEAST_ACCESSES_WITH_MASKS : 1;
+  if (!c->part.fits || c->part.instructions > room) {
+    return false;
+  }
+  count_accesses(c);
+  return c->accesses >= least ||
+         (!waits && c->uneven_accesses >= LEAST_UNEVEN_ACCESSES &&
+          c->part.instructions <= most_each * c->uneven_accesses);
 }
 
 // Says whether the node in front of a loop leads nowhere else, and all threads
@@ -562,17 +295,18 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
   if (!values->divergent_loop[loop] || !is_entered_by_all(values, loop)) {
     return LANES_NONE;
   }
-  part p = new_part(kernel, patterns);
-  const bool worth = collect_loop(&p, loop) &&
-                     is_worth_it(&p, *room, waits, UINT32_MAX);
+  candidate c = new_candidate(kernel, patterns);
+  lanes_part *p = &c.part;
+  const bool worth =
+      collect_loop(p, loop) && is_worth_it(&c, *room, waits, UINT32_MAX);
   if (worth) {
-    copy_loop(&p, loop);
+    copy_loop(p, loop);
     const uint32_t header = values->graph->loops[loop].header;
     mtlc_mark(end_of(values->graph, header), has_form);
-    *room -= p.instructions;
+    *room -= p->instructions;
   }
-  LLVMDisposeBuilder(p.builder);
-  return worth ? p.last + 1 : LANES_NONE;
+  lanes_part_end(p);
+  return worth ? p->last + 1 : LANES_NONE;
 }
 
 static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
@@ -580,15 +314,20 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
   const lanes_node *node = &patterns->values->graph->nodes[branch];
   uint32_t next = LANES_NONE;
   for (uint32_t k = 0; k < node->successors.count; k++) {
-    part p = new_part(kernel, patterns);
-    if (collect_side(&p, branch, node->successors.items[k]) &&
-        is_worth_it(&p, *room, waits, MOST_INSTRUCTIONS_EACH)) {
-      copy_side(&p, branch, k);
-      mtlc_mark(end_of(p.graph, branch), has_form);
-      *room -= p.instructions;
+    candidate c = new_candidate(kernel, patterns);
+    lanes_part *p = &c.part;
+    if (lanes_part_take_side(p, branch, node->successors.items[k]) &&
+        is_worth_it(&c, *room, waits, MOST_INSTRUCTIONS_EACH)) {
+      LLVMValueRef end = end_of(p->graph, branch);
+      lanes_part_copy_side(p, branch);
+      LLVMBuildCondBr(p->builder,
+                      lanes_part_ask(p, LLVMGetCondition(end), k == 0),
+                      lanes_part_block_copy(p, p->entry), node->block);
+      mtlc_mark(end, has_form);
+      *room -= p->instructions;
       next = node->postdominator;
     }
-    LLVMDisposeBuilder(p.builder);
+    lanes_part_end(p);
   }
   return next;
 }

@@ -18,6 +18,7 @@
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
 #include "compiler/vectorize/halves.h"
+#include "compiler/vectorize/inside.h"
 #include "compiler/vectorize/lines.h"
 #include "compiler/vectorize/loads_first.h"
 #include "compiler/vectorize/pairs.h"
@@ -38,6 +39,10 @@ static const char preparation[] =
     "loop(loop-rotate<no-header-duplication>),simplifycfg<no-switch-range-to-"
     "icmp;no-switch-to-lookup;keep-loops>,instcombine<no-verify-fixpoint>,"
     "lower-switch,loop-simplify,lcssa)";
+// What is known where nothing is cut off (inside.c).
+static const char inside_folding[] =
+    "function(instsimplify,simplifycfg<no-switch-range-to-icmp;"
+    "no-switch-to-lookup;keep-loops>,lower-switch,loop-simplify,lcssa)";
 // The same where a loop has several entries.
 static const char reduction[] =
     "function(lower-switch,fix-irreducible,loop-simplify,lcssa)";
@@ -670,13 +675,32 @@ static mtl_status prepare_waits(vectorizer *v) {
   return MTL_OK;
 }
 
-// Where masks cost: threads that do not part do without them.
-static mtl_status add_unmasked(vectorizer *v) {
+// Where indices may be cut off at an edge, or out of bounds.
+static mtl_status add_inside(vectorizer *v, uint32_t *room) {
+  lanes_values values = usual_values(v);
+  if (lanes_set_body_apart(v->kernel, &values)) {
+    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+    values = usual_values(v);
+  }
+  if (lanes_add_inside(v->kernel, &values, room)) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
+    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+    unwrap_indices(v);
+  }
+  return MTL_OK;
+}
+
+// For simdgroups that are whole: where they need not ask of each access, and
+// where masks cost, threads that do not part do without them.
+static mtl_status add_forms(vectorizer *v) {
   uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
   if (!v->kernel->group_class.is_whole) {
     return MTL_OK;
   }
   const bool waits = survey_of(v).has_barrier;
+  if (!waits) {
+    MTL_TRY(add_inside(v, &room));
+  }
   for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
     const lanes_values values = usual_values(v);
     if (!lanes_add_unmasked(v->kernel, &values, waits, &room)) {
@@ -709,7 +733,7 @@ static mtl_status build_graph(vectorizer *v) {
     MTL_TRY(find_pairs(v));
     MTL_TRY(prepare_waits(v));
     find_any_groups(v);
-    return add_unmasked(v);
+    return add_forms(v);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
   if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// inside.c: images end, and a filter that reaches past an edge takes what lies
+// there:
+//
+//   for (int d = -2; d <= 2; d++)
+//     sum += in[y * width + clamp(x + d, 0, width - 1)];
+//
+// or takes nothing from there:
+//
+//     if (x + d >= 0 && x + d < width) sum += in[y * width + x + d];
+//
+// Lanes whose index is cut off are no neighbours, which each access has to ask
+// (wraps.c); those that go around an access are masked. Most simdgroups are
+// nowhere near an edge, and one question tells for all accesses: whether all
+// threads' indices are what they were before they were cut off, and within
+// bounds. For those there is a form of the code that does not ask.
+#include "compiler/vectorize/inside.h"
+
+#include <stdlib.h>
+
+#include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/part_copies.h"
+
+enum {
+  LEAST_ACCESSES = 3,  // at indices that may be cut off
+  LEAST_BRANCHES = 2,  // around what is out of bounds
+  LEAST_BOUND = 16,    // greater ones may be an image's end
+  MOST_LIMITS = 64,
+  MOST_CONDITIONS = 24,
+  MOST_DEPTH = 8,  // of what conditions are computed from
+};
+
+// A minimum or a maximum that may cut off lanes' index, or a comparison that
+// tells whether it is within bounds.
+typedef struct limit {
+  LLVMValueRef value;
+  LLVMValueRef index;  // operands
+  LLVMValueRef bound;
+  LLVMIntPredicate predicate;  // what holds away from edges
+  LLVMValueRef within;         // a comparison's result then; NULL: the index
+} limit;
+
+// What must hold of an index that a constant is added to, of those that are
+// like it but for the constant: that it is no less, or no more, than a bound.
+typedef struct condition {
+  LLVMValueRef root;
+  LLVMValueRef index;  // the root and the constant
+  LLVMValueRef bound;
+  int64_t constant;
+  LLVMIntPredicate predicate;
+  // Of those that it stands for: the index that the smallest constant is added
+  // to, and the largest.
+  LLVMValueRef first;
+  int64_t smallest, largest;
+} condition;
+
+typedef struct insider {
+  lanes_part part;
+  limit limits[MOST_LIMITS];  // [limit_count]
+  uint32_t limit_count;
+  condition conditions[MOST_CONDITIONS];  // [condition_count]
+  uint32_t condition_count;
+  lanes_map made;  // what conditions are computed from, in front
+  LLVMValueRef *made_values;
+} insider;
+
+// --- What is cut off ---------------------------------------------------------
+
+static bool is_signed(LLVMIntPredicate p) {
+  return p >= LLVMIntSGT;
+}
+
+// Says whether it is one of an index that must not be too small.
+static bool is_least(LLVMIntPredicate p) {
+  return p == LLVMIntSGE || p == LLVMIntSGT || p == LLVMIntUGE ||
+         p == LLVMIntUGT;
+}
+
+static void find_extreme(limit *l, lanes_limit kind, bool index_is_first) {
+  l->index = LLVMGetOperand(l->value, index_is_first ? 0 : 1);
+  l->bound = LLVMGetOperand(l->value, index_is_first ? 1 : 0);
+  l->predicate = kind.is_max ? (kind.is_signed ? LLVMIntSGE : LLVMIntUGE)
+                             : (kind.is_signed ? LLVMIntSLE : LLVMIntULE);
+}
+
+static bool is_run(const lanes_values *values, LLVMValueRef value) {
+  enum { LEAST_ROW = 8 };
+  const lanes_shape shape = lanes_shape_of(values, value);
+  return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
+         shape.row >= LEAST_ROW && shape.stride > 0 && !shape.conditional;
+}
+
+static bool is_small(LLVMValueRef bound) {
+  return LLVMIsAConstantInt(bound) &&
+         llabs(LLVMConstIntGetSExtValue(bound)) <= LEAST_BOUND;
+}
+
+// Small numbers are taken for where an image begins, others for where it ends.
+static bool find_comparison(const lanes_values *values, limit *l) {
+  LLVMIntPredicate predicate = LLVMGetICmpPredicate(l->value);
+  l->index = LLVMGetOperand(l->value, 0);
+  l->bound = LLVMGetOperand(l->value, 1);
+  if (is_run(values, l->bound)) {
+    LLVMValueRef index = l->bound;
+    l->bound = l->index;
+    l->index = index;
+    predicate = lanes_swapped(predicate);
+  }
+  if (predicate == LLVMIntEQ || predicate == LLVMIntNE ||
+      !is_run(values, l->index) ||
+      !lanes_is_uniform(lanes_shape_of(values, l->bound))) {
+    return false;
+  }
+  const bool holds = is_least(predicate) == is_small(l->bound);
+  l->predicate = holds ? predicate : lanes_inverse_of(predicate);
+  l->within = LLVMConstInt(LLVMTypeOf(l->value), holds, false);
+  return true;
+}
+
+static bool find_limit(const lanes_values *values, LLVMValueRef i,
+                       limit *out_limit) {
+  lanes_limit kind;
+  *out_limit = (limit){.value = i};
+  if (LLVMIsAICmpInst(i)) {
+    return find_comparison(values, out_limit);
+  }
+  if (!LLVMIsACallInst(i) || !lanes_limit_find(i, &kind) ||
+      !lanes_shape_of(values, i).conditional) {
+    return false;
+  }
+  find_extreme(out_limit, kind,
+               lanes_shape_of(values, LLVMGetOperand(i, 0)).stride != 0);
+  return true;
+}
+
+static bool is_access(const lanes_values *values, LLVMValueRef i) {
+  const bool is_store = mtlc_is_opcode(i, LLVMStore);
+  return (is_store || mtlc_is_opcode(i, LLVMLoad)) &&
+         lanes_shape_of(values, LLVMGetOperand(i, is_store ? 1 : 0))
+             .conditional;
+}
+
+static const limit *limit_of(const insider *s, LLVMValueRef value) {
+  for (uint32_t k = 0; k < s->limit_count; k++) {
+    if (s->limits[k].value == value) {
+      return &s->limits[k];
+    }
+  }
+  return NULL;
+}
+
+// What an index is where none is cut off.
+static LLVMValueRef uncut(const insider *s, LLVMValueRef value) {
+  const limit *l = NULL;
+  while ((l = limit_of(s, value))) {
+    if (l->within) {
+      return l->within;
+    }
+    value = l->index;
+  }
+  return value;
+}
+
+// Says whether a branch's condition is made of comparisons with bounds alone.
+static bool is_of_bounds(const insider *s, LLVMValueRef test, uint32_t depth) {
+  if (limit_of(s, test)) {
+    return true;
+  }
+  if (!depth || !LLVMIsAInstruction(test) ||
+      (!LLVMIsABinaryOperator(test) && !LLVMIsASelectInst(test))) {
+    return false;
+  }
+  bool any = false;
+  for (int k = 0; k < LLVMGetNumOperands(test); k++) {
+    LLVMValueRef operand = LLVMGetOperand(test, (unsigned)k);
+    const bool is = is_of_bounds(s, operand, depth - 1);
+    any |= is;
+    if (!is && !LLVMIsConstant(operand) &&
+        !lanes_is_uniform(lanes_shape_of(s->part.values, operand))) {
+      return false;
+    }
+  }
+  return any;
+}
+
+static void find_limits(insider *s) {
+  const lanes_part *p = &s->part;
+  for (uint32_t n = lanes_set_next(p->nodes, 0); n != LANES_NONE;
+       n = lanes_set_next(p->nodes, n + 1)) {
+    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL;
+         i && s->limit_count < MOST_LIMITS; i = LLVMGetNextInstruction(i)) {
+      s->limit_count += find_limit(p->values, i, &s->limits[s->limit_count]);
+    }
+  }
+}
+
+static bool is_bounded_branch(const insider *s, uint32_t node) {
+  enum { DEPTH = 4 };
+  LLVMBasicBlockRef block = lanes_part_block(&s->part, node);
+  return block && s->part.values->divergent_branch[node] &&
+         is_of_bounds(s, LLVMGetCondition(LLVMGetBasicBlockTerminator(block)),
+                      DEPTH);
+}
+
+// Says whether there is enough that costs less away from edges.
+static bool has_reason(const insider *s) {
+  const lanes_part *p = &s->part;
+  uint32_t accesses = 0, branches = 0;
+  for (uint32_t n = lanes_set_next(p->nodes, 0); n != LANES_NONE;
+       n = lanes_set_next(p->nodes, n + 1)) {
+    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    branches += is_bounded_branch(s, n);
+    for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
+         i = LLVMGetNextInstruction(i)) {
+      accesses += is_access(p->values, i);
+    }
+  }
+  return accesses >= LEAST_ACCESSES || branches >= LEAST_BRANCHES;
+}
+
+// --- What must hold ----------------------------------------------------------
+
+static condition condition_of(const insider *s, const limit *l) {
+  condition c = {.index = uncut(s, l->index),
+                 .bound = l->bound,
+                 .predicate = l->predicate};
+  c.root = c.index;
+  if (mtlc_is_opcode(c.index, LLVMAdd) &&
+      LLVMIsAConstantInt(LLVMGetOperand(c.index, 1))) {
+    c.root = LLVMGetOperand(c.index, 0);
+    c.constant = LLVMConstIntGetSExtValue(LLVMGetOperand(c.index, 1));
+  }
+  c.first = c.index;
+  c.smallest = c.largest = c.constant;
+  return c;
+}
+
+// Notes the indices that another condition stands for.
+static void stand_for(condition *c, const condition *other) {
+  c->first = other->smallest < c->smallest ? other->first : c->first;
+  c->smallest = other->smallest < c->smallest ? other->smallest : c->smallest;
+  c->largest = other->largest > c->largest ? other->largest : c->largest;
+}
+
+// Of indices constants apart the first one's maximum and the last one's minimum
+// tell, if no index between them wraps, which is a condition of its own.
+// Returns false if there are too many.
+static bool add_condition(insider *s, condition c) {
+  for (uint32_t k = 0; k < s->condition_count; k++) {
+    condition *other = &s->conditions[k];
+    if (c.root == other->root && c.bound == other->bound &&
+        c.predicate == other->predicate) {
+      stand_for(other, &c);
+      if (is_least(c.predicate) ? c.constant < other->constant
+                                : c.constant > other->constant) {
+        other->index = c.index;
+        other->constant = c.constant;
+      }
+      return true;
+    }
+  }
+  if (s->condition_count == MOST_CONDITIONS) {
+    return false;
+  }
+  s->conditions[s->condition_count++] = c;
+  return true;
+}
+
+static bool is_of(const condition *c, const condition *other) {
+  return c->root == other->root &&
+         is_signed(c->predicate) == is_signed(other->predicate);
+}
+
+// Says whether none in front of a condition is of its kind.
+static bool is_new(const insider *s, const condition *c) {
+  for (const condition *other = s->conditions; other != c; other++) {
+    if (is_of(other, c)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Says whether a load is one of what does not change and lies at a known place
+// of an argument, so that it is there in front of the part as well.
+static bool is_parameter(LLVMValueRef load) {
+  LLVMValueRef pointer = LLVMGetOperand(load, 0);
+  while (LLVMIsAGetElementPtrInst(pointer)) {
+    for (int k = 1; k < LLVMGetNumOperands(pointer); k++) {
+      if (!LLVMIsAConstantInt(LLVMGetOperand(pointer, (unsigned)k))) {
+        return false;
+      }
+    }
+    pointer = LLVMGetOperand(pointer, 0);
+  }
+  return mtlc_is_invariant(load) && LLVMIsACallInst(pointer) &&
+         lanes_callee_of(pointer) == LANES_CALLEE_ARGUMENT;
+}
+
+// Says whether a value is there in front of the part, or can be computed there.
+static bool can_be_made(const insider *s, LLVMValueRef value, uint32_t depth) {
+  if (!LLVMIsAInstruction(value) ||
+      !lanes_part_has(&s->part, LLVMGetInstructionParent(value))) {
+    return true;
+  }
+  switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMPHI: return false;
+    case LLVMLoad:
+      if (!is_parameter(value)) {
+        return false;
+      }
+      break;
+    case LLVMCall: {
+      const lanes_callee callee = lanes_callee_of(value);
+      if (callee != LANES_CALLEE_ARGUMENT && callee != LANES_CALLEE_POSITION &&
+          callee != LANES_CALLEE_ELEMENTWISE) {
+        return false;
+      }
+      break;
+    }
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+    case LLVMFPToSI:
+    case LLVMFPToUI: return false;
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+      if (!LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
+        return false;
+      }
+      break;
+    default:
+      if (!LLVMIsABinaryOperator(value) && !LLVMIsACastInst(value) &&
+          !LLVMIsAGetElementPtrInst(value) && !LLVMIsASelectInst(value) &&
+          !LLVMIsACmpInst(value) && !LLVMIsAExtractElementInst(value)) {
+        return false;
+      }
+  }
+  bool can = depth > 0;
+  for (int k = 0; can && k < LLVMGetNumOperands(value); k++) {
+    can = can_be_made(s, LLVMGetOperand(value, (unsigned)k), depth - 1);
+  }
+  return can;
+}
+
+// In front of the code it may be of what is not.
+static void drop_promises(LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMTrunc:
+      LLVMSetNSW(i, false);
+      LLVMSetNUW(i, false);
+      break;
+    case LLVMLShr:
+    case LLVMAShr: LLVMSetExact(i, false); break;
+    case LLVMOr: LLVMSetIsDisjoint(i, false); break;
+    case LLVMZExt: LLVMSetNNeg(i, false); break;
+    case LLVMGetElementPtr: LLVMSetIsInBounds(i, false); break;
+    default: break;
+  }
+}
+
+static LLVMValueRef made(insider *s, LLVMValueRef value) {
+  if (!LLVMIsAInstruction(value) ||
+      !lanes_part_has(&s->part, LLVMGetInstructionParent(value))) {
+    return value;
+  }
+  const uint32_t known = lanes_map_get(&s->made, value);
+  if (known != LANES_NONE) {
+    return s->made_values[known];
+  }
+  LLVMValueRef clone = LLVMInstructionClone(value);
+  for (int k = 0; k < LLVMGetNumOperands(value); k++) {
+    LLVMValueRef operand = LLVMGetOperand(value, (unsigned)k);
+    if (!LLVMIsAFunction(operand)) {
+      LLVMSetOperand(clone, (unsigned)k, made(s, operand));
+    }
+  }
+  drop_promises(clone);
+  LLVMInsertIntoBuilder(s->part.builder, clone);
+  s->made_values[s->made.count] = clone;
+  lanes_map_set(s->part.graph->arena, &s->made, value, s->made.count);
+  return clone;
+}
+
+// Leaves out what cannot be asked in front of the part.
+static bool find_conditions(insider *s) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < s->limit_count; k++) {
+    const limit *l = &s->limits[k];
+    if (can_be_made(s, l->index, MOST_DEPTH) &&
+        can_be_made(s, l->bound, MOST_DEPTH)) {
+      s->limits[kept++] = *l;
+    }
+  }
+  s->limit_count = kept;
+  for (uint32_t k = 0; k < s->limit_count; k++) {
+    if (!add_condition(s, condition_of(s, &s->limits[k]))) {
+      return false;
+    }
+  }
+  return s->condition_count > 0;
+}
+
+static LLVMValueRef holds(insider *s, const condition *c) {
+  LLVMValueRef index = made(s, c->index);
+  return LLVMBuildICmp(s->part.builder, c->predicate, index, made(s, c->bound),
+                       "");
+}
+
+// Says whether no index wraps between those of a condition's kind; NULL if
+// there is one alone.
+static LLVMValueRef stays_in_order(insider *s, const condition *c) {
+  condition all = *c;
+  for (uint32_t k = 0; k < s->condition_count; k++) {
+    if (is_of(&s->conditions[k], c)) {
+      stand_for(&all, &s->conditions[k]);
+    }
+  }
+  const uint64_t span = (uint64_t)(all.largest - all.smallest);
+  if (!span) {
+    return NULL;
+  }
+  LLVMTypeRef type = LLVMTypeOf(c->index);
+  const uint64_t ones = ~UINT64_C(0) >> (64 - LLVMGetIntTypeWidth(type));
+  const uint64_t largest = is_signed(c->predicate) ? ones >> 1 : ones;
+  if (span > largest) {
+    return LLVMConstNull(LLVMInt1TypeInContext(s->part.kernel->context));
+  }
+  LLVMValueRef index = made(s, all.first);
+  return LLVMBuildICmp(s->part.builder,
+                       is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE, index,
+                       LLVMConstInt(type, largest - span, false), "");
+}
+
+static LLVMValueRef both(const insider *s, LLVMValueRef a, LLVMValueRef b) {
+  return a && b ? LLVMBuildAnd(s->part.builder, a, b, "") : a ? a : b;
+}
+
+// Whether a condition holds, if there is one, and nothing is cut off.
+static LLVMValueRef all_hold(insider *s, LLVMValueRef passes) {
+  for (uint32_t k = 0; k < s->condition_count; k++) {
+    const condition *c = &s->conditions[k];
+    passes = both(s, passes, holds(s, c));
+    if (is_new(s, c)) {
+      passes = both(s, passes, stays_in_order(s, c));
+    }
+  }
+  return passes;
+}
+
+// --- The form ----------------------------------------------------------------
+
+static bool is_worth_it(insider *s, uint32_t room) {
+  if (!s->part.fits || s->part.instructions > room) {
+    return false;
+  }
+  find_limits(s);
+  return find_conditions(s) && has_reason(s);
+}
+
+// In the copy nothing is cut off.
+static void take_limits_away(const insider *s) {
+  for (uint32_t k = 0; k < s->limit_count; k++) {
+    LLVMValueRef value = s->limits[k].value;
+    LLVMReplaceAllUsesWith(lanes_part_copy_of(&s->part, value),
+                           lanes_part_copy_of(&s->part, uncut(s, value)));
+  }
+  for (uint32_t k = 0; k < s->limit_count; k++) {
+    LLVMInstructionEraseFromParent(
+        lanes_part_copy_of(&s->part, s->limits[k].value));
+  }
+}
+
+// Lets threads take the copy if they all go to the side that a condition leads
+// to, or if there is none, and none is at an edge.
+static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
+                     bool is_true) {
+  lanes_part *p = &s->part;
+  LLVMBasicBlockRef block = p->graph->nodes[branch].block;
+  lanes_part_copy_side(p, branch);
+  s->made_values =
+      lanes_allocate(p->graph->arena, p->instructions + 1, sizeof(void *));
+  if (passes && !is_true) {
+    passes = LLVMBuildNot(p->builder, passes, "");
+  }
+  LLVMBuildCondBr(p->builder, lanes_part_ask(p, all_hold(s, passes), true),
+                  lanes_part_block_copy(p, p->entry), block);
+  take_limits_away(s);
+}
+
+// --- Bodies ------------------------------------------------------------------
+
+static const char body_mark[] = "mettle.body";
+
+// Says whether a form of all may be worth it: for what lies behind a branch, a
+// form of that is.
+static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
+  const lanes_graph *graph = values->graph;
+  insider s = {.part = lanes_part_begin(kernel, values)};
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    lanes_set_add(s.part.nodes, n);
+  }
+  find_limits(&s);
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    if (values->masked[n] || graph->nodes[n].loop != LANES_NONE) {
+      lanes_set_remove(s.part.nodes, n);
+    }
+  }
+  const bool needs = s.limit_count > 0 && has_reason(&s);
+  lanes_part_end(&s.part);
+  return needs;
+}
+
+// Returns the only block that returns, NULL if there are several.
+static LLVMBasicBlockRef returning_block(LLVMValueRef function) {
+  LLVMBasicBlockRef found = NULL;
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+       b = LLVMGetNextBasicBlock(b)) {
+    if (mtlc_is_opcode(LLVMGetBasicBlockTerminator(b), LLVMRet)) {
+      if (found) {
+        return NULL;
+      }
+      found = b;
+    }
+  }
+  return found;
+}
+
+static void move_allocas(LLVMBuilderRef builder, LLVMBasicBlockRef from) {
+  LLVMValueRef next = NULL;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(from); i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    if (LLVMIsAAllocaInst(i)) {
+      LLVMInstructionRemoveFromParent(i);
+      LLVMInsertIntoBuilder(builder, i);
+    }
+  }
+}
+
+bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(kernel->thread);
+  LLVMBasicBlockRef end = returning_block(kernel->thread);
+  if (!end || !needs_body(kernel, values)) {
+    return false;
+  }
+  lanes_part p = lanes_part_begin(kernel, values);
+  LLVMPositionBuilderAtEnd(p.builder, lanes_part_put_head(&p, end));
+  LLVMBuildBr(p.builder, end);
+  entry = entry == end ? LLVMGetEntryBasicBlock(kernel->thread) : entry;
+  LLVMBasicBlockRef before = lanes_part_new_block(&p, entry);
+  LLVMPositionBuilderAtEnd(p.builder, before);
+  move_allocas(p.builder, entry);
+  mtlc_mark(LLVMBuildBr(p.builder, entry), body_mark);
+  lanes_part_end(&p);
+  return true;
+}
+
+// --- All of them -------------------------------------------------------------
+
+static insider new_insider(mtlc_kernel *kernel, const lanes_values *values) {
+  return (insider){.part = lanes_part_begin(kernel, values)};
+}
+
+static bool try_body(mtlc_kernel *kernel, const lanes_values *values,
+                     uint32_t *room) {
+  const lanes_graph *graph = values->graph;
+  const lanes_node *start = &graph->nodes[0];
+  if (!mtlc_is_marked(LLVMGetBasicBlockTerminator(start->block), body_mark)) {
+    return false;
+  }
+  insider s = new_insider(kernel, values);
+  const bool worth = lanes_part_take(&s.part, start->successors.items[0],
+                                     graph->node_count - 1) &&
+                     is_worth_it(&s, *room);
+  if (worth) {
+    add_form(&s, 0, NULL, true);
+    *room -= s.part.instructions;
+  }
+  lanes_part_end(&s.part);
+  return worth;
+}
+
+static bool try_branch(mtlc_kernel *kernel, const lanes_values *values,
+                       uint32_t branch, uint32_t *room) {
+  const lanes_node *node = &values->graph->nodes[branch];
+  bool any = false;
+  for (uint32_t k = 0; k < node->successors.count && !any; k++) {
+    insider s = new_insider(kernel, values);
+    if (lanes_part_take_side(&s.part, branch, node->successors.items[k]) &&
+        is_worth_it(&s, *room)) {
+      LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
+      add_form(&s, branch, LLVMGetCondition(end), k == 0);
+      *room -= s.part.instructions;
+      any = true;
+    }
+    lanes_part_end(&s.part);
+  }
+  return any;
+}
+
+bool lanes_add_inside(mtlc_kernel *kernel, const lanes_values *values,
+                      uint32_t *room) {
+  const lanes_graph *graph = values->graph;
+  bool any = try_body(kernel, values, room);
+  uint32_t n = any ? graph->node_count : 0;
+  while (n < graph->node_count) {
+    const lanes_node *node = &graph->nodes[n];
+    const bool parts = node->kind == LANES_BLOCK && !values->masked[n] &&
+                       values->divergent_branch[n] &&
+                       node->successors.count == 2;
+    const bool found = parts && try_branch(kernel, values, n, room);
+    any |= found;
+    n = found ? node->postdominator : n + 1;
+  }
+  return any;
+}
