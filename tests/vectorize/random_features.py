@@ -365,7 +365,8 @@ class Features:
         p, t, d, x, w = (self.prefix, *map(self.fresh, "tdxw"))
         memory = self.pick(f"{p}x", f"{p}n", f"((device const uchar *){p}bytes)",
                            f"((device const short *){p}bytes)")
-        before, behind = self.r.randrange(3), self.r.randrange(1, 4)
+        before = self.pick("0", "-1", "-2", f"-int({p}u.three & 3u)")
+        behind = self.pick("1", "2", "3", f"int({p}u.five & 3u)")
         at = self.pick(f"{p}at.x", f"{p}at.x", f"{p}self", f"{p}lane",
                        f"{p}at.x * 2u", f"({p}self - {self.r.randrange(70)}u)",
                        f"({p}at.x + {self.expression('uint', 3)})")
@@ -388,7 +389,8 @@ class Features:
                          f"{{ if (!({within})) continue; {fold.format(f'{x} + {d}')} }}",
                          f"{t} += {within} ? int({memory}[{row} + {x} + {d}]) : 5;")
         return (f"{{ int {t} = 1; const int {w} = int({width}), {x} = int({at}); "
-                f"for (int {d} = -{before}; {d} <= {behind}; ++{d}) {body} "
+                f"for (int {d} = {before}; {d} {self.pick('<', '<=')} {behind}; "
+                f"++{d}) {body} "
                 + self.result_variable().replace("@", t) + " }")
 
     def whole_vectors(self):

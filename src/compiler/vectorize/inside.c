@@ -20,13 +20,16 @@
 
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/calls.h"
+#include "compiler/vectorize/counted_loops.h"
 #include "compiler/vectorize/part_copies.h"
+#include "compiler/vectorize/unmasked.h"
 
 enum {
   LEAST_ACCESSES = 3,  // at indices that may be cut off
   LEAST_BRANCHES = 2,  // around what is out of bounds
   LEAST_BOUND = 16,    // greater ones may be an image's end
   MOST_LIMITS = 64,
+  MOST_INDICES = 4,  // of which one comparison tells whether any is negative
   MOST_CONDITIONS = 24,
   MOST_DEPTH = 8,  // of what conditions are computed from
 };
@@ -35,9 +38,10 @@ enum {
 // tells whether it is within bounds.
 typedef struct limit {
   LLVMValueRef value;
-  LLVMValueRef index;  // operands
+  LLVMValueRef indices[MOST_INDICES];  // [index_count] compared with the bound
+  uint32_t index_count;
   LLVMValueRef bound;
-  LLVMIntPredicate predicate;  // what holds away from edges
+  LLVMIntPredicate predicate;  // what holds of each away from edges
   LLVMValueRef within;         // a comparison's result then; NULL: the index
 } limit;
 
@@ -53,6 +57,7 @@ typedef struct condition {
   // to, and the largest.
   LLVMValueRef first;
   int64_t smallest, largest;
+  lanes_counter counter;  // that the root is a sum with; phi: NULL for none
 } condition;
 
 typedef struct insider {
@@ -78,17 +83,20 @@ static bool is_least(LLVMIntPredicate p) {
 }
 
 static void find_extreme(limit *l, lanes_limit kind, bool index_is_first) {
-  l->index = LLVMGetOperand(l->value, index_is_first ? 0 : 1);
+  l->indices[0] = LLVMGetOperand(l->value, index_is_first ? 0 : 1);
+  l->index_count = 1;
   l->bound = LLVMGetOperand(l->value, index_is_first ? 1 : 0);
   l->predicate = kind.is_max ? (kind.is_signed ? LLVMIntSGE : LLVMIntUGE)
                              : (kind.is_signed ? LLVMIntSLE : LLVMIntULE);
 }
 
-static bool is_run(const lanes_values *values, LLVMValueRef value) {
+// Says whether a value rises along rows of threads, or is another in each.
+static bool is_index(const lanes_values *values, LLVMValueRef value) {
   enum { LEAST_ROW = 8 };
   const lanes_shape shape = lanes_shape_of(values, value);
   return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind &&
-         shape.row >= LEAST_ROW && shape.stride > 0 && !shape.conditional;
+         shape.row >= LEAST_ROW && shape.stride >= 0 && !shape.conditional &&
+         !lanes_is_uniform(shape);
 }
 
 static bool is_small(LLVMValueRef bound) {
@@ -96,21 +104,51 @@ static bool is_small(LLVMValueRef bound) {
          llabs(LLVMConstIntGetSExtValue(bound)) <= LEAST_BOUND;
 }
 
+// x | y is negative if x is or y.
+static bool find_indices(const lanes_values *values, LLVMValueRef value,
+                         limit *l) {
+  if (mtlc_is_opcode(value, LLVMOr)) {
+    return find_indices(values, LLVMGetOperand(value, 0), l) &&
+           find_indices(values, LLVMGetOperand(value, 1), l);
+  }
+  if (l->index_count == MOST_INDICES || LLVMIsConstant(value) ||
+      (!is_index(values, value) &&
+       !lanes_is_uniform(lanes_shape_of(values, value)))) {
+    return false;
+  }
+  l->indices[l->index_count++] = value;
+  return true;
+}
+
+static bool asks_sign(LLVMIntPredicate predicate, LLVMValueRef bound) {
+  return (predicate == LLVMIntSGT && LLVMIsConstant(bound) &&
+          bound == LLVMConstAllOnes(LLVMTypeOf(bound))) ||
+         (predicate == LLVMIntSLT && LLVMIsConstant(bound) &&
+          LLVMIsNull(bound));
+}
+
 // Small numbers are taken for where an image begins, others for where it ends.
 static bool find_comparison(const lanes_values *values, limit *l) {
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(l->value);
-  l->index = LLVMGetOperand(l->value, 0);
+  LLVMValueRef index = LLVMGetOperand(l->value, 0);
   l->bound = LLVMGetOperand(l->value, 1);
-  if (is_run(values, l->bound)) {
-    LLVMValueRef index = l->bound;
-    l->bound = l->index;
-    l->index = index;
+  if (is_index(values, l->bound)) {
+    LLVMValueRef bound = index;
+    index = l->bound;
+    l->bound = bound;
     predicate = lanes_swapped(predicate);
   }
-  if (predicate == LLVMIntEQ || predicate == LLVMIntNE ||
-      !is_run(values, l->index) ||
-      !lanes_is_uniform(lanes_shape_of(values, l->bound))) {
+  if (asks_sign(predicate, l->bound) && mtlc_is_opcode(index, LLVMOr) &&
+      !lanes_is_uniform(lanes_shape_of(values, index))) {
+    if (!find_indices(values, index, l)) {
+      return false;
+    }
+  } else if (predicate == LLVMIntEQ || predicate == LLVMIntNE ||
+             !is_index(values, index) ||
+             !lanes_is_uniform(lanes_shape_of(values, l->bound))) {
     return false;
+  } else {
+    l->indices[l->index_count++] = index;
   }
   const bool holds = is_least(predicate) == is_small(l->bound);
   l->predicate = holds ? predicate : lanes_inverse_of(predicate);
@@ -157,7 +195,7 @@ static LLVMValueRef uncut(const insider *s, LLVMValueRef value) {
     if (l->within) {
       return l->within;
     }
-    value = l->index;
+    value = l->indices[0];
   }
   return value;
 }
@@ -211,7 +249,8 @@ static bool has_reason(const insider *s) {
   for (uint32_t n = lanes_set_next(p->nodes, 0); n != LANES_NONE;
        n = lanes_set_next(p->nodes, n + 1)) {
     LLVMBasicBlockRef block = lanes_part_block(p, n);
-    branches += is_bounded_branch(s, n);
+    const bool goes_round = p->graph->nodes[n].loop != LANES_NONE;
+    branches += is_bounded_branch(s, n) ? (goes_round ? LEAST_BRANCHES : 1) : 0;
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       accesses += is_access(p->values, i);
@@ -222,10 +261,35 @@ static bool has_reason(const insider *s) {
 
 // --- What must hold ----------------------------------------------------------
 
-static condition condition_of(const insider *s, const limit *l) {
-  condition c = {.index = uncut(s, l->index),
-                 .bound = l->bound,
-                 .predicate = l->predicate};
+// Says whether an index is a sum with a loop's counter, by which it rises.
+static bool find_counter(const insider *s, LLVMValueRef index, uint32_t depth,
+                         lanes_counter *out_counter) {
+  if (!depth || !LLVMIsAInstruction(index) ||
+      !lanes_part_has(&s->part, LLVMGetInstructionParent(index))) {
+    return false;
+  }
+  switch (LLVMGetInstructionOpcode(index)) {
+    case LLVMPHI: {
+      lanes_counter counter;
+      const bool is_one = lanes_counter_find(s->part.graph, index, &counter);
+      *out_counter = is_one ? counter : *out_counter;
+      return is_one;
+    }
+    case LLVMAdd:
+      return find_counter(s, LLVMGetOperand(index, 0), depth - 1,
+                          out_counter) ||
+             find_counter(s, LLVMGetOperand(index, 1), depth - 1, out_counter);
+    case LLVMSub:
+    case LLVMTrunc:
+      return find_counter(s, LLVMGetOperand(index, 0), depth - 1, out_counter);
+    default: return false;
+  }
+}
+
+static condition condition_of(const insider *s, const limit *l,
+                              LLVMValueRef index) {
+  condition c = {
+      .index = uncut(s, index), .bound = l->bound, .predicate = l->predicate};
   c.root = c.index;
   if (mtlc_is_opcode(c.index, LLVMAdd) &&
       LLVMIsAConstantInt(LLVMGetOperand(c.index, 1))) {
@@ -234,6 +298,7 @@ static condition condition_of(const insider *s, const limit *l) {
   }
   c.first = c.index;
   c.smallest = c.largest = c.constant;
+  find_counter(s, c.root, MOST_DEPTH, &c.counter);
   return c;
 }
 
@@ -390,34 +455,120 @@ static LLVMValueRef made(insider *s, LLVMValueRef value) {
   return clone;
 }
 
+// The operand of a sum, or of what is made of it, that a counter is in.
+static unsigned counted_operand(const insider *s, LLVMValueRef value) {
+  lanes_counter counter;
+  return mtlc_is_opcode(value, LLVMAdd) &&
+                 !find_counter(s, LLVMGetOperand(value, 0), MOST_DEPTH,
+                               &counter)
+             ? 1
+             : 0;
+}
+
+// As can_be_made, of an index at a counter's first or last value.
+static bool can_be_counted(const insider *s, LLVMValueRef index,
+                           const lanes_counter *counter, uint32_t depth) {
+  if (!counter->phi) {
+    return can_be_made(s, index, depth);
+  }
+  if (index == counter->phi) {
+    return can_be_made(s, counter->start, depth) &&
+           can_be_made(s, counter->bound, depth);
+  }
+  if (!depth || LLVMIsAPHINode(index)) {
+    return false;
+  }
+  const unsigned counted = counted_operand(s, index);
+  return can_be_counted(s, LLVMGetOperand(index, counted), counter,
+                        depth - 1) &&
+         (LLVMGetNumOperands(index) == 1 ||
+          can_be_made(s, LLVMGetOperand(index, 1 - counted), depth - 1));
+}
+
+// The counter's last value.
+static LLVMValueRef last_of(insider *s, const lanes_counter *counter) {
+  LLVMValueRef bound = made(s, counter->bound);
+  LLVMValueRef one = LLVMConstInt(LLVMTypeOf(bound), 1, false);
+  return counter->reaches_bound ? bound
+                                : LLVMBuildSub(s->part.builder, bound, one, "");
+}
+
+// An index at one of a counter's values.
+static LLVMValueRef made_at(insider *s, LLVMValueRef index,
+                            const lanes_counter *counter, LLVMValueRef value) {
+  if (!counter->phi) {
+    return made(s, index);
+  }
+  if (index == counter->phi) {
+    return value;
+  }
+  const unsigned counted = counted_operand(s, index);
+  LLVMValueRef operand =
+      made_at(s, LLVMGetOperand(index, counted), counter, value);
+  if (LLVMGetNumOperands(index) == 1) {
+    return LLVMBuildTrunc(s->part.builder, operand, LLVMTypeOf(index), "");
+  }
+  LLVMValueRef other = made(s, LLVMGetOperand(index, 1 - counted));
+  return mtlc_is_opcode(index, LLVMSub)
+             ? LLVMBuildSub(s->part.builder, operand, other, "")
+             : LLVMBuildAdd(s->part.builder, operand, other, "");
+}
+
+static LLVMValueRef first_made(insider *s, LLVMValueRef index,
+                               const lanes_counter *counter) {
+  return made_at(s, index, counter,
+                 counter->phi ? made(s, counter->start) : NULL);
+}
+
+static LLVMValueRef last_made(insider *s, LLVMValueRef index,
+                              const lanes_counter *counter) {
+  return made_at(s, index, counter, counter->phi ? last_of(s, counter) : NULL);
+}
+
+static bool can_be_asked(const insider *s, const limit *l) {
+  bool can = can_be_made(s, l->bound, MOST_DEPTH);
+  for (uint32_t k = 0; can && k < l->index_count; k++) {
+    const condition c = condition_of(s, l, l->indices[k]);
+    can = can_be_counted(s, c.index, &c.counter, MOST_DEPTH);
+  }
+  return can;
+}
+
 // Leaves out what cannot be asked in front of the part.
 static bool find_conditions(insider *s) {
-  uint32_t kept = 0;
-  for (uint32_t k = 0; k < s->limit_count; k++) {
-    const limit *l = &s->limits[k];
-    if (can_be_made(s, l->index, MOST_DEPTH) &&
-        can_be_made(s, l->bound, MOST_DEPTH)) {
-      s->limits[kept++] = *l;
+  const uint32_t count = s->limit_count;
+  s->limit_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const limit l = s->limits[i];
+    if (!can_be_asked(s, &l)) {
+      continue;
     }
-  }
-  s->limit_count = kept;
-  for (uint32_t k = 0; k < s->limit_count; k++) {
-    if (!add_condition(s, condition_of(s, &s->limits[k]))) {
-      return false;
+    s->limits[s->limit_count++] = l;
+    for (uint32_t k = 0; k < l.index_count; k++) {
+      if (!add_condition(s, condition_of(s, &l, l.indices[k]))) {
+        return false;
+      }
     }
   }
   return s->condition_count > 0;
 }
 
 static LLVMValueRef holds(insider *s, const condition *c) {
-  LLVMValueRef index = made(s, c->index);
+  LLVMValueRef index = is_least(c->predicate)
+                           ? first_made(s, c->index, &c->counter)
+                           : last_made(s, c->index, &c->counter);
   return LLVMBuildICmp(s->part.builder, c->predicate, index, made(s, c->bound),
                        "");
+}
+
+static LLVMValueRef both(const insider *s, LLVMValueRef a, LLVMValueRef b) {
+  return a && b ? LLVMBuildAnd(s->part.builder, a, b, "") : a ? a : b;
 }
 
 // Says whether no index wraps between those of a condition's kind; NULL if
 // there is one alone.
 static LLVMValueRef stays_in_order(insider *s, const condition *c) {
+  LLVMBuilderRef b = s->part.builder;
   condition all = *c;
   for (uint32_t k = 0; k < s->condition_count; k++) {
     if (is_of(&s->conditions[k], c)) {
@@ -425,23 +576,30 @@ static LLVMValueRef stays_in_order(insider *s, const condition *c) {
     }
   }
   const uint64_t span = (uint64_t)(all.largest - all.smallest);
-  if (!span) {
+  if (!span && !c->counter.phi) {
     return NULL;
   }
   LLVMTypeRef type = LLVMTypeOf(c->index);
   const uint64_t ones = ~UINT64_C(0) >> (64 - LLVMGetIntTypeWidth(type));
-  const uint64_t largest = is_signed(c->predicate) ? ones >> 1 : ones;
-  if (span > largest) {
+  if (span > ones >> 1) {
     return LLVMConstNull(LLVMInt1TypeInContext(s->part.kernel->context));
   }
-  LLVMValueRef index = made(s, all.first);
-  return LLVMBuildICmp(s->part.builder,
-                       is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE, index,
-                       LLVMConstInt(type, largest - span, false), "");
-}
-
-static LLVMValueRef both(const insider *s, LLVMValueRef a, LLVMValueRef b) {
-  return a && b ? LLVMBuildAnd(s->part.builder, a, b, "") : a ? a : b;
+  const uint64_t largest = is_signed(c->predicate) ? ones >> 1 : ones;
+  LLVMValueRef most = LLVMConstInt(type, largest - span, false);
+  LLVMValueRef is_short = NULL;
+  if (c->counter.phi) {
+    LLVMValueRef turns =
+        LLVMBuildSub(b, last_of(s, &c->counter), made(s, c->counter.start), "");
+    LLVMTypeRef wide = LLVMTypeOf(turns);
+    is_short = LLVMBuildICmp(b, LLVMIntULE, turns,
+                             LLVMConstInt(wide, (ones >> 1) - span, false), "");
+    turns = wide == type ? turns : LLVMBuildTrunc(b, turns, type, "");
+    most = LLVMBuildSub(b, most, turns, "");
+  }
+  LLVMValueRef in_order =
+      LLVMBuildICmp(b, is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
+                    first_made(s, all.first, &c->counter), most, "");
+  return both(s, is_short, in_order);
 }
 
 // Whether a condition holds, if there is one, and nothing is cut off.
@@ -494,6 +652,10 @@ static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
   LLVMBuildCondBr(p->builder, lanes_part_ask(p, all_hold(s, passes), true),
                   lanes_part_block_copy(p, p->entry), block);
   take_limits_away(s);
+  // At edges masks have to do, where there are any.
+  if (lanes_machine_of(p->kernel->target).has_avx512) {
+    lanes_needs_no_unmasked(LLVMGetBasicBlockTerminator(block));
+  }
 }
 
 // --- Bodies ------------------------------------------------------------------

@@ -288,6 +288,10 @@ static LLVMValueRef end_of(const lanes_graph *graph, uint32_t node) {
   return LLVMGetBasicBlockTerminator(graph->nodes[node].block);
 }
 
+void lanes_needs_no_unmasked(LLVMValueRef end) {
+  mtlc_mark(end, has_form);
+}
+
 // Returns the node behind what was copied, or LANES_NONE.
 static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
                          uint32_t loop, bool waits, uint32_t *room) {

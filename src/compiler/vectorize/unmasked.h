@@ -17,6 +17,9 @@
 bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room);
 
+// Says of the end of a block that what it leads to needs no such form.
+void lanes_needs_no_unmasked(LLVMValueRef end);
+
 // Says whether control comes to a node by such a question alone.
 bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node);
 
