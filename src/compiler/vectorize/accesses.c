@@ -563,22 +563,19 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
 // --- The instructions --------------------------------------------------------
 
 // Processors load and store elements that are aligned one by one, also where
-// there are many in a register, so what is relaxed needs no atomic instruction.
-// It needs to be done each time, and not in front of a loop that waits for it:
-// a fence tells LLVM that memory may be another. Threadgroup memory is one
-// worker's.
-static bool is_ordinary(lanes_emitter *e, LLVMValueRef instruction,
-                        LLVMValueRef pointer) {
-  if (lanes_is_plain(instruction)) {
-    return true;
-  }
-  if (!lanes_is_relaxed(instruction)) {
-    return false;
-  }
-  if (!lanes_is_in_threadgroup(e, pointer)) {
+// there are many in a register: what is relaxed needs no atomic instruction.
+static bool is_ordinary(LLVMValueRef access) {
+  return lanes_is_plain(access) || lanes_is_relaxed(access);
+}
+
+// What is relaxed has to be done each time, and not in front of a loop that
+// waits for it: a fence tells LLVM that memory may be another. Threadgroup
+// memory is one worker's.
+static void hold_in_place(lanes_emitter *e, LLVMValueRef access,
+                          LLVMValueRef pointer) {
+  if (!lanes_is_plain(access) && !lanes_is_in_threadgroup(e, pointer)) {
     LLVMBuildFence(e->builder, LLVMAtomicOrderingAcquireRelease, true, "");
   }
-  return true;
 }
 
 static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
@@ -626,10 +623,11 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   if (lanes_is_loaded_ahead(e, load)) {
     return;
   }
-  if (!is_ordinary(e, load, LLVMGetOperand(load, 0))) {
+  if (!is_ordinary(load)) {
     lanes_emit_serially(e, load);
     return;
   }
+  hold_in_place(e, load, LLVMGetOperand(load, 0));
   const lanes_access a =
       lanes_access_of(e, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
   if (e->refusal[0]) {
@@ -693,10 +691,11 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
 }
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
-  if (!is_ordinary(e, store, LLVMGetOperand(store, 1))) {
+  if (!is_ordinary(store)) {
     lanes_emit_serially(e, store);
     return;
   }
+  hold_in_place(e, store, LLVMGetOperand(store, 1));
   LLVMValueRef value = LLVMGetOperand(store, 0);
   const lanes_access a =
       lanes_access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));

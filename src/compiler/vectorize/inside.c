@@ -660,19 +660,23 @@ static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
 
 // --- Bodies ------------------------------------------------------------------
 
+static insider new_insider(mtlc_kernel *kernel, const lanes_values *values) {
+  return (insider){.part = lanes_part_begin(kernel, values)};
+}
+
 static const char body_mark[] = "mettle.body";
 
 // Says whether a form of all may be worth it: for what lies behind a branch, a
 // form of that is.
 static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
   const lanes_graph *graph = values->graph;
-  insider s = {.part = lanes_part_begin(kernel, values)};
+  insider s = new_insider(kernel, values);
   for (uint32_t n = 0; n < graph->node_count; n++) {
     lanes_set_add(s.part.nodes, n);
   }
   find_limits(&s);
   for (uint32_t n = 0; n < graph->node_count; n++) {
-    if (values->masked[n] || graph->nodes[n].loop != LANES_NONE) {
+    if (values->masked[n]) {
       lanes_set_remove(s.part.nodes, n);
     }
   }
@@ -726,10 +730,6 @@ bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values) {
 }
 
 // --- All of them -------------------------------------------------------------
-
-static insider new_insider(mtlc_kernel *kernel, const lanes_values *values) {
-  return (insider){.part = lanes_part_begin(kernel, values)};
-}
 
 static bool try_body(mtlc_kernel *kernel, const lanes_values *values,
                      uint32_t *room) {
