@@ -579,7 +579,10 @@ class Features:
         """A block of a matrix product, several tiles a simdgroup."""
         p, m, k = self.prefix, self.fresh("m"), self.fresh("k")
         rows, columns = self.pick((2, 2), (4, 4), (1, 4), (3, 2), (4, 8))
-        kind, staged = self.pick("float", "float", "half"), self.chance(0.4)
+        kind = self.pick("float", "float", "half", "bfloat")
+        # Subnormal bfloats may count as 0, so there are none.
+        of_bfloats = kind == "bfloat"
+        staged = of_bfloats or self.chance(0.4)
         tile, stride = f"simdgroup_matrix<{kind}, 8, 8>", self.pick("64u", "40u", "33u")
         base = f"{p}x" if kind == "float" else f"(device const half *){p}bytes"
         end = self.pick("4u", "3u", f"{p}u.three", f"({p}group.x & 3u)")
@@ -589,7 +592,12 @@ class Features:
         if staged:
             room = self.fresh("room")
             b = f"&{room}[8u * j & 63u]"
-        loads = [f"for (uint i = 0; i < {rows}u; ++i) {{ simdgroup_load({m}a[i], {a}, {stride}"
+        value = f"clean({kind}({self.expression(kind, 2)}))"
+        if of_bfloats:
+            a = f"&{room}[8u * i + 8u & 63u]"
+            value = f"bfloat(float({self.expression('uint', 2)} & 255u) / 7.0f - 18.0f)"
+        loads = [f"for (uint i = 0; i < {rows}u; ++i) {{ simdgroup_load({m}a[i], {a}, "
+                 f"{'16u' if of_bfloats else stride}"
                  f"{self.pick('', '', ', ulong2(0), true')}); }}",
                  f"for (uint j = 0; j < {columns}u; ++j) {{ simdgroup_load({m}b[j], {b}, "
                  f"{'16u' if staged else stride}{self.pick('', '', ', ulong2(0), true')}); }}"]
@@ -598,9 +606,9 @@ class Features:
         body = Block([[text] for text in loads] + [[products]])
         if staged:
             body = Block([[FENCE], [f"for (uint i = {p}index; i < 256u; i += {p}count) {{ "
-                                    f"{room}[i] = clean({kind}({self.expression(kind, 2)})); }}"],
+                                    f"{room}[i] = {value}; }}"],
                           [FENCE]] + body)
-        if self.chance(0.3):
+        if self.chance(0.3) and not of_bfloats:
             body.append([f"{m}c[0][0].thread_elements()[1] {self.pick('=', '+=')} "
                          f"clean({self.expression('float', 2)});"])
         if self.chance(0.3):
