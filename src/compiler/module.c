@@ -283,26 +283,40 @@ bool mtlc_is_invariant(LLVMValueRef load) {
   return mtlc_is_marked(load, invariant);
 }
 
-void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made) {
-  if (!mtlc_is_opcode(made, LLVMGetInstructionOpcode(from)) ||
-      LLVMGetFirstUse(made)) {
-    return;
-  }
-  switch (LLVMGetInstructionOpcode(from)) {
+// Those that another instruction of the kind has; with NULL none.
+static void set_flags(LLVMValueRef to, LLVMValueRef from) {
+  switch (LLVMGetInstructionOpcode(to)) {
     case LLVMAdd:
     case LLVMSub:
     case LLVMMul:
     case LLVMShl:
-      LLVMSetNUW(made, LLVMGetNUW(from));
-      LLVMSetNSW(made, LLVMGetNSW(from));
+      LLVMSetNUW(to, from && LLVMGetNUW(from));
+      LLVMSetNSW(to, from && LLVMGetNSW(from));
       break;
     case LLVMUDiv:
     case LLVMSDiv:
     case LLVMLShr:
-    case LLVMAShr: LLVMSetExact(made, LLVMGetExact(from)); break;
-    case LLVMOr: LLVMSetIsDisjoint(made, LLVMGetIsDisjoint(from)); break;
-    case LLVMZExt: LLVMSetNNeg(made, LLVMGetNNeg(from)); break;
+    case LLVMAShr: LLVMSetExact(to, from && LLVMGetExact(from)); break;
+    case LLVMOr: LLVMSetIsDisjoint(to, from && LLVMGetIsDisjoint(from)); break;
+    case LLVMZExt: LLVMSetNNeg(to, from && LLVMGetNNeg(from)); break;
     default: break;
+  }
+}
+
+void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made) {
+  if (mtlc_is_opcode(made, LLVMGetInstructionOpcode(from)) &&
+      !LLVMGetFirstUse(made)) {
+    set_flags(made, from);
+  }
+}
+
+void mtlc_drop_flags(LLVMValueRef i) {
+  set_flags(i, NULL);
+  if (LLVMIsATruncInst(i)) {
+    LLVMSetNUW(i, false);
+    LLVMSetNSW(i, false);
+  } else if (LLVMIsAGetElementPtrInst(i)) {
+    LLVMSetIsInBounds(i, false);
   }
 }
 

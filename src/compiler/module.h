@@ -117,6 +117,8 @@ bool mtlc_is_marked(LLVMValueRef instruction, const char *name);
 // What is known of a vector's elements, as that a sum does not wrap, is known
 // of each: an instruction that was just made from another, if it is one.
 void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made);
+// Takes away what is known of an instruction's result and its operands.
+void mtlc_drop_flags(LLVMValueRef instruction);
 // What this load reads nothing writes while the kernel runs.
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);

@@ -564,13 +564,9 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
 
 // Processors load and store elements that are aligned one by one, also where
 // there are many in a register: what is relaxed needs no atomic instruction.
-static bool is_ordinary(LLVMValueRef access) {
-  return lanes_is_plain(access) || lanes_is_relaxed(access);
-}
-
-// What is relaxed has to be done each time, and not in front of a loop that
-// waits for it: a fence tells LLVM that memory may be another. Threadgroup
-// memory is one worker's.
+// It has to be done each time, and not in front of a loop that waits for it: a
+// fence tells LLVM that memory may be another. Threadgroup memory is one
+// worker's.
 static void hold_in_place(lanes_emitter *e, LLVMValueRef access,
                           LLVMValueRef pointer) {
   if (!lanes_is_plain(access) && !lanes_is_in_threadgroup(e, pointer)) {
@@ -623,7 +619,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   if (lanes_is_loaded_ahead(e, load)) {
     return;
   }
-  if (!is_ordinary(load)) {
+  if (!lanes_is_ordinary(load)) {
     lanes_emit_serially(e, load);
     return;
   }
@@ -691,7 +687,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
 }
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
-  if (!is_ordinary(store)) {
+  if (!lanes_is_ordinary(store)) {
     lanes_emit_serially(e, store);
     return;
   }

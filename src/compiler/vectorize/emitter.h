@@ -319,6 +319,9 @@ bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
 LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate);
 // The predicate for operands the other way round.
 LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate);
+bool lanes_is_signed(LLVMIntPredicate predicate);
+// Says whether it is one of what is less, or no more, than another.
+bool lanes_is_less(LLVMIntPredicate predicate);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
                              LLVMTypeRef *overloads, uint32_t overload_count,

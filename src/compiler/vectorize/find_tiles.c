@@ -89,34 +89,33 @@ static LLVMValueRef extended(LLVMValueRef value) {
   return mtlc_is_opcode(value, LLVMZExt) ? LLVMGetOperand(value, 0) : NULL;
 }
 
-// upper << half | lower
-static bool take_halves(tile_pair *pair, LLVMValueRef value, uint32_t half) {
+// A number of some bits, extended and shifted; NULL for others.
+static LLVMValueRef raised(LLVMValueRef value, uint64_t by, uint32_t bits) {
+  value = by ? shifted(value, by) : value;
+  value = value ? extended(value) : NULL;
+  return value && bits_of(value) == bits ? value : NULL;
+}
+
+// upper << by + distance | lower << by
+static bool take_joined(tile_pair *pair, LLVMValueRef value, uint64_t by,
+                        uint64_t distance, uint32_t bits) {
   for (unsigned k = 0; k < 2; k++) {
-    LLVMValueRef upper = shifted(LLVMGetOperand(value, k), half);
-    upper = upper ? extended(upper) : NULL;
-    LLVMValueRef lower = extended(LLVMGetOperand(value, 1 - k));
-    if (upper && lower && bits_of(upper) == half && bits_of(lower) == half) {
-      return take_element(pair, 0, lower, half) &&
-             take_element(pair, 1, upper, half);
+    LLVMValueRef upper =
+        raised(LLVMGetOperand(value, k), by + distance, bits);
+    LLVMValueRef lower = raised(LLVMGetOperand(value, 1 - k), by, bits);
+    if (upper && lower) {
+      return take_element(pair, 0, lower, bits) &&
+             take_element(pair, 1, upper, bits);
     }
   }
   return false;
 }
 
-// Two bfloats as floats at once: upper << 48 | lower << 16.
+// Two bfloats as floats at once.
 static bool take_bfloats(tile_pair *pair, LLVMValueRef value) {
-  for (unsigned k = 0; k < 2; k++) {
-    LLVMValueRef upper = shifted(LLVMGetOperand(value, k), 48);
-    LLVMValueRef lower = shifted(LLVMGetOperand(value, 1 - k), 16);
-    upper = upper ? extended(upper) : NULL;
-    lower = lower ? extended(lower) : NULL;
-    if (upper && lower && take_element(pair, 0, lower, 16) &&
-        take_element(pair, 1, upper, 16)) {
-      pair->kind = BFLOAT;
-      return true;
-    }
-  }
-  return false;
+  const bool are_two = take_joined(pair, value, 16, 32, 16);
+  pair->kind = are_two ? BFLOAT : pair->kind;
+  return are_two;
 }
 
 static LLVMValueRef inserted(LLVMValueRef value, uint64_t place,
@@ -148,7 +147,7 @@ static bool take_pair(tile_pair *pair, LLVMValueRef value) {
   value = without_cast(value);
   if (mtlc_is_opcode(value, LLVMOr)) {
     return bits_of(value) == 2 * half &&
-           (take_halves(pair, value, half) ||
+           (take_joined(pair, value, 0, half, half) ||
             (half == 32 && take_bfloats(pair, value)));
   }
   if (mtlc_is_opcode(value, LLVMLoad)) {

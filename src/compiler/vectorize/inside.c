@@ -21,6 +21,7 @@
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/counted_loops.h"
+#include "compiler/vectorize/linear.h"
 #include "compiler/vectorize/part_copies.h"
 #include "compiler/vectorize/unmasked.h"
 
@@ -71,16 +72,6 @@ typedef struct insider {
 } insider;
 
 // --- What is cut off ---------------------------------------------------------
-
-static bool is_signed(LLVMIntPredicate p) {
-  return p >= LLVMIntSGT;
-}
-
-// Says whether it is one of an index that must not be too small.
-static bool is_least(LLVMIntPredicate p) {
-  return p == LLVMIntSGE || p == LLVMIntSGT || p == LLVMIntUGE ||
-         p == LLVMIntUGT;
-}
 
 static void find_extreme(limit *l, lanes_limit kind, bool index_is_first) {
   l->indices[0] = LLVMGetOperand(l->value, index_is_first ? 0 : 1);
@@ -150,7 +141,7 @@ static bool find_comparison(const lanes_values *values, limit *l) {
   } else {
     l->indices[l->index_count++] = index;
   }
-  const bool holds = is_least(predicate) == is_small(l->bound);
+  const bool holds = lanes_is_less(predicate) != is_small(l->bound);
   l->predicate = holds ? predicate : lanes_inverse_of(predicate);
   l->within = LLVMConstInt(LLVMTypeOf(l->value), holds, false);
   return true;
@@ -318,8 +309,8 @@ static bool add_condition(insider *s, condition c) {
     if (c.root == other->root && c.bound == other->bound &&
         c.predicate == other->predicate) {
       stand_for(other, &c);
-      if (is_least(c.predicate) ? c.constant < other->constant
-                                : c.constant > other->constant) {
+      if (lanes_is_less(c.predicate) ? c.constant > other->constant
+                                     : c.constant < other->constant) {
         other->index = c.index;
         other->constant = c.constant;
       }
@@ -335,7 +326,7 @@ static bool add_condition(insider *s, condition c) {
 
 static bool is_of(const condition *c, const condition *other) {
   return c->root == other->root &&
-         is_signed(c->predicate) == is_signed(other->predicate);
+         lanes_is_signed(c->predicate) == lanes_is_signed(other->predicate);
 }
 
 // Says whether none in front of a condition is of its kind.
@@ -350,18 +341,12 @@ static bool is_new(const insider *s, const condition *c) {
 
 // Says whether a load is one of what does not change and lies at a known place
 // of an argument, so that it is there in front of the part as well.
-static bool is_parameter(LLVMValueRef load) {
-  LLVMValueRef pointer = LLVMGetOperand(load, 0);
-  while (LLVMIsAGetElementPtrInst(pointer)) {
-    for (int k = 1; k < LLVMGetNumOperands(pointer); k++) {
-      if (!LLVMIsAConstantInt(LLVMGetOperand(pointer, (unsigned)k))) {
-        return false;
-      }
-    }
-    pointer = LLVMGetOperand(pointer, 0);
-  }
-  return mtlc_is_invariant(load) && LLVMIsACallInst(pointer) &&
-         lanes_callee_of(pointer) == LANES_CALLEE_ARGUMENT;
+static bool is_parameter(const insider *s, LLVMValueRef load) {
+  lanes_linear at;
+  lanes_linear_find(s->part.values, LLVMGetOperand(load, 0), &at);
+  return mtlc_is_invariant(load) && !at.index_type &&
+         LLVMIsACallInst(at.base) &&
+         lanes_callee_of(at.base) == LANES_CALLEE_ARGUMENT;
 }
 
 // Says whether a value is there in front of the part, or can be computed there.
@@ -373,7 +358,7 @@ static bool can_be_made(const insider *s, LLVMValueRef value, uint32_t depth) {
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMPHI: return false;
     case LLVMLoad:
-      if (!is_parameter(value)) {
+      if (!is_parameter(s, value)) {
         return false;
       }
       break;
@@ -412,26 +397,7 @@ static bool can_be_made(const insider *s, LLVMValueRef value, uint32_t depth) {
   return can;
 }
 
-// In front of the code it may be of what is not.
-static void drop_promises(LLVMValueRef i) {
-  switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMTrunc:
-      LLVMSetNSW(i, false);
-      LLVMSetNUW(i, false);
-      break;
-    case LLVMLShr:
-    case LLVMAShr: LLVMSetExact(i, false); break;
-    case LLVMOr: LLVMSetIsDisjoint(i, false); break;
-    case LLVMZExt: LLVMSetNNeg(i, false); break;
-    case LLVMGetElementPtr: LLVMSetIsInBounds(i, false); break;
-    default: break;
-  }
-}
-
+// In front of the code its operands may be what they are not there.
 static LLVMValueRef made(insider *s, LLVMValueRef value) {
   if (!LLVMIsAInstruction(value) ||
       !lanes_part_has(&s->part, LLVMGetInstructionParent(value))) {
@@ -448,7 +414,7 @@ static LLVMValueRef made(insider *s, LLVMValueRef value) {
       LLVMSetOperand(clone, (unsigned)k, made(s, operand));
     }
   }
-  drop_promises(clone);
+  mtlc_drop_flags(clone);
   LLVMInsertIntoBuilder(s->part.builder, clone);
   s->made_values[s->made.count] = clone;
   lanes_map_set(s->part.graph->arena, &s->made, value, s->made.count);
@@ -554,9 +520,9 @@ static bool find_conditions(insider *s) {
 }
 
 static LLVMValueRef holds(insider *s, const condition *c) {
-  LLVMValueRef index = is_least(c->predicate)
-                           ? first_made(s, c->index, &c->counter)
-                           : last_made(s, c->index, &c->counter);
+  LLVMValueRef index = lanes_is_less(c->predicate)
+                           ? last_made(s, c->index, &c->counter)
+                           : first_made(s, c->index, &c->counter);
   return LLVMBuildICmp(s->part.builder, c->predicate, index, made(s, c->bound),
                        "");
 }
@@ -584,7 +550,7 @@ static LLVMValueRef stays_in_order(insider *s, const condition *c) {
   if (span > ones >> 1) {
     return LLVMConstNull(LLVMInt1TypeInContext(s->part.kernel->context));
   }
-  const uint64_t largest = is_signed(c->predicate) ? ones >> 1 : ones;
+  const uint64_t largest = lanes_is_signed(c->predicate) ? ones >> 1 : ones;
   LLVMValueRef most = LLVMConstInt(type, largest - span, false);
   LLVMValueRef is_short = NULL;
   if (c->counter.phi) {
@@ -597,7 +563,7 @@ static LLVMValueRef stays_in_order(insider *s, const condition *c) {
     most = LLVMBuildSub(b, most, turns, "");
   }
   LLVMValueRef in_order =
-      LLVMBuildICmp(b, is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
+      LLVMBuildICmp(b, lanes_is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
                     first_made(s, all.first, &c->counter), most, "");
   return both(s, is_short, in_order);
 }

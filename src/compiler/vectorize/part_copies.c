@@ -277,7 +277,7 @@ bool lanes_part_take_side(lanes_part *p, uint32_t branch, uint32_t first) {
          lanes_part_take(p, first, meeting);
 }
 
-LLVMBasicBlockRef lanes_part_copy_side(lanes_part *p, uint32_t branch) {
+void lanes_part_copy_side(lanes_part *p, uint32_t branch) {
   LLVMBasicBlockRef block = p->graph->nodes[branch].block;
   LLVMBasicBlockRef head = lanes_part_put_head(p, block);
   lanes_part_copy(p, block, head);
@@ -294,5 +294,4 @@ LLVMBasicBlockRef lanes_part_copy_side(lanes_part *p, uint32_t branch) {
     }
   }
   LLVMPositionBuilderAtEnd(p->builder, head);
-  return head;
 }

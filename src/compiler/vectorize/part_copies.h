@@ -49,8 +49,8 @@ LLVMBasicBlockRef lanes_part_new_block(const lanes_part *p,
 void lanes_part_copy(lanes_part *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as);
 // Copies a branch's side to where a new head leads, at whose end the builder is
-// then: it is to go there, or to the branch. Returns the head.
-LLVMBasicBlockRef lanes_part_copy_side(lanes_part *p, uint32_t branch);
+// then: it is to go there, or to the branch.
+void lanes_part_copy_side(lanes_part *p, uint32_t branch);
 // What stands for a value or a block in the copy.
 LLVMValueRef lanes_part_copy_of(const lanes_part *p, LLVMValueRef value);
 LLVMBasicBlockRef lanes_part_block_copy(const lanes_part *p,

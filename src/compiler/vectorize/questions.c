@@ -45,12 +45,12 @@ LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
   return other_of(inverses, sizeof inverses / sizeof *inverses, predicate);
 }
 
-static bool is_signed(LLVMIntPredicate predicate) {
+bool lanes_is_signed(LLVMIntPredicate predicate) {
   return predicate == LLVMIntSLT || predicate == LLVMIntSLE ||
          predicate == LLVMIntSGT || predicate == LLVMIntSGE;
 }
 
-static bool is_less(LLVMIntPredicate predicate) {
+bool lanes_is_less(LLVMIntPredicate predicate) {
   return predicate == LLVMIntULT || predicate == LLVMIntULE ||
          predicate == LLVMIntSLT || predicate == LLVMIntSLE;
 }
@@ -81,7 +81,7 @@ static LLVMValueRef number(lanes_emitter *e, const run_comparison *c,
 
 static LLVMValueRef smallest(lanes_emitter *e, const run_comparison *c) {
   const unsigned sign = LLVMGetIntTypeWidth(c->type) - 1;
-  return number(e, c, is_signed(c->predicate) ? UINT64_C(1) << sign : 0);
+  return number(e, c, lanes_is_signed(c->predicate) ? UINT64_C(1) << sign : 0);
 }
 
 // No lane's value is the bound.
@@ -94,8 +94,8 @@ static LLVMValueRef differs(lanes_emitter *e, const run_comparison *c) {
 static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef least = LLVMBuildAdd(e->builder, smallest(e, c), c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
-      e->builder, is_signed(c->predicate) ? LLVMIntSGE : LLVMIntUGE, c->bound,
-      least, "");
+      e->builder, lanes_is_signed(c->predicate) ? LLVMIntSGE : LLVMIntUGE,
+      c->bound, least, "");
   LLVMValueRef limit = LLVMBuildSub(e->builder, c->bound, c->span, "");
   return LLVMBuildAnd(
       e->builder, fits,
@@ -107,8 +107,8 @@ static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef largest = LLVMBuildNot(e->builder, smallest(e, c), "");
   LLVMValueRef most = LLVMBuildSub(e->builder, largest, c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
-      e->builder, is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE, c->first,
-      most, "");
+      e->builder, lanes_is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
+      c->first, most, "");
   return LLVMBuildAnd(
       e->builder, fits,
       LLVMBuildICmp(e->builder, c->predicate, c->first, c->bound, ""), "");
@@ -157,7 +157,7 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
   c.bound = lanes_form(e, bound, 0, c.runs);
   c.span = number(e, &c, (uint64_t)shape.stride * (shape.row - 1));
   LLVMValueRef all = predicate == LLVMIntNE    ? differs(e, &c)
-                     : is_less(predicate)      ? stays_below(e, &c)
+                     : lanes_is_less(predicate)      ? stays_below(e, &c)
                                                : stays_above(e, &c);
   return c.runs == 1 ? all : lanes_all(e, all);
 }

@@ -242,27 +242,13 @@ static bool find_branch(const lanes_graph *graph, uint32_t loop, counted *c) {
 }
 
 static bool counts_up(const counted *c) {
-  switch (LLVMGetICmpPredicate(c->test)) {
-    case LLVMIntULT:
-    case LLVMIntULE:
-    case LLVMIntSLT:
-    case LLVMIntSLE: return !c->is_left_if;
-    case LLVMIntUGE:
-    case LLVMIntUGT:
-    case LLVMIntSGE:
-    case LLVMIntSGT: return c->is_left_if;
-    default: return false;
-  }
+  const LLVMIntPredicate predicate = LLVMGetICmpPredicate(c->test);
+  return lanes_is_less(c->is_left_if ? lanes_inverse_of(predicate)
+                                     : predicate);
 }
 
 static bool is_signed(const counted *c) {
-  switch (LLVMGetICmpPredicate(c->test)) {
-    case LLVMIntSLT:
-    case LLVMIntSLE:
-    case LLVMIntSGE:
-    case LLVMIntSGT: return true;
-    default: return false;
-  }
+  return lanes_is_signed(LLVMGetICmpPredicate(c->test));
 }
 
 // Says whether a block computes, and no more: it is gone through once for each

@@ -186,11 +186,15 @@ bool lanes_is_plain(LLVMValueRef access) {
          LLVMGetOrdering(access) == LLVMAtomicOrderingNotAtomic;
 }
 
-bool lanes_is_relaxed(LLVMValueRef access) {
+static bool is_relaxed(LLVMValueRef access) {
   const LLVMAtomicOrdering ordering = LLVMGetOrdering(access);
   return !LLVMGetVolatile(access) &&
          (ordering == LLVMAtomicOrderingMonotonic ||
           ordering == LLVMAtomicOrderingUnordered);
+}
+
+bool lanes_is_ordinary(LLVMValueRef access) {
+  return lanes_is_plain(access) || is_relaxed(access);
 }
 
 bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
@@ -202,7 +206,7 @@ bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
                            kind != LLVMArrayTypeKind && !is_bit;
   return address.stride == 0 && !address.conditional &&
          (address.row == LANES || (address.row > 1 && one_element)) &&
-         (lanes_is_plain(load) || lanes_is_relaxed(load));
+         lanes_is_ordinary(load);
 }
 
 static lanes_shape shape_of_load(const lanes_values *values,

@@ -59,8 +59,8 @@ lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);
 
 // Says whether a load or a store is neither volatile nor atomic.
 bool lanes_is_plain(LLVMValueRef access);
-// Says whether one is atomic and relaxed.
-bool lanes_is_relaxed(LLVMValueRef access);
+// Says whether it is that, or relaxed.
+bool lanes_is_ordinary(LLVMValueRef access);
 // Says whether a load reads one element for each row of lanes.
 bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address);
 

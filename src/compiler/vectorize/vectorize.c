@@ -675,17 +675,19 @@ static mtl_status prepare_waits(vectorizer *v) {
   return MTL_OK;
 }
 
-// Where indices may be cut off at an edge, or out of bounds.
-static mtl_status add_inside(vectorizer *v, uint32_t *room) {
-  lanes_values values = usual_values(v);
-  if (lanes_set_body_apart(v->kernel, &values)) {
+// Where indices may be cut off at an edge, or out of bounds. Brings the values
+// up to date.
+static mtl_status add_inside(vectorizer *v, lanes_values *values,
+                             uint32_t *room) {
+  if (lanes_set_body_apart(v->kernel, values)) {
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    values = usual_values(v);
+    *values = usual_values(v);
   }
-  if (lanes_add_inside(v->kernel, &values, room)) {
+  if (lanes_add_inside(v->kernel, values, room)) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
     unwrap_indices(v);
+    *values = usual_values(v);
   }
   return MTL_OK;
 }
@@ -698,16 +700,17 @@ static mtl_status add_forms(vectorizer *v) {
     return MTL_OK;
   }
   const bool waits = survey_of(v).has_barrier;
+  lanes_values values = usual_values(v);
   if (!waits) {
-    MTL_TRY(add_inside(v, &room));
+    MTL_TRY(add_inside(v, &values, &room));
   }
-  for (uint32_t depth = 0; depth < MOST_UNMASKED_DEPTH; depth++) {
-    const lanes_values values = usual_values(v);
-    if (!lanes_add_unmasked(v->kernel, &values, waits, &room)) {
-      break;
-    }
+  for (uint32_t depth = 0;
+       depth < MOST_UNMASKED_DEPTH &&
+       lanes_add_unmasked(v->kernel, &values, waits, &room);
+       depth++) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+    values = usual_values(v);
   }
   return MTL_OK;
 }
