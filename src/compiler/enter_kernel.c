@@ -5,9 +5,10 @@
 // Requires  select_kernel, fix_constants
 // Leaves    mettle.thread, which alone calls functions of docs/ir.md or names
 //           threadgroup variables. Other functions may be left; a circle of
-//           calls goes through one that is marked noinline. Both tiers are
-//           alike up to contract_arithmetic, so what is inlined here does not
-//           depend on the tier.
+//           calls goes through one that is marked noinline. No access relies
+//           on an alignment of more than 16 bytes. Both tiers are alike up to
+//           contract_arithmetic, so what is inlined here does not depend on
+//           the tier.
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -231,6 +232,48 @@ static void make_thread(mtlc_kernel *kernel, LLVMValueRef wrapper) {
   LLVMDisposeBuilder(b.builder);
 }
 
+// --- alignment ---------------------------------------------------------------
+
+// The alignment of what hosts bind: inline bytes, memory of theirs, guarded
+// buffers. Of MSL's types only longs by threes and fours ask for more.
+enum { BOUND_ALIGNMENT = 16 };
+
+static void limit_attribute(LLVMValueRef call, LLVMAttributeIndex index) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
+  LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(call, index, kind);
+  if (align && LLVMGetEnumAttributeValue(align) > BOUND_ALIGNMENT) {
+    LLVMRemoveCallSiteEnumAttribute(call, index, kind);
+    LLVMSetInstrParamAlignment(call, index, BOUND_ALIGNMENT);
+  }
+}
+
+// Has no access promise more than that.
+static void limit_alignment(LLVMValueRef i, void *context) {
+  (void)context;
+  if (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) {
+    if (LLVMGetAlignment(i) > BOUND_ALIGNMENT) {
+      LLVMSetAlignment(i, BOUND_ALIGNMENT);
+    }
+  } else if (LLVMIsACallInst(i)) {
+    for (LLVMAttributeIndex k = 1; k <= LLVMGetNumArgOperands(i); ++k) {
+      limit_attribute(i, k);
+    }
+  }
+}
+
+static void limit_parameters(LLVMModuleRef module) {
+  const unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+       f = LLVMGetNextFunction(f)) {
+    for (LLVMAttributeIndex k = 1; k <= LLVMCountParams(f); ++k) {
+      LLVMAttributeRef align = LLVMGetEnumAttributeAtIndex(f, k, kind);
+      if (align && LLVMGetEnumAttributeValue(align) > BOUND_ALIGNMENT) {
+        LLVMRemoveEnumAttributeAtIndex(f, k, kind);
+      }
+    }
+  }
+}
+
 mtl_status mtlc_enter_kernel(mtlc_kernel *kernel) {
   LLVMValueRef wrapper =
       LLVMGetNamedFunction(kernel->module, kernel->kernel->symbol);
@@ -238,6 +281,8 @@ mtl_status mtlc_enter_kernel(mtlc_kernel *kernel) {
     return mtli_fail(MTL_BAD_DATA, "%s takes %u parameters; one was expected",
                      kernel->kernel->symbol, LLVMCountParams(wrapper));
   }
+  mtlc_for_each_in_module(kernel->module, limit_alignment, NULL);
+  limit_parameters(kernel->module);
   make_thread(kernel, wrapper);
   MTL_TRY(mark_inline(kernel));
   mtlc_set_target_attributes(kernel);  // as in simplify_library
