@@ -4,7 +4,7 @@
 // each other, as of x[4 * i] to x[4 * i + 3], are done as one.
 #include "compiler/vectorize/accesses.h"
 
-enum { LARGEST_STRIDE_BYTES = 32 };
+enum { LARGEST_STRIDE_BYTES = 32, BLOCK_BYTES = 16 };
 
 // Returns how many elements lanes are apart, or 0 if that is not the case.
 uint32_t lanes_stride_elements(const lanes_access *a) {
@@ -95,30 +95,102 @@ static uint32_t all_of(uint32_t count) {
   return (uint32_t)((UINT64_C(1) << count) - 1);
 }
 
-// Takes apart what lies in count vectors of 32, one behind the other: elements
-// first, first + step, ... of those that a lane has, into out_components. Each
-// step parts even from odd ones, of two registers at a time, which is what
-// machines can do.
-static void part_registers(lanes_emitter *e, LLVMValueRef *parts,
-                           uint32_t count, uint32_t first, uint32_t step,
-                           uint32_t wanted, LLVMValueRef *out_components) {
-  if (first >= wanted || count == 1) {
-    if (first < wanted) {
-      out_components[first] = parts[0];
+// Which elements vectors hold, counted from the first one of the first lane.
+typedef int held_elements[MOST_LANES];
+
+// A step from count vectors that hold elements first, first + step, ... to half
+// as many of those that are even ones of them, and of the odd ones.
+typedef struct parting {
+  uint64_t size_bytes;
+  uint32_t wanted;  // elements of a lane
+  uint32_t first;
+  uint32_t step;
+  uint32_t count;
+} parting;
+
+static parting next_parting(const parting *p, uint32_t odd) {
+  return (parting){.size_bytes = p->size_bytes,
+                   .wanted = p->wanted,
+                   .first = p->first + odd * p->step,
+                   .step = 2 * p->step,
+                   .count = p->count / 2};
+}
+
+// Says whether the step stays within blocks of 16 bytes, whose elements are
+// then out of order. That is done beside products, while permutations of two
+// whole registers take the place of most of one (Zen 4: 0.8). The last step
+// puts what is in them into order.
+static bool stays_in_blocks(const lanes_emitter *e, const parting *p) {
+  return e->machine.has_avx512 && p->count > 2 &&
+         p->step * p->size_bytes < BLOCK_BYTES;
+}
+
+// The elements of a vector that a step makes of two that hold held[0] and [1],
+// the number-th of them.
+static void hold_half(const lanes_emitter *e, const parting *p,
+                      const held_elements *held, uint32_t odd, uint32_t number,
+                      held_elements out_held) {
+  const parting next = next_parting(p, odd);
+  const uint32_t block = BLOCK_BYTES / (uint32_t)p->size_bytes;
+  const uint32_t whole = e->machine.vector_bytes / (uint32_t)p->size_bytes;
+  for (uint32_t i = 0; i < LANES; i++) {
+    if (!stays_in_blocks(e, p)) {
+      out_held[i] = (int)(next.first + (number * LANES + i) * next.step);
+      continue;
+    }
+    const uint32_t in_block = 2 * i % block + odd;
+    const uint32_t second = i % block / (block / 2);
+    const uint32_t from = (i / whole * 2 + second) * whole +
+                          i % whole / block * block + in_block;
+    out_held[i] = held[from / LANES][from % LANES];
+  }
+}
+
+// What vectors hold that lie one behind the other, and the first step for them.
+static parting hold_all(uint64_t size_bytes, uint32_t wanted, uint32_t count,
+                        held_elements *out_held) {
+  for (uint32_t i = 0; i < count * LANES; i++) {
+    out_held[i / LANES][i % LANES] = (int)i;
+  }
+  return (parting){
+      .size_bytes = size_bytes, .wanted = wanted, .step = 1, .count = count};
+}
+
+// Where two vectors hold an element.
+static int place_of(const held_elements *held, int element) {
+  int place = 0;
+  while (held[(uint32_t)place / LANES][(uint32_t)place % LANES] != element) {
+    place++;
+  }
+  return place;
+}
+
+// Takes apart what lies in vectors of 32, one behind the other: elements first,
+// first + step, ... of those that a lane has, into out_components. Each step
+// parts even from odd ones, of two registers at a time, which is what machines
+// can do.
+static void part_registers(lanes_emitter *e, const parting *p,
+                           LLVMValueRef *parts, const held_elements *held,
+                           LLVMValueRef *out_components) {
+  if (p->first >= p->wanted || p->count == 1) {
+    if (p->first < p->wanted) {
+      out_components[p->first] = parts[0];
     }
     return;
   }
   LLVMValueRef half[LARGEST_STRIDE_BYTES / 2];
+  held_elements half_held[LARGEST_STRIDE_BYTES / 2];
   for (uint32_t odd = 0; odd < 2; odd++) {
-    int lanes[MOST_LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
-      lanes[i] = (int)(2 * i + odd);
-    }
-    for (uint32_t k = 0; k < count / 2; k++) {
+    for (uint32_t k = 0; k < p->count / 2; k++) {
+      hold_half(e, p, held + 2 * k, odd, k, half_held[k]);
+      int lanes[MOST_LANES];
+      for (uint32_t i = 0; i < LANES; i++) {
+        lanes[i] = place_of(held + 2 * k, half_held[k][i]);
+      }
       half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
     }
-    part_registers(e, half, count / 2, first + odd * step, 2 * step, wanted,
-                   out_components);
+    const parting next = next_parting(p, odd);
+    part_registers(e, &next, half, half_held, out_components);
   }
 }
 
@@ -177,29 +249,41 @@ static void part(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
   if (goes_by_fours(e, count, size_bytes)) {
     part_fours(e, parts, count, wanted, out_components);
   } else {
-    part_registers(e, parts, count, 0, 1, wanted, out_components);
+    held_elements held[LARGEST_STRIDE_BYTES];
+    const parting p = hold_all(size_bytes, wanted, count, held);
+    part_registers(e, &p, parts, held, out_components);
   }
 }
 
-// The reverse: fills count vectors, of which those without a component are
-// left undefined.
-static void join_registers(lanes_emitter *e, LLVMValueRef *components,
-                           uint32_t wanted, uint32_t first, uint32_t step,
-                           uint32_t count, LLVMValueRef *out_parts) {
-  if (count == 1) {
-    out_parts[0] = first < wanted ? components[first]
-                                  : LLVMGetPoison(LLVMTypeOf(components[0]));
+// The reverse: fills vectors, of which those without a component are left
+// undefined.
+static void join_registers(lanes_emitter *e, const parting *p,
+                           LLVMValueRef *components, const held_elements *held,
+                           LLVMValueRef *out_parts) {
+  if (p->count == 1) {
+    out_parts[0] = p->first < p->wanted
+                       ? components[p->first]
+                       : LLVMGetPoison(LLVMTypeOf(components[0]));
     return;
   }
-  LLVMValueRef even[LARGEST_STRIDE_BYTES / 2], odd[LARGEST_STRIDE_BYTES / 2];
-  join_registers(e, components, wanted, first, 2 * step, count / 2, even);
-  join_registers(e, components, wanted, first + step, 2 * step, count / 2, odd);
-  for (uint32_t k = 0; k < count; k++) {
+  LLVMValueRef half[2][LARGEST_STRIDE_BYTES / 2];
+  held_elements half_held[LARGEST_STRIDE_BYTES / 2][2];
+  for (uint32_t odd = 0; odd < 2; odd++) {
+    held_elements own[LARGEST_STRIDE_BYTES / 2];
+    for (uint32_t k = 0; k < p->count / 2; k++) {
+      hold_half(e, p, held + 2 * k, odd, k, own[k]);
+      memcpy(half_held[k][odd], own[k], sizeof own[k]);
+    }
+    const parting next = next_parting(p, odd);
+    join_registers(e, &next, components, own, half[odd]);
+  }
+  for (uint32_t k = 0; k < p->count; k++) {
     int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
-      lanes[i] = (int)(i % 2 * LANES + k % 2 * (LANES / 2) + i / 2);
+      lanes[i] = place_of(half_held[k / 2], held[k][i]);
     }
-    out_parts[k] = lanes_shuffle(e, even[k / 2], odd[k / 2], lanes, LANES);
+    out_parts[k] =
+        lanes_shuffle(e, half[0][k / 2], half[1][k / 2], lanes, LANES);
   }
 }
 
@@ -241,7 +325,9 @@ static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
   if (goes_by_fours(e, count, size_bytes)) {
     join_fours(e, components, wanted, count, out_parts);
   } else {
-    join_registers(e, components, wanted, 0, 1, count, out_parts);
+    held_elements held[LARGEST_STRIDE_BYTES];
+    const parting p = hold_all(size_bytes, wanted, count, held);
+    join_registers(e, &p, components, held, out_parts);
   }
 }
 
