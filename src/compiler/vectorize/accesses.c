@@ -196,21 +196,76 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
 
 // --- Any address -------------------------------------------------------------
 
+static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
+// All lanes' elements, of which those of a row are a stride apart, one by one.
+static void store_each(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef *components) {
+  LLVMValueRef first = NULL;
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    const uint32_t in_row = lane % a->shape.row;
+    if (in_row == 0) {
+      first = a->shape.row == LANES
+                  ? first_address(e, a)
+                  : lanes_address_of_row(e, a, lane / a->shape.row);
+    }
+    for (uint32_t c = 0; c < a->count; c++) {
+      const uint64_t offset =
+          in_row * (uint64_t)a->shape.stride + c * a->pitch_bytes;
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder,
+          LLVMBuildExtractElement(e->builder, components[c],
+                                  mtlc_i32(e->context, lane), ""),
+          lanes_address_at(e, first, offset));
+      LLVMSetAlignment(store, lanes_common_alignment(a->alignment, offset));
+    }
+  }
+}
+
+static void scatter_singly(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef *components) {
+  LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
+  for (uint32_t c = 0; c < a->count; c++) {
+    lanes_scatter(e, a, pointers, c * a->pitch_bytes, components[c]);
+  }
+}
+
+// As columns of a tile that is stored transposed: where all lanes run, stores
+// at places that are known from each other take half as long as a scatter.
+static bool store_in_line(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef *components) {
+  enum { LEAST_ROW = 8 };
+  if (e->is_at_once || a->shape.conditional || a->shape.row < LEAST_ROW ||
+      (e->mask != e->all_lanes && !LLVMIsConstant(e->mask))) {
+    return false;
+  }
+  const bool uncached = e->uncached;
+  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
+  e->uncached = true;
+  store_each(e, a, components);
+  lanes_ask_rest(e, &question, question.some);
+  scatter_singly(e, a, components);
+  e->uncached = uncached;
+  lanes_ask_rest(e, &question, question.done);
+  return true;
+}
+
 // Every lane's own address.
 static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   lanes_lines_add(e->arena, store ? &e->scatters : &e->gathers, a->instruction);
-  if (store && lanes_store_lane_rows(e, a, components)) {
+  if (store) {
+    if (!lanes_store_lane_rows(e, a, components) &&
+        !store_in_line(e, a, components)) {
+      scatter_singly(e, a, components);
+    }
     return;
   }
   LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
   for (uint32_t c = 0; c < a->count; c++) {
-    const uint64_t offset = c * a->pitch_bytes;
-    if (store) {
-      lanes_scatter(e, a, pointers, offset, components[c]);
-    } else {
-      components[c] = lanes_gather(e, a, pointers, offset);
-    }
+    components[c] = lanes_gather(e, a, pointers, c * a->pitch_bytes);
   }
 }
 
@@ -254,23 +309,6 @@ static bool is_gapped(const lanes_emitter *e, const lanes_access *a,
          (stores_slowly || !has_masks_for(e, a->element));
 }
 
-// All lanes' elements, which are a stride apart, one by one.
-static void store_each(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef first, LLVMValueRef *components) {
-  for (uint32_t lane = 0; lane < LANES; lane++) {
-    for (uint32_t c = 0; c < a->count; c++) {
-      const uint64_t offset =
-          lane * (uint64_t)a->shape.stride + c * a->pitch_bytes;
-      LLVMValueRef store = LLVMBuildStore(
-          e->builder,
-          LLVMBuildExtractElement(e->builder, components[c],
-                                  mtlc_i32(e->context, lane), ""),
-          lanes_address_at(e, first, offset));
-      LLVMSetAlignment(store, lanes_common_alignment(a->alignment, offset));
-    }
-  }
-}
-
 // All that lies between lanes' elements, if that may be read; otherwise one
 // after another: LLVM makes a branch for each element of a mask.
 static void access_gapped(lanes_emitter *e, const lanes_access *a,
@@ -283,7 +321,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
     lanes_lines_add(e->arena, &e->gathers, a->instruction);
   }
   LLVMTypeRef all = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef first = a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+  LLVMValueRef first = first_address(e, a);
   const lanes_whole_question question =
       lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
                             : lanes_all(e, mask));
@@ -294,7 +332,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   if (by_words) {
     lanes_load_words(e, a, stride, parts[0]);
   } else if (store) {
-    store_each(e, a, first, components);
+    store_each(e, a, components);
   } else {
     lanes_load_strided(e, a, stride, parts[0]);
   }
