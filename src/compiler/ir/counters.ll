@@ -166,7 +166,7 @@ inside:
 outside:
   ; Where there is no such memory, the fault is here.
   %old = atomicrmw add ptr %address, i32 %value monotonic
-  call void @mettle.counters.miss(ptr %window, i64 %bits)
+  call preserve_mostcc void @mettle.counters.miss(ptr %window, i64 %bits)
   br label %done
 
 done:
@@ -174,7 +174,7 @@ done:
 }
 
 ; What was added at an address was outside.
-define void @mettle.counters.miss(ptr %window, i64 %bits) noinline nounwind {
+define preserve_mostcc void @mettle.counters.miss(ptr %window, i64 %bits) noinline nounwind {
   %missed.at = getelementptr %window, ptr %window, i32 0, i32 3
   %missed = load i64, ptr %missed.at
   %missed.up = add i64 %missed, 1
