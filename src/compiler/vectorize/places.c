@@ -169,6 +169,12 @@ static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
     case LLVMZExt:
     case LLVMTrunc:
       return reread_load(e, LLVMGetOperand(value, 0), user, depth);
+    case LLVMExtractElement:
+      return LLVMIsALoadInst(LLVMGetOperand(value, 0)) &&
+                     LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
+                     LLVMGetIntTypeWidth(LLVMTypeOf(value)) >= 8
+                 ? reread_load(e, LLVMGetOperand(value, 0), user, depth)
+                 : NULL;
     case LLVMAnd:
     case LLVMLShr:
       return depth && lanes_is_uniform(
@@ -179,21 +185,37 @@ static LLVMValueRef reread_load(const lanes_emitter *e, LLVMValueRef value,
   }
 }
 
+// What a load has at an offset in its value, for lane first + lane.
+static LLVMValueRef reread_at(lanes_emitter *e, LLVMValueRef whole,
+                              LLVMTypeRef type, uint64_t offset,
+                              LLVMValueRef first, uint32_t lane) {
+  LLVMValueRef pointer = LLVMGetOperand(whole, 0);
+  const uint64_t stride = (uint64_t)lanes_shape_of(e->values, pointer).stride;
+  LLVMValueRef behind =
+      LLVMBuildMul(e->builder, first, mtlc_i64(e->context, stride), "");
+  LLVMValueRef start = LLVMBuildGEP2(
+      e->builder, e->types.i8, lanes_scalar(e, pointer, 0), &behind, 1, "");
+  LLVMValueRef load = LLVMBuildLoad2(
+      e->builder, type, lanes_address_at(e, start, lane * stride + offset), "");
+  LLVMSetAlignment(load,
+                   lanes_common_alignment(LLVMGetAlignment(whole), offset));
+  return load;
+}
+
 static LLVMValueRef reread(lanes_emitter *e, LLVMValueRef value,
                            LLVMValueRef first, uint32_t lane) {
   LLVMValueRef operand = LLVMGetOperand(value, 0);
   LLVMTypeRef type = LLVMTypeOf(value);
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   if (opcode == LLVMLoad) {
-    const uint64_t stride = (uint64_t)lanes_shape_of(e->values, operand).stride;
-    LLVMValueRef behind =
-        LLVMBuildMul(e->builder, first, mtlc_i64(e->context, stride), "");
-    LLVMValueRef start = LLVMBuildGEP2(
-        e->builder, e->types.i8, lanes_scalar(e, operand, 0), &behind, 1, "");
-    LLVMValueRef load = LLVMBuildLoad2(
-        e->builder, type, lanes_address_at(e, start, lane * stride), "");
-    LLVMSetAlignment(load, LLVMGetAlignment(value));
-    return load;
+    return reread_at(e, value, type, 0, first, lane);
+  }
+  if (opcode == LLVMExtractElement) {
+    const uint64_t number =
+        LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1));
+    return reread_at(e, operand, type,
+                     number * LLVMABISizeOfType(e->values->data, type), first,
+                     lane);
   }
   LLVMValueRef from = reread(e, operand, first, lane);
   return opcode == LLVMAnd || opcode == LLVMLShr
