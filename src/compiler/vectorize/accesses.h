@@ -115,6 +115,11 @@ LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
 void lanes_store_running(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef pointers, uint64_t offset,
                          LLVMValueRef value);
+// The same where only a few of the lanes run, a set of which is given; all bits
+// if it is not known which.
+void lanes_store_few(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
+                     uint32_t lanes);
 // Several values, lane by lane.
 typedef struct lanes_own_value {
   LLVMValueRef value;     // <32 x T>

@@ -384,8 +384,9 @@ void lanes_make_slots(lanes_emitter *e);
 
 // flow.c: sets the mask of the node being emitted, in a new block of it.
 void lanes_load_mask(lanes_emitter *e);
-// Says whether one lane of each of a few rows at the most comes to the node.
-bool lanes_few_come(const lanes_emitter *e);
+// The lanes that may come to the node, if one of each of a few rows does at the
+// most: all bits if it is not known which; 0 if there may be more.
+uint32_t lanes_few_that_come(const lanes_emitter *e);
 // Says whether the mask is of one thread at least.
 bool lanes_has_thread(const lanes_emitter *e);
 

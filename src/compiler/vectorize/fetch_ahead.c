@@ -41,11 +41,11 @@ enum {
   LINE_BYTES = 64,
   TURNS_AHEAD = 4,  // of a loop with longer steps than that
   // Of a tile that threadgroups with barriers load: as many streams as it has
-  // rows, of a piece each, are more than a processor follows. 1 to 8 measured
-  // on a Zen 4: a Jacobi step by tiles of 16 x 16 takes 0.4 of the time, a wave
-  // equation by planes 0.8. Without barriers stencils take 1.1 to 1.5 times as
-  // long.
-  ROWS_AHEAD = 4,
+  // rows, of a piece each, are more than a processor follows. 128 to 512
+  // measured on a Zen 4: a Jacobi step by tiles of 16 x 16 takes 0.4 of the
+  // time, by tiles of 32 x 32 a quarter (128 bytes: 0.32), a wave equation by
+  // planes 0.8. Without barriers stencils take 1.1 to 1.5 times as long.
+  ROWS_AHEAD_BYTES = 256,
   MOST_STREAMS = 8,
   LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
   LIKENESS_LIMIT = 128,  // values to compare
@@ -305,12 +305,11 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
 }
 
 LLVMValueRef lanes_next_rows(lanes_emitter *e, const lanes_access *a) {
-  const uint64_t row = (uint64_t)a->shape.row * a->count * a->size_bytes;
   return needs_order(e) && e->has_waits && a->pointer &&
                  e->graph->nodes[e->node].loop == LANES_NONE &&
                  !lanes_is_in_threadgroup(e, a->pointer) &&
                  lanes_moves_with_grid(e, a->pointer)
-             ? mtlc_i64(e->context, ROWS_AHEAD * row)
+             ? mtlc_i64(e->context, ROWS_AHEAD_BYTES)
              : NULL;
 }
 

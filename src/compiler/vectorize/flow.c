@@ -394,38 +394,68 @@ static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
   return pass < most ? pass : most;
 }
 
-// Says whether a condition, or its opposite, holds for one lane of a row at the
-// most: where a position is a number.
-static bool picks_one(const lanes_emitter *e, LLVMValueRef condition,
-                      bool holds) {
+// The lanes in which a run may be a number, if that hangs on the lane alone:
+// one of each row. All of them otherwise.
+static uint32_t lanes_of_number(lanes_shape run, LLVMValueRef number) {
+  enum { LEAST_BITS = 8 };  // of an integer
+  const uint64_t stride = (uint64_t)run.stride;
+  const uint64_t step = UINT64_C(1)
+                        << (run.align < LEAST_BITS ? run.align : LEAST_BITS);
+  if (!LLVMIsAConstantInt(number) || run.stride < 0 ||
+      run.row * stride > step) {
+    return UINT32_MAX;
+  }
+  const uint64_t behind = LLVMConstIntGetZExtValue(number) & (step - 1);
+  if (behind % stride || behind / stride >= run.row) {
+    return UINT32_MAX;
+  }
+  uint32_t lanes = 0;
+  for (uint32_t first = 0; first < LANES; first += run.row) {
+    lanes |= UINT32_C(1) << (first + behind / stride);
+  }
+  return lanes;
+}
+
+// Lanes of which a condition, or its opposite, holds for one of a row at the
+// most: where a position is a number. 0: it is not so.
+static uint32_t picked_lanes(const lanes_emitter *e, LLVMValueRef condition,
+                             bool holds) {
   if (!LLVMIsAInstruction(condition)) {
-    return false;
+    return 0;
   }
   LLVMValueRef a = LLVMGetOperand(condition, 0);
+  uint32_t lanes = 0;
   switch (LLVMGetInstructionOpcode(condition)) {
     case LLVMICmp: {
       const lanes_shape run = lanes_shape_of(e->values, a);
+      LLVMValueRef number = LLVMGetOperand(condition, 1);
       return LLVMGetICmpPredicate(condition) ==
-                 (holds ? LLVMIntEQ : LLVMIntNE) &&
-             run.row >= LEAST_ROW_OF_ONE && run.stride != 0 &&
-             !run.conditional &&
-             lanes_is_same_in(e, LLVMGetOperand(condition, 1), run.row);
+                         (holds ? LLVMIntEQ : LLVMIntNE) &&
+                     run.row >= LEAST_ROW_OF_ONE && run.stride != 0 &&
+                     !run.conditional && lanes_is_same_in(e, number, run.row)
+                 ? lanes_of_number(run, number)
+                 : 0;
     }
     case LLVMAnd:
-      return holds && (picks_one(e, a, true) ||
-                       picks_one(e, LLVMGetOperand(condition, 1), true));
+      lanes = holds ? picked_lanes(e, a, true) : 0;
+      return lanes || !holds
+                 ? lanes
+                 : picked_lanes(e, LLVMGetOperand(condition, 1), true);
     case LLVMSelect: {
       LLVMValueRef no = LLVMConstNull(e->types.i1);
       LLVMValueRef yes = LLVMConstAllOnes(e->types.i1);
       LLVMValueRef b = LLVMGetOperand(condition, holds ? 1 : 2);
-      return LLVMGetOperand(condition, holds ? 2 : 1) == (holds ? no : yes) &&
-             (picks_one(e, a, holds) || picks_one(e, b, holds));
+      if (LLVMGetOperand(condition, holds ? 2 : 1) != (holds ? no : yes)) {
+        return 0;
+      }
+      lanes = picked_lanes(e, a, holds);
+      return lanes ? lanes : picked_lanes(e, b, holds);
     }
-    default: return false;
+    default: return 0;
   }
 }
 
-bool lanes_few_come(const lanes_emitter *e) {
+uint32_t lanes_few_that_come(const lanes_emitter *e) {
   enum { STEPS = 8 };
   uint32_t n = e->node;
   for (uint32_t step = 0; step < STEPS && n != LANES_NONE; step++) {
@@ -433,12 +463,14 @@ bool lanes_few_come(const lanes_emitter *e) {
     const bool is_true =
         branch && lanes_map_get(&e->graph->blocks,
                                 LLVMGetSuccessor(branch, 0)) == n;
-    if (branch && picks_one(e, LLVMGetCondition(branch), is_true)) {
-      return true;
+    const uint32_t lanes =
+        branch ? picked_lanes(e, LLVMGetCondition(branch), is_true) : 0;
+    if (lanes) {
+      return lanes;
     }
     n = e->graph->nodes[n].dominator;
   }
-  return false;
+  return 0;
 }
 
 // What a rising run tells by its first lane: if that is not below a bound, none

@@ -190,13 +190,14 @@ bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
 
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
-  if (!lanes_has_scatter(e, a)) {
-    lanes_store_each(e, a, pointers, offset, value);
+  // 16 lanes take a Zen 4 30 cycles, whichever run.
+  const uint32_t few = e->is_at_once ? 0 : lanes_few_that_come(e);
+  if (few) {
+    lanes_store_few(e, a, pointers, offset, value, few);
     return;
   }
-  // 16 lanes take a Zen 4 30 cycles, whichever run.
-  if (lanes_few_come(e) && !e->is_at_once) {
-    lanes_store_running(e, a, pointers, offset, value);
+  if (!lanes_has_scatter(e, a)) {
+    lanes_store_each(e, a, pointers, offset, value);
     return;
   }
   const uint32_t alignment = lanes_common_alignment(a->alignment, offset);

@@ -190,6 +190,37 @@ void lanes_store_running(lanes_emitter *e, const lanes_access *a,
   store_some(e, &each, value, lanes_block(e, "stored"));
 }
 
+void lanes_store_few(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
+                     uint32_t lanes) {
+  if (lanes == UINT32_MAX) {
+    lanes_store_running(e, a, pointers, offset, value);
+    return;
+  }
+  const each_lane each = begin(e, a, pointers, offset);
+  LLVMValueRef own = each.has_place ? each.place.index : each.pointers;
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  for (; lanes; lanes &= lanes - 1) {
+    LLVMValueRef lane =
+        mtlc_i32(e->context, (uint32_t)__builtin_ctz(lanes));
+    LLVMValueRef bit = mtlc_i32(e->context, lanes & -lanes);
+    LLVMBasicBlockRef runs = lanes_block(e, "runs");
+    LLVMBasicBlockRef stored = lanes_block(e, "stored");
+    LLVMBuildCondBr(
+        e->builder,
+        LLVMBuildICmp(e->builder, LLVMIntNE,
+                      LLVMBuildAnd(e->builder, bits, bit, ""),
+                      LLVMConstNull(e->types.i32), ""),
+        runs, stored);
+    LLVMPositionBuilderAtEnd(e->builder, runs);
+    store(e, &each, LLVMBuildExtractElement(e->builder, value, lane, ""),
+          address_of(e, &each,
+                     LLVMBuildExtractElement(e->builder, own, lane, "")));
+    LLVMBuildBr(e->builder, stored);
+    LLVMPositionBuilderAtEnd(e->builder, stored);
+  }
+}
+
 // --- Several values each -----------------------------------------------------
 
 typedef struct kept_values {

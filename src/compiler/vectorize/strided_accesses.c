@@ -468,7 +468,9 @@ static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
 static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   const uint64_t bytes = bytes_of(a, stride);
   lanes_fetch_ahead(e, a, first_address(e, a), bytes);
-  lanes_fetch_at(e, first_address(e, a), lanes_next_turn(e, a, false), bytes);
+  LLVMValueRef next = lanes_next_turn(e, a, false);
+  next = next || !e->in_rows ? next : lanes_next_rows(e, a);
+  lanes_fetch_at(e, first_address(e, a), next, bytes);
 }
 
 // All elements of all lanes, of which each lane has the first few.
