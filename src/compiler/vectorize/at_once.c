@@ -17,7 +17,7 @@ enum {
   // Of what a loop keeps from turn to turn. 32 hold it: what it only reads is
   // as well read from memory.
   MOST_REGISTERS = 40,
-  LARGEST_INSTRUCTIONS = 600,
+  LARGEST_INSTRUCTIONS = 1200,
   MOST_INSTRUCTIONS = 1000,  // of all copies: they cost compilation
   FARTHEST_AHEAD_BYTES = 256 * 1024,
 };
