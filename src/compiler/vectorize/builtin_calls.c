@@ -113,6 +113,19 @@ static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
 }
 
+// Where a thread would leave, those that call several simdgroups at once are
+// told that nothing has been done.
+static void emit_demand(lanes_emitter *e, LLVMValueRef call) {
+  LLVMBasicBlockRef next = lanes_block(e, "demanded");
+  LLVMBasicBlockRef refused = lanes_block(e, "refused");
+  lanes_mark_question(LLVMBuildCondBr(
+      e->builder, lanes_holds_for_all(e, LLVMGetOperand(call, 0), true), next,
+      refused));
+  LLVMPositionBuilderAtEnd(e->builder, refused);
+  LLVMBuildRet(e->builder, mtlc_i32(e->context, LANES_REFUSED));
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
 // --- Positions ---------------------------------------------------------------
 
 static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
@@ -500,6 +513,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       lanes_set_everywhere(e, call, are_apart(e, call));
       return;
     case LANES_CALLEE_ALL: emit_all(e, call); return;
+    case LANES_CALLEE_DEMAND: emit_demand(e, call); return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
     case LANES_CALLEE_THREADGROUP_BARRIER:
       emit_threadgroup_barrier(e, call);

@@ -30,6 +30,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.argument", LANES_CALLEE_ARGUMENT},
     {"mettle.apart", LANES_CALLEE_APART},
     {"mettle.all", LANES_CALLEE_ALL},
+    {"mettle.demand", LANES_CALLEE_DEMAND},
     {"mettle.position", LANES_CALLEE_POSITION},
     {"mettle.threadgroup_memory", LANES_CALLEE_THREADGROUP_MEMORY},
     {"mettle.barrier.threadgroup", LANES_CALLEE_THREADGROUP_BARRIER},

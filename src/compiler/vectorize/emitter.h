@@ -218,6 +218,7 @@ enum {
   LANES_MOST_AT_ONCE = 4,  // simdgroups that one function may run (at_once.c)
   LANES_PARAMETERS_AT_ONCE =
       LANES_PARAMETER_COUNT + 4 * (LANES_MOST_AT_ONCE - 1),
+  LANES_REFUSED = 1,  // returned by several that are to be run one by one
 };
 
 // Writes the function for one row length (lanes_values.row). Returns NULL with

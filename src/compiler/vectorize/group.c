@@ -308,6 +308,32 @@ static char *others_text(uint32_t count) {
   return text;
 }
 
+// What is done if they refuse; a plain way on if they never do.
+static char *singles_text(const lanes_variant *variant) {
+  static const char single[] =
+      "  call void @mettle.note.thread(ptr %thread.at, i32 %first.$K)\n"
+      "  %done.$K = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,\n"
+      "      ptr %group, ptr %context, i32 %first.$K, i32 -1, i32 0,\n"
+      "      i32 %x.$K, i32 %y.$K, i32 %z.$K, ptr null, ptr null) noinline\n";
+  char *text = empty_text();
+  if (variant->may_refuse) {
+    append_filled(&text,
+                  "  %refused = icmp ne i32 %done, 0\n"
+                  "  br i1 %refused, label %singles, label %next\n\n"
+                  "singles:\n",
+                  NULL, 0);
+    for (uint32_t k = 0; k < variant->at_once_count; k++) {
+      char row[8], number[12];
+      snprintf(row, sizeof row, "%u", variant->row);
+      snprintf(number, sizeof number, "%u", k);
+      append_filled(&text, single,
+                    (const replacement[]){{"ROW", row}, {"K", number}}, 2);
+    }
+  }
+  append_filled(&text, "  br label %next\n", NULL, 0);
+  return text;
+}
+
 // The loop over several simdgroups at a time.
 static mtl_status link_at_once(mtlc_kernel *kernel,
                                const lanes_variant *variant, const char *row) {
@@ -317,6 +343,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   snprintf(batch, sizeof batch, "%u", count * LANES);
   char *positions = positions_text(count);
   char *others = others_text(count);
+  char *singles = singles_text(variant);
   const replacement replacements[] = {
       {"ROW", row},
       {"COUNT", number},
@@ -324,6 +351,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
       {"BATCH", batch},
       {"OTHERS", others},
       {"POSITIONS", positions},
+      {"SINGLES", singles},
       {"WIDEST", variant->at_once_same_x ? lanes_text() : "-1"}};
   char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
                        sizeof replacements / sizeof *replacements);
@@ -331,6 +359,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   free(text);
   free(positions);
   free(others);
+  free(singles);
   return status;
 }
 

@@ -16,6 +16,8 @@ typedef struct lanes_variant {
   LLVMValueRef at_once;   // mettle.simdgroups.of.<row>, for several; or NULL
   uint32_t at_once_count;
   bool at_once_same_x;  // only where all have the same position along x
+  bool may_be_at_once;  // if threads go together
+  bool may_refuse;      // at_once returns LANES_REFUSED where threads leave
 } lanes_variant;
 
 // Finds the states, up to 63, of a function whose simdgroups wait together,

@@ -17,6 +17,7 @@
 #include "compiler/vectorize/even_steps.h"
 #include "compiler/vectorize/expand_copies.h"
 #include "compiler/vectorize/group.h"
+#include "compiler/vectorize/guards.h"
 #include "compiler/vectorize/halves.h"
 #include "compiler/vectorize/inside.h"
 #include "compiler/vectorize/lines.h"
@@ -353,31 +354,35 @@ static uint32_t most_at_once(const lanes_values *values) {
 }
 
 // With AVX-512 it is what fits the registers.
-static uint32_t best_at_once(const lanes_emitter *one) {
-  const uint32_t most = most_at_once(one->values);
-  if (most == 1 || one->machine.has_avx512) {
+static uint32_t best_at_once(const vectorizer *v, const lanes_values *values) {
+  const lanes_machine machine = lanes_machine_of(v->kernel->target);
+  const uint32_t most = most_at_once(values);
+  if (most == 1 || machine.has_avx512) {
     return most;
   }
   lanes_turns turns;
   double cost;
-  lanes_turns_find(one->values, &turns);
-  return lanes_best_at_once(&turns, &one->machine, LANES, most, &cost);
+  lanes_turns_find(values, &turns);
+  return lanes_best_at_once(&turns, &machine, LANES, most, &cost);
+}
+
+// Says whether several of what an emitter has made may run at once, whichever
+// way they go.
+static bool may_be_at_once(const lanes_emitter *one, LLVMValueRef function) {
+  return !lanes_is_too_large_at_once(function) && !one->private_in_frame &&
+         !one->sums_bytes && !one->has_one_sum && !one->counting.is_on &&
+         !one->single_simdgroup;
 }
 
 // Adds the function for several simdgroups at once to that of one, where it is
 // worth it.
-static mtl_status emit_at_once(vectorizer *v, const lanes_emitter *one,
-                               lanes_variant *variant) {
-  if (lanes_is_too_large_at_once(variant->function) || one->private_in_frame ||
-      one->sums_bytes || one->has_one_sum || one->counting.is_on ||
-      one->single_simdgroup) {
-    return MTL_OK;
-  }
-  const uint32_t most = best_at_once(one);
+static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
+                               const lanes_plan *plan, lanes_variant *variant) {
+  const uint32_t most = best_at_once(v, values);
   if (most == 1) {
     return MTL_OK;
   }
-  lanes_emitter e = emitter_of(v, one->values, one->plan);
+  lanes_emitter e = emitter_of(v, values, plan);
   e.is_at_once = true;
   char name[40];
   snprintf(name, sizeof name, "mettle.simdgroups.of.%u", variant->row);
@@ -460,7 +465,40 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   if (variant->waits_together) {
     variant->states_once = lanes_states_once(function, &v->arena);
   }
-  return emit_at_once(v, &e, variant);
+  variant->may_be_at_once = may_be_at_once(&e, function);
+  return variant->may_be_at_once ? emit_at_once(v, &values, &plan, variant)
+                                 : MTL_OK;
+}
+
+static bool waits_for_guards(const lanes_variant *variant) {
+  return variant->may_be_at_once && !variant->at_once;
+}
+
+// Several simdgroups at once where threads that are out of bounds leave: for
+// those that have none. What is emitted from the thread function otherwise is.
+static mtl_status emit_guarded(vectorizer *v) {
+  bool any = false;
+  for (uint32_t i = 0; i < v->variant_count; i++) {
+    any |= waits_for_guards(&v->variants[i]);
+  }
+  if (!any || v->graph.loop_count == 0 || !lanes_demand_guards(v->kernel)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+  for (uint32_t i = 0; i < v->variant_count; i++) {
+    lanes_variant *variant = &v->variants[i];
+    if (waits_for_guards(variant)) {
+      lanes_values values;
+      lanes_plan plan;
+      lanes_values_find(&v->graph, v->data, variant->row,
+                        &v->kernel->group_class, &values);
+      lanes_plan_make(&values, &plan);
+      MTL_TRY(emit_at_once(v, &values, &plan, variant));
+      variant->may_refuse = variant->at_once;
+    }
+  }
+  return MTL_OK;
 }
 
 // --- All of them -------------------------------------------------------------
@@ -822,6 +860,7 @@ static mtl_status emit_all(vectorizer *v) {
       return refuse(v);
     }
   }
+  MTL_TRY(emit_guarded(v));
   v->kernel->depends_on_row =
       count == 1 && (survey.asks_x || survey.asks_other);
   v->kernel->depends_on_uneven =

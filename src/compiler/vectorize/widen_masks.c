@@ -285,7 +285,8 @@ static LLVMValueRef narrow_of(widening *w, LLVMValueRef mask,
 
 // Says whether bits of a mask are only asked whether there are any.
 static bool is_any_test(LLVMValueRef bits) {
-  if (!LLVMIsABitCastInst(bits) || !LLVMGetFirstUse(bits)) {
+  if (!LLVMIsABitCastInst(bits) || !LLVMGetFirstUse(bits) ||
+      LLVMGetTypeKind(LLVMTypeOf(bits)) != LLVMIntegerTypeKind) {
     return false;
   }
   const unsigned count = lanes_of_mask(LLVMTypeOf(LLVMGetOperand(bits, 0)));
