@@ -356,7 +356,12 @@ static uint32_t most_at_once(const lanes_values *values) {
 // With AVX-512 it is what fits the registers.
 static uint32_t best_at_once(const vectorizer *v, const lanes_values *values) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
-  const uint32_t most = most_at_once(values);
+  const uint32_t simdgroups = v->kernel->group_class.simdgroups;
+  uint32_t most = most_at_once(values);
+  // Of a threadgroup that has fewer, if this is for one that is known.
+  while (simdgroups && most > simdgroups * (MOST_LANES / LANES)) {
+    most /= 2;
+  }
   if (most == 1 || machine.has_avx512) {
     return most;
   }
