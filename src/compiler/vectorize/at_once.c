@@ -387,10 +387,10 @@ static void count_lasting(LLVMValueRef i, void *context) {
   *count += may_go ? 0 : 1;
 }
 
-bool lanes_is_too_large_at_once(LLVMValueRef function) {
+bool lanes_is_too_large_at_once(LLVMValueRef function, uint32_t forms) {
   uint32_t count = 0;
   mtlc_for_each_instruction(function, count_lasting, &count);
-  return count > LARGEST_INSTRUCTIONS;
+  return count > LARGEST_INSTRUCTIONS * forms;
 }
 
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,

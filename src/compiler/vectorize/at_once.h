@@ -6,8 +6,9 @@
 #include "compiler/vectorize/emitter.h"
 
 // Whether a function of one simdgroup, however much of it SSA form takes away,
-// is larger than lanes_make_at_once takes.
-bool lanes_is_too_large_at_once(LLVMValueRef function);
+// is larger than lanes_make_at_once takes, where it is so many forms of the code
+// of which one is to run.
+bool lanes_is_too_large_at_once(LLVMValueRef function, uint32_t forms);
 
 // Makes a function of one simdgroup, in SSA form, into one for as many as are
 // worth it, `most` at most, which is LANES_MOST_AT_ONCE or less. Returns how

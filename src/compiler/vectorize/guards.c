@@ -63,12 +63,10 @@ static bool is_for_all(LLVMValueRef condition) {
 
 static void demand(mtlc_kernel *kernel, LLVMBuilderRef builder,
                    LLVMValueRef branch, int way) {
-  LLVMValueRef condition = LLVMGetCondition(branch);
+  LLVMValueRef asked = LLVMGetCondition(branch);
+  LLVMValueRef condition = is_for_all(asked) ? LLVMGetOperand(asked, 0) : asked;
   LLVMTypeRef type = LLVMTypeOf(condition);
   LLVMPositionBuilderBefore(builder, branch);
-  if (is_for_all(condition)) {
-    condition = LLVMGetOperand(condition, 0);
-  }
   if (way) {
     condition = LLVMBuildNot(builder, condition, "");
   }
@@ -78,6 +76,9 @@ static void demand(mtlc_kernel *kernel, LLVMBuilderRef builder,
                                     &type, 1, false));
   mtlc_call(builder, function, &condition, 1);
   LLVMSetCondition(branch, LLVMConstInt(type, way == 0, false));
+  if (is_for_all(asked) && !LLVMGetFirstUse(asked)) {
+    LLVMInstructionEraseFromParent(asked);
+  }
 }
 
 bool lanes_demand_guards(mtlc_kernel *kernel) {

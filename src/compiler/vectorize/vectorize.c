@@ -373,10 +373,9 @@ static uint32_t best_at_once(const vectorizer *v, const lanes_values *values) {
 
 // Says whether several of what an emitter has made may run at once, whichever
 // way they go.
-static bool may_be_at_once(const lanes_emitter *one, LLVMValueRef function) {
-  return !lanes_is_too_large_at_once(function) && !one->private_in_frame &&
-         !one->sums_bytes && !one->has_one_sum && !one->counting.is_on &&
-         !one->single_simdgroup;
+static bool may_be_at_once(const lanes_emitter *one) {
+  return !one->private_in_frame && !one->sums_bytes && !one->has_one_sum &&
+         !one->counting.is_on && !one->single_simdgroup;
 }
 
 // Adds the function for several simdgroups at once to that of one, where it is
@@ -470,13 +469,16 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   if (variant->waits_together) {
     variant->states_once = lanes_states_once(function, &v->arena);
   }
-  variant->may_be_at_once = may_be_at_once(&e, function);
-  return variant->may_be_at_once ? emit_at_once(v, &values, &plan, variant)
-                                 : MTL_OK;
+  variant->may_be_at_once = may_be_at_once(&e);
+  return variant->may_be_at_once && !lanes_is_too_large_at_once(function, 1)
+             ? emit_at_once(v, &values, &plan, variant)
+             : MTL_OK;
 }
 
 static bool waits_for_guards(const lanes_variant *variant) {
-  return variant->may_be_at_once && !variant->at_once;
+  enum { FORMS = 2 };  // with masks and without
+  return variant->may_be_at_once && !variant->at_once &&
+         !lanes_is_too_large_at_once(variant->function, FORMS);
 }
 
 // Several simdgroups at once where threads that are out of bounds leave: for
