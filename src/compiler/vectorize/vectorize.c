@@ -482,7 +482,8 @@ static bool waits_for_guards(const lanes_variant *variant) {
 }
 
 // Several simdgroups at once where threads that are out of bounds leave: for
-// those that have none. What is emitted from the thread function otherwise is.
+// those that have none. Changes the thread function, of which nothing else is
+// made any more.
 static mtl_status emit_guarded(vectorizer *v) {
   bool any = false;
   for (uint32_t i = 0; i < v->variant_count; i++) {
