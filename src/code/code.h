@@ -104,6 +104,9 @@ typedef struct mtli_kernel {
   // nothing in common: drivers may form others.
   bool any_groups;
   bool is_brief;  // has no loops
+  // Simdgroups of one place along x, in threadgroups of up to 32 along x, load
+  // together what each of them would load again in a loop.
+  bool shares_rows;
 } mtli_kernel;
 
 typedef struct mtli_constant {

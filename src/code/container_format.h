@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 8,
+  CONTAINER_VERSION = 9,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -49,7 +49,7 @@ static const unsigned container_record_bytes[SECTION_COUNT] = {
 };
 
 // A kernel's last word: bits 0 to 7 the row of its group class, then flags, and
-// from bit 23 on its simdgroups.
+// in bits 23 to 28 its simdgroups.
 enum {
   KERNEL_ROW_MASK = 0xff,
   KERNEL_IS_SINGLE = 1 << 8,
@@ -68,7 +68,9 @@ enum {
   KERNEL_DEPENDS_ON_SIMDGROUPS = 1 << 21,
   KERNEL_NEEDS_SIMDGROUPS = 1 << 22,
   KERNEL_SIMDGROUPS_SHIFT = 23,
-  KERNEL_FLAGS_END = 1 << 29,
+  KERNEL_SIMDGROUPS_MASK = 0x3f,
+  KERNEL_SHARES_ROWS = 1 << 29,
+  KERNEL_FLAGS_END = 1 << 30,
 };
 
 // Bits of a parameter's flags.

@@ -91,6 +91,7 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                kernel->group_class.simdgroups << KERNEL_SIMDGROUPS_SHIFT |
                (kernel->any_groups ? KERNEL_ANY_GROUPS : 0) |
                (kernel->is_brief ? KERNEL_IS_BRIEF : 0) |
+               (kernel->shares_rows ? KERNEL_SHARES_ROWS : 0) |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);

@@ -199,6 +199,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.needs_simdgroups = p->kernel.needs_simdgroups;
   kernel.any_groups = p->kernel.any_groups;
   kernel.is_brief = p->kernel.is_brief;
+  kernel.shares_rows = p->kernel.shares_rows;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
   mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,

@@ -64,8 +64,10 @@ typedef struct mtlc_kernel {
   bool depends_on_far;
   bool depends_on_simdgroups;
   bool needs_simdgroups;
-  bool any_groups;  // this and the next as mtli_kernel; set by the vectoriser
+  // These as mtli_kernel; set by the vectoriser.
+  bool any_groups;
   bool is_brief;
+  bool shares_rows;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once, and if there

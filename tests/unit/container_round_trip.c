@@ -55,7 +55,8 @@ static mtli_kernel kernels[] = {
      .depends_on_whole = true,
      .depends_on_far = true,
      .any_groups = true,
-     .is_brief = true},
+     .is_brief = true,
+     .shares_rows = true},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -174,6 +175,7 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->depends_on_far);
   CHECK(scale->any_groups);
   CHECK(scale->is_brief);
+  CHECK(scale->shares_rows);
   CHECK(scale->depends_on_row);
   CHECK(!scale->depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);
@@ -294,8 +296,8 @@ TEST(container, refuses_bytes_behind_its_end) {
 TEST(container, says_what_is_wrong_and_where) {
   encoded container = encode(&whole);
   const unsigned char version = container.bytes[8];
-  container.bytes[8] = 9;
-  check_refused(&container, container.size_bytes, "format version 9");
+  container.bytes[8] = 99;
+  check_refused(&container, container.size_bytes, "format version 99");
   container.bytes[8] = version;
   container.bytes[200] ^= 1;
   check_refused(&container, container.size_bytes, "checksum");

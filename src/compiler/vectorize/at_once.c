@@ -240,6 +240,31 @@ static uint32_t lasting_registers(copies *c, LLVMTargetDataRef data) {
   return sums ? lasting : 0;
 }
 
+static bool loads_vector(LLVMValueRef i) {
+  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
+  const char *name = callee ? mtlc_name(callee) : "";
+  return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind &&
+         (LLVMIsALoadInst(i) || mtlc_starts_with(name, "llvm.masked.load.") ||
+          mtlc_starts_with(name, "llvm.masked.gather."));
+}
+
+// Says whether some vector is loaded in a loop that is the same for all.
+static bool shares_loads(copies *c) {
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(c->function);
+  for (LLVMBasicBlockRef block = LLVMGetNextBasicBlock(entry); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    bool any = false;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      any |= loads_vector(i) && !is_own(c, i);
+    }
+    if (any && comes_again(c, block, entry)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static uint32_t choose_count(copies *c, LLVMTargetDataRef data,
                              uint32_t most) {
   const uint32_t lasting = lasting_registers(c, data);
@@ -394,7 +419,9 @@ bool lanes_is_too_large_at_once(LLVMValueRef function, uint32_t forms) {
 }
 
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
-                            bool same_x, uint32_t most, mtli_arena *arena) {
+                            bool same_x, uint32_t most, mtli_arena *arena,
+                            bool *out_shares) {
+  *out_shares = false;
   copies c = {.arena = arena, .function = function, .same_x = same_x};
   const uint32_t count = mtlc_count_instructions(function);
   if (count > LARGEST_INSTRUCTIONS) {
@@ -409,6 +436,7 @@ uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
   c.simdgroups =
       choose_count(&c, LLVMGetModuleDataLayout(kernel->module), most);
   if (c.simdgroups > 1) {
+    *out_shares = shares_loads(&c);
     copy_all(&c, kernel->context);
   }
   return c.simdgroups;

@@ -15,8 +15,9 @@ bool lanes_is_too_large_at_once(LLVMValueRef function, uint32_t forms);
 // many; for 1 the function is as it was. All of them are whole, and have the
 // same position along x if same_x; that of each but the first is in its
 // parameters behind the others: first, x, y and z of the second, of the third,
-// ...
+// ... Sets out_shares if vectors are loaded in loops, once for all of them.
 uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
-                            bool same_x, uint32_t most, mtli_arena *arena);
+                            bool same_x, uint32_t most, mtli_arena *arena,
+                            bool *out_shares);
 
 #endif

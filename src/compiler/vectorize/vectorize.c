@@ -401,9 +401,12 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(mem2reg)"));
   variant->at_once_same_x = v->asks_other;
-  variant->at_once_count = lanes_make_at_once(
-      v->kernel, variant->at_once, variant->at_once_same_x, most, &v->arena);
+  bool shares = false;
+  variant->at_once_count =
+      lanes_make_at_once(v->kernel, variant->at_once, variant->at_once_same_x,
+                         most, &v->arena, &shares);
   if (variant->at_once_count > 1) {
+    v->kernel->shares_rows |= shares && variant->at_once_same_x;
     mtlc_report(v->kernel, "%u simdgroups of a threadgroup at once",
                 variant->at_once_count);
     return MTL_OK;
