@@ -196,7 +196,7 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
 
 // --- Any address -------------------------------------------------------------
 
-static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
+LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a) {
   return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
 }
 
@@ -208,7 +208,7 @@ static void store_each(lanes_emitter *e, const lanes_access *a,
     const uint32_t in_row = lane % a->shape.row;
     if (in_row == 0) {
       first = a->shape.row == LANES
-                  ? first_address(e, a)
+                  ? lanes_access_begin(e, a)
                   : lanes_address_of_row(e, a, lane / a->shape.row);
     }
     for (uint32_t c = 0; c < a->count; c++) {
@@ -321,7 +321,7 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
     lanes_lines_add(e->arena, &e->gathers, a->instruction);
   }
   LLVMTypeRef all = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef first = first_address(e, a);
+  LLVMValueRef first = lanes_access_begin(e, a);
   const lanes_whole_question question =
       lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
                             : lanes_all(e, mask));

@@ -148,6 +148,8 @@ LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, uint32_t run);
 // Lane 0's address.
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer);
+// accesses.c: the same of an access, which may know it.
+LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a);
 // All of them, where a run in which no lane lives has the address of another in
 // which one does: live is [width] i1, not all false.
 void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
@@ -267,8 +269,10 @@ LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a);
 // far behind an address; not if step is NULL.
 LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows);
-// By how much to be ahead of the rows of a tile; NULL if it is none.
-LLVMValueRef lanes_next_rows(lanes_emitter *e, const lanes_access *a);
+// That, or else by how much to be ahead of the rows of a tile; NULL if it is
+// none.
+LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
+                              bool is_by_rows);
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
 // Asks for what later threadgroups may access, given the bytes

@@ -304,13 +304,23 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
   return run_time_step(e, step, 1);
 }
 
-LLVMValueRef lanes_next_rows(lanes_emitter *e, const lanes_access *a) {
-  return needs_order(e) && e->has_waits && a->pointer &&
+// By how much to be ahead of the rows of a tile; NULL if it is none. Whole rows
+// are one where threads know more than one dimension.
+static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
+                              bool is_by_rows) {
+  return (is_by_rows || e->in_rows) && needs_order(e) && e->has_waits &&
+                 a->pointer &&
                  e->graph->nodes[e->node].loop == LANES_NONE &&
                  !lanes_is_in_threadgroup(e, a->pointer) &&
                  lanes_moves_with_grid(e, a->pointer)
              ? mtlc_i64(e->context, ROWS_AHEAD_BYTES)
              : NULL;
+}
+
+LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
+                              bool is_by_rows) {
+  LLVMValueRef next = lanes_next_turn(e, a, is_by_rows);
+  return next ? next : next_rows(e, a, is_by_rows);
 }
 
 // What lies step behind an address. Returns where that is.

@@ -309,7 +309,7 @@ static char *others_text(uint32_t count) {
 }
 
 // What is done if they refuse; a plain way on if they never do.
-static char *singles_text(const lanes_variant *variant) {
+static char *singles_text(const lanes_variant *variant, const char *row) {
   static const char single[] =
       "  call void @mettle.note.thread(ptr %thread.at, i32 %first.$K)\n"
       "  %done.$K = call i32 @mettle.simdgroup.$ROW(ptr %launch, ptr %scratch,\n"
@@ -323,8 +323,7 @@ static char *singles_text(const lanes_variant *variant) {
                   "singles:\n",
                   NULL, 0);
     for (uint32_t k = 0; k < variant->at_once_count; k++) {
-      char row[8], number[12];
-      snprintf(row, sizeof row, "%u", variant->row);
+      char number[12];
       snprintf(number, sizeof number, "%u", k);
       append_filled(&text, single,
                     (const replacement[]){{"ROW", row}, {"K", number}}, 2);
@@ -343,7 +342,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   snprintf(batch, sizeof batch, "%u", count * LANES);
   char *positions = positions_text(count);
   char *others = others_text(count);
-  char *singles = singles_text(variant);
+  char *singles = singles_text(variant, row);
   const replacement replacements[] = {
       {"ROW", row},
       {"COUNT", number},

@@ -67,8 +67,7 @@ LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[MOST_LANES];
-  LLVMValueRef next = lanes_next_turn(e, a, true);
-  next = next ? next : lanes_next_rows(e, a);
+  LLVMValueRef next = lanes_next_lines(e, a, true);
   for (uint32_t r = 0; r < LANES / row; r++) {
     LLVMValueRef address = lanes_address_of_row(e, a, r);
     lanes_fetch_at(e, address, next, row * a->count * a->size_bytes);

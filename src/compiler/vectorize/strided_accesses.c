@@ -82,10 +82,6 @@ static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                        length);
 }
 
-static LLVMValueRef first_address(lanes_emitter *e, const lanes_access *a) {
-  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
-}
-
 static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
   return (uint64_t)LANES * stride * a->size_bytes;
 }
@@ -156,13 +152,13 @@ static parting hold_all(uint64_t size_bytes, uint32_t wanted, uint32_t count,
       .size_bytes = size_bytes, .wanted = wanted, .step = 1, .count = count};
 }
 
-// Where two vectors hold an element.
-static int place_of(const held_elements *held, int element) {
-  int place = 0;
-  while (held[(uint32_t)place / LANES][(uint32_t)place % LANES] != element) {
+// Where two vectors, one behind the other, hold an element.
+static int place_of(const held_elements a, const held_elements b, int element) {
+  uint32_t place = 0;
+  while ((place < LANES ? a[place] : b[place - LANES]) != element) {
     place++;
   }
-  return place;
+  return (int)place;
 }
 
 // Takes apart what lies in vectors of 32, one behind the other: elements first,
@@ -185,7 +181,7 @@ static void part_registers(lanes_emitter *e, const parting *p,
       hold_half(e, p, held + 2 * k, odd, k, half_held[k]);
       int lanes[MOST_LANES];
       for (uint32_t i = 0; i < LANES; i++) {
-        lanes[i] = place_of(held + 2 * k, half_held[k][i]);
+        lanes[i] = place_of(held[2 * k], held[2 * k + 1], half_held[k][i]);
       }
       half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
     }
@@ -267,20 +263,19 @@ static void join_registers(lanes_emitter *e, const parting *p,
     return;
   }
   LLVMValueRef half[2][LARGEST_STRIDE_BYTES / 2];
-  held_elements half_held[LARGEST_STRIDE_BYTES / 2][2];
+  held_elements half_held[2][LARGEST_STRIDE_BYTES / 2];
   for (uint32_t odd = 0; odd < 2; odd++) {
-    held_elements own[LARGEST_STRIDE_BYTES / 2];
     for (uint32_t k = 0; k < p->count / 2; k++) {
-      hold_half(e, p, held + 2 * k, odd, k, own[k]);
-      memcpy(half_held[k][odd], own[k], sizeof own[k]);
+      hold_half(e, p, held + 2 * k, odd, k, half_held[odd][k]);
     }
     const parting next = next_parting(p, odd);
-    join_registers(e, &next, components, own, half[odd]);
+    join_registers(e, &next, components, half_held[odd], half[odd]);
   }
   for (uint32_t k = 0; k < p->count; k++) {
     int lanes[MOST_LANES];
     for (uint32_t i = 0; i < LANES; i++) {
-      lanes[i] = place_of(half_held[k / 2], held[k][i]);
+      lanes[i] =
+          place_of(half_held[0][k / 2], half_held[1][k / 2], held[k][i]);
     }
     out_parts[k] =
         lanes_shuffle(e, half[0][k / 2], half[1][k / 2], lanes, LANES);
@@ -345,7 +340,7 @@ static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
   const uint32_t in_row = a->shape.row * stride;
   const uint64_t offset = first % in_row * a->size_bytes;
   LLVMValueRef start = a->shape.row == LANES
-                           ? first_address(e, a)
+                           ? lanes_access_begin(e, a)
                            : lanes_address_of_row(e, a, first / in_row);
   return (lanes_part){
       .address = lanes_address_at(e, start, offset),
@@ -460,17 +455,17 @@ LLVMValueRef lanes_widened(lanes_emitter *e, LLVMValueRef first,
 static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
                                      uint32_t count) {
   LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
-                                          first_address(e, a), a->alignment,
+                                          lanes_access_begin(e, a),
+                                          a->alignment,
                                           lanes_piece(e, e->mask, 0, count));
   return lanes_widened(e, loaded, count);
 }
 
 static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   const uint64_t bytes = bytes_of(a, stride);
-  lanes_fetch_ahead(e, a, first_address(e, a), bytes);
-  LLVMValueRef next = lanes_next_turn(e, a, false);
-  next = next || !e->in_rows ? next : lanes_next_rows(e, a);
-  lanes_fetch_at(e, first_address(e, a), next, bytes);
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes);
+  LLVMValueRef next = lanes_next_lines(e, a, false);
+  lanes_fetch_at(e, lanes_access_begin(e, a), next, bytes);
 }
 
 // All elements of all lanes, of which each lane has the first few.
@@ -498,7 +493,7 @@ static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
   LLVMValueRef words =
       LLVMBuildLoad2(e->builder, LLVMVectorType(word, half),
-                     lanes_address_at(e, first_address(e, a), offset), "");
+                     lanes_address_at(e, lanes_access_begin(e, a), offset), "");
   LLVMSetAlignment(words, lanes_common_alignment(a->alignment, offset));
   for (uint32_t c = 0; c < a->count; c++) {
     LLVMValueRef by[MOST_LANES / 2];
@@ -530,13 +525,13 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
                              uint32_t stride) {
   if (are_words(e, a->element, stride) && a->count == stride) {
     LLVMValueRef words =
-        lanes_masked_load(e, lanes_vector_of(e->types.i32), first_address(e, a),
-                          a->alignment, e->mask);
+        lanes_masked_load(e, lanes_vector_of(e->types.i32),
+                          lanes_access_begin(e, a), a->alignment, e->mask);
     return LLVMBuildBitCast(e->builder, words,
                             LLVMVectorType(a->element, LANES * stride), "");
   }
   return lanes_masked_load(e, LLVMVectorType(a->element, LANES * stride),
-                           first_address(e, a), a->alignment,
+                           lanes_access_begin(e, a), a->alignment,
                            mask_of(e, a, stride));
 }
 
@@ -545,10 +540,10 @@ static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
   if (are_words(e, a->element, stride) && a->count == stride) {
     LLVMTypeRef words = lanes_vector_of(e->types.i32);
     lanes_masked_store(e, a, LLVMBuildBitCast(e->builder, all, words, ""),
-                       first_address(e, a), a->alignment, e->mask);
+                       lanes_access_begin(e, a), a->alignment, e->mask);
     return;
   }
-  lanes_masked_store(e, a, all, first_address(e, a), a->alignment,
+  lanes_masked_store(e, a, all, lanes_access_begin(e, a), a->alignment,
                      mask_of(e, a, stride));
 }
 
@@ -559,7 +554,7 @@ LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a) {
 
 void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef all) {
-  lanes_fetch_ahead(e, a, first_address(e, a), bytes_of(a, a->count));
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, a->count));
   store_all(e, a, a->count, all);
 }
 
@@ -630,7 +625,7 @@ LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
 
 void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components) {
-  lanes_fetch_ahead(e, a, first_address(e, a), bytes_of(a, stride));
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, stride));
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
     store_parts(e, a, stride, components);
     return;
@@ -638,7 +633,7 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
   if (stride == 1 && lanes_narrow_count(e) < LANES) {
     const uint32_t count = lanes_narrow_count(e);
     lanes_masked_store(e, a, lanes_piece(e, components[0], 0, count),
-                       first_address(e, a), a->alignment,
+                       lanes_access_begin(e, a), a->alignment,
                        lanes_piece(e, e->mask, 0, count));
     return;
   }

@@ -488,26 +488,27 @@ static bool waits_for_guards(const lanes_variant *variant) {
 // those that have none. Changes the thread function, of which nothing else is
 // made any more.
 static mtl_status emit_guarded(vectorizer *v) {
-  bool any = false;
-  for (uint32_t i = 0; i < v->variant_count; i++) {
-    any |= waits_for_guards(&v->variants[i]);
-  }
-  if (!any || v->graph.loop_count == 0 || !lanes_demand_guards(v->kernel)) {
-    return MTL_OK;
-  }
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
-  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  for (uint32_t i = 0; i < v->variant_count; i++) {
+  bool is_demanded = false;
+  for (uint32_t i = 0; i < v->variant_count && v->graph.loop_count > 0; i++) {
     lanes_variant *variant = &v->variants[i];
-    if (waits_for_guards(variant)) {
-      lanes_values values;
-      lanes_plan plan;
-      lanes_values_find(&v->graph, v->data, variant->row,
-                        &v->kernel->group_class, &values);
-      lanes_plan_make(&values, &plan);
-      MTL_TRY(emit_at_once(v, &values, &plan, variant));
-      variant->may_refuse = variant->at_once;
+    if (!waits_for_guards(variant)) {
+      continue;
     }
+    if (!is_demanded) {
+      if (!lanes_demand_guards(v->kernel)) {
+        return MTL_OK;
+      }
+      MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
+      lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
+      is_demanded = true;
+    }
+    lanes_values values;
+    lanes_plan plan;
+    lanes_values_find(&v->graph, v->data, variant->row,
+                      &v->kernel->group_class, &values);
+    lanes_plan_make(&values, &plan);
+    MTL_TRY(emit_at_once(v, &values, &plan, variant));
+    variant->may_refuse = variant->at_once;
   }
   return MTL_OK;
 }
