@@ -67,14 +67,16 @@ typedef struct lanes_fetched {
 } lanes_fetched;
 enum { LANES_FETCHED = 32 };
 
-// What an access has found out about where its lanes are (windows.c): the way
-// that it went, each lane's place in its register's window, where the windows
-// begin, and of a store the lane at each place of a window's halves.
+// What an access has found out about where its lanes are (windows.c): what is
+// added to all indices, if anything, the way that it went, each lane's place in
+// its register's window, where the windows begin without what is added, and of
+// a store the lane at each place of a window's halves.
 typedef struct lanes_near {
   LLVMValueRef index;  // the thread function's; NULL if nothing is known
   LLVMValueRef mask;
   uint32_t fresh;
-  LLVMValueRef way;  // i32
+  LLVMValueRef common;  // i32
+  LLVMValueRef way;     // i32
   LLVMValueRef places;
   LLVMValueRef begins[MOST_LANES];
   LLVMValueRef lanes[2];

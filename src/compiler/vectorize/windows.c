@@ -13,6 +13,7 @@
 //
 // What one access has found out, the next with the same indices knows.
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/index_parts.h"
 
 enum { MOST_STEPS = 12 };
 
@@ -102,22 +103,27 @@ static bool may_part(lanes_emitter *e, LLVMValueRef value, unsigned uniform) {
          lanes_is_at_hand(e, added) && lanes_is_at_hand(e, rest);
 }
 
-static window_indices indices_of(lanes_emitter *e, const lanes_access *a) {
+static window_indices indices_of(const lanes_access *a) {
   LLVMValueRef index = lanes_index_of(a->pointer);
-  LLVMValueRef narrow = LLVMGetOperand(index, 0);
-  window_indices indices = {.is_signed = LLVMIsASExtInst(index) != NULL};
-  while (mtlc_is_opcode(narrow, LLVMAdd)) {
-    const unsigned uniform = may_part(e, narrow, 1) ? 1 : 0;
-    if (!may_part(e, narrow, uniform)) {
+  return (window_indices){.index = LLVMGetOperand(index, 0),
+                          .is_signed = LLVMIsASExtInst(index) != NULL};
+}
+
+// Takes what is added to all lanes' out.
+static void part_indices(lanes_emitter *e, window_indices *indices) {
+  LLVMValueRef index = indices->index;
+  while (mtlc_is_opcode(index, LLVMAdd)) {
+    const unsigned uniform = may_part(e, index, 1) ? 1 : 0;
+    if (!may_part(e, index, uniform)) {
       break;
     }
-    LLVMValueRef one = lanes_scalar(e, LLVMGetOperand(narrow, uniform), 0);
-    indices.added =
-        indices.added ? LLVMBuildAdd(e->builder, indices.added, one, "") : one;
-    narrow = LLVMGetOperand(narrow, 1 - uniform);
+    LLVMValueRef one = lanes_scalar(e, LLVMGetOperand(index, uniform), 0);
+    indices->added = indices->added
+                         ? LLVMBuildAdd(e->builder, indices->added, one, "")
+                         : one;
+    index = LLVMGetOperand(index, 1 - uniform);
   }
-  indices.index = narrow;
-  return indices;
+  indices->index = index;
 }
 
 // A register's window begins at its first lane's element or just before it, at
@@ -638,11 +644,37 @@ static bool is_known(const lanes_emitter *e, const lanes_near *near,
 }
 
 // Where lanes are. Of a store also those that do not run, who may be anywhere.
-static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef index,
+static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef own,
                         bool store) {
-  LLVMValueRef all = LLVMBuildFreeze(e->builder, lanes_vector(e, index, 0), "");
-  *near = (lanes_near){.index = index, .mask = e->mask, .fresh = e->fresh};
+  LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");
   near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
+}
+
+// Returns whether it had been known. AVX2 has no registers to keep in what is
+// the same in all simdgroups: to ask once for several accesses takes less.
+static bool find_lanes(lanes_emitter *e, lanes_near *near,
+                       window_indices *indices, bool store) {
+  if (is_known(e, near, indices->index)) {
+    indices->added = near->common;
+    return true;
+  }
+  lanes_index_parts parts;
+  if (!e->machine.has_avx512 || !lanes_index_part(e, indices->index, &parts)) {
+    part_indices(e, indices);
+    if (is_known(e, near, indices->index)) {
+      return true;
+    }
+    parts = (lanes_index_parts){.own = lanes_vector(e, indices->index, 0)};
+  }
+  *near = (lanes_near){.index = indices->index,
+                       .mask = e->mask,
+                       .fresh = e->fresh,
+                       .common = parts.common};
+  find_places(e, near, parts.own, store);
+  if (parts.common) {
+    indices->added = parts.common;
+  }
+  return false;
 }
 
 // Sets the first address of each window. Returns i1: they can be read whole;
@@ -675,7 +707,10 @@ static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
 static void ask(lanes_emitter *e, lanes_near *near, bool store,
                 LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef may = lanes_any(e, e->mask);
+  // Stores under masks of none do nothing, wherever they are.
+  LLVMValueRef may = store && e->machine.has_avx512
+                         ? LLVMConstAllOnes(e->types.i1)
+                         : lanes_any(e, e->mask);
   if (are_there) {
     may = LLVMBuildAnd(b, may, are_there, "");
   }
@@ -748,15 +783,12 @@ bool lanes_access_near(lanes_emitter *e, const lanes_access *a,
   if (!(store ? may_store_near : may_be_near)(e, a)) {
     return false;
   }
-  const window_indices indices = indices_of(e, a);
+  window_indices indices = indices_of(a);
   lanes_near *near = &e->near[store];
   LLVMValueRef firsts[MOST_LANES];
   lanes_access window = *a;
   window.firsts = firsts;
-  const bool knows = is_known(e, near, indices.index);
-  if (!knows) {
-    find_places(e, near, indices.index, store);
-  }
+  const bool knows = find_lanes(e, near, &indices, store);
   LLVMValueRef are_there = find_firsts(e, &window, &indices, near);
   LLVMBasicBlockRef blocks[WAYS] = {lanes_block(e, "ordered"),
                                     lanes_block(e, "near"),
