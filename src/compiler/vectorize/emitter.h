@@ -271,10 +271,18 @@ bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
                        LLVMValueRef sum);
 // Sums in their places, as <32 x i64> (tile_homes.c).
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home);
-// Each thread's first or second element alone, <32 x float>; NULL where that is
-// no less work.
+// Says whether threads' elements can be had without the whole tile.
+bool lanes_has_sum_elements(const lanes_emitter *e);
+// Each thread's first or second element, <32 x float>.
 LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
                                     uint32_t element);
+// Where one thread's is, given its lane.
+LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
+                                  uint32_t element, LLVMValueRef lane);
+// operations.c: the place of a sum of which a cast's component is one of each
+// thread's two elements, if that can be had so, and which; else NULL.
+LLVMValueRef lanes_home_of_element(lanes_emitter *e, LLVMValueRef cast,
+                                   uint32_t component, uint32_t *out_element);
 void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile);
 // Returns an alloca that lanes_promote or mem2reg removes.
 LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);

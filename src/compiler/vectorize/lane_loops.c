@@ -24,6 +24,8 @@ typedef struct each_lane {
   LLVMValueRef pointers;   // else
   LLVMValueRef addresses;  // an array of the place's indices, or of pointers
   LLVMValueRef values;     // an array of elements
+  LLVMValueRef home;       // or the sum that has them, if that is not NULL
+  uint32_t element;        // of each lane's two in a sum
   bool store;
 } each_lane;
 
@@ -139,10 +141,18 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const each_lane *each,
                     lanes_element_of(e, type, each->addresses, lane));
 }
 
+// Where a lane's value is, to be loaded or stored.
+static LLVMValueRef value_of_lane(lanes_emitter *e, const each_lane *each,
+                                  LLVMValueRef lane) {
+  return each->home
+             ? lanes_sum_element_at(e, each->home, each->element, lane)
+             : lanes_element_at(e, each->a->element, each->values, lane);
+}
+
 static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
   const each_lane *each = context;
   LLVMValueRef address = address_of_lane(e, each, lane);
-  LLVMValueRef at = lanes_element_at(e, each->a->element, each->values, lane);
+  LLVMValueRef at = value_of_lane(e, each, lane);
   if (each->store) {
     store(e, each, LLVMBuildLoad2(e->builder, each->a->element, at, ""),
           address);
@@ -168,9 +178,43 @@ static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
                         each->values, "");
 }
 
+static bool has_call(LLVMValueRef from, LLVMValueRef to) {
+  while (from != to && !LLVMIsACallInst(from)) {
+    from = LLVMGetNextInstruction(from);
+  }
+  return from != to;
+}
+
+// Finds a sum of tiles that has what is stored, each thread's element, and to
+// which nothing has been added since that was taken.
+static void find_sum(lanes_emitter *e, each_lane *each, LLVMValueRef stored) {
+  LLVMValueRef instruction = each->a->instruction;
+  if (!LLVMIsAStoreInst(instruction) || each->a->element != e->types.f32) {
+    return;
+  }
+  LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  if (LLVMIsAConstant(value) || stored != lanes_vector(e, value, 0)) {
+    return;
+  }
+  uint32_t component = 0;
+  if (LLVMIsAExtractElementInst(value) &&
+      LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
+    component = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1));
+    value = LLVMGetOperand(value, 0);
+  }
+  if (LLVMIsACastInst(value) && LLVMGetInstructionParent(value) ==
+          LLVMGetInstructionParent(instruction) &&
+      !has_call(value, instruction)) {
+    each->home = lanes_home_of_element(e, value, component, &each->element);
+  }
+}
+
 static void store_some(lanes_emitter *e, each_lane *each, LLVMValueRef value,
                        LLVMBasicBlockRef done) {
-  each->values = lanes_array_from(e, value);
+  find_sum(e, each, value);
+  if (!each->home) {
+    each->values = lanes_array_from(e, value);
+  }
   run_some(e, each, done);
 }
 

@@ -137,25 +137,33 @@ static LLVMOpcode binary_opcode(LLVMValueRef instruction) {
   return is_sum ? LLVMAdd : opcode;
 }
 
-// What each thread has of a sum of tiles that is in its place, one of two
-// elements, if a cast takes that; else NULL.
-static LLVMValueRef element_of_sum(lanes_emitter *e, LLVMValueRef cast,
-                                   uint32_t component) {
+LLVMValueRef lanes_home_of_element(lanes_emitter *e, LLVMValueRef cast,
+                                   uint32_t component, uint32_t *out_element) {
   LLVMValueRef from = LLVMGetOperand(cast, 0);
   LLVMTypeRef type = lanes_component_type(LLVMTypeOf(cast), component);
-  uint32_t element = component;
+  *out_element = component;
   if (LLVMGetInstructionOpcode(cast) == LLVMTrunc &&
       mtlc_is_opcode(from, LLVMLShr) && LLVMTypeOf(from) == e->types.i64 &&
       LLVMIsAConstantInt(LLVMGetOperand(from, 1)) &&
       LLVMConstIntGetZExtValue(LLVMGetOperand(from, 1)) == WORD_BITS) {
     from = LLVMGetOperand(from, 0);
-    element = 1;
+    *out_element = 1;
   }
-  LLVMValueRef home = lanes_sum_home(e, from);
-  LLVMValueRef read = home && bits_of(e, type) == WORD_BITS
-                          ? lanes_read_sum_element(e, home, element)
-                          : NULL;
-  return read ? LLVMBuildBitCast(e->builder, read, lanes_vector_of(type), "")
+  return bits_of(e, type) == WORD_BITS && lanes_has_sum_elements(e)
+             ? lanes_sum_home(e, from)
+             : NULL;
+}
+
+// What each thread has of a sum of tiles that is in its place, one of two
+// elements, if a cast takes that; else NULL.
+static LLVMValueRef element_of_sum(lanes_emitter *e, LLVMValueRef cast,
+                                   uint32_t component) {
+  uint32_t element;
+  LLVMValueRef home = lanes_home_of_element(e, cast, component, &element);
+  LLVMTypeRef type = lanes_component_type(LLVMTypeOf(cast), component);
+  return home ? LLVMBuildBitCast(e->builder,
+                                 lanes_read_sum_element(e, home, element),
+                                 lanes_vector_of(type), "")
               : NULL;
 }
 

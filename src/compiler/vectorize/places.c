@@ -50,8 +50,55 @@ static bool find_index(lanes_emitter *e, LLVMValueRef index,
   return true;
 }
 
+// The same steps from another base; the varying index, if there is one, is 0.
+static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
+                               LLVMValueRef address, unsigned varying) {
+  const uint32_t count = (uint32_t)LLVMGetNumOperands(address) - 1;
+  LLVMValueRef *indices = lanes_allocate(e->arena, count, sizeof *indices);
+  for (uint32_t i = 0; i < count; i++) {
+    LLVMValueRef own = LLVMGetOperand(address, i + 1);
+    indices[i] = i + 1 == varying ? LLVMConstNull(LLVMTypeOf(own))
+                                  : lanes_scalar(e, own, 0);
+  }
+  return LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address), base,
+                       indices, count, "");
+}
+
+static bool is_plain_step(const lanes_emitter *e, LLVMValueRef address) {
+  return LLVMIsAGetElementPtrInst(address) &&
+         lanes_offset_scale(e->values, address) == 1;
+}
+
+// Says whether a step is the same for all lanes, from a place that is not.
+static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
+  if (!is_plain_step(e, address) || !LLVMIsAGetElementPtrInst(
+                                        LLVMGetOperand(address, 0))) {
+    return false;
+  }
+  for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); i++) {
+    LLVMValueRef index = LLVMGetOperand(address, i);
+    if (!lanes_is_uniform(lanes_shape_of(e->values, index)) ||
+        !lanes_is_at_hand(e, index)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
+  for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(instruction); i++) {
+    if (!lanes_is_at_hand(e, LLVMGetOperand(instruction, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where an address goes on from another's place by steps that all lanes have in
+// common, the index is the other's.
 bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
                       lanes_place *out_place) {
+  enum { MOST_STEPS = 4 };
   const lanes_shape shape = lanes_shape_of(e->values, address);
   if (LLVMTypeOf(address) != e->types.pointer) {
     return false;
@@ -62,26 +109,28 @@ bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
                                .size_bytes = (uint64_t)shape.stride};
     return true;
   }
+  LLVMValueRef steps[MOST_STEPS];
+  uint32_t step_count = 0;
+  while (step_count < MOST_STEPS && is_common_step(e, address)) {
+    steps[step_count++] = address;
+    address = LLVMGetOperand(address, 0);
+  }
   unsigned position = 0;
   LLVMTypeRef type = NULL;
-  if (!LLVMIsAGetElementPtrInst(address) || lanes_width_of(shape) == 1 ||
-      lanes_offset_scale(e->values, address) != 1) {
+  if (!is_plain_step(e, address) || lanes_width_of(shape) == 1 ||
+      (step_count > 0 && !has_all_at_hand(e, address))) {
     return false;
   }
   LLVMValueRef index = varying_index(e, address, &position, &type);
   if (!index || !find_index(e, index, out_place)) {
     return false;
   }
-  const uint32_t count = (uint32_t)LLVMGetNumOperands(address) - 1;
-  LLVMValueRef *indices = lanes_allocate(e->arena, count, sizeof *indices);
-  for (uint32_t i = 0; i < count; i++) {
-    LLVMValueRef own = LLVMGetOperand(address, i + 1);
-    indices[i] = i + 1 == position ? LLVMConstNull(LLVMTypeOf(own))
-                                   : lanes_scalar(e, own, 0);
+  LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
+  base = steps_from(e, base, address, position);
+  while (step_count > 0) {
+    base = steps_from(e, base, steps[--step_count], 0);
   }
-  out_place->base = LLVMBuildGEP2(
-      e->builder, LLVMGetGEPSourceElementType(address),
-      lanes_scalar(e, LLVMGetOperand(address, 0), 0), indices, count, "");
+  out_place->base = base;
   out_place->size_bytes = LLVMABISizeOfType(e->values->data, type);
   return true;
 }

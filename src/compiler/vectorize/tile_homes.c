@@ -314,11 +314,12 @@ static void read_rows(lanes_emitter *e, LLVMValueRef home,
   }
 }
 
+bool lanes_has_sum_elements(const lanes_emitter *e) {
+  return lanes_goes_by_rows(e) && !e->has_one_sum;
+}
+
 LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
                                     uint32_t element) {
-  if (!lanes_goes_by_rows(e) || e->has_one_sum) {
-    return NULL;
-  }
   LLVMValueRef rows[SIDE];
   read_rows(e, home, rows);
   // Eight lanes have a block of 4 x 4: two lanes each row.
@@ -332,6 +333,40 @@ LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
                      lanes_shuffle(e, own[2], own[3], lanes, QUAD), QUAD);
   }
   return lanes_concatenated(e, blocks, MOST_LANES / SIDE);
+}
+
+// By which a lane's first element is behind a sum's first one, in floats.
+static LLVMValueRef places_of_lanes(lanes_emitter *e) {
+  static const char name[] = "mettle.tile.lanes";
+  LLVMModuleRef module = LLVMGetGlobalParent(e->function);
+  LLVMValueRef table = LLVMGetNamedGlobal(module, name);
+  if (table) {
+    return table;
+  }
+  LLVMValueRef places[MOST_LANES];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    const uint32_t block = lane / SIDE, in_block = lane % SIDE;
+    const uint32_t row = block / 2 * QUAD + in_block / 2;
+    const uint32_t column = block % 2 * QUAD + in_block % 2 * 2;
+    places[lane] = LLVMConstInt(e->types.i8, row * SIDE + column, false);
+  }
+  LLVMValueRef all = LLVMConstArray2(e->types.i8, places, LANES);
+  table = LLVMAddGlobal(module, LLVMTypeOf(all), name);
+  LLVMSetInitializer(table, all);
+  LLVMSetGlobalConstant(table, true);
+  LLVMSetLinkage(table, LLVMPrivateLinkage);
+  return table;
+}
+
+LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
+                                  uint32_t element, LLVMValueRef lane) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef at =
+      LLVMBuildGEP2(b, e->types.i8, places_of_lanes(e), &lane, 1, "");
+  LLVMValueRef place = LLVMBuildZExt(b, LLVMBuildLoad2(b, e->types.i8, at, ""),
+                                     e->types.i64, "");
+  LLVMValueRef first = LLVMBuildGEP2(b, e->types.f32, home, &place, 1, "");
+  return lanes_address_at(e, first, element * sizeof(float));
 }
 
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
