@@ -148,6 +148,9 @@ LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
                                   uint32_t width, uint32_t run);
 // Lane 0's address.
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer);
+// Each lane's, where all run: lane 0's and so many bytes, if these are known.
+void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
+                          LLVMValueRef out_addresses[MOST_LANES]);
 // accesses.c: the same of an access, which may know it.
 LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a);
 // All of them, where a run in which no lane lives has the address of another in

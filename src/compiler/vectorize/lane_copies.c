@@ -177,21 +177,6 @@ static uint32_t lanes_together(lanes_emitter *e, const lane_copy *copy) {
   return lanes;
 }
 
-// Each lane's address: that of lane 0 and so many bytes, if these are known.
-static void take_addresses(lanes_emitter *e, LLVMValueRef pointer,
-                           LLVMValueRef out_addresses[MOST_LANES]) {
-  const lanes_pattern pattern = lanes_pattern_here(e, pointer);
-  if (!lanes_pattern_is_whole(&pattern)) {
-    lanes_take_operand(e, pointer, out_addresses);
-    return;
-  }
-  LLVMValueRef first = lanes_first_address(e, pointer);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
-    out_addresses[lane] =
-        lanes_address_at(e, first, lanes_pattern_at(&pattern, lane));
-  }
-}
-
 // The lines that a copy of the next turn will load, unless a copy of this block
 // has asked for them.
 static LLVMValueRef step_to_fetch(lanes_emitter *e, const lane_copy *copy) {
@@ -215,8 +200,8 @@ static LLVMValueRef step_to_fetch(lanes_emitter *e, const lane_copy *copy) {
 
 static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   LLVMValueRef from[MOST_LANES], to[MOST_LANES];
-  take_addresses(e, copy->from.pointer, from);
-  take_addresses(e, copy->to.pointer, to);
+  lanes_take_addresses(e, copy->from.pointer, from);
+  lanes_take_addresses(e, copy->to.pointer, to);
   const uint32_t lanes = lanes_together(e, copy);
   const uint32_t count = lanes * copy->from.count;
   LLVMTypeRef type = LLVMVectorType(copy->from.element, count);

@@ -341,7 +341,7 @@ bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
     return false;
   }
   const lanes_row_places where =
-      lanes_row_places_of(e, &row, member_of(&row, a->instruction));
+      lanes_row_places_of(e, &row, member_of(&row, a->instruction), false);
   LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");

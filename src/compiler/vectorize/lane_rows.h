@@ -60,9 +60,10 @@ typedef struct lanes_row_places {
   LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
 } lanes_row_places;
 
-// own: a member whose address is there
+// own: a member whose address is there; whole: where not all lanes run, another
+// way is taken.
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *own);
+                                     const lanes_row_member *own, bool whole);
 // Says whether rows lie one behind the other, as far as only their own index
 // can tell, and where they are then.
 bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row);

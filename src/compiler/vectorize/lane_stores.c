@@ -72,33 +72,33 @@ static void scatter_all(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-static LLVMValueRef address_of(lanes_emitter *e, const lanes_access *a,
-                               LLVMValueRef pointers, uint32_t lane) {
-  if (a->shape.row == LANES && !a->shape.conditional) {
-    return lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
-                            lane * (uint64_t)a->shape.stride);
+static void take_addresses(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef out_addresses[MOST_LANES]) {
+  if (a->shape.row != LANES || a->shape.conditional) {
+    lanes_take_addresses(e, a->pointer, out_addresses);
+    return;
   }
-  return LLVMBuildExtractElement(e->builder, pointers,
-                                 mtlc_i32(e->context, lane), "");
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_addresses[lane] = lanes_address_at(
+        e, lanes_scalar(e, a->pointer, 0), lane * (uint64_t)a->shape.stride);
+  }
 }
 
 static void store_half(lanes_emitter *e, const lanes_access *a,
-                       LLVMValueRef pointers, LLVMValueRef *words,
+                       LLVMValueRef *addresses, LLVMValueRef *words,
                        uint32_t first, uint32_t half) {
   LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words + first, half, units);
   for (uint32_t i = 0; i < LANES / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(
         e->builder, units[i],
-        lanes_address_at(e, address_of(e, a, pointers, LANES / 2 * half + i),
-                         4 * first));
+        lanes_address_at(e, addresses[LANES / 2 * half + i], 4 * first));
     LLVMSetAlignment(store, lanes_common_alignment(a->alignment, 4 * first));
   }
 }
 
 static void store_units(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef *words, uint32_t count) {
-  LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
   LLVMBasicBlockRef all = lanes_block(e, "rows");
   LLVMBasicBlockRef some = lanes_block(e, "apart");
   LLVMBasicBlockRef stored = lanes_block(e, "stored");
@@ -106,10 +106,12 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
       LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);
+  LLVMValueRef addresses[MOST_LANES];
+  take_addresses(e, a, addresses);
   uint32_t first = 0;
   for (; count - first >= LANES_UNIT_WORDS; first += LANES_UNIT_WORDS) {
-    store_half(e, a, pointers, words, first, 0);
-    store_half(e, a, pointers, words, first, 1);
+    store_half(e, a, addresses, words, first, 0);
+    store_half(e, a, addresses, words, first, 1);
   }
   scatter_all(e, a, words, first, count);
   LLVMBuildBr(e->builder, stored);

@@ -175,11 +175,34 @@ static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
   return result;
 }
 
+// Says whether an index that is extended may wrap.
+static bool may_wrap(const lanes_row *row) {
+  return row->at.is_extended && !row->at.is_unwrapped;
+}
+
+// By how much the last lane's index is above the first one's, which is the
+// least; UINT64_MAX if that is not known.
+static uint64_t pattern_span(lanes_emitter *e, const lanes_row *row) {
+  const lanes_pattern pattern = lanes_pattern_here(e, row->at.sum);
+  if (!lanes_pattern_is_whole(&pattern) ||
+      !lanes_is_sum_of_runs(e, &row->at, LANES)) {
+    return UINT64_MAX;
+  }
+  uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
+  for (uint32_t b = 0; 1u << b < LANES; b++) {
+    if (pattern.by_bit[b] < 0) {
+      return UINT64_MAX;
+    }
+    span += (uint64_t)pattern.by_bit[b];
+  }
+  return span <= last_index(&row->at) ? span : UINT64_MAX;
+}
+
 // Says whether lanes are constants apart, where all of them run.
 static bool has_pattern(lanes_emitter *e, const lanes_row *row,
-                        const lanes_row_member *own) {
-  if (!own->access.pointer || e->values->masked[e->node] ||
-      (row->at.is_extended && !row->at.is_unwrapped)) {
+                        const lanes_row_member *own, bool whole) {
+  if (!own->access.pointer || (!whole && e->values->masked[e->node]) ||
+      (may_wrap(row) && pattern_span(e, row) == UINT64_MAX)) {
     return false;
   }
   const lanes_pattern pattern = lanes_pattern_here(e, own->access.pointer);
@@ -187,21 +210,31 @@ static bool has_pattern(lanes_emitter *e, const lanes_row *row,
 }
 
 static lanes_row_places pattern_addresses(lanes_emitter *e,
+                                          const lanes_row *row,
                                           const lanes_row_member *own) {
   LLVMValueRef pointer = own->access.pointer;
   lanes_row_places result = {.has_pattern = true,
                              .pattern = lanes_pattern_here(e, pointer),
                              .holds = lanes_all(e, e->mask)};
+  if (may_wrap(row)) {
+    const uint64_t last = last_index(&row->at) - pattern_span(e, row);
+    LLVMValueRef holds = LLVMBuildICmp(
+        e->builder, row->at.is_signed ? LLVMIntSLE : LLVMIntULE,
+        lanes_index_of_run(e, &row->at, LANES, 0),
+        LLVMConstInt(row->at.index_type, last, false), "");
+    result.holds = LLVMBuildSelect(e->builder, result.holds, holds,
+                                   LLVMConstNull(e->types.i1), "");
+  }
   result.firsts[0] = lanes_address_at(e, lanes_first_address(e, pointer),
                                       (uint64_t)-own->start);
   return result;
 }
 
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *own) {
+                                     const lanes_row_member *own, bool whole) {
   const lanes_shape *shape = &own->access.shape;
   return is_strided(e, row, shape)  ? strided_addresses(e, row, shape)
-         : has_pattern(e, row, own) ? pattern_addresses(e, own)
+         : has_pattern(e, row, own, whole) ? pattern_addresses(e, row, own)
                                     : addresses_of(e, row);
 }
 

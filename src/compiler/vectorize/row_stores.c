@@ -171,7 +171,7 @@ static void store_row(lanes_emitter *e, const lanes_row *row) {
   const bool is_dense = lanes_row_is_dense(e, row);
   const lanes_row_places where =
       is_dense ? lanes_row_dense_places(e, row)
-               : lanes_row_places_of(e, row, &row->members[0]);
+               : lanes_row_places_of(e, row, &row->members[0], true);
   LLVMValueRef all = lanes_all(e, e->mask);
   LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
                                        LLVMConstNull(e->types.i1), "");

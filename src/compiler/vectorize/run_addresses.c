@@ -108,3 +108,17 @@ LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
              ? lanes_address_of_run(e, &at, LANES, 0)
              : lanes_first_of_run(e, pointer, LANES, 0);
 }
+
+void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
+                          LLVMValueRef out_addresses[MOST_LANES]) {
+  const lanes_pattern pattern = lanes_pattern_here(e, pointer);
+  if (!lanes_pattern_is_whole(&pattern)) {
+    lanes_take_operand(e, pointer, out_addresses);
+    return;
+  }
+  LLVMValueRef first = lanes_first_address(e, pointer);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_addresses[lane] =
+        lanes_address_at(e, first, lanes_pattern_at(&pattern, lane));
+  }
+}
