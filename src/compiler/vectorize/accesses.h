@@ -278,6 +278,9 @@ LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows);
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes);
+// Asks for the lines from an address on, to write to them.
+void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
+                           uint64_t bytes);
 // Asks for what later threadgroups may access, given the bytes
 // of an access from the first on.
 void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,

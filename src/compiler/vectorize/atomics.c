@@ -85,8 +85,15 @@ bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
          kernel->parameters[slot].builtin == MTLI_BUILTIN_NONE;
 }
 
-static LLVMValueRef updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
-                            LLVMValueRef old, LLVMValueRef operand) {
+bool lanes_can_update(LLVMAtomicRMWBinOp operation) {
+  return operation == LLVMAtomicRMWBinOpXchg ||
+         operation == LLVMAtomicRMWBinOpFAdd ||
+         operation == LLVMAtomicRMWBinOpFSub ||
+         collective_of(operation).operation != LANES_NO_OPERATION;
+}
+
+LLVMValueRef lanes_updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
+                           LLVMValueRef old, LLVMValueRef operand) {
   LLVMIntPredicate keeps_old = LLVMIntEQ;
   switch (operation) {
     case LLVMAtomicRMWBinOpXchg: return operand;
@@ -120,17 +127,15 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
   }
   // A threadgroup's threads all run on one worker.
   if (!lanes_is_in_threadgroup(e, LLVMGetOperand(atomic, 0)) ||
-      LLVMGetVolatile(atomic)) {
+      LLVMGetVolatile(atomic) ||
+      !lanes_can_update(LLVMGetAtomicRMWBinOp(atomic))) {
     return NULL;
   }
   LLVMValueRef old =
       LLVMBuildLoad2(e->builder, LLVMTypeOf(operand), address, "");
   LLVMSetAlignment(old, LLVMGetAlignment(atomic));
-  LLVMValueRef new = updated(e, LLVMGetAtomicRMWBinOp(atomic), old, operand);
-  if (!new) {
-    LLVMInstructionEraseFromParent(old);
-    return NULL;
-  }
+  LLVMValueRef new =
+      lanes_updated(e, LLVMGetAtomicRMWBinOp(atomic), old, operand);
   LLVMSetAlignment(LLVMBuildStore(e->builder, new, address),
                    LLVMGetAlignment(atomic));
   return old;
@@ -138,7 +143,7 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
 
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic) {
   if (!can_combine(e, atomic)) {
-    if (!lanes_emit_counted(e, atomic)) {
+    if (!lanes_emit_counted(e, atomic) && !lanes_emit_neighbours(e, atomic)) {
       lanes_emit_serially(e, atomic);
     }
     return;

@@ -435,6 +435,13 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
 void lanes_emit_call(lanes_emitter *e, LLVMValueRef call);
 // atomics.c: atomicrmw
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
+// What it makes of old values, if lanes_can_update says that it knows that.
+bool lanes_can_update(LLVMAtomicRMWBinOp operation);
+LLVMValueRef lanes_updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
+                           LLVMValueRef old, LLVMValueRef operand);
+// neighbour_atomics.c: emits one on words that lie side by side. Returns false
+// if it does not.
+bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic);
 // Does one thread's read-modify-write on memory that no other worker sees,
 // given the operands. Returns the old value, or NULL if it has to be atomic.
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,

@@ -335,6 +335,11 @@ static LLVMValueRef fetch_lines(lanes_emitter *e, LLVMValueRef address,
   return next;
 }
 
+void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
+                           uint64_t bytes) {
+  fetch_lines(e, address, mtlc_i64(e->context, 0), bytes, true, FIRST_LEVEL);
+}
+
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes) {
   if (step) {
