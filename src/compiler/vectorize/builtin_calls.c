@@ -100,6 +100,13 @@ static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
 }
 
 // Whether a condition holds for all threads of a whole simdgroup.
+static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value) {
+  return lanes_is_scalar(lanes_shape_of(e->values, value))
+             ? lanes_scalar(e, value, 0)
+             : LLVMBuildExtractElement(e->builder, lanes_vector(e, value, 0),
+                                       mtlc_i32(e->context, 0), "");
+}
+
 static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef mask = parameter(e, LANES_ENTRY_MASK);
   LLVMValueRef function =
@@ -513,6 +520,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
       lanes_set_everywhere(e, call, are_apart(e, call));
       return;
     case LANES_CALLEE_ALL: emit_all(e, call); return;
+    case LANES_CALLEE_FIRST:
+      lanes_set_result(e, call, 0, first_of(e, LLVMGetOperand(call, 0)));
+      return;
     case LANES_CALLEE_DEMAND: emit_demand(e, call); return;
     case LANES_CALLEE_POSITION: emit_position(e, call); return;
     case LANES_CALLEE_THREADGROUP_BARRIER:

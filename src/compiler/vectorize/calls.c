@@ -30,6 +30,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.argument", LANES_CALLEE_ARGUMENT},
     {"mettle.apart", LANES_CALLEE_APART},
     {"mettle.all", LANES_CALLEE_ALL},
+    {"mettle.first.", LANES_CALLEE_FIRST},
     {"mettle.demand", LANES_CALLEE_DEMAND},
     {"mettle.position", LANES_CALLEE_POSITION},
     {"mettle.threadgroup_memory", LANES_CALLEE_THREADGROUP_MEMORY},
@@ -350,6 +351,7 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     case LANES_CALLEE_ARGUMENT:
     case LANES_CALLEE_APART:
     case LANES_CALLEE_ALL:
+    case LANES_CALLEE_FIRST:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_LOG_MEMORY:
     case LANES_CALLEE_BALLOT:

@@ -13,6 +13,7 @@ typedef enum lanes_callee {
   LANES_CALLEE_ARGUMENT,  // the functions of docs/ir.md
   LANES_CALLEE_APART,
   LANES_CALLEE_ALL,
+  LANES_CALLEE_FIRST,   // quotients.c: the first lane's
   LANES_CALLEE_DEMAND,  // guards.h
   LANES_CALLEE_POSITION,
   LANES_CALLEE_THREADGROUP_MEMORY,

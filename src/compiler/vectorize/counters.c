@@ -45,6 +45,7 @@ static bool call_touches_device(LLVMValueRef call) {
     case LANES_CALLEE_ARGUMENT:
     case LANES_CALLEE_APART:
     case LANES_CALLEE_ALL:
+    case LANES_CALLEE_FIRST:
     case LANES_CALLEE_POSITION:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_THREADGROUP_BARRIER:

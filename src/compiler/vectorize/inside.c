@@ -21,8 +21,8 @@
 #include "compiler/vectorize/accesses.h"
 #include "compiler/vectorize/calls.h"
 #include "compiler/vectorize/counted_loops.h"
-#include "compiler/vectorize/linear.h"
-#include "compiler/vectorize/part_copies.h"
+#include "compiler/vectorize/fronts.h"
+#include "compiler/vectorize/quotients.h"
 #include "compiler/vectorize/unmasked.h"
 
 enum {
@@ -67,8 +67,8 @@ typedef struct insider {
   uint32_t limit_count;
   condition conditions[MOST_CONDITIONS];  // [condition_count]
   uint32_t condition_count;
-  lanes_map made;  // what conditions are computed from, in front
-  LLVMValueRef *made_values;
+  lanes_quotients quotients;
+  lanes_front front;
 } insider;
 
 // --- What is cut off ---------------------------------------------------------
@@ -339,86 +339,12 @@ static bool is_new(const insider *s, const condition *c) {
   return true;
 }
 
-// Says whether a load is one of what does not change and lies at a known place
-// of an argument, so that it is there in front of the part as well.
-static bool is_parameter(const insider *s, LLVMValueRef load) {
-  lanes_linear at;
-  lanes_linear_find(s->part.values, LLVMGetOperand(load, 0), &at);
-  return mtlc_is_invariant(load) && !at.index_type &&
-         LLVMIsACallInst(at.base) &&
-         lanes_callee_of(at.base) == LANES_CALLEE_ARGUMENT;
-}
-
-// Says whether a value is there in front of the part, or can be computed there.
 static bool can_be_made(const insider *s, LLVMValueRef value, uint32_t depth) {
-  if (!LLVMIsAInstruction(value) ||
-      !lanes_part_has(&s->part, LLVMGetInstructionParent(value))) {
-    return true;
-  }
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMPHI: return false;
-    case LLVMLoad:
-      if (!is_parameter(s, value)) {
-        return false;
-      }
-      break;
-    case LLVMCall: {
-      const lanes_callee callee = lanes_callee_of(value);
-      if (callee != LANES_CALLEE_ARGUMENT && callee != LANES_CALLEE_POSITION &&
-          callee != LANES_CALLEE_ELEMENTWISE) {
-        return false;
-      }
-      break;
-    }
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMURem:
-    case LLVMSRem:
-    case LLVMFPToSI:
-    case LLVMFPToUI: return false;
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-      if (!LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
-        return false;
-      }
-      break;
-    default:
-      if (!LLVMIsABinaryOperator(value) && !LLVMIsACastInst(value) &&
-          !LLVMIsAGetElementPtrInst(value) && !LLVMIsASelectInst(value) &&
-          !LLVMIsACmpInst(value) && !LLVMIsAExtractElementInst(value)) {
-        return false;
-      }
-  }
-  bool can = depth > 0;
-  for (int k = 0; can && k < LLVMGetNumOperands(value); k++) {
-    can = can_be_made(s, LLVMGetOperand(value, (unsigned)k), depth - 1);
-  }
-  return can;
+  return lanes_front_can(&s->part, value, depth);
 }
 
-// In front of the code its operands may be what they are not there.
 static LLVMValueRef made(insider *s, LLVMValueRef value) {
-  if (!LLVMIsAInstruction(value) ||
-      !lanes_part_has(&s->part, LLVMGetInstructionParent(value))) {
-    return value;
-  }
-  const uint32_t known = lanes_map_get(&s->made, value);
-  if (known != LANES_NONE) {
-    return s->made_values[known];
-  }
-  LLVMValueRef clone = LLVMInstructionClone(value);
-  for (int k = 0; k < LLVMGetNumOperands(value); k++) {
-    LLVMValueRef operand = LLVMGetOperand(value, (unsigned)k);
-    if (!LLVMIsAFunction(operand)) {
-      LLVMSetOperand(clone, (unsigned)k, made(s, operand));
-    }
-  }
-  mtlc_drop_flags(clone);
-  LLVMInsertIntoBuilder(s->part.builder, clone);
-  s->made_values[s->made.count] = clone;
-  lanes_map_set(s->part.graph->arena, &s->made, value, s->made.count);
-  return clone;
+  return lanes_front_make(&s->front, value);
 }
 
 // The operand of a sum, or of what is made of it, that a counter is in.
@@ -577,7 +503,7 @@ static LLVMValueRef all_hold(insider *s, LLVMValueRef passes) {
       passes = both(s, passes, stays_in_order(s, c));
     }
   }
-  return passes;
+  return both(s, passes, lanes_quotients_hold(&s->quotients, &s->front));
 }
 
 // --- The form ----------------------------------------------------------------
@@ -587,7 +513,11 @@ static bool is_worth_it(insider *s, uint32_t room) {
     return false;
   }
   find_limits(s);
-  return find_conditions(s) && has_reason(s);
+  if (!find_conditions(s) || !has_reason(s)) {
+    s->limit_count = s->condition_count = 0;
+  }
+  lanes_quotients_find(&s->part, &s->quotients);
+  return s->limit_count > 0 || s->quotients.count > 0;
 }
 
 // In the copy nothing is cut off.
@@ -610,16 +540,17 @@ static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
   lanes_part *p = &s->part;
   LLVMBasicBlockRef block = p->graph->nodes[branch].block;
   lanes_part_copy_side(p, branch);
-  s->made_values =
-      lanes_allocate(p->graph->arena, p->instructions + 1, sizeof(void *));
+  s->front = lanes_front_begin(p);
   if (passes && !is_true) {
     passes = LLVMBuildNot(p->builder, passes, "");
   }
   LLVMBuildCondBr(p->builder, lanes_part_ask(p, all_hold(s, passes), true),
                   lanes_part_block_copy(p, p->entry), block);
   take_limits_away(s);
+  lanes_quotients_use(&s->quotients, p);
   // At edges masks have to do, where there are any.
-  if (lanes_machine_of(p->kernel->target).has_avx512) {
+  if (s->limit_count > 0 &&
+      lanes_machine_of(p->kernel->target).has_avx512) {
     lanes_needs_no_unmasked(LLVMGetBasicBlockTerminator(block));
   }
 }
@@ -646,7 +577,9 @@ static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
       lanes_set_remove(s.part.nodes, n);
     }
   }
-  const bool needs = s.limit_count > 0 && has_reason(&s);
+  lanes_quotients_find(&s.part, &s.quotients);
+  const bool needs =
+      (s.limit_count > 0 && has_reason(&s)) || s.quotients.count > 0;
   lanes_part_end(&s.part);
   return needs;
 }

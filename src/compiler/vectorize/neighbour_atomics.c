@@ -12,9 +12,10 @@ static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
   LLVMValueRef address = LLVMGetOperand(atomic, 0);
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMTypeRef type = LLVMTypeOf(atomic);
-  return e->machine.has_avx2 && (type == e->types.i32 || type == e->types.f32) &&
-         shape.row == LANES && shape.stride == WORD_BYTES &&
-         !LLVMGetFirstUse(atomic) && !LLVMGetVolatile(atomic) &&
+  return e->machine.has_avx2 &&
+         (type == e->types.i32 || type == e->types.f32) && shape.row == LANES &&
+         shape.stride == WORD_BYTES && !LLVMGetFirstUse(atomic) &&
+         !LLVMGetVolatile(atomic) &&
          LLVMGetOrdering(atomic) == LLVMAtomicOrderingMonotonic &&
          LLVMGetAtomicRMWBinOp(atomic) != LLVMAtomicRMWBinOpXchg &&
          !lanes_is_in_threadgroup(e, address) &&
@@ -63,11 +64,10 @@ static void update_block(lanes_emitter *e, LLVMValueRef atomic,
   LLVMBuildBr(b, again);
   LLVMPositionBuilderAtEnd(b, again);
   LLVMValueRef expected = LLVMBuildPhi(b, i128, "");
-  LLVMValueRef old =
-      LLVMBuildBitCast(b, expected, LLVMTypeOf(operands), "");
+  LLVMValueRef old = LLVMBuildBitCast(b, expected, LLVMTypeOf(operands), "");
   LLVMValueRef new = LLVMBuildSelect(
-      b, lanes,
-      lanes_updated(e, LLVMGetAtomicRMWBinOp(atomic), old, operands), old, "");
+      b, lanes, lanes_updated(e, LLVMGetAtomicRMWBinOp(atomic), old, operands),
+      old, "");
   LLVMValueRef exchanged = LLVMBuildAtomicCmpXchg(
       b, block, expected, LLVMBuildBitCast(b, new, i128, ""),
       LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
@@ -116,21 +116,19 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef zero = mtlc_i64(e->context, 0);
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, bits, zero, ""), body, done);
   LLVMPositionBuilderAtEnd(b, body);
-  LLVMValueRef own = LLVMBuildAnd(
-      b, bits, mtlc_i64(e->context, (1 << BLOCK_WORDS) - 1), "");
+  LLVMValueRef own =
+      LLVMBuildAnd(b, bits, mtlc_i64(e->context, (1 << BLOCK_WORDS) - 1), "");
   LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, own, zero, ""), runs, latch);
   LLVMPositionBuilderAtEnd(b, runs);
   LLVMValueRef operands = LLVMBuildLoad2(
       b, words, LLVMBuildGEP2(b, e->types.i8, memory, &offset, 1, ""), "");
   LLVMSetAlignment(operands, BLOCK_BYTES);
-  update_block(e, atomic,
-               LLVMBuildGEP2(b, e->types.i8, base, &offset, 1, ""), operands,
-               own);
+  update_block(e, atomic, LLVMBuildGEP2(b, e->types.i8, base, &offset, 1, ""),
+               operands, own);
   LLVMBuildBr(b, latch);
   LLVMPositionBuilderAtEnd(b, latch);
   LLVMValueRef offsets[] = {
-      zero,
-      LLVMBuildAdd(b, offset, mtlc_i64(e->context, BLOCK_BYTES), "")};
+      zero, LLVMBuildAdd(b, offset, mtlc_i64(e->context, BLOCK_BYTES), "")};
   LLVMValueRef rest[] = {
       all, LLVMBuildLShr(b, bits, mtlc_i64(e->context, BLOCK_WORDS), "")};
   LLVMBasicBlockRef from[] = {before, latch};

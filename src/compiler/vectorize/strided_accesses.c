@@ -652,7 +652,8 @@ bool lanes_may_write(LLVMValueRef instruction) {
     case LLVMCall: {
       const lanes_callee callee = lanes_callee_of(instruction);
       return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
-             callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_ELEMENTWISE &&
+             callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_FIRST &&
+             callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
     }
     default: return false;

@@ -377,14 +377,19 @@ bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node) {
          lanes_callee_of(question) == LANES_CALLEE_ALL;
 }
 
-void lanes_forget_unmasked(LLVMModuleRef module) {
+static void answer(LLVMModuleRef module, const char *name) {
   mtlc_values questions = {0};
-  mtlc_collect_calls(module, "mettle.all", &questions);
+  mtlc_collect_calls(module, name, &questions);
   for (size_t i = 0; i < questions.count; i++) {
     mtlc_replace(questions.items[i],
                  LLVMConstNull(LLVMTypeOf(questions.items[i])));
   }
   free(questions.items);
+}
+
+void lanes_forget_unmasked(LLVMModuleRef module) {
+  answer(module, "mettle.all");
+  answer(module, "mettle.first.");
 }
 
 void lanes_answer_is_whole(LLVMModuleRef module) {
