@@ -10,9 +10,11 @@
 
 #include "compiler/module.h"
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/linear.h"
 
 enum {
   MOST_TERMS = 160,  // of one sum
+  MOST_ROWS = 8,     // that bytes of one are loaded from
   WORD_BITS = 32,
   HALF_BITS = 16,
   LEAST_WORDS = 4,  // of a register
@@ -20,9 +22,10 @@ enum {
 
 // --- What is summed up -------------------------------------------------------
 
-// A component of a vector of small integers, widened to 32 bits.
+// A component of a vector of small integers, widened to 32 bits, or one of
+// several that are loaded from beside each other.
 typedef struct piece {
-  LLVMValueRef source;  // <n x i8> or <n x i16>
+  LLVMValueRef source;  // <n x i8> or <n x i16>, or the first load
   uint32_t index;
   uint32_t bits;
   bool is_signed;
@@ -36,12 +39,15 @@ typedef struct term {
 } term;
 
 typedef struct sum_finder {
+  const lanes_values *values;  // where bytes are loaded one by one
   mtlc_types types;
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef builder;
   term terms[MOST_TERMS];
   uint32_t term_count;
+  LLVMValueRef rows[MOST_ROWS];  // [row_count] first loads of the sum
+  uint32_t row_count;
 } sum_finder;
 
 static bool is_extension(LLVMValueRef value) {
@@ -72,12 +78,60 @@ static bool find_component(LLVMValueRef vector, LLVMValueRef index,
   return out_piece->bits == 8 || out_piece->is_signed;
 }
 
-static bool find_piece(LLVMValueRef value, piece *out_piece) {
+// Says whether what the later of two instructions of a block loads could as
+// well be loaded at the earlier one.
+static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
+  while (from && from != to && !lanes_may_write(from)) {
+    from = LLVMGetNextInstruction(from);
+  }
+  return from == to;
+}
+
+// By how many bytes a load is behind another, which is in front of it; negative
+// if that is not known.
+static int64_t distance(const sum_finder *f, LLVMValueRef from,
+                        LLVMValueRef to) {
+  lanes_linear at, at_from;
+  lanes_linear_find(f->values, LLVMGetOperand(to, 0), &at);
+  lanes_linear_find(f->values, LLVMGetOperand(from, 0), &at_from);
+  return lanes_linear_like(&at_from, &at) &&
+                 !lanes_linear_may_wrap(f->values, &at_from, &at) &&
+                 is_same_from(from, to)
+             ? lanes_linear_distance(&at_from, &at)
+             : -1;
+}
+
+// A byte of a row, of which the first one that the sum takes tells where it is.
+static bool find_byte(sum_finder *f, LLVMValueRef extension,
+                      piece *out_piece) {
+  enum { MOST_BYTES = 64 };
+  LLVMValueRef load = LLVMGetOperand(extension, 0);
+  if (!f->values || !mtlc_is_opcode(load, LLVMLoad) ||
+      LLVMTypeOf(load) != f->types.i8 || !lanes_is_plain(load)) {
+    return false;
+  }
+  *out_piece = (piece){.bits = 8,
+                       .is_signed = mtlc_is_opcode(extension, LLVMSExt)};
+  for (uint32_t r = 0; r < f->row_count && !out_piece->source; r++) {
+    const int64_t behind = distance(f, f->rows[r], load);
+    if (behind >= 0 && behind < MOST_BYTES) {
+      out_piece->source = f->rows[r];
+      out_piece->index = (uint32_t)behind;
+    }
+  }
+  if (!out_piece->source && f->row_count < MOST_ROWS) {
+    out_piece->source = f->rows[f->row_count++] = load;
+  }
+  return out_piece->source != NULL;
+}
+
+static bool find_piece(sum_finder *f, LLVMValueRef value, piece *out_piece) {
   if (is_extension(value)) {
     LLVMValueRef part = LLVMGetOperand(value, 0);
-    return mtlc_is_opcode(part, LLVMExtractElement) &&
-           find_component(LLVMGetOperand(part, 0), LLVMGetOperand(part, 1),
-                          value, out_piece);
+    return mtlc_is_opcode(part, LLVMExtractElement)
+               ? find_component(LLVMGetOperand(part, 0),
+                                LLVMGetOperand(part, 1), value, out_piece)
+               : find_byte(f, value, out_piece);
   }
   if (!mtlc_is_opcode(value, LLVMExtractElement) ||
       !is_extension(LLVMGetOperand(value, 0))) {
@@ -90,10 +144,11 @@ static bool find_piece(LLVMValueRef value, piece *out_piece) {
 
 // A product of two components of one number, which may be one of a product of
 // vectors.
-static bool find_product(LLVMValueRef value, piece out_sides[2]) {
+static bool find_product(sum_finder *f, LLVMValueRef value,
+                         piece out_sides[2]) {
   if (mtlc_is_opcode(value, LLVMMul)) {
-    return find_piece(LLVMGetOperand(value, 0), &out_sides[0]) &&
-           find_piece(LLVMGetOperand(value, 1), &out_sides[1]) &&
+    return find_piece(f, LLVMGetOperand(value, 0), &out_sides[0]) &&
+           find_piece(f, LLVMGetOperand(value, 1), &out_sides[1]) &&
            out_sides[0].index == out_sides[1].index &&
            out_sides[0].bits == out_sides[1].bits;
   }
@@ -130,7 +185,7 @@ static void collect(sum_finder *f, LLVMValueRef sum) {
     } else if (f->term_count < MOST_TERMS) {
       term *t = &f->terms[f->term_count];
       *t = (term){.value = value};
-      t->is_product = find_product(value, t->sides);
+      t->is_product = find_product(f, value, t->sides);
       f->term_count++;
     } else {
       f->term_count = MOST_TERMS + 1;
@@ -260,7 +315,7 @@ static bool take_products(sum_finder *f, const term *first,
 // is added last: all else need not wait for it.
 static bool rewrite(sum_finder *f, LLVMValueRef root) {
   LLVMValueRef sum = NULL;
-  f->term_count = 0;
+  f->term_count = f->row_count = 0;
   collect(f, root);
   if (f->term_count > MOST_TERMS) {
     return false;
@@ -289,11 +344,13 @@ static bool is_sum(const sum_finder *f, LLVMValueRef value) {
          !is_part_of_sum(value);
 }
 
-bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function) {
+bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
+                      const lanes_values *values) {
   if (!mtlc_target_is(kernel->target, "x86_64")) {
     return false;
   }
-  sum_finder f = {.types = mtlc_types_of(kernel->context),
+  sum_finder f = {.values = values,
+                  .types = mtlc_types_of(kernel->context),
                   .context = kernel->context,
                   .module = kernel->module,
                   .builder = LLVMCreateBuilderInContext(kernel->context)};

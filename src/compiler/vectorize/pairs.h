@@ -6,9 +6,11 @@
 
 #include "compiler/vectorize/emitter.h"
 
-// Finds such sums in a function, on machines that have an instruction for them.
-// Returns whether there were any; what they were computed from stays, unused.
-bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function);
+// Finds such sums in a function, on machines that have an instruction for them;
+// values: of the function, NULL if it loads no single bytes. Returns whether
+// there were any; what they were computed from stays, unused.
+bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
+                      const lanes_values *values);
 
 // Says whether a call is of one of the functions that they are made of, all of
 // words: mettle.pairs.even, .odd and .dot (src/compiler/ir/pairs.ll).

@@ -654,9 +654,18 @@ static mtl_status find_tiles(vectorizer *v) {
   return MTL_OK;
 }
 
+static void find_byte(LLVMValueRef i, void *found) {
+  *(bool *)found |= mtlc_is_opcode(i, LLVMLoad) &&
+                    LLVMTypeOf(i) == LLVMInt8TypeInContext(
+                                         LLVMGetTypeContext(LLVMTypeOf(i)));
+}
+
 static mtl_status find_pairs(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
-  if (!lanes_find_pairs(kernel, kernel->thread)) {
+  bool has_bytes = false;
+  mtlc_for_each_instruction(kernel->thread, find_byte, &has_bytes);
+  const lanes_values values = has_bytes ? usual_values(v) : (lanes_values){0};
+  if (!lanes_find_pairs(kernel, kernel->thread, has_bytes ? &values : NULL)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_link_text(kernel, "pairs", mtlc_text_pairs));
