@@ -190,6 +190,10 @@ static LLVMValueRef build_arguments(entry_builder *b) {
     } else {
       LLVMValueRef slot = mtlc_i32(b->kernel->context, (uint32_t)i);
       value = mtlc_call(b->builder, b->argument, &slot, 1);
+      if (kernel->parameters[i].argument.kind ==
+          MTL_ARGUMENT_THREADGROUP_MEMORY) {
+        mtlc_mark(value, MTLC_THREADGROUP_MARK);
+      }
     }
     LLVMBuildStore(b->builder, value,
                    mtlc_offset(b->builder, array, i * sizeof(void *)));

@@ -114,6 +114,8 @@ LLVMValueRef mtlc_root_of(LLVMValueRef address);
 // it, too.
 void mtlc_mark(LLVMValueRef instruction, const char *name);
 bool mtlc_is_marked(LLVMValueRef instruction, const char *name);
+// On a call of mettle.argument that is a threadgroup's memory.
+#define MTLC_THREADGROUP_MARK "mettle.threadgroup"
 // What is known of a vector's elements, as that a sum does not wrap, is known
 // of each: an instruction that was just made from another, if it is one.
 void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made);

@@ -99,7 +99,6 @@ static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
                    arguments, 3);
 }
 
-// Whether a condition holds for all threads of a whole simdgroup.
 static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value) {
   return lanes_is_scalar(lanes_shape_of(e->values, value))
              ? lanes_scalar(e, value, 0)
@@ -107,6 +106,7 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value) {
                                        mtlc_i32(e->context, 0), "");
 }
 
+// Whether a condition holds for all threads of a whole simdgroup.
 static void emit_all(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef mask = parameter(e, LANES_ENTRY_MASK);
   LLVMValueRef function =

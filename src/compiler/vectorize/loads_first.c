@@ -23,7 +23,7 @@ enum {
 
 typedef enum relation { APART, SAME_PLACE, IF_APART, UNKNOWN } relation;
 
-// A plain access to memory, by its address's root.
+// A plain access to memory, by its address's root, which a loop may go through.
 typedef struct memory_access {
   LLVMValueRef instruction;
   LLVMValueRef pointer;
@@ -31,13 +31,17 @@ typedef struct memory_access {
   uint64_t bytes;
 } memory_access;
 
-static bool is_slot(LLVMValueRef root) {
+static bool is_argument(LLVMValueRef root) {
   return LLVMIsACallInst(root) &&
          lanes_callee_of(root) == LANES_CALLEE_ARGUMENT;
 }
 
+static bool is_slot(LLVMValueRef root) {
+  return is_argument(root) && !mtlc_is_marked(root, MTLC_THREADGROUP_MARK);
+}
+
 static bool is_own_kind(LLVMValueRef root) {
-  return LLVMIsAAllocaInst(root) ||
+  return LLVMIsAAllocaInst(root) || (is_argument(root) && !is_slot(root)) ||
          (LLVMIsACallInst(root) &&
           lanes_callee_of(root) == LANES_CALLEE_THREADGROUP_MEMORY);
 }
@@ -94,8 +98,9 @@ static bool find_access(const lanes_values *values, LLVMValueRef i,
                       .pointer = pointer,
                       .root = mtlc_root_of(pointer),
                       .bytes = LLVMStoreSizeOfType(values->data, type)};
-  return lanes_is_plain(i) &&
-         (is_slot(out_access->root) || is_own_kind(out_access->root));
+  memory_kind kind = {0};
+  find_kind(&kind, pointer);
+  return lanes_is_plain(i) && !kind.may_be_other;
 }
 
 // Of one buffer: by how far places differ whatever the threads are.
