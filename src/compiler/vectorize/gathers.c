@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gathers.c: gathers and scatters: every lane has an address of its own.
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/linear.h"
 
 enum { MOST_INDICES = 6 };  // of an address, but for its base
 
@@ -27,8 +28,7 @@ static LLVMTypeRef type_before_last(LLVMValueRef address) {
 }
 
 LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
-  if (!LLVMIsAGetElementPtrInst(address) ||
-      lanes_offset_scale(e->values, address) != 1) {
+  if (!lanes_is_plain_step(e->values, address)) {
     return NULL;
   }
   const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;

@@ -202,9 +202,10 @@ static void find_sum(lanes_emitter *e, each_lane *each, LLVMValueRef stored) {
     component = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1));
     value = LLVMGetOperand(value, 0);
   }
-  if (LLVMIsACastInst(value) && LLVMGetInstructionParent(value) ==
-          LLVMGetInstructionParent(instruction) &&
-      !has_call(value, instruction)) {
+  const bool is_here = LLVMIsACastInst(value) &&
+                       LLVMGetInstructionParent(value) ==
+                           LLVMGetInstructionParent(instruction);
+  if (is_here && !has_call(value, instruction)) {
     each->home = lanes_home_of_element(e, value, component, &each->element);
   }
 }

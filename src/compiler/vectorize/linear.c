@@ -120,7 +120,7 @@ static bool take_steps(const lanes_values *values, LLVMValueRef address,
   return true;
 }
 
-static bool is_plain_step(const lanes_values *values, LLVMValueRef address) {
+bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address) {
   return LLVMIsAGetElementPtrInst(address) &&
          lanes_offset_scale(values, address) == 1;
 }
@@ -129,7 +129,7 @@ static bool is_plain_step(const lanes_values *values, LLVMValueRef address) {
 void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_linear *out_linear) {
   *out_linear = (lanes_linear){.base = pointer};
-  while (is_plain_step(values, out_linear->base)) {
+  while (lanes_is_plain_step(values, out_linear->base)) {
     lanes_linear next = *out_linear;
     if (!take_steps(values, out_linear->base, &next)) {
       return;

@@ -24,6 +24,8 @@ typedef struct lanes_linear {
   int64_t bytes;
 } lanes_linear;
 
+// Says whether an address is a getelementptr whose indices count what they say.
+bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address);
 // Every address is one: with no index, if nothing is known of it.
 void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_linear *out_linear);

@@ -2,6 +2,7 @@
 // places.c: addresses as one base and an index of 32 bits for each lane, and
 // what is done to them lane by lane without a loop.
 #include "compiler/vectorize/accesses.h"
+#include "compiler/vectorize/linear.h"
 
 // The index of a getelementptr that differs between lanes, if it is the only
 // one, and what it counts. NULL otherwise.
@@ -64,15 +65,10 @@ static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
                        indices, count, "");
 }
 
-static bool is_plain_step(const lanes_emitter *e, LLVMValueRef address) {
-  return LLVMIsAGetElementPtrInst(address) &&
-         lanes_offset_scale(e->values, address) == 1;
-}
-
 // Says whether a step is the same for all lanes, from a place that is not.
 static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
-  if (!is_plain_step(e, address) || !LLVMIsAGetElementPtrInst(
-                                        LLVMGetOperand(address, 0))) {
+  if (!lanes_is_plain_step(e->values, address) ||
+      !LLVMIsAGetElementPtrInst(LLVMGetOperand(address, 0))) {
     return false;
   }
   for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); i++) {
@@ -85,6 +81,7 @@ static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
   return true;
 }
 
+// Says whether what an instruction is computed from is there.
 static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
   for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(instruction); i++) {
     if (!lanes_is_at_hand(e, LLVMGetOperand(instruction, i))) {
@@ -92,6 +89,14 @@ static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
     }
   }
   return true;
+}
+
+// The same of a place that another address goes on from: its index is taken
+// before it is extended.
+static bool is_place_at_hand(lanes_emitter *e, LLVMValueRef address,
+                             LLVMValueRef index) {
+  return has_all_at_hand(e, address) &&
+         (!LLVMIsACastInst(index) || has_all_at_hand(e, index));
 }
 
 // Where an address goes on from another's place by steps that all lanes have in
@@ -117,12 +122,12 @@ bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
   }
   unsigned position = 0;
   LLVMTypeRef type = NULL;
-  if (!is_plain_step(e, address) || lanes_width_of(shape) == 1 ||
-      (step_count > 0 && !has_all_at_hand(e, address))) {
+  if (!lanes_is_plain_step(e->values, address) || lanes_width_of(shape) == 1) {
     return false;
   }
   LLVMValueRef index = varying_index(e, address, &position, &type);
-  if (!index || !find_index(e, index, out_place)) {
+  if (!index || (step_count > 0 && !is_place_at_hand(e, address, index)) ||
+      !find_index(e, index, out_place)) {
     return false;
   }
   LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);

@@ -109,6 +109,13 @@ static window_indices indices_of(const lanes_access *a) {
                           .is_signed = LLVMIsASExtInst(index) != NULL};
 }
 
+static void add_to_all(lanes_emitter *e, window_indices *indices,
+                       LLVMValueRef number) {
+  indices->added = indices->added
+                       ? LLVMBuildAdd(e->builder, indices->added, number, "")
+                       : number;
+}
+
 // Takes what is added to all lanes' out.
 static void part_indices(lanes_emitter *e, window_indices *indices) {
   LLVMValueRef index = indices->index;
@@ -117,10 +124,7 @@ static void part_indices(lanes_emitter *e, window_indices *indices) {
     if (!may_part(e, index, uniform)) {
       break;
     }
-    LLVMValueRef one = lanes_scalar(e, LLVMGetOperand(index, uniform), 0);
-    indices->added = indices->added
-                         ? LLVMBuildAdd(e->builder, indices->added, one, "")
-                         : one;
+    add_to_all(e, indices, lanes_scalar(e, LLVMGetOperand(index, uniform), 0));
     index = LLVMGetOperand(index, 1 - uniform);
   }
   indices->index = index;
@@ -654,27 +658,26 @@ static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef own,
 // the same in all simdgroups: to ask once for several accesses takes less.
 static bool find_lanes(lanes_emitter *e, lanes_near *near,
                        window_indices *indices, bool store) {
-  if (is_known(e, near, indices->index)) {
-    indices->added = near->common;
-    return true;
-  }
-  lanes_index_parts parts;
-  if (!e->machine.has_avx512 || !lanes_index_part(e, indices->index, &parts)) {
+  lanes_index_parts parts = {0};
+  bool knows = is_known(e, near, indices->index);
+  if (!knows && !(e->machine.has_avx512 &&
+                  lanes_index_part(e, indices->index, &parts))) {
     part_indices(e, indices);
-    if (is_known(e, near, indices->index)) {
-      return true;
-    }
-    parts = (lanes_index_parts){.own = lanes_vector(e, indices->index, 0)};
+    knows = is_known(e, near, indices->index);
+    parts = (lanes_index_parts){
+        .own = knows ? NULL : lanes_vector(e, indices->index, 0)};
   }
-  *near = (lanes_near){.index = indices->index,
-                       .mask = e->mask,
-                       .fresh = e->fresh,
-                       .common = parts.common};
-  find_places(e, near, parts.own, store);
-  if (parts.common) {
-    indices->added = parts.common;
+  if (!knows) {
+    *near = (lanes_near){.index = indices->index,
+                         .mask = e->mask,
+                         .fresh = e->fresh,
+                         .common = parts.common};
+    find_places(e, near, parts.own, store);
   }
-  return false;
+  if (near->common) {
+    add_to_all(e, indices, near->common);
+  }
+  return knows;
 }
 
 // Sets the first address of each window. Returns i1: they can be read whole;
