@@ -151,6 +151,20 @@ class Expressions:
             f"int({p}self) * int({factor}) + int({p}u.three)",
             *(vectors if self.has_vectors else []))
 
+    def parted(self):
+        """A flat index, taken apart into rows and columns and put together."""
+        p = self.prefix
+        divisor = self.pick(f"({p}u.five * {self.pick(7, 20, 200)}u)",
+                            f"({p}u.width + {self.pick(0, 1, 30)}u)",
+                            f"{self.pick(3, 40, 64, 1000)}u")
+        flat = self.pick(f"{p}self", f"({p}self + {self.r.randrange(99)}u)",
+                         f"({p}self + {divisor} - 1u)")
+        if self.chance(0.3):
+            divisor, flat = f"max(int({divisor}), 1)", f"int({flat})"
+        return self.pick(f"{flat} % {divisor}", f"{flat} / {divisor}",
+                         f"{flat} / {divisor} * {self.r.randrange(99)} + "
+                         f"{flat} % {divisor}")
+
     def place(self, limit, depth):
         """An index into an input of limit elements, at least 4096."""
         p, r = self.prefix, self.r.random()
@@ -159,6 +173,8 @@ class Expressions:
                              f"uint({self.regular()}) % {limit}u")
         if self.chance(0.12):
             return self.strided()
+        if self.chance(0.1):
+            return f"uint({self.parted()}) & {limit - 1}"
         if r < 0.15:
             return f"{p}self"
         if r < 0.25:
