@@ -6,7 +6,7 @@ smaller, statement by statement and expression by expression, and printed.
 
   random_kernels.py [--seed N] [--count N] [--target TARGET]... [--jobs N]
                     [--prefix COMMAND] [--keep FOLDER] [--grids N] [--integers]
-                    [--calls] [--steps]
+                    [--calls] [--steps] [--small]
 
   --seed     another seed, other kernels; the same seed, the same kernels
   --count    kernels; 96 take about half a minute on two cores
@@ -23,6 +23,7 @@ smaller, statement by statement and expression by expression, and printed.
   --calls    kernels whose functions are called for all threads at once, as in
              long ones
   --steps    trees, scans and exchanges between barriers
+  --small    kernels of a few statements: on one grid 1000 take 100 seconds
 
 A long run: tests/vectorize/random_kernels.py --count 20000 --seed 7. It finds
 the programs in METTLE_BUILD_DIR, or build/. Last line: N passed, N failed."""
@@ -41,7 +42,8 @@ sys.path.insert(0, HERE)
 from random_calls import CallsMaker  # noqa: E402
 from random_features import Block  # noqa: E402
 from random_integers import FUNCTIONS, IntegerMaker, host_source  # noqa: E402
-from random_source import Maker, Program, math_mode, source_of  # noqa: E402
+from random_source import (Maker, Program, SmallMaker,  # noqa: E402
+                           math_mode, source_of)
 from random_steps import StepsMaker  # noqa: E402
 
 BATCH = 12  # kernels in a source: one library, then one by one
@@ -265,7 +267,8 @@ class Campaign:
         mode = math_mode(seed // BATCH)
         maker = (IntegerMaker if self.options.integers else
                  CallsMaker if self.options.calls else
-                 StepsMaker if self.options.steps else Maker)
+                 StepsMaker if self.options.steps else
+                 SmallMaker if self.options.small else Maker)
         programs = [Program.random(seed + i, f"{self.options.seed}_{first + i}", maker)
                     for i in range(size)]
         verdicts = self.verdicts(programs, mode, f"random{first}", SECONDS)
@@ -311,6 +314,7 @@ def parse_options():
     parser.add_argument("--integers", action="store_true")
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--no-reduction", action="store_true")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

@@ -177,6 +177,9 @@ class Maker(Features, Expressions):
 
     # Types of arrays' elements, and of the one in the struct.
     elements = ["uint", "float", "half", "float4", "uchar", "ulong", "int", "short3"]
+    helper_counts = (0, 0, 0, 1, 1, 2)
+    variable_counts = range(4, 9)
+    statement_counts = range(2, 8)
     listed, first = "float", ["uint", "float", "int"]
 
     def __init__(self, seed, name):
@@ -601,11 +604,11 @@ class Maker(Features, Expressions):
 
     def functions(self):
         """[[head, Block]...]: the helpers, then the kernel."""
-        made = [self.helper() for _ in range(self.pick(0, 0, 0, 1, 1, 2))]
+        made = [self.helper() for _ in range(self.pick(*self.helper_counts))]
         self.variables, self.arrays = [], []
         self.prefix = self.pick("", "in.")
-        body = self.pool(self.r.randrange(4, 9)) + self.own_memory()
-        for _ in range(self.r.randrange(2, 8)):
+        body = self.pool(self.pick(*self.variable_counts)) + self.own_memory()
+        for _ in range(self.pick(*self.statement_counts)):
             place = Place()
             body.append(self.feature(place) if self.chance(0.25)
                         else self.statement(place))
@@ -618,6 +621,12 @@ class Maker(Features, Expressions):
             body.append([f"{p}out[16 * {p}self + {14 + i % 2}] += bits({name}[{self.index(length)}]);"])
         head = (f"kernel void {self.name}(\n{PARAMETERS})")
         return made + [[head, Block(body)]]
+
+
+class SmallMaker(Maker):
+    """Makes kernels of a few statements, of which a short run has thousands."""
+
+    helper_counts, variable_counts, statement_counts = (0,), (3,), (1, 2)
 
 
 OPENING = """  const uint count = size.x * size.y * size.z;
