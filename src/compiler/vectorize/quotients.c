@@ -128,7 +128,7 @@ static bool is_access(const lanes_part *part, lanes_quotients *quotients,
 void lanes_quotients_find(const lanes_part *part, lanes_quotients *out) {
   *out = (lanes_quotients){0};
   any_is(part, out, is_last);
-  if (!any_is(part, out, is_access)) {
+  if (out->count > 0 && !any_is(part, out, is_access)) {
     out->count = 0;
   }
 }
