@@ -177,10 +177,10 @@ class Maker(Features, Expressions):
 
     # Types of arrays' elements, and of the one in the struct.
     elements = ["uint", "float", "half", "float4", "uchar", "ulong", "int", "short3"]
+    listed, first = "float", ["uint", "float", "int"]
     helper_counts = (0, 0, 0, 1, 1, 2)
     variable_counts = range(4, 9)
     statement_counts = range(2, 8)
-    listed, first = "float", ["uint", "float", "int"]
 
     def __init__(self, seed, name):
         super().__init__(seed)

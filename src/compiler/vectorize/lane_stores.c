@@ -78,9 +78,10 @@ static void take_addresses(lanes_emitter *e, const lanes_access *a,
     lanes_take_addresses(e, a->pointer, out_addresses);
     return;
   }
+  LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
   for (uint32_t lane = 0; lane < LANES; lane++) {
-    out_addresses[lane] = lanes_address_at(
-        e, lanes_scalar(e, a->pointer, 0), lane * (uint64_t)a->shape.stride);
+    out_addresses[lane] =
+        lanes_address_at(e, first, lane * (uint64_t)a->shape.stride);
   }
 }
 

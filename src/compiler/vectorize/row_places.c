@@ -233,9 +233,9 @@ static lanes_row_places pattern_addresses(lanes_emitter *e,
 lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
                                      const lanes_row_member *own, bool whole) {
   const lanes_shape *shape = &own->access.shape;
-  return is_strided(e, row, shape)  ? strided_addresses(e, row, shape)
+  return is_strided(e, row, shape)         ? strided_addresses(e, row, shape)
          : has_pattern(e, row, own, whole) ? pattern_addresses(e, row, own)
-                                    : addresses_of(e, row);
+                                           : addresses_of(e, row);
 }
 
 LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
