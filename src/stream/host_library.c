@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/own_scope.h"
+
 // oneDNN: include/oneapi/dnnl/dnnl.h, dnnl_sgemm; rows first, since 1.0.
 typedef int onednn_product_fn(char transpose_a, char transpose_b, int64_t m,
                               int64_t n, int64_t k, float alpha, const float *a,
@@ -34,10 +36,15 @@ static void *find(void *handle, const char *name) {
   return handle ? dlsym(handle, name) : NULL;
 }
 
+static void *open_own(const char *name, const char *sentinel) {
+  char why[256];
+  return own_scope_open(name, sentinel, why, sizeof why);
+}
+
 static bool load_onednn(void) {
-  void *handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
+  void *handle = open_own("libdnnl.so.2", "dnnl_primitive_create");
   if (!handle) {
-    handle = dlopen("libdnnl.so.3", RTLD_NOW | RTLD_LOCAL);
+    handle = open_own("libdnnl.so.3", "dnnl_primitive_create");
   }
   library.onednn_handle = handle;
   *(void **)&library.onednn = find(handle, "dnnl_sgemm");
@@ -47,18 +54,27 @@ static bool load_onednn(void) {
   return library.onednn != NULL;
 }
 
+// Some are built with 64-bit integers, without a name of their own.
+static bool has_wide_integers(void *handle) {
+  const char *(*get_config)(void) = NULL;
+  *(void **)&get_config = find(handle, "openblas_get_config");
+  return get_config && strstr(get_config(), "USE64BITINT");
+}
+
 static bool load_openblas(void) {
   static const char name[] = "libopenblas.so.0";
   // Its count of threads is the process's: one that the program uses itself is
   // left alone.
-  if (dlopen(name, RTLD_NOW | RTLD_NOLOAD)) {
+  void *present = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (present) {
+    dlclose(present);
     return false;
   }
-  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  void *handle = open_own(name, "blas_memory_alloc");
   void (*set_threads)(int) = NULL;
   *(void **)&set_threads = find(handle, "openblas_set_num_threads");
   *(void **)&library.cblas = find(handle, "cblas_sgemm");
-  if (!set_threads || !library.cblas) {
+  if (!set_threads || !library.cblas || has_wide_integers(handle)) {
     library.cblas = NULL;
     return false;
   }
@@ -66,14 +82,28 @@ static bool load_openblas(void) {
   return true;
 }
 
+// A library that gives a wrong product is none.
+static bool multiplies_right(void) {
+  if (host_library_test(host_library_multiply)) {
+    return true;
+  }
+  library.onednn_handle = NULL;
+  library.onednn = NULL;
+  library.get_threads = NULL;
+  library.set_threads = NULL;
+  library.cblas = NULL;
+  return false;
+}
+
 static void load(void) {
   const char *wanted = getenv("METTLE_HOST_LIBRARY");
   const bool is_any = !wanted || *wanted == '\0';
-  if ((is_any || strcmp(wanted, "onednn") == 0) && load_onednn()) {
+  if ((is_any || strcmp(wanted, "onednn") == 0) && load_onednn() &&
+      multiplies_right()) {
     return;
   }
-  if (is_any || strcmp(wanted, "openblas") == 0) {
-    load_openblas();
+  if ((is_any || strcmp(wanted, "openblas") == 0) && load_openblas()) {
+    (void)multiplies_right();
   }
 }
 

@@ -38,4 +38,8 @@ void host_library_leave(int threads);
 // Computes on the calling thread alone. Any thread.
 void host_library_multiply(const host_product *product);
 
+// True if multiply gives products of whole numbers exactly, of every shape and
+// order that tells one library's functions from another's (host_test.c).
+bool host_library_test(void (*multiply)(const host_product *));
+
 #endif
