@@ -64,6 +64,9 @@ typedef struct cpu_code {
   void *library;  // of dlopen
   int file;       // the memory file it came from, or -1 if closed
   const mtli_cpu_code *code;  // in it
+  // Where its instructions lie; kernels call nothing outside.
+  uintptr_t first_instruction;
+  uintptr_t end_instructions;
 } cpu_code;
 
 typedef struct cpu_variant cpu_variant;
@@ -326,6 +329,11 @@ void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
 // Loads what a pipeline's container holds.
 mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code);
 void cpu_code_unload(const cpu_code *code, bool is_inherited);
+// True if an instruction is the code's. Safe in signal handlers.
+static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
+  return code && instruction >= code->first_instruction &&
+         instruction < code->end_instructions;
+}
 
 // The classes of a dispatch's threadgroups: of whole ones, and of those that
 // the grid cuts off along x.

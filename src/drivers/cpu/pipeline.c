@@ -3,8 +3,10 @@
 // dynamic linker treat it as any other: by name, with its debug information.
 // Code for further threadgroups is in variants.c.
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,35 @@ static void path_write(char *path, size_t capacity, int file) {
   snprintf(path + used, capacity - used, "%d", file);
 }
 
+// Notes where the executable segments lie.
+static void find_instructions(const mtli_blob *elf, cpu_code *code) {
+  const struct link_map *map = NULL;
+  ElfW(Ehdr) header;
+  if (elf->size_bytes < sizeof header ||
+      dlinfo(code->library, RTLD_DI_LINKMAP, &map) != 0) {
+    return;
+  }
+  memcpy(&header, elf->bytes, sizeof header);
+  for (size_t i = 0; i < header.e_phnum; i++) {
+    ElfW(Phdr) segment;
+    const size_t offset = header.e_phoff + i * sizeof segment;
+    if (offset > elf->size_bytes - sizeof segment) {
+      return;
+    }
+    memcpy(&segment, (const char *)elf->bytes + offset, sizeof segment);
+    if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_X)) {
+      continue;
+    }
+    const uintptr_t first = map->l_addr + segment.p_vaddr;
+    const uintptr_t end = first + segment.p_memsz;
+    if (!code->end_instructions || first < code->first_instruction) {
+      code->first_instruction = first;
+    }
+    code->end_instructions =
+        end > code->end_instructions ? end : code->end_instructions;
+  }
+}
+
 static mtl_status load(const char *name, int file, cpu_code *out_code) {
   char path[160];
   path_write(path, sizeof path, file);
@@ -98,6 +129,7 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
   }
   if (status == MTL_OK) {
     cpu_lines_copy(elf, &out_code->lines);
+    find_instructions(elf, out_code);
   }
   const bool stays_open = status == MTL_OK && may_stay_open(file);
   if (!stays_open) {
