@@ -277,6 +277,8 @@ class MetalConsumer : public SemaConsumer {
         Generator->HandleTopLevelDecl(DeclGroupRef(D));
         F->dropAttr<AsmLabelAttr>();
         F->addAttr(AsmLabelAttr::CreateImplicit(*C, Name, true));
+        // Else a call would describe the library's function as the program's.
+        F->addAttr(NoDebugAttr::CreateImplicit(*C));
         return;
       }
     }

@@ -11,6 +11,8 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/EnterExpressionEvaluationContext.h"
+#include "clang/Sema/ExternalSemaSource.h"
+#include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/frontend_parts.h"
 #include "compiler/source.h"
@@ -164,6 +166,27 @@ class MetalPragmaHandler : public PragmaHandler {
   }
 };
 
+// Finds what only a program that does not declare it itself has from the
+// library: mettle_indirect.h.
+class UndeclaredNames : public ExternalSemaSource {
+ public:
+  explicit UndeclaredNames(ASTContext &C) : C(C) {}
+
+  bool LookupUnqualified(LookupResult &R, Scope *) override {
+    if (!R.getLookupName().isIdentifier()) return false;
+    const auto Spaces = C.getTranslationUnitDecl()->lookup(
+        &C.Idents.get("__mettle_if_undeclared"));
+    for (NamedDecl *Space : Spaces)
+      for (NamedDecl *D : cast<NamespaceDecl>(Space)->lookup(R.getLookupName()))
+        R.addDecl(D);
+    R.resolveKind();
+    return !R.empty();
+  }
+
+ private:
+  ASTContext &C;
+};
+
 }  // namespace
 
 void mtlc::report(DiagnosticsEngine &Diags, SourceLocation Loc,
@@ -180,6 +203,7 @@ void mtlc::parseTranslationUnit(CompilerInstance &CI,
   ASTConsumer &Consumer = CI.getASTConsumer();
   Parser P(PP, S, /*SkipFunctionBodies=*/false);  // it handles the pragmas
   PP.AddPragmaHandler(new MetalPragmaHandler);
+  S.addExternalSource(new UndeclaredNames(CI.getASTContext()));
   PP.EnterMainSourceFile();
   if (ExternalASTSource *External = CI.getASTContext().getExternalSource())
     External->StartTranslationUnit(&Consumer);

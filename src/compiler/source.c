@@ -360,8 +360,20 @@ static void copy_token(rewriter *r) {
   r->position++;
 }
 
+// True if a pragma that clang's lexer makes one token of stands in front of
+// the statement: the statement starts behind it.
+static bool starts_with_pragma(const rewriter *r) {
+  return r->depth == 0 && token_at(r, r->position)->kind == MTLC_TOKEN_OTHER;
+}
+
 // Looks at the statement that starts here. Returns true if it is passed over.
 static bool start_statement(rewriter *r) {
+  if (starts_with_pragma(r)) {
+    put(r, r->position, NULL);
+    r->position++;
+    r->statement = r->position;
+    return true;
+  }
   const size_t space = trailing_threadgroup(r);
   if (space != 0) {
     size_t behind_name = space + THREADGROUP_KEYWORD_TOKENS + 1;
@@ -394,14 +406,16 @@ static bool put_object_space(rewriter *r) {
 }
 
 // Drops `coherent` and `coherent(device)` in front of a type: memory is
-// coherent between the threads of every device here.
+// coherent between the threads of every device here, and with the host.
 static bool skip_coherent(rewriter *r) {
+  static const char *const scopes[] = {"system", "simdgroup", "quadgroup"};
   if (!is_word(r, r->position, "coherent")) {
     return false;
   }
   size_t end = r->position + 1;
   if (is_mark(r, end, "(") &&
-      (is_word(r, end + 1, "__attribute__") || is_mark(r, end + 1, ")"))) {
+      (is_word(r, end + 1, "__attribute__") || is_mark(r, end + 1, ")") ||
+       is_any_word(r, end + 1, scopes, 3))) {
     end = skip_group(r, end, far_ahead(r, end));
   }
   if (end == 0 || token_at(r, end)->kind != MTLC_TOKEN_WORD) {
@@ -422,6 +436,7 @@ bool mtlc_rewrite_tokens(const mtlc_token *tokens, size_t count,
     if (r.position == r.statement && start_statement(&r)) {
       continue;
     }
+    mtlc_put_late_attributes(&r);
     note_array_parameter(&r);
     if (r.array_name != 0 && r.array_name == r.position) {
       put_array_parameter(&r);

@@ -232,6 +232,15 @@ static bool has_foreign_element(const rewriter *r, size_t begin, size_t end) {
   return false;
 }
 
+// Writes what is Metal's in a run of [[...]] [[...]].
+static void put_metals(rewriter *r, size_t begin, size_t end) {
+  for (size_t i = begin; i < end;) {
+    const size_t behind = mtlc_attributes_end(r, i);
+    put_elements(r, i + 2, behind - 2, true);
+    i = behind;
+  }
+}
+
 // Rewrites a run of [[...]] [[...]]: first what clang knows itself, since it
 // may not follow a GNU attribute, then what is Metal's.
 void mtlc_rewrite_attributes(rewriter *r) {
@@ -266,10 +275,24 @@ void mtlc_rewrite_attributes(rewriter *r) {
     behind_bounds = behind;
   }
   put_range(r, end, behind_bounds);
-  for (size_t i = begin; i < end;) {
-    const size_t behind = mtlc_attributes_end(r, i);
-    put_elements(r, i + 2, behind - 2, true);
-    i = behind;
-  }
   r->position = behind_bounds;
+  if (is_mark(r, end, "(") && r->depth == 0) {
+    r->late_begin = begin;
+    r->late_end = end;
+    return;
+  }
+  put_metals(r, begin, end);
+}
+
+// A function's attributes may stand between its name and its parameters, GNU's
+// behind all of the declarator. Writes those where the declarator ends.
+void mtlc_put_late_attributes(rewriter *r) {
+  if (r->late_end == 0 || r->depth != 0 ||
+      !(is_mark(r, r->position, "{") || is_mark(r, r->position, ";") ||
+        is_mark(r, r->position, "=") || is_mark(r, r->position, ":") ||
+        is_mark(r, r->position, ","))) {
+    return;
+  }
+  put_metals(r, r->late_begin, r->late_end);
+  r->late_end = 0;
 }

@@ -42,6 +42,8 @@ typedef struct rewriter {
   size_t member_count;
   size_t member_capacity;
   size_t array_name;  // position of an array parameter's name; 0 for none
+  size_t late_begin;  // attributes between a function's name and parameters,
+  size_t late_end;    // to be written behind these; 0 for none
 } rewriter;
 
 // No declaration or attribute list is longer; keeps the whole linear.
@@ -207,6 +209,7 @@ static inline bool starts_attributes(const rewriter *r, size_t position) {
 
 // source_attributes.c: rewrites the run of [[...]] at the current position.
 void mtlc_rewrite_attributes(rewriter *r);
+void mtlc_put_late_attributes(rewriter *r);
 // source_attributes.c: the end of [[...]] at position; 0 if it is not closed.
 size_t mtlc_attributes_end(const rewriter *r, size_t position);
 

@@ -59,6 +59,17 @@ IS(atomic_float, 4, 4);
 IS(atomic_ulong, 8, 8);
 IS(simdgroup_float8x8, 8, 8);
 
+// What kernels write for the host's indirect calls, as the host lays it out.
+IS(MTLDispatchThreadgroupsIndirectArguments, 12, 4);
+IS(MTLDispatchThreadsIndirectArguments, 24, 4);
+IS(MTLStageInRegionIndirectArguments, 24, 4);
+IS(MTLDrawPrimitivesIndirectArguments, 16, 4);
+IS(MTLDrawIndexedPrimitivesIndirectArguments, 20, 4);
+IS(MTLDrawPatchIndirectArguments, 16, 4);
+IS(MTLQuadTessellationFactorsHalf, 12, 2);
+IS(MTLTriangleTessellationFactorsHalf, 8, 2);
+IS(MTLMapIndirectArguments, 32, 4);
+
 struct Mixed {
   float3 a;
   float b;
@@ -84,6 +95,20 @@ static_assert(numeric_limits<half>::min() == HALF_MIN, "");
 static_assert(numeric_limits<half>::epsilon() == HALF_EPSILON, "");
 static_assert(numeric_limits<bfloat>::max() == 3.38953139e38f, "");
 static_assert(numeric_limits<bfloat>::epsilon() == 0.0078125f, "");
+static_assert(MAXBFLOAT == numeric_limits<bfloat>::max(), "");
+static_assert(BFLT_MAX == MAXBFLOAT && BFLT_MIN == 0x1p-126f, "");
+static_assert(BFLT_EPSILON == 0x1p-7f && BFLT_MANT_DIG == 8, "");
+static_assert(BFLT_DIG == 2 && BFLT_RADIX == 2, "");
+static_assert(BFLT_MAX_EXP == 128 && BFLT_MIN_EXP == -125, "");
+static_assert(BFLT_MAX_10_EXP == 38 && BFLT_MIN_10_EXP == -37, "");
+static_assert(is_same_v<decltype(HUGE_VALBF), bfloat>, "");
+static_assert(HUGE_VALBF == numeric_limits<bfloat>::infinity(), "");
+static_assert(-HUGE_VALBF < -MAXBFLOAT, "");
+static_assert(is_same_v<decltype(MAXBFLOAT), bfloat>, "");
+static_assert(M_PI_BF == 3.140625f && M_SQRT1_2_BF == 0.70703125f, "");
+static_assert(is_same_v<decltype(HUGE_VALH), half>, "");
+static_assert(MAXHALF == 65504.0h && HUGE_VALH > MAXHALF, "");
+static_assert(HALF_DIG == 3 && HALF_MANT_DIG == 11 && HALF_RADIX == 2, "");
 static_assert(numeric_limits<ulong>::max() == ULONG_MAX, "");
 static_assert(numeric_limits<int>::lowest() == INT_MIN, "");
 static_assert(is_floating_point_v<bfloat> && is_floating_point_v<half>, "");

@@ -5,6 +5,9 @@
 // run: tiles --grid 64 --group 64 0=iota:f32:40 1=zeros:f32:24 2=zeros:u8:12
 // expect: 1: 8 9 10 0 18 19 20 0 0 0 0 0 8 9 10 10 18 19 20 20 18 19 20 20
 // expect: 2: 0 0 0 64 0 0 64 64 0 0 128 64
+// One template that copies elements of two types.
+// run: of_two_types --grid 32 --group 32 0=iota:f16:32 1=iota:f32:32
+// expect: 1: 0 2 4 6 8 10 12 14 16 18 20 22 24 26 28 30 32
 #include <metal_stdlib>
 using namespace metal;
 
@@ -38,4 +41,21 @@ kernel void tiles(const device float *rows [[buffer(0)]], device float *out [[bu
     events[2] = copy_out(6, 2, bytes, 1, 1, ulong2(1, 2), triples, 1, 1, ulong2(1, 2), long2(0), 0);
     wait(3, events);
   }
+}
+
+template <typename T>
+void load(threadgroup T *to, const device T *from, uint count) {
+  thread _simdgroup_event_t *event =
+      copy_in(sizeof(T), alignof(T), reinterpret_cast<threadgroup void *>(to), count, 1, ulong2(count, 1),
+              reinterpret_cast<const device void *>(from), count, 1, ulong2(count, 1), long2(0), 0);
+  wait(1, &event);
+}
+kernel void of_two_types(const device half *halves [[buffer(0)]], device float *floats [[buffer(1)]],
+                         uint i [[thread_index_in_threadgroup]]) {
+  threadgroup half h[32];
+  threadgroup float f[32];
+  load(h, halves, 32);
+  load(f, floats, 32);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  floats[i] = f[i] + float(h[i]);
 }

@@ -206,3 +206,43 @@ float sin(float x) { return x; }
 int abs(int x) { return -x; }
 void *malloc(int n) { return nullptr; }
 kernel void f(device float *x) { x[0] = sin(x[1]) + abs(3); }
+
+//--- indirect_arguments_of_the_programs_own
+struct MTLDrawPatchIndirectArguments { uint own; };
+typedef struct { uint mine; } MTLStageInRegionIndirectArguments;
+kernel void f(device MTLDrawPatchIndirectArguments *a,
+              device MTLStageInRegionIndirectArguments &b,
+              device MTLDrawIndexedPrimitivesIndirectArguments &c) {
+  a->own = b.mine;
+  c.baseVertex = -1;
+}
+// expect: c buffer 2 readwrite MTLDrawIndexedPrimitivesIndirectArguments
+
+//--- indirect_arguments_by_another_name
+kernel void f(device MTLDrawQuadsIndirectArguments *a) { a->patchCount = 1; }
+// error: 1: unknown type name 'MTLDrawQuadsIndirectArguments'
+
+//--- memory_that_is_coherent
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(volatile coherent(system) device uint *x,
+              coherent(device) device uint *y,
+              device coherent(simdgroup) uint *z,
+              volatile coherent device atomic_uint *n) {
+  auto again = (volatile coherent(system) device uint *)(x + 1);
+  again[0] = x[0] = y[0] + z[0];
+  for (thread_scope scope : {thread_scope_thread, thread_scope_simdgroup,
+                             thread_scope_threadgroup, thread_scope_device,
+                             thread_scope_system})
+    atomic_thread_fence(mem_flags::mem_device, memory_order_acq_rel, scope);
+  atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup,
+                      memory_order_seq_cst);
+  atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+// expect: x buffer 0 readwrite
+
+//--- names_like_coherent
+float coherent(float system) { return system; }
+kernel void f(device float *x, constant float &system) {
+  x[0] = coherent(system) + 1;
+}
