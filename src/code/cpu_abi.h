@@ -55,16 +55,16 @@ typedef struct mtli_cpu_position {
 } mtli_cpu_position;
 enum { MTLI_CPU_TRAP_TEXT_OFFSET = 24 };
 
-// A worker's scratch, aligned to 64:
-//   offset 0                          mtli_cpu_position, 64 bytes
-//   offset 64                         threadgroup memory, threadgroup_bytes:
-//                                     first the kernel's static variables
-//                                     (mtli_kernel.static_threadgroup_bytes),
-//                                     then the threadgroup arguments
-//   offset 64 + threadgroup_bytes     what the code keeps, kept_bytes
-//   behind it                         context: coroutine frames or values that
-//                                     live across barriers
-// Contents are unspecified on entry. Before and behind it lie
+// A worker's memory, two pieces aligned to 64. Its scratch:
+//   offset 0    mtli_cpu_position, 64 bytes
+//   offset 64   threadgroup memory, threadgroup_bytes: first the kernel's
+//               static variables (mtli_kernel.static_threadgroup_bytes), then
+//               the threadgroup arguments
+// And what is kept:
+//   offset 0            what the code keeps, kept_bytes
+//   offset kept_bytes   context: coroutine frames or values that live across
+//                       barriers
+// Contents are unspecified on entry. Before and behind each lie
 // MTLI_CPU_SCRATCH_MARGIN_BYTES that are the worker's as well: the code may read
 // them, and write them as they are.
 
@@ -101,14 +101,14 @@ typedef struct mtli_cpu_code {
   uint64_t thread_bytes;     // offset 48
 } mtli_cpu_code;
 
-// Returns the bytes that the code needs of a worker's scratch behind the
-// threadgroup memory.
+// Returns the bytes that the code needs to keep.
 uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,
                              uint32_t threads_per_threadgroup);
 
 // Runs the threadgroups with linear indices first_group to end_group - 1, x
 // fastest, then y, then z, each to its end.
 void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
-                       uint32_t first_group, uint32_t end_group, void *scratch);
+                       uint32_t first_group, uint32_t end_group, void *scratch,
+                       void *kept);
 
 #endif

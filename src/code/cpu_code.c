@@ -47,15 +47,13 @@ static void step(const mtli_cpu_launch *launch, mtli_cpu_group *group) {
 }
 
 void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
-                       uint32_t first_group, uint32_t end_group,
-                       void *scratch) {
+                       uint32_t first_group, uint32_t end_group, void *scratch,
+                       void *kept) {
   volatile mtli_cpu_position *position = scratch;
   position->reserved[0] = 0;
   if (first_group >= end_group) {
     return;
   }
-  uint8_t *kept = (uint8_t *)scratch + sizeof(mtli_cpu_position) +
-                  launch->threadgroup_bytes;
   if (code->begin) {
     code->begin(launch, scratch, kept);
   }
@@ -69,7 +67,8 @@ void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
   for (uint32_t left = end_group - first_group;;) {
     group.threads = group.size[0] * group.size[1] * group.size[2];
     note(position, &group);
-    code->run_group(launch, scratch, kept + code->kept_bytes, &group);
+    code->run_group(launch, scratch, (uint8_t *)kept + code->kept_bytes,
+                    &group);
     if (--left == 0) {
       break;
     }

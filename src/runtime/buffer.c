@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // buffer.c: checks, accounts for and lists buffers; drivers/*/memory.c has the
-// memory.
+// memory, addresses.c finds a buffer by an address.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/machine.h"
 #include "runtime/objects.h"
-
-// An address this far from a buffer is still told as "behind" or "before" it.
-enum { NEAR_BYTES = 64 * 1024 };
 
 static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
   const uint64_t page_bytes = mtli_machine_page_bytes();
@@ -106,6 +103,13 @@ static void list_remove(mtl_buffer *buffer) {
   }
   if (buffer->next) {
     buffer->next->previous = buffer->previous;
+  }
+  mtli_released *released =
+      &device->released[device->released_count++ % MTLI_RELEASED_COUNT];
+  *released = (mtli_released){.first = buffer->gpu_address,
+                              .length_bytes = buffer->length_bytes};
+  if (buffer->label) {
+    snprintf(released->label, sizeof released->label, "%s", buffer->label);
   }
   pthread_mutex_unlock(&device->lock);
 }
@@ -239,65 +243,4 @@ void mtl_buffer_set_label(mtl_buffer *buffer, const char *label) {
 
 const char *mtl_buffer_label(const mtl_buffer *buffer) {
   return buffer->label ? buffer->label : "";
-}
-
-// Bytes from buffer to address: 0 inside, otherwise how far off.
-static uint64_t distance_bytes(const mtl_buffer *buffer, uint64_t address) {
-  const uint64_t first = buffer->gpu_address;
-  const uint64_t end = first + buffer->length_bytes;
-  return address < first ? first - address
-         : address < end ? 0
-                         : address - end + 1;
-}
-
-size_t mtli_bytes_behind(mtl_device *device, uint64_t address) {
-  size_t behind_bytes = 0;
-  pthread_mutex_lock(&device->lock);
-  for (const mtl_buffer *buffer = device->buffers; buffer && !behind_bytes;
-       buffer = buffer->next) {
-    if (distance_bytes(buffer, address) == 0) {
-      behind_bytes =
-          (size_t)(buffer->gpu_address + buffer->length_bytes - address);
-    }
-  }
-  pthread_mutex_unlock(&device->lock);
-  return behind_bytes;
-}
-
-void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
-                           size_t capacity) {
-  text[0] = '\0';
-  pthread_mutex_lock(&device->lock);
-  const mtl_buffer *nearest = NULL;
-  uint64_t nearest_bytes = NEAR_BYTES;
-  for (const mtl_buffer *buffer = device->buffers; buffer;
-       buffer = buffer->next) {
-    const uint64_t away_bytes = distance_bytes(buffer, address);
-    if (away_bytes < nearest_bytes) {
-      nearest = buffer;
-      nearest_bytes = away_bytes;
-    }
-  }
-  if (nearest) {
-    const char *label = nearest->label ? nearest->label : "";
-    const uint64_t first = nearest->gpu_address;
-    if (address < first) {
-      snprintf(text, capacity,
-               "%" PRIu64 " bytes before buffer '%s' of %zu bytes",
-               first - address, label, nearest->length_bytes);
-    } else if (address < first + nearest->length_bytes) {
-      snprintf(text, capacity, "offset %" PRIu64 " in buffer '%s' of %zu bytes",
-               address - first, label, nearest->length_bytes);
-    } else if (nearest_bytes == 1) {
-      snprintf(text, capacity,
-               "right behind the end of buffer '%s' of %zu bytes", label,
-               nearest->length_bytes);
-    } else {
-      snprintf(text, capacity,
-               "%" PRIu64 " bytes past the end of buffer '%s' of %zu bytes",
-               address - first - nearest->length_bytes, label,
-               nearest->length_bytes);
-    }
-  }
-  pthread_mutex_unlock(&device->lock);
 }

@@ -31,6 +31,14 @@
 typedef struct mtli_driver mtli_driver;
 typedef struct mtli_command mtli_command;
 
+// A buffer that is no more: an error may have to name it.
+enum { MTLI_RELEASED_COUNT = 64 };
+typedef struct mtli_released {
+  uint64_t first;  // its gpu_address
+  size_t length_bytes;
+  char label[32];  // cut off; "" for none
+} mtli_released;
+
 struct mtl_device {
   mtli_object object;
   const mtli_driver *driver;
@@ -39,8 +47,10 @@ struct mtl_device {
   mtl_device_info info;   // device_open fills it in, but for name
   uint64_t memory_bytes;  // all buffers together at the most; by device_open
   _Atomic uint64_t allocated_bytes;
-  pthread_mutex_t lock;  // of buffers and labels
+  pthread_mutex_t lock;  // of buffers, labels and released
   mtl_buffer *buffers;   // all that are alive, to name an address in an error
+  mtli_released released[MTLI_RELEASED_COUNT];  // the last ones, in a ring
+  uint32_t released_count;                      // to date
 };
 
 struct mtl_buffer {
@@ -261,10 +271,17 @@ static inline bool mtli_queue_has_room(const mtl_queue *queue) {
          queue->max_command_buffers;
 }
 
-// Describes address for an error message: in or near which buffer of device
-// it lies; "" if it is near none.
-void mtli_describe_address(mtl_device *device, uint64_t address, char *text,
-                           size_t capacity);
+// An access that failed.
+typedef struct mtli_access {
+  uint64_t address;
+  bool is_write;
+  const mtli_dispatch *dispatch;  // that made it; NULL for other commands
+} mtli_access;
+
+// Describes where an access of device's was, for an error message: "" if
+// nothing is known of its address.
+void mtli_describe_access(mtl_device *device, const mtli_access *access,
+                          char *text, size_t capacity);
 
 // Receives a container that the runtime owns; borrows it.
 typedef mtl_status mtli_take_code_fn(void *context, const mtli_code *code);

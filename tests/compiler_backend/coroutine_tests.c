@@ -303,6 +303,7 @@ static void check_trap(rig_way way, uint32_t reason) {
   uint32_t out[32] = {0};
   _Alignas(64) uint8_t memory[4096 + 2 * MTLI_CPU_SCRATCH_MARGIN_BYTES];
   uint8_t *scratch = memory + MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  uint8_t *kept = scratch + sizeof(mtli_cpu_position);
   void *arguments[] = {out, NULL};
   const mtli_cpu_launch launch = {arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1},
                                   0,         NULL,       NULL,      0};
@@ -310,7 +311,7 @@ static void check_trap(rig_way way, uint32_t reason) {
   sigaction(SIGILL, &action, NULL);
   sigaction(SIGTRAP, &action, NULL);
   if (sigsetjmp(after_trap, 1) == 0) {
-    mtli_cpu_code_run(code.code, &launch, 0, 4, scratch);
+    mtli_cpu_code_run(code.code, &launch, 0, 4, scratch, kept);
     test_fail(__FILE__, __LINE__, "the kernel ran to its end");
   }
   const mtli_cpu_position *position = (const mtli_cpu_position *)scratch;

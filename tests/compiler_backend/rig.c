@@ -200,6 +200,30 @@ void rig_clear(rig_code *code) {
   *code = (rig_code){0};
 }
 
+// A piece of a worker's memory between its margins.
+typedef struct memory_piece {
+  uint8_t *memory;
+  uint8_t *bytes;
+  size_t size_bytes;
+} memory_piece;
+
+static memory_piece piece_of(size_t size_bytes) {
+  const size_t margin = MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  const size_t memory_bytes = (margin + size_bytes + margin + 63) / 64 * 64;
+  uint8_t *memory = aligned_alloc(64, memory_bytes);
+  CHECK(memory);
+  memset(memory, 0xa5, memory_bytes);
+  return (memory_piece){memory, memory + margin, size_bytes};
+}
+
+// Nothing may be changed around what was asked for.
+static void check_margins(const memory_piece *piece) {
+  for (size_t i = 0; i < MTLI_CPU_SCRATCH_MARGIN_BYTES; ++i) {
+    CHECK(piece->memory[i] == 0xa5 &&
+          piece->bytes[piece->size_bytes + i] == 0xa5);
+  }
+}
+
 uint32_t rig_run(const rig_code *code, const rig_launch *run) {
   const uint64_t threads =
       (uint64_t)run->group[0] * run->group[1] * run->group[2];
@@ -213,21 +237,17 @@ uint32_t rig_run(const rig_code *code, const rig_launch *run) {
   }
   launch.threadgroup_bytes =
       (code->static_threadgroup_bytes + run->threadgroup_bytes + 63) / 64 * 64;
-  const size_t bytes = 64 + launch.threadgroup_bytes +
-                       mtli_cpu_code_bytes(code->code, (uint32_t)threads);
-  const size_t margin = MTLI_CPU_SCRATCH_MARGIN_BYTES;
-  const size_t memory_bytes = (margin + bytes + margin + 63) / 64 * 64;
-  uint8_t *memory = aligned_alloc(64, memory_bytes);
-  CHECK(memory);
-  memset(memory, 0xa5, memory_bytes);
-  uint8_t *scratch = memory + margin;
-  mtli_cpu_code_run(code->code, &launch, 0, groups / 2, scratch);
-  mtli_cpu_code_run(code->code, &launch, groups / 2, groups, scratch);
-  // Nothing may be changed around what was asked for.
-  for (size_t i = 0; i < margin; ++i) {
-    CHECK(memory[i] == 0xa5 && scratch[bytes + i] == 0xa5);
-  }
-  const uint32_t reason = ((mtli_cpu_position *)scratch)->reserved[0];
-  free(memory);
+  memory_piece scratch = piece_of(64 + launch.threadgroup_bytes);
+  memory_piece kept =
+      piece_of(mtli_cpu_code_bytes(code->code, (uint32_t)threads));
+  mtli_cpu_code_run(code->code, &launch, 0, groups / 2, scratch.bytes,
+                    kept.bytes);
+  mtli_cpu_code_run(code->code, &launch, groups / 2, groups, scratch.bytes,
+                    kept.bytes);
+  check_margins(&scratch);
+  check_margins(&kept);
+  const uint32_t reason = ((mtli_cpu_position *)scratch.bytes)->reserved[0];
+  free(scratch.memory);
+  free(kept.memory);
   return reason;
 }

@@ -14,6 +14,7 @@
 
 #include "base/pages.h"
 #include "code/cpu_abi.h"
+#include "drivers/cpu/workspace.h"
 #include "runtime/driver.h"
 
 typedef struct cpu_pool cpu_pool;
@@ -124,7 +125,9 @@ struct cpu_job {
   cpu_queue *queue;
   mtli_command *command;
   cpu_job_run_fn *run;
-  size_t scratch_bytes;  // that run needs of a context
+  // That run needs of a context, beside a position and launch's threadgroup
+  // memory: what is kept across threadgroups and barriers.
+  size_t kept_bytes;
   mtli_cpu_launch launch;
   // Of a dispatch: for its threadgroups, and for those cut off along x.
   const cpu_code *code;
@@ -200,6 +203,7 @@ struct cpu_queue {
 
 typedef struct cpu_fault {
   int signal;
+  int code;               // siginfo_t's
   uintptr_t address;      // that was accessed, or of the instruction
   uintptr_t instruction;  // that faulted
   uintptr_t link;  // where a function without a frame returns to; 0: unknown
@@ -209,6 +213,7 @@ typedef struct cpu_fault {
 } cpu_fault;
 
 struct cpu_context {
+  void *caller_stack;  // of the thread, while a kernel runs (stack_call.S)
   cpu_context *next;  // free ones, in the pool
   cpu_pool *pool;
   bool is_light;    // its thread has not begun on anything long (pool.c)
@@ -222,18 +227,20 @@ struct cpu_context {
   // it has left such a one because of long work.
   bool is_visiting;
   bool has_left;
-  void *scratch;  // cpu_abi.h; [scratch_bytes], in scratch_memory
-  void *scratch_memory;
-  size_t scratch_bytes;
+  cpu_workspace workspace;  // none until the first job
+  // cpu_abi.h; in the workspace, for the job at hand. What has changed place
+  // has a position of zeros.
+  void *scratch;
+  void *kept;
+  const cpu_job *job;          // that runs, or ran last
   const cpu_code *unfinished;  // has run in scratch and has to be finished
+  const mtli_cpu_code *unfinished_code;  // being finished
   sigjmp_buf jump;
   cpu_fault fault;
 };
 
 cpu_context *cpu_context_create(cpu_pool *pool);
 void cpu_context_destroy(cpu_context *context);
-// Makes the scratch at least size_bytes large. False when out of memory.
-bool cpu_context_reserve(cpu_context *context, size_t size_bytes);
 
 // Installs the signal handlers, once in the process.
 void cpu_fault_install(void);
@@ -247,6 +254,9 @@ void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
 // Has the code that ran in the scratch do what it left to do, if it did: before
 // its thread leaves the job, and before other code runs there. Guarded too.
 void cpu_context_finish(cpu_job *job, cpu_context *context);
+
+// fault_text.c: fails the command buffer with what happened and where.
+void cpu_fault_report(const cpu_job *job, const cpu_context *context);
 
 // --- pool.c ------------------------------------------------------------------
 

@@ -180,7 +180,7 @@ static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
   }
   context->unfinished = code->code->finish ? code : NULL;
   mtli_cpu_code_run(code->code, &job->launch, (uint32_t)first, (uint32_t)end,
-                    context->scratch);
+                    context->scratch, context->kept);
 }
 
 static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
@@ -414,8 +414,7 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
     return state == CODE_FAILED;
   }
   job->run = run_groups;
-  job->scratch_bytes = sizeof(mtli_cpu_position) + launch->threadgroup_bytes +
-                       code_bytes(job);
+  job->kept_bytes = code_bytes(job);
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);
@@ -496,18 +495,11 @@ void cpu_fill_run(cpu_queue *queue, mtli_command *command,
   run_blit(queue, command, fill_pieces, command->fill.length_bytes, context);
 }
 
-// Behind the place where a kernel's code would keep its position.
-enum {
-  HOST_SCRATCH_OFFSET =
-      (sizeof(mtli_cpu_position) + MTLI_CPU_SCRATCH_ALIGNMENT - 1) /
-      MTLI_CPU_SCRATCH_ALIGNMENT * MTLI_CPU_SCRATCH_ALIGNMENT
-};
-
 static void host_pieces(cpu_job *job, uint64_t first, uint64_t end,
                         cpu_context *context) {
   const mtli_host_work *work = &job->command->host_work;
   work->function(work->arguments, work->addresses,
-                 (char *)context->scratch + HOST_SCRATCH_OFFSET, first, end);
+                 context->kept, first, end);
 }
 
 void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
@@ -515,7 +507,7 @@ void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
   const mtli_host_work *work = &command->host_work;
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   job->run = host_pieces;
-  job->scratch_bytes = HOST_SCRATCH_OFFSET + work->scratch_bytes;
+  job->kept_bytes = work->scratch_bytes;
   job->piece_count = work->piece_count;
   const bool is_worth_sharing =
       cpu_pool_threads(queue->pool) > 1 && work->piece_count > 1 &&

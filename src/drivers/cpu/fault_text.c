@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fault_text.c: what a fault's error says: the kernel, its line and thread, and
+// what happened. Nothing that the kernel may have overwritten is trusted.
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+static const char *signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGTRAP: return "SIGTRAP";
+  }
+  return "a signal";
+}
+
+// Returns where the code's object begins if address is in it, in an instruction
+// or a text; 0 if not.
+static uintptr_t object_around(const cpu_code *code, uintptr_t address) {
+  Dl_info own;
+  Dl_info other;
+  return code && dladdr(code->code, &own) &&
+                 dladdr((const void *)address, &other) &&
+                 own.dli_fbase == other.dli_fbase
+             ? (uintptr_t)own.dli_fbase
+             : 0;
+}
+
+// Text of the kernel's own. A kernel that wrote where its position is may have
+// left any address there.
+static const char *note_of(const cpu_job *job,
+                           const mtli_cpu_position *position) {
+  const char *note = NULL;
+  memcpy(&note, (const char *)position + MTLI_CPU_TRAP_TEXT_OFFSET,
+         sizeof note);
+  return object_around(job->code, (uintptr_t)note) ||
+                 object_around(job->edge_code, (uintptr_t)note)
+             ? note
+             : NULL;
+}
+
+// Why the code stopped itself, as it noted itself (cpu_abi.h).
+static void describe_stop(const cpu_job *job, const cpu_context *context,
+                          char *text, size_t capacity) {
+  enum { STOPPED_BY_TRAP = 1, STOPPED_BY_ASSERTION, STOPPED_AS_SAID };
+  const mtli_cpu_position *position = context->scratch;
+  const uint32_t reason = position->reserved[0];
+  const char *note = note_of(job, position);
+  const char *signal = signal_name(context->fault.signal);
+  if ((reason == STOPPED_BY_ASSERTION || reason == STOPPED_AS_SAID) && note) {
+    snprintf(text, capacity, "%s%s (%s)",
+             reason == STOPPED_AS_SAID ? "" : "assertion failed: ", note,
+             signal);
+    return;
+  }
+  snprintf(text, capacity, "%s (%s)",
+           reason == STOPPED_BY_TRAP        ? "it called __builtin_trap"
+           : reason == STOPPED_BY_ASSERTION ? "an assertion failed"
+                                            : "it trapped",
+           signal);
+}
+
+// Describes an address in the worker's own memory. False if it is elsewhere.
+static bool describe_own(const cpu_job *job, const cpu_context *context,
+                         char *text, size_t capacity) {
+  const cpu_workspace *workspace = &context->workspace;
+  const uintptr_t address = context->fault.address;
+  const char *does = context->fault.is_write ? "wrote" : "read";
+  if (address - (uintptr_t)workspace->first >= workspace->map_bytes) {
+    return false;
+  }
+  if (address < (uintptr_t)workspace->stack_end) {
+    snprintf(text, capacity,
+             "its private memory does not fit on its stack of %zu bytes: calls "
+             "without end, or an index far off a private array",
+             (size_t)(workspace->stack_end - workspace->stack));
+  } else if (cpu_workspace_has_stack(workspace, address)) {
+    snprintf(text, capacity, "it %s past the end of its private memory", does);
+  } else if (address >= (uintptr_t)workspace->kept) {
+    snprintf(text, capacity,
+             "it %s past the end of the private memory that it keeps across "
+             "barriers",
+             does);
+  } else {
+    const size_t size_bytes = job->launch.threadgroup_bytes;
+    const uintptr_t first =
+        (uintptr_t)context->scratch + sizeof(mtli_cpu_position);
+    const bool is_before = address < first;
+    snprintf(text, capacity,
+             "it %s %zu bytes %s its %zu bytes of threadgroup memory", does,
+             is_before ? first - address : address - first - size_bytes,
+             is_before ? "before" : "past the end of", size_bytes);
+  }
+  return true;
+}
+
+static const mtli_dispatch *dispatch_of(const cpu_job *job) {
+  return job->command->kind == MTLI_COMMAND_DISPATCH ? &job->command->dispatch
+                                                     : NULL;
+}
+
+// What happened, in words.
+static void describe(const cpu_job *job, const cpu_context *context, char *text,
+                     size_t capacity) {
+  const cpu_fault *fault = &context->fault;
+  if (!fault->is_access) {
+    describe_stop(job, context, text, capacity);
+    return;
+  }
+  if (describe_own(job, context, text, capacity)) {
+    return;
+  }
+  const mtli_access access = {.address = fault->address,
+                              .is_write = fault->is_write,
+                              .dispatch = dispatch_of(job)};
+  char place[256];
+  mtli_describe_access(job->queue->queue.device, &access, place, sizeof place);
+  snprintf(text, capacity, "it %s address %#zx%s%s (%s)",
+           fault->is_write ? "wrote to" : "read", (size_t)fault->address,
+           *place                  ? ", "
+           : fault->address < 4096 ? ", a null pointer"
+                                   : "",
+           place, signal_name(fault->signal));
+}
+
+// --- the line ----------------------------------------------------------------
+
+static bool find_line_in(const cpu_code *code, uintptr_t address, char *file,
+                         size_t capacity, uint32_t *line) {
+  const uintptr_t first = object_around(code, address);
+  return first && code->lines.bytes &&
+         cpu_lines_find(&code->lines, address - first, file, capacity, line);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text);
+  const size_t end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+// Writes "file:line, " of the instruction that faulted, or of the call if it is
+// in a function that has no lines, such as memcpy; or nothing.
+static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
+                       size_t capacity) {
+  const char *kernels_file = job->command->dispatch.pipeline->kernel->file;
+  const cpu_code *codes[] = {job->code, job->edge_code};
+  const uintptr_t addresses[] = {fault->instruction, fault->link - 1};
+  *out = 0;
+  for (int i = 0; i < 4; i++) {
+    char file[256];
+    uint32_t line = 0;
+    const cpu_code *code = codes[i % 2];
+    if (find_line_in(code, addresses[i / 2], file, sizeof file, &line)) {
+      const bool is_kernels = kernels_file && ends_with(kernels_file, file);
+      snprintf(out, capacity, "%s:%u, ", is_kernels ? kernels_file : file,
+               line);
+      return;
+    }
+  }
+}
+
+void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
+  char what[512];
+  describe(job, context, what, sizeof what);
+  if (job->command->kind == MTLI_COMMAND_HOST_WORK) {
+    cpu_queue_fail(job->queue, MTL_KERNEL_FAULT, "host work '%s' failed: %s",
+                   job->command->host_work.name, what);
+    return;
+  }
+  if (job->command->kind != MTLI_COMMAND_DISPATCH) {
+    cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
+                   "a blit reached memory that is gone: %s", what);
+    return;
+  }
+  const mtli_dispatch *dispatch = &job->command->dispatch;
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const mtli_cpu_launch *launch = &job->launch;
+  const mtli_cpu_position *position = context->scratch;
+  char line[320];
+  write_line(job, &context->fault, line, sizeof line);
+  uint32_t thread[3], group[3];
+  uint32_t rest = position->thread_in_group;
+  for (int i = 0; i < 3; i++) {
+    // The last threadgroup along a side may be smaller.
+    const uint32_t first = position->group[i] * launch->group_threads[i];
+    const uint32_t left = launch->grid_threads[i] - first;
+    const uint32_t side =
+        left < launch->group_threads[i] ? left : launch->group_threads[i];
+    const uint32_t place = first + (side ? rest % side : 0);
+    rest = side ? rest / side : 0;
+    // In the threadgroups that the program has chosen.
+    group[i] = place / dispatch->group_threads[i];
+    thread[i] = place % dispatch->group_threads[i];
+  }
+  cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
+                 "kernel '%s' (%s:%u)%s%s%s failed at %sthread (%u, %u, %u) of "
+                 "threadgroup "
+                 "(%u, %u, %u): %s",
+                 kernel->name, kernel->file ? kernel->file : "", kernel->line,
+                 dispatch->debug_group ? " in debug group '" : "",
+                 dispatch->debug_group ? dispatch->debug_group : "",
+                 dispatch->debug_group ? "'" : "", line, thread[0], thread[1],
+                 thread[2], group[0], group[1], group[2], what);
+}
+
