@@ -244,6 +244,14 @@ void cpu_context_destroy(cpu_context *context) {
   free(context);
 }
 
+// What job's code may touch around its scratch: T0 stays inside.
+static size_t margin_bytes(const cpu_job *job) {
+  const bool is_exact =
+      job->command->kind == MTLI_COMMAND_DISPATCH &&
+      job->command->dispatch.pipeline->kernel->tier == MTLI_TIER_0;
+  return is_exact ? 0 : MTLI_CPU_SCRATCH_MARGIN_BYTES;
+}
+
 // Gives the context what job needs of memory. False when out of memory.
 static bool reserve(cpu_context *context, const cpu_job *job) {
   cpu_workspace *workspace = &context->workspace;
@@ -252,8 +260,8 @@ static bool reserve(cpu_context *context, const cpu_job *job) {
   }
   const size_t size_bytes =
       sizeof(mtli_cpu_position) + job->launch.threadgroup_bytes;
-  char *front = cpu_workspace_front(workspace, size_bytes,
-                                    MTLI_CPU_SCRATCH_MARGIN_BYTES);
+  char *front =
+      cpu_workspace_front(workspace, size_bytes, margin_bytes(job));
   if (!front ||
       !cpu_workspace_keep(workspace, job->kept_bytes +
                                          2 * MTLI_CPU_SCRATCH_MARGIN_BYTES)) {

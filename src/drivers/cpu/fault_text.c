@@ -65,6 +65,30 @@ static void describe_stop(const cpu_job *job, const cpu_context *context,
            signal);
 }
 
+static void describe_threadgroup_memory(const cpu_job *job,
+                                        const cpu_context *context,
+                                        const char *does, char *text,
+                                        size_t capacity) {
+  const uintptr_t address = context->fault.address;
+  const size_t size_bytes = job->launch.threadgroup_bytes;
+  const uintptr_t first =
+      (uintptr_t)context->scratch + sizeof(mtli_cpu_position);
+  if (address < first) {
+    snprintf(text, capacity,
+             "it %s %zu bytes before its %zu bytes of threadgroup memory", does,
+             (size_t)(first - address), size_bytes);
+  } else if (address == first + size_bytes) {
+    snprintf(text, capacity,
+             "it %s right behind the end of its %zu bytes of threadgroup memory",
+             does, size_bytes);
+  } else {
+    snprintf(text, capacity,
+             "it %s %zu bytes past the end of its %zu bytes of threadgroup "
+             "memory",
+             does, (size_t)(address - first - size_bytes), size_bytes);
+  }
+}
+
 // Describes an address in the worker's own memory. False if it is elsewhere.
 static bool describe_own(const cpu_job *job, const cpu_context *context,
                          char *text, size_t capacity) {
@@ -87,14 +111,7 @@ static bool describe_own(const cpu_job *job, const cpu_context *context,
              "barriers",
              does);
   } else {
-    const size_t size_bytes = job->launch.threadgroup_bytes;
-    const uintptr_t first =
-        (uintptr_t)context->scratch + sizeof(mtli_cpu_position);
-    const bool is_before = address < first;
-    snprintf(text, capacity,
-             "it %s %zu bytes %s its %zu bytes of threadgroup memory", does,
-             is_before ? first - address : address - first - size_bytes,
-             is_before ? "before" : "past the end of", size_bytes);
+    describe_threadgroup_memory(job, context, does, text, capacity);
   }
   return true;
 }
