@@ -128,6 +128,7 @@ struct cpu_job {
   // That run needs of a context, beside a position and launch's threadgroup
   // memory: what is kept across threadgroups and barriers.
   size_t kept_bytes;
+  size_t margin_bytes;  // around position and threadgroup memory
   mtli_cpu_launch launch;
   // Of a dispatch: for its threadgroups, and for those cut off along x.
   const cpu_code *code;
@@ -232,6 +233,8 @@ struct cpu_context {
   // has a position of zeros.
   void *scratch;
   void *kept;
+  size_t placed_bytes;  // the threadgroup memory in scratch, and its margin
+  size_t placed_margin_bytes;
   const cpu_job *job;          // that runs, or ran last
   const cpu_code *unfinished;  // has run in scratch and has to be finished
   const mtli_cpu_code *unfinished_code;  // being finished

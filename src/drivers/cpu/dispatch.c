@@ -415,6 +415,10 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   }
   job->run = run_groups;
   job->kept_bytes = code_bytes(job);
+  // T0 stays inside: what it touches beyond is a mistake of the kernel's.
+  job->margin_bytes = pipeline->pipeline.kernel->tier == MTLI_TIER_0
+                          ? 0
+                          : MTLI_CPU_SCRATCH_MARGIN_BYTES;
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);

@@ -223,12 +223,22 @@ static bool has_signal_stack(void) {
 }
 
 bool cpu_fault_prepare_thread(void) {
-  static _Thread_local uintptr_t lowest_frame;  // below it too little is left
+  // A client that gives its thread another stack for signals does so early.
+  enum { CHECKS = 64 };
+  static _Thread_local struct {
+    uintptr_t lowest_frame;  // below it too little stack is left
+    bool has_signal_stack;
+    uint32_t count;
+  } thread;
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  if (lowest_frame == 0) {
-    lowest_frame = here - stack_left_bytes() + STACK_NEEDED_BYTES;
+  if (thread.lowest_frame == 0) {
+    thread.lowest_frame = here - stack_left_bytes() + STACK_NEEDED_BYTES;
   }
-  return here >= lowest_frame && has_signal_stack();
+  if (thread.count < CHECKS || thread.count % CHECKS == 0) {
+    thread.has_signal_stack = has_signal_stack();  // a system call
+  }
+  thread.count++;
+  return here >= thread.lowest_frame && thread.has_signal_stack;
 }
 
 cpu_context *cpu_context_create(cpu_pool *pool) {
@@ -244,35 +254,35 @@ void cpu_context_destroy(cpu_context *context) {
   free(context);
 }
 
-// What job's code may touch around its scratch: T0 stays inside.
-static size_t margin_bytes(const cpu_job *job) {
-  const bool is_exact =
-      job->command->kind == MTLI_COMMAND_DISPATCH &&
-      job->command->dispatch.pipeline->kernel->tier == MTLI_TIER_0;
-  return is_exact ? 0 : MTLI_CPU_SCRATCH_MARGIN_BYTES;
-}
-
 // Gives the context what job needs of memory. False when out of memory.
 static bool reserve(cpu_context *context, const cpu_job *job) {
   cpu_workspace *workspace = &context->workspace;
   if (!workspace->first && !cpu_workspace_create(workspace)) {
     return false;
   }
-  const size_t size_bytes =
-      sizeof(mtli_cpu_position) + job->launch.threadgroup_bytes;
-  char *front =
-      cpu_workspace_front(workspace, size_bytes, margin_bytes(job));
+  const size_t margins_bytes = 2 * MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  char *front = cpu_workspace_front(
+      workspace, sizeof(mtli_cpu_position) + job->launch.threadgroup_bytes,
+      job->margin_bytes);
   if (!front ||
-      !cpu_workspace_keep(workspace, job->kept_bytes +
-                                         2 * MTLI_CPU_SCRATCH_MARGIN_BYTES)) {
+      !cpu_workspace_keep(workspace, job->kept_bytes + margins_bytes)) {
     return false;
   }
-  if (front != context->scratch) {
-    memset(front, 0, sizeof(mtli_cpu_position));
-    context->scratch = front;
-  }
+  memset(front, 0, sizeof(mtli_cpu_position));
+  context->scratch = front;
   context->kept = workspace->kept + MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  context->placed_bytes = job->launch.threadgroup_bytes;
+  context->placed_margin_bytes = job->margin_bytes;
   return true;
+}
+
+// True if the context has what job needs, in its place.
+static bool is_reserved(const cpu_context *context, const cpu_job *job) {
+  return context->scratch &&
+         context->placed_bytes == job->launch.threadgroup_bytes &&
+         context->placed_margin_bytes == job->margin_bytes &&
+         job->kept_bytes + 2 * MTLI_CPU_SCRATCH_MARGIN_BYTES <=
+             context->workspace.kept_bytes;
 }
 
 // What a thread does on a kernel's stack.
@@ -310,7 +320,7 @@ static void call_guarded(void (*function)(void *), guarded_run *run) {
 
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
                            cpu_context *context) {
-  if (!reserve(context, job)) {
+  if (!is_reserved(context, job) && !reserve(context, job)) {
     cpu_queue_fail(job->queue, MTL_OUT_OF_MEMORY,
                    "no memory for a worker's %zu bytes of threadgroup memory "
                    "and values across barriers",
