@@ -31,6 +31,7 @@ typedef struct mtl_command_buffer_desc {
   bool unretained_references;  // the client keeps what it uses alive
   const char *label;           // copied; NULL for none
   mtl_log_state *log_state;    // retained; NULL for the queue's
+  uint64_t time_limit_ns;      // queue.h; 0 for the queue's
 } mtl_command_buffer_desc;
 
 // Makes an empty command buffer on queue. Waits while the queue already has
@@ -65,17 +66,33 @@ mtl_command_buffer_enqueue(mtl_command_buffer *command_buffer);
 MTL_API MTL_MUST_USE mtl_status
 mtl_command_buffer_commit(mtl_command_buffer *command_buffer);
 
+// Ends a command buffer early: nothing more of it begins, and a kernel of it
+// that runs is left, however long it would run. It then completes with
+// MTL_CANCELLED, at its place in the queue: its events are signalled, waits for
+// events left out, its callbacks called. One that is not yet committed, or
+// waits for its turn, does nothing when its turn comes; one that has completed
+// stays as it is. Host work and copies end at the piece that they are at.
+//
+// Threads    Any. Does not wait for the end: mtl_command_buffer_wait does.
+// Errors     MTL_OUT_OF_MEMORY  no thread to see it through: only what has not
+//                               begun is left out
+MTL_API MTL_MUST_USE mtl_status
+mtl_command_buffer_cancel(mtl_command_buffer *command_buffer);
+
 // Waits until the command buffer has completed, and returns its error, MTL_OK
 // if it has none. May be called any number of times.
 //
 // Errors     MTL_INVALID_STATE  not committed
 //            MTL_KERNEL_FAULT   the text names kernel, thread and address
+//            MTL_TIMED_OUT      it ran for longer than its time limit
+//            MTL_CANCELLED      mtl_command_buffer_cancel ended it
 MTL_API MTL_MUST_USE mtl_status
 mtl_command_buffer_wait(mtl_command_buffer *command_buffer);
 
 // The same with a limit.
 //
-// Errors     MTL_TIMED_OUT  still running after timeout_ns
+// Errors     MTL_TIMED_OUT  still running after timeout_ns, or it ran for longer
+//                           than its time limit: the status tells which
 MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_wait_timeout(
     mtl_command_buffer *command_buffer, uint64_t timeout_ns);
 

@@ -38,7 +38,7 @@ typedef enum mtl_status {
   MTL_TIMED_OUT,         // the time given has passed
   MTL_KERNEL_FAULT,      // a kernel read or wrote memory that is not there,
                          // trapped, or failed an assertion
-  MTL_CANCELLED,         // the work was discarded before it could run
+  MTL_CANCELLED,         // the work was ended early, or before it could run
 } mtl_status;
 
 // Returns the status' name, "MTL_OK" for instance. Never NULL; static storage.

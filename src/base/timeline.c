@@ -112,3 +112,17 @@ bool mtli_timeline_watch(mtli_timeline *timeline, mtli_watcher *watcher) {
   pthread_mutex_unlock(&timeline->lock);
   return waits;
 }
+
+bool mtli_timeline_unwatch(mtli_timeline *timeline, mtli_watcher *watcher) {
+  pthread_mutex_lock(&timeline->lock);
+  mtli_watcher **link = &timeline->watchers;
+  while (*link && *link != watcher) {
+    link = &(*link)->next;
+  }
+  const bool is_there = *link != NULL;
+  if (is_there) {
+    *link = watcher->next;
+  }
+  pthread_mutex_unlock(&timeline->lock);
+  return is_there;
+}

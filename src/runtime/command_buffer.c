@@ -84,6 +84,10 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   command_buffer->queue = mtl_queue_retain(queue);  // +1
   command_buffer->driver_data = recording + 1;
   recording->driver = driver;
+  const uint64_t wanted_ns = desc ? desc->time_limit_ns : 0;
+  command_buffer->time_limit_ns = wanted_ns == MTL_NO_TIME_LIMIT ? 0
+                                  : wanted_ns ? wanted_ns
+                                              : queue->time_limit_ns;
   if (desc) {
     recording->unretained_references = desc->unretained_references;
     recording->label = mtli_label_copy(desc->label);
@@ -175,6 +179,14 @@ mtl_status mtl_command_buffer_commit(mtl_command_buffer *command_buffer) {
   mtl_command_buffer_retain(command_buffer);  // +1 until completed
   mtli_queue_commit(command_buffer->queue, command_buffer);
   return status;
+}
+
+mtl_status mtl_command_buffer_cancel(mtl_command_buffer *command_buffer) {
+  MTL_TRY(check_alive(command_buffer, "mtl_command_buffer_cancel"));
+  // Before the driver looks what its queue has taken up.
+  atomic_store(&command_buffer->is_cancelled, true);
+  mtl_queue *queue = command_buffer->queue;
+  return queue->device->driver->queue_cancel(queue, command_buffer);
 }
 
 static bool has_come(mtli_recording *recording, mtli_progress wanted) {

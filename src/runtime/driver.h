@@ -111,6 +111,7 @@ struct mtl_queue {
   mtl_command_buffer *first_place;  // enqueued or committed, not submitted
   mtl_command_buffer *last_place;
   uint32_t max_command_buffers;
+  uint64_t time_limit_ns;      // of command buffers without one; 0 for none
   _Atomic uint32_t in_flight;  // created and not completed; a futex
   _Atomic uint32_t creators;   // threads asleep on it
 };
@@ -242,6 +243,12 @@ struct mtl_command_buffer {
   size_t buffer_count;         // use, each once or a few times
   // Recording failed: nothing runs, but the SIGNAL commands do.
   bool is_failed;
+  // How long its work may run, the time that it waits for events left out; 0
+  // for any time. A driver without such a limit ignores it.
+  uint64_t time_limit_ns;
+  // The client has asked for its end. Set before queue_cancel is called, and
+  // perhaps before queue_submit: then nothing but the SIGNAL commands runs.
+  _Atomic bool is_cancelled;
   // What os_log writes to (code/log_abi.h), as the host sees it; NULL without a
   // log state. The runtime reads it when everything is done.
   struct mtli_log_header *log;
@@ -349,6 +356,12 @@ typedef void mtli_queue_destroy_fn(mtl_queue *queue);
 // fail: what goes wrong later is said by completed.
 typedef void mtli_queue_submit_fn(mtl_queue *queue,
                                   mtl_command_buffer *command_buffer);
+// Ends a command buffer early, with MTL_CANCELLED, wherever it is: not yet
+// submitted (then is_cancelled tells), waiting, running (as soon as it can) or
+// completed. Any thread; does not wait for the end. May fail only if what runs
+// cannot be stopped.
+typedef mtl_status mtli_queue_cancel_fn(mtl_queue *queue,
+                                        mtl_command_buffer *command_buffer);
 // The calling thread is about to wait for command_buffer, or with NULL until
 // mtli_queue_has_room, and offers itself: may run work of the queue, and
 // returns when there is nothing (more) for it to do. The client's thread.
@@ -400,6 +413,7 @@ struct mtli_driver {
   mtli_queue_create_fn *queue_create;
   mtli_queue_destroy_fn *queue_destroy;
   mtli_queue_submit_fn *queue_submit;
+  mtli_queue_cancel_fn *queue_cancel;
   mtli_queue_help_fn *queue_help;
   mtli_event_create_fn *event_create;
   mtli_event_destroy_fn *event_destroy;

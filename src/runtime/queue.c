@@ -32,6 +32,8 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
   MTL_TRY(mtli_device_check(device));
   static const mtl_queue_desc defaults;
   desc = desc ? desc : &defaults;
+  uint64_t time_limit_ns = 0;
+  MTL_TRY(mtli_time_limit(desc->time_limit_ns, &time_limit_ns));
   MTL_TRY(mtli_log_state_check(desc->log_state, device, "mtl_queue_create"));
   mtl_queue *queue = calloc(1, device->driver->queue_bytes);
   mtli_lane *lane = mtli_lane_create();
@@ -46,6 +48,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
   queue->max_command_buffers = desc->max_command_buffers
                                    ? desc->max_command_buffers
                                    : DEFAULT_COMMAND_BUFFERS;
+  queue->time_limit_ns = time_limit_ns;
   pthread_mutex_init(&queue->lock, NULL);
   const mtl_status status = device->driver->queue_create(queue);
   if (status != MTL_OK) {

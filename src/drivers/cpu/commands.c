@@ -9,6 +9,10 @@
 
 mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
   cpu_command *previous = NULL;
+  if (command_buffer->time_limit_ns) {
+    const cpu_queue *queue = (const cpu_queue *)command_buffer->queue;
+    MTL_TRY(cpu_overseer_start(cpu_pool_overseer(queue->pool)));
+  }
   for (mtli_command *command = command_buffer->commands; command;
        command = command->next) {
     cpu_command *data = mtli_command_data(command);
@@ -97,11 +101,29 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
 
 // True if the event has come; false if the queue is left until it does.
 static bool run_wait(cpu_queue *queue, const mtli_command *command) {
-  queue->watcher.threshold = command->event.value;
+  cpu_event *event = (cpu_event *)command->event.event;
   // What the host wrote before it signalled is seen after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
+  if (mtli_timeline_value(&event->timeline) >= command->event.value) {
+    return true;
+  }
+  queue->watcher.threshold = command->event.value;
+  cpu_queue_pause(queue, event);
   // Once watched, another thread may run the queue.
-  return !cpu_event_notify(command->event.event, &queue->watcher);
+  if (cpu_event_notify(&event->event, &queue->watcher)) {
+    return false;
+  }
+  cpu_pool_lock(queue->pool);
+  cpu_queue_resume(queue);
+  cpu_pool_unlock(queue->pool);
+  return true;
+}
+
+// What could not be recorded or was cancelled waits for nothing.
+static bool is_to_wait(const cpu_queue *queue) {
+  return !queue->current->is_failed &&
+         atomic_load_explicit(&queue->stop, memory_order_relaxed) !=
+             MTL_CANCELLED;
 }
 
 // Runs a command that works on buffers, unless the list has failed. False if
@@ -155,8 +177,7 @@ bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
     if (command->kind == MTLI_COMMAND_SIGNAL) {
       run_signal(queue, command);
     } else if (command->kind == MTLI_COMMAND_WAIT) {
-      // A list that could not be recorded waits for nothing.
-      if (!queue->current->is_failed && !run_wait(queue, command)) {
+      if (is_to_wait(queue) && !run_wait(queue, command)) {
         return false;
       }
     } else if (!run_work(queue, command, context)) {

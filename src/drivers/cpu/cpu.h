@@ -11,6 +11,7 @@
 #define MTLI_CPU_H
 
 #include <setjmp.h>
+#include <signal.h>
 
 #include "base/pages.h"
 #include "code/cpu_abi.h"
@@ -19,6 +20,7 @@
 
 typedef struct cpu_pool cpu_pool;
 typedef struct cpu_late cpu_late;
+typedef struct cpu_overseer cpu_overseer;
 typedef struct cpu_context cpu_context;
 typedef struct cpu_queue cpu_queue;
 typedef struct cpu_job cpu_job;
@@ -69,6 +71,12 @@ typedef struct cpu_code {
   uintptr_t first_instruction;
   uintptr_t end_instructions;
 } cpu_code;
+
+// True if an instruction is the code's. Safe in signal handlers.
+static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
+  return code && instruction >= code->first_instruction &&
+         instruction < code->end_instructions;
+}
 
 typedef struct cpu_variant cpu_variant;
 
@@ -187,6 +195,15 @@ struct cpu_queue {
   cpu_queue_state state;
   cpu_queue *next_ready;
   bool was_helped;            // taken by a client's thread the last time
+  // What was taken up last: to be compared and not followed, for it may have
+  // completed. And the event that it waits for, which is there while set.
+  const mtl_command_buffer *taken_up;
+  cpu_event *awaited;
+  // Overseen (overseer.c): in its list, and when time is up, 0 if never.
+  cpu_queue *next_overseen;
+  bool is_overseen;
+  uint64_t deadline_ns;
+  uint64_t time_left_ns;  // while it waits
   mtl_command_buffer *first;  // submitted, not taken up
   mtl_command_buffer *last;
   // Of the thread that runs the queue:
@@ -198,6 +215,9 @@ struct cpu_queue {
   // whoever takes it to 0 runs the queue on.
   _Atomic uint32_t outstanding;
   _Atomic bool has_failed;  // the current command buffer
+  // MTL_TIMED_OUT or MTL_CANCELLED if the current command buffer is to end;
+  // written under the pool's lock.
+  _Atomic uint32_t stop;
 };
 
 // --- fault.c: what a thread that runs kernels needs --------------------------
@@ -211,12 +231,19 @@ typedef struct cpu_fault {
   uintptr_t stack_pointer;
   bool is_access;  // a memory access
   bool is_write;
+  bool is_stop;  // no fault: the command buffer was to end
 } cpu_fault;
 
 struct cpu_context {
   void *caller_stack;  // of the thread, while a kernel runs (stack_call.S)
   cpu_context *next;  // free ones, in the pool
   cpu_pool *pool;
+  cpu_context *next_of_all;  // in the pool, under its lock
+  pthread_t thread;          // that has it; under the pool's lock
+  bool has_thread;
+  bool is_extra;  // of a worker beyond those that the pool began with
+  // The queue whose work its thread is in; NULL between. Read by the overseer.
+  _Atomic(cpu_queue *) busy_with;
   bool is_light;    // its thread has not begun on anything long (pool.c)
   bool has_worked;  // on a shared job, and nothing since
   uint32_t seat;    // at the job joined last
@@ -260,6 +287,28 @@ void cpu_context_finish(cpu_job *job, cpu_context *context);
 
 // fault_text.c: fails the command buffer with what happened and where.
 void cpu_fault_report(const cpu_job *job, const cpu_context *context);
+
+// True if an instruction is one of the kernel's that the job runs.
+static inline bool cpu_job_has_code(const cpu_job *job, uintptr_t instruction) {
+  return cpu_code_has(job->code, instruction) ||
+         cpu_code_has(job->edge_code, instruction);
+}
+
+// --- interrupt.c -------------------------------------------------------------
+
+typedef void cpu_signal_handler(int signal, siginfo_t *info, void *state);
+// Chooses a signal and has it come to the handler of faults, once.
+void cpu_interrupt_install(cpu_signal_handler *faults);
+// Has a thread leave the kernel that it runs if its queue is to stop; may come
+// to nothing. The thread exists.
+void cpu_interrupt_send(pthread_t thread);
+// In the handler: whether a signal is an interrupt, and whether the thread is to
+// leave what it was at: a kernel's instruction, of a queue that is to stop.
+bool cpu_interrupt_is(const siginfo_t *info);
+bool cpu_interrupt_is_due(const cpu_context *context, uintptr_t instruction);
+// Unblocks the signals of kernels where the calling thread's client has blocked
+// them when it came first. True if so: out_before is to be restored.
+bool cpu_interrupt_open_mask(sigset_t *out_before);
 
 // --- pool.c ------------------------------------------------------------------
 
@@ -313,8 +362,34 @@ cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address,
 // if that was the last thing its queue waited for: the caller now runs it.
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
 
+// For the calling thread; NULL when out of memory.
 cpu_context *cpu_pool_borrow_context(cpu_pool *pool);
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context);
+
+cpu_overseer *cpu_pool_overseer(cpu_pool *pool);
+// The rest for the overseer; the lock is held.
+// Interrupts every thread that is in queue's work.
+void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue);
+// True if queues are ready; *out_taken counts those that were taken, to date.
+bool cpu_pool_is_waiting(const cpu_pool *pool, uint64_t *out_taken);
+// Adds a thread to those that there are.
+void cpu_pool_grow(cpu_pool *pool);
+
+// --- overseer.c --------------------------------------------------------------
+
+cpu_overseer *cpu_overseer_create(cpu_pool *pool);
+// Ends its thread; the lock is not held.
+void cpu_overseer_end(cpu_overseer *overseer, bool is_inherited);
+// Starts its thread if that has not been done. Not under the pool's lock.
+mtl_status cpu_overseer_start(cpu_overseer *overseer);
+// The rest with the pool's lock held.
+// Some queue is ready, and no thread is there to come.
+void cpu_overseer_watch_ready(cpu_overseer *overseer);
+// True if that has been said, and there is no thread yet.
+bool cpu_overseer_is_wanted(const cpu_overseer *overseer);
+// The queue's deadline_ns is set, or it is to stop.
+void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue);
+void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);
 
 // --- pieces.c ----------------------------------------------------------------
 
@@ -342,11 +417,6 @@ void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
 // Loads what a pipeline's container holds.
 mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code);
 void cpu_code_unload(const cpu_code *code, bool is_inherited);
-// True if an instruction is the code's. Safe in signal handlers.
-static inline bool cpu_code_has(const cpu_code *code, uintptr_t instruction) {
-  return code && instruction >= code->first_instruction &&
-         instruction < code->end_instructions;
-}
 
 // The classes of a dispatch's threadgroups: of whole ones, and of those that
 // the grid cuts off along x.
@@ -387,6 +457,20 @@ void cpu_queue_run(cpu_queue *queue, cpu_context *context,
                    const cpu_goal *goal);
 // Gives the queue back to the pool.
 void cpu_queue_hand_over(cpu_queue *queue);
+// The queue is about to wait, for an event unless that is NULL: the time does
+// not count.
+void cpu_queue_pause(cpu_queue *queue, cpu_event *event);
+// It does not wait any more. The pool's lock is held.
+void cpu_queue_resume(cpu_queue *queue);
+// Ends the command buffer that the queue has taken up: nothing more of it
+// begins, and who is in it is interrupted. The pool's lock is held.
+void cpu_queue_stop(cpu_queue *queue, mtl_status status);
+// Says why it ends early, for an error.
+void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
+                             size_t capacity);
+// Has a queue that waits for an event, and is to stop, go on. The pool's lock
+// is held.
+void cpu_queue_stop_waiting(cpu_queue *queue);
 bool cpu_goal_is_reached(const cpu_goal *goal);
 // Runs the queue at queue_address on the client's thread, if it is ready,
 // until the goal is reached or there is nothing to do.
@@ -455,6 +539,7 @@ mtli_commands_clear_fn cpu_commands_clear;
 mtli_queue_create_fn cpu_queue_create;
 mtli_queue_destroy_fn cpu_queue_destroy;
 mtli_queue_submit_fn cpu_queue_submit;
+mtli_queue_cancel_fn cpu_queue_cancel;
 mtli_queue_help_fn cpu_queue_help;
 mtli_event_create_fn cpu_event_create;
 mtli_event_destroy_fn cpu_event_destroy;

@@ -368,9 +368,13 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
     }
     // Once watched, another thread may run the queue, from this command on.
     queue->next_command = command;
+    cpu_queue_pause(queue, NULL);
     if (cpu_variant_watch(variant, &queue->watcher)) {
       return CODE_AWAITED;
     }
+    cpu_pool_lock(queue->pool);
+    cpu_queue_resume(queue);
+    cpu_pool_unlock(queue->pool);
     queue->next_command = command->next;
   }
 }

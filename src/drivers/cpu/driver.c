@@ -32,6 +32,7 @@ const mtli_driver mtli_cpu_driver = {
     .queue_create = cpu_queue_create,
     .queue_destroy = cpu_queue_destroy,
     .queue_submit = cpu_queue_submit,
+    .queue_cancel = cpu_queue_cancel,
     .queue_help = cpu_queue_help,
     .event_create = cpu_event_create,
     .event_destroy = cpu_event_destroy,

@@ -126,10 +126,17 @@ static bool is_in_handler(const cpu_workspace *workspace,
 static bool is_kernels(const cpu_context *context, const cpu_fault *fault,
                        uintptr_t handlers_return) {
   const cpu_workspace *workspace = &context->workspace;
-  return cpu_code_has(context->job->code, fault->instruction) ||
-         cpu_code_has(context->job->edge_code, fault->instruction) ||
+  return cpu_job_has_code(context->job, fault->instruction) ||
          (is_on_stack(workspace, fault->stack_pointer) &&
           !is_in_handler(workspace, fault->stack_pointer, handlers_return));
+}
+
+// Leaves a kernel that is to end, which is no fault.
+static void leave_interrupted(cpu_context *context, const cpu_fault *fault) {
+  cpu_running = NULL;
+  context->fault =
+      (cpu_fault){.is_stop = true, .instruction = fault->instruction};
+  siglongjmp(context->jump, 1);
 }
 
 static void handle(int signal, siginfo_t *info, void *state) {
@@ -139,6 +146,12 @@ static void handle(int signal, siginfo_t *info, void *state) {
                      .code = info->si_code,
                      .address = (uintptr_t)info->si_addr};
   read_registers(state, &fault);
+  if (cpu_interrupt_is(info)) {
+    if (context && cpu_interrupt_is_due(context, fault.instruction)) {
+      leave_interrupted(context, &fault);
+    }
+    return;
+  }
   // A code <= 0: sent, not caused here.
   if (!context || info->si_code <= 0 ||
       !is_kernels(context, &fault, handlers_return)) {
@@ -168,6 +181,7 @@ static void install(void) {
   for (int i = 0; i < SIGNAL_COUNT; i++) {
     sigaction(signals[i], &action, &earlier[i]);
   }
+  cpu_interrupt_install(handle);
 }
 
 void cpu_fault_install(void) {
@@ -308,6 +322,9 @@ static void call_guarded(void (*function)(void *), guarded_run *run) {
   context->job = run->job;
   // The mask is not saved: the handlers leave it alone, and saving it would be
   // a system call.
+  // Relaxed, both: a hint for the overseer, who comes again.
+  atomic_store_explicit(&context->busy_with, run->job->queue,
+                        memory_order_relaxed);
   if (sigsetjmp(context->jump, 0) == 0) {
     cpu_running = context;
     cpu_stack_call(context->workspace.stack_end, function, run);
@@ -316,6 +333,7 @@ static void call_guarded(void (*function)(void *), guarded_run *run) {
     cpu_fault_report(run->job, context);
     cpu_workspace_recover(&context->workspace, context->fault.address);
   }
+  atomic_store_explicit(&context->busy_with, NULL, memory_order_relaxed);
 }
 
 void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,

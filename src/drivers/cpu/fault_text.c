@@ -125,6 +125,10 @@ static const mtli_dispatch *dispatch_of(const cpu_job *job) {
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
   const cpu_fault *fault = &context->fault;
+  if (fault->is_stop) {
+    cpu_queue_describe_stop(job->queue, text, capacity);
+    return;
+  }
   if (!fault->is_access) {
     describe_stop(job, context, text, capacity);
     return;
@@ -181,6 +185,19 @@ static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
   }
 }
 
+// The same where a kernel was interrupted, which is anywhere: an instruction
+// that the compiler has made for no line is taken for one of the line before.
+static void write_line_near(const cpu_job *job, const cpu_fault *fault,
+                            char *out, size_t capacity) {
+  enum { STEP = 4, FARTHEST = 512 };
+  cpu_fault near = *fault;
+  write_line(job, &near, out, capacity);
+  for (int back = 0; *out == 0 && back < FARTHEST; back += STEP) {
+    near.instruction -= STEP;
+    write_line(job, &near, out, capacity);
+  }
+}
+
 void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   char what[512];
   describe(job, context, what, sizeof what);
@@ -199,7 +216,9 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   const mtli_cpu_launch *launch = &job->launch;
   const mtli_cpu_position *position = context->scratch;
   char line[320];
-  write_line(job, &context->fault, line, sizeof line);
+  const bool is_stop = context->fault.is_stop;
+  (is_stop ? write_line_near : write_line)(job, &context->fault, line,
+                                           sizeof line);
   uint32_t thread[3], group[3];
   uint32_t rest = position->thread_in_group;
   for (int i = 0; i < 3; i++) {
@@ -214,14 +233,18 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
     group[i] = place / dispatch->group_threads[i];
     thread[i] = place % dispatch->group_threads[i];
   }
-  cpu_queue_fail(job->queue, MTL_KERNEL_FAULT,
-                 "kernel '%s' (%s:%u)%s%s%s failed at %sthread (%u, %u, %u) of "
+  const mtl_status status =
+      is_stop ? atomic_load_explicit(&job->queue->stop, memory_order_relaxed)
+              : MTL_KERNEL_FAULT;
+  cpu_queue_fail(job->queue, status,
+                 "kernel '%s' (%s:%u)%s%s%s %s at %sthread (%u, %u, %u) of "
                  "threadgroup "
                  "(%u, %u, %u): %s",
                  kernel->name, kernel->file ? kernel->file : "", kernel->line,
                  dispatch->debug_group ? " in debug group '" : "",
                  dispatch->debug_group ? dispatch->debug_group : "",
-                 dispatch->debug_group ? "'" : "", line, thread[0], thread[1],
+                 dispatch->debug_group ? "'" : "",
+                 is_stop ? "ended early" : "failed", line, thread[0], thread[1],
                  thread[2], group[0], group[1], group[2], what);
 }
 

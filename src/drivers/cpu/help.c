@@ -76,6 +76,8 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   // Kernels run with the default rounding and exceptions, whatever the client
   // has set for itself.
   fenv_t environment;
+  sigset_t mask;
+  const bool was_blocked = cpu_interrupt_open_mask(&mask);
   fegetenv(&environment);
   fesetenv(FE_DFL_ENV);
   cpu_pool_lock(pool);
@@ -87,6 +89,9 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   }
   cpu_pool_weigh(pool, context);
   fesetenv(&environment);
+  if (was_blocked) {
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  }
   cpu_pool_return_context(pool, context);
 }
 

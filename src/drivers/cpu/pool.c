@@ -28,6 +28,8 @@
 
 enum {
   THREAD_LIMIT = 1024,
+  // A thread that was added ends after so long without work.
+  EXTRA_IDLE_NS = 1000 * 1000 * 1000,
   // How late a queue may start whose client did not come, once; and how many
   // naps without anything happening before the sleep.
   NAP_NS = 100 * 1000,
@@ -39,11 +41,14 @@ struct cpu_pool {
   pthread_mutex_t lock;
   uint32_t thread_limit;  // that may run one job
   bool may_look_out;      // spinning on a single CPU only keeps others off it
+  cpu_overseer *overseer;
   // Under lock:
   cpu_queue *first_ready;
   cpu_queue *last_ready;
   cpu_job *jobs;
   cpu_context *free_contexts;
+  cpu_context *contexts;  // all, free ones too
+  uint64_t taken_count;   // queues taken off the list, to date
   bool has_napper;
   uint32_t workers_looking;  // out for work
   cpu_context *stayers;      // clients' that look out
@@ -51,7 +56,9 @@ struct cpu_pool {
   uint32_t sleepers;
   uint32_t woken;    // sleepers that were woken and have not come yet
   uint32_t to_wake;  // by the next unlock
-  uint32_t thread_count;
+  bool wants_overseer;  // the next unlock starts it
+  uint32_t worker_count;  // threads that the pool begins with
+  uint32_t thread_count;  // and those that were added
   bool is_ending;
   _Atomic uint32_t news;  // counts announcements; what sleepers sleep on
   // Written under lock but for the decrease in cpu_pool_weigh, and read there
@@ -76,6 +83,49 @@ static uint32_t choose_threads(void) {
   return threads < THREAD_LIMIT ? threads : THREAD_LIMIT;
 }
 
+// --- contexts ----------------------------------------------------------------
+
+static cpu_context *context_add(cpu_pool *pool) {
+  cpu_context *context = cpu_context_create(pool);
+  if (context) {
+    cpu_pool_lock(pool);
+    context->next_of_all = pool->contexts;
+    pool->contexts = context;
+    cpu_pool_unlock(pool);
+  }
+  return context;
+}
+
+// Ends a context. The lock is held.
+static void context_remove(cpu_pool *pool, cpu_context *context) {
+  cpu_context **link = &pool->contexts;
+  while (*link != context) {
+    link = &(*link)->next_of_all;
+  }
+  *link = context->next_of_all;
+  cpu_context_destroy(context);
+}
+
+// The calling thread takes the context. The lock is held.
+static void context_take(cpu_context *context) {
+  context->thread = pthread_self();
+  context->has_thread = true;
+}
+
+void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue) {
+  for (cpu_context *context = pool->contexts; context;
+       context = context->next_of_all) {
+    // Relaxed: the thread asks for itself whether it is meant.
+    if (context->has_thread && atomic_load_explicit(&context->busy_with,
+                                                    memory_order_relaxed) ==
+                                   queue) {
+      cpu_interrupt_send(context->thread);
+    }
+  }
+}
+
+// --- the pool ----------------------------------------------------------------
+
 static void pool_destroy(mtli_object *object) {
   cpu_pool *pool = (cpu_pool *)object;
   while (pool->free_contexts) {
@@ -90,6 +140,11 @@ static void pool_destroy(mtli_object *object) {
 cpu_pool *cpu_pool_create(void) {
   cpu_pool *pool = calloc(1, sizeof *pool);
   if (!pool) {
+    return NULL;
+  }
+  pool->overseer = cpu_overseer_create(pool);
+  if (!pool->overseer) {
+    free(pool);
     return NULL;
   }
   mtli_object_init(&pool->object, pool_destroy);
@@ -114,10 +169,15 @@ void cpu_pool_lock(cpu_pool *pool) {
 
 void cpu_pool_unlock(cpu_pool *pool) {
   const uint32_t to_wake = pool->to_wake;
+  const bool wants_overseer = pool->wants_overseer;
   pool->to_wake = 0;
+  pool->wants_overseer = false;
   pthread_mutex_unlock(&pool->lock);
   if (to_wake) {
     mtli_futex_wake(&pool->news, to_wake);
+  }
+  if (wants_overseer) {
+    (void)cpu_overseer_start(pool->overseer);  // or not until the next time
   }
 }
 
@@ -143,6 +203,10 @@ static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
   const uint32_t wakes = missing < asleep ? missing : asleep;
   pool->woken += wakes;
   pool->to_wake += wakes;
+  if (missing > wakes && pool->first_ready) {
+    cpu_overseer_watch_ready(pool->overseer);
+    pool->wants_overseer = cpu_overseer_is_wanted(pool->overseer);
+  }
 }
 
 void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
@@ -195,6 +259,7 @@ bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue) {
     pool->last_ready = previous;
   }
   atomic_fetch_sub(&pool->ready_count, 1);
+  pool->taken_count++;
   queue->state = CPU_QUEUE_RUNNING;
   return true;
 }
@@ -329,10 +394,17 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
   cpu_context *context = pool->free_contexts;
   if (context) {
     pool->free_contexts = context->next;
+    context_take(context);
   }
   cpu_pool_unlock(pool);
   if (!context) {
-    return cpu_context_create(pool);
+    context = context_add(pool);
+    if (context) {
+      cpu_pool_lock(pool);
+      context_take(context);
+      cpu_pool_unlock(pool);
+    }
+    return context;
   }
   // What the last borrower was about is no matter to the next.
   context->is_visiting = false;
@@ -343,6 +415,7 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
 
 void cpu_pool_return_context(cpu_pool *pool, cpu_context *context) {
   cpu_pool_lock(pool);
+  context->has_thread = false;
   context->next = pool->free_contexts;
   pool->free_contexts = context;
   cpu_pool_unlock(pool);
@@ -429,8 +502,9 @@ static void nap(cpu_pool *pool, uint32_t seen) {
 }
 
 // Waits for work; may return for no reason. The lock is held. The thread is
-// light on entry and return.
-static void idle(cpu_pool *pool, cpu_context *context) {
+// light on entry and return. False if an extra one has had nothing to do for
+// long and others are idle, too.
+static bool idle(cpu_pool *pool, cpu_context *context) {
   const uint32_t seen = atomic_load_explicit(&pool->news, memory_order_relaxed);
   const bool is_early = context->has_worked && pool->may_look_out;
   if (is_early || (!pool->workers_looking && pool->may_look_out)) {
@@ -446,15 +520,20 @@ static void idle(cpu_pool *pool, cpu_context *context) {
     nap(pool, seen);
   }
   if (!has_work(pool, seen)) {
-    sleep_until(pool, seen, MTLI_FOREVER);
+    sleep_until(
+        pool, seen,
+        context->is_extra ? mtli_deadline_ns(EXTRA_IDLE_NS) : MTLI_FOREVER);
   }
   cpu_pool_lighten(pool, context);
+  return !context->is_extra || has_work(pool, seen) || !pool->sleepers;
 }
 
 // Does one thing that there is to do. The lock is held on entry and return, and
 // the thread is light.
 static bool work_once(cpu_pool *pool, cpu_context *context) {
-  cpu_job *job = join(pool, 0, context);
+  // Extra threads came for the queues that wait.
+  const bool is_for_queues = context->is_extra && pool->first_ready;
+  cpu_job *job = is_for_queues ? NULL : join(pool, 0, context);
   cpu_queue *queue = job ? job->queue : pool->first_ready;
   if (!queue) {
     return false;
@@ -478,46 +557,93 @@ static bool work_once(cpu_pool *pool, cpu_context *context) {
   return true;
 }
 
+// An extra thread that nothing is left for goes by itself, unless the pool is
+// ending and joins it. The lock is held.
+static void leave(cpu_pool *pool, cpu_context *context) {
+  if (!context->is_extra || pool->is_ending) {
+    return;
+  }
+  uint32_t i = 0;
+  while (!pthread_equal(pool->threads[i], pthread_self())) {
+    i++;
+  }
+  pool->threads[i] = pool->threads[--pool->thread_count];
+  pthread_detach(pthread_self());
+}
+
 static void *pool_main(void *argument) {
-  cpu_pool *pool = argument;
-  cpu_context *context = cpu_pool_borrow_context(pool);
+  cpu_context *context = argument;
+  cpu_pool *pool = context->pool;
   cpu_fault_prepare_thread();
+  sigset_t before;
+  (void)cpu_interrupt_open_mask(&before);  // all others stay blocked
   fesetenv(FE_DFL_ENV);  // a thread starts with its creator's
   cpu_pool_lock(pool);
-  if (context) {
-    cpu_pool_lighten(pool, context);
-    while (!pool->is_ending) {
-      if (!work_once(pool, context)) {
-        idle(pool, context);
-      }
-    }
-    cpu_context_destroy(context);
+  context_take(context);
+  cpu_pool_lighten(pool, context);
+  while (!pool->is_ending &&
+         (work_once(pool, context) || idle(pool, context))) {
   }
+  context->is_light = false;
+  atomic_fetch_sub(&pool->light_count, 1);
+  leave(pool, context);
+  context_remove(pool, context);
   cpu_pool_unlock(pool);
   mtli_object_release(&pool->object);  // -1
   return NULL;
 }
 
+// Starts one more thread, which has all that it needs. The lock is held.
+static bool start_thread(cpu_pool *pool, bool is_extra) {
+  cpu_context *context = cpu_context_create(pool);
+  if (!context) {
+    return false;
+  }
+  context->is_extra = is_extra;
+  mtli_object_retain(&pool->object);  // +1, the thread's
+  if (!mtli_thread_start(&pool->threads[pool->thread_count], "mettle-cpu",
+                         pool_main, context)) {
+    mtli_object_release(&pool->object);  // -1
+    cpu_context_destroy(context);
+    return false;
+  }
+  context->next_of_all = pool->contexts;
+  pool->contexts = context;
+  pool->thread_count++;
+  return true;
+}
+
 mtl_status cpu_pool_start(cpu_pool *pool) {
   cpu_pool_lock(pool);
-  while (pool->thread_count < pool->thread_limit) {
-    mtli_object_retain(&pool->object);  // +1, the thread's
-    if (!mtli_thread_start(&pool->threads[pool->thread_count], "mettle-cpu",
-                           pool_main, pool)) {
-      mtli_object_release(&pool->object);  // -1
-      break;
-    }
-    pool->thread_count++;
+  while (pool->worker_count < pool->thread_limit &&
+         pool->thread_count < THREAD_LIMIT && start_thread(pool, false)) {
+    pool->worker_count++;
   }
   // Fewer threads than wished do the same work.
-  const uint32_t thread_count = pool->thread_count;
+  const uint32_t worker_count = pool->worker_count;
   cpu_pool_unlock(pool);
-  return thread_count ? MTL_OK
+  return worker_count ? MTL_OK
                       : mtli_fail(MTL_OUT_OF_MEMORY,
                                   "no thread for the cpu device's pool");
 }
 
+bool cpu_pool_is_waiting(const cpu_pool *pool, uint64_t *out_taken) {
+  *out_taken = pool->taken_count;
+  return pool->first_ready != NULL;
+}
+
+void cpu_pool_grow(cpu_pool *pool) {
+  if (pool->thread_count < THREAD_LIMIT && !pool->is_ending) {
+    (void)start_thread(pool, true);
+  }
+}
+
+cpu_overseer *cpu_pool_overseer(cpu_pool *pool) {
+  return pool->overseer;
+}
+
 void cpu_pool_end(cpu_pool *pool, bool is_inherited) {
+  cpu_overseer_end(pool->overseer, is_inherited);
   if (is_inherited) {
     pool_destroy(&pool->object);  // its threads are not in this process
     return;

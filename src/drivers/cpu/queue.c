@@ -14,6 +14,7 @@ static void queue_wake(mtli_watcher *watcher, uint64_t value) {
       (cpu_queue *)((char *)watcher - offsetof(cpu_queue, watcher));
   cpu_pool *pool = queue->pool;
   cpu_pool_lock(pool);
+  cpu_queue_resume(queue);
   cpu_pool_add_ready(pool, queue);
   cpu_pool_unlock(pool);
 }
@@ -75,10 +76,33 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
   free(text);
 }
 
+// Notes what the queue has taken up: command_buffer, or NULL for nothing. What
+// was meant for the one before is void. The pool's lock is held.
+static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
+  cpu_overseer *overseer = cpu_pool_overseer(queue->pool);
+  cpu_overseer_remove(overseer, queue);
+  queue->taken_up = command_buffer;
+  // Relaxed, both: the lock orders them.
+  atomic_store_explicit(&queue->has_failed, false, memory_order_relaxed);
+  atomic_store_explicit(&queue->stop, MTL_OK, memory_order_relaxed);
+  const uint64_t limit_ns = command_buffer ? command_buffer->time_limit_ns : 0;
+  queue->deadline_ns = limit_ns ? mtli_deadline_ns(limit_ns) : 0;
+  queue->time_left_ns = 0;
+  if (limit_ns) {
+    cpu_overseer_add(overseer, queue);
+  }
+  // Whoever cancels sets it before taking the lock: either it is seen here, or
+  // what was taken up is seen there.
+  if (command_buffer && atomic_load(&command_buffer->is_cancelled)) {
+    cpu_queue_stop(queue, MTL_CANCELLED);
+  }
+}
+
 // Takes up the next command buffer. False if there is none: the queue is idle.
 static bool take_next(cpu_queue *queue) {
   cpu_pool_lock(queue->pool);
   mtl_command_buffer *command_buffer = queue->first;
+  begin(queue, command_buffer);
   if (!command_buffer) {
     queue->state = CPU_QUEUE_IDLE;
     cpu_pool_unlock(queue->pool);
@@ -90,13 +114,25 @@ static bool take_next(cpu_queue *queue) {
   cpu_pool_unlock(queue->pool);
   queue->current = command_buffer;
   queue->next_command = command_buffer->commands;
-  atomic_store_explicit(&queue->has_failed, false, memory_order_relaxed);
   mtli_command_buffer_scheduled(command_buffer);
   cpu_list *list = cpu_list_of(command_buffer);
   list->command_buffer = command_buffer;
   list->start_ns = mtli_now_ns();
   queue->is_stale = cpu_is_discrete(queue->queue.device);
   return true;
+}
+
+// Fails a command buffer that was to end, unless a kernel of it has already
+// told where.
+static void note_stop(cpu_queue *queue) {
+  const mtl_status stop =
+      atomic_load_explicit(&queue->stop, memory_order_relaxed);
+  if (stop != MTL_OK) {
+    char why[96];
+    cpu_queue_describe_stop(queue, why, sizeof why);
+    cpu_queue_fail(queue, stop, "command buffer '%s' ended early: %s",
+                   mtl_command_buffer_label(queue->current), why);
+  }
 }
 
 static void report_completion(mtl_command_buffer *command_buffer) {
@@ -117,6 +153,7 @@ static void late_completion(cpu_late_item *item) {
 static void complete_current(cpu_queue *queue) {
   mtl_command_buffer *command_buffer = queue->current;
   cpu_list *list = cpu_list_of(command_buffer);
+  note_stop(queue);
   queue->current = NULL;
   list->end_ns = mtli_now_ns();
   cpu_late *late = ((cpu_device *)queue->queue.device)->late;
@@ -134,6 +171,7 @@ void cpu_queue_hand_over(cpu_queue *queue) {
   cpu_pool_lock(pool);
   const bool is_idle = !queue->current && !queue->first;
   if (is_idle) {
+    begin(queue, NULL);
     queue->state = CPU_QUEUE_IDLE;
   } else {
     queue->was_helped = false;  // the client has gone: others must hear of it

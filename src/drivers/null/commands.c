@@ -13,6 +13,23 @@ void null_commands_clear(mtl_command_buffer *command_buffer) {
   (void)command_buffer;
 }
 
+mtl_status null_queue_cancel(mtl_queue *queue,
+                             mtl_command_buffer *command_buffer) {
+  (void)queue;
+  (void)command_buffer;  // what runs it looks at is_cancelled
+  return MTL_OK;
+}
+
+// Waits until the event has come or the command buffer is cancelled.
+static void run_wait(const mtl_command_buffer *command_buffer,
+                     const mtli_command *command) {
+  enum { LOOK_NS = 1000 * 1000 };
+  while (!atomic_load(&command_buffer->is_cancelled) &&
+         null_event_wait(command->event.event, command->event.value, LOOK_NS) !=
+             MTL_OK) {
+  }
+}
+
 void null_commands_run(mtl_command_buffer *command_buffer) {
   mtli_command_buffer_scheduled(command_buffer);
   const uint64_t start_ns = mtli_now_ns();
@@ -23,11 +40,14 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
       (void)null_event_signal(event, command->event.value);
     } else if (command->kind == MTLI_COMMAND_WAIT &&
                !command_buffer->is_failed) {
-      (void)null_event_wait(event, command->event.value, MTL_WAIT_FOREVER);
+      run_wait(command_buffer, command);
     }
   }
   if (!command_buffer->is_failed) {
     mtli_command_buffer_ran(command_buffer, start_ns, mtli_now_ns());
   }
-  mtli_command_buffer_completed(command_buffer, MTL_OK, "");
+  const bool is_cancelled = atomic_load(&command_buffer->is_cancelled);
+  mtli_command_buffer_completed(command_buffer,
+                                is_cancelled ? MTL_CANCELLED : MTL_OK,
+                                is_cancelled ? "it was cancelled" : "");
 }

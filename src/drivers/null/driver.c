@@ -32,6 +32,7 @@ const mtli_driver mtli_null_driver = {
     .queue_create = null_queue_create,
     .queue_destroy = null_queue_destroy,
     .queue_submit = null_queue_submit,
+    .queue_cancel = null_queue_cancel,
     .queue_help = mtli_no_queue_help,
     .event_create = null_event_create,
     .event_destroy = null_event_destroy,

@@ -43,6 +43,7 @@ mtli_commands_clear_fn null_commands_clear;
 mtli_queue_create_fn null_queue_create;
 mtli_queue_destroy_fn null_queue_destroy;
 mtli_queue_submit_fn null_queue_submit;
+mtli_queue_cancel_fn null_queue_cancel;
 mtli_event_create_fn null_event_create;
 mtli_event_destroy_fn null_event_destroy;
 mtli_event_value_fn null_event_value;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// interrupt.c: the signal that has a thread leave the kernel that it runs. It
+// is a real-time signal that nobody in the process uses; its handler is that of
+// faults, which jumps out only from the kernel's own instructions, so that
+// nothing of ours or the C library's is ever left half done.
+#include <dlfcn.h>
+#include <stddef.h>
+
+#include "drivers/cpu/cpu.h"
+
+enum { FIRST_TRIED = 2, LAST_TRIED = 12 };  // below SIGRTMAX, which valgrind has
+
+static int number;  // 0: there is none to be had
+static cpu_signal_handler *handler;
+static const char token;  // what our signals carry
+
+// ThreadSanitizer holds back all but the signals of faults, for as long as the
+// thread calls none of what it intercepts; there it is one of those.
+static int choose(void) {
+  if (dlsym(RTLD_DEFAULT, "__tsan_init")) {
+    return SIGILL;
+  }
+  for (int below = FIRST_TRIED; below <= LAST_TRIED; below++) {
+    struct sigaction present;
+    if (sigaction(SIGRTMAX - below, NULL, &present) == 0 &&
+        !(present.sa_flags & SA_SIGINFO) && present.sa_handler == SIG_DFL) {
+      return SIGRTMAX - below;
+    }
+  }
+  return 0;
+}
+
+static void install(void) {
+  struct sigaction action = {
+      .sa_sigaction = handler,
+      .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
+
+void cpu_interrupt_install(cpu_signal_handler *faults) {
+  handler = faults;
+  number = choose();
+  if (number && number != SIGILL) {
+    install();
+  }
+}
+
+// True if the signal comes to our handler. One that the program has put in its
+// place stays.
+static bool is_installed(void) {
+  struct sigaction present;
+  if (!number || sigaction(number, NULL, &present) != 0) {
+    return false;
+  }
+  if (!(present.sa_flags & SA_SIGINFO) && present.sa_handler == SIG_DFL) {
+    install();
+    return true;
+  }
+  return present.sa_sigaction == handler;
+}
+
+void cpu_interrupt_send(pthread_t thread) {
+  if (is_installed()) {
+    pthread_sigqueue(thread, number,
+                     (union sigval){.sival_ptr = (void *)&token});
+  }
+}
+
+bool cpu_interrupt_is(const siginfo_t *info) {
+  return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &token;
+}
+
+bool cpu_interrupt_is_due(const cpu_context *context, uintptr_t instruction) {
+  const cpu_job *job = context->job;
+  // Relaxed: it stays so until the thread has left.
+  return job &&
+         atomic_load_explicit(&job->queue->stop, memory_order_relaxed) !=
+             MTL_OK &&
+         cpu_job_has_code(job, instruction);
+}
+
+bool cpu_interrupt_open_mask(sigset_t *out_before) {
+  static _Thread_local enum { UNKNOWN, OPEN, BLOCKED } mask;
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  if (mask == OPEN) {
+    return false;
+  }
+  sigset_t needed;
+  sigemptyset(&needed);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    sigaddset(&needed, faults[i]);
+  }
+  if (number) {
+    sigaddset(&needed, number);
+  }
+  if (mask == UNKNOWN) {
+    mask = OPEN;
+    pthread_sigmask(SIG_BLOCK, NULL, out_before);
+    for (int i = 1; i < NSIG; i++) {
+      if (sigismember(&needed, i) == 1 && sigismember(out_before, i) == 1) {
+        mask = BLOCKED;
+      }
+    }
+  }
+  if (mask == OPEN) {
+    return false;
+  }
+  pthread_sigmask(SIG_UNBLOCK, &needed, out_before);
+  return true;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// stop.c: ends a command buffer that was cancelled or has run for too long. The
+// flag keeps its commands and pieces from beginning; the overseer interrupts
+// the threads that are in one, again and again until they have left.
+#include <stdio.h>
+
+#include "base/futex.h"
+#include "drivers/cpu/cpu.h"
+
+void cpu_queue_stop(cpu_queue *queue, mtl_status status) {
+  if (atomic_load_explicit(&queue->stop, memory_order_relaxed) != MTL_OK) {
+    return;  // the first reason is told
+  }
+  queue->deadline_ns = queue->time_left_ns = 0;
+  // Relaxed, both: hints to stop early; the end is told from under the lock.
+  atomic_store_explicit(&queue->stop, status, memory_order_relaxed);
+  atomic_store_explicit(&queue->has_failed, true, memory_order_relaxed);
+  cpu_overseer_add(cpu_pool_overseer(queue->pool), queue);
+}
+
+void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
+                             size_t capacity) {
+  if (atomic_load_explicit(&queue->stop, memory_order_relaxed) ==
+      MTL_CANCELLED) {
+    snprintf(text, capacity, "it was cancelled");
+  } else {
+    snprintf(text, capacity, "it ran for longer than its limit of %g s",
+             (double)queue->current->time_limit_ns / 1e9);
+  }
+}
+
+void cpu_queue_stop_waiting(cpu_queue *queue) {
+  // A limit does not count the time that a queue waits, so only cancelling
+  // comes here. The event is there: it goes only after cpu_queue_resume.
+  if (queue->awaited &&
+      mtli_timeline_unwatch(&queue->awaited->timeline, &queue->watcher)) {
+    cpu_queue_resume(queue);
+    cpu_pool_add_ready(queue->pool, queue);
+  }
+}
+
+void cpu_queue_pause(cpu_queue *queue, cpu_event *event) {
+  cpu_pool_lock(queue->pool);
+  queue->awaited = event;
+  if (queue->deadline_ns) {
+    const uint64_t now_ns = mtli_now_ns();
+    queue->time_left_ns =
+        queue->deadline_ns > now_ns ? queue->deadline_ns - now_ns : 1;
+    queue->deadline_ns = 0;
+  }
+  cpu_pool_unlock(queue->pool);
+}
+
+void cpu_queue_resume(cpu_queue *queue) {
+  queue->awaited = NULL;
+  if (queue->time_left_ns) {
+    queue->deadline_ns = mtli_deadline_ns(queue->time_left_ns);
+    queue->time_left_ns = 0;
+    cpu_overseer_add(cpu_pool_overseer(queue->pool), queue);
+  }
+}
+
+mtl_status cpu_queue_cancel(mtl_queue *base,
+                            mtl_command_buffer *command_buffer) {
+  cpu_queue *queue = (cpu_queue *)base;
+  cpu_pool *pool = queue->pool;
+  const mtl_status status = cpu_overseer_start(cpu_pool_overseer(pool));
+  cpu_pool_lock(pool);
+  if (queue->taken_up == command_buffer) {
+    cpu_queue_stop(queue, MTL_CANCELLED);
+    cpu_pool_interrupt(pool, queue);
+    cpu_queue_stop_waiting(queue);
+  }
+  cpu_pool_unlock(pool);
+  return status;
+}
