@@ -68,6 +68,7 @@ typedef struct cpu_code {
   int file;       // the memory file it came from, or -1 if closed
   const mtli_cpu_code *code;  // in it
   // Where its instructions lie; kernels call nothing outside.
+  uintptr_t base;  // what the linker added to the object's addresses
   uintptr_t first_instruction;
   uintptr_t end_instructions;
 } cpu_code;
@@ -204,6 +205,7 @@ struct cpu_queue {
   bool is_overseen;
   uint64_t deadline_ns;
   uint64_t time_left_ns;  // while it waits
+  uint64_t interrupt_ns;  // from the last interrupt to the next; 0 before
   mtl_command_buffer *first;  // submitted, not taken up
   mtl_command_buffer *last;
   // Of the thread that runs the queue:
@@ -244,6 +246,7 @@ struct cpu_context {
   bool is_extra;  // of a worker beyond those that the pool began with
   // The queue whose work its thread is in; NULL between. Read by the overseer.
   _Atomic(cpu_queue *) busy_with;
+  uint32_t waits_for_line;  // interrupts let pass for a better place
   bool is_light;    // its thread has not begun on anything long (pool.c)
   bool has_worked;  // on a shared job, and nothing since
   uint32_t seat;    // at the job joined last
@@ -305,7 +308,7 @@ void cpu_interrupt_send(pthread_t thread);
 // In the handler: whether a signal is an interrupt, and whether the thread is to
 // leave what it was at: a kernel's instruction, of a queue that is to stop.
 bool cpu_interrupt_is(const siginfo_t *info);
-bool cpu_interrupt_is_due(const cpu_context *context, uintptr_t instruction);
+bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction);
 // Unblocks the signals of kernels where the calling thread's client has blocked
 // them when it came first. True if so: out_before is to be restored.
 bool cpu_interrupt_open_mask(sigset_t *out_before);

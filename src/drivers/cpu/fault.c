@@ -132,10 +132,13 @@ static bool is_kernels(const cpu_context *context, const cpu_fault *fault,
 }
 
 // Leaves a kernel that is to end, which is no fault.
-static void leave_interrupted(cpu_context *context, const cpu_fault *fault) {
+static void leave_interrupted(cpu_context *context, const cpu_fault *fault,
+                              const ucontext_t *state) {
   cpu_running = NULL;
   context->fault =
       (cpu_fault){.is_stop = true, .instruction = fault->instruction};
+  // The signal is blocked in its handler.
+  pthread_sigmask(SIG_SETMASK, &state->uc_sigmask, NULL);
   siglongjmp(context->jump, 1);
 }
 
@@ -148,7 +151,7 @@ static void handle(int signal, siginfo_t *info, void *state) {
   read_registers(state, &fault);
   if (cpu_interrupt_is(info)) {
     if (context && cpu_interrupt_is_due(context, fault.instruction)) {
-      leave_interrupted(context, &fault);
+      leave_interrupted(context, &fault, state);
     }
     return;
   }

@@ -185,19 +185,6 @@ static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
   }
 }
 
-// The same where a kernel was interrupted, which is anywhere: an instruction
-// that the compiler has made for no line is taken for one of the line before.
-static void write_line_near(const cpu_job *job, const cpu_fault *fault,
-                            char *out, size_t capacity) {
-  enum { STEP = 4, FARTHEST = 512 };
-  cpu_fault near = *fault;
-  write_line(job, &near, out, capacity);
-  for (int back = 0; *out == 0 && back < FARTHEST; back += STEP) {
-    near.instruction -= STEP;
-    write_line(job, &near, out, capacity);
-  }
-}
-
 void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   char what[512];
   describe(job, context, what, sizeof what);
@@ -217,8 +204,7 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
   const mtli_cpu_position *position = context->scratch;
   char line[320];
   const bool is_stop = context->fault.is_stop;
-  (is_stop ? write_line_near : write_line)(job, &context->fault, line,
-                                           sizeof line);
+  write_line(job, &context->fault, line, sizeof line);
   uint32_t thread[3], group[3];
   uint32_t rest = position->thread_in_group;
   for (int i = 0; i < 3; i++) {

@@ -31,9 +31,10 @@ static int choose(void) {
 }
 
 static void install(void) {
-  struct sigaction action = {
-      .sa_sigaction = handler,
-      .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+  // Not SA_NODEFER: real-time signals queue, and while the thread did not run
+  // several may have come.
+  struct sigaction action = {.sa_sigaction = handler,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, NULL);
 }
@@ -71,13 +72,34 @@ bool cpu_interrupt_is(const siginfo_t *info) {
   return info->si_code == SI_QUEUE && info->si_value.sival_ptr == &token;
 }
 
-bool cpu_interrupt_is_due(const cpu_context *context, uintptr_t instruction) {
+// True if the error can say which line an instruction belongs to. Nothing in it
+// that a handler may not do.
+static bool has_line(const cpu_code *code, uintptr_t instruction) {
+  char file[256];
+  uint32_t line = 0;
+  return cpu_code_has(code, instruction) &&
+         (!code->lines.bytes ||
+          cpu_lines_find(&code->lines, instruction - code->base, file,
+                         sizeof file, &line));
+}
+
+bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction) {
+  enum { MOST_WAITS = 8 };
   const cpu_job *job = context->job;
   // Relaxed: it stays so until the thread has left.
-  return job &&
-         atomic_load_explicit(&job->queue->stop, memory_order_relaxed) !=
-             MTL_OK &&
-         cpu_job_has_code(job, instruction);
+  if (atomic_load_explicit(&job->queue->stop, memory_order_relaxed) == MTL_OK ||
+      !cpu_job_has_code(job, instruction)) {
+    return false;
+  }
+  // The compiler's own instructions, between threads, are of no line.
+  if (context->waits_for_line < MOST_WAITS &&
+      !has_line(job->code, instruction) &&
+      !has_line(job->edge_code, instruction)) {
+    context->waits_for_line++;
+    return false;
+  }
+  context->waits_for_line = 0;
+  return true;
 }
 
 bool cpu_interrupt_open_mask(sigset_t *out_before) {

@@ -16,8 +16,9 @@ enum {
   LOOKS_TO_GROW = 2,
   LOOKS_TO_END = 10,
   // An interrupt comes to nothing where a thread is not in a kernel's own
-  // instructions, and is repeated then.
+  // instructions, and is repeated then, less and less often.
   INTERRUPT_NS = 1000 * 1000,
+  INTERRUPT_LONGEST_NS = 16 * 1000 * 1000,
 };
 
 // All of it but news under the pool's lock.
@@ -51,6 +52,10 @@ static void wake(cpu_overseer *overseer) {
   mtli_futex_wake(&overseer->news, 1);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
 // Does what is due for one queue; returns when it is to be looked at again.
 static uint64_t oversee(cpu_overseer *overseer, cpu_queue *queue,
                         uint64_t now_ns) {
@@ -62,7 +67,10 @@ static uint64_t oversee(cpu_overseer *overseer, cpu_queue *queue,
   }
   cpu_pool_interrupt(overseer->pool, queue);
   cpu_queue_stop_waiting(queue);
-  return now_ns + INTERRUPT_NS;
+  queue->interrupt_ns = earlier(
+      queue->interrupt_ns ? 2 * queue->interrupt_ns : INTERRUPT_NS,
+      INTERRUPT_LONGEST_NS);
+  return now_ns + queue->interrupt_ns;
 }
 
 // Looks whether ready queues are taken; returns when to look again.
@@ -79,10 +87,6 @@ static uint64_t look(cpu_overseer *overseer, uint64_t now_ns) {
   }
   overseer->is_watching = overseer->quiet_count < LOOKS_TO_END;
   return overseer->is_watching ? now_ns + LOOK_NS : MTLI_FOREVER;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
 }
 
 // Does all that is due; returns when something will be. The lock is held.

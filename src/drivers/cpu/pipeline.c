@@ -67,6 +67,7 @@ static void find_instructions(const mtli_blob *elf, cpu_code *code) {
       dlinfo(code->library, RTLD_DI_LINKMAP, &map) != 0) {
     return;
   }
+  code->base = map->l_addr;
   memcpy(&header, elf->bytes, sizeof header);
   for (size_t i = 0; i < header.e_phnum; i++) {
     ElfW(Phdr) segment;

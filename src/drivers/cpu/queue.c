@@ -88,6 +88,7 @@ static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   const uint64_t limit_ns = command_buffer ? command_buffer->time_limit_ns : 0;
   queue->deadline_ns = limit_ns ? mtli_deadline_ns(limit_ns) : 0;
   queue->time_left_ns = 0;
+  queue->interrupt_ns = 0;
   if (limit_ns) {
     cpu_overseer_add(overseer, queue);
   }
