@@ -70,7 +70,7 @@ def _complete(tool, *words):
          '"${COMP_WORDS[-2]}"; printf "%s\\n" "${COMPREPLY[@]}"',
          script, "mettle", *words],
         cwd=tool.folder, check=True, capture_output=True, text=True,
-        stdin=subprocess.DEVNULL, timeout=60,
+        stdin=subprocess.DEVNULL, timeout=300,
         env={**os.environ, "PATH": tool.build + ":" + os.environ["PATH"]})
     assert done.stderr == "", done.stderr
     return done.stdout.split()

@@ -69,7 +69,7 @@ def check(tool, folder, name, lines):
     for kind, text in wanted:
         if kind == "options":
             command += [word.replace("DIR", folder) for word in text.split()]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60,
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300,
                          check=False)
     if run.returncode not in (0, 1):
         return f"exit status {run.returncode}\n{run.stderr}"

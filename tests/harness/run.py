@@ -8,10 +8,11 @@ in tests/CMakeLists.txt), fields separated by tabs:
   name  kind  seconds  list  command  argument...
 
 kind "cases": `command --list` prints the names of tests; `command NAME` runs
-one, in a process of its own with the time limit. Exit status 0 is passed, 77
+one, in a process of its own with the time limit (below). Exit status 0 is passed, 77
 skipped (the last line says why), anything else failed.
 kind "counts": the command runs many tests and prints as its last line
-"N passed, N failed" or "N passed, N failed, N skipped".
+"N passed, N failed" or "N passed, N failed, N skipped"; exit status 77 is one
+skipped, as above.
 
 list names a file of tests that a driver cannot pass, one a line:
 
@@ -19,6 +20,11 @@ list names a file of tests that a driver cannot pass, one a line:
 
 Unsupported tests are skipped. An expected failure that passes fails the run,
 and so does a pattern that names no test: lists may not go stale.
+
+A time limit is of seconds on a machine that does nothing else. Where more
+threads want to run than there are processors, a second counts by the share
+that one of them gets, so that a busy machine fails no test; what hangs ends
+after MOST_STRETCH times the limit at the latest.
 
 With --again, what failed runs once more, alone, after everything else; what
 then passes counts as passed, and is shown as UNSTEADY with its first output.
@@ -43,6 +49,8 @@ SKIPPED = 77  # as in automake and CTest
 LIST_SECONDS = 120  # a suite may have to fetch what it tests first
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 OUTPUT_LINES = 60  # of a failed test, its last ones
+TICK_SECONDS = 0.5  # between two looks at how busy the machine is
+MOST_STRETCH = 10  # of a limit by a busy machine
 
 
 class Suite:
@@ -79,6 +87,37 @@ def read_rules(path):
     return rules
 
 
+def share(load, processors):
+    """The part of a processor that a thread gets; load is /proc/loadavg's
+    text, whose fourth field has the runnable threads, this one included."""
+    try:
+        runnable = int(load.split()[3].split("/")[0]) - 1
+    except (IndexError, ValueError):
+        return 1.0
+    return max(1 / MOST_STRETCH, min(1.0, processors / max(runnable, 1)))
+
+
+def share_now():
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            return share(file.read(), len(os.sched_getaffinity(0)))
+    except OSError:
+        return 1.0
+
+
+def wait_within(process, seconds):
+    """The exit status, or None where the limit came first."""
+    spent, last = 0.0, time.monotonic()
+    while spent < seconds:
+        try:
+            return process.wait(timeout=min(TICK_SECONDS, seconds - spent))
+        except subprocess.TimeoutExpired:
+            now = time.monotonic()
+            spent += (now - last) * share_now()
+            last = now
+    return None
+
+
 def run_process(command, seconds, environment):
     """Runs a process group of its own to its end or its limit.
 
@@ -91,10 +130,7 @@ def run_process(command, seconds, environment):
                 env=environment)
         except OSError as error:
             return 127, f"{command[0]}: {error.strerror}\n"
-        try:
-            status = process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            status = None
+        status = wait_within(process, seconds)
         end_group(process)
         output.seek(0)
         return status, output.read().decode(errors="replace")
@@ -211,7 +247,10 @@ class Runner:
         status, output = run_process(suite.command, suite.seconds,
                                      self.environment)
         lines = output.strip().split("\n")
-        counts = COUNTS.match(lines[-1]) if lines else None
+        counts = COUNTS.match(lines[-1])
+        if status == SKIPPED:
+            self.record(suite, "(all)", "skipped", lines[-1])
+            return
         good = status == 0 and counts and int(counts[2]) == 0
         if not good and self.put_off(self.run_counts, suite):
             self.show(suite.name, describe(status, suite.seconds), output)

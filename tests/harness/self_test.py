@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from run import share  # noqa: E402
+
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
 PROGRAM = sys.argv[1]
 SECONDS = 2  # the limit of one test; only the hanging ones reach it
@@ -97,6 +101,9 @@ CHECKS = {
     "a crash after the count fails":
         (counts("echo 3 passed, 0 failed; kill -SEGV $$"),
          1, "3 passed, 1 failed"),
+    "a suite that skips itself is skipped":
+        (lambda: run("counts", ["/bin/sh", "-c", "echo no network; exit 77"]),
+         1, "0 passed, 0 failed, 1 skipped"),
     "a suite that hangs fails":
         (counts("echo 3 passed, 0 failed; exec sleep 600"),
          1, "3 passed, 1 failed"),
@@ -113,15 +120,37 @@ CHECKS = {
 }
 
 
-def main():
+# /proc/loadavg with so many runnable threads, run.py among them; processors;
+# what part of a second counts.
+SHARES = [
+    ("0.10 0.20 0.30 1/200 999", 2, 1.0),
+    ("0.10 0.20 0.30 3/200 999", 2, 1.0),
+    ("9.00 8.00 7.00 9/200 999", 2, 0.25),
+    ("9.00 8.00 7.00 900/999 999", 2, 0.1),  # however busy
+    ("", 2, 1.0),
+]
+
+
+def failed_shares():
     failed = 0
+    for load, processors, want in SHARES:
+        got = share(load, processors)
+        if got != want:
+            failed += 1
+            print(f"FAILED a share under {load!r}: {got}, not {want}")
+    return failed
+
+
+def main():
+    failed = failed_shares()
     for name, (check, want_status, want_line) in CHECKS.items():
         status, line, output = check()
         if (status, line) != (want_status, want_line):
             failed += 1
             print(f"{name}: got {line!r}, status {status}; "
                   f"expected {want_line!r}, status {want_status}\n{output}")
-    print(f"{len(CHECKS) - failed} passed, {failed} failed")
+    total = len(CHECKS) + len(SHARES)
+    print(f"{total - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -354,7 +354,7 @@ class Features:
             walk = (f"struct {name} {{ uint a; short2 b; uchar4 c; float2 d; "
                     "uint e[3]; }; "
                     f"const {name} {k} = ((device const {name} *){p}n)"
-                    f"[({which}) % 500u]; {t} = {k}.a ^ {k}.e[2] * 3u + "
+                    f"[({which}) % 400u]; {t} = {k}.a ^ {k}.e[2] * 3u + "
                     f"as_type<uint>({k}.c) + uint({k}.{field}); ")
         return (f"{{ uint {t} = {self.expression('uint', 2)}; {walk}"
                 + self.result_variable().replace("@", t) + " }")

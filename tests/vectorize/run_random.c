@@ -9,7 +9,8 @@
 //   same     TEXT is a hash of all that the kernel wrote, over all grids
 //   serial   the same, and the vectoriser stood back: TEXT has the reason too
 //   differs  TEXT says where first
-//   fails    TEXT is the error of the compiler or of the command buffer
+//   fails    TEXT is the error of the compiler or of the command buffer, such
+//            as an access past either end of a buffer
 //   hangs    T1 did not end in 20 s of processor time where T0 had; nothing
 //            comes after it
 //   endless  T0 did not end
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -291,10 +293,30 @@ static void check_file(bench *b, const char *path) {
   free(text);
 }
 
+// Memory between pages that nobody may touch: a kernel that leaves its buffer,
+// at either end, fails.
+static void *between_guards(size_t length_bytes) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *room = mmap(NULL, length_bytes + 2 * page, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED ||
+      mprotect(room + page, length_bytes, PROT_READ | PROT_WRITE) != 0) {
+    perror("mmap");
+    exit(2);
+  }
+  return room + page;
+}
+
 static mtl_buffer *buffer_of(bench *b, uint32_t words) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  mtl_buffer_desc desc = {.length_bytes = 4 * words};
+  if (desc.length_bytes % page == 0) {
+    desc.no_copy_bytes = between_guards(desc.length_bytes);
+  } else {
+    desc.guarded = true;  // behind it
+  }
   mtl_buffer *buffer = NULL;
-  must(mtl_buffer_create(
-      b->device, &(mtl_buffer_desc){.length_bytes = 4 * words}, &buffer));
+  must(mtl_buffer_create(b->device, &desc, &buffer));
   return buffer;
 }
 
