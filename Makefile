@@ -16,8 +16,12 @@
 #                   docs/accuracy.md: an hour of a core
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
 #   make valgrind   the examples under valgrind
-#   make install    to PREFIX=/usr/local, under DESTDIR
+#   make install    to PREFIX=/usr/local, under DESTDIR; with STATIC=1 the
+#                   static libraries as well
 #   make clean      removes the build folders
+#
+# `make demo` and `make test` alone call apt, as root; everything else names
+# what is missing.
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
   accuracy fuzz valgrind install clean
 .DEFAULT_GOAL := all
@@ -27,14 +31,17 @@ PREFIX ?= /usr/local
 SECONDS_EACH ?= 20
 CMAKE_FLAGS ?=
 TEST_FLAGS ?=
+STATIC ?=
 build = build
 
 all: configure
 	@cmake --build $(build) -j $(JOBS) --target product
 
+demo test: apt = --apt
+
 # Names or installs the packages without which nothing builds.
 packages:
-	@tools/install_packages.sh build demo
+	@tools/install_packages.sh $(apt) build demo
 
 configure: packages
 	@test -f $(build)/build.ninja || cmake --preset check $(CMAKE_FLAGS)
@@ -44,8 +51,8 @@ demo: all
 
 # The tests and benchmarks as well; they need more packages.
 everything: configure
-	@tools/install_packages.sh test
-	@tools/install_packages.sh cross || \
+	@tools/install_packages.sh $(apt) test
+	@tools/install_packages.sh $(apt) cross || \
 	  echo "Going on without; their tests are skipped." >&2
 	@cmake --build $(build) -j $(JOBS)
 
@@ -88,7 +95,12 @@ valgrind: all
 	@tools/valgrind_examples.sh $(build)
 
 install: all
-	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX)
+ifneq ($(STATIC),)
+	@cmake --build $(build) -j $(JOBS) --target mettle_static mettle_aoti_static
+	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX) --strip \
+	  --component static
+endif
+	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX) --strip
 
 clean:
 	rm -rf $(build) build-asan build-tsan build-fuzz

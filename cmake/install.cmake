@@ -1,27 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# install.cmake: what `make install` puts where.
-install(TARGETS mettle mettle_aoti mettle_cli)
+# install.cmake: what `make install` puts where. The static libraries are the
+# component "static", which `make install STATIC=1` installs as well.
+include(CMakePackageConfigHelpers)
+set(mettle_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Mettle)
+
+install(TARGETS mettle_cli)
+install(TARGETS mettle mettle_aoti EXPORT MettleTargets
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS mettle_static mettle_aoti_static EXCLUDE_FROM_ALL
+  COMPONENT static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS mettlec DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
 install(FILES ${CMAKE_BINARY_DIR}/mettlec.pch
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
 install(DIRECTORY include/mettle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
+# --- find_package(Mettle) -------------------------------------------------------
+install(EXPORT MettleTargets NAMESPACE Mettle::
+  DESTINATION ${mettle_cmake_folder})
+configure_package_config_file(cmake/MettleConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/MettleConfig.cmake
+  INSTALL_DESTINATION ${mettle_cmake_folder}
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(
+  ${CMAKE_BINARY_DIR}/MettleConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/MettleConfig.cmake
+  ${CMAKE_BINARY_DIR}/MettleConfigVersion.cmake
+  DESTINATION ${mettle_cmake_folder})
+
+# --- pkg-config -----------------------------------------------------------------
 file(RELATIVE_PATH mettle_pc_prefix
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" mettle_pc_prefix ${mettle_pc_prefix})
-configure_file(cmake/mettle.pc.in ${CMAKE_BINARY_DIR}/mettle.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/mettle.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name mettle mettle-aoti)
+  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
+# --- what is read ---------------------------------------------------------------
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES completions/mettle.bash RENAME mettle
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.metal")
+install(PROGRAMS tools/export_mps.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
 
+# --- where libraries are found --------------------------------------------------
 # The command finds the library of its own folder, wherever that is.
 file(RELATIVE_PATH library_from_bin /prefix/${CMAKE_INSTALL_BINDIR}
   /prefix/${CMAKE_INSTALL_LIBDIR})
 set_target_properties(mettle_cli PROPERTIES
   INSTALL_RPATH "$ORIGIN/${library_from_bin}")
 set_target_properties(mettle_aoti PROPERTIES INSTALL_RPATH "$ORIGIN")
+# Programs find it through the linker's cache.
+install(CODE "execute_process(COMMAND
+  ${CMAKE_SOURCE_DIR}/tools/after_install.sh
+  \"\${CMAKE_INSTALL_PREFIX}\" \"${CMAKE_INSTALL_LIBDIR}\"
+  \"${CMAKE_INSTALL_BINDIR}\")")

@@ -1,9 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# install_packages.sh KIND...: sees to it that the Debian packages of these
-# kinds (see packages.txt) are there. As root it installs what is missing with
-# apt; otherwise it names the command and fails. Without dpkg it only warns.
+# install_packages.sh [--apt] KIND...: sees to it that the Debian packages of
+# these kinds (see packages.txt) are there. With --apt and as root it installs
+# what is missing; otherwise it names the command and fails. Without dpkg it
+# only warns.
 set -eu
+apt=
+if [ "${1:-}" = --apt ]; then
+  apt=1
+  shift
+fi
 list=$(dirname "$0")/packages.txt
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -20,7 +26,7 @@ names() {
       if (sub(/^[^#]*#[ ]*/, "", why) && match(why, /^[a-z]+(:|$)/))
         line_kind = substr(why, 1, RLENGTH)
       sub(/:$/, "", line_kind)
-      if (line_kind !~ /^(build|demo|test|cross|bench|check)$/) line_kind = "build"
+      if (line_kind !~ /^(build|demo|test|cross|bench|check|fresh)$/) line_kind = "build"
       if (line_kind == kind) print $1
     }' "$list"
 }
@@ -34,7 +40,7 @@ for kind in "$@"; do
 done
 [ -n "$missing" ] || exit 0
 
-if [ "$(id -u)" -ne 0 ]; then
+if [ -z "$apt" ] || [ "$(id -u)" -ne 0 ]; then
   echo "Missing packages. Install them as root, then run make again:" >&2
   echo "  apt-get install$missing" >&2
   exit 1

@@ -8,6 +8,7 @@
 #ifndef METTLE_COMMAND_BUFFER_H
 #define METTLE_COMMAND_BUFFER_H
 
+#include "buffer.h"
 #include "event.h"
 #include "queue.h"
 

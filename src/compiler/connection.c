@@ -23,6 +23,10 @@
 
 #include "base/status.h"
 
+#ifndef METTLE_LIBEXEC
+#define METTLE_LIBEXEC "/usr/local/libexec"
+#endif
+
 extern char **environ;
 
 // One per process.
@@ -151,6 +155,10 @@ mtl_status mtlc_compiler_path(char out_path[PATH_MAX]) {
     if (length < PATH_MAX && is_program(out_path)) {
       return MTL_OK;
     }
+  }
+  strcpy(out_path, METTLE_LIBEXEC "/mettle/mettlec");
+  if (is_program(out_path)) {
+    return MTL_OK;  // of a program that has the library linked in
   }
   return mtli_fail(MTL_COMPILER_LOST,
                    "no compiler: neither %s/%s nor %s/%s is a program; set "
