@@ -26,7 +26,7 @@ _mettle() {
         -- "$word"))
       return ;;
     --device)
-      COMPREPLY=($(compgen -W "$(mettle devices 2>/dev/null |
+      COMPREPLY=($(compgen -W "$(mettle devices cpu cpu-discrete null 2>/dev/null |
         sed -n 's/^\([^ ][^ ]*\).*/\1/p')" -- "$word"))
       return ;;
     -I) COMPREPLY=($(compgen -d -- "$word")); return ;;

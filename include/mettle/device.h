@@ -49,7 +49,9 @@ typedef struct mtl_device_info {
   bool runs_host_work;  // mtl_command_buffer_host_work
 } mtl_device_info;
 
-// Lists the devices of this machine, the default one first.
+// Lists the devices of this machine that work is meant for, the first of them
+// the default. Those for tests, "cpu-discrete" and "null", are never among
+// them: ask for them by name.
 //
 //   out_devices  [capacity] receives up to capacity devices; NULL with
 //                capacity 0 asks only for the count
@@ -57,6 +59,10 @@ typedef struct mtl_device_info {
 //
 // Ownership  Each device is yours.
 // Threads    Any.
+// Errors     MTL_INVALID_ARGUMENT  out_count is NULL; a METTLE_ variable of the
+//                                  environment has a wrong value: the text
+//                                  names it. So does every call that gives a
+//                                  device
 // Source     Metal: MTLCopyAllDevices
 MTL_API MTL_MUST_USE mtl_status mtl_device_list(mtl_device **out_devices,
                                                 size_t capacity,

@@ -109,20 +109,62 @@ static void print_devices(mtl_device *const *devices, size_t count,
   free(chosen);
 }
 
-static bool list_devices(bool as_json, cli_error *error) {
-  enum { CAPACITY = 64 };
-  mtl_device *devices[CAPACITY];
+enum { DEVICES_MOST = 64 };
+
+// What is listed, and the one that METTLE_DEVICE asks for.
+static mtl_status find_all(mtl_device **devices, size_t *out_count) {
   size_t count;
-  const mtl_status status = mtl_device_list(devices, CAPACITY, &count);
+  mtl_device *chosen;
+  const mtl_status status =
+      mtl_device_list(devices, DEVICES_MOST - 1, &count);
   if (status != MTL_OK) {
-    return cli_fail_status(error, status, "devices");
+    return status;
   }
-  count = count < CAPACITY ? count : CAPACITY;
-  print_devices(devices, count, as_json);
+  count = count < DEVICES_MOST ? count : DEVICES_MOST - 1;
+  if (mtl_device_default(&chosen) == MTL_OK) {
+    bool is_listed = false;
+    for (size_t i = 0; i < count; ++i) {
+      is_listed |= devices[i] == chosen;
+    }
+    if (is_listed) {
+      mtl_device_release(chosen);
+    } else {
+      devices[count++] = chosen;
+    }
+  }
+  *out_count = count;
+  return MTL_OK;
+}
+
+static mtl_status find_named(const char *const *names, size_t name_count,
+                             mtl_device **devices, size_t *out_count) {
+  for (; *out_count < name_count; ++*out_count) {
+    const mtl_status status =
+        mtl_device_by_name(names[*out_count], &devices[*out_count]);
+    if (status != MTL_OK) {
+      return status;
+    }
+  }
+  return MTL_OK;
+}
+
+static bool list_devices(const char *const *names, size_t name_count, bool as_json,
+                         cli_error *error) {
+  mtl_device *devices[DEVICES_MOST];
+  size_t count = 0;
+  const mtl_status status = name_count > 0 ? find_named(names, name_count,
+                                                        devices, &count)
+                                           : find_all(devices, &count);
+  if (status == MTL_OK) {
+    print_devices(devices, count, as_json);
+  }
   for (size_t i = 0; i < count; ++i) {
     mtl_device_release(devices[i]);
   }
-  return true;
+  return status == MTL_OK ||
+         (status == MTL_NOT_FOUND
+              ? cli_fail(error, CLI_USAGE, "%s", mtl_last_error())
+              : cli_fail_status(error, status, "devices"));
 }
 
 static bool devices(char **arguments, cli_error *error) {
@@ -131,25 +173,30 @@ static bool devices(char **arguments, cli_error *error) {
                                       {NULL, 0, false}};
   argument_walk walk = {.next = arguments, .options = specs};
   const char *value;
+  const char *names[DEVICES_MOST];
+  size_t name_count = 0;
   bool as_json = false;
   int id;
   while ((id = argument_walk_next(&walk, &value, error)) != ARGUMENT_END) {
     if (id == ARGUMENT_WRONG) {
       return false;
     }
-    if (id == ARGUMENT_POSITIONAL) {
-      return cli_fail(error, CLI_USAGE, "'%s' is one argument too many", value);
+    if (id != ARGUMENT_POSITIONAL) {
+      as_json = true;
+    } else if (name_count < DEVICES_MOST) {
+      names[name_count++] = value;
     }
-    as_json = true;
   }
-  return list_devices(as_json, error);
+  return list_devices(names, name_count, as_json, error);
 }
 
 static const char devices_help[] =
-    "usage: mettle devices [--json]\n"
+    "usage: mettle devices [NAME...] [--json]\n"
     "\n"
     "Lists the devices of this machine and their limits, the default one\n"
-    "marked. METTLE_DEVICE names another default.\n"
+    "marked; METTLE_DEVICE names another default. Or those that are named:\n"
+    "cpu-discrete, which behaves like a device with memory of its own, and\n"
+    "null, which does nothing, are for tests and listed by name alone.\n"
     "\n"
     "  --json                 print one JSON array\n"
     "\n"

@@ -276,8 +276,11 @@ bool program_make_pipeline(mtl_function *function,
     case MTL_OK: return true;
     case MTL_NOT_FOUND:
       return cli_fail(error, CLI_USAGE, "--dump-after: %s", mtl_last_error());
-    case MTL_INVALID_ARGUMENT:  // a --constant is missing
-      return cli_fail(error, CLI_USAGE, "%s", mtl_last_error());
+    case MTL_INVALID_ARGUMENT:  // a --constant is missing, or the environment
+      return cli_fail(error,
+                      strncmp(mtl_last_error(), "METTLE_", 7) == 0 ? CLI_FAILED
+                                                                   : CLI_USAGE,
+                      "%s", mtl_last_error());
     default:
       return cli_fail_compile(error, status, mtl_function_name(function));
   }

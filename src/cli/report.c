@@ -27,18 +27,17 @@ bool cli_fail_status(cli_error *error, mtl_status status, const char *what) {
   return fail_with(error, CLI_FAILED, status, what);
 }
 
-// A source that the compiler could not finish did not compile either, whether
-// its text, its size or its use of a feature was the reason.
+// A source that uses what there is not did not compile either. A compiler that
+// is missing, crashes or passes its limits is trouble of the machine.
 bool cli_fail_compile(cli_error *error, mtl_status status, const char *what) {
   if (status == MTL_COMPILE_FAILED) {
     // Kept in full: the next call of the library may end the text's life.
     error->diagnostics = strdup(mtl_last_error());
     return cli_fail(error, CLI_NOT_COMPILED, "%s does not compile", what);
   }
-  const bool is_source =
-      status == MTL_COMPILER_LOST || status == MTL_UNSUPPORTED;
-  return fail_with(error, is_source ? CLI_NOT_COMPILED : CLI_FAILED, status,
-                   what);
+  return fail_with(
+      error, status == MTL_UNSUPPORTED ? CLI_NOT_COMPILED : CLI_FAILED, status,
+      what);
 }
 
 static void print_diagnostics(const char *text) {

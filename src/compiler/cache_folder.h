@@ -4,8 +4,8 @@
 //
 // The folder is $METTLE_CACHE_DIR, else $XDG_CACHE_HOME/mettle, else
 // ~/.cache/mettle. It is used only if it belongs to the user and nobody else
-// can write to it; METTLE_CACHE=0 turns it off. Nothing here fails aloud: a
-// cache that cannot be used is a cache that never hits.
+// can write to it; METTLE_CACHE=0 turns it off. A METTLE_CACHE_DIR that is no
+// folder is an error (base/settings.h); nothing here fails aloud: a cache that cannot be used is a cache that never hits.
 #ifndef MTLC_CACHE_FOLDER_H
 #define MTLC_CACHE_FOLDER_H
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cpu_identity.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "code/cpu_abi.h"
 #include "compiler/cache.h"
@@ -163,6 +164,7 @@ static mtl_status run_cached(const job *self, mtli_compiled *out) {
 // A thread that is cancelled in the middle would leave everything open.
 static mtl_status run(const job *self, mtli_compiled *out) {
   int cancel_state;
+  MTL_TRY(mtli_settings_check());
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   const mtl_status status = self->wants_dump
                                 ? compile_anew(self, NULL, NULL, out)

@@ -148,7 +148,18 @@ static mtl_status take_constants(pipeline *p) {
   return p->no_values ? MTL_OK : mtli_fail(MTL_OUT_OF_MEMORY, "constants");
 }
 
+static mtl_status check_target(const char *target) {
+  char *wrong = target ? mtlc_target_error(target) : NULL;
+  const mtl_status status =
+      wrong ? mtli_fail(MTL_INVALID_ARGUMENT, "METTLE_CPU_TARGET is \"%s\": %s",
+                        target, wrong)
+            : MTL_OK;
+  free(wrong);
+  return status;
+}
+
 static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
+  MTL_TRY(check_target(p->request->target));
   MTL_TRY(mtlc_target_machine(p->request->target, p->kernel.tier,
                               &p->kernel.target));
   MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
@@ -157,13 +168,12 @@ static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
     mtlc_report_code(&p->kernel, p->object, p->object_bytes);
   }
   char *error = NULL;
-  if (mtlc_link_shared(p->object, p->object_bytes, &p->shared, &p->shared_bytes,
-                       &error)) {
-    return MTL_OK;
+  mtl_status status = mtlc_link_shared(p->object, p->object_bytes, &p->shared,
+                                       &p->shared_bytes, &error);
+  if (status != MTL_OK) {
+    status = mtli_fail(status, "kernel %s does not link: %s",
+                       p->request->kernel_name, error ? error : "");
   }
-  const mtl_status status =
-      mtli_fail(MTL_UNSUPPORTED, "kernel %s does not link: %s",
-                p->request->kernel_name, error ? error : "");
   free(error);
   return status;
 }

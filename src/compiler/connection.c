@@ -15,12 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/scratch_file.h"
 #include "base/status.h"
 
 #ifndef METTLE_LIBEXEC
@@ -179,7 +181,9 @@ static int above_standard(int fd) {
   return moved;
 }
 
-static int spawn_server(const char *path, int their_fd, pid_t *out_pid) {
+// error_fd, -1 for none, takes what it writes to standard error.
+static int spawn_server(const char *path, int their_fd, int error_fd,
+                        pid_t *out_pid) {
   char *arguments[] = {"mettlec", "--serve", NULL};
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -187,10 +191,15 @@ static int spawn_server(const char *path, int their_fd, pid_t *out_pid) {
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawn_file_actions_init(&actions);
+  // First: its number may be the control socket's.
+  if (error_fd >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, error_fd, 2);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, their_fd, MTLC_CONTROL_FD);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
@@ -205,7 +214,8 @@ static int spawn_server(const char *path, int their_fd, pid_t *out_pid) {
 
 // Makes the control socket and the process behind it. No fork of the host may
 // copy the process' end, so the lock is held.
-static mtl_status launch(const char *path, int *out_fd, pid_t *out_pid) {
+static mtl_status launch(const char *path, int error_fd, int *out_fd,
+                         pid_t *out_pid) {
   int ends[2];
   pthread_mutex_lock(&connection.lock);
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -216,7 +226,7 @@ static mtl_status launch(const char *path, int *out_fd, pid_t *out_pid) {
   }
   ends[0] = above_standard(ends[0]);
   ends[1] = above_standard(ends[1]);
-  const int error = spawn_server(path, ends[1], out_pid);
+  const int error = spawn_server(path, ends[1], error_fd, out_pid);
   close(ends[1]);
   if (error) {
     close(ends[0]);
@@ -249,12 +259,33 @@ static ssize_t receive_hello(int control_fd, void *data, size_t capacity,
 
 // The process that was started only leaves another behind. A host that waits
 // for any child may have been faster: then there is nothing to wait for.
-static void reap(pid_t pid, bool is_stuck) {
-  if (is_stuck && waitpid(pid, NULL, WNOHANG) == 0) {
+// Returns what waitpid tells of it, or -1.
+static int reap(pid_t pid, bool is_stuck) {
+  int status = -1;
+  if (is_stuck && waitpid(pid, &status, WNOHANG) == pid) {
+    return status;
+  }
+  if (is_stuck) {
     kill(pid, SIGKILL);
   }
-  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) {
+      return -1;
+    }
   }
+  return is_stuck ? -1 : status;  // that end was ours
+}
+
+// One whose socket is closed is about to end, and how is worth knowing.
+static bool is_ending(pid_t pid) {
+  enum { WAIT_MS = 1000 };
+  const int process = pidfd_open(pid, 0);
+  struct pollfd file = {.fd = process, .events = POLLIN};
+  const bool has_ended = process >= 0 && poll(&file, 1, WAIT_MS) > 0;
+  if (process >= 0) {
+    close(process);
+  }
+  return has_ended;
 }
 
 // Makes a started process the one that requests go to.
@@ -279,22 +310,64 @@ static void abandon_start(int control_fd) {
   pthread_mutex_unlock(&connection.lock);
 }
 
-static mtl_status start_server(const mtlc_limits *limits) {
-  char path[PATH_MAX];
+// --- when it does not start
+
+// Keeps the end of what it wrote, in one line.
+static void read_last_words(int error_fd, char *out_text, size_t capacity) {
+  const off_t end = error_fd < 0 ? 0 : lseek(error_fd, 0, SEEK_END);
+  const off_t first = end > (off_t)capacity - 1 ? end - (off_t)capacity + 1 : 0;
+  ssize_t length =
+      end > 0 ? pread(error_fd, out_text, capacity - 1, first) : 0;
+  while (length > 0 && out_text[length - 1] == '\n') {
+    --length;
+  }
+  out_text[length > 0 ? length : 0] = '\0';
+  for (char *c = out_text; *c; ++c) {
+    *c = *c == '\n' ? ' ' : (unsigned char)*c < ' ' ? '?' : *c;
+  }
+}
+
+static void describe_status(int status, char *out_text, size_t capacity) {
+  const char *name =
+      status != -1 && WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : "";
+  if (status == -1 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+    snprintf(out_text, capacity, "ended");
+  } else if (WIFEXITED(status)) {
+    snprintf(out_text, capacity, "ended with exit status %d",
+             WEXITSTATUS(status));
+  } else {
+    snprintf(out_text, capacity, "was ended by SIG%s", name ? name : "?");
+  }
+}
+
+// size is what came instead of a hello: 0 at the end of the process, -1 when
+// the time was over.
+static mtl_status fail_to_start(const char *path, ssize_t size, int status,
+                                int error_fd, const mtlc_limits *limits) {
+  char words[512], end[64];
+  read_last_words(error_fd, words, sizeof words);
+  describe_status(status, end, sizeof end);
+  const char *wrote = *words ? "; it last wrote: " : "";
+  if (size < 0) {
+    return mtli_fail(MTL_COMPILER_LOST,
+                     "the compiler %s did not become ready within %u s "
+                     "(METTLE_COMPILER_SECONDS)%s%s",
+                     path, limits->seconds, wrote, words);
+  }
+  return size == 0 ? mtli_fail(MTL_COMPILER_LOST,
+                               "the compiler %s %s before it was ready%s%s",
+                               path, end, wrote, words)
+                   : mtli_fail(MTL_COMPILER_LOST,
+                               "%s is not the compiler of this Mettle%s%s",
+                               path, wrote, words);
+}
+
+static mtl_status start_at(const char *path, int error_fd,
+                           const mtlc_limits *limits,
+                           unsigned char hello[MTLC_HELLO_BYTES]) {
   int control_fd = -1;
   pid_t pid = 0;
-  unsigned char *hello = malloc(MTLC_HELLO_BYTES);
-  if (!hello) {
-    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to start the compiler");
-  }
-  mtl_status status = mtlc_compiler_path(path);
-  if (status == MTL_OK) {
-    status = launch(path, &control_fd, &pid);
-  }
-  if (status != MTL_OK) {
-    free(hello);
-    return status;
-  }
+  MTL_TRY(launch(path, error_fd, &control_fd, &pid));
   const uint64_t deadline_ns =
       mtlc_now_ns() + limits->seconds * UINT64_C(1000000000);
   const ssize_t size =
@@ -303,16 +376,27 @@ static mtl_status start_server(const mtlc_limits *limits) {
   size_t identity_bytes;
   const bool is_ours = size > 0 && mtlc_hello_read(hello, (size_t)size,
                                                    &identity, &identity_bytes);
-  reap(pid, !is_ours);
+  const int status = reap(pid, !is_ours && !(size == 0 && is_ending(pid)));
   if (is_ours) {
     adopt(control_fd, identity, identity_bytes);
-  } else {
-    abandon_start(control_fd);
-    status = mtli_fail(
-        MTL_COMPILER_LOST,
-        size < 0 ? "the compiler %s did not become ready within %u s"
-                 : "%s ended, or is not the compiler of this Mettle (%u s)",
-        path, limits->seconds);
+    return MTL_OK;
+  }
+  abandon_start(control_fd);
+  return fail_to_start(path, size, status, error_fd, limits);
+}
+
+static mtl_status start_server(const mtlc_limits *limits) {
+  char path[PATH_MAX];
+  MTL_TRY(mtlc_compiler_path(path));
+  unsigned char *hello = malloc(MTLC_HELLO_BYTES);
+  if (!hello) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to start the compiler");
+  }
+  // Where there is no such file, its last words are lost.
+  const int error_fd = above_standard(mtli_scratch_file("mettlec-stderr"));
+  const mtl_status status = start_at(path, error_fd, limits, hello);
+  if (error_fd >= 0) {
+    close(error_fd);
   }
   free(hello);
   return status;

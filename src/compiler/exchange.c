@@ -12,14 +12,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/settings.h"
 #include "base/status.h"
 #include "compiler/connection.h"
 
 enum {
   DEFAULT_SECONDS = 120,
   DEFAULT_MEMORY_MB = 4096,
-  LIMIT_MOST =
-      1 << 24,  // seconds or megabytes: beyond any use, and no overflow
   // The server ends a late worker; only if it does not, do we give up.
   GRACE_SECONDS = 5,
 };
@@ -40,20 +39,15 @@ typedef struct talker {
   bool is_accepted;  // the worker has begun
 } talker;
 
-static uint32_t read_limit(const char *name, uint32_t otherwise) {
-  const char *text = getenv(name);
-  char *end;
-  if (!text || !*text) {
-    return otherwise;
-  }
-  const unsigned long value = strtoul(text, &end, 10);
-  return *end || value == 0 || value > LIMIT_MOST ? otherwise : (uint32_t)value;
-}
-
-static mtlc_limits read_limits(void) {
-  return (mtlc_limits){
-      .seconds = read_limit("METTLE_COMPILER_SECONDS", DEFAULT_SECONDS),
-      .memory_mb = read_limit("METTLE_COMPILER_MEMORY_MB", DEFAULT_MEMORY_MB)};
+static mtl_status read_limits(mtlc_limits *out_limits) {
+  uint64_t seconds, memory_mb;
+  MTL_TRY(mtli_setting_number("METTLE_COMPILER_SECONDS", DEFAULT_SECONDS,
+                              &seconds));
+  MTL_TRY(mtli_setting_number("METTLE_COMPILER_MEMORY_MB", DEFAULT_MEMORY_MB,
+                              &memory_mb));
+  *out_limits = (mtlc_limits){.seconds = (uint32_t)seconds,
+                              .memory_mb = (uint32_t)memory_mb};
+  return MTL_OK;
 }
 
 // --- bytes
@@ -320,8 +314,9 @@ static mtl_status fail_out_of_memory(const talker *self) {
 
 mtl_status mtlc_exchange_run(const mtlc_exchange *exchange,
                              mtli_bytes *out_bytes, mtlc_reply *out_reply) {
-  talker self = {.exchange = exchange, .limits = read_limits()};
+  talker self = {.exchange = exchange};
   bool may_retry;
+  MTL_TRY(read_limits(&self.limits));
   if (exchange->contents->failed) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to compile %s",
                      exchange->name);
@@ -351,6 +346,7 @@ mtl_status mtlc_exchange_run(const mtlc_exchange *exchange,
 }
 
 mtl_status mtlc_exchange_prepare(void) {
-  const mtlc_limits limits = read_limits();
+  mtlc_limits limits;
+  MTL_TRY(read_limits(&limits));
   return mtlc_connection_start(&limits);
 }

@@ -8,6 +8,7 @@
 #include <llvm-c/Core.h>
 
 #include "code/code.h"
+#include "mettle/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,10 +82,17 @@ bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
 //
 //   out_shared  [*out_size_bytes] malloc'ed
 //
-// Returns false with a malloc'ed text in *out_error.
-bool mtlc_link_shared(const void *object, size_t object_bytes,
-                      void **out_shared, size_t *out_size_bytes,
-                      char **out_error);
+// Returns MTL_UNSUPPORTED if the object wants what there is not, MTL_IO_ERROR
+// if the system has no room for the result; with a malloc'ed text in
+// *out_error.
+mtl_status mtlc_link_shared(const void *object, size_t object_bytes,
+                            void **out_shared, size_t *out_size_bytes,
+                            char **out_error);
+
+// Tells what is wrong with a target's text (mtlc_target_machine): a processor
+// or feature that LLVM does not know, or one too few. NULL if nothing is;
+// otherwise malloc'ed.
+char *mtlc_target_error(const char *target);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/scratch_file.h"
 #include "compiler/compile.h"
 
 // A worker as the server sees it.
@@ -223,7 +224,7 @@ static server_worker *create_worker(const mtlc_limits *limits) {
   if (!worker) {
     return NULL;
   }
-  worker->error_fd = memfd_create("mettlec-stderr", MFD_CLOEXEC);
+  worker->error_fd = mtli_scratch_file("mettlec-stderr");
   worker->last_words =
       mmap(NULL, sizeof *worker->last_words, PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_ANONYMOUS, -1, 0);

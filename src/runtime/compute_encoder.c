@@ -61,6 +61,13 @@ void mtl_compute_encoder_set_pipeline(mtl_compute_encoder *encoder,
                         "%s: pipeline is NULL", call);
     return;
   }
+  if (pipeline->is_foreign) {
+    mtli_recording_fail(encoder->base.recording, MTL_UNSUPPORTED,
+                        "%s: '%s' was compiled for another machine than this "
+                        "one (METTLE_CPU_TARGET) and cannot run",
+                        call, pipeline->kernel->name);
+    return;
+  }
   if (mtli_recording_check_device(encoder->base.recording, pipeline->device,
                                   "a pipeline")) {
     mtli_recording_use_pipeline(encoder->base.recording, pipeline);

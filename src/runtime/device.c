@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/settings.h"
 #include "runtime/objects.h"
 
 enum { OPEN_LIMIT = 64 };  // devices of one machine that are open at once
@@ -109,6 +110,7 @@ static mtl_status registry_get(const mtli_driver *driver, uint32_t index,
 
 static mtl_status device_get(const mtli_driver *driver, uint32_t index,
                              mtl_device **out_device) {
+  MTL_TRY(mtli_settings_check());
   mtli_watch_forks();
   pthread_mutex_lock(&registry_lock);
   const mtl_status status = registry_get(driver, index, out_device);
@@ -127,7 +129,10 @@ mtl_status mtl_device_list(mtl_device **out_devices, size_t capacity,
   for (size_t i = 0; i < mtli_driver_count; i++) {
     const mtli_driver *driver = mtli_drivers[i];
     const uint32_t driver_devices = driver->device_count();
-    for (uint32_t index = 0; index < driver_devices; index++, count++) {
+    for (uint32_t index = 0; index < driver_devices; index++) {
+      if (!driver->device_is_listed(index)) {
+        continue;
+      }
       mtl_status status = MTL_OK;
       if (count < capacity) {
         status = device_get(driver, index, &out_devices[count]);
@@ -139,6 +144,7 @@ mtl_status mtl_device_list(mtl_device **out_devices, size_t capacity,
         }
         return status;
       }
+      count++;
     }
   }
   *out_count = count;
@@ -192,8 +198,11 @@ mtl_status mtl_device_default(mtl_device **out_device) {
     return mtl_device_by_name(name, out_device);
   }
   for (size_t i = 0; i < mtli_driver_count; i++) {
-    if (mtli_drivers[i]->device_count()) {
-      return device_get(mtli_drivers[i], 0, out_device);
+    const uint32_t count = mtli_drivers[i]->device_count();
+    for (uint32_t index = 0; index < count; index++) {
+      if (mtli_drivers[i]->device_is_listed(index)) {
+        return device_get(mtli_drivers[i], index, out_device);
+      }
     }
   }
   return mtli_fail(MTL_NOT_FOUND, "this machine has no device");

@@ -97,6 +97,7 @@ struct mtl_pipeline {
   mtli_code *code;     // the pipeline's container, decoded
   const mtli_kernel *kernel;
   uint32_t max_threads;               // in a threadgroup
+  bool is_foreign;  // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
 };
 
@@ -314,6 +315,9 @@ static inline bool mtli_device_is_inherited(const mtl_device *device) {
 typedef uint32_t mtli_device_count_fn(void);
 // Name of a device, static storage, unique among all drivers.
 typedef const char *mtli_device_name_fn(uint32_t index);
+// True if mtl_device_list has the device; one for tests is opened by its name
+// alone. Any thread; does not block.
+typedef bool mtli_device_is_listed_fn(uint32_t index);
 // Starts device number device->index and fills in device->info. Any thread;
 // at most one open device per index and process.
 typedef mtl_status mtli_device_open_fn(mtl_device *device);
@@ -398,6 +402,7 @@ struct mtli_driver {
 
   mtli_device_count_fn *device_count;
   mtli_device_name_fn *device_name;
+  mtli_device_is_listed_fn *device_is_listed;
   mtli_device_open_fn *device_open;
   mtli_device_close_fn *device_close;
   mtli_device_family_fn *device_family;

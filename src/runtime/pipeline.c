@@ -201,7 +201,7 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   // For runs under valgrind or an emulator, and to see what another machine
   // would get.
   const char *target = getenv("METTLE_CPU_TARGET");
-  parts->target = target ? strdup(target) : NULL;
+  parts->target = target && *target ? strdup(target) : NULL;
 }
 
 mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,

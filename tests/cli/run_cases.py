@@ -17,6 +17,7 @@ import compiling
 import corpora
 import examples
 import installed
+import machine
 import models
 import picturing
 import running
@@ -25,7 +26,7 @@ import usage
 from tool import CASES, Tool
 
 MODULES = (usage, running, picturing, bad_files, compiling, corpora, terminal,
-           examples, installed, models)
+           examples, installed, machine, models)
 
 
 def default_build():

@@ -261,17 +261,14 @@ TEST(cache, folder_of_someone_else_is_not_used) {
   CHECK_EQUAL(for_each_file(folder, cut_short), 0);
 }
 
-TEST(cache, path_that_is_a_file_is_no_hindrance) {
+TEST(cache, path_that_is_a_file_is_an_error) {
   char path[256];
+  mtl_library *library;
   snprintf(path, sizeof path, "%s/file", new_folder());
   write_file(path, "x", 1);
   setenv("METTLE_CACHE_DIR", path, 1);
-  check_compiles(17);
-}
-
-TEST(cache, full_disk_is_no_hindrance) {
-  setenv("METTLE_CACHE_DIR", "/dev/full", 1);
-  check_compiles(18);
+  CHECK_EQUAL(compile_number(17, &library), MTL_INVALID_ARGUMENT);
+  CHECK_CONTAINS(mtl_last_error(), "METTLE_CACHE_DIR");
 }
 
 TEST(cache, folder_is_made_for_the_user_alone) {

@@ -22,7 +22,60 @@ TEST(devices, list_starts_with_the_default) {
 TEST(devices, list_without_room_only_counts) {
   size_t count = 0;
   CHECK_OK(mtl_device_list(NULL, 0, &count));
-  CHECK(count >= 3);  // cpu, cpu-discrete, null
+  CHECK(count >= 1);
+}
+
+TEST(devices, those_for_tests_are_not_listed) {
+  mtl_device *devices[16];
+  size_t count = 0;
+  CHECK_OK(mtl_device_list(devices, COUNT_OF(devices), &count));
+  for (size_t i = 0; i < count; i++) {
+    const char *name = mtl_device_get_info(devices[i])->name;
+    CHECK(strcmp(name, "cpu-discrete") != 0);
+    CHECK(strcmp(name, "null") != 0);
+    mtl_device_release(devices[i]);
+  }
+}
+
+static void check_setting(const char *name, const char *value,
+                          const char *allowed) {
+  mtl_device *device = (mtl_device *)1;
+  setenv(name, value, 1);
+  CHECK_ERROR(mtl_device_default(&device), MTL_INVALID_ARGUMENT, name);
+  CHECK(device == NULL);
+  CHECK_CONTAINS(mtl_last_error(), value);
+  CHECK_CONTAINS(mtl_last_error(), allowed);
+  unsetenv(name);
+}
+
+TEST(devices, wrong_values_of_the_environment_are_errors) {
+  check_setting("METTLE_CPU_THREADS", "many", "a number from 1 to ");
+  check_setting("METTLE_CPU_THREADS", "0", "a number from 1 to ");
+  check_setting("METTLE_CPU_THREADS", "-4", "a number from 1 to ");
+  check_setting("METTLE_CPU_THREADS", " 4", "a number from 1 to ");
+  check_setting("METTLE_CPU_THREADS", "4x", "a number from 1 to ");
+  check_setting("METTLE_CPU_THREADS", "99999999999999999999",
+                "a number from 1 to ");
+  check_setting("METTLE_CACHE", "off", "0|1");
+  check_setting("METTLE_CACHE_MB", "1e3", "a number from 0 to 4294967295");
+  check_setting("METTLE_CACHE_MB", "4294967296",
+                "a number from 0 to 4294967295");
+  check_setting("METTLE_COMPILER_SECONDS", "0", "a number from 1 to ");
+  check_setting("METTLE_COMPILER_MEMORY_MB", "4G", "a number from 1 to ");
+  check_setting("METTLE_CALLS", "some", "all|none");
+  check_setting("METTLE_CONSTANTS_MB", "-1", "a number from 0 to ");
+  check_setting("METTLE_POOL_MB", "x", "a number from 0 to ");
+  check_setting("METTLE_HOST_LIBRARY", "mkl", "onednn|openblas|none|0");
+  check_setting("METTLE_HOST_LIBRARY", "one", "onednn|openblas|none|0");
+}
+
+TEST(devices, empty_values_of_the_environment_are_as_good_as_none) {
+  setenv("METTLE_CPU_THREADS", "", 1);
+  setenv("METTLE_CACHE", "", 1);
+  setenv("METTLE_DEVICE", "", 1);
+  mtl_device *device = NULL;
+  CHECK_OK(mtl_device_default(&device));
+  mtl_device_release(device);
 }
 
 TEST(devices, list_names_are_distinct_and_findable) {

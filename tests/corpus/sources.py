@@ -62,6 +62,21 @@ def _unpacked(wheel, prefix):
     return folder
 
 
+def _extract(archive, folder, is_wanted):
+    """Unpacks files of an archive, none of them outside folder. (extractall's
+    filter is newer than Debian 12's Python.)"""
+    with tarfile.open(archive) as file:
+        for member in file:
+            parts = member.name.split("/")
+            if not member.isfile() or ".." in parts or "" in parts or \
+                    not is_wanted(member.name):
+                continue
+            path = os.path.join(folder, *parts)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as target:
+                target.write(file.extractfile(member).read())
+
+
 def mlx():
     """The folder to include mlx/backend/metal/kernels/... from, or None.
 
@@ -100,10 +115,8 @@ def tinygrad_tests():
     folder = archive[:-len(".tar.gz")] + "-tests"
     if not os.path.isdir(folder):
         partial = f"{folder}.{os.getpid()}"
-        with tarfile.open(archive) as file:
-            file.extractall(partial, [m for m in file.getmembers()
-                                      if m.name.endswith("/test_tiny.py")],
-                            filter="data")
+        _extract(archive, partial,
+                 lambda name: name.endswith("/test_tiny.py"))
         try:
             os.rename(partial, folder)
         except OSError:  # another run was first
@@ -151,11 +164,9 @@ def ggml():
     folder = archive[:-len(".tar.gz")]
     if not os.path.isdir(folder):
         partial = f"{folder}.{os.getpid()}"
-        with tarfile.open(archive) as file:
-            file.extractall(partial, [m for m in file.getmembers()
-                                      if "/ggml/src/ggml-metal/" in m.name
-                                      or m.name.endswith("ggml-common.h")],
-                            filter="data")
+        _extract(archive, partial,
+                 lambda name: "/ggml/src/ggml-metal/" in name
+                 or name.endswith("ggml-common.h"))
         try:
             os.rename(partial, folder)
         except OSError:  # another run was first

@@ -455,9 +455,17 @@ TEST(cache, goes_without_when_a_file_cannot_be_written) {
 
 TEST(cache, goes_without_a_folder_that_cannot_be_made) {
   use_cache_folder();
+  setenv("METTLE_CACHE_DIR", "/proc/mettle", 1);
+  CHECK(!is_hit("kernel a"));
+  CHECK(!is_hit("kernel a"));
+}
+
+TEST(cache, folder_below_a_file_is_an_error) {
+  use_cache_folder();
+  mtli_compiled compiled;
   setenv("METTLE_CACHE_DIR", "/dev/null/mettle", 1);
-  CHECK(!is_hit("kernel a"));
-  CHECK(!is_hit("kernel a"));
+  CHECK_ERROR(compile_text("kernel a", NULL, &compiled), MTL_INVALID_ARGUMENT,
+              "METTLE_CACHE_DIR is \"/dev/null/mettle\", which is no folder");
 }
 
 // --- size

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/test.h"
@@ -66,12 +67,21 @@ TEST(lost, one_huge_allocation_is_the_memory_limit_too) {
   check_lost("refuse-memory", "passed its memory limit of 4096 MB");
 }
 
-TEST(lost, limits_that_make_no_sense_are_the_defaults) {
+static void check_refused(const char *variable, const char *value) {
+  mtli_compiled compiled;
+  setenv(variable, value, 1);
+  CHECK_ERROR(compile_text("kernel a", NULL, &compiled), MTL_INVALID_ARGUMENT,
+              variable);
+  unsetenv(variable);
+}
+
+TEST(lost, limits_that_make_no_sense_are_errors) {
   use_stand_in();
-  setenv("METTLE_COMPILER_MEMORY_MB", "-1", 1);
-  check_lost("refuse-memory", "limit of 4096 MB");
-  setenv("METTLE_COMPILER_MEMORY_MB", "many", 1);
-  check_lost("refuse-memory", "limit of 4096 MB");
+  check_refused("METTLE_COMPILER_MEMORY_MB", "-1");
+  check_refused("METTLE_COMPILER_MEMORY_MB", "many");
+  check_refused("METTLE_COMPILER_SECONDS", "0");
+  check_refused("METTLE_COMPILER_SECONDS", "1.5");
+  compile_ok("kernel next");
 }
 
 // Kills a process from within a request: from the header callback.
@@ -160,6 +170,52 @@ TEST(lost, no_compiler_where_the_variable_says) {
               "METTLE_COMPILER is /nowhere/mettlec");
   use_stand_in();
   compile_ok("kernel next");
+}
+
+// A program that is started as the compiler, a script.
+static void check_start(const char *script, const char *part) {
+  char path[] = "/tmp/mettle-compiler-XXXXXX";
+  const int file = mkstemp(path);
+  CHECK(file >= 0);
+  CHECK(dprintf(file, "#!/bin/sh\n%s\n", script) > 0);
+  CHECK_EQUAL(fchmod(file, 0700), 0);
+  close(file);
+  use_stand_in();
+  setenv("METTLE_COMPILER", path, 1);
+  mtli_compiled compiled;
+  const mtl_status status = compile_text("kernel a", NULL, &compiled);
+  unlink(path);
+  CHECK_EQUAL(status, MTL_COMPILER_LOST);
+  CHECK_CONTAINS(mtl_last_error(), part);
+}
+
+TEST(lost, a_compiler_that_does_not_start_has_last_words) {
+  check_start("echo 'libLLVM.so: cannot open' >&2; exit 127",
+              "ended with exit status 127 before it was ready; it last wrote: "
+              "libLLVM.so: cannot open");
+  check_start("echo alas >&2; kill -SEGV $$",
+              "was ended by SIGSEGV before it was ready; it last wrote: alas");
+  check_start("echo one >&2; echo two >&2; exit 3",
+              "exit status 3 before it was ready; it last wrote: one two");
+  check_start("exit 3", "ended with exit status 3 before it was ready");
+  check_start("echo hello >&3; echo ho >&2",
+              "is not the compiler of this Mettle");
+}
+
+TEST(lost, a_compiler_that_does_not_become_ready_has_last_words) {
+  setenv("METTLE_COMPILER_SECONDS", "1", 1);
+  char path[] = "/tmp/mettle-compiler-XXXXXX";
+  const int file = mkstemp(path);
+  CHECK(dprintf(file, "#!/bin/sh\necho slow >&2; exec sleep 60\n") > 0);
+  CHECK_EQUAL(fchmod(file, 0700), 0);
+  close(file);
+  setenv("METTLE_COMPILER", path, 1);
+  setenv("METTLE_CACHE", "0", 1);
+  mtli_compiled compiled;
+  CHECK_ERROR(compile_text("kernel a", NULL, &compiled), MTL_COMPILER_LOST,
+              "did not become ready within 1 s (METTLE_COMPILER_SECONDS); it "
+              "last wrote: slow");
+  unlink(path);
 }
 
 TEST(lost, a_program_that_is_no_compiler) {

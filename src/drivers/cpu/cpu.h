@@ -527,6 +527,7 @@ void cpu_late_post(cpu_late *late, cpu_late_item *item);
 
 mtli_device_count_fn cpu_device_count;
 mtli_device_name_fn cpu_device_name;
+mtli_device_is_listed_fn cpu_device_is_listed;
 mtli_device_open_fn cpu_device_open;
 mtli_device_close_fn cpu_device_close;
 mtli_device_family_fn cpu_device_family;

@@ -13,6 +13,10 @@ const char *cpu_device_name(uint32_t index) {
   return index == CPU_DISCRETE_DEVICE ? "cpu-discrete" : "cpu";
 }
 
+bool cpu_device_is_listed(uint32_t index) {
+  return index != CPU_DISCRETE_DEVICE;
+}
+
 // The micro-architecture level of the x86-64 psABI, or the machine's name.
 static const char *architecture(void) {
 #if defined(__x86_64__)

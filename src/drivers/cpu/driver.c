@@ -17,6 +17,7 @@ const mtli_driver mtli_cpu_driver = {
     .command_bytes = sizeof(cpu_command),
     .device_count = cpu_device_count,
     .device_name = cpu_device_name,
+    .device_is_listed = cpu_device_is_listed,
     .device_open = cpu_device_open,
     .device_close = cpu_device_close,
     .device_family = cpu_device_family,

@@ -10,22 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/scratch_file.h"
 #include "drivers/cpu/cpu.h"
-
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U  // Linux 6.3, include/uapi/linux/memfd.h
-#endif
-
-// Makes a memory file that may be executed; older kernels do not know the flag
-// that newer ones may insist on.
-static int file_create(const char *name) {
-  const int file = memfd_create(name, MFD_CLOEXEC | MFD_EXEC);
-  return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC);
-}
 
 static mtl_status file_fill(int file, const mtli_blob *blob) {
   const char *rest = blob->bytes;
@@ -89,9 +78,8 @@ static void find_instructions(const mtli_blob *elf, cpu_code *code) {
   }
 }
 
-static mtl_status load(const char *name, int file, cpu_code *out_code) {
-  char path[160];
-  path_write(path, sizeof path, file);
+static mtl_status load(const char *name, const char *path,
+                       cpu_code *out_code) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     return mtli_fail(MTL_BAD_DATA, "the machine code of '%s' does not load: %s",
@@ -108,6 +96,50 @@ static mtl_status load(const char *name, int file, cpu_code *out_code) {
   return MTL_OK;
 }
 
+// Loads it from a file without a name, through /proc; *out_file stays open.
+// MTL_NOT_FOUND where there is no /proc.
+static mtl_status load_unnamed(const char *name, const mtli_blob *elf,
+                               cpu_code *out_code, int *out_file) {
+  char path[160];
+  *out_file = mtli_scratch_file(name);
+  if (*out_file < 0) {
+    return mtli_fail(MTL_IO_ERROR, "no memory file for machine code: %s",
+                     strerror(errno));
+  }
+  MTL_TRY(file_fill(*out_file, elf));
+  path_write(path, sizeof path, *out_file);
+  return access(path, R_OK) == 0 ? load(name, path, out_code) : MTL_NOT_FOUND;
+}
+
+// Without /proc: from a file in a folder whose files may be executed.
+static mtl_status load_named(const char *name, const mtli_blob *elf,
+                             cpu_code *out_code) {
+  char path[PATH_MAX];
+  const char *folder;
+  int tried = 0;
+  mtl_status status = MTL_IO_ERROR;
+  for (size_t i = 0; status != MTL_OK && (folder = mtli_scratch_folder(i));
+       ++i) {
+    const int file = mtli_scratch_file_named(folder, path);
+    if (file >= 0) {
+      ++tried;
+      status = file_fill(file, elf);
+      close(file);
+      status = status == MTL_OK ? load(name, path, out_code) : status;
+      unlink(path);
+    }
+  }
+  return status == MTL_OK ? MTL_OK
+         : tried > 0
+             ? mtli_fail(MTL_IO_ERROR,
+                         "without /proc, machine code needs a folder for "
+                         "temporary files that may be executed (TMPDIR): %s",
+                         mtl_last_error())
+             : mtli_fail(MTL_IO_ERROR,
+                         "without /proc, machine code needs a folder for "
+                         "temporary files (TMPDIR)");
+}
+
 // A debugger that comes later finds the file by its number, so it stays open
 // while a quarter of the numbers is enough for all of them.
 static bool may_stay_open(int file) {
@@ -118,22 +150,18 @@ static bool may_stay_open(int file) {
 
 mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
   const char *name = container->kernels[0].name;
-  const int file = file_create(name);
-  if (file < 0) {
-    return mtli_fail(MTL_IO_ERROR, "no memory file for machine code: %s",
-                     strerror(errno));
-  }
   const mtli_blob *elf = mtli_code_find_blob(container, MTLI_BLOB_ELF);
-  mtl_status status = file_fill(file, elf);
-  if (status == MTL_OK) {
-    status = load(name, file, out_code);
+  int file;
+  mtl_status status = load_unnamed(name, elf, out_code, &file);
+  if (status == MTL_NOT_FOUND) {
+    status = load_named(name, elf, out_code);
   }
   if (status == MTL_OK) {
     cpu_lines_copy(elf, &out_code->lines);
     find_instructions(elf, out_code);
   }
   const bool stays_open = status == MTL_OK && may_stay_open(file);
-  if (!stays_open) {
+  if (!stays_open && file >= 0) {
     close(file);
   }
   out_code->file = stays_open ? file : -1;
@@ -142,7 +170,7 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
 
 void cpu_code_unload(const cpu_code *code, bool is_inherited) {
   // The dynamic linker's lock may have been held at a fork.
-  if (!is_inherited) {
+  if (!is_inherited && code->library) {
     dlclose(code->library);
   }
   free(code->lines.bytes);
@@ -151,9 +179,26 @@ void cpu_code_unload(const cpu_code *code, bool is_inherited) {
   }
 }
 
+// True if the code is of another architecture than this machine's.
+static bool is_foreign(const mtli_blob *elf) {
+#if defined(__aarch64__)
+  const Elf64_Half ours = EM_AARCH64;
+#else
+  const Elf64_Half ours = EM_X86_64;
+#endif
+  const Elf64_Ehdr *header = elf->bytes;
+  return elf->size_bytes >= sizeof *header && header->e_machine != ours;
+}
+
 mtl_status cpu_pipeline_create(mtl_pipeline *pipeline) {
   cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
-  MTL_TRY(cpu_code_load(pipeline->code, &cpu->code));
+  pipeline->is_foreign = is_foreign(
+      mtli_code_find_blob(pipeline->code, MTLI_BLOB_ELF));
+  if (pipeline->is_foreign) {
+    cpu->code.file = -1;
+  } else {
+    MTL_TRY(cpu_code_load(pipeline->code, &cpu->code));
+  }
   pthread_mutex_init(&cpu->lock, NULL);
   return MTL_OK;
 }

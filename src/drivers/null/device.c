@@ -13,6 +13,11 @@ const char *null_device_name(uint32_t index) {
   return "null";
 }
 
+bool null_device_is_listed(uint32_t index) {
+  (void)index;
+  return false;
+}
+
 mtl_status null_device_open(mtl_device *device) {
   const uint64_t memory_bytes = mtli_machine_memory_bytes();
   device->memory_bytes = memory_bytes;

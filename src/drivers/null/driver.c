@@ -17,6 +17,7 @@ const mtli_driver mtli_null_driver = {
     .command_bytes = 0,
     .device_count = null_device_count,
     .device_name = null_device_name,
+    .device_is_listed = null_device_is_listed,
     .device_open = null_device_open,
     .device_close = null_device_close,
     .device_family = null_device_family,

@@ -28,6 +28,7 @@ typedef struct null_queue {
 
 mtli_device_count_fn null_device_count;
 mtli_device_name_fn null_device_name;
+mtli_device_is_listed_fn null_device_is_listed;
 mtli_device_open_fn null_device_open;
 mtli_device_close_fn null_device_close;
 mtli_device_family_fn null_device_family;

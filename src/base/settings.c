@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// settings.c: the table of METTLE_ variables that are numbers or words, and
+// what they may be. docs/man/mettle.1 describes them.
+#include "base/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct setting {
+  const char *name;
+  uint64_t least, most;  // of a number
+  const char *words;     // "a|b": one of these instead
+  bool is_folder;        // one that is there or can be made
+} setting;
+
+static const setting settings[] = {
+    {.name = "METTLE_CACHE", .words = "0|1"},
+    {.name = "METTLE_CACHE_DIR", .is_folder = true},
+    {.name = "METTLE_CACHE_MB", .most = UINT32_MAX},
+    {.name = "METTLE_CALLS", .words = "all|none"},
+    // Beyond any use, and no overflow.
+    {.name = "METTLE_COMPILER_MEMORY_MB", .least = 1, .most = 1 << 24},
+    {.name = "METTLE_COMPILER_SECONDS", .least = 1, .most = 1 << 24},
+    {.name = "METTLE_CONSTANTS_MB", .most = UINT32_MAX},
+    // The device takes as many as it can use.
+    {.name = "METTLE_CPU_THREADS", .least = 1, .most = 1 << 16},
+    {.name = "METTLE_HOST_LIBRARY", .words = "onednn|openblas|none|0"},
+    {.name = "METTLE_POOL_MB", .most = UINT32_MAX},
+};
+enum { SETTING_COUNT = sizeof settings / sizeof *settings };
+
+static bool is_word(const char *words, const char *text) {
+  const size_t length = strlen(text);
+  for (const char *word = words; word;) {
+    const size_t here = strcspn(word, "|");
+    if (here == length && strncmp(word, text, length) == 0) {
+      return true;
+    }
+    word = word[here] ? word + here + 1 : NULL;
+  }
+  return false;
+}
+
+// Digits alone: no sign, no blanks, no unit.
+static bool read_number(const setting *self, const char *text,
+                        uint64_t *out_value) {
+  if (strspn(text, "0123456789") != strlen(text)) {
+    return false;
+  }
+  errno = 0;
+  *out_value = strtoull(text, NULL, 10);
+  return errno == 0 && *out_value >= self->least && *out_value <= self->most;
+}
+
+// A folder that is there and may not be used is another matter, and one that
+// is not there yet will be made.
+static bool is_folder(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? S_ISDIR(status.st_mode) : errno != ENOTDIR;
+}
+
+static mtl_status check(const setting *self) {
+  const char *text = getenv(self->name);
+  uint64_t value;
+  if (!text || !*text) {
+    return MTL_OK;
+  }
+  if (self->is_folder) {
+    return is_folder(text) ? MTL_OK
+                           : mtli_fail(MTL_INVALID_ARGUMENT,
+                                       "%s is \"%s\", which is no folder",
+                                       self->name, text);
+  }
+  if (self->words) {
+    return is_word(self->words, text)
+               ? MTL_OK
+               : mtli_fail(MTL_INVALID_ARGUMENT, "%s is \"%s\": it may be %s",
+                           self->name, text, self->words);
+  }
+  return read_number(self, text, &value)
+             ? MTL_OK
+             : mtli_fail(MTL_INVALID_ARGUMENT,
+                         "%s is \"%s\": it may be a number from %" PRIu64
+                         " to %" PRIu64,
+                         self->name, text, self->least, self->most);
+}
+
+mtl_status mtli_settings_check(void) {
+  for (size_t i = 0; i < SETTING_COUNT; ++i) {
+    MTL_TRY(check(&settings[i]));
+  }
+  return MTL_OK;
+}
+
+mtl_status mtli_setting_number(const char *name, uint64_t otherwise,
+                               uint64_t *out_value) {
+  *out_value = otherwise;
+  for (size_t i = 0; i < SETTING_COUNT; ++i) {
+    if (strcmp(settings[i].name, name) == 0) {
+      const char *text = getenv(name);
+      MTL_TRY(check(&settings[i]));
+      if (text && *text) {
+        (void)read_number(&settings[i], text, out_value);
+      }
+    }
+  }
+  return MTL_OK;
+}
