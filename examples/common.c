@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef METTLE_EXAMPLES_DIRECTORY
+#define METTLE_EXAMPLES_DIRECTORY "."  // of a program that is built by hand
+#endif
+
 void check(mtl_status status) {
   if (status != MTL_OK) {
     fprintf(stderr, "%s: %s\n", mtl_status_name(status), mtl_last_error());

@@ -1,25 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """installed.py: what `make install` leaves builds, links and runs programs
-through pkg-config, from a folder that has been moved."""
+through pkg-config and CMake, shared and static, from a folder that has been
+moved."""
 
 import os
 import shutil
 import subprocess
 import unittest
 
+from models import ROOT, build_model
 from tool import case
+
+EXAMPLE = os.path.join(ROOT, "examples", "add_vectors.c")
+SUMS = "11 22 33 44\n"
 
 
 def _output(*words, **options):
-    return subprocess.run(list(words), check=True, capture_output=True,
-                          text=True, timeout=120, **options).stdout
+    done = subprocess.run(list(words), capture_output=True, text=True,
+                          timeout=600, check=False, **options)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
 
 
-def _install(tool):
-    if not all(map(shutil.which, ("cmake", "pkg-config", "cc"))):
-        raise unittest.SkipTest("cmake, pkg-config or cc is missing")
+def _needs(*programs):
+    for name in programs:
+        if not shutil.which(name):
+            raise unittest.SkipTest(f"{name} is missing")
+
+
+def _cmake_install(tool, prefix, *options, **environment):
+    return _output("cmake", "--install", tool.build, "--prefix", prefix,
+                   *options, env={**os.environ, **environment})
+
+
+def _install(tool, *components):
+    """(prefix, folder of mettle.pc) of an installation that was moved."""
+    _needs("cmake", "pkg-config", "cc")
     first = tool.file("first")
-    _output("cmake", "--install", tool.build, "--prefix", first)
+    _cmake_install(tool, first, "--strip")
+    for component in components:
+        _cmake_install(tool, first, "--component", component)
     moved = tool.file("moved")
     os.rename(first, moved)
     for folder, _, names in os.walk(moved):
@@ -28,44 +48,228 @@ def _install(tool):
     raise AssertionError("mettle.pc is not installed")
 
 
-def _sanitized(tool):
+def _not_sanitized(tool):
     with open(os.path.join(tool.build, "CMakeCache.txt"),
               encoding="utf-8") as cache:
-        return any(line.startswith("METTLE_SANITIZE:")
-                   and line.strip().split("=", 1)[1] for line in cache)
+        if any(line.startswith("METTLE_SANITIZE:")
+               and line.strip().split("=", 1)[1] for line in cache):
+            raise unittest.SkipTest("a sanitizer's run time is not linked by cc")
+
+
+def _flags(pc_folder, *words):
+    return _output("pkg-config", *words, env={
+        **os.environ, "PKG_CONFIG_PATH": pc_folder}).split()
+
+
+def _files(folder):
+    return {os.path.relpath(os.path.join(at, name), folder)
+            for at, _, names in os.walk(folder) for name in names}
 
 
 @case
 def an_installed_library_builds_the_first_example(tool):
-    if _sanitized(tool):
-        raise unittest.SkipTest("a sanitizer's run time is not linked by cc")
+    _not_sanitized(tool)
     prefix, pc_folder = _install(tool)
-    environment = {**os.environ, "PKG_CONFIG_PATH": pc_folder}
-    version = _output("pkg-config", "--modversion", "mettle", env=environment)
-    assert tool.done("--version").out == f"mettle {version}"
-    flags = _output("pkg-config", "--cflags", "--libs", "mettle",
-                    env=environment).split()
-    source = os.path.join(os.path.dirname(__file__), "..", "..", "examples",
-                          "add_vectors.c")
+    version = _flags(pc_folder, "--modversion", "mettle")[0]
+    assert tool.done("--version").out == f"mettle {version}\n"
+    flags = _flags(pc_folder, "--cflags", "--libs", "mettle")
     program = tool.file("add_vectors")
-    _output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o",
+    _output("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", EXAMPLE, "-o",
             program, *flags)
     library = [flag[2:] for flag in flags if flag.startswith("-L")][0]
     out = _output(program, env={**os.environ, "LD_LIBRARY_PATH": library})
-    assert out == "11 22 33 44\n", out
+    assert out == SUMS, out
     needed = _output("objdump", "-p", program)
     assert f"libmettle.so.{version.split('.')[0]}\n" in needed, needed
     command = os.path.join(prefix, "bin", "mettle")
-    assert _output(command, "--version") == f"mettle {version}"
+    assert _output(command, "--version") == f"mettle {version}\n"
 
 
 @case
 def what_is_installed_is_all_there(tool):
     prefix, _ = _install(tool)
-    files = {os.path.relpath(os.path.join(folder, name), prefix)
-             for folder, _, names in os.walk(prefix) for name in names}
+    files = _files(prefix)
     for name in ("bin/mettle", "libexec/mettle/mettlec",
-                 "include/mettle/mettle.h", "share/man/man1/mettle.1",
-                 "share/man/man1/mettle-run.1",
-                 "share/bash-completion/completions/mettle"):
+                 "libexec/mettle/mettlec.pch",
+                 "include/mettle/mettle.h", "include/mettle/model.h",
+                 "share/man/man1/mettle.1", "share/man/man1/mettle-run.1",
+                 "share/bash-completion/completions/mettle",
+                 "share/mettle/export_mps.py",
+                 "share/doc/mettle/README.md", "share/doc/mettle/LICENSE",
+                 "share/doc/mettle/docs/performance.md",
+                 "share/doc/mettle/examples/add_vectors.c",
+                 "share/doc/mettle/examples/mandelbrot.metal"):
         assert name in files, sorted(files)
+    ends = {name: [path for path in files if path.endswith(name)]
+            for name in ("/MettleConfig.cmake", "/MettleConfigVersion.cmake",
+                         "/mettle.pc", "/mettle-aoti.pc", "/libmettle.so",
+                         "/libmettle-aoti.so")}
+    assert all(len(found) == 1 for found in ends.values()), ends
+    assert not [path for path in files if path.endswith(".a")], files
+
+
+@case
+def what_is_installed_is_stripped(tool):
+    _needs("objdump")
+    prefix, _ = _install(tool)
+    programs = [path for path in _files(prefix)
+                if path.startswith(("bin/", "libexec/mettle/mettlec"))
+                and not path.endswith(".pch")
+                or ".so." in path]
+    assert len(programs) >= 4, programs
+    for path in programs:
+        sections = _output("objdump", "-h", os.path.join(prefix, path))
+        assert ".debug_info" not in sections, path
+
+
+# --- CMake --------------------------------------------------------------------
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.18)
+project(client C CXX)
+find_package(Mettle 0.1 REQUIRED)
+add_executable(adds {example})
+target_link_libraries(adds Mettle::mettle)
+add_executable(runs_model {run_model})
+target_link_libraries(runs_model Mettle::mettle_aoti)
+"""
+STATIC_PROJECT = """\
+cmake_minimum_required(VERSION 3.18)
+project(client C)
+find_package(Mettle REQUIRED)
+add_executable(adds {example})
+target_link_libraries(adds Mettle::mettle_static)
+add_executable(runs_model {run_model})
+target_link_libraries(runs_model Mettle::mettle_aoti_static)
+"""
+
+
+def _build_project(tool, text, prefix):
+    _needs("cmake", "cc", "c++")
+    folder = tool.file("client")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w",
+              encoding="utf-8") as file:
+        file.write(text.format(example=EXAMPLE, run_model=os.path.join(
+            ROOT, "examples", "run_model.c")))
+    built = os.path.join(folder, "build")
+    _output("cmake", "-S", folder, "-B", built,
+            f"-DCMAKE_PREFIX_PATH={prefix}")
+    _output("cmake", "--build", built)
+    return built
+
+
+def _run_clients(tool, built, environment):
+    environment = {**os.environ, **environment}
+    assert _output(os.path.join(built, "adds"), env=environment) == SUMS
+    model = tool.file(build_model(tool))
+    out = _output(os.path.join(built, "runs_model"), model, "3",
+                  env=environment)
+    assert out == "f32 [3]\n2\n2\n2\n", out
+
+
+@case
+def cmake_finds_both_libraries(tool):
+    _not_sanitized(tool)
+    prefix, _ = _install(tool)
+    # The programs know by their run path where the libraries lie.
+    _run_clients(tool, _build_project(tool, PROJECT, prefix), {})
+
+
+@case
+def cmake_finds_static_libraries(tool):
+    _not_sanitized(tool)
+    prefix, _ = _install(tool, "static")
+    built = _build_project(tool, STATIC_PROJECT, prefix)
+    for name in ("adds", "runs_model"):
+        needed = _output("objdump", "-p", os.path.join(built, name))
+        assert "libmettle" not in needed, needed
+    compiler = os.path.join(prefix, "libexec", "mettle", "mettlec")
+    _run_clients(tool, built, {"METTLE_COMPILER": compiler})
+
+
+@case
+def another_version_is_not_found(tool):
+    _needs("c++")
+    prefix, _ = _install(tool)
+    folder = tool.file("client")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w",
+              encoding="utf-8") as file:
+        file.write("cmake_minimum_required(VERSION 3.18)\nproject(p NONE)\n"
+                   "find_package(Mettle 99 REQUIRED)\n")
+    done = subprocess.run(
+        ["cmake", "-S", folder, "-B", folder + "/build",
+         f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True,
+        check=False)
+    assert done.returncode != 0 and "99" in done.stderr, done.stderr
+
+
+# --- pkg-config -----------------------------------------------------------------
+
+@case
+def pkg_config_links_models_too(tool):
+    _not_sanitized(tool)
+    _, pc_folder = _install(tool)
+    flags = _flags(pc_folder, "--cflags", "--libs", "mettle-aoti")
+    program = tool.file("run_model")
+    _output("cc", os.path.join(ROOT, "examples", "run_model.c"), "-o", program,
+            *flags)
+    library = [flag[2:] for flag in flags if flag.startswith("-L")][0]
+    out = _output(program, tool.file(build_model(tool)), "3",
+                  env={**os.environ, "LD_LIBRARY_PATH": library})
+    assert out == "f32 [3]\n2\n2\n2\n", out
+
+
+@case
+def pkg_config_names_what_a_static_library_needs(tool):
+    _not_sanitized(tool)
+    prefix, pc_folder = _install(tool, "static")
+    private = _flags(pc_folder, "--static", "--cflags", "--libs", "mettle")
+    library = [flag[2:] for flag in private if flag.startswith("-L")][0]
+    rest = [os.path.join(library, "libmettle.a") if flag == "-lmettle" else flag
+            for flag in private]
+    program = tool.file("adds")
+    _output("cc", EXAMPLE, "-o", program, *rest)
+    assert "libmettle" not in _output("objdump", "-p", program)
+    compiler = os.path.join(prefix, "libexec", "mettle", "mettlec")
+    assert _output(program, env={**os.environ,
+                                 "METTLE_COMPILER": compiler}) == SUMS
+
+
+# --- the linker's cache -----------------------------------------------------------
+
+@case
+def a_folder_that_the_linker_does_not_know_is_told(tool):
+    _needs("cmake")
+    prefix = tool.file("elsewhere")
+    out = _cmake_install(tool, prefix)
+    libraries = os.path.dirname(next(
+        os.path.join(prefix, path) for path in _files(prefix)
+        if path.endswith("/libmettle.so")))
+    for line in (f"echo {libraries} >/etc/ld.so.conf.d/mettle.conf && ldconfig",
+                 f"export LD_LIBRARY_PATH={libraries}",
+                 f"export PATH={prefix}/bin:$PATH"):
+        assert line in out, out
+
+
+@case
+def a_staged_installation_leaves_the_machine_alone(tool):
+    _needs("cmake")
+    stage = tool.file("stage")
+    out = _cmake_install(tool, "/usr/local", DESTDIR=stage)
+    assert os.path.exists(stage + "/usr/local/bin/mettle")
+    assert "ldconfig" not in out, out
+
+
+@case
+def fakeroot_installs(tool):
+    _needs("cmake", "fakeroot")
+    stage = tool.file("stage")
+    prefix = tool.file("elsewhere")
+    _output("fakeroot", "cmake", "--install", tool.build, "--prefix", "/usr",
+            "--strip", env={**os.environ, "DESTDIR": stage})
+    assert os.path.exists(stage + "/usr/bin/mettle")
+    out = _output("fakeroot", "cmake", "--install", tool.build, "--prefix",
+                  prefix, "--strip")
+    assert "ldconfig" in out, out
