@@ -4,8 +4,10 @@
 
 A file's room follows from its folder; each room may include the public
 headers, the rooms listed for it here and, of a room in parentheses, one
-header. LLVM and clang headers belong to the compiler alone, and every file
-starts with the licence's SPDX line. The last line is "N passed, N failed":
+header. LLVM and clang headers belong to the compiler alone, every file starts
+with the licence's SPDX line, and a METTLE_ variable that the product reads is
+in settings.c's table or among those that are checked where they are used: none
+is taken for its default when its value is wrong. The last line is "N passed, N failed":
 one test if all is well, or a failure for every file that breaks a rule."""
 
 import os
@@ -44,6 +46,14 @@ DATA = ("tests/fuzz/seeds/",)  # inputs, not sources
 SOURCES = (".c", ".h", ".cpp", ".S")
 LICENSED = SOURCES + (".py", ".sh", ".cmake", ".metal", "CMakeLists.txt",
                       "Makefile")
+
+
+SETTINGS = "src/base/settings.c"
+# A device, a program, a processor: checked where they are used.
+CHECKED_IN_USE = ("METTLE_DEVICE", "METTLE_COMPILER", "METTLE_CPU_TARGET")
+READS = re.compile(r'\b(?:secure_)?getenv\(\s*"(METTLE_\w+)"\)'
+                   r'|\b(?:mtli_setting_number|stream_bound_bytes)\(\s*'
+                   r'"(METTLE_\w+)"')
 
 
 def room_of(path):
@@ -98,6 +108,8 @@ def problems_of(path):
     room = room_of(path)
     if room is None or not path.endswith(SOURCES) or path.startswith(NOT_OURS):
         return problems
+    if path.startswith("src/"):
+        problems += unchecked_variables(path, text)
     for match in INCLUDE.finditer(text):
         name = match[2]
         line = text.count("\n", 0, match.start()) + 1
@@ -107,6 +119,16 @@ def problems_of(path):
         elif is_ours(path, name) and not allowed(path, room, name):
             problems.append(f"{line}: {room} may not include \"{name}\"")
     return problems
+
+
+def unchecked_variables(path, text):
+    with open(os.path.join(ROOT, SETTINGS), encoding="utf-8") as file:
+        table = set(re.findall(r'"(METTLE_\w+)"', file.read()))
+    for match in READS.finditer(text):
+        name = match[1] or match[2]
+        if name not in table and name not in CHECKED_IN_USE:
+            line = text.count("\n", 0, match.start()) + 1
+            yield f"{line}: {name} is not in {SETTINGS}"
 
 
 def files():
