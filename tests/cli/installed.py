@@ -48,12 +48,13 @@ def _install(tool, *components):
     raise AssertionError("mettle.pc is not installed")
 
 
-def _not_sanitized(tool):
+def not_sanitized(tool):
+    """Skips a test under a sanitizer."""
     with open(os.path.join(tool.build, "CMakeCache.txt"),
               encoding="utf-8") as cache:
         if any(line.startswith("METTLE_SANITIZE:")
                and line.strip().split("=", 1)[1] for line in cache):
-            raise unittest.SkipTest("a sanitizer's run time is not linked by cc")
+            raise unittest.SkipTest("not under a sanitizer")
 
 
 def _flags(pc_folder, *words):
@@ -68,7 +69,7 @@ def _files(folder):
 
 @case
 def an_installed_library_builds_the_first_example(tool):
-    _not_sanitized(tool)
+    not_sanitized(tool)
     prefix, pc_folder = _install(tool)
     version = _flags(pc_folder, "--modversion", "mettle")[0]
     assert tool.done("--version").out == f"mettle {version}\n"
@@ -170,7 +171,7 @@ def _run_clients(tool, built, environment):
 
 @case
 def cmake_finds_both_libraries(tool):
-    _not_sanitized(tool)
+    not_sanitized(tool)
     prefix, _ = _install(tool)
     # The programs know by their run path where the libraries lie.
     _run_clients(tool, _build_project(tool, PROJECT, prefix), {})
@@ -178,7 +179,7 @@ def cmake_finds_both_libraries(tool):
 
 @case
 def cmake_finds_static_libraries(tool):
-    _not_sanitized(tool)
+    not_sanitized(tool)
     prefix, _ = _install(tool, "static")
     built = _build_project(tool, STATIC_PROJECT, prefix)
     for name in ("adds", "runs_model"):
@@ -209,7 +210,7 @@ def another_version_is_not_found(tool):
 
 @case
 def pkg_config_links_models_too(tool):
-    _not_sanitized(tool)
+    not_sanitized(tool)
     _, pc_folder = _install(tool)
     flags = _flags(pc_folder, "--cflags", "--libs", "mettle-aoti")
     program = tool.file("run_model")
@@ -223,7 +224,7 @@ def pkg_config_links_models_too(tool):
 
 @case
 def pkg_config_names_what_a_static_library_needs(tool):
-    _not_sanitized(tool)
+    not_sanitized(tool)
     prefix, pc_folder = _install(tool, "static")
     private = _flags(pc_folder, "--static", "--cflags", "--libs", "mettle")
     library = [flag[2:] for flag in private if flag.startswith("-L")][0]
