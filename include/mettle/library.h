@@ -32,9 +32,12 @@ typedef enum mtl_language_version {
 // Source     Metal: MTLMathMode; its default is fast
 typedef enum mtl_math_mode {
   MTL_MATH_FAST = 0,  // fast variants of functions, contraction allowed;
+                      // of min and max with a NaN any result, simd_sum in the
+                      // order that is fastest;
                       // subnormal bfloats in products of simdgroup matrices,
                       // and subnormal sums of these, may count as 0
-  MTL_MATH_RELAXED,   // fast variants, infinities and NaN kept; as above
+  MTL_MATH_RELAXED,   // fast variants, infinities and NaN kept; bfloats and
+                      // contraction as above
   MTL_MATH_SAFE,      // precise variants, IEEE semantics
 } mtl_math_mode;
 

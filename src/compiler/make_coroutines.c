@@ -443,6 +443,8 @@ static mtl_status build_cases(executor *e, LLVMValueRef execute,
     mtlc_simd_function function;
     MTL_TRY(mtlc_simd_function_of(c->kernel->context,
                                   mtlc_name(c->functions.items[i]), &function));
+    function.starts_with_neighbours =
+        c->kernel->library->math_mode != MTL_MATH_FAST;
     LLVMBasicBlockRef block =
         LLVMAppendBasicBlockInContext(c->kernel->context, execute, "");
     LLVMAddCase(choice, mtlc_i32(c->kernel->context, (uint32_t)i), block);

@@ -181,13 +181,13 @@ static LLVMValueRef build_operation(LLVMBuilderRef builder,
   return LLVMBuildXor(builder, left, right, "");
 }
 
-// The elements of values from first on, count of them.
+// `count` elements of values from first on, `step` apart.
 static LLVMValueRef build_part(LLVMBuilderRef builder, LLVMValueRef values,
-                               unsigned first, unsigned count) {
+                               unsigned first, unsigned step, unsigned count) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(values));
   LLVMValueRef picks[WIDTH];
   for (unsigned i = 0; i < count; ++i) {
-    picks[i] = mtlc_i32(context, first + i);
+    picks[i] = mtlc_i32(context, first + i * step);
   }
   return LLVMBuildShuffleVector(builder, values,
                                 LLVMGetPoison(LLVMTypeOf(values)),
@@ -206,12 +206,23 @@ static LLVMValueRef build_moved_up(LLVMBuilderRef builder, LLVMValueRef values,
                                 LLVMConstVector(picks, WIDTH), "");
 }
 
+// True if it matters who is combined with whom.
+static bool starts_with_neighbours(const mtlc_simd_function *function) {
+  return function->starts_with_neighbours &&
+         LLVMGetTypeKind(function->type) != LLVMIntegerTypeKind &&
+         (function->operation == MTLC_SIMD_ADD ||
+          function->operation == MTLC_SIMD_MUL);
+}
+
 static LLVMValueRef build_reduction(LLVMBuilderRef builder,
                                     const mtlc_simd_function *function,
                                     LLVMValueRef values) {
+  const bool by_neighbours = starts_with_neighbours(function);
   for (unsigned half = WIDTH / 2; half > 0; half /= 2) {
-    LLVMValueRef low = build_part(builder, values, 0, half);
-    LLVMValueRef high = build_part(builder, values, half, half);
+    const unsigned step = by_neighbours ? 2 : 1;
+    LLVMValueRef low = build_part(builder, values, 0, step, half);
+    LLVMValueRef high =
+        build_part(builder, values, by_neighbours ? 1 : half, step, half);
     values = build_operation(builder, function, low, high);
   }
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(values));

@@ -82,6 +82,26 @@ static LLVMValueRef bits_added(lanes_emitter *e, LLVMValueRef value,
                                        LLVMConstNull(LLVMTypeOf(holds)), ""));
 }
 
+// True if it matters who is combined with whom: a sum or product of floats
+// starts with neighbours, unless mathematics are fast (docs/ir.md).
+static bool starts_with_neighbours(const lanes_emitter *e,
+                                   lanes_collective what, LLVMTypeRef type) {
+  return (what.operation == LANES_ADD || what.operation == LANES_MULTIPLY) &&
+         is_float(type) && e->kernel->library->math_mode != MTL_MATH_FAST;
+}
+
+// Finds the two lanes of each pair in a step that leaves `half`: neighbours, then
+// neighbours among their results. Which result stands where is free: four by
+// four, they are had by shuffles within 128 bits, and the third step's by none.
+static void pick_neighbours(uint32_t half, int low[MOST_LANES],
+                            int high[MOST_LANES]) {
+  for (uint32_t i = 0; i < half; i++) {
+    const uint32_t first = i / 4 * 4 + (i & 2 ? half : 0) + (i & 1) * 2;
+    low[i] = (int)(half < 8 ? i : first);
+    high[i] = (int)(half < 8 ? i + half : first + 1);
+  }
+}
+
 LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                           lanes_collective what) {
   LLVMValueRef bits = bits_added(e, value, what);
@@ -92,12 +112,17 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
                              LLVMGetElementType(LLVMTypeOf(value)), false, "");
   }
   value = of_active(e, value, what);
+  const bool by_neighbours =
+      starts_with_neighbours(e, what, LLVMGetElementType(LLVMTypeOf(value)));
   for (uint32_t half = LANES / 2; half > 0; half /= 2) {
     int low[MOST_LANES];
     int high[MOST_LANES];
     for (uint32_t i = 0; i < half; i++) {
       low[i] = (int)i;
       high[i] = (int)(i + half);
+    }
+    if (by_neighbours) {
+      pick_neighbours(half, low, high);
     }
     LLVMValueRef a = lanes_shuffle(e, value, NULL, low, half);
     LLVMValueRef b = lanes_shuffle(e, value, NULL, high, half);
