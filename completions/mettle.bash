@@ -11,7 +11,7 @@ _mettle_kernels() {
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
   local verbs="run compile reflect corpus model devices bench"
-  local shared="-I -D --constant --math --std --device --debug --help --version"
+  local shared="-I -D --constant --math --std -fpermissive --device --debug --help --version"
   COMPREPLY=()
 
   if ((COMP_CWORD == 1)); then

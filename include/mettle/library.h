@@ -68,6 +68,8 @@ typedef struct mtl_compile_options {
   void *header_context;
   const char *file_name;  // shown in diagnostics; NULL means "program_source"
   bool debug;             // full debug information; pipelines use tier T0
+  bool permissive;        // what Metal's compiler refuses and this one can
+                          // compile is a warning, as with -fpermissive
 } mtl_compile_options;
 
 // Compiles MSL source.

@@ -21,6 +21,7 @@ static const option_spec corpus_option_specs[] = {
     {"-D", OPTION_DEFINE, true},
     {"--math", OPTION_MATH, true},
     {"--std", OPTION_STD, true},
+    {"-fpermissive", OPTION_PERMISSIVE, false},
     {"--debug", OPTION_DEBUG, false},
     {"--device", OPTION_DEVICE, true},
     {"--manifest", OPTION_MANIFEST, true},
@@ -283,8 +284,8 @@ static const char corpus_help[] =
     "                         constants without a value are 0\n"
     "  --json                 print one JSON object\n"
     "  --debug                compile for tier T0, as 'mettle run --debug'\n"
-    "  -I DIR, -D NAME[=VALUE], --math MODE, --std VERSION, --device NAME\n"
-    "                         as in 'mettle compile'\n"
+    "  -I DIR, -D NAME[=VALUE], --math MODE, --std VERSION, -fpermissive,\n"
+    "  --device NAME          as in 'mettle compile'\n"
     "\n"
     "exit code: 0 all compiled, 1 failed, 2 wrong usage, 3 some did not "
     "compile\n";

@@ -29,12 +29,14 @@ enum {
   OPTION_DEBUG,
   OPTION_DEVICE,
   OPTION_CONSTANT,
+  OPTION_PERMISSIVE,
   OPTION_VERB = 100,
 };
 
 #define PROGRAM_OPTIONS                                                      \
   {"-I", OPTION_INCLUDE, true}, {"-D", OPTION_DEFINE, true},                 \
       {"--math", OPTION_MATH, true}, {"--std", OPTION_STD, true},            \
+      {"-fpermissive", OPTION_PERMISSIVE, false},                            \
       {"--debug", OPTION_DEBUG, false}, {"--device", OPTION_DEVICE, true}, { \
     "--constant", OPTION_CONSTANT, true                                      \
   }
@@ -54,6 +56,8 @@ enum {
   "                         in Metal, if not given\n"                          \
   "  --std VERSION          metal2.4, metal3.0, metal3.1 or metal3.2 (the\n"   \
   "                         default)\n"                                        \
+  "  -fpermissive           what Metal's compiler refuses and this one can\n"   \
+  "                         compile is a warning\n"                            \
   "  --device NAME          a name that 'mettle devices' lists\n"
 
 // Makes room for as many of each option as there are arguments.

@@ -133,6 +133,7 @@ static void note_source_option(program_options *options, int id) {
     case OPTION_DEFINE: options->source_option = "-D"; break;
     case OPTION_MATH: options->source_option = "--math"; break;
     case OPTION_STD: options->source_option = "--std"; break;
+    case OPTION_PERMISSIVE: options->source_option = "-fpermissive"; break;
     default: break;
   }
 }
@@ -148,6 +149,7 @@ bool program_options_take(program_options *options, int id, const char *value,
     case OPTION_MATH: return take_math(options, value, error);
     case OPTION_STD: return take_std(options, value, error);
     case OPTION_DEBUG: options->compile.debug = true; return true;
+    case OPTION_PERMISSIVE: options->compile.permissive = true; return true;
     case OPTION_DEVICE: options->device_name = value; return true;
     case OPTION_CONSTANT: return take_constant(options, value, error);
     default: return cli_fail(error, CLI_USAGE, "an option is unknown");

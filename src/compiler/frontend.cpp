@@ -52,8 +52,9 @@ constexpr unsigned StackBytes = 512u << 20;
 // Compiles a source to IR.
 class CompileAction : public ASTFrontendAction {
  public:
-  CompileAction(mtlc_parsed *Parsed, llvm::LLVMContext &Context)
-      : Parsed(Parsed), Context(Context) {}
+  CompileAction(const mtl_compile_options &Options, mtlc_parsed *Parsed,
+                llvm::LLVMContext &Context)
+      : Options(Options), Parsed(Parsed), Context(Context) {}
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
                                                  StringRef Name) override {
@@ -62,7 +63,8 @@ class CompileAction : public ASTFrontendAction {
                           CI.getHeaderSearchOpts(), CI.getPreprocessorOpts(),
                           CI.getCodeGenOpts(), Context);
     std::vector<std::unique_ptr<ASTConsumer>> Both;
-    Both.push_back(makeKernelConsumer(Parsed, Tested, Linked, Generator));
+    Both.push_back(
+        makeKernelConsumer(Options, Parsed, Tested, Linked, Generator));
     Both.emplace_back(Generator);
     return std::make_unique<MultiplexConsumer>(std::move(Both));
   }
@@ -78,6 +80,7 @@ class CompileAction : public ASTFrontendAction {
   LinkedSymbols Linked;
 
  private:
+  const mtl_compile_options &Options;
   mtlc_parsed *Parsed;
   llvm::StringSet<> Tested;
   llvm::LLVMContext &Context;
@@ -155,6 +158,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-Wno-psabi",
                                        "-Wno-duplicate-decl-specifier",
                                        "-Wno-unknown-pragmas",
+                                       "-Wno-vla-extension",
                                        "-isystem",
                                        "/mettle/include",
                                        "-include",
@@ -171,9 +175,7 @@ Shared *Prepared;
 // The text that follows the library: what the client defines, and Metal's own
 // macros instead of those that clang has for the host.
 std::string optionsText(const mtl_compile_options &Options) {
-  const int Version = Options.language_version == MTL_LANGUAGE_DEFAULT
-                          ? MTL_LANGUAGE_3_2
-                          : Options.language_version;
+  const int Version = languageVersion(Options);
   std::string Text;
   for (const char *Name :
        {"__x86_64__", "__x86_64", "__amd64__", "__amd64", "__aarch64__",
@@ -318,6 +320,12 @@ void prepareInvocation() {
 
 }  // namespace
 
+int mtlc::languageVersion(const mtl_compile_options &Options) {
+  return Options.language_version == MTL_LANGUAGE_DEFAULT
+             ? MTL_LANGUAGE_3_2
+             : Options.language_version;
+}
+
 std::string mtlc::inMetalsWords(const std::string &Text) {
   static const std::pair<StringRef, StringRef> Words[] = {
       {"const __global_host", "constant"},
@@ -363,7 +371,7 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
       Source->options.file_name ? Source->options.file_name : "program_source";
   const auto Main = llvm::MemoryBuffer::getMemBufferCopy(
       StringRef(Source->text, Source->size_bytes), Name);
-  CompileAction Action(Out, *Context);
+  CompileAction Action(Source->options, Out, *Context);
   if (!CI.createTarget() ||
       !Action.BeginSourceFile(
           CI, {Main->getMemBufferRef(), InputKind(Language::CXX)}))
@@ -434,9 +442,7 @@ bool mtlc_parse(const mtlc_source *source, mtlc_parsed *out_parsed) {
   }
   out_parsed->diagnostics = strdup(inMetalsWords(Text).c_str());
   out_parsed->code.language_version =
-      source->options.language_version == MTL_LANGUAGE_DEFAULT
-          ? MTL_LANGUAGE_3_2
-          : source->options.language_version;
+      static_cast<mtl_language_version>(languageVersion(source->options));
   out_parsed->code.math_mode = source->options.math_mode;
   out_parsed->code.debug = source->options.debug;
   out_parsed->code.warnings = out_parsed->diagnostics;

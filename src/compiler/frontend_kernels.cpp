@@ -193,9 +193,14 @@ mtlc_space spaceOf(QualType T) {
 // its entry before code is generated.
 class MetalConsumer : public SemaConsumer {
  public:
-  MetalConsumer(mtlc_parsed *Parsed, const llvm::StringSet<> &Tested,
-                LinkedSymbols &Linked, CodeGenerator *Generator)
-      : Parsed(Parsed), Tested(Tested), Linked(Linked), Generator(Generator) {}
+  MetalConsumer(const mtl_compile_options &Options, mtlc_parsed *Parsed,
+                const llvm::StringSet<> &Tested, LinkedSymbols &Linked,
+                CodeGenerator *Generator)
+      : Options(Options),
+        Parsed(Parsed),
+        Tested(Tested),
+        Linked(Linked),
+        Generator(Generator) {}
 
   void InitializeSema(Sema &Semantics) override {
     S = &Semantics;
@@ -203,7 +208,10 @@ class MetalConsumer : public SemaConsumer {
   }
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
-    for (Decl *D : Group) collect(D);
+    for (Decl *D : Group) {
+      collect(D);
+      if (isWritten(D)) Program.push_back(D);
+    }
     return true;
   }
 
@@ -218,6 +226,9 @@ class MetalConsumer : public SemaConsumer {
     reflectConstants();
     reflectFunctions();
     for (FunctionDecl *F : Functions) checkStatics(F->getBody(), isKernel(F));
+    if (hasErrors()) return;
+    Refusals Judged{*S, languageVersion(Options), Options.permissive};
+    refuseProgram(Judged, Program);
     if (hasErrors()) return;
     for (size_t I = 0; I < Kernels.size(); ++I)
       Generator->HandleTopLevelDecl(DeclGroupRef(makeEntry(Kernels[I], I)));
@@ -244,6 +255,14 @@ class MetalConsumer : public SemaConsumer {
   }
 
   // --- collecting ---
+
+  // Is D the program's own, and no instance of a template? Those come with
+  // their template.
+  bool isWritten(const Decl *D) const {
+    const auto *F = dyn_cast<FunctionDecl>(D);
+    return !(F && F->isTemplateInstantiation()) &&
+           !S->getSourceManager().isInSystemHeader(D->getLocation());
+  }
 
   void collect(Decl *D) {
     if (auto *Context = dyn_cast<DeclContext>(D);
@@ -705,12 +724,14 @@ class MetalConsumer : public SemaConsumer {
     return IsPointer ? E : S->CreateBuiltinUnaryOp(Loc, UO_Deref, E).get();
   }
 
+  const mtl_compile_options &Options;
   mtlc_parsed *Parsed;
   const llvm::StringSet<> &Tested;  // as makeKernelConsumer
   LinkedSymbols &Linked;
   CodeGenerator *Generator;
   Sema *S = nullptr;
   ASTContext *C = nullptr;
+  std::vector<Decl *> Program;            // as written
   std::vector<FunctionDecl *> Functions;  // as written, templates included
   std::vector<FunctionDecl *> Kernels;
   std::vector<FunctionDecl *> Visible;
@@ -724,8 +745,9 @@ class MetalConsumer : public SemaConsumer {
 }  // namespace
 
 std::unique_ptr<ASTConsumer> mtlc::makeKernelConsumer(
-    mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
-    LinkedSymbols &Linked, CodeGenerator *Generator) {
-  return std::make_unique<MetalConsumer>(Parsed, TestedConstants, Linked,
-                                         Generator);
+    const mtl_compile_options &Options, mtlc_parsed *Parsed,
+    const llvm::StringSet<> &TestedConstants, LinkedSymbols &Linked,
+    CodeGenerator *Generator) {
+  return std::make_unique<MetalConsumer>(Options, Parsed, TestedConstants,
+                                         Linked, Generator);
 }

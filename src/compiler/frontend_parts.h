@@ -20,11 +20,14 @@ extern "C" {
 namespace clang {
 class ASTConsumer;
 class ASTContext;
+class CallExpr;
 class CodeGenerator;
 class CompilerInstance;
+class Decl;
 class DiagnosticConsumer;
 class DiagnosticOptions;
 class Expr;
+class FunctionDecl;
 class Sema;
 class VarDecl;
 }  // namespace clang
@@ -65,6 +68,9 @@ void parseTranslationUnit(clang::CompilerInstance &CI,
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
+// frontend.cpp: the version that a program is compiled as, for the default too.
+int languageVersion(const mtl_compile_options &Options);
+
 // frontend.cpp: the text with Metal's words for those of clang's device mode.
 std::string inMetalsWords(const std::string &Text);
 
@@ -83,8 +89,31 @@ struct LinkedSymbols {
 // constants once all is parsed, fills in Parsed->code and Linked, and gives
 // Generator an entry for each kernel.
 std::unique_ptr<clang::ASTConsumer> makeKernelConsumer(
-    mtlc_parsed *Parsed, const llvm::StringSet<> &TestedConstants,
-    LinkedSymbols &Linked, clang::CodeGenerator *Generator);
+    const mtl_compile_options &Options, mtlc_parsed *Parsed,
+    const llvm::StringSet<> &TestedConstants, LinkedSymbols &Linked,
+    clang::CodeGenerator *Generator);
+
+// frontend_refusals.cpp: how a program is judged by what Metal takes.
+struct Refusals {
+  clang::Sema &S;
+  int Version;        // as mtl_language_version
+  bool IsPermissive;  // warnings instead of errors
+  clang::FunctionDecl *Instance = nullptr;  // of a template, that is looked at
+  llvm::StringSet<> Seen;                   // what is already told
+};
+// Tells of what Metal refuses in Program, the declarations as written.
+void refuseProgram(Refusals &Out, llvm::ArrayRef<clang::Decl *> Program);
+// Tells of one thing, once for all instances of a template, and what to do.
+//
+//   Always  an error with -fpermissive too
+void refuse(Refusals &Out, clang::SourceLocation Loc, const std::string &Text,
+            const std::string &Hint, bool Always = false);
+
+// frontend_overloads.cpp: judges a call of the function F, which may be the
+// library's, and the use of a type.
+void judgeCall(Refusals &Out, const clang::CallExpr *E,
+               const clang::FunctionDecl *F);
+void judgeType(Refusals &Out, clang::SourceLocation Loc, clang::QualType T);
 
 // frontend_conditions.cpp: the function constant that decides, as
 // mtli_parameter.enabling_constant: the one that E names, itself or through

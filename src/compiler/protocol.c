@@ -130,6 +130,7 @@ void mtlc_library_request_write(const mtlc_library_request *request,
   mtli_bytes_append_u32(out, (uint32_t)options->language_version);
   mtli_bytes_append_u32(out, (uint32_t)options->math_mode);
   mtli_bytes_append_u32(out, options->debug);
+  mtli_bytes_append_u32(out, options->permissive);
   mtli_bytes_append_u32(out, request->has_header_callback);
   mtli_bytes_append_text(out, options->file_name);
   mtli_bytes_append_text(out, request->working_directory);
@@ -191,6 +192,7 @@ bool mtlc_library_request_read(const void *data, size_t size, mtli_arena *arena,
   options->language_version = (mtl_language_version)mtli_cursor_u32(&cursor);
   options->math_mode = (mtl_math_mode)mtli_cursor_u32(&cursor);
   options->debug = mtli_cursor_u32(&cursor) != 0;
+  options->permissive = mtli_cursor_u32(&cursor) != 0;
   out_request->has_header_callback = mtli_cursor_u32(&cursor) != 0;
   options->file_name = mtli_cursor_text(&cursor);
   out_request->working_directory = mtli_cursor_text(&cursor);

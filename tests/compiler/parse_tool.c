@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // parse_tool.c: runs the front end alone over a file and prints what it hands
 // on: parse_tool [-I DIR] [-D NAME[=VALUE]] [--math MODE] [--std N] [--ir]
-// [--debug] [--repeat N] FILE. The argument tables go to stdout, one line an
-// argument, diagnostics to stderr; exit 1 if the source has errors.
+// [--debug] [-fpermissive] [--repeat N] FILE. The argument tables go to
+// stdout, one line an argument, diagnostics to stderr; exit 1 if the source has
+// errors.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static void read_options(int count, char **words, tool_options *options) {
       options->prints_ir = true;
     } else if (strcmp(word, "--debug") == 0) {
       options->compile.debug = true;
+    } else if (strcmp(word, "-fpermissive") == 0) {
+      options->compile.permissive = true;
     } else if (word[0] != '-') {
       options->compile.file_name = word;
     } else if (strcmp(word, "-D") == 0) {

@@ -18,7 +18,7 @@ struct Place {
   int where() threadgroup { return 3; }
   int where() const constant { return 4; }
   int where() const thread { return 5; }
-  int once() { return 6; }
+  int once() device { return 6; }
   static int shared(int x) { return x; }
   device Place &self() device;
 };
@@ -68,7 +68,7 @@ static int length(constant char *text) {
   while (text[count]) count++;
   return count;
 }
-constant char *message = "abc";
+constant char *constant message = "abc";
 constant char word[] = "hello";
 
 kernel void literals(device int *out [[buffer(0)]]) {

@@ -48,10 +48,10 @@ kernel void dense(device const float4 *x [[buffer(0)]],
                   ushort lane [[thread_index_in_simdgroup]],
                   ushort group [[simdgroup_index_in_threadgroup]],
                   uint t [[thread_position_in_grid]]) {
-  const short row = lane / 2, half = lane % 2;
+  const short row = lane / 2, part = lane % 2;
   float sum = 0;
   for (int i = group * 16 + row; i < n; i += 32) {
-    device const float4 *p = x + (i * 32 + half * 16) / 4;
+    device const float4 *p = x + (i * 32 + part * 16) / 4;
     for (short k = 0; k < 4; k++) sum += dot(p[k], float4(1, 2, 3, 4 + k));
   }
   y[t] = sum;
@@ -67,10 +67,10 @@ kernel void halves(device const block *x [[buffer(0)]],
                    device uint *y [[buffer(1)]], constant int &n [[buffer(2)]],
                    ushort lane [[thread_index_in_simdgroup]],
                    uint t [[thread_position_in_grid]]) {
-  const short row = lane / 2, half = lane % 2 * 8;
+  const short row = lane / 2, part = lane % 2 * 8;
   uint sum = 0;
   for (int i = row; i < n; i += 16) {
-    device const ushort *q = (device const ushort *)(x[i].q + half);
+    device const ushort *q = (device const ushort *)(x[i].q + part);
     for (short k = 0; k < 4; k++) sum += (q[k] & 0x0f0f) * (k + 1) + q[k] / 16;
     sum += x[i].scale;
   }

@@ -31,6 +31,7 @@ static bool read_library_request(const void *data, size_t size) {
     CHECK_EQUAL(request.options.language_version, MTL_LANGUAGE_3_0);
     CHECK_EQUAL(request.options.math_mode, MTL_MATH_RELAXED);
     CHECK(request.options.debug);
+    CHECK(request.options.permissive);
     CHECK(request.has_header_callback);
     CHECK(request.options.file_name == NULL);
     CHECK_TEXT(request.working_directory, "");
@@ -55,6 +56,7 @@ TEST(protocol, carries_library_requests) {
                               .options = {.language_version = MTL_LANGUAGE_3_0,
                                           .math_mode = MTL_MATH_RELAXED,
                                           .debug = true,
+                                          .permissive = true,
                                           .macros = macros,
                                           .macro_count = 2,
                                           .include_paths = paths,

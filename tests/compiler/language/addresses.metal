@@ -57,7 +57,10 @@ struct S {
   int g(int) const { return 2; }
   int g(float) { return 3; }
 };
-kernel void f(device S *s, device int *x) { x[0] = s->g(1) + s->g(1.0f); }
+kernel void f(device S *d, device int *x) {
+  S s = *d;
+  x[0] = s.g(1) + s.g(1.0f);
+}
 
 //--- copies_between_spaces
 struct P { int n; float k[4]; };

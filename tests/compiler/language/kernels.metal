@@ -29,7 +29,7 @@ void f(device int *x [[buffer(3)]]) { x[0] = 1; }
 // expect: x buffer 3
 
 //--- thread_limit_after_declarator
-constexpr int limit = 64;
+constant constexpr int limit = 64;
 kernel void f(device int *x) [[max_total_threads_per_threadgroup(limit * 2)]] {
   x[0] = 1;
 }

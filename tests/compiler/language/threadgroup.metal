@@ -73,6 +73,8 @@ kernel void f(device float *x, uint i [[thread_position_in_threadgroup]]) {
 // ir: \[5 x float\] undef, section
 
 //--- initializers_are_written_by_one_thread
+// options: -fpermissive
+// warning: 5: cannot have an initializer other than zeros
 kernel void f(device float *x, uint i [[thread_position_in_threadgroup]]) {
   threadgroup float a[4] = {0};
   threadgroup int b[2] = {7, 8};
