@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pages.h: zeroed memory in pages of its own, as buffers are.
+// pages.h: zeroed memory in pages of its own, as buffers are, with memory that
+// cannot be accessed before and behind it. What goes past an end faults, and
+// never reaches other memory of the process.
+//
+//   pages                  apart from other memory by
+//   of up to 16 KiB        20 KiB, at least, in a slot (slots.h)
+//   larger                 64 KiB, at least
+//   guarded                16 MiB; the end is right at the end of the last byte
+//
+// Before Linux 6.13 (guard.h) each takes up to two of the mappings that a
+// process may have (vm.max_map_count, 65530). From half of those on, small pages
+// have around them memory that nobody uses, and large ones nothing.
 #ifndef MTLI_PAGES_H
 #define MTLI_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/slots.h"
 #include "base/status.h"
 
 // Zero is no memory.
 typedef struct mtli_pages {
   char *bytes;  // page aligned; guarded: aligned to 16, and its end, rounded
                 // up to 16, is the start of a page that cannot be accessed
-  char *first;  // of the mapping
+  char *first;  // of the mapping, or of the slot's pages
   size_t map_bytes;
+  mtli_slots *home;  // NULL for a mapping
+  bool is_counted;   // as two mappings
 } mtli_pages;
 
 // Errors  MTL_OUT_OF_MEMORY  the text has the length
