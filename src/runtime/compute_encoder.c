@@ -143,7 +143,7 @@ void mtl_compute_encoder_set_bytes(mtl_compute_encoder *encoder,
                         SET_BYTES_LIMIT);
     return;
   }
-  void *copy = mtli_recording_allocate(encoder->base.recording, length_bytes);
+  void *copy = mtli_inline_bytes_place(encoder->base.recording, length_bytes);
   if (copy) {
     binding->bytes = memcpy(copy, bytes, length_bytes);
     binding->length_bytes = (uint32_t)length_bytes;

@@ -3,6 +3,8 @@
 #ifndef MTLI_COMPUTE_ENCODER_H
 #define MTLI_COMPUTE_ENCODER_H
 
+#include <string.h>
+
 #include "runtime/encoder.h"
 #include "runtime/hazards.h"
 #include "runtime/linked_functions.h"
@@ -59,6 +61,18 @@ static inline const char *mtli_kernel_name(const mtl_compute_encoder *encoder) {
 static inline bool mtli_compute_encoder_check(mtl_compute_encoder *encoder,
                                               const char *call) {
   return mtli_encoder_check((mtli_encoder *)encoder, call);
+}
+
+// Returns a place for an argument's handles, zeros; NULL if the recording has
+// failed. Kernels index those of an array.
+static inline uint64_t *mtli_compute_encoder_handles(
+    mtl_compute_encoder *encoder, uint32_t count) {
+  mtli_recording *recording = encoder->base.recording;
+  const size_t size_bytes = count * sizeof(uint64_t);
+  uint64_t *handles = count == 1
+                          ? mtli_recording_allocate(recording, size_bytes)
+                          : mtli_inline_bytes_place(recording, size_bytes);
+  return handles ? memset(handles, 0, size_bytes) : NULL;
 }
 
 // Give the resource ids [argument->array_length] of a texture, sampler or table

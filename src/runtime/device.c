@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "runtime/inline_bytes.h"
 #include "runtime/objects.h"
 
 enum { OPEN_LIMIT = 64 };  // devices of one machine that are open at once
@@ -31,6 +32,7 @@ static void device_destroy(mtli_object *object) {
   }
   pthread_mutex_unlock(&registry_lock);
   device->driver->device_close(device);
+  mtli_inline_bytes_close(device);
   pthread_mutex_destroy(&device->lock);
   free(device);
 }

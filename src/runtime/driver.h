@@ -39,6 +39,10 @@ typedef struct mtli_released {
   char label[32];  // cut off; "" for none
 } mtli_released;
 
+// Memory of values that command buffers have copied (inline_bytes.h).
+typedef struct mtli_tray mtli_tray;
+enum { MTLI_WARM_TRAYS = 16 };
+
 struct mtl_device {
   mtli_object object;
   const mtli_driver *driver;
@@ -51,6 +55,7 @@ struct mtl_device {
   mtl_buffer *buffers;   // all that are alive, to name an address in an error
   mtli_released released[MTLI_RELEASED_COUNT];  // the last ones, in a ring
   uint32_t released_count;                      // to date
+  _Atomic(mtli_tray *) trays[MTLI_WARM_TRAYS];  // free ones; NULL for none
 };
 
 struct mtl_buffer {

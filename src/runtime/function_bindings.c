@@ -100,8 +100,7 @@ static bool check_table(mtl_compute_encoder *encoder,
 uint64_t *mtli_resolve_function_tables(mtl_compute_encoder *encoder,
                                        const mtl_argument *argument) {
   const uint32_t count = argument->array_length;
-  uint64_t *ids = mtli_recording_allocate(encoder->base.recording,
-                                          count * sizeof *ids);
+  uint64_t *ids = mtli_compute_encoder_handles(encoder, count);
   for (uint32_t i = 0; ids && i < count; i++) {
     const uint32_t index = argument->index + i;
     // An array may have gaps.

@@ -168,6 +168,7 @@ void mtli_recording_clear(mtli_recording *recording) {
   recording->buffer_count = 0;
   recording->object_count = 0;
   mtli_arena_clear(&recording->arena);
+  mtli_inline_bytes_clear(recording);
 }
 
 // Adds the recorded wait or signal of an event.

@@ -4,6 +4,7 @@
 #ifndef MTLI_RECORDING_H
 #define MTLI_RECORDING_H
 
+#include "runtime/inline_bytes.h"
 #include "runtime/objects.h"
 
 // How far a committed command buffer has come: what waiters sleep on.
@@ -28,7 +29,8 @@ typedef struct mtli_recording {
   char *label;  // under the device's lock; NULL for none
   mtl_log_state *log_state;  // +1; NULL for none
   bool unretained_references;
-  mtli_arena arena;  // commands and what they point at
+  mtli_arena arena;  // commands and what they point at, but for
+  mtli_tray *tray;   // values that kernels reach by address; NULL for none yet
   mtli_command *last_command;
   // A buffer is used for as long as the list lives.
   mtl_buffer **buffers;  // [buffer_count] malloc'ed, +1 each unless unretained

@@ -158,8 +158,7 @@ static bool check_texture(mtl_compute_encoder *encoder,
 uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument) {
   const uint32_t count = argument->array_length;
-  uint64_t *ids = mtli_recording_allocate(encoder->base.recording,
-                                          count * sizeof *ids);
+  uint64_t *ids = mtli_compute_encoder_handles(encoder, count);
   for (uint32_t i = 0; ids && i < count; i++) {
     const uint32_t index = argument->index + i;
     const mtli_texture_binding *binding = &encoder->textures[index];
@@ -181,8 +180,7 @@ uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,
 uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument) {
   const uint32_t count = argument->array_length;
-  uint64_t *ids = mtli_recording_allocate(encoder->base.recording,
-                                          count * sizeof *ids);
+  uint64_t *ids = mtli_compute_encoder_handles(encoder, count);
   for (uint32_t i = 0; ids && i < count; i++) {
     const uint32_t index = argument->index + i;
     if (!encoder->samplers[index] && count == 1) {

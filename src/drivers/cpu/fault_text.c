@@ -65,6 +65,14 @@ static void describe_stop(const cpu_job *job, const cpu_context *context,
            signal);
 }
 
+// Bytes from address to the piece at first; 0 inside.
+static size_t distance_bytes(uintptr_t address, uintptr_t first,
+                             size_t size_bytes) {
+  return address < first                ? first - address
+         : address < first + size_bytes ? 0
+                                        : address - first - size_bytes + 1;
+}
+
 static void describe_threadgroup_memory(const cpu_job *job,
                                         const cpu_context *context,
                                         const char *does, char *text,
@@ -73,11 +81,12 @@ static void describe_threadgroup_memory(const cpu_job *job,
   const size_t size_bytes = job->launch.threadgroup_bytes;
   const uintptr_t first =
       (uintptr_t)context->scratch + sizeof(mtli_cpu_position);
+  const size_t away_bytes = distance_bytes(address, first, size_bytes);
   if (address < first) {
     snprintf(text, capacity,
              "it %s %zu bytes before its %zu bytes of threadgroup memory", does,
-             (size_t)(first - address), size_bytes);
-  } else if (address == first + size_bytes) {
+             away_bytes, size_bytes);
+  } else if (away_bytes == 1) {
     snprintf(text, capacity,
              "it %s right behind the end of its %zu bytes of threadgroup memory",
              does, size_bytes);
@@ -85,35 +94,49 @@ static void describe_threadgroup_memory(const cpu_job *job,
     snprintf(text, capacity,
              "it %s %zu bytes past the end of its %zu bytes of threadgroup "
              "memory",
-             does, (size_t)(address - first - size_bytes), size_bytes);
+             does, away_bytes - 1, size_bytes);
   }
 }
 
-// Describes an address in the worker's own memory. False if it is elsewhere.
+// Describes an address next to the worker's own memory. False if it is not: a
+// wild one may lie between its parts, too.
 static bool describe_own(const cpu_job *job, const cpu_context *context,
                          char *text, size_t capacity) {
+  enum { NEAR_BYTES = 16 * 1024 * 1024 };
   const cpu_workspace *workspace = &context->workspace;
-  const uintptr_t address = context->fault.address;
-  const char *does = context->fault.is_write ? "wrote" : "read";
-  if (address - (uintptr_t)workspace->first >= workspace->map_bytes) {
-    return false;
+  const cpu_fault *fault = &context->fault;
+  const char *does = fault->is_write ? "wrote" : "read";
+  const size_t stack_bytes = (size_t)(workspace->stack_end - workspace->stack);
+  const size_t threadgroup_bytes = job->launch.threadgroup_bytes;
+  if (distance_bytes(fault->address, (uintptr_t)workspace->stack,
+                     stack_bytes) < NEAR_BYTES) {
+    if (fault->address < (uintptr_t)workspace->stack) {
+      snprintf(text, capacity,
+               "its private memory does not fit on its stack of %zu bytes: "
+               "calls without end, or an index far off a private array",
+               stack_bytes);
+    } else {
+      snprintf(text, capacity, "it %s past the end of its private memory",
+               does);
+    }
+    return true;
   }
-  if (address < (uintptr_t)workspace->stack_end) {
+  if (threadgroup_bytes &&
+      distance_bytes(fault->address, (uintptr_t)context->scratch,
+                     threadgroup_bytes) < NEAR_BYTES) {
+    describe_threadgroup_memory(job, context, does, text, capacity);
+    return true;
+  }
+  if (job->kept_bytes &&
+      distance_bytes(fault->address, (uintptr_t)workspace->kept,
+                     workspace->kept_bytes) < NEAR_BYTES) {
     snprintf(text, capacity,
-             "its private memory does not fit on its stack of %zu bytes: calls "
-             "without end, or an index far off a private array",
-             (size_t)(workspace->stack_end - workspace->stack));
-  } else if (cpu_workspace_has_stack(workspace, address)) {
-    snprintf(text, capacity, "it %s past the end of its private memory", does);
-  } else if (address >= (uintptr_t)workspace->kept) {
-    snprintf(text, capacity,
-             "it %s past the end of the private memory that it keeps across "
+             "it %s outside of the private memory that it keeps across "
              "barriers",
              does);
-  } else {
-    describe_threadgroup_memory(job, context, does, text, capacity);
+    return true;
   }
-  return true;
+  return false;
 }
 
 static const mtli_dispatch *dispatch_of(const cpu_job *job) {
