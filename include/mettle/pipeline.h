@@ -11,6 +11,12 @@ extern "C" {
 
 typedef struct mtl_pipeline mtl_pipeline;
 
+// The most private memory that a thread may have, in any tier: the arrays,
+// structures and matrices over 64 bytes that its kernel declares, with those of
+// the functions that it calls, one within the other. 32 threads of it fit the
+// stack that kernels run on.
+#define MTL_MAX_PRIVATE_BYTES (1024 * 1024)
+
 // Visible functions that a pipeline's kernel may call.
 //
 // Source     Metal: MTLLinkedFunctions; its groups are hints, and not here
@@ -54,7 +60,10 @@ typedef struct mtl_pipeline_desc {
 // Ownership  The pipeline is yours; it retains function's device, and function
 //            where other threadgroups may need other code.
 // Threads    Any.
-// Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST, MTL_UNSUPPORTED
+// Errors     MTL_COMPILE_FAILED, MTL_COMPILER_LOST
+//            MTL_UNSUPPORTED       also a kernel with more private memory than
+//                                  MTL_MAX_PRIVATE_BYTES, or of no fixed size
+//                                  (alloca); the text has the numbers
 //            MTL_INVALID_ARGUMENT  function is no kernel, a linked one is, or
 //                                  is another device's
 //            MTL_NOT_FOUND  dump_after is no pass; the text lists all

@@ -34,6 +34,8 @@ static const pass passes[] = {
     // Each linked function comes with the values of its own constants; what
     // follows sees one program.
     {"link_functions", mtlc_link_functions, ALL},
+    // What both tiers still have alike, and before it costs time.
+    {"check_private", mtlc_check_private, ALL},
     // Before conversions get their values, which are those of float.
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
     // Arithmetic is defined before anything could draw conclusions from what

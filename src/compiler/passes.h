@@ -98,6 +98,7 @@ mtlc_pass mtlc_select_kernel;
 mtlc_pass mtlc_fix_constants;
 mtlc_pass mtlc_fold_initialisers;  // part of fix_constants
 mtlc_pass mtlc_link_functions;
+mtlc_pass mtlc_check_private;
 mtlc_pass mtlc_lower_pointer_calls;
 mtlc_pass mtlc_simplify_library;
 mtlc_pass mtlc_enter_kernel;

@@ -287,6 +287,11 @@ static void emit_phi(lanes_emitter *e, LLVMValueRef phi) {
 }
 
 static void emit_alloca(lanes_emitter *e, LLVMValueRef instruction) {
+  LLVMValueRef count = LLVMGetOperand(instruction, 0);
+  if (!LLVMIsAConstantInt(count) || LLVMConstIntGetZExtValue(count) != 1) {
+    lanes_refuse(e, "private memory of a size that is not known");
+    return;
+  }
   const uint32_t number = lanes_map_get(&e->values->numbers, instruction);
   const lanes_private *memory =
       &e->values->privates[e->values->private_of[number]];
