@@ -17,7 +17,8 @@
 #   make fuzz       the fuzz targets, SECONDS_EACH=20 for each
 #   make valgrind   the examples under valgrind
 #   make install    to PREFIX=/usr/local, under DESTDIR; with STATIC=1 the
-#                   static libraries as well
+#                   static libraries as well, with AS_BUILT=1 what is built
+#                   already, and nothing is built by whoever installs
 #   make clean      removes the build folders
 #
 # `make demo` and `make test` alone call apt, as root; everything else names
@@ -32,6 +33,7 @@ SECONDS_EACH ?= 20
 CMAKE_FLAGS ?=
 TEST_FLAGS ?=
 STATIC ?=
+AS_BUILT ?=
 build = build
 
 all: configure
@@ -94,9 +96,11 @@ valgrind: all
 	@tools/install_packages.sh check
 	@tools/valgrind_examples.sh $(build)
 
-install: all
+install: $(if $(AS_BUILT),,all)
 ifneq ($(STATIC),)
+ifeq ($(AS_BUILT),)
 	@cmake --build $(build) -j $(JOBS) --target mettle_static mettle_aoti_static
+endif
 	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX) --strip \
 	  --component static
 endif

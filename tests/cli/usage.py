@@ -78,7 +78,7 @@ def extra_arguments_are_wrong_usage(tool):
     _run_fails(tool, "'more' is one argument too many", *RUN, "more")
     _run_fails(tool, "'more' is one", "compile", "kernels.metal", "more")
     _run_fails(tool, "'more' is one", "reflect", "kernels.metal", "more")
-    _run_fails(tool, "'more' is one", "devices", "more")
+    _run_fails(tool, "no device 'more'", "devices", "more")
     _run_fails(tool, "'more' is one", "bench", "more")
 
 

@@ -264,11 +264,15 @@ TEST(cache, folder_of_someone_else_is_not_used) {
 TEST(cache, path_that_is_a_file_is_an_error) {
   char path[256];
   mtl_library *library;
+  mtl_device *device;
+  CHECK(the_device() != NULL);  // opened in time
   snprintf(path, sizeof path, "%s/file", new_folder());
   write_file(path, "x", 1);
   setenv("METTLE_CACHE_DIR", path, 1);
   CHECK_EQUAL(compile_number(17, &library), MTL_INVALID_ARGUMENT);
   CHECK_CONTAINS(mtl_last_error(), "METTLE_CACHE_DIR");
+  CHECK_ERROR(mtl_device_default(&device), MTL_INVALID_ARGUMENT,
+              "which is no folder");
 }
 
 TEST(cache, folder_is_made_for_the_user_alone) {

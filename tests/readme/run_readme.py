@@ -171,10 +171,11 @@ def path_of(folder, variable):
 
 
 def scratch(folder):
-    """What a reader sets who installs into a folder of his own."""
+    """What a reader sets who installs into a folder of his own; programs that
+    other tests run stay as they are."""
     prefix = os.path.join(folder, "prefix")
     libraries = os.path.join(prefix, "lib")
-    return {**os.environ, "PREFIX": prefix,
+    return {**os.environ, "PREFIX": prefix, "AS_BUILT": "1",
             "PATH": path_of(os.path.join(prefix, "bin"), "PATH"),
             "LD_LIBRARY_PATH": path_of(libraries, "LD_LIBRARY_PATH"),
             "PKG_CONFIG_PATH": path_of(os.path.join(libraries, "pkgconfig"),
