@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import time
 import types
 import zipfile
 
@@ -25,6 +26,15 @@ IREE = "iree-base-runtime==3.13.0"
 GGML = "llama-cpp-python==0.3.36"
 GGUF = "gguf==0.17.1"
 MAX_SECONDS = 120
+MISSED_SECONDS = 900  # what could not be had is not asked for again so soon
+
+
+def _is_fresh(path):
+    """A test that comes next does not wait for the same in vain."""
+    try:
+        return time.time() - os.path.getmtime(path) < MISSED_SECONDS
+    except OSError:
+        return False
 
 
 def _download(package, *options, kind="-*.whl"):
@@ -32,18 +42,24 @@ def _download(package, *options, kind="-*.whl"):
     None without one."""
     pattern = os.path.join(DOWNLOADS, package.replace("-", "_").replace(
         "==", "-") + kind)
-    if not glob.glob(pattern):
+    missed = os.path.join(DOWNLOADS, f"{package}{kind[-4:]}.missed")
+    if not glob.glob(pattern) and not _is_fresh(missed):
         os.makedirs(DOWNLOADS, exist_ok=True)
-        form = "only" if kind.endswith("whl") else "no"
+        # What a source package is built with may come as wheels.
+        form = "--only-binary=:all:" if kind.endswith("whl") else \
+            f"--no-binary={package.split('==', maxsplit=1)[0]}"
         try:
             subprocess.run([sys.executable, "-m", "pip", "download", "--quiet",
-                            "--no-deps", f"--{form}-binary=:all:",
-                            "--retries", "0", "--timeout", "10", *options,
+                            "--no-deps", form, "--retries", "0",
+                            "--timeout", "10", *options,
                             "--dest", DOWNLOADS, package],
                            capture_output=True, timeout=MAX_SECONDS)
         except subprocess.TimeoutExpired:
-            return None
+            pass
     found = glob.glob(pattern)
+    if not found:
+        with open(missed, "w", encoding="ascii"):
+            pass
     return found[0] if found else None
 
 
