@@ -274,3 +274,27 @@ def fakeroot_installs(tool):
     out = _output("fakeroot", "cmake", "--install", tool.build, "--prefix",
                   prefix, "--strip")
     assert "ldconfig" in out, out
+
+
+# --- who calls apt ----------------------------------------------------------------
+
+@case
+def two_targets_alone_install_packages(tool):
+    _needs("make")
+    for target in ("demo", "test", "all", "everything", "install", "bench",
+                   "asan", "tsan", "fuzz", "valgrind", "accuracy"):
+        commands = _output("make", "-n", "-C", ROOT, target)
+        assert "install_packages.sh" in commands, target
+        assert ("--apt" in commands) == (target in ("demo", "test")), target
+    _needs("sh", "dpkg-query")
+    tools = tool.file("tools")
+    os.mkdir(tools)
+    script = os.path.join(tools, "install_packages.sh")
+    shutil.copy(os.path.join(ROOT, "tools", "install_packages.sh"), script)
+    with open(os.path.join(tools, "packages.txt"), "w",
+              encoding="utf-8") as file:
+        file.write("no-such-package-anywhere  # build: for this test\n")
+    done = subprocess.run([script, "build"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 1, done.stdout
+    assert "apt-get install no-such-package-anywhere" in done.stderr
