@@ -113,9 +113,7 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   if (cpu_event_notify(&event->event, &queue->watcher)) {
     return false;
   }
-  cpu_pool_lock(queue->pool);
-  cpu_queue_resume(queue);
-  cpu_pool_unlock(queue->pool);
+  cpu_queue_unpause(queue);
   return true;
 }
 

@@ -197,9 +197,8 @@ struct cpu_queue {
   cpu_queue *next_ready;
   bool was_helped;            // taken by a client's thread the last time
   // What was taken up last: to be compared and not followed, for it may have
-  // completed. And the event that it waits for, which is there while set.
+  // completed.
   const mtl_command_buffer *taken_up;
-  cpu_event *awaited;
   // Overseen (overseer.c): in its list, and when time is up, 0 if never.
   cpu_queue *next_overseen;
   bool is_overseen;
@@ -220,6 +219,10 @@ struct cpu_queue {
   // MTL_TIMED_OUT or MTL_CANCELLED if the current command buffer is to end;
   // written under the pool's lock.
   _Atomic uint32_t stop;
+  // The event that the queue waits for, or is about to; and whether somebody is
+  // having it wait no longer (stop.c).
+  _Atomic(cpu_event *) awaited;
+  _Atomic bool is_being_stopped;
 };
 
 // --- fault.c: what a thread that runs kernels needs --------------------------
@@ -392,7 +395,7 @@ void cpu_overseer_watch_ready(cpu_overseer *overseer);
 bool cpu_overseer_is_wanted(const cpu_overseer *overseer);
 // The queue's deadline_ns is set, or it is to stop.
 void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue);
-void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);
+void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);  // overseen
 
 // --- pieces.c ----------------------------------------------------------------
 
@@ -463,7 +466,9 @@ void cpu_queue_hand_over(cpu_queue *queue);
 // The queue is about to wait, for an event unless that is NULL: the time does
 // not count.
 void cpu_queue_pause(cpu_queue *queue, cpu_event *event);
-// It does not wait any more. The pool's lock is held.
+// It need not wait after all.
+void cpu_queue_unpause(cpu_queue *queue);
+// It waits no longer. The pool's lock is held.
 void cpu_queue_resume(cpu_queue *queue);
 // Ends the command buffer that the queue has taken up: nothing more of it
 // begins, and who is in it is interrupted. The pool's lock is held.

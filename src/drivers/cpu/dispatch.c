@@ -372,9 +372,7 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
     if (cpu_variant_watch(variant, &queue->watcher)) {
       return CODE_AWAITED;
     }
-    cpu_pool_lock(queue->pool);
-    cpu_queue_resume(queue);
-    cpu_pool_unlock(queue->pool);
+    cpu_queue_unpause(queue);
     queue->next_command = command->next;
   }
 }

@@ -103,7 +103,8 @@ bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction) {
 }
 
 bool cpu_interrupt_open_mask(sigset_t *out_before) {
-  static _Thread_local enum { UNKNOWN, OPEN, BLOCKED } mask;
+  static _Thread_local enum { UNKNOWN, OPEN, BLOCKED } mask
+      __attribute__((tls_model("initial-exec")));
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   if (mask == OPEN) {
     return false;

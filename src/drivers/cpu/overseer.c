@@ -180,9 +180,6 @@ void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue) {
 }
 
 void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue) {
-  if (!queue->is_overseen) {
-    return;
-  }
   queue->is_overseen = false;
   cpu_queue **link = &overseer->overseen;
   while (*link != queue) {

@@ -171,7 +171,9 @@ void cpu_pool_unlock(cpu_pool *pool) {
   const uint32_t to_wake = pool->to_wake;
   const bool wants_overseer = pool->wants_overseer;
   pool->to_wake = 0;
-  pool->wants_overseer = false;
+  if (wants_overseer) {
+    pool->wants_overseer = false;
+  }
   pthread_mutex_unlock(&pool->lock);
   if (to_wake) {
     mtli_futex_wake(&pool->news, to_wake);

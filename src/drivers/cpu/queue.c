@@ -80,21 +80,24 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
 // was meant for the one before is void. The pool's lock is held.
 static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   cpu_overseer *overseer = cpu_pool_overseer(queue->pool);
-  cpu_overseer_remove(overseer, queue);
+  if (queue->is_overseen) {
+    cpu_overseer_remove(overseer, queue);
+  }
   queue->taken_up = command_buffer;
+  if (!command_buffer) {
+    return;
+  }
   // Relaxed, both: the lock orders them.
   atomic_store_explicit(&queue->has_failed, false, memory_order_relaxed);
   atomic_store_explicit(&queue->stop, MTL_OK, memory_order_relaxed);
-  const uint64_t limit_ns = command_buffer ? command_buffer->time_limit_ns : 0;
-  queue->deadline_ns = limit_ns ? mtli_deadline_ns(limit_ns) : 0;
-  queue->time_left_ns = 0;
-  queue->interrupt_ns = 0;
-  if (limit_ns) {
+  queue->interrupt_ns = queue->time_left_ns = queue->deadline_ns = 0;
+  if (command_buffer->time_limit_ns) {
+    queue->deadline_ns = mtli_deadline_ns(command_buffer->time_limit_ns);
     cpu_overseer_add(overseer, queue);
   }
   // Whoever cancels sets it before taking the lock: either it is seen here, or
   // what was taken up is seen there.
-  if (command_buffer && atomic_load(&command_buffer->is_cancelled)) {
+  if (atomic_load(&command_buffer->is_cancelled)) {
     cpu_queue_stop(queue, MTL_CANCELLED);
   }
 }

@@ -29,30 +29,53 @@ void cpu_queue_describe_stop(const cpu_queue *queue, char *text,
   }
 }
 
+// The thread that runs the queue says what it waits for without a lock: events
+// are passed to and fro in a third of a microsecond. So the event may be gone as
+// soon as awaited is reset. Either that thread sees is_being_stopped and comes
+// for the lock, or it is seen here that nothing is awaited; and a queue that is
+// woken by the event comes for the lock before the raiser lets go of it.
 void cpu_queue_stop_waiting(cpu_queue *queue) {
-  // A limit does not count the time that a queue waits, so only cancelling
-  // comes here. The event is there: it goes only after cpu_queue_resume.
-  if (queue->awaited &&
-      mtli_timeline_unwatch(&queue->awaited->timeline, &queue->watcher)) {
+  // Sequentially consistent, with cpu_queue_unpause.
+  atomic_store(&queue->is_being_stopped, true);
+  cpu_event *event = atomic_load(&queue->awaited);
+  // A limit does not count the time that a queue waits.
+  if (event && atomic_load_explicit(&queue->stop, memory_order_relaxed) ==
+                   MTL_CANCELLED &&
+      mtli_timeline_unwatch(&event->timeline, &queue->watcher)) {
     cpu_queue_resume(queue);
     cpu_pool_add_ready(queue->pool, queue);
   }
+  atomic_store(&queue->is_being_stopped, false);
 }
 
 void cpu_queue_pause(cpu_queue *queue, cpu_event *event) {
-  cpu_pool_lock(queue->pool);
-  queue->awaited = event;
-  if (queue->deadline_ns) {
+  if (queue->current->time_limit_ns) {
+    cpu_pool_lock(queue->pool);
     const uint64_t now_ns = mtli_now_ns();
-    queue->time_left_ns =
-        queue->deadline_ns > now_ns ? queue->deadline_ns - now_ns : 1;
-    queue->deadline_ns = 0;
+    if (queue->deadline_ns) {
+      queue->time_left_ns =
+          queue->deadline_ns > now_ns ? queue->deadline_ns - now_ns : 1;
+      queue->deadline_ns = 0;
+    }
+    cpu_pool_unlock(queue->pool);
   }
-  cpu_pool_unlock(queue->pool);
+  // Relaxed: who does not see it yet looks again.
+  atomic_store_explicit(&queue->awaited, event, memory_order_relaxed);
+}
+
+void cpu_queue_unpause(cpu_queue *queue) {
+  // Sequentially consistent, with cpu_queue_stop_waiting.
+  atomic_store(&queue->awaited, NULL);
+  if (queue->current->time_limit_ns || atomic_load(&queue->is_being_stopped)) {
+    cpu_pool_lock(queue->pool);
+    cpu_queue_resume(queue);
+    cpu_pool_unlock(queue->pool);
+  }
 }
 
 void cpu_queue_resume(cpu_queue *queue) {
-  queue->awaited = NULL;
+  // Relaxed: the lock orders it.
+  atomic_store_explicit(&queue->awaited, NULL, memory_order_relaxed);
   if (queue->time_left_ns) {
     queue->deadline_ns = mtli_deadline_ns(queue->time_left_ns);
     queue->time_left_ns = 0;
