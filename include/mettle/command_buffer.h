@@ -83,7 +83,8 @@ mtl_command_buffer_cancel(mtl_command_buffer *command_buffer);
 // Waits until the command buffer has completed, and returns its error, MTL_OK
 // if it has none. May be called any number of times.
 //
-// Errors     MTL_INVALID_STATE  not committed
+// Errors     MTL_INVALID_STATE  not committed; or the caller is a deallocator that
+//                               the command buffer's queue waits for
 //            MTL_KERNEL_FAULT   the text names kernel, thread and address
 //            MTL_TIMED_OUT      it ran for longer than its time limit
 //            MTL_CANCELLED      mtl_command_buffer_cancel ended it
@@ -116,7 +117,8 @@ typedef void mtl_command_buffer_callback(void *context,
 
 // Adds a function to call once the command buffer is scheduled or completed
 // (failed ones complete too), in the order added, on a thread of Mettle's.
-// wait returns only after the completed callbacks have run.
+// wait returns only after the completed callbacks have run; called in a
+// callback, it returns when the work has, for callbacks come one by one.
 //
 // Ownership  The command buffer is borrowed by the callback.
 // Errors     MTL_INVALID_STATE  already committed

@@ -74,8 +74,13 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   if (!recording) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
   }
-  const mtl_status status = prepare_log(recording, log_state);
+  mtl_status status = prepare_log(recording, log_state);
+  if (status == MTL_OK) {
+    status = mtli_queue_enter(queue);
+  }
   if (status != MTL_OK) {
+    free(recording->command_buffer.log);
+    mtl_log_state_release(recording->log_state);  // -1
     free(recording);
     return status;
   }
@@ -92,7 +97,6 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
     recording->unretained_references = desc->unretained_references;
     recording->label = mtli_label_copy(desc->label);
   }
-  mtli_queue_enter(queue);
   *out_command_buffer = command_buffer;
   return MTL_OK;
 }
@@ -244,8 +248,10 @@ static mtl_status check_wait(const mtl_command_buffer *command_buffer,
 mtl_status mtl_command_buffer_wait(mtl_command_buffer *command_buffer) {
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
-  const mtli_progress wanted = mtli_recording_wanted(recording);
+  const mtli_progress wanted = mtli_recording_wanted();
   if (!has_come(recording, wanted)) {
+    MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
+                                  "mtl_command_buffer_wait"));
     (void)recording->driver->queue_help(command_buffer->queue, command_buffer);
     mtli_recording_wait(recording, wanted, MTLI_FOREVER);
   }
@@ -259,7 +265,11 @@ mtl_status mtl_command_buffer_wait_timeout(mtl_command_buffer *command_buffer,
   }
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_timeout"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
-  const mtli_progress wanted = mtli_recording_wanted(recording);
+  const mtli_progress wanted = mtli_recording_wanted();
+  if (!has_come(recording, wanted) && timeout_ns) {
+    MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
+                                  "mtl_command_buffer_wait_timeout"));
+  }
   // No help here: a kernel that was begun cannot be left when time is up.
   if (!has_come(recording, wanted) &&
       (timeout_ns == 0 ||
@@ -277,6 +287,8 @@ mtl_status mtl_command_buffer_wait_scheduled(
   MTL_TRY(check_wait(command_buffer, "mtl_command_buffer_wait_scheduled"));
   mtli_recording *recording = mtli_recording_of(command_buffer);
   if (!has_come(recording, MTLI_PROGRESS_SCHEDULED)) {
+    MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
+                                  "mtl_command_buffer_wait_scheduled"));
     mtli_recording_wait(recording, MTLI_PROGRESS_SCHEDULED, MTLI_FOREVER);
   }
   return MTL_OK;

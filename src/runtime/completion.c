@@ -10,12 +10,28 @@
 #include "runtime/recording.h"
 
 // The command buffer whose callback runs on this thread, if one does.
-static _Thread_local const mtli_recording *calling_back;
+static _Thread_local const mtli_recording *calling_back
+    __attribute__((tls_model("initial-exec")));
 
-mtli_progress mtli_recording_wanted(const mtli_recording *recording) {
-  // A callback that waits for its own command buffer would wait for itself.
-  return calling_back == recording ? MTLI_PROGRESS_EXECUTED
-                                   : MTLI_PROGRESS_DONE;
+// The queue that cannot go on before this thread returns to its driver: it
+// drops what a command buffer kept, and deallocators are the client's.
+static _Thread_local const mtl_queue *held_queue
+    __attribute__((tls_model("initial-exec")));
+
+mtli_progress mtli_recording_wanted(void) {
+  // Callbacks of a queue come one after the other, so one that waited for
+  // others would wait for itself, or for one that waits for it.
+  return calling_back ? MTLI_PROGRESS_EXECUTED : MTLI_PROGRESS_DONE;
+}
+
+mtl_status mtli_queue_check_wait(const mtl_queue *queue, const char *call) {
+  if (held_queue != queue) {
+    return MTL_OK;
+  }
+  return mtli_fail(MTL_INVALID_STATE,
+                   "%s: queue '%s' goes on only when this callback or "
+                   "deallocator has returned, so it cannot wait for the queue",
+                   call, queue->label ? queue->label : "");
 }
 
 static void progress_raise(mtli_recording *recording, mtli_progress progress) {
@@ -46,6 +62,8 @@ static void scheduled_run(mtli_task *task) {
 
 void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer) {
   mtli_recording *recording = mtli_recording_of(command_buffer);
+  const mtl_queue *outer = held_queue;
+  held_queue = command_buffer->queue;
   recording->times.kernel_start_ns = mtli_now_ns();
   if (!command_buffer->is_failed) {
     // Release: pairs with the acquire in mtl_command_buffer_get_status.
@@ -58,6 +76,7 @@ void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer) {
     mtli_lane_post(command_buffer->queue->lane, &recording->scheduled_task);
   }
   progress_raise(recording, MTLI_PROGRESS_SCHEDULED);
+  held_queue = outer;
 }
 
 void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
@@ -72,7 +91,6 @@ static void finish(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;
   recording->driver->commands_clear(command_buffer);
   mtli_recording_clear(recording);
-  mtli_queue_leave(command_buffer->queue);
   progress_raise(recording, MTLI_PROGRESS_DONE);
   mtl_command_buffer_release(command_buffer);  // -1, of commit
 }
@@ -99,12 +117,16 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
     recording->error_text = strdup(text);
   }
   recording->times.kernel_end_ns = mtli_now_ns();
+  const mtl_queue *outer = held_queue;
+  held_queue = command_buffer->queue;
   // pairs with the acquire in mtl_command_buffer_get_status
   atomic_store_explicit(&recording->status,
                         recording->error == MTL_OK
                             ? MTL_COMMAND_BUFFER_COMPLETED
                             : MTL_COMMAND_BUFFER_ERROR,
                         memory_order_release);
+  // Its place is free before callbacks run: they may want one.
+  mtli_queue_leave(command_buffer->queue);
   if (recording->scheduled_callbacks || recording->completed_callbacks ||
       (recording->log_state && command_buffer->log->used_bytes)) {
     progress_raise(recording, MTLI_PROGRESS_EXECUTED);
@@ -113,6 +135,7 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
   } else {
     finish(recording);
   }
+  held_queue = outer;
 }
 
 mtl_command_buffer_times mtl_command_buffer_get_times(

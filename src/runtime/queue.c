@@ -147,7 +147,7 @@ void mtli_queue_forget(mtl_queue *queue, mtl_command_buffer *command_buffer) {
   pthread_mutex_unlock(&queue->lock);
 }
 
-void mtli_queue_enter(mtl_queue *queue) {
+mtl_status mtli_queue_enter(mtl_queue *queue) {
   uint32_t in_flight = atomic_load(&queue->in_flight);
   for (;;) {
     if (in_flight < queue->max_command_buffers) {
@@ -155,10 +155,11 @@ void mtli_queue_enter(mtl_queue *queue) {
       // or the sleeper sees the place that it left.
       if (atomic_compare_exchange_weak(&queue->in_flight, &in_flight,
                                        in_flight + 1)) {
-        return;
+        return MTL_OK;
       }
       continue;
     }
+    MTL_TRY(mtli_queue_check_wait(queue, "mtl_command_buffer_create"));
     (void)queue->device->driver->queue_help(queue, NULL);
     in_flight = atomic_load(&queue->in_flight);
     if (in_flight < queue->max_command_buffers) {

@@ -108,11 +108,13 @@ void mtli_queue_forget(mtl_queue *queue, mtl_command_buffer *command_buffer);
 // Submits what stands committed at the head of the order.
 void mtli_queue_commit(mtl_queue *queue, mtl_command_buffer *command_buffer);
 // Waits for a free place among max_command_buffers, and gives it back.
-void mtli_queue_enter(mtl_queue *queue);
+mtl_status mtli_queue_enter(mtl_queue *queue);
 void mtli_queue_leave(mtl_queue *queue);
 
 // Returns how far the calling thread must wait for "completed".
-mtli_progress mtli_recording_wanted(const mtli_recording *recording);
+mtli_progress mtli_recording_wanted(void);
+// Fails if the queue cannot go on while the calling thread waits for it.
+mtl_status mtli_queue_check_wait(const mtl_queue *queue, const char *call);
 // Waits until progress is at least wanted; false if the deadline passed.
 bool mtli_recording_wait(mtli_recording *recording, mtli_progress wanted,
                          uint64_t deadline_ns);
