@@ -40,14 +40,14 @@ _mettle() {
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word"))
       return ;;
-    --grid | --group | --print | --save | --repeat | --constant | -D | \
+    --grid | --group | --print | --save | --repeat | --timeout | --constant | -D | \
       --dump-after)
       return ;;
   esac
 
   if [[ $word == -* ]]; then
     case $verb in
-      run) shared+=" --grid --group --save --print --repeat --json --log" ;;
+      run) shared+=" --grid --group --save --print --repeat --timeout --json --log" ;;
       compile) shared+=" -o --dump-after --report --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)

@@ -15,6 +15,7 @@ typedef struct setting {
   uint64_t least, most;  // of a number
   const char *words;     // "a|b": one of these instead
   bool is_folder;        // one that is there or can be made
+  bool is_seconds;       // a number above 0 that may have a decimal point
 } setting;
 
 static const setting settings[] = {
@@ -29,6 +30,7 @@ static const setting settings[] = {
     // The device takes as many as it can use.
     {.name = "METTLE_CPU_THREADS", .least = 1, .most = 1 << 16},
     {.name = "METTLE_HOST_LIBRARY", .words = "onednn|openblas|none|0"},
+    {.name = "METTLE_KERNEL_SECONDS", .is_seconds = true},
     {.name = "METTLE_POOL_MB", .most = UINT32_MAX},
 };
 enum { SETTING_COUNT = sizeof settings / sizeof *settings };
@@ -56,6 +58,28 @@ static bool read_number(const setting *self, const char *text,
   return errno == 0 && *out_value >= self->least && *out_value <= self->most;
 }
 
+// Digits, and perhaps a point and more digits, whatever the locale's point is.
+static bool read_seconds(const char *text, uint64_t *out_ns) {
+  enum { SECOND_NS = 1000000000, MOST_SECONDS = 1 << 24 };
+  const size_t whole = strspn(text, "0123456789");
+  const size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789")
+                                         : 0;
+  const size_t length = whole + (text[whole] == '.') + part;
+  if (text[length] != '\0' || whole + part == 0) {
+    return false;
+  }
+  errno = 0;
+  const uint64_t seconds = strtoull(text, NULL, 10);
+  uint64_t unit_ns = SECOND_NS;
+  uint64_t part_ns = 0;
+  for (size_t i = 0; i < part; ++i) {
+    unit_ns /= 10;
+    part_ns += unit_ns * (uint64_t)(text[whole + 1 + i] - '0');
+  }
+  *out_ns = seconds * SECOND_NS + part_ns;
+  return errno == 0 && seconds <= MOST_SECONDS && *out_ns > 0;
+}
+
 // A folder that is there and may not be used is another matter, and one that
 // is not there yet will be made.
 static bool is_folder(const char *path) {
@@ -81,6 +105,14 @@ static mtl_status check(const setting *self) {
                : mtli_fail(MTL_INVALID_ARGUMENT, "%s is \"%s\": it may be %s",
                            self->name, text, self->words);
   }
+  if (self->is_seconds) {
+    return read_seconds(text, &value)
+               ? MTL_OK
+               : mtli_fail(MTL_INVALID_ARGUMENT,
+                           "%s is \"%s\": it may be a number of seconds above "
+                           "0, such as 10 or 0.5",
+                           self->name, text);
+  }
   return read_number(self, text, &value)
              ? MTL_OK
              : mtli_fail(MTL_INVALID_ARGUMENT,
@@ -104,7 +136,9 @@ mtl_status mtli_setting_number(const char *name, uint64_t otherwise,
       const char *text = getenv(name);
       MTL_TRY(check(&settings[i]));
       if (text && *text) {
-        (void)read_number(&settings[i], text, out_value);
+        (void)(settings[i].is_seconds
+                   ? read_seconds(text, out_value)
+                   : read_number(&settings[i], text, out_value));
       }
     }
   }

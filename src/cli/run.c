@@ -160,7 +160,8 @@ static mtl_status create_queue(const run_options *options, run_state *state) {
   return status == MTL_OK
              ? mtl_queue_create(
                    state->program.device,
-                   &(mtl_queue_desc){.log_state = state->log_state},
+                   &(mtl_queue_desc){.log_state = state->log_state,
+                                     .time_limit_ns = options->time_limit_ns},
                    &state->queue)
              : status;
 }
@@ -264,6 +265,10 @@ static const char run_help[] =
     "  --print INDEX[:COUNT]  print buffer INDEX, or its first COUNT elements\n"
     "  --repeat N             run N times, each from the same contents, and\n"
     "                         tell the least and the median time\n"
+    "  --timeout SECONDS      end a kernel that runs for longer, and tell the\n"
+    "                         line that it was at; METTLE_KERNEL_SECONDS if "
+    "not\n"
+    "                         given, and no limit without that\n"
     "  --json                 print one JSON object: kernel, device, grid, "
     "group\n"
     "                         and time_ns (min, median, runs) of the dispatch\n"

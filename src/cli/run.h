@@ -21,6 +21,7 @@ typedef struct run_options {
   uint32_t group[3];
   bool has_grid, has_group, json, log;
   uint32_t repeat;
+  uint64_t time_limit_ns;  // of the kernel; 0 if not given
   uint32_t call_depth;  // through function tables; 0 if not given
   kernel_binding *bindings;  // [binding_count], each index of a table once
   size_t binding_count;

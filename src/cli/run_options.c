@@ -14,6 +14,7 @@ enum {
   OPTION_CALL_DEPTH,
   OPTION_JSON,
   OPTION_LOG,
+  OPTION_TIMEOUT,
 };
 
 static const option_spec run_option_specs[] = {
@@ -26,6 +27,7 @@ static const option_spec run_option_specs[] = {
     {"--call-depth", OPTION_CALL_DEPTH, true},
     {"--json", OPTION_JSON, false},
     {"--log", OPTION_LOG, false},
+    {"--timeout", OPTION_TIMEOUT, true},
     {NULL, 0, false},
 };
 
@@ -122,6 +124,22 @@ static bool take_repeat(run_options *options, const char *value,
   return true;
 }
 
+static bool take_timeout(run_options *options, const char *value,
+                         cli_error *error) {
+  enum { MOST_SECONDS = 1000000 };
+  char *end = NULL;
+  const double seconds = strtod(value, &end);
+  if (end == value || *end != '\0' || !(seconds >= 1e-9) ||
+      seconds > MOST_SECONDS) {
+    return cli_fail(error, CLI_USAGE,
+                    "--timeout %s: a number of seconds above 0 is needed, no "
+                    "more than %d",
+                    value, MOST_SECONDS);
+  }
+  options->time_limit_ns = (uint64_t)(seconds * 1e9);
+  return true;
+}
+
 static bool take_binding(run_options *options, const char *word,
                          cli_error *error) {
   kernel_binding *binding = &options->bindings[options->binding_count];
@@ -173,6 +191,7 @@ static bool take_argument(run_options *options, int id, const char *value,
     case OPTION_CALL_DEPTH: return take_call_depth(options, value, error);
     case OPTION_JSON: options->json = true; return true;
     case OPTION_LOG: options->log = true; return true;
+    case OPTION_TIMEOUT: return take_timeout(options, value, error);
     default: return program_options_take(&options->program, id, value, error);
   }
 }

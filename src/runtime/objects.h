@@ -63,7 +63,7 @@ size_t mtli_bytes_behind(mtl_device *device, uint64_t address);
 char *mtli_label_copy(const char *label);
 
 // Finds the time limit of a queue whose desc says wanted_ns; 0 for none. Errors:
-// MTL_INVALID_ARGUMENT, METTLE_KERNEL_SECONDS is no number of seconds.
+// MTL_INVALID_ARGUMENT, METTLE_KERNEL_SECONDS is no number of seconds above 0.
 mtl_status mtli_time_limit(uint64_t wanted_ns, uint64_t *out_ns);
 // Replaces *slot by a copy of label, under the device's lock.
 void mtli_label_set(mtl_device *device, char **slot, const char *label);
