@@ -180,6 +180,10 @@ bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
 uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);
 
+// break_circles.c: inlines what function calls and is called by, and drops calls
+// whose condition cannot hold then. The functions of kernel may change.
+mtl_status mtlc_break_circle(mtlc_kernel *kernel, LLVMValueRef function);
+
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);
 
