@@ -310,10 +310,12 @@ static const char run_help[] =
     "  --call-depth N         how deep calls through function tables nest, 1 "
     "if\n"
     "                         not given, at most 8\n"
-    "  --debug                tier T0: one thread at a time, unoptimised, "
-    "with\n"
-    "                         debug information; an access past the end of a\n"
-    "                         buffer ends the run with an error\n" PROGRAM_HELP
+    "  --debug                tier T0: one thread at a time, in order, "
+    "unoptimised,\n"
+    "                         with debug information; an access right behind "
+    "a\n"
+    "                         buffer's end is an error, the same each time\n"
+    PROGRAM_HELP
     "\n"
     "BINDING is NAME=VALUE for the argument NAME; for a buffer VALUE is\n"
     "  V[,V...]               values of its own type: a=0.5 x=1,2,3\n"
