@@ -15,6 +15,7 @@ import unittest
 import bad_files
 import compiling
 import corpora
+import debugging
 import examples
 import installed
 import machine
@@ -30,7 +31,7 @@ from tool import CASES, Tool
 
 MODULES = (usage, running, naming, picturing, pictures, bad_files, compiling,
            corpora, terminal, examples, installed, machine, models,
-           random_words)
+           random_words, debugging)
 
 
 def default_build():
