@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dispatch.h: Grand Central Dispatch's objects, for our own C code. They are
+// Objective-C objects, too: retain, release and NSArray take them.
+#ifndef METTLE_OBJC_DISPATCH_H
+#define METTLE_OBJC_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "objc/runtime/abi.h"
+
+typedef struct dispatch_queue dispatch_queue;
+typedef void dispatch_function(void *context);
+
+#define DISPATCH_TIME_NOW 0u
+#define DISPATCH_TIME_FOREVER UINT64_MAX
+
+// --- The pool of threads (thread_pool.c) -------------------------------------
+
+typedef struct pool_job {
+  struct pool_job *next;
+  dispatch_function *run;
+  void *context;
+} pool_job;
+
+// Runs job on a thread of the pool, which grows while all are busy and whose
+// threads end when idle for 10 s. job stays the caller's until run is called.
+void thread_pool_add(pool_job *job);
+
+// --- Queues (queue.c) --------------------------------------------------------
+
+// Runs function(context) on the queue, and returns at once. A function of ours
+// runs inside an autorelease pool.
+void dispatch_queue_add(id queue, dispatch_function *function, void *context);
+
+// Makes a serial queue; the reference is the caller's.
+id dispatch_queue_create_serial(const char *label);
+
+// --- Time (time.c) -----------------------------------------------------------
+
+// The time of CLOCK_MONOTONIC in nanoseconds that a dispatch_time_t means.
+uint64_t dispatch_deadline_ns(uint64_t when);
+uint64_t dispatch_now_ns(void);
+
+// --- Data (data.c) -----------------------------------------------------------
+
+// The bytes of a dispatch_data_t, or of an NSData. NULL if it is neither.
+const void *dispatch_data_bytes(id data, size_t *out_length);
+
+#endif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// queue.c: dispatch queues: tasks that start in order, one at a time or side by
+// side.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "objc/dispatch/dispatch.h"
+#include "objc/runtime/block.h"
+#include "objc/runtime/class.h"
+#include "objc/runtime/define.h"
+#include "objc/runtime/failure.h"
+#include "objc/runtime/instance.h"
+
+typedef struct task {
+  struct task *next;
+  dispatch_function *run;
+  void *context;
+  bool is_alone;  // nothing else of the queue runs beside it
+  bool is_sync;   // a thread waits to run it itself
+  bool may_start;
+  pthread_cond_t started;  // of a sync task
+} task;
+
+struct dispatch_queue {
+  struct objc_object object;
+  pthread_mutex_t lock;
+  task *first;
+  task **last;
+  size_t running;
+  bool runs_alone;  // the one that runs is alone
+  bool is_serial;
+  bool is_pumped;  // a job of the pool starts tasks
+  pool_job pump;
+  char *label;
+};
+
+extern struct objc_class OBJC_CLASS_$_OS_dispatch_queue;
+
+static id create(const char *label, bool is_serial) {
+  dispatch_queue *made = (dispatch_queue *)instance_create(
+      &OBJC_CLASS_$_OS_dispatch_queue, 0);
+  if (!made) {
+    runtime_fail("no memory for a dispatch queue");
+  }
+  pthread_mutex_init(&made->lock, NULL);
+  made->last = &made->first;
+  made->is_serial = is_serial;
+  made->label = strdup(label ? label : "");
+  return &made->object;
+}
+
+id dispatch_queue_create_serial(const char *label) {
+  return create(label, true);
+}
+
+static void queue_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  dispatch_queue *queue = (dispatch_queue *)self;
+  pthread_mutex_destroy(&queue->lock);
+  free(queue->label);
+  instance_dispose(self);
+}
+
+METHODS(object_methods, METHOD_LIST_END);
+DEFINE_CLASS(OS_dispatch_object, NSObject, sizeof(struct objc_object),
+             object_methods, NO_METHODS);
+METHODS(queue_methods, METHOD("dealloc", "v16@0:8", queue_dealloc));
+DEFINE_CLASS(OS_dispatch_queue, OS_dispatch_object, sizeof(dispatch_queue),
+             queue_methods, NO_METHODS);
+
+// --- Starting tasks ----------------------------------------------------------
+
+// True if a task may start beside those that run. The lock is held.
+static bool may_start(const dispatch_queue *queue, const task *next) {
+  return queue->running == 0 || (!queue->runs_alone && !next->is_alone);
+}
+
+// Takes the first task if it may start, and counts it as running.
+static task *take(dispatch_queue *queue) {
+  task *next = queue->first;
+  if (!next || !may_start(queue, next)) {
+    return NULL;
+  }
+  queue->first = next->next;
+  if (!queue->first) {
+    queue->last = &queue->first;
+  }
+  ++queue->running;
+  queue->runs_alone = next->is_alone;
+  return next;
+}
+
+static void pump(void *context);
+
+// Has the pool start tasks, if there is one that may. The lock is held.
+static void wake(dispatch_queue *queue) {
+  if (!queue->is_pumped && queue->first && may_start(queue, queue->first)) {
+    queue->is_pumped = true;
+    objc_retain(&queue->object);  // +1, for the job
+    queue->pump.run = pump;
+    queue->pump.context = queue;
+    thread_pool_add(&queue->pump);
+  }
+}
+
+static void finish(dispatch_queue *queue) {
+  pthread_mutex_lock(&queue->lock);
+  --queue->running;
+  wake(queue);
+  pthread_mutex_unlock(&queue->lock);
+}
+
+// Starts tasks: one that is alone, or the last that may start, on this thread;
+// before others another job takes over the pump.
+static void pump(void *context) {
+  dispatch_queue *queue = context;
+  pthread_mutex_lock(&queue->lock);
+  for (task *next; (next = take(queue)) != NULL;) {
+    if (next->is_sync) {
+      next->may_start = true;
+      pthread_cond_signal(&next->started);
+      continue;
+    }
+    if (!next->is_alone) {
+      queue->is_pumped = false;
+      wake(queue);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    next->run(next->context);
+    const bool was_alone = next->is_alone;
+    free(next);
+    pthread_mutex_lock(&queue->lock);
+    --queue->running;
+    if (!was_alone) {
+      wake(queue);
+      pthread_mutex_unlock(&queue->lock);
+      objc_release(&queue->object);  // -1
+      return;
+    }
+  }
+  queue->is_pumped = false;
+  wake(queue);
+  pthread_mutex_unlock(&queue->lock);
+  objc_release(&queue->object);  // -1
+}
+
+static void append(dispatch_queue *queue, task *added) {
+  added->next = NULL;
+  *queue->last = added;
+  queue->last = &added->next;
+}
+
+static void add(dispatch_queue *queue, dispatch_function *run, void *context,
+                bool is_alone) {
+  task *made = calloc(1, sizeof *made);
+  if (!made) {
+    runtime_fail("no memory for a dispatch queue's task");
+  }
+  made->run = run;
+  made->context = context;
+  made->is_alone = is_alone || queue->is_serial;
+  pthread_mutex_lock(&queue->lock);
+  append(queue, made);
+  wake(queue);
+  pthread_mutex_unlock(&queue->lock);
+}
+
+void dispatch_queue_add(id queue, dispatch_function *function, void *context) {
+  add((dispatch_queue *)queue, function, context, false);
+}
+
+// --- Running on the caller's thread ------------------------------------------
+
+static void finish_by_cleanup(dispatch_queue **queue) {
+  finish(*queue);
+}
+
+// Waits for the task's turn, and runs it here. An exception passes through.
+static void run_here(dispatch_queue *queue, dispatch_function *run,
+                     void *context, bool is_alone) {
+  task own = {.is_alone = is_alone || queue->is_serial, .is_sync = true};
+  pthread_mutex_lock(&queue->lock);
+  if (!queue->first && may_start(queue, &own)) {
+    ++queue->running;
+    queue->runs_alone = own.is_alone;
+  } else {
+    pthread_cond_init(&own.started, NULL);
+    append(queue, &own);
+    wake(queue);
+    while (!own.may_start) {
+      pthread_cond_wait(&own.started, &queue->lock);
+    }
+    pthread_cond_destroy(&own.started);
+  }
+  pthread_mutex_unlock(&queue->lock);
+  dispatch_queue *held __attribute__((cleanup(finish_by_cleanup))) = queue;
+  run(context);
+}
+
+// --- Blocks ------------------------------------------------------------------
+
+static void call_and_release(void *literal) {
+  BLOCK_CALL(void (*)(id), literal);
+  _Block_release(literal);
+}
+
+static void call(void *literal) {
+  BLOCK_CALL(void (*)(id), literal);
+}
+
+OBJC_EXPORT void dispatch_async(id queue, id literal) {
+  add((dispatch_queue *)queue, call_and_release, _Block_copy(literal), false);
+}
+
+OBJC_EXPORT void dispatch_async_f(id queue, void *context,
+                                  dispatch_function *run) {
+  add((dispatch_queue *)queue, run, context, false);
+}
+
+OBJC_EXPORT void dispatch_sync(id queue, id literal) {
+  run_here((dispatch_queue *)queue, call, literal, false);
+}
+
+OBJC_EXPORT void dispatch_sync_f(id queue, void *context,
+                                 dispatch_function *run) {
+  run_here((dispatch_queue *)queue, run, context, false);
+}
+
+OBJC_EXPORT void dispatch_barrier_async(id queue, id literal) {
+  add((dispatch_queue *)queue, call_and_release, _Block_copy(literal), true);
+}
+
+OBJC_EXPORT void dispatch_barrier_sync(id queue, id literal) {
+  run_here((dispatch_queue *)queue, call, literal, true);
+}
+
+// --- Making and finding queues -----------------------------------------------
+
+// What dispatch_queue_attr_make_... give and dispatch_queue_create takes: NULL
+// for a serial queue, anything else of ours for a concurrent one.
+OBJC_EXPORT struct objc_object _dispatch_queue_attr_concurrent;
+
+OBJC_EXPORT id dispatch_queue_create(const char *label, id attributes) {
+  return create(label, attributes != &_dispatch_queue_attr_concurrent);
+}
+
+OBJC_EXPORT id dispatch_queue_attr_make_with_qos_class(id attributes,
+                                                       unsigned qos,
+                                                       int priority) {
+  (void)qos;
+  (void)priority;
+  return attributes;
+}
+
+OBJC_EXPORT id dispatch_queue_attr_make_with_autorelease_frequency(
+    id attributes, unsigned long frequency) {
+  (void)frequency;
+  return attributes;
+}
+
+static id global_queue;
+static id main_queue;
+
+static void make_queues(void) {
+  global_queue = create("com.apple.root.default-qos", false);
+  main_queue = create("com.apple.main-thread", true);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+OBJC_EXPORT id dispatch_get_global_queue(long identifier,
+                                         unsigned long flags) {
+  (void)identifier;
+  (void)flags;
+  pthread_once(&once, make_queues);
+  return global_queue;
+}
+
+// There is no run loop: the main queue is a serial one on a thread of its own.
+OBJC_EXPORT id dispatch_get_main_queue(void) {
+  pthread_once(&once, make_queues);
+  return main_queue;
+}
+
+OBJC_EXPORT const char *dispatch_queue_get_label(id queue) {
+  return queue ? ((dispatch_queue *)queue)->label : "";
+}
+
+OBJC_EXPORT void dispatch_retain(id object) {
+  objc_retain(object);
+}
+
+OBJC_EXPORT void dispatch_release(id object) {
+  objc_release(object);
+}
+
+// --- Loops and once ----------------------------------------------------------
+
+typedef struct loop {
+  size_t count;
+  _Atomic size_t next;
+  id literal;
+  void *context;
+  void (*function)(void *, size_t);
+  pthread_mutex_t lock;
+  pthread_cond_t done;
+  size_t helpers;
+} loop;
+
+static void loop_work(loop *of) {
+  for (size_t i; (i = of->next++) < of->count;) {
+    if (of->function) {
+      of->function(of->context, i);
+    } else {
+      BLOCK_CALL(void (*)(id, size_t), of->literal, i);
+    }
+  }
+}
+
+static void loop_help(void *context) {
+  loop *of = context;
+  loop_work(of);
+  pthread_mutex_lock(&of->lock);
+  if (--of->helpers == 0) {
+    pthread_cond_signal(&of->done);
+  }
+  pthread_mutex_unlock(&of->lock);
+}
+
+enum { MAX_HELPERS = 63 };
+
+// Calls for 0 to count - 1, on this thread and some of the pool's.
+static void loop_run(loop *of) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t helpers = processors > 1 ? (size_t)processors - 1 : 0;
+  helpers = helpers < of->count ? helpers : of->count ? of->count - 1 : 0;
+  helpers = helpers < MAX_HELPERS ? helpers : MAX_HELPERS;
+  pool_job jobs[MAX_HELPERS];
+  pthread_mutex_init(&of->lock, NULL);
+  pthread_cond_init(&of->done, NULL);
+  of->helpers = helpers;
+  for (size_t i = 0; i < helpers; ++i) {
+    jobs[i] = (pool_job){.run = loop_help, .context = of};
+    thread_pool_add(&jobs[i]);
+  }
+  loop_work(of);
+  pthread_mutex_lock(&of->lock);
+  while (of->helpers) {
+    pthread_cond_wait(&of->done, &of->lock);
+  }
+  pthread_mutex_unlock(&of->lock);
+  pthread_mutex_destroy(&of->lock);
+  pthread_cond_destroy(&of->done);
+}
+
+OBJC_EXPORT void dispatch_apply(size_t count, id queue, id literal) {
+  (void)queue;
+  loop run = {.count = count, .literal = literal};
+  loop_run(&run);
+}
+
+OBJC_EXPORT void dispatch_apply_f(size_t count, id queue, void *context,
+                                  void (*function)(void *, size_t)) {
+  (void)queue;
+  loop run = {.count = count, .context = context, .function = function};
+  loop_run(&run);
+}
+
+// A dispatch_once_t is 0, then 1 while the first caller runs the block, then
+// -1, which the compiled inline check looks for.
+OBJC_EXPORT void dispatch_once_f(_Atomic long *state, void *context,
+                                 dispatch_function *run) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  while (*state == 1) {
+    pthread_cond_wait(&changed, &lock);
+  }
+  if (*state == 0) {
+    *state = 1;
+    pthread_mutex_unlock(&lock);
+    run(context);
+    pthread_mutex_lock(&lock);
+    *state = -1;
+    pthread_cond_broadcast(&changed);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+OBJC_EXPORT void dispatch_once(_Atomic long *state, id literal) {
+  if (*state != -1) {
+    dispatch_once_f(state, literal, call);
+  }
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// files.c: reads and writes files; paths as NSString and NSURL take them
+// apart; NSFileManager's questions.
+#include "objc/foundation/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "objc/foundation/foundation.h"
+
+extern id const NSPOSIXErrorDomain;
+
+static void fail(id *out_error, const char *path) {
+  const int code = errno;
+  if (out_error) {
+    *out_error = error_make(
+        NSPOSIXErrorDomain, code,
+        string_utf8(string_make_printf("%s: %s", path, strerror(code))));
+  }
+}
+
+char *file_read(const char *path, size_t *out_length, id *out_error) {
+  FILE *file = fopen(path, "rb");
+  char *bytes = NULL;
+  size_t length = 0, capacity = 0, got = 1;
+  while (file && got) {
+    if (length + 1 >= capacity) {
+      capacity = capacity ? 2 * capacity : 65536;
+      char *grown = realloc(bytes, capacity);
+      if (!grown) {
+        errno = ENOMEM;
+        break;
+      }
+      bytes = grown;
+    }
+    got = fread(bytes + length, 1, capacity - length - 1, file);
+    length += got;
+  }
+  if (!file || got || ferror(file)) {
+    fail(out_error, path);
+    free(bytes);
+    bytes = NULL;
+  } else {
+    bytes[length] = 0;
+    *out_length = length;
+  }
+  if (file) {
+    fclose(file);
+  }
+  return bytes;
+}
+
+bool file_write(const char *path, const void *bytes, size_t length,
+                id *out_error) {
+  char *temporary = NULL;
+  if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+    return false;
+  }
+  const int descriptor = mkstemp(temporary);
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+  bool written = file && fwrite(bytes, 1, length, file) == length;
+  if (file) {
+    written = fchmod(descriptor, 0644) == 0 && written;
+    written = fclose(file) == 0 && written;
+  }
+  written = written && rename(temporary, path) == 0;
+  if (!written) {
+    fail(out_error, path);
+    if (descriptor >= 0) {
+      unlink(temporary);
+    }
+  }
+  free(temporary);
+  return written;
+}
+
+// --- Paths, as a category of NSString ----------------------------------------
+
+static id path_append(id self, SEL _cmd, id other) {
+  (void)_cmd;
+  const char *path = string_utf8(self), *more = string_utf8(other);
+  size_t bytes = strlen(path);
+  while (bytes > 1 && path[bytes - 1] == '/') {
+    --bytes;
+  }
+  more += strspn(more, bytes ? "/" : "");
+  const bool needs_slash = bytes && path[bytes - 1] != '/' && *more;
+  return string_make_printf("%.*s%s%s", (int)bytes, path,
+                            needs_slash ? "/" : "", more);
+}
+
+// Returns where the last component begins; *out_end is behind it.
+static const char *last_component(const char *path, const char **out_end) {
+  const char *end = path + strlen(path);
+  while (end > path + 1 && end[-1] == '/') {
+    --end;
+  }
+  const char *first = end;
+  while (first > path && first[-1] != '/') {
+    --first;
+  }
+  *out_end = end;
+  return first;
+}
+
+static id path_last(id self, SEL _cmd) {
+  (void)_cmd;
+  const char *end, *first = last_component(string_utf8(self), &end);
+  return string_make_bytes(first, (size_t)(end - first));
+}
+
+static id path_without_last(id self, SEL _cmd) {
+  (void)_cmd;
+  const char *path = string_utf8(self);
+  const char *end, *first = last_component(path, &end);
+  while (first > path + 1 && first[-1] == '/') {
+    --first;
+  }
+  return string_make_bytes(path, (size_t)(first - path));
+}
+
+// Returns the dot of the path's extension, NULL if it has none.
+static const char *extension_dot(const char *path) {
+  const char *end, *first = last_component(path, &end);
+  const char *dot = strrchr(first, '.');
+  return dot && dot > first && dot[1] ? dot : NULL;
+}
+
+static id path_extension(id self, SEL _cmd) {
+  (void)_cmd;
+  const char *dot = extension_dot(string_utf8(self));
+  return string_make(dot ? dot + 1 : "");
+}
+
+static id path_without_extension(id self, SEL _cmd) {
+  (void)_cmd;
+  const char *path = string_utf8(self), *dot = extension_dot(path);
+  return dot ? string_make_bytes(path, (size_t)(dot - path))
+             : string_make(path);
+}
+
+static id path_with_extension(id self, SEL _cmd, id extension) {
+  (void)_cmd;
+  return string_make_printf("%s.%s", string_utf8(self),
+                            string_utf8(extension));
+}
+
+// Drops empty components, "." and what ".." undoes.
+static id path_standardized(id self, SEL _cmd) {
+  (void)_cmd;
+  const char *path = string_utf8(self);
+  char *copy = strdup(path), *out = calloc(1, strlen(path) + 2), *state = NULL;
+  size_t bytes = 0;
+  const bool is_absolute = *path == '/';
+  for (char *part = strtok_r(copy, "/", &state); part;
+       part = strtok_r(NULL, "/", &state)) {
+    if (!strcmp(part, ".")) {
+      continue;
+    }
+    if (!strcmp(part, "..") && is_absolute) {
+      while (bytes && out[--bytes] != '/') {
+      }
+      out[bytes] = 0;
+      continue;
+    }
+    if (bytes || is_absolute) {
+      out[bytes++] = '/';
+    }
+    strcpy(out + bytes, part);
+    bytes += strlen(part);
+  }
+  const id made = string_make(bytes || !is_absolute ? out : "/");
+  free(copy);
+  free(out);
+  return made;
+}
+
+static int path_is_absolute(id self, SEL _cmd) {
+  (void)_cmd;
+  return *string_utf8(self) == '/';
+}
+
+static id path_components(id self, SEL _cmd) {
+  (void)_cmd;
+  const id parts = objc_autorelease(mutable_array_create());
+  const char *path = string_utf8(self);
+  if (*path == '/') {
+    SEND(void (*)(id, SEL, id), parts, "addObject:", string_make("/"));
+  }
+  while (*path) {
+    path += strspn(path, "/");
+    const size_t bytes = strcspn(path, "/");
+    if (bytes) {
+      SEND(void (*)(id, SEL, id), parts, "addObject:",
+           string_make_bytes(path, bytes));
+    }
+    path += bytes;
+  }
+  return parts;
+}
+
+static const char *path_system(id self, SEL _cmd) {
+  (void)_cmd;
+  return string_utf8(self);
+}
+
+METHODS(path_methods,
+        METHOD("stringByAppendingPathComponent:", "@24@0:8@16", path_append),
+        METHOD("lastPathComponent", "@16@0:8", path_last),
+        METHOD("stringByDeletingLastPathComponent", "@16@0:8",
+               path_without_last),
+        METHOD("pathExtension", "@16@0:8", path_extension),
+        METHOD("stringByDeletingPathExtension", "@16@0:8",
+               path_without_extension),
+        METHOD("stringByAppendingPathExtension:", "@24@0:8@16",
+               path_with_extension),
+        METHOD("stringByStandardizingPath", "@16@0:8", path_standardized),
+        METHOD("isAbsolutePath", "B16@0:8", path_is_absolute),
+        METHOD("pathComponents", "@16@0:8", path_components),
+        METHOD("fileSystemRepresentation", "*16@0:8", path_system));
+extern struct objc_class OBJC_CLASS_$_NSString;
+DEFINE_CATEGORY(NSString, paths, path_methods);
+
+// --- NSURL -------------------------------------------------------------------
+
+typedef struct url {
+  struct objc_object object;
+  id text;  // the path of a file, else the whole URL
+  bool is_file;
+} url;
+
+extern struct objc_class OBJC_CLASS_$_NSURL;
+
+static id url_init(id self, id text, bool is_file) {
+  ((url *)self)->text = SEND(id(*)(id, SEL), text, "copy");
+  ((url *)self)->is_file = is_file;
+  return self;
+}
+
+static id url_init_file(id self, SEL _cmd, id path) {
+  (void)_cmd;
+  return url_init(self, path, true);
+}
+
+static id url_init_string(id self, SEL _cmd, id text) {
+  (void)_cmd;
+  const char *utf8 = string_utf8(text);
+  return !strncmp(utf8, "file://", 7)
+             ? url_init(self, string_make(utf8 + 7), true)
+             : url_init(self, text, false);
+}
+
+static id url_with_file(Class self, SEL _cmd, id path) {
+  return objc_autorelease(
+      url_init_file(SEND(id(*)(id, SEL), self, "alloc"), _cmd, path));
+}
+
+static id url_with_directory(Class self, SEL _cmd, id path, int is_directory) {
+  (void)is_directory;
+  return url_with_file(self, _cmd, path);
+}
+
+static id url_with_string(Class self, SEL _cmd, id text) {
+  return objc_autorelease(
+      url_init_string(SEND(id(*)(id, SEL), self, "alloc"), _cmd, text));
+}
+
+static void url_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  objc_release(((url *)self)->text);
+  instance_dispose(self);
+}
+
+static id url_path(id self, SEL _cmd) {
+  (void)_cmd;
+  const url *of = (url *)self;
+  if (of->is_file) {
+    return of->text;
+  }
+  const char *host = strstr(string_utf8(of->text), "://");
+  const char *path = host ? strchr(host + 3, '/') : NULL;
+  return string_make(path ? path : "");
+}
+
+static id url_string(id self, SEL _cmd) {
+  (void)_cmd;
+  const url *of = (url *)self;
+  return of->is_file ? string_make_printf("file://%s", string_utf8(of->text))
+                     : of->text;
+}
+
+static int url_is_file(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((url *)self)->is_file;
+}
+
+static id url_append(id self, SEL _cmd, id part) {
+  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
+                       path_append(url_path(self, _cmd), _cmd, part));
+}
+
+static id url_without_last(id self, SEL _cmd) {
+  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
+                       path_without_last(url_path(self, _cmd), _cmd));
+}
+
+static const char *url_system(id self, SEL _cmd) {
+  return string_utf8(url_path(self, _cmd));
+}
+
+static int url_is_equal(id self, SEL _cmd, id other) {
+  return other && other->isa == self->isa &&
+         string_equals(url_string(self, _cmd), url_string(other, _cmd));
+}
+
+static NSUInteger url_hash(id self, SEL _cmd) {
+  (void)_cmd;
+  return SEND(NSUInteger(*)(id, SEL), ((url *)self)->text, "hash");
+}
+
+static id url_copy(id self, SEL _cmd, void *zone) {
+  (void)_cmd;
+  (void)zone;
+  return objc_retain(self);
+}
+
+METHODS(url_methods, METHOD("initFileURLWithPath:", "@24@0:8@16", url_init_file),
+        METHOD("initWithString:", "@24@0:8@16", url_init_string),
+        METHOD("dealloc", "v16@0:8", url_dealloc),
+        METHOD("path", "@16@0:8", url_path),
+        METHOD("absoluteString", "@16@0:8", url_string),
+        METHOD("relativePath", "@16@0:8", url_path),
+        METHOD("description", "@16@0:8", url_string),
+        METHOD("isFileURL", "B16@0:8", url_is_file),
+        METHOD("fileSystemRepresentation", "*16@0:8", url_system),
+        METHOD("URLByAppendingPathComponent:", "@24@0:8@16", url_append),
+        METHOD("URLByDeletingLastPathComponent", "@16@0:8",
+               url_without_last),
+        METHOD("isEqual:", "B24@0:8@16", url_is_equal),
+        METHOD("hash", "Q16@0:8", url_hash),
+        METHOD("copyWithZone:", "@24@0:8^v16", url_copy));
+METHODS(url_class_methods,
+        METHOD("fileURLWithPath:", "@24@0:8@16", url_with_file),
+        METHOD("fileURLWithPath:isDirectory:", "@28@0:8@16B24",
+               url_with_directory),
+        METHOD("URLWithString:", "@24@0:8@16", url_with_string));
+DEFINE_CLASS(NSURL, NSObject, sizeof(url), url_methods, &url_class_methods);
+
+// --- NSFileManager -----------------------------------------------------------
+
+CONSTANT_STRING(NSFileSize, "NSFileSize");
+CONSTANT_STRING(NSFileType, "NSFileType");
+CONSTANT_STRING(NSFileTypeRegular, "NSFileTypeRegular");
+CONSTANT_STRING(NSFileTypeDirectory, "NSFileTypeDirectory");
+CONSTANT_STRING(NSFileTypeSymbolicLink, "NSFileTypeSymbolicLink");
+
+extern struct objc_class OBJC_CLASS_$_NSFileManager;
+
+static id manager_default(Class self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  static _Atomic(id) shared;
+  id known = atomic_load_explicit(&shared, memory_order_acquire);
+  if (!known) {
+    const id made = CREATE(NSFileManager);
+    if (atomic_compare_exchange_strong(&shared, &known, made)) {
+      known = made;
+    } else {
+      objc_release(made);
+    }
+  }
+  return known;
+}
+
+static int has_access(id path, int mode) {
+  return access(string_utf8(path), mode) == 0;
+}
+
+static int manager_exists(id self, SEL _cmd, id path) {
+  (void)self;
+  (void)_cmd;
+  return has_access(path, F_OK);
+}
+
+static int manager_exists_directory(id self, SEL _cmd, id path,
+                                    signed char *out_is_directory) {
+  struct stat found;
+  (void)self;
+  (void)_cmd;
+  if (stat(string_utf8(path), &found)) {
+    return 0;
+  }
+  if (out_is_directory) {
+    *out_is_directory = S_ISDIR(found.st_mode);
+  }
+  return 1;
+}
+
+static int manager_readable(id self, SEL _cmd, id path) {
+  (void)self;
+  (void)_cmd;
+  return has_access(path, R_OK);
+}
+
+static id manager_attributes(id self, SEL _cmd, id path, id *out_error) {
+  struct stat found;
+  (void)self;
+  (void)_cmd;
+  if (lstat(string_utf8(path), &found)) {
+    fail(out_error, string_utf8(path));
+    return NULL;
+  }
+  const id attributes = objc_autorelease(dictionary_create());
+  dictionary_set(attributes, NSFileSize,
+                 number_make_unsigned((NSUInteger)found.st_size));
+  dictionary_set(attributes, NSFileType,
+                 S_ISDIR(found.st_mode)   ? NSFileTypeDirectory
+                 : S_ISLNK(found.st_mode) ? NSFileTypeSymbolicLink
+                                          : NSFileTypeRegular);
+  return attributes;
+}
+
+static id manager_link(id self, SEL _cmd, id path, id *out_error) {
+  char target[PATH_MAX];
+  (void)self;
+  (void)_cmd;
+  const ssize_t bytes =
+      readlink(string_utf8(path), target, sizeof target);
+  if (bytes < 0) {
+    fail(out_error, string_utf8(path));
+    return NULL;
+  }
+  return string_make_bytes(target, (size_t)bytes);
+}
+
+static id manager_directory(id self, SEL _cmd) {
+  char path[PATH_MAX];
+  (void)self;
+  (void)_cmd;
+  return string_make(getcwd(path, sizeof path));
+}
+
+static int manager_remove(id self, SEL _cmd, id path, id *out_error) {
+  (void)self;
+  (void)_cmd;
+  if (remove(string_utf8(path))) {
+    fail(out_error, string_utf8(path));
+    return 0;
+  }
+  return 1;
+}
+
+METHODS(manager_methods,
+        METHOD("fileExistsAtPath:", "B24@0:8@16", manager_exists),
+        METHOD("fileExistsAtPath:isDirectory:", "B32@0:8@16^B24",
+               manager_exists_directory),
+        METHOD("isReadableFileAtPath:", "B24@0:8@16", manager_readable),
+        METHOD("attributesOfItemAtPath:error:", "@32@0:8@16^@24",
+               manager_attributes),
+        METHOD("destinationOfSymbolicLinkAtPath:error:", "@32@0:8@16^@24",
+               manager_link),
+        METHOD("currentDirectoryPath", "@16@0:8", manager_directory),
+        METHOD("removeItemAtPath:error:", "B32@0:8@16^@24", manager_remove));
+METHODS(manager_class_methods,
+        METHOD("defaultManager", "@16@0:8", manager_default));
+DEFINE_CLASS(NSFileManager, NSObject, sizeof(struct objc_object),
+             manager_methods, &manager_class_methods);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// files.h: whole files in and out, with NSErrors.
+#ifndef METTLE_OBJC_FILES_H
+#define METTLE_OBJC_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "objc/runtime/abi.h"
+
+// Reads a file, and adds a 0 behind it. The bytes are the caller's, by free.
+// NULL, and an NSError where out_error is given, if it cannot be read.
+char *file_read(const char *path, size_t *out_length, id *out_error);
+
+// Writes a file whole, by another name first.
+bool file_write(const char *path, const void *bytes, size_t length,
+                id *out_error);
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// exception.h: exceptions, over the C++ ABI of libstdc++.
+#ifndef METTLE_OBJC_EXCEPTION_H
+#define METTLE_OBJC_EXCEPTION_H
+
+#include "objc/runtime/abi.h"
+
+// Throws object, which is retained until it is caught.
+OBJC_EXPORT __attribute__((noreturn)) void objc_exception_throw(id object);
+
+// Throws an NSException of this name with a reason in printf's form.
+__attribute__((noreturn, format(printf, 2, 3))) void exception_raise(
+    const char *name, const char *format, ...);
+
+// Throws NSInvalidArgumentException: receiver has no method for selector.
+__attribute__((noreturn)) void exception_raise_unrecognized(id receiver,
+                                                            SEL selector);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// failure.h: how the runtime ends a program that it cannot go on with.
+#ifndef METTLE_OBJC_FAILURE_H
+#define METTLE_OBJC_FAILURE_H
+
+// Prints "mettle objc: TEXT", with METTLE_OBJC_DEBUG=1 also the stack, and
+// aborts. For errors that Objective-C has no answer to: memory for a class, a
+// class registered twice, an object released too often.
+__attribute__((noreturn, format(printf, 1, 2))) void runtime_fail(
+    const char *format, ...);
+
+// Prints "mettle objc: TEXT" and goes on.
+__attribute__((format(printf, 1, 2))) void runtime_warn(const char *format,
+                                                        ...);
+
+// True if METTLE_OBJC_DEBUG, a list of words separated by commas, has this
+// word, or "all".
+_Bool runtime_debugs(const char *word);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// instance.h: objects on the heap and their reference counts.
+#ifndef METTLE_OBJC_INSTANCE_H
+#define METTLE_OBJC_INSTANCE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "objc/runtime/abi.h"
+
+// Lies right before every object that class_createInstance made.
+typedef struct object_header {
+  _Atomic uint64_t state;  // references * OBJECT_ONE, and the flags below
+  Class ended;             // of a zombie: what it was
+} object_header;
+
+enum {
+  OBJECT_IS_WEAKLY_REFERENCED = 1 << 0,
+  OBJECT_HAS_ASSOCIATIONS = 1 << 1,
+  OBJECT_ONE = 1 << 8,
+};
+
+static inline object_header *object_header_of(id object) {
+  return (object_header *)object - 1;
+}
+
+// Makes an instance with extra_bytes behind it: zeros, one reference, C++
+// members constructed. NULL if there is no memory.
+id instance_create(Class class, size_t extra_bytes);
+
+// Destroys the members of an object that has no references, and frees it.
+void instance_dispose(id object);
+
+// Counts one reference more, or less, past any override of the object's class.
+id instance_retain(id object);
+void instance_release(id object);
+// Counts one reference more unless the object is about to end.
+bool instance_try_retain(id object);
+uint64_t instance_references(id object);
+
+// These call the class' own retain and release where it has some. NULL is
+// allowed.
+OBJC_EXPORT id objc_retain(id object);
+OBJC_EXPORT void objc_release(id object);
+OBJC_EXPORT id objc_autorelease(id object);
+
+// Forgets all weak references to object, which ends.
+void weak_clear(id object);
+// Drops what is associated with object, which ends.
+void associations_clear(id object);
+
+#endif
