@@ -72,6 +72,15 @@ MTL_API void mtl_compute_encoder_set_buffer(mtl_compute_encoder *encoder,
                                             mtl_buffer *buffer,
                                             size_t offset_bytes,
                                             uint32_t index);
+// Moves the offset of the buffer that is bound to [[buffer(index)]].
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: no buffer is
+//            bound there, or as mtl_compute_encoder_set_buffer
+// Source     Metal: setBufferOffset:atIndex:
+MTL_API void mtl_compute_encoder_set_buffer_offset(mtl_compute_encoder *encoder,
+                                                   size_t offset_bytes,
+                                                   uint32_t index);
+
 // Binds a copy of bytes, apart from other memory as a buffer is; from the 33rd
 // of a command buffer on, apart from all but each other.
 //

@@ -118,6 +118,11 @@ MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_file(
 MTL_API MTL_MUST_USE mtl_status mtl_library_write(const mtl_library *library,
                                                   const char *path);
 
+// Returns the library's code container, [*out_size_bytes], as
+// mtl_library_create_from_data takes it. Valid as long as the library.
+MTL_API const void *mtl_library_data(const mtl_library *library,
+                                     size_t *out_size_bytes);
+
 MTL_API mtl_library *mtl_library_retain(mtl_library *library);
 MTL_API void mtl_library_release(mtl_library *library);
 

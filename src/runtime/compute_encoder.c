@@ -124,6 +124,25 @@ void mtl_compute_encoder_set_buffer(mtl_compute_encoder *encoder,
   }
 }
 
+void mtl_compute_encoder_set_buffer_offset(mtl_compute_encoder *encoder,
+                                           size_t offset_bytes,
+                                           uint32_t index) {
+  static const char call[] = "mtl_compute_encoder_set_buffer_offset";
+  if (!mtli_compute_encoder_check(encoder, call)) {
+    return;
+  }
+  const mtli_binding *binding = binding_at(encoder, index, call);
+  if (!binding) {
+    return;
+  }
+  if (!binding->buffer) {
+    mtli_recording_fail(encoder->base.recording, MTL_INVALID_ARGUMENT,
+                        "%s: no buffer is bound at index %u", call, index);
+    return;
+  }
+  mtl_compute_encoder_set_buffer(encoder, binding->buffer, offset_bytes, index);
+}
+
 void mtl_compute_encoder_set_bytes(mtl_compute_encoder *encoder,
                                    const void *bytes, size_t length_bytes,
                                    uint32_t index) {

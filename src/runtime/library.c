@@ -279,6 +279,12 @@ mtl_status mtl_library_write(const mtl_library *library, const char *path) {
                    strerror(error));
 }
 
+const void *mtl_library_data(const mtl_library *library,
+                             size_t *out_size_bytes) {
+  *out_size_bytes = library->compiled.size_bytes;
+  return library->compiled.bytes;
+}
+
 mtl_library *mtl_library_retain(mtl_library *library) {
   if (library) {
     mtli_object_retain(&library->object);

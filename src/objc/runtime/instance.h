@@ -45,6 +45,7 @@ uint64_t instance_references(id object);
 OBJC_EXPORT id objc_retain(id object);
 OBJC_EXPORT void objc_release(id object);
 OBJC_EXPORT id objc_autorelease(id object);
+OBJC_EXPORT void objc_storeStrong(id *location, id object);
 
 // Forgets all weak references to object, which ends.
 void weak_clear(id object);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// blit_encoder.c: MTLBlitCommandEncoder.
+#include "objc/metal/metal.h"
+#include "objc/metal/property.h"
+
+extern struct objc_class OBJC_CLASS_$_MettleBlitEncoder;
+extern struct objc_class OBJC_CLASS_$_MettleTexture;
+
+static mtl_blit_encoder *encoder_of(id self) {
+  return ((metal_encoder *)self)->blit;
+}
+
+static id commands_encoder(id self, SEL _cmd) {
+  (void)_cmd;
+  mtl_blit_encoder *encoder;
+  if (mtl_blit_encoder_create(((metal_command_buffer *)self)->commands,
+                              &encoder) != MTL_OK) {
+    metal_assert("blitCommandEncoder: %s", mtl_last_error());
+  }
+  metal_encoder *made = (metal_encoder *)CREATE(MettleBlitEncoder);
+  made->commands = objc_retain(self);
+  made->blit = encoder;
+  return objc_autorelease(&made->object);
+}
+
+static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
+  (void)descriptor;  // of its sample buffers
+  return commands_encoder(self, _cmd);
+}
+
+METHODS(no_methods, METHOD_LIST_END);
+DEFINE_CLASS(MTLBlitPassDescriptor, NSObject, sizeof(struct objc_object),
+             no_methods, NO_METHODS);
+
+METHODS(commands_methods,
+        METHOD("blitCommandEncoder", "@16@0:8", commands_encoder),
+        METHOD("blitCommandEncoderWithDescriptor:", "@24@0:8@16",
+               commands_encoder_by));
+extern struct objc_class OBJC_CLASS_$_MettleCommandBuffer;
+DEFINE_CATEGORY(MettleCommandBuffer, blit, commands_methods);
+
+static void encoder_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  metal_encoder *encoder = (metal_encoder *)self;
+  mtl_blit_encoder_release(encoder->blit);
+  objc_release(encoder->label);
+  objc_release(encoder->commands);
+  instance_dispose(self);
+}
+
+static void encoder_end(id self, SEL _cmd) {
+  (void)_cmd;
+  if (mtl_blit_encoder_end(encoder_of(self)) == MTL_INVALID_STATE) {
+    metal_assert("endEncoding: %s", mtl_last_error());
+  }
+}
+
+static id encoder_device(id self, SEL _cmd) {
+  (void)_cmd;
+  return SEND(id(*)(id, SEL), ((metal_encoder *)self)->commands, "device");
+}
+
+static id encoder_commands(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((metal_encoder *)self)->commands;
+}
+
+COPY_PROPERTY(metal_encoder, label)
+
+static void copy_buffer(id self, SEL _cmd, id from, NSUInteger from_offset,
+                        id to, NSUInteger to_offset, NSUInteger length) {
+  (void)_cmd;
+  mtl_blit_encoder_copy(encoder_of(self), buffer_of(from),
+                        buffer_offset_of(from) + from_offset, buffer_of(to),
+                        buffer_offset_of(to) + to_offset, length);
+}
+
+static void fill_buffer(id self, SEL _cmd, id buffer, NSRange range,
+                        unsigned value) {
+  (void)_cmd;
+  mtl_blit_encoder_fill(encoder_of(self), buffer_of(buffer),
+                        buffer_offset_of(buffer) + range.location,
+                        range.length, (uint8_t)value);
+}
+
+static void synchronize(id self, SEL _cmd, id resource) {
+  (void)_cmd;
+  if (resource && resource->isa == &OBJC_CLASS_$_MettleTexture) {
+    mtl_blit_encoder_synchronize_texture(encoder_of(self),
+                                         texture_of(resource));
+  } else if (resource) {
+    mtl_blit_encoder_synchronize(encoder_of(self), buffer_of(resource));
+  }
+}
+
+static void synchronize_texture(id self, SEL _cmd, id texture,
+                                NSUInteger slice, NSUInteger level) {
+  (void)slice;
+  (void)level;
+  synchronize(self, _cmd, texture);
+}
+
+static void buffer_to_texture(id self, SEL _cmd, id from, NSUInteger offset,
+                              NSUInteger row, NSUInteger image, MTLSize size,
+                              id to, NSUInteger slice, NSUInteger level,
+                              MTLOrigin origin) {
+  (void)_cmd;
+  mtl_blit_encoder_copy_buffer_to_texture(
+      encoder_of(self), buffer_of(from), buffer_offset_of(from) + offset, row,
+      image, texture_of(to), region_of(origin, size), (uint32_t)level,
+      (uint32_t)slice);
+}
+
+static void texture_to_buffer(id self, SEL _cmd, id from, NSUInteger slice,
+                              NSUInteger level, MTLOrigin origin, MTLSize size,
+                              id to, NSUInteger offset, NSUInteger row,
+                              NSUInteger image) {
+  (void)_cmd;
+  mtl_blit_encoder_copy_texture_to_buffer(
+      encoder_of(self), texture_of(from), region_of(origin, size),
+      (uint32_t)level, (uint32_t)slice, buffer_of(to),
+      buffer_offset_of(to) + offset, row, image);
+}
+
+static void texture_to_texture(id self, SEL _cmd, id from,
+                               NSUInteger from_slice, NSUInteger from_level,
+                               MTLOrigin origin, MTLSize size, id to,
+                               NSUInteger to_slice, NSUInteger to_level,
+                               MTLOrigin to_origin) {
+  (void)_cmd;
+  mtl_blit_encoder_copy_texture(
+      encoder_of(self), texture_of(from), region_of(origin, size),
+      (uint32_t)from_level, (uint32_t)from_slice, texture_of(to),
+      region_of(to_origin, size), (uint32_t)to_level, (uint32_t)to_slice);
+}
+
+static void generate_mipmaps(id self, SEL _cmd, id texture) {
+  (void)_cmd;
+  mtl_blit_encoder_generate_mipmaps(encoder_of(self), texture_of(texture));
+}
+
+static void update_fence(id self, SEL _cmd, id fence) {
+  (void)_cmd;
+  mtl_blit_encoder_update_fence(encoder_of(self), fence_of(fence));
+}
+
+static void wait_fence(id self, SEL _cmd, id fence) {
+  (void)_cmd;
+  mtl_blit_encoder_wait_fence(encoder_of(self), fence_of(fence));
+}
+
+// Hints for caches that are not there.
+static void optimize(id self, SEL _cmd, id resource) {
+  (void)self;
+  (void)_cmd;
+  (void)resource;
+}
+
+static void pop_group(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+METHODS(
+    encoder_methods, METHOD("dealloc", "v16@0:8", encoder_dealloc),
+    METHOD("endEncoding", "v16@0:8", encoder_end),
+    METHOD("device", "@16@0:8", encoder_device),
+    METHOD("commandBuffer", "@16@0:8", encoder_commands),
+    OBJECT_METHODS(metal_encoder, label, "setLabel:"),
+    METHOD("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:",
+           "v56@0:8@16Q24@32Q40Q48", copy_buffer),
+    METHOD("fillBuffer:range:value:", "v44@0:8@16{_NSRange=QQ}24C40",
+           fill_buffer),
+    METHOD("synchronizeResource:", "v24@0:8@16", synchronize),
+    METHOD("synchronizeTexture:slice:level:", "v40@0:8@16Q24Q32",
+           synchronize_texture),
+    METHOD("copyFromBuffer:sourceOffset:sourceBytesPerRow:"
+           "sourceBytesPerImage:sourceSize:toTexture:destinationSlice:"
+           "destinationLevel:destinationOrigin:",
+           "v120@0:8@16Q24Q32Q40{?=QQQ}48@72Q80Q88{?=QQQ}96",
+           buffer_to_texture),
+    METHOD("copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:"
+           "toBuffer:destinationOffset:destinationBytesPerRow:"
+           "destinationBytesPerImage:",
+           "v120@0:8@16Q24Q32{?=QQQ}40{?=QQQ}64@88Q96Q104Q112",
+           texture_to_buffer),
+    METHOD("copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:"
+           "toTexture:destinationSlice:destinationLevel:destinationOrigin:",
+           "v136@0:8@16Q24Q32{?=QQQ}40{?=QQQ}64@88Q96Q104{?=QQQ}112",
+           texture_to_texture),
+    METHOD("generateMipmapsForTexture:", "v24@0:8@16", generate_mipmaps),
+    METHOD("updateFence:", "v24@0:8@16", update_fence),
+    METHOD("waitForFence:", "v24@0:8@16", wait_fence),
+    METHOD("optimizeContentsForGPUAccess:", "v24@0:8@16", optimize),
+    METHOD("optimizeContentsForCPUAccess:", "v24@0:8@16", optimize),
+    METHOD("pushDebugGroup:", "v24@0:8@16", optimize),
+    METHOD("popDebugGroup", "v16@0:8", pop_group),
+    METHOD("insertDebugSignpost:", "v24@0:8@16", optimize));
+DEFINE_CLASS(MettleBlitEncoder, NSObject, sizeof(metal_encoder),
+             encoder_methods, NO_METHODS);

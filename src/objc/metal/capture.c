@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// capture.c: MTLCaptureManager, which captures nothing and says so.
+#include "objc/metal/metal.h"
+#include "objc/metal/property.h"
+
+CONSTANT_STRING(MTLCaptureErrorDomain, "MTLCaptureErrorDomain");
+
+typedef struct capture_descriptor {
+  struct objc_object object;
+  id captureObject;
+  NSInteger destination;
+  id outputURL;
+} capture_descriptor;
+
+OBJECT_PROPERTY(capture_descriptor, captureObject)
+VALUE_PROPERTY(capture_descriptor, NSInteger, destination)
+COPY_PROPERTY(capture_descriptor, outputURL)
+
+static void descriptor_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  objc_release(((capture_descriptor *)self)->captureObject);
+  objc_release(((capture_descriptor *)self)->outputURL);
+  instance_dispose(self);
+}
+
+METHODS(descriptor_methods, METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+        OBJECT_METHODS(capture_descriptor, captureObject,
+                       "setCaptureObject:"),
+        VALUE_METHODS(capture_descriptor, destination, "setDestination:",
+                      "q"),
+        OBJECT_METHODS(capture_descriptor, outputURL, "setOutputURL:"));
+DEFINE_CLASS(MTLCaptureDescriptor, NSObject, sizeof(capture_descriptor),
+             descriptor_methods, NO_METHODS);
+
+typedef struct capture_scope {
+  struct objc_object object;
+  id device;  // +1
+  id queue;   // +1 or nil
+  id label;
+} capture_scope;
+
+static void scope_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  objc_release(((capture_scope *)self)->device);
+  objc_release(((capture_scope *)self)->queue);
+  objc_release(((capture_scope *)self)->label);
+  instance_dispose(self);
+}
+
+OBJECT_PROPERTY(capture_scope, device)
+COPY_PROPERTY(capture_scope, label)
+
+static void scope_nothing(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+METHODS(scope_methods, METHOD("dealloc", "v16@0:8", scope_dealloc),
+        OBJECT_METHODS(capture_scope, device, "setDevice:"),
+        OBJECT_METHODS(capture_scope, label, "setLabel:"),
+        METHOD("beginScope", "v16@0:8", scope_nothing),
+        METHOD("endScope", "v16@0:8", scope_nothing));
+DEFINE_CLASS(MettleCaptureScope, NSObject, sizeof(capture_scope),
+             scope_methods, NO_METHODS);
+
+extern struct objc_class OBJC_CLASS_$_MTLCaptureManager;
+
+static id manager_shared(Class self, SEL _cmd) {
+  (void)_cmd;
+  static _Atomic(id) shared;
+  id known = atomic_load_explicit(&shared, memory_order_acquire);
+  if (!known) {
+    const id made = instance_create(self, 0);
+    if (atomic_compare_exchange_strong(&shared, &known, made)) {
+      known = made;
+    } else {
+      objc_release(made);
+    }
+  }
+  return known;
+}
+
+static int manager_no(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;
+}
+
+static int manager_supports(id self, SEL _cmd, NSInteger destination) {
+  (void)self;
+  (void)_cmd;
+  (void)destination;
+  return 0;
+}
+
+static int manager_start(id self, SEL _cmd, id descriptor, id *out_error) {
+  (void)self;
+  (void)_cmd;
+  (void)descriptor;
+  error_set(out_error, MTLCaptureErrorDomain, 1,  // not supported
+            "Mettle makes no captures; METTLE_OBJC_DEBUG=messages counts "
+            "what a program asks for");
+  return 0;
+}
+
+static void manager_stop(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+static id scope_for(id device, id queue) {
+  extern struct objc_class OBJC_CLASS_$_MettleCaptureScope;
+  capture_scope *made = (capture_scope *)CREATE(MettleCaptureScope);
+  made->device = objc_retain(device);
+  made->queue = objc_retain(queue);
+  return &made->object;
+}
+
+static id manager_scope_device(id self, SEL _cmd, id device) {
+  (void)self;
+  (void)_cmd;
+  return scope_for(device, NULL);
+}
+
+static id manager_scope_queue(id self, SEL _cmd, id queue) {
+  (void)self;
+  (void)_cmd;
+  return scope_for(SEND(id(*)(id, SEL), queue, "device"), queue);
+}
+
+METHODS(manager_methods,
+        METHOD("supportsDestination:", "B24@0:8q16", manager_supports),
+        METHOD("startCaptureWithDescriptor:error:", "B32@0:8@16^@24",
+               manager_start),
+        METHOD("stopCapture", "v16@0:8", manager_stop),
+        METHOD("isCapturing", "B16@0:8", manager_no),
+        METHOD("newCaptureScopeWithDevice:", "@24@0:8@16",
+               manager_scope_device),
+        METHOD("newCaptureScopeWithCommandQueue:", "@24@0:8@16",
+               manager_scope_queue));
+METHODS(manager_class_methods,
+        METHOD("sharedCaptureManager", "@16@0:8", manager_shared));
+DEFINE_CLASS(MTLCaptureManager, NSObject, sizeof(struct objc_object),
+             manager_methods, &manager_class_methods);

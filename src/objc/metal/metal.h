@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// metal.h: Metal's objects as this library has them: each holds one object of
+// Mettle's C API. Methods are tables of C functions, a file for each kind of
+// object.
+//
+// Source  Apple: the Metal framework's reference, for names and meanings
+#ifndef METTLE_OBJC_METAL_H
+#define METTLE_OBJC_METAL_H
+
+#include <mettle/mettle.h>
+
+#include "objc/foundation/foundation.h"
+
+// --- Plain data --------------------------------------------------------------
+
+typedef struct MTLSize {
+  NSUInteger width, height, depth;
+} MTLSize;
+
+typedef struct MTLOrigin {
+  NSUInteger x, y, z;
+} MTLOrigin;
+
+typedef struct MTLRegion {
+  MTLOrigin origin;
+  MTLSize size;
+} MTLRegion;
+
+typedef struct MTLSizeAndAlign {
+  NSUInteger size, align;
+} MTLSizeAndAlign;
+
+// MTLResourceOptions: cache mode, storage mode << 4, hazard tracking << 8.
+enum {
+  STORAGE_SHARED = 0,
+  STORAGE_MANAGED = 1,
+  STORAGE_PRIVATE = 2,
+  STORAGE_MEMORYLESS = 3,
+  HAZARD_UNTRACKED = 1,
+};
+
+// --- Objects -----------------------------------------------------------------
+
+typedef struct metal_device {
+  struct objc_object object;
+  mtl_device *device;
+  id name;
+  id architecture;
+} metal_device;
+
+typedef struct metal_buffer {
+  struct objc_object object;
+  id device;  // +1
+  mtl_buffer *buffer;
+  size_t offset;  // of the client's first byte: memory that is not ours begins
+                  // anywhere in a page
+  size_t length;
+  NSUInteger options;
+  id heap;  // +1 or nil
+  NSUInteger heap_offset;
+  NSUInteger purgeable_state;
+} metal_buffer;
+
+typedef struct metal_texture {
+  struct objc_object object;
+  id device;  // +1
+  mtl_texture *texture;
+  id parent;  // +1, of a view; or nil
+  id buffer;  // +1, of a texture in a buffer; or nil
+  NSUInteger options;
+} metal_texture;
+
+typedef struct metal_sampler {
+  struct objc_object object;
+  id device;  // +1
+  mtl_sampler *sampler;
+} metal_sampler;
+
+typedef struct metal_library {
+  struct objc_object object;
+  id device;  // +1
+  mtl_library *library;
+  id label;
+} metal_library;
+
+typedef struct metal_function {
+  struct objc_object object;
+  id device;  // +1
+  mtl_function *function;
+  id label;
+} metal_function;
+
+typedef struct metal_pipeline {
+  struct objc_object object;
+  id device;  // +1
+  mtl_pipeline *pipeline;
+  bool in_indirect_commands;
+} metal_pipeline;
+
+typedef struct metal_queue {
+  struct objc_object object;
+  id device;  // +1
+  mtl_queue *queue;
+} metal_queue;
+
+typedef struct handler {
+  struct handler *next;
+  id literal;  // +1
+} handler;
+
+typedef struct metal_command_buffer {
+  struct objc_object object;
+  id queue;  // +1
+  mtl_command_buffer *commands;
+  bool unretained;
+  handler *scheduled;
+  handler *completed;
+  _Atomic(id) error;  // made when first asked for
+} metal_command_buffer;
+
+typedef struct metal_encoder {
+  struct objc_object object;
+  id commands;  // +1
+  mtl_compute_encoder *compute;
+  mtl_blit_encoder *blit;
+  id label;
+} metal_encoder;
+
+typedef struct metal_event {
+  struct objc_object object;
+  id device;  // +1
+  mtl_event *event;
+  id label;
+} metal_event;
+
+typedef struct metal_fence {
+  struct objc_object object;
+  id device;  // +1
+  mtl_fence *fence;
+  id label;
+} metal_fence;
+
+extern struct objc_class OBJC_CLASS_$_MettleDevice;
+extern struct objc_class OBJC_CLASS_$_MettleBuffer;
+
+// --- Shared helpers ----------------------------------------------------------
+
+// Objects of Mettle's inside ours; NULL for nil.
+mtl_device *device_of(id device);
+mtl_buffer *buffer_of(id buffer);
+size_t buffer_offset_of(id buffer);
+mtl_texture *texture_of(id texture);
+mtl_sampler *sampler_of(id sampler);
+mtl_pipeline *pipeline_of(id pipeline);
+mtl_function *function_of(id function);
+mtl_event *event_of(id event);
+mtl_fence *fence_of(id fence);
+
+// True for an MTLBuffer, in a heap or not.
+bool is_buffer(id object);
+
+// The object of ours for a device; the caller's reference.
+id metal_device_for(mtl_device *device);
+
+mtl_storage_mode storage_mode_of(NSUInteger options);
+mtl_hazard_tracking hazard_tracking_of(NSUInteger options);
+
+// Sizes of the C API are 32 bits; a larger side becomes the largest, which no
+// grid may have.
+mtl_size size_of(MTLSize size);
+mtl_region region_of(MTLOrigin origin, MTLSize size);
+
+// Sets *out_error from the thread's last failure in the C API.
+void error_from_mettle(id *out_error, id domain, mtl_status status);
+extern id const MTLLibraryErrorDomain;
+extern id const MTLCommandBufferErrorDomain;
+extern id const MTLDeviceError;
+
+// An object's label: "" gives nil.
+id label_make(const char *label);
+
+// Tells of a mistake of the client's that Metal's validation aborts on: one
+// line, then abort, or an exception with METTLE_OBJC_EXCEPTIONS=1.
+__attribute__((noreturn, format(printf, 1, 2))) void metal_assert(
+    const char *format, ...);
+
+// Makes an NSArray of command encoders' and other objects' +1 pointers: for C
+// functions that take arrays.
+size_t array_of_buffers(const id *objects, NSUInteger count,
+                        mtl_buffer **out_buffers);
+
+// The library in data, which begins with MTLB; see codegen_service.c.
+mtl_status library_from_data(mtl_device *device, const void *bytes,
+                             size_t length, mtl_library **out_library);
+
+// Creates by the options of an MTLCompileOptions, or nil.
+mtl_status library_from_source(mtl_device *device, const char *source,
+                               id options, mtl_library **out_library);
+
+// Calls the blocks of a list with object, and frees the list.
+void handlers_call(handler *list, id object);
+bool handlers_add(handler **list, id literal);
+void handlers_free(handler *list);
+
+#endif

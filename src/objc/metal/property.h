@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// property.h: accessors of descriptors' properties. The field of the C struct
+// is called as the property.
+//
+//   VALUE_PROPERTY(pipeline_descriptor, NSUInteger, maxThreads)
+//   METHODS(list, VALUE_METHODS(pipeline_descriptor, maxThreads,
+//                               "setMaxThreads:", "Q"), ...);
+#ifndef METTLE_OBJC_PROPERTY_H
+#define METTLE_OBJC_PROPERTY_H
+
+#include "objc/runtime/instance.h"
+#include "objc/runtime/message.h"
+
+// Only the getter.
+#define READ_PROPERTY(owner, type, name)              \
+  static type owner##_get_##name(id self, SEL _cmd) { \
+    (void)_cmd;                                       \
+    return ((owner *)self)->name;                     \
+  }
+
+#define VALUE_PROPERTY(owner, type, name)                        \
+  READ_PROPERTY(owner, type, name)                               \
+  static void owner##_set_##name(id self, SEL _cmd, type value) { \
+    (void)_cmd;                                                  \
+    ((owner *)self)->name = value;                               \
+  }
+
+// A BOOL: callers leave garbage above its low byte.
+#define FLAG_PROPERTY(owner, name)                              \
+  static int owner##_get_##name(id self, SEL _cmd) {            \
+    (void)_cmd;                                                 \
+    return ((owner *)self)->name;                               \
+  }                                                             \
+  static void owner##_set_##name(id self, SEL _cmd, int value) { \
+    (void)_cmd;                                                 \
+    ((owner *)self)->name = (value & 0xff) != 0;                \
+  }
+
+#define OBJECT_PROPERTY_BY(owner, name, keep)                   \
+  static id owner##_get_##name(id self, SEL _cmd) {             \
+    (void)_cmd;                                                 \
+    return ((owner *)self)->name;                               \
+  }                                                             \
+  static void owner##_set_##name(id self, SEL _cmd, id value) { \
+    (void)_cmd;                                                 \
+    const id old = ((owner *)self)->name;                       \
+    ((owner *)self)->name = keep;                               \
+    objc_release(old);                                          \
+  }
+// Keeps a reference, or a copy.
+#define OBJECT_PROPERTY(owner, name) \
+  OBJECT_PROPERTY_BY(owner, name, objc_retain(value))
+#define COPY_PROPERTY(owner, name) \
+  OBJECT_PROPERTY_BY(owner, name, SEND(id(*)(id, SEL), value, "copy"))
+
+#define VALUE_METHODS(owner, name, setter, type)               \
+  METHOD(#name, type "16@0:8", owner##_get_##name),            \
+      METHOD(setter, "v24@0:8" type "16", owner##_set_##name)
+#define FLAG_METHODS(owner, name, setter) VALUE_METHODS(owner, name, setter, "B")
+#define OBJECT_METHODS(owner, name, setter) \
+  VALUE_METHODS(owner, name, setter, "@")
+
+#endif

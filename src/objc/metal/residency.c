@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// residency.c: MTLResidencySet: a list of resources. All memory is resident, so
+// that asking for it costs nothing.
+#include <pthread.h>
+
+#include "objc/metal/metal.h"
+#include "objc/metal/property.h"
+
+typedef struct residency_descriptor {
+  struct objc_object object;
+  id label;
+  NSUInteger initialCapacity;
+} residency_descriptor;
+
+COPY_PROPERTY(residency_descriptor, label)
+VALUE_PROPERTY(residency_descriptor, NSUInteger, initialCapacity)
+
+static void descriptor_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  objc_release(((residency_descriptor *)self)->label);
+  instance_dispose(self);
+}
+
+METHODS(descriptor_methods, METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+        OBJECT_METHODS(residency_descriptor, label, "setLabel:"),
+        VALUE_METHODS(residency_descriptor, initialCapacity,
+                      "setInitialCapacity:", "Q"));
+DEFINE_CLASS(MTLResidencySetDescriptor, NSObject, sizeof(residency_descriptor),
+             descriptor_methods, NO_METHODS);
+
+typedef struct residency_set {
+  struct objc_object object;
+  id device;  // +1
+  id label;
+  id allocations;  // NSMutableArray
+  pthread_mutex_t lock;
+} residency_set;
+
+extern struct objc_class OBJC_CLASS_$_MettleResidencySet;
+
+static id new_set(id self, SEL _cmd, id descriptor, id *out_error) {
+  (void)_cmd;
+  (void)out_error;
+  residency_set *made = (residency_set *)CREATE(MettleResidencySet);
+  made->device = objc_retain(self);
+  made->label = SEND(id(*)(id, SEL),
+                     ((residency_descriptor *)descriptor)->label, "copy");
+  made->allocations = mutable_array_create();
+  pthread_mutex_init(&made->lock, NULL);
+  return &made->object;
+}
+
+METHODS(device_methods, METHOD("newResidencySetWithDescriptor:error:",
+                               "@32@0:8@16^@24", new_set));
+DEFINE_CATEGORY(MettleDevice, residency, device_methods);
+
+static void set_dealloc(id self, SEL _cmd) {
+  (void)_cmd;
+  residency_set *set = (residency_set *)self;
+  objc_release(set->allocations);
+  objc_release(set->label);
+  objc_release(set->device);
+  pthread_mutex_destroy(&set->lock);
+  instance_dispose(self);
+}
+
+// Sends a message about object to the list, under its lock.
+#define ON_LIST(type, self, ...)                        \
+  __extension__({                                       \
+    residency_set *locked = (residency_set *)(self);    \
+    pthread_mutex_lock(&locked->lock);                  \
+    const type answer = (__VA_ARGS__);                  \
+    pthread_mutex_unlock(&locked->lock);                \
+    answer;                                             \
+  })
+
+static NSUInteger index_of(id self, id allocation) {
+  return SEND(NSUInteger(*)(id, SEL, id), ((residency_set *)self)->allocations,
+              "indexOfObjectIdenticalTo:", allocation);
+}
+
+static int change(id self, id allocation, bool adds) {
+  const id list = ((residency_set *)self)->allocations;
+  const NSUInteger index = index_of(self, allocation);
+  if (adds && index == NSNotFound) {
+    SEND(void (*)(id, SEL, id), list, "addObject:", allocation);
+  } else if (!adds && index != NSNotFound) {
+    SEND(void (*)(id, SEL, NSUInteger), list, "removeObjectAtIndex:", index);
+  }
+  return 0;
+}
+
+static void set_add(id self, SEL _cmd, id allocation) {
+  (void)_cmd;
+  ON_LIST(int, self, change(self, allocation, true));
+}
+
+static void set_remove(id self, SEL _cmd, id allocation) {
+  (void)_cmd;
+  ON_LIST(int, self, change(self, allocation, false));
+}
+
+static void set_add_all(id self, SEL _cmd, const id *allocations,
+                        NSUInteger count) {
+  for (NSUInteger i = 0; i < count; ++i) {
+    set_add(self, _cmd, allocations[i]);
+  }
+}
+
+static void set_remove_all(id self, SEL _cmd, const id *allocations,
+                           NSUInteger count) {
+  for (NSUInteger i = 0; i < count; ++i) {
+    set_remove(self, _cmd, allocations[i]);
+  }
+}
+
+static int clear(id self) {
+  SEND(void (*)(id, SEL), ((residency_set *)self)->allocations,
+       "removeAllObjects");
+  return 0;
+}
+
+static void set_clear(id self, SEL _cmd) {
+  (void)_cmd;
+  ON_LIST(int, self, clear(self));
+}
+
+static int set_contains(id self, SEL _cmd, id allocation) {
+  (void)_cmd;
+  return ON_LIST(int, self, index_of(self, allocation) != NSNotFound);
+}
+
+static NSUInteger set_count(id self, SEL _cmd) {
+  (void)_cmd;
+  return ON_LIST(NSUInteger, self,
+                 array_count(((residency_set *)self)->allocations));
+}
+
+static id set_list(id self, SEL _cmd) {
+  (void)_cmd;
+  return objc_autorelease(
+      ON_LIST(id, self,
+              SEND(id(*)(id, SEL), ((residency_set *)self)->allocations,
+                   "copy")));
+}
+
+static uint64_t sum(id self) {
+  uint64_t bytes = 0;
+  const id list = ((residency_set *)self)->allocations;
+  for (size_t i = 0; i < array_count(list); ++i) {
+    bytes += SEND(NSUInteger(*)(id, SEL), array_at(list, i), "allocatedSize");
+  }
+  return bytes;
+}
+
+static uint64_t set_size(id self, SEL _cmd) {
+  (void)_cmd;
+  return ON_LIST(uint64_t, self, sum(self));
+}
+
+static id set_device(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((residency_set *)self)->device;
+}
+
+static id set_label(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((residency_set *)self)->label;
+}
+
+static void set_nothing(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+METHODS(set_methods, METHOD("dealloc", "v16@0:8", set_dealloc),
+        METHOD("addAllocation:", "v24@0:8@16", set_add),
+        METHOD("removeAllocation:", "v24@0:8@16", set_remove),
+        METHOD("addAllocations:count:", "v32@0:8^@16Q24", set_add_all),
+        METHOD("removeAllocations:count:", "v32@0:8^@16Q24", set_remove_all),
+        METHOD("removeAllAllocations", "v16@0:8", set_clear),
+        METHOD("containsAllocation:", "B24@0:8@16", set_contains),
+        METHOD("allocationCount", "Q16@0:8", set_count),
+        METHOD("allAllocations", "@16@0:8", set_list),
+        METHOD("allocatedSize", "Q16@0:8", set_size),
+        METHOD("device", "@16@0:8", set_device),
+        METHOD("label", "@16@0:8", set_label),
+        METHOD("commit", "v16@0:8", set_nothing),
+        METHOD("requestResidency", "v16@0:8", set_nothing),
+        METHOD("endResidency", "v16@0:8", set_nothing));
+DEFINE_CLASS(MettleResidencySet, NSObject, sizeof(residency_set), set_methods,
+             NO_METHODS);
