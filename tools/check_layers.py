@@ -30,7 +30,7 @@ ROOMS = {
     "src/drivers": ["base/", "code/", "runtime/driver.h"],
     "src/stream": [],
     "src/aoti": ["stream/stream.h", "stream/own_scope.h"],
-    "src/objc": [],
+    "src/objc": ["objc/"],
     "src/iree": [],
     "src/cli": [],
     "examples": [],
@@ -50,7 +50,12 @@ LICENSED = SOURCES + (".py", ".sh", ".cmake", ".metal", "CMakeLists.txt",
 
 SETTINGS = "src/base/settings.c"
 # A device, a program, a processor: checked where they are used.
-CHECKED_IN_USE = ("METTLE_DEVICE", "METTLE_COMPILER", "METTLE_CPU_TARGET")
+# What libMetal reads is checked by failure.c, which knows no status.
+CHECKED_IN_USE = ("METTLE_DEVICE", "METTLE_COMPILER", "METTLE_CPU_TARGET",
+                  "METTLE_OBJC_DEBUG", "METTLE_OBJC_EXCEPTIONS",
+                  "METTLE_OBJC_MACOS", "METTLE_OBJC_NAME",
+                  "METTLE_OBJC_ARCHITECTURE", "METTLE_OBJC_LIBRARY",
+                  "METTLE_OBJC_SYSTEM_VERSION")
 READS = re.compile(r'\b(?:secure_)?getenv\(\s*"(METTLE_\w+)"\)'
                    r'|\b(?:mtli_setting_number|stream_bound_bytes)\(\s*'
                    r'"(METTLE_\w+)"')

@@ -59,5 +59,6 @@ extern const cli_verb cli_verb_model;
 extern const cli_verb cli_verb_devices;
 extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_corpus;
+extern const cli_verb cli_verb_env;
 
 #endif

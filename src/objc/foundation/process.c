@@ -13,6 +13,7 @@
 
 #include "objc/foundation/files.h"
 #include "objc/foundation/foundation.h"
+#include "objc/runtime/failure.h"
 
 extern struct objc_class OBJC_CLASS_$_NSProcessInfo;
 extern struct objc_class OBJC_CLASS_$_NSBundle;
@@ -40,8 +41,9 @@ static void system_version(long numbers[3]) {
   const char *text = getenv("METTLE_OBJC_MACOS");
   numbers[0] = 15;
   numbers[1] = numbers[2] = 0;
-  if (text) {
-    sscanf(text, "%ld.%ld.%ld", &numbers[0], &numbers[1], &numbers[2]);
+  if (text &&
+      sscanf(text, "%ld.%ld.%ld", &numbers[0], &numbers[1], &numbers[2]) < 1) {
+    runtime_fail("METTLE_OBJC_MACOS: '%s' is no version", text);
   }
 }
 

@@ -54,8 +54,7 @@ void metal_assert(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  const char *wish = getenv("METTLE_OBJC_EXCEPTIONS");
-  if (wish && *wish == '1') {
+  if (runtime_raises_assertions()) {
     exception_raise("NSInvalidArgumentException", "%s", text);
   }
   runtime_fail("failed assertion: %s", text);

@@ -34,16 +34,44 @@ void runtime_fail(const char *format, ...) {
   abort();
 }
 
+// The words that METTLE_OBJC_DEBUG may have.
+static const char *const words[] = {
+    "all",      "zombies",    "leaks",        "messages",
+    "pools",    "exceptions", "unrecognized", NULL,
+};
+
+static bool is_word(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && !strncmp(text, word, length);
+}
+
+static void check_word(const char *text, size_t length) {
+  for (const char *const *each = words; *each; ++each) {
+    if (is_word(text, length, *each)) {
+      return;
+    }
+  }
+  runtime_fail("METTLE_OBJC_DEBUG: '%.*s' is none of all, zombies, leaks, "
+               "messages, pools, exceptions and unrecognized",
+               (int)length, text);
+}
+
 bool runtime_debugs(const char *word) {
   const char *list = getenv("METTLE_OBJC_DEBUG");
-  const size_t length = strlen(word);
+  bool found = false;
   while (list && *list) {
-    const size_t span = strcspn(list, ",");
-    if ((span == length && !strncmp(list, word, span)) ||
-        (span == 3 && !strncmp(list, "all", 3))) {
-      return true;
-    }
-    list += span + (list[span] == ',');
+    const size_t length = strcspn(list, ",");
+    check_word(list, length);
+    found = found || is_word(list, length, word) ||
+            is_word(list, length, "all");
+    list += length + (list[length] == ',');
   }
-  return false;
+  return found;
+}
+
+bool runtime_raises_assertions(void) {
+  const char *wish = getenv("METTLE_OBJC_EXCEPTIONS");
+  if (wish && strcmp(wish, "0") && strcmp(wish, "1")) {
+    runtime_fail("METTLE_OBJC_EXCEPTIONS: '%s' is neither 0 nor 1", wish);
+  }
+  return wish && *wish == '1';
 }

@@ -14,7 +14,11 @@ __attribute__((format(printf, 1, 2))) void runtime_warn(const char *format,
                                                         ...);
 
 // True if METTLE_OBJC_DEBUG, a list of words separated by commas, has this
-// word, or "all".
+// word, or "all". Ends the program if it has a word that does not exist.
 _Bool runtime_debugs(const char *word);
+
+// True if METTLE_OBJC_EXCEPTIONS is 1: a mistake that Metal's validation aborts
+// on raises an exception instead.
+_Bool runtime_raises_assertions(void);
 
 #endif

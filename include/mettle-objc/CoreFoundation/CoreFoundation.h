@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CoreFoundation.h: the types that clients name; no Objective-C, as C++ clients
+// include it.
+#ifndef METTLE_OBJC_COREFOUNDATION_H
+#define METTLE_OBJC_COREFOUNDATION_H
+
+#include <Availability.h>
+#include <TargetConditionals.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define CF_EXPORT extern "C"
+#else
+#define CF_EXPORT extern
+#endif
+
+typedef const void *CFTypeRef;
+typedef const struct __CFString *CFStringRef;
+typedef const struct __CFArray *CFArrayRef;
+typedef const struct __CFDictionary *CFDictionaryRef;
+typedef const struct __CFURL *CFURLRef;
+typedef long CFIndex;
+typedef double CFTimeInterval;
+typedef double CFAbsoluteTime;
+typedef unsigned char Boolean;
+typedef uint32_t UInt32;
+
+CF_EXPORT CFTypeRef CFRetain(CFTypeRef object);
+CF_EXPORT void CFRelease(CFTypeRef object);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CoreGraphics.h: the plain types that clients of Metal name.
+#ifndef METTLE_OBJC_COREGRAPHICS_H
+#define METTLE_OBJC_COREGRAPHICS_H
+
+typedef double CGFloat;
+typedef struct CGPoint {
+  CGFloat x, y;
+} CGPoint;
+typedef struct CGSize {
+  CGFloat width, height;
+} CGSize;
+typedef struct CGRect {
+  CGPoint origin;
+  CGSize size;
+} CGRect;
+
+#endif
