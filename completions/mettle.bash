@@ -16,7 +16,7 @@ _mettle_arguments() {
 
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
-  local verbs="run compile reflect corpus model devices bench"
+  local verbs="run compile reflect corpus model devices bench env"
   local shared="-I -D --constant --math --std -fpermissive --device --debug --help --version"
   COMPREPLY=()
 

@@ -11,13 +11,15 @@ struct objc_super {
   Class super_class;
 };
 
-OBJC_EXPORT void objc_msgSend(void);
-OBJC_EXPORT void objc_msgSendSuper2(void);
+OBJC_EXPORT id objc_msgSend(id receiver, SEL selector, ...);
+OBJC_EXPORT id objc_msgSendSuper2(struct objc_super *super, SEL selector, ...);
 #if defined(__x86_64__)
-OBJC_EXPORT void objc_msgSend_stret(void);
-OBJC_EXPORT void objc_msgSend_fpret(void);
-OBJC_EXPORT void objc_msgSend_fp2ret(void);
-OBJC_EXPORT void objc_msgSendSuper2_stret(void);
+OBJC_EXPORT void objc_msgSend_stret(id receiver, SEL selector, ...);
+OBJC_EXPORT long double objc_msgSend_fpret(id receiver, SEL selector, ...);
+OBJC_EXPORT _Complex long double objc_msgSend_fp2ret(id receiver, SEL selector,
+                                                     ...);
+OBJC_EXPORT void objc_msgSendSuper2_stret(struct objc_super *super,
+                                          SEL selector, ...);
 #endif
 
 #endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compute.m: Metal itself: libraries, pipelines, buffers, encoders, events,
+// indirect commands, errors.
+#import <Metal/Metal.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static NSString *const source =
+    @"#include <metal_stdlib>\n"
+     "using namespace metal;\n"
+     "constant int factor [[function_constant(0)]];\n"
+     "kernel void add(device const float *a [[buffer(0)]],\n"
+     "                device float *b [[buffer(1)]],\n"
+     "                constant float &k [[buffer(2)]],\n"
+     "                uint i [[thread_position_in_grid]]) { b[i] = a[i] + k; }\n"
+     "kernel void scale(device int *b [[buffer(0)]],\n"
+     "                  uint i [[thread_position_in_grid]]) {\n"
+     "  b[i] = int(i) * factor;\n"
+     "}\n"
+     "kernel void overrun(device float *b [[buffer(0)]]) { b[1 << 30] = 1; }\n";
+
+static id<MTLDevice> device;
+static id<MTLLibrary> library;
+static id<MTLCommandQueue> queue;
+
+static id<MTLComputePipelineState> pipeline(NSString *name) {
+  NSError *error = nil;
+  id<MTLFunction> function = [library newFunctionWithName:name];
+  return [device newComputePipelineStateWithFunction:function error:&error];
+}
+
+static void dispatches(void) {
+  float values[300];
+  for (int i = 0; i < 300; ++i) {
+    values[i] = (float)i;
+  }
+  id<MTLBuffer> a = [device newBufferWithBytes:values
+                                        length:sizeof values
+                                       options:MTLResourceStorageModeShared];
+  id<MTLBuffer> b = [device newBufferWithLength:sizeof values options:0];
+  id<MTLComputePipelineState> add = pipeline(@"add");
+  CHECK(add.threadExecutionWidth == 32);
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  commands.label = @"work";
+  CHECK(commands.status == MTLCommandBufferStatusNotEnqueued);
+  id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+  const float k = 0.5f;
+  [encoder setComputePipelineState:add];
+  [encoder setBuffer:a offset:4 atIndex:0];
+  [encoder setBufferOffset:0 atIndex:0];
+  [encoder setBuffer:b offset:0 atIndex:1];
+  [encoder setBytes:&k length:sizeof k atIndex:2];
+  [encoder dispatchThreads:MTLSizeMake(300, 1, 1)
+      threadsPerThreadgroup:MTLSizeMake(64, 1, 1)];
+  [encoder dispatchThreadgroups:MTLSizeMake(0, 0, 0)
+          threadsPerThreadgroup:MTLSizeMake(0, 0, 0)];
+  [encoder endEncoding];
+  __block int calls = 0;
+  [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+    calls += done.status == MTLCommandBufferStatusCompleted ? 1 : 100;
+  }];
+  [commands commit];
+  [commands waitUntilCompleted];
+  const float *got = b.contents;
+  CHECK(got[0] == 0.5f && got[299] == 299.5f);
+  CHECK(calls == 1 && commands.error == nil);
+  CHECK(commands.GPUEndTime >= commands.GPUStartTime);
+  CHECK([commands.label isEqualToString:@"work"]);
+}
+
+static void constants_and_reflection(void) {
+  MTLFunctionConstantValues *values = [[MTLFunctionConstantValues alloc] init];
+  const int factor = 7;
+  [values setConstantValue:&factor type:MTLDataTypeInt atIndex:0];
+  NSError *error = nil;
+  id<MTLFunction> function = [library newFunctionWithName:@"scale"
+                                           constantValues:values
+                                                    error:&error];
+  MTLComputePipelineDescriptor *descriptor =
+      [[MTLComputePipelineDescriptor alloc] init];
+  descriptor.computeFunction = function;
+  descriptor.buffers[0].mutability = MTLMutabilityMutable;
+  MTLComputePipelineReflection *reflection = nil;
+  id<MTLComputePipelineState> scale = [device
+      newComputePipelineStateWithDescriptor:descriptor
+                                    options:MTLPipelineOptionArgumentInfo
+                                 reflection:&reflection
+                                      error:&error];
+  CHECK(scale != nil && error == nil);
+  CHECK([reflection.bindings[0].name isEqual:@"b"]);
+  CHECK(reflection.bindings[0].index == 0);
+  id<MTLBuffer> b = [device newBufferWithLength:64 * sizeof(int) options:0];
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+  [encoder setComputePipelineState:scale];
+  [encoder setBuffer:b offset:0 atIndex:0];
+  [encoder dispatchThreads:MTLSizeMake(64, 1, 1)
+      threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
+  [encoder endEncoding];
+  id<MTLBlitCommandEncoder> blit = [commands blitCommandEncoder];
+  [blit fillBuffer:b range:NSMakeRange(0, 4) value:0xff];
+  [blit endEncoding];
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK(((int *)b.contents)[0] == -1 && ((int *)b.contents)[63] == 441);
+}
+
+static void indirect(void) {
+  MTLComputePipelineDescriptor *descriptor =
+      [[MTLComputePipelineDescriptor alloc] init];
+  descriptor.computeFunction = [library newFunctionWithName:@"add"];
+  descriptor.supportIndirectCommandBuffers = YES;
+  id<MTLComputePipelineState> add =
+      [device newComputePipelineStateWithDescriptor:descriptor
+                                            options:MTLPipelineOptionNone
+                                         reflection:NULL
+                                              error:NULL];
+  MTLIndirectCommandBufferDescriptor *how =
+      [[MTLIndirectCommandBufferDescriptor alloc] init];
+  how.commandTypes = MTLIndirectCommandTypeConcurrentDispatch;
+  how.inheritBuffers = NO;
+  how.inheritPipelineState = NO;
+  how.maxKernelBufferBindCount = 3;
+  id<MTLIndirectCommandBuffer> list =
+      [device newIndirectCommandBufferWithDescriptor:how
+                                     maxCommandCount:3
+                                             options:0];
+  const float one = 1;
+  id<MTLBuffer> k = [device newBufferWithBytes:&one length:4 options:0];
+  id<MTLBuffer> b = [device newBufferWithLength:128 options:0];
+  for (NSUInteger i = 0; i < 3; ++i) {
+    id<MTLIndirectComputeCommand> command =
+        [list indirectComputeCommandAtIndex:i];
+    [command setComputePipelineState:add];
+    [command setKernelBuffer:b offset:0 atIndex:0];
+    [command setKernelBuffer:b offset:0 atIndex:1];
+    [command setKernelBuffer:k offset:0 atIndex:2];
+    [command concurrentDispatchThreadgroups:MTLSizeMake(1, 1, 1)
+                      threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
+    [command setBarrier];
+  }
+  [list resetWithRange:NSMakeRange(1, 1)];
+  for (int round = 0; round < 2; ++round) {
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands
+        computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
+    [encoder useResource:b usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+    [encoder executeCommandsInBuffer:list withRange:NSMakeRange(0, 3)];
+    [encoder endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+  }
+  CHECK(((float *)b.contents)[31] == 4.0f);
+}
+
+static void events(void) {
+  id<MTLSharedEvent> event = [device newSharedEvent];
+  dispatch_semaphore_t told = dispatch_semaphore_create(0);
+  MTLSharedEventListener *listener = [[MTLSharedEventListener alloc] init];
+  __block uint64_t reached = 0;
+  [event notifyListener:listener
+                atValue:5
+                  block:^(id<MTLSharedEvent> which, uint64_t value) {
+                    reached = value;
+                    dispatch_semaphore_signal(told);
+                  }];
+  CHECK(![event waitUntilSignaledValue:5 timeoutMS:1]);
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  [commands encodeWaitForEvent:event value:4];
+  [commands encodeSignalEvent:event value:5];
+  [commands commit];
+  event.signaledValue = 4;
+  CHECK([event waitUntilSignaledValue:5 timeoutMS:60000]);
+  dispatch_semaphore_wait(told, DISPATCH_TIME_FOREVER);
+  CHECK(reached == 5 && event.signaledValue == 5);
+}
+
+static void memory(void) {
+  // Memory of the host's own, that begins and ends within a page.
+  static float lent[5000];
+  float *first = lent + 11;
+  __block int freed = 0;
+  @autoreleasepool {
+    id<MTLBuffer> buffer =
+        [device newBufferWithBytesNoCopy:first
+                                  length:4000
+                                 options:0
+                             deallocator:^(void *bytes, NSUInteger length) {
+                               freed = bytes == first && length == 4000;
+                             }];
+    CHECK(buffer.contents == first && buffer.length == 4000);
+    RELEASE(buffer);
+  }
+  CHECK(freed == 1);
+  MTLHeapDescriptor *descriptor = [[MTLHeapDescriptor alloc] init];
+  descriptor.size = 1024;
+  descriptor.storageMode = MTLStorageModeShared;
+  id<MTLHeap> heap = [device newHeapWithDescriptor:descriptor];
+  id<MTLBuffer> one = [heap newBufferWithLength:500 options:0];
+  CHECK(one != nil && one.heap == heap && heap.usedSize == 512);
+  CHECK([heap newBufferWithLength:600 options:0] == nil);
+  RELEASE(one);
+  CHECK(heap.usedSize == 0);
+}
+
+static void failures(void) {
+  NSError *error = nil;
+  id<MTLLibrary> wrong = [device newLibraryWithSource:@"kernel void f(flaot x)"
+                                              options:nil
+                                                error:&error];
+  CHECK(wrong == nil && error.code == MTLLibraryErrorCompileFailure);
+  CHECK([error.domain isEqual:MTLLibraryErrorDomain]);
+  CHECK([error.localizedDescription containsString:@"flaot"]);
+  CHECK([library newFunctionWithName:@"missing"] == nil);
+  id<MTLBuffer> b = [device newBufferWithLength:64 options:0];
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+  [encoder setComputePipelineState:pipeline(@"overrun")];
+  [encoder setBuffer:b offset:0 atIndex:0];
+  [encoder dispatchThreads:MTLSizeMake(1, 1, 1)
+      threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
+  [encoder endEncoding];
+  __block int calls = 0;
+  [commands addCompletedHandler:^(id<MTLCommandBuffer> done) {
+    calls += done.status == MTLCommandBufferStatusError;
+  }];
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK(commands.status == MTLCommandBufferStatusError && calls == 1);
+  CHECK(commands.error.code == MTLCommandBufferErrorPageFault);
+  CHECK([commands.error.localizedDescription containsString:@"overrun"]);
+  // What recording refuses is the command buffer's error, too.
+  id<MTLCommandBuffer> second = [queue commandBuffer];
+  encoder = [second computeCommandEncoder];
+  [encoder setComputePipelineState:pipeline(@"add")];
+  [encoder dispatchThreads:MTLSizeMake(1, 1, 1)
+      threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
+  [encoder endEncoding];
+  [second commit];
+  [second waitUntilCompleted];
+  CHECK(second.status == MTLCommandBufferStatusError && second.error != nil);
+}
+
+int main(void) {
+  @autoreleasepool {
+    NSError *error = nil;
+    device = MTLCreateSystemDefaultDevice();
+    CHECK(device != nil && device.maxThreadsPerThreadgroup.width == 1024);
+    CHECK([MTLCopyAllDevices() indexOfObjectIdenticalTo:device] == 0);
+    library = [device newLibraryWithSource:source options:nil error:&error];
+    CHECK(library.functionNames.count == 3);
+    queue = [device newCommandQueue];
+    dispatches();
+    constants_and_reflection();
+    indirect();
+    events();
+    memory();
+    failures();
+  }
+  return checks_end();
+}
