@@ -95,6 +95,13 @@ def all_tests():
         yield f"corpus/tinygrad.{name}"
     for path in files("corpus/test_*_own.py"):
         yield f"corpus/{stem(path)[len('test_'):]}"
+    for path in files("objc/*.m") + files("objc/*.mm"):
+        for name in re.findall(r"^static void (\w+)\((?:void)?\) {",
+                               read(path), re.M):
+            yield f"objc/{stem(path)}.{name}"
+    for name in re.findall(r"^    def test_(\w+)",
+                           read("tests/objc/tinygrad_uses.py"), re.M):
+        yield f"objc/tinygrad.{name}"
     for name in string_keys("tests/corpus/test_ggml.py", ("FAMILIES",)):
         yield f"corpus/ggml.{name}"
     for name in string_keys("tests/corpus/test_iree.py", ("FILLS",
