@@ -43,7 +43,10 @@ typedef struct mtl_pipeline_desc {
   // How deep calls through function tables nest: 2 if a function of a table
   // calls through one. 0 means 1, at most 8.
   uint32_t max_call_stack_depth;
-  bool debug;  // tier T0: one thread at a time, unoptimised, in order
+  bool debug;  // tier T0: one thread at a time, unoptimised; a dispatch runs
+               // on one thread of the host, in order of threadgroups and
+               // threads, which take turns where they wait for each other and,
+               // within a simdgroup, around stores to memory that they share
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
                            // for mtl_pipeline_dump, and compile past the
                            // cache; NULL for none. If a later stage fails,

@@ -279,10 +279,12 @@ static const char run_help[] =
     "  --call-depth N         how deep calls through function tables nest, 1 "
     "if\n"
     "                         not given, at most 8\n"
-    "  --debug                tier T0: one thread at a time, unoptimised, "
-    "with\n"
-    "                         debug information; an access past the end of a\n"
-    "                         buffer ends the run with an error\n" PROGRAM_HELP
+    "  --debug                tier T0: one thread at a time, in order, "
+    "unoptimised,\n"
+    "                         with debug information; an access right behind "
+    "a\n"
+    "                         buffer's end is an error, the same each time\n"
+    PROGRAM_HELP
     "\n"
     "BINDING is one of\n"
     "  INDEX=@file.npy        a NumPy array; its bytes in the order of the "

@@ -170,15 +170,21 @@ static void list_blocks(mtlc_flow *flow, LLVMValueRef function) {
         compare_blocks);
 }
 
+// In the order of the search, where what is visited first comes last: of a
+// branch the side for which the condition holds is to be the first, as in the
+// source, and of a switch the default the last.
 static void list_successors(search *all, unsigned index) {
   node *n = &all->nodes[index];
   LLVMValueRef end =
       LLVMGetBasicBlockTerminator(all->flow->blocks[index].block);
-  n->successor_count = LLVMGetNumSuccessors(end);
-  n->successors = allocate(n->successor_count, sizeof n->successors[0]);
-  for (unsigned i = 0; i < n->successor_count; ++i) {
+  const unsigned count = LLVMGetNumSuccessors(end);
+  const unsigned first = LLVMIsASwitchInst(end) ? 1 : 0;
+  n->successor_count = count;
+  n->successors = allocate(count, sizeof n->successors[0]);
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned from_end = (count - 1 - i + first) % count;
     n->successors[i] =
-        (unsigned)(mtlc_flow_find(all->flow, LLVMGetSuccessor(end, i)) -
+        (unsigned)(mtlc_flow_find(all->flow, LLVMGetSuccessor(end, from_end)) -
                    all->flow->blocks);
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // flow.h: the cycles of a function's control flow graph, and an order of its
 // blocks in which a cycle's blocks follow each other and come before what is
-// behind the cycle's exits.
+// behind the cycle's exits; where that leaves a choice, the order of the
+// source, as unoptimised code has it.
 #ifndef MTLC_FLOW_H
 #define MTLC_FLOW_H
 

@@ -179,6 +179,9 @@ bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
 bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
 uint32_t mtlc_count_instructions(LLVMValueRef function);
 uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);
+// How many instructions the thread has when all is inlined that is marked to
+// be. A circle of calls has a function that is not.
+uint64_t mtlc_inlined_size(const mtlc_kernel *kernel);
 
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);

@@ -66,6 +66,8 @@ static const pass passes[] = {
     {"vectorize", vectorize, T1},
     // Before it is asked whether threads wait for each other: here they do.
     {"lower_tiles", mtlc_lower_tiles, ALL},
+    // Where the simdgroup is no vector, which is in step by itself.
+    {"advance_together", mtlc_advance_together, T0},
     // Threads that never wait need no state of their own.
     {"loop_lanes", mtlc_loop_lanes, ALL},
     // Any other kernel.

@@ -111,6 +111,7 @@ mtlc_pass mtlc_bound_private;
 mtlc_pass mtlc_fix_threads;
 mtlc_pass mtlc_simplify_thread;
 mtlc_pass mtlc_lower_tiles;
+mtlc_pass mtlc_advance_together;
 mtlc_pass mtlc_loop_lanes;
 mtlc_pass mtlc_make_coroutines;
 mtlc_pass mtlc_describe_code;

@@ -143,6 +143,7 @@ struct cpu_job {
   const cpu_code *code;
   const cpu_code *edge_code;
   uint64_t piece_count;
+  bool is_in_order;  // one thread runs the pieces, from the first to the last
   // Of a job that is shared (pieces.c):
   cpu_run runs[CPU_RUNS];  // [run_count]
   uint32_t run_count;

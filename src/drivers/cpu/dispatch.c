@@ -120,8 +120,9 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
                        cpu_context *context) {
   job->queue = queue;
   const uint64_t total = job->piece_count;
-  const bool is_alone =
-      cpu_pool_threads(queue->pool) == 1 || (total == 1 && !job->may_overlap);
+  const bool is_alone = job->is_in_order ||
+                        cpu_pool_threads(queue->pool) == 1 ||
+                        (total == 1 && !job->may_overlap);
   if (is_alone) {
     cpu_fault_run_guarded(job, 0, total, context);
     return;
@@ -416,11 +417,10 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
     return state == CODE_FAILED;
   }
   job->run = run_groups;
+  job->is_in_order = pipeline->pipeline.kernel->tier == MTLI_TIER_0;
   job->kept_bytes = code_bytes(job);
   // T0 stays inside: what it touches beyond is a mistake of the kernel's.
-  job->margin_bytes = pipeline->pipeline.kernel->tier == MTLI_TIER_0
-                          ? 0
-                          : MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  job->margin_bytes = job->is_in_order ? 0 : MTLI_CPU_SCRATCH_MARGIN_BYTES;
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);
