@@ -49,7 +49,9 @@ typedef struct mtl_pipeline_desc {
                // within a simdgroup, around stores to memory that they share
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
                            // for mtl_pipeline_dump, and compile past the
-                           // cache; NULL for none. If a later stage fails,
+                           // cache; NULL for none, "asm" for the machine
+                           // code as text, with "; FILE:LINE" in front of
+                           // what is of another line. If a later stage fails,
                            // the error's text ends with it, from a line
                            // "; kernel NAME after PASS" on
   bool report_code;  // mtl_pipeline_report counts the machine code's

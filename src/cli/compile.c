@@ -4,20 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/listing.h"
 #include "cli/program.h"
 
 enum {
   OPTION_OUTPUT = OPTION_VERB,
   OPTION_DUMP_AFTER,
+  OPTION_ASM,
   OPTION_REPORT,
   OPTION_KERNEL,
   OPTION_GROUP,
 };
 
+// For which mtl_pipeline_dump has the machine code.
+static const char code_listing[] = "asm";
+
 static const option_spec compile_option_specs[] = {
     PROGRAM_OPTIONS,
     {"-o", OPTION_OUTPUT, true},
     {"--dump-after", OPTION_DUMP_AFTER, true},
+    {"--asm", OPTION_ASM, false},
     {"--report", OPTION_REPORT, false},
     {"--kernel", OPTION_KERNEL, true},
     {"--group", OPTION_GROUP, true},
@@ -55,6 +61,7 @@ static bool take_argument(compile_options *options, int id, const char *value,
       return true;
     case OPTION_OUTPUT: options->output = value; return true;
     case OPTION_DUMP_AFTER: options->dump_after = value; return true;
+    case OPTION_ASM: options->dump_after = code_listing; return true;
     case OPTION_REPORT: options->report = true; return true;
     case OPTION_KERNEL: options->kernel = value; return true;
     case OPTION_GROUP: return take_group(options, value, error);
@@ -92,6 +99,17 @@ static void print_report(const char *name, const mtl_pipeline *pipeline) {
   print_block(mtl_pipeline_report(pipeline));
 }
 
+static void print_dump(const compile_options *options, const char *name,
+                       const char *dump) {
+  if (strcmp(options->dump_after, code_listing) == 0) {
+    printf("; kernel %s\n", name);
+    listing_print(dump);
+  } else {
+    printf("; kernel %s after %s\n", name, options->dump_after);
+    print_block(dump);
+  }
+}
+
 // Prints the IR that an error's text carries, and takes it off the error.
 static void print_reached(cli_error *error) {
   static const char start[] = "\n; kernel ";
@@ -127,8 +145,7 @@ static bool show_kernel(const compile_options *options,
     print_reached(error);
   }
   if (ok && options->dump_after != NULL) {
-    printf("; kernel %s after %s\n", name, options->dump_after);
-    print_block(mtl_pipeline_dump(pipeline));
+    print_dump(options, name, mtl_pipeline_dump(pipeline));
   }
   if (ok && options->report) {
     print_report(name, pipeline);
@@ -199,6 +216,9 @@ static const char compile_help[] =
     "                         and mtl_library_create_from_file\n"
     "  --dump-after=PASS      print the LLVM IR of each kernel after PASS; a\n"
     "                         wrong name lists the passes\n"
+    "  --asm                  print each kernel's machine code, with the "
+    "source's\n"
+    "                         lines in between\n"
     "  --report               print how each kernel was compiled, and its "
     "limits\n"
     "  --kernel NAME          print of this kernel only\n"

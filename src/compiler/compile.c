@@ -163,6 +163,9 @@ static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
   MTL_TRY(mtlc_target_machine(p->request->target, p->kernel.tier,
                               &p->kernel.target));
   MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
+  if (dump_after && strcmp(dump_after, MTLC_CODE_LISTING) == 0) {
+    MTL_TRY(mtlc_list_code(&p->kernel, dump));
+  }
   MTL_TRY(mtlc_emit_object(&p->kernel, &p->object, &p->object_bytes));
   if (p->request->report_code && p->kernel.tier == MTLI_TIER_1) {
     mtlc_report_code(&p->kernel, p->object, p->object_bytes);

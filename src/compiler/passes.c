@@ -132,6 +132,8 @@ static mtl_status fail_unknown_pass(const char *name) {
     const size_t length = strlen(names);
     snprintf(names + length, sizeof names - length, ", %s", passes[i].name);
   }
+  const size_t length = strlen(names);
+  snprintf(names + length, sizeof names - length, ", %s", MTLC_CODE_LISTING);
   return mtli_fail(MTL_NOT_FOUND, "no pass is called %s; there are: %s", name,
                    names);
 }
@@ -142,7 +144,9 @@ static mtl_status check_name(const char *name) {
       return MTL_OK;
     }
   }
-  return strcmp(name, "frontend") == 0 ? MTL_OK : fail_unknown_pass(name);
+  return strcmp(name, "frontend") == 0 || strcmp(name, MTLC_CODE_LISTING) == 0
+             ? MTL_OK
+             : fail_unknown_pass(name);
 }
 
 static void dump_if_wanted(mtlc_kernel *kernel, const char *after,

@@ -130,6 +130,10 @@ mtl_status mtlc_target_machine(const char *target, mtli_tier tier,
 // Module to relocatable object; malloc'ed.
 mtl_status mtlc_emit_object(mtlc_kernel *kernel, void **out_object,
                             size_t *out_size_bytes);
+// Behind all passes, for dump_after: the machine code as text.
+#define MTLC_CODE_LISTING "asm"
+// Writes it; malloc'ed. Before emit_object, which changes the module.
+mtl_status mtlc_list_code(mtlc_kernel *kernel, char **out_text);
 // Reports what an object of emit_object's says of registers; x86-64 only.
 void mtlc_report_code(mtlc_kernel *kernel, const void *object,
                       size_t size_bytes);

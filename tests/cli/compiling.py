@@ -153,6 +153,29 @@ def passes_can_be_dumped(tool):
 
 
 @case
+def machine_code_is_listed_with_source_lines(tool):
+    tool.write("halve.metal", """#include <metal_stdlib>
+inline float half_of(float x) {
+  return metal::sqrt(x) * 0.5f;
+}
+kernel void halve(device float *p, uint i [[thread_position_in_grid]]) {
+  p[i] = half_of(p[i]);
+}
+""")
+    for extra in [], ["--debug"]:
+        out = tool.done("compile", "halve.metal", "--asm", *extra).out
+        lines = out.splitlines()
+        assert lines[0] == "; kernel halve", out
+        at = lines.index("; halve.metal:3    return metal::sqrt(x) * 0.5f;")
+        assert any("sqrt" in line for line in lines[at:at + 60]), out
+        assert "; halve.metal:6    p[i] = half_of(p[i]);" in lines, out
+        # Labels, instructions, places: no directive is left.
+        assert not [line for line in lines if line.strip().startswith(".")
+                    and not line.rstrip().split("#")[0].rstrip().endswith(":")
+                   ], out
+
+
+@case
 def what_was_reached_before_a_failure_is_dumped(tool):
     tool.write("deep.metal", """
 #include <metal_stdlib>
