@@ -15,6 +15,7 @@ import unittest
 import bad_files
 import compiling
 import corpora
+import debugging
 import examples
 import installed
 import machine
@@ -26,7 +27,7 @@ import usage
 from tool import CASES, Tool
 
 MODULES = (usage, running, picturing, bad_files, compiling, corpora, terminal,
-           examples, installed, machine, models)
+           examples, installed, machine, models, debugging)
 
 
 def default_build():

@@ -2,10 +2,13 @@
 // pipeline.c: loads a shared object from memory, so that gdb, perf and the
 // dynamic linker treat it as any other: by name, with its debug information.
 // Code for further threadgroups is in variants.c.
+#include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +114,38 @@ static mtl_status load_unnamed(const char *name, const mtli_blob *elf,
   return access(path, R_OK) == 0 ? load(name, path, out_code) : MTL_NOT_FOUND;
 }
 
+// The name of a file for machine code that is kept: the kernel's, as far as it
+// can be part of one, and numbers that make it new.
+static void name_kept(char *path, size_t capacity, const char *folder,
+                      const char *kernel) {
+  static _Atomic uint32_t serial;
+  char name[64];
+  snprintf(name, sizeof name, "%s", kernel);
+  for (char *at = name; *at; ++at) {
+    *at = isalnum((unsigned char)*at) || *at == '_' ? *at : '_';
+  }
+  snprintf(path, capacity, "%s/%s-%d-%" PRIu32 ".so", folder, name,
+           (int)getpid(), atomic_fetch_add(&serial, 1));
+}
+
+// Loads it from a file that stays, in a folder of the user's: perf reads
+// symbols from files alone.
+static mtl_status load_kept(const char *folder, const char *name,
+                            const mtli_blob *elf, cpu_code *out_code) {
+  char path[PATH_MAX];
+  name_kept(path, sizeof path, folder, name);
+  unlink(path);  // of an earlier process of this number
+  const int file =
+      open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+  if (file < 0) {
+    return mtli_fail(MTL_IO_ERROR, "METTLE_CODE_DIR: %s: %s", path,
+                     strerror(errno));
+  }
+  mtl_status status = file_fill(file, elf);
+  close(file);
+  return status == MTL_OK ? load(name, path, out_code) : status;
+}
+
 // Without /proc: from a file in a folder whose files may be executed.
 static mtl_status load_named(const char *name, const mtli_blob *elf,
                              cpu_code *out_code) {
@@ -151,8 +186,11 @@ static bool may_stay_open(int file) {
 mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
   const char *name = container->kernels[0].name;
   const mtli_blob *elf = mtli_code_find_blob(container, MTLI_BLOB_ELF);
-  int file;
-  mtl_status status = load_unnamed(name, elf, out_code, &file);
+  const char *folder = secure_getenv("METTLE_CODE_DIR");
+  int file = -1;
+  mtl_status status = folder && *folder
+                          ? load_kept(folder, name, elf, out_code)
+                          : load_unnamed(name, elf, out_code, &file);
   if (status == MTL_NOT_FOUND) {
     status = load_named(name, elf, out_code);
   }
@@ -160,7 +198,8 @@ mtl_status cpu_code_load(const mtli_code *container, cpu_code *out_code) {
     cpu_lines_copy(elf, &out_code->lines);
     find_instructions(elf, out_code);
   }
-  const bool stays_open = status == MTL_OK && may_stay_open(file);
+  const bool stays_open =
+      status == MTL_OK && file >= 0 && may_stay_open(file);
   if (!stays_open && file >= 0) {
     close(file);
   }
