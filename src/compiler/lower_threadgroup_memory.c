@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "code/cpu_abi.h"
 #include "compiler/module.h"
+#include "compiler/show_variables.h"
 
 typedef struct placement {
   mtlc_kernel *kernel;
@@ -19,13 +20,25 @@ typedef struct placement {
   LLVMValueRef address;  // @mettle.threadgroup_memory
   mtlc_values variables;
   mtlc_values places;  // [variables.count] their addresses in mettle.thread
+  mtlc_values slots;   // [variables.count] in T0 variables that hold those
   mtl_status status;
 } placement;
 
+// As a number: a pointer that LLVM keeps across a wait it takes for the variable
+// that the debugger is to show, also before it is there.
+static LLVMValueRef load_slot(const placement *p, LLVMValueRef slot) {
+  mtlc_types types = mtlc_types_of(p->kernel->context);
+  return LLVMBuildIntToPtr(p->builder,
+                           LLVMBuildLoad2(p->builder, types.i64, slot, ""),
+                           types.pointer, "");
+}
+
+// The builder is where the address is needed.
 static LLVMValueRef find_place(const placement *p, LLVMValueRef variable) {
   for (size_t i = 0; i < p->variables.count; ++i) {
     if (p->variables.items[i] == variable) {
-      return p->places.items[i];
+      return p->slots.count ? load_slot(p, p->slots.items[i])
+                            : p->places.items[i];
     }
   }
   return NULL;
@@ -132,6 +145,21 @@ static mtl_status place_variables(placement *p) {
   return MTL_OK;
 }
 
+// Keeps an address in a variable of the thread, from which each use takes it:
+// so the debugger finds it, too, wherever the thread has waited.
+static void keep_in_slots(placement *p) {
+  mtlc_types types = mtlc_types_of(p->kernel->context);
+  for (size_t i = 0; i < p->variables.count; ++i) {
+    LLVMValueRef slot = LLVMBuildAlloca(p->builder, types.i64, "");
+    LLVMBuildStore(p->builder,
+                   LLVMBuildPtrToInt(p->builder, p->places.items[i], types.i64,
+                                     ""),
+                   slot);
+    mtlc_values_add(&p->slots, slot);
+    mtlc_show_variable(p->kernel, p->variables.items[i], slot);
+  }
+}
+
 static void declare_address(placement *p) {
   mtlc_types types = mtlc_types_of(p->kernel->context);
   p->address =
@@ -166,6 +194,9 @@ mtl_status mtlc_lower_threadgroup_memory(mtlc_kernel *kernel) {
                  .status = MTL_OK};
   declare_address(&p);
   p.status = place_variables(&p);
+  if (p.status == MTL_OK && kernel->tier == MTLI_TIER_0) {
+    keep_in_slots(&p);
+  }
   if (p.status == MTL_OK && p.variables.count > 0) {
     mtlc_for_each_instruction(kernel->thread, replace_operands, &p);
   }
@@ -184,5 +215,6 @@ mtl_status mtlc_lower_threadgroup_memory(mtlc_kernel *kernel) {
   LLVMDisposeBuilder(p.builder);
   free(p.variables.items);
   free(p.places.items);
+  free(p.slots.items);
   return p.status;
 }

@@ -148,11 +148,12 @@ def gdb_prints_every_kind_of_type(tool):
 def gdb_goes_from_thread_to_thread_behind_barriers(tool):
     tool.write("total.metal", TOTAL)
     said = _gdb(tool, "break total.metal:12 if t < 2\nrun\nprint t\n"
-                "print width\ncontinue\nprint t\n"
-                "continue\nprint t\nprint width\n",
+                "print width\nprint part[33]\nprint part\ncontinue\nprint t\n"
+                "continue\nprint t\nprint width\nprint part[0]\n",
                 "total.metal", "total", "--debug", "--grid", "64", "--group",
                 "64", "0=iota:f32:64", "1=zeros:f32:1")
-    _expect(said, "$1 = 0", "$2 = 32", "$3 = 1", "$4 = 0", "$5 = 16")
+    _expect(said, "$1 = 0", "$2 = 32", "$3 = 33", "$4 = {0, 1, 2, 3, 4, 5",
+            "$5 = 1", "$6 = 0", "$7 = 16", "$8 = 32")
 
 
 @case
