@@ -23,6 +23,7 @@ static const setting settings[] = {
     {.name = "METTLE_CACHE_DIR", .is_folder = true},
     {.name = "METTLE_CACHE_MB", .most = UINT32_MAX},
     {.name = "METTLE_CALLS", .words = "all|none"},
+    {.name = "METTLE_CODE_DIR", .is_folder = true},
     // Beyond any use, and no overflow.
     {.name = "METTLE_COMPILER_MEMORY_MB", .least = 1, .most = 1 << 24},
     {.name = "METTLE_COMPILER_SECONDS", .least = 1, .most = 1 << 24},

@@ -158,7 +158,6 @@ def gdb_goes_from_thread_to_thread_behind_barriers(tool):
 
 @case
 def machine_code_is_kept_where_asked(tool):
-    os.mkdir(tool.file("code"))
     tool.done("run", "kernels.metal", "add", "--grid", 64, "0=ones:f32:64",
               "1=ones:f32:64", "2=zeros:f32:64",
               environment={"METTLE_CODE_DIR": tool.file("code")})
@@ -168,7 +167,7 @@ def machine_code_is_kept_where_asked(tool):
         assert file.read(4) == b"\x7fELF"
     result = tool("run", "kernels.metal", "add", "--grid", 64, "0=ones:f32:64",
                   "1=ones:f32:64", "2=zeros:f32:64",
-                  environment={"METTLE_CODE_DIR": tool.file("none")})
+                  environment={"METTLE_CODE_DIR": tool.file("kernels.metal")})
     assert result.code == 1 and "METTLE_CODE_DIR" in result.err, result.err
 
 
@@ -184,7 +183,6 @@ kernel void busy(device float *y, uint i [[thread_position_in_grid]]) {
   y[i] = x;
 }
 """)
-    os.mkdir(tool.file("code"))
     done = subprocess.run(
         ["perf", "record", "-q", "-e", "cpu-clock", "-o", "perf.data",
          tool.path, "run", "busy.metal", "busy", "--grid", "65536",

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/scratch_file.h"
@@ -133,6 +134,7 @@ static void name_kept(char *path, size_t capacity, const char *folder,
 static mtl_status load_kept(const char *folder, const char *name,
                             const mtli_blob *elf, cpu_code *out_code) {
   char path[PATH_MAX];
+  (void)mkdir(folder, 0700);  // if it is not there
   name_kept(path, sizeof path, folder, name);
   unlink(path);  // of an earlier process of this number
   const int file =
