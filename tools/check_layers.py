@@ -29,7 +29,7 @@ ROOMS = {
     "src/runtime": ["base/", "code/", "compiler/compiler.h"],
     "src/drivers": ["base/", "code/", "runtime/driver.h"],
     "src/stream": [],
-    "src/aoti": ["stream/stream.h"],
+    "src/aoti": ["stream/stream.h", "stream/own_scope.h"],
     "src/objc": [],
     "src/iree": [],
     "src/cli": [],

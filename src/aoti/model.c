@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stream/own_scope.h"
+
 // The model's own text for its last failure, behind ours.
 static mtl_status fail_call(const mtl_model *model, const char *what) {
   const char *text = NULL;
@@ -38,20 +40,37 @@ static void offer_functions(void) {
   }
 }
 
+// Fails if models would find another's functions, PyTorch's own for one: these
+// would be handed our tensors.
+static mtl_status check_functions(const char *path) {
+  void *found = dlsym(RTLD_DEFAULT, "aoti_torch_empty_strided");
+  Dl_info about;
+  if (!found || found == (void *)aoti_torch_empty_strided) {
+    return MTL_OK;
+  }
+  return mtl_fail(MTL_INVALID_STATE,
+                  "model %s: %s is loaded for the whole process and has "
+                  "aoti_torch_ functions, too, which the model would call",
+                  path, dladdr(found, &about) ? about.dli_fname : "a library");
+}
+
 static mtl_status open_object(mtl_model *model, const char *path) {
   AOTI_TRY(model_object_check(path));
   offer_functions();
-  model->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  AOTI_TRY(check_functions(path));
+  // Every model has the same names.
+  char text[512] = "";
+  model->object = own_scope_open(path, "AOTInductorModelContainerRun", text,
+                                 sizeof text);
   if (model->object) {
     return MTL_OK;
   }
-  const char *text = dlerror();
-  const char *symbol = text ? strstr(text, "undefined symbol: ") : NULL;
+  const char *symbol = strstr(text, "undefined symbol: ");
   if (symbol) {
     return mtl_fail(MTL_UNSUPPORTED, "%s needs %s, which Mettle has not", path,
                     symbol + strlen("undefined symbol: "));
   }
-  return mtl_fail(MTL_BAD_DATA, "%s", text ? text : path);
+  return mtl_fail(MTL_BAD_DATA, "%s", *text ? text : path);
 }
 
 static mtl_status find_functions(mtl_model *model, const char *path) {

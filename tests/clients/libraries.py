@@ -49,6 +49,27 @@ CASES = {
 }
 
 
+def model_says(preload):
+    """What a model's loading says where a library is preloaded."""
+    tool = os.path.join(os.environ["METTLE_BUILD_DIR"], "mettle")
+    model = os.path.join(os.environ["METTLE_BUILD_DIR"], "tests", "aoti",
+                         "libtimes_2.so")
+    done = subprocess.run([tool, "model", "info", model], text=True,
+                          env=dict(os.environ, LD_PRELOAD=preload),
+                          capture_output=True)
+    return done.returncode, done.stderr
+
+
+def models():
+    """A model never calls another library's functions for Mettle's."""
+    good, _ = model_says("")
+    bad, said = model_says(library("other_torch"))
+    if good != 0 or bad == 0 or "libother_torch.so" not in said:
+        print(f"model beside another aoti_torch_: {good} {bad} {said}")
+        return False
+    return True
+
+
 def numpys():
     """OpenBLAS as numpy's wheel brings it; None without one."""
     try:
@@ -68,6 +89,7 @@ def main():
         results.append(said == wanted)
         if said != wanted:
             print(f"{name}: {said!r}, not {wanted!r}")
+    results.append(models())
     skipped = 0
     blas = numpys()
     for host_library in ("openblas", "onednn", ""):
