@@ -104,9 +104,6 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   cpu_event *event = (cpu_event *)command->event.event;
   // What the host wrote before it signalled is seen after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
-  if (mtli_timeline_value(&event->timeline) >= command->event.value) {
-    return true;
-  }
   queue->watcher.threshold = command->event.value;
   cpu_queue_pause(queue, event);
   // Once watched, another thread may run the queue.

@@ -196,16 +196,11 @@ struct cpu_queue {
   // Under the pool's lock:
   cpu_queue_state state;
   cpu_queue *next_ready;
-  bool was_helped;            // taken by a client's thread the last time
+  bool was_helped;  // taken by a client's thread the last time
   // What was taken up last: to be compared and not followed, for it may have
   // completed.
   const mtl_command_buffer *taken_up;
-  // Overseen (overseer.c): in its list, and when time is up, 0 if never.
-  cpu_queue *next_overseen;
-  bool is_overseen;
-  uint64_t deadline_ns;
-  uint64_t time_left_ns;  // while it waits
-  uint64_t interrupt_ns;  // from the last interrupt to the next; 0 before
+  bool is_overseen;  // in overseer.c's list; the rest of it is at the end
   mtl_command_buffer *first;  // submitted, not taken up
   mtl_command_buffer *last;
   // Of the thread that runs the queue:
@@ -224,6 +219,11 @@ struct cpu_queue {
   // having it wait no longer (stop.c).
   _Atomic(cpu_event *) awaited;
   _Atomic bool is_being_stopped;
+  // While it is overseen; under the pool's lock:
+  uint64_t time_left_ns;  // while it waits
+  cpu_queue *next_overseen;
+  uint64_t deadline_ns;   // when time is up; 0 if never
+  uint64_t interrupt_ns;  // from the last interrupt to the next; 0 before
 };
 
 // --- fault.c: what a thread that runs kernels needs --------------------------
@@ -247,13 +247,7 @@ struct cpu_context {
   void *caller_stack;  // of the thread, while a kernel runs (stack_call.S)
   cpu_context *next;  // free ones, in the pool
   cpu_pool *pool;
-  cpu_context *next_of_all;  // in the pool, under its lock
-  pthread_t thread;          // that has it; under the pool's lock
-  bool has_thread;
-  bool is_extra;  // of a worker beyond those that the pool began with
-  // The queue whose work its thread is in; NULL between. Read by the overseer.
-  _Atomic(cpu_queue *) busy_with;
-  uint32_t waits_for_line;  // interrupts let pass for a better place
+  bool is_extra;    // of a worker beyond those that the pool began with
   bool is_light;    // its thread has not begun on anything long (pool.c)
   bool has_worked;  // on a shared job, and nothing since
   uint32_t seat;    // at the job joined last
@@ -273,10 +267,17 @@ struct cpu_context {
   size_t placed_bytes;  // the threadgroup memory in scratch, and its margin
   size_t placed_margin_bytes;
   const cpu_job *job;          // that runs, or ran last
+  // The queue whose work its thread is in; NULL between. Read by the overseer.
+  _Atomic(cpu_queue *) busy_with;
   const cpu_code *unfinished;  // has run in scratch and has to be finished
   const mtli_cpu_code *unfinished_code;  // being finished
   sigjmp_buf jump;
   cpu_fault fault;
+  uint32_t waits_for_line;  // interrupts let pass for a better place
+  // Under the pool's lock:
+  cpu_context *next_of_all;  // in the pool
+  pthread_t thread;          // that has it
+  bool has_thread;
 };
 
 cpu_context *cpu_context_create(cpu_pool *pool);

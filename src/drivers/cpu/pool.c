@@ -47,8 +47,6 @@ struct cpu_pool {
   cpu_queue *last_ready;
   cpu_job *jobs;
   cpu_context *free_contexts;
-  cpu_context *contexts;  // all, free ones too
-  uint64_t taken_count;   // queues taken off the list, to date
   bool has_napper;
   uint32_t workers_looking;  // out for work
   cpu_context *stayers;      // clients' that look out
@@ -68,6 +66,9 @@ struct cpu_pool {
   _Atomic uint32_t ready_count;  // queues on the list
   _Atomic uint32_t job_count;    // shared jobs; written under lock
   _Atomic uint32_t lookouts;     // threads that look out; written under lock
+  // Under lock:
+  uint64_t taken_count;   // queues taken off the list, to date
+  cpu_context *contexts;  // all, free ones too
   pthread_t threads[THREAD_LIMIT];
 };
 

@@ -82,6 +82,7 @@ static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   cpu_overseer *overseer = cpu_pool_overseer(queue->pool);
   if (queue->is_overseen) {
     cpu_overseer_remove(overseer, queue);
+    queue->interrupt_ns = queue->time_left_ns = queue->deadline_ns = 0;
   }
   queue->taken_up = command_buffer;
   if (!command_buffer) {
@@ -90,7 +91,6 @@ static void begin(cpu_queue *queue, const mtl_command_buffer *command_buffer) {
   // Relaxed, both: the lock orders them.
   atomic_store_explicit(&queue->has_failed, false, memory_order_relaxed);
   atomic_store_explicit(&queue->stop, MTL_OK, memory_order_relaxed);
-  queue->interrupt_ns = queue->time_left_ns = queue->deadline_ns = 0;
   if (command_buffer->time_limit_ns) {
     queue->deadline_ns = mtli_deadline_ns(command_buffer->time_limit_ns);
     cpu_overseer_add(overseer, queue);

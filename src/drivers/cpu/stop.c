@@ -76,7 +76,7 @@ void cpu_queue_unpause(cpu_queue *queue) {
 void cpu_queue_resume(cpu_queue *queue) {
   // Relaxed: the lock orders it.
   atomic_store_explicit(&queue->awaited, NULL, memory_order_relaxed);
-  if (queue->time_left_ns) {
+  if (queue->is_overseen && queue->time_left_ns) {
     queue->deadline_ns = mtli_deadline_ns(queue->time_left_ns);
     queue->time_left_ns = 0;
     cpu_overseer_add(cpu_pool_overseer(queue->pool), queue);
