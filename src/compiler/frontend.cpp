@@ -159,6 +159,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-Wno-duplicate-decl-specifier",
                                        "-Wno-unknown-pragmas",
                                        "-Wno-vla-extension",
+                                       "-Wno-builtin-macro-redefined",
                                        "-isystem",
                                        "/mettle/include",
                                        "-include",
@@ -181,7 +182,7 @@ std::string optionsText(const mtl_compile_options &Options) {
        {"__x86_64__", "__x86_64", "__amd64__", "__amd64", "__aarch64__",
         "__linux__", "__linux", "__gnu_linux__", "__unix__", "__unix",
         "__ELF__", "__SSE__", "__SSE2__", "__MMX__", "__ARM_NEON",
-        "SYCL_LANGUAGE_VERSION", "__SYCL_DEVICE_ONLY__"})
+        "SYCL_LANGUAGE_VERSION", "__SYCL_DEVICE_ONLY__", "__has_embed"})
     Text += std::string("#undef ") + Name + "\n";
   Text +=
       "#define __METAL__ 1\n#define __METAL_MACOS__ 1\n"
@@ -215,6 +216,7 @@ std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {
     PP.DisablePCHOrModuleValidation = DisableValidationForModuleKind::All;
     PP.Includes.clear();
   }
+  PP.DisablePragmaDebugCrash = true;
   PP.Includes.push_back(OptionsPath);
   HeaderSearchOptions &Search = Invocation->getHeaderSearchOpts();
   const StringRef Folder =
@@ -247,7 +249,8 @@ std::string precompile() {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   setDiagnostics(CI, OS);
-  CI.createFileManager(makeFileSystem(nullptr, {}));
+  FilePolicy Policy(nullptr);
+  CI.createFileManager(makeFileSystem(nullptr, Policy, {}));
   CI.createSourceManager(CI.getFileManager());
   const auto Main =
       llvm::MemoryBuffer::getMemBuffer("#include <metal_stdlib>\n", "library");
@@ -364,8 +367,9 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   CI.setInvocation(makeInvocation(Source));
   setDiagnostics(CI, OS);
   const std::string Options = optionsText(Source->options);
+  FilePolicy Policy(Source);
   CI.createFileManager(makeFileSystem(
-      Source, {{OptionsPath, Options}, {PCHPath, Prepared->Library}}));
+      Source, Policy, {{OptionsPath, Options}, {PCHPath, Prepared->Library}}));
   CI.createSourceManager(CI.getFileManager());
   const char *Name =
       Source->options.file_name ? Source->options.file_name : "program_source";
@@ -376,11 +380,15 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
       !Action.BeginSourceFile(
           CI, {Main->getMemBufferRef(), InputKind(Language::CXX)}))
     return false;
+  watchInclusions(CI, Policy);
+  refuseEmbedding(CI, Name);
   llvm::consumeError(Action.Execute());
   Action.EndSourceFile();
   if (CI.getDiagnostics().hasErrorOccurred() || !Action.Module) return false;
   finishModule(*Action.Module, Action.Linked);
-  if (!isComplete(*Action.Module, Action.Linked, OS)) return false;
+  if (!isComplete(*Action.Module, Out->code, Action.Linked, OS) ||
+      !isOfKernels(*Action.Module, OS))
+    return false;
   llvm::raw_string_ostream Broken(Text);
   if (llvm::verifyModule(*Action.Module, &Broken)) return false;
   Out->module = llvm::wrap(Action.Module.release());

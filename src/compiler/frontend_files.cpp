@@ -37,12 +37,14 @@ class TextFile : public llvm::vfs::File {
   StringRef Text;
 };
 
-// Metal's library and the client's headers in memory, in front of the disk,
-// whose use is told to the observer.
+// Metal's library and the client's headers in memory, in front of what the
+// policy allows of the disk, whose use is told to the observer.
 class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
  public:
-  explicit SourceFileSystem(const mtlc_source *Source)
-      : ProxyFileSystem(llvm::vfs::getRealFileSystem()), Source(Source) {
+  SourceFileSystem(const mtlc_source *Source, FilePolicy &Policy)
+      : ProxyFileSystem(llvm::vfs::getRealFileSystem()),
+        Source(Source),
+        Policy(Policy) {
     for (const mtlc_header *H = mtlc_headers; H->name; ++H)
       add(llvm::Twine(LibraryDir) + H->name, StringRef(H->text, H->size_bytes));
   }
@@ -54,6 +56,7 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &Path) override {
     const std::string Name = Path.str();
     if (!isVirtual(Name)) {
+      if (!Policy.allows(Name)) return noSuchFile();
       llvm::ErrorOr<llvm::vfs::Status> Result = ProxyFileSystem::status(Path);
       if (!Result) observe(Name, nullptr, 0);
       return Result;
@@ -68,7 +71,7 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     if (IsFile ||
         (!StringRef(Name).starts_with(StringRef(CallbackDir).drop_back()) &&
          !isLibraryDir(Name)))
-      return std::make_error_code(std::errc::no_such_file_or_directory);
+      return noSuchFile();
     return llvm::vfs::Status(Name, identity(Name), {}, 0, 0, 0,
                              llvm::sys::fs::file_type::directory_file,
                              llvm::sys::fs::all_read);
@@ -82,11 +85,21 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     if (const auto Found = Files.find(Name); Found != Files.end())
       Text = Found->second;
     else if (!askClient(Name, Text))
-      return std::make_error_code(std::errc::no_such_file_or_directory);
+      return noSuchFile();
     return std::make_unique<TextFile>(makeStatus(Name, Text), Text);
   }
 
+  llvm::vfs::directory_iterator dir_begin(const llvm::Twine &,
+                                          std::error_code &Error) override {
+    Error = noSuchFile();
+    return {};
+  }
+
  private:
+  static std::error_code noSuchFile() {
+    return std::make_error_code(std::errc::no_such_file_or_directory);
+  }
+
   static bool isVirtual(StringRef Name) {
     return Name.starts_with("/mettle/") || Name == "/mettle";
   }
@@ -127,9 +140,9 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
   // Only plain files: a device or a pipe might never end.
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openOnDisk(
       const std::string &Name) {
+    if (!Policy.allows(Name)) return noSuchFile();
     llvm::ErrorOr<llvm::vfs::Status> Stat = ProxyFileSystem::status(Name);
-    if (Stat && !Stat->isRegularFile())
-      return std::make_error_code(std::errc::no_such_file_or_directory);
+    if (Stat && !Stat->isRegularFile()) return noSuchFile();
     auto File = ProxyFileSystem::openFileForRead(Name);
     if (!File) {
       observe(Name, nullptr, 0);
@@ -145,6 +158,7 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
   }
 
   const mtlc_source *Source;
+  FilePolicy &Policy;
   llvm::StringMap<StringRef> Files;
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> Buffers;
 };
@@ -152,9 +166,9 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
 }  // namespace
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> mtlc::makeFileSystem(
-    const mtlc_source *Source,
+    const mtlc_source *Source, FilePolicy &Policy,
     llvm::ArrayRef<std::pair<StringRef, StringRef>> Extra) {
-  auto Files = llvm::makeIntrusiveRefCnt<SourceFileSystem>(Source);
+  auto Files = llvm::makeIntrusiveRefCnt<SourceFileSystem>(Source, Policy);
   for (const auto &[Path, Text] : Extra) Files->add(Path, Text);
   return Files;
 }

@@ -208,6 +208,7 @@ class MetalConsumer : public SemaConsumer {
   }
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    refuseHostSyntax(*S, Group);
     for (Decl *D : Group) {
       collect(D);
       if (isWritten(D)) Program.push_back(D);

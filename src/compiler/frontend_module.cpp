@@ -42,8 +42,9 @@ std::vector<llvm::GlobalVariable *> initializedVariables(llvm::Module &M) {
     const auto *Name = cast<llvm::GlobalVariable>(Fields->getOperand(1));
     const auto *Text =
         cast<llvm::ConstantDataSequential>(Name->getInitializer());
-    if (Text->getAsCString() == "mettle.initialized")
-      Result.push_back(cast<llvm::GlobalVariable>(Fields->getOperand(0)));
+    auto *Variable = dyn_cast<llvm::GlobalVariable>(Fields->getOperand(0));
+    if (Variable && Text->getAsCString() == "mettle.initialized")
+      Result.push_back(Variable);
   }
   return Result;
 }
@@ -170,6 +171,20 @@ void lowerProgramInputs(llvm::Module &M) {
   }
 }
 
+// What a branch probably does is nothing that the passes here ask for.
+void removeExpectations(llvm::Module &M) {
+  for (llvm::Function &F : llvm::make_early_inc_range(M)) {
+    const llvm::Intrinsic::ID ID = F.getIntrinsicID();
+    if (ID != llvm::Intrinsic::expect_with_probability) continue;
+    for (llvm::User *U : llvm::make_early_inc_range(F.users())) {
+      auto *Call = cast<llvm::CallInst>(U);
+      Call->replaceAllUsesWith(Call->getArgOperand(0));
+      Call->eraseFromParent();
+    }
+    F.eraseFromParent();
+  }
+}
+
 // Annotations have done their work; fields' ones stand in the way of loads.
 void removeAnnotations(llvm::Module &M) {
   for (llvm::Function &F : llvm::make_early_inc_range(M)) {
@@ -266,28 +281,45 @@ llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
 std::string nameInSource(StringRef Symbol) {
   const std::string Mangled = Symbol.str();
   llvm::ItaniumPartialDemangler Demangler;
-  if (Demangler.partialDemangle(Mangled.c_str())) return Mangled;
-  char *Name = Demangler.getFunctionName(nullptr, nullptr);
+  if (!Symbol.starts_with("_Z") || Demangler.partialDemangle(Mangled.c_str()))
+    return Mangled;
+  char *Name = Demangler.isFunction()
+                   ? Demangler.getFunctionName(nullptr, nullptr)
+                   : Demangler.finishDemangle(nullptr, nullptr);
   const std::string Result = Name ? Name : Mangled;
   free(Name);
   return Result;
 }
 
-// Debug information has taken the compilation's folder off.
-std::string pathInSource(const llvm::Module &M, const llvm::DILocation &At) {
-  llvm::SmallString<256> Path(At.getFilename());
-  if (llvm::sys::path::is_absolute(M.getSourceFileName()))
-    llvm::sys::fs::make_absolute(At.getDirectory(), Path);
-  return Path.str().str();
+// Constants of the pipeline and inputs of the kernel are declared alone.
+bool isDeclaredOnly(const llvm::GlobalVariable &G, const mtli_code &Code) {
+  return G.getName().starts_with("mettle.") ||
+         std::any_of(Code.constants, Code.constants + Code.constant_count,
+                     [&](const mtli_constant &Constant) {
+                       return G.getName() == Constant.symbol;
+                     });
 }
 
 }  // namespace
+
+// Debug information has taken the compilation's folder off.
+std::string mtlc::placeInSource(const llvm::Module &M,
+                                const llvm::DILocation &At) {
+  llvm::SmallString<256> Path(At.getFilename());
+  if (llvm::sys::path::is_absolute(M.getSourceFileName()))
+    llvm::sys::fs::make_absolute(At.getDirectory(), Path);
+  std::string Place;
+  llvm::raw_string_ostream(Place)
+      << Path << ':' << At.getLine() << ':' << At.getColumn();
+  return Place;
+}
 
 // Leaves the kernels' entries, the visible functions and what they reach, for
 // no CPU in particular.
 void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
   initializeThreadgroupMemory(M);
   removeAnnotations(M);
+  removeExpectations(M);
   lowerProgramInputs(M);
   for (llvm::Function &F : M)
     for (const char *Name : {"target-cpu", "target-features", "tune-cpu",
@@ -305,26 +337,26 @@ void mtlc::finishModule(llvm::Module &M, const LinkedSymbols &Linked) {
     if (llvm::GlobalVariable *G = M.getNamedGlobal(Name)) G->eraseFromParent();
 }
 
-// Metal links when it compiles: what is called must be there.
-bool mtlc::isComplete(const llvm::Module &M, const LinkedSymbols &Linked,
-                      llvm::raw_ostream &Errors) {
+// Metal links when it compiles: what is used must be there.
+bool mtlc::isComplete(const llvm::Module &M, const mtli_code &Code,
+                      const LinkedSymbols &Linked, llvm::raw_ostream &Errors) {
   bool Complete = true;
-  for (const llvm::Function &F : M) {
-    if (!F.isDeclaration() || F.isIntrinsic() || F.use_empty() ||
-        F.getName().starts_with("mettle.") ||
-        Linked.Wanted.contains(F.getName()))
-      continue;
+  const auto Miss = [&](const llvm::GlobalValue &G, StringRef What) {
     Complete = false;
-    for (const llvm::User *U : F.users())
-      if (const auto *Call = dyn_cast<llvm::Instruction>(U))
-        if (const llvm::DILocation *At = Call->getDebugLoc()) {
-          Errors << pathInSource(M, *At) << ':' << At->getLine() << ':'
-                 << At->getColumn() << ": ";
-          break;
-        }
-    Errors << "error: function '" << nameInSource(F.getName())
-           << "' is called but nowhere defined\n";
-  }
+    if (const llvm::DebugLoc *At = placeOfUse(&G))
+      Errors << placeInSource(M, **At) << ": ";
+    Errors << "error: " << What << "'" << nameInSource(G.getName()) << "' is "
+           << (llvm::isa<llvm::Function>(G) ? "called" : "used")
+           << " but nowhere defined\n";
+  };
+  for (const llvm::Function &F : M)
+    if (F.isDeclaration() && !F.isIntrinsic() && !F.use_empty() &&
+        !F.getName().starts_with("mettle.") &&
+        !Linked.Wanted.contains(F.getName()))
+      Miss(F, "function ");
+  for (const llvm::GlobalVariable &G : M.globals())
+    if (G.isDeclaration() && !G.use_empty() && !isDeclaredOnly(G, Code))
+      Miss(G, "variable ");
   return Complete;
 }
 

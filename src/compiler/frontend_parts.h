@@ -9,9 +9,12 @@ extern "C" {
 }
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "clang/AST/DeclGroup.h"
 #include "clang/AST/Type.h"
 #include "clang/Basic/Diagnostic.h"
+#include "clang/Lex/Token.h"
 #include "compiler/frontend.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringSet.h"
@@ -28,12 +31,17 @@ class DiagnosticConsumer;
 class DiagnosticOptions;
 class Expr;
 class FunctionDecl;
+class Preprocessor;
 class Sema;
+class SourceManager;
 class VarDecl;
 }  // namespace clang
 namespace llvm {
+class DILocation;
+class DebugLoc;
 class Module;
-}
+class Value;
+}  // namespace llvm
 
 namespace mtlc {
 
@@ -48,14 +56,36 @@ constexpr char CallbackDir[] = "/mettle/client/";
 // mtli_builtin, its components, their bytes, and a number, with dots between.
 constexpr char InputPrefix[] = "mettle.input.";
 
+// frontend_policy.cpp: which files of the disk a source may read: what lies
+// under the include paths, and under the folder of a source that has a file
+// name, wherever links and ".." lead. Nothing else is so much as looked for.
+class FilePolicy {
+ public:
+  explicit FilePolicy(const mtlc_source *Source);
+
+  // Remembers a path that it refuses.
+  bool allows(llvm::StringRef Path);
+  // True if Name, as an inclusion spells it, was refused somewhere.
+  bool hasRefused(llvm::StringRef Name) const;
+  // Why, to follow "'name' ".
+  llvm::StringRef reason() const;
+
+ private:
+  std::vector<std::string> Roots;  // as given, without dots, and resolved
+  llvm::StringSet<> Refused;
+};
+
+// Has inclusions of what the policy refuses told as that.
+void watchInclusions(clang::CompilerInstance &CI, const FilePolicy &Policy);
+
 // frontend_files.cpp: the files of a compilation: Metal's library, the
 // client's headers, the given texts, and the disk, whose use the source's
 // observer is told.
 //
-//   Source  null for none, else used as long as the files are
+//   Source  null for none, else used as long as the files are, as Policy
 //   Extra   path and text; the texts must last as long
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(
-    const mtlc_source *Source,
+    const mtlc_source *Source, FilePolicy &Policy,
     llvm::ArrayRef<std::pair<llvm::StringRef, llvm::StringRef>> Extra);
 
 // frontend_tokens.cpp: lexes the whole translation unit, rewrites it
@@ -78,6 +108,22 @@ std::string inMetalsWords(const std::string &Text);
 // what Metal has and Mettle has not. The engine that it is given to owns it.
 clang::DiagnosticConsumer *makeDiagnosticPrinter(
     llvm::raw_ostream &OS, clang::DiagnosticOptions &Options);
+
+// frontend_host.cpp: errors for what a kernel must not use of the host.
+// First, once the main source, of that name, is the source manager's.
+void refuseEmbedding(clang::CompilerInstance &CI, llvm::StringRef Name);
+// Once the parser has its pragmas.
+void refuseHostPragmas(clang::Preprocessor &PP);
+//   Tokens  of the program, as they are written
+void refuseHostWords(clang::Preprocessor &PP,
+                     llvm::ArrayRef<clang::Token> Tokens);
+void refuseHostSyntax(clang::Sema &S, clang::DeclGroupRef Group);
+// Whether nothing of the host is in a finished module; writes to Errors.
+bool isOfKernels(const llvm::Module &M, llvm::raw_ostream &Errors);
+// True if Loc is in Metal's own library, or in what a macro of it became.
+bool isLibrarys(const clang::SourceManager &SM, clang::SourceLocation Loc);
+// Of an instruction that uses a constant; null if none has a place.
+const llvm::DebugLoc *placeOfUse(const llvm::Value *V);
 
 // Symbols of functions that other libraries may have a part in.
 struct LinkedSymbols {
@@ -132,10 +178,12 @@ std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
 
 // frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
 void finishModule(llvm::Module &M, const LinkedSymbols &Linked);
-// Whether all that is called is defined, or wanted of a linked function; writes
+// "file:line:column" as diagnostics have it.
+std::string placeInSource(const llvm::Module &M, const llvm::DILocation &At);
+// Whether all that is used is defined, or wanted of a linked function; writes
 // what is not to Errors.
-bool isComplete(const llvm::Module &M, const LinkedSymbols &Linked,
-                llvm::raw_ostream &Errors);
+bool isComplete(const llvm::Module &M, const mtli_code &Code,
+                const LinkedSymbols &Linked, llvm::raw_ostream &Errors);
 
 }  // namespace mtlc
 

@@ -108,10 +108,11 @@ bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
   for (const Token &T : Tokens) {
     Described.push_back(describeToken(T));
     const SourceLocation Loc = T.getLocation();
-    if (T.is(tok::kw_double) && !PP.getSourceManager().isInSystemHeader(Loc))
+    if (T.is(tok::kw_double) && !isLibrarys(PP.getSourceManager(), Loc))
       report(PP.getDiagnostics(), Loc, DiagnosticsEngine::Error,
              "'double' is not supported in Metal");
   }
+  refuseHostWords(PP, Tokens);
   findTestedConstants(Described, TestedConstants);
   mtlc_rewrite Rewrite;
   if (Tokens.back().isNot(tok::eof) ||
@@ -204,6 +205,7 @@ void mtlc::parseTranslationUnit(CompilerInstance &CI,
   Parser P(PP, S, /*SkipFunctionBodies=*/false);  // it handles the pragmas
   PP.AddPragmaHandler(new MetalPragmaHandler);
   S.addExternalSource(new UndeclaredNames(CI.getASTContext()));
+  refuseHostPragmas(PP);
   PP.EnterMainSourceFile();
   if (ExternalASTSource *External = CI.getASTContext().getExternalSource())
     External->StartTranslationUnit(&Consumer);

@@ -5,6 +5,7 @@
 
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Lexer.h"
 #include "compiler/frontend_parts.h"
 
@@ -95,11 +96,20 @@ StringRef unknownName(StringRef Text) {
 // the last that is told.
 class Printer : public TextDiagnosticPrinter {
  public:
-  using TextDiagnosticPrinter::TextDiagnosticPrinter;
+  Printer(llvm::raw_ostream &OS, DiagnosticOptions &Options)
+      : TextDiagnosticPrinter(OS, &Options), Options(Options) {}
 
   void HandleDiagnostic(DiagnosticsEngine::Level Level,
                         const Diagnostic &Info) override {
     if (IsSilent) return;
+    if (Info.getID() == diag::ext_pp_embed_directive) {
+      Options.ShowOptionNames = false;
+      TextDiagnosticPrinter::HandleDiagnostic(
+          Level,
+          Diagnostic(Info.getDiags(), "'#embed' is not supported in Metal"));
+      Options.ShowOptionNames = true;
+      return;
+    }
     const Unsupported *Found =
         Level >= DiagnosticsEngine::Error ? find(Info) : nullptr;
     if (!Found) {
@@ -138,6 +148,7 @@ class Printer : public TextDiagnosticPrinter {
     return std::string(Begin, Length);
   }
 
+  DiagnosticOptions &Options;
   bool IsSilent = false;
 };
 
@@ -145,5 +156,5 @@ class Printer : public TextDiagnosticPrinter {
 
 DiagnosticConsumer *mtlc::makeDiagnosticPrinter(llvm::raw_ostream &OS,
                                                 DiagnosticOptions &Options) {
-  return new Printer(OS, &Options);
+  return new Printer(OS, Options);
 }
