@@ -57,6 +57,11 @@ typedef struct mtl_macro {
 typedef bool mtl_header_callback(void *context, const char *name,
                                  const char **out_text, size_t *out_length);
 
+// A source reads no files of its own accord but those under its include paths
+// and, if it has a file name, under the folder of that: neither by an absolute
+// path, nor by "..", nor through links that lead elsewhere, and __has_include
+// finds nothing there. Without both it reads no files at all. Relative paths
+// start in the working directory (docs/security.md).
 typedef struct mtl_compile_options {
   mtl_language_version language_version;
   mtl_math_mode math_mode;
@@ -66,7 +71,8 @@ typedef struct mtl_compile_options {
   size_t include_path_count;
   mtl_header_callback *header_callback;  // NULL for none
   void *header_context;
-  const char *file_name;  // shown in diagnostics; NULL means "program_source"
+  const char *file_name;  // shown in diagnostics, and its folder is searched;
+                          // NULL means "program_source", and no folder
   bool debug;             // full debug information; pipelines use tier T0
   bool permissive;        // what Metal's compiler refuses and this one can
                           // compile is a warning, as with -fpermissive
