@@ -99,6 +99,22 @@ MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_source(
     mtl_device *device, const char *source, size_t source_bytes,
     const mtl_compile_options *options, mtl_library **out_library);
 
+// What keeps a source that takes the compiler process over from doing harm. A
+// kernel of Linux that lacks one, or a sandbox that forbids it, leaves it out
+// (docs/security.md).
+typedef enum mtl_confinement {
+  MTL_CONFINED_CALLS = 1,  // seccomp: no programs, network, other processes
+  MTL_CONFINED_FILES = 2,  // Landlock: reads what the source may include
+} mtl_confinement;
+
+// Has a compiler process try what it must not be able to do.
+//
+//   out_confined  MTL_CONFINED_* that held, added up
+//
+// Threads    Any.
+// Errors     MTL_COMPILER_LOST, MTL_OUT_OF_MEMORY
+MTL_API MTL_MUST_USE mtl_status mtl_compiler_confinement(uint32_t *out_confined);
+
 // Makes a library from a code container in memory, checked in full.
 //
 // Errors     MTL_BAD_DATA  damaged, cut short, or from another version

@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/json.h"
 #include "mettle/device.h"
+#include "mettle/library.h"
 
 static const struct {
   mtl_family family;
@@ -30,7 +31,45 @@ static void print_families(const mtl_device *device, bool as_json) {
   }
 }
 
-static void print_device(const mtl_device *device, bool is_default) {
+// What confines the process that compiles for all devices.
+typedef struct compiler_fences {
+  char *error;      // malloc'ed; NULL if it could be asked
+  uint32_t fences;  // mtl_confinement
+} compiler_fences;
+
+static compiler_fences find_fences(void) {
+  compiler_fences found = {0};
+  if (mtl_compiler_confinement(&found.fences) != MTL_OK) {
+    found.error = strdup(mtl_last_error());
+  }
+  return found;
+}
+
+static void print_fences(const compiler_fences *found) {
+  static const char *const texts[] = {
+      "not confined: no seccomp and no Landlock here",
+      "confined by seccomp; no Landlock here",
+      "confined by Landlock; no seccomp here",
+      "confined by seccomp and Landlock",
+  };
+  printf("  compiler             %s\n",
+         found->error ? found->error : texts[found->fences & 3]);
+}
+
+static void print_json_fences(const compiler_fences *found) {
+  fputs(", \"compiler_fences\": ", stdout);
+  if (found->error) {
+    fputs("null", stdout);
+    return;
+  }
+  const bool calls = found->fences & MTL_CONFINED_CALLS;
+  const bool files = found->fences & MTL_CONFINED_FILES;
+  printf("[%s%s%s]", calls ? "\"seccomp\"" : "", calls && files ? ", " : "",
+         files ? "\"landlock\"" : "");
+}
+
+static void print_device(const mtl_device *device, bool is_default,
+                         const compiler_fences *fences) {
   const mtl_device_info *info = mtl_device_get_info(device);
   printf("%s%s\n", info->name, is_default ? " (default)" : "");
   printf("  architecture         %s\n", info->architecture);
@@ -50,9 +89,11 @@ static void print_device(const mtl_device *device, bool is_default) {
   fputs("  families             ", stdout);
   print_families(device, false);
   putchar('\n');
+  print_fences(fences);
 }
 
-static void print_json_device(const mtl_device *device, bool is_default) {
+static void print_json_device(const mtl_device *device, bool is_default,
+                              const compiler_fences *fences) {
   const mtl_device_info *info = mtl_device_get_info(device);
   fputs("{\"name\": ", stdout);
   json_write_text(stdout, info->name);
@@ -76,7 +117,9 @@ static void print_json_device(const mtl_device *device, bool is_default) {
   printf(", \"compute_units\": %u, \"has_unified_memory\": %s, \"families\": [",
          info->compute_units, info->has_unified_memory ? "true" : "false");
   print_families(device, true);
-  fputs("]}", stdout);
+  putchar(']');
+  print_json_fences(fences);
+  putchar('}');
 }
 
 // The name of the default device; NULL if METTLE_DEVICE names none.
@@ -94,19 +137,21 @@ static char *default_name(void) {
 static void print_devices(mtl_device *const *devices, size_t count,
                           bool as_json) {
   char *chosen = default_name();
+  compiler_fences fences = find_fences();
   fputs(as_json ? "[" : "", stdout);
   for (size_t i = 0; i < count; ++i) {
     const char *name = mtl_device_get_info(devices[i])->name;
     const bool is_default = chosen != NULL && strcmp(name, chosen) == 0;
     if (as_json) {
       fputs(i == 0 ? "" : ", ", stdout);
-      print_json_device(devices[i], is_default);
+      print_json_device(devices[i], is_default, &fences);
     } else {
-      print_device(devices[i], is_default);
+      print_device(devices[i], is_default, &fences);
     }
   }
   fputs(as_json ? "]\n" : "", stdout);
   free(chosen);
+  free(fences.error);
 }
 
 enum { DEVICES_MOST = 64 };
@@ -196,7 +241,8 @@ static const char devices_help[] =
     "Lists the devices of this machine and their limits, the default one\n"
     "marked; METTLE_DEVICE names another default. Or those that are named:\n"
     "cpu-discrete, which behaves like a device with memory of its own, and\n"
-    "null, which does nothing, are for tests and listed by name alone.\n"
+    "null, which does nothing, are for tests and listed by name alone. Tells,\n"
+    "too, what confines the compiler process.\n"
     "\n"
     "  --json                 print one JSON array\n"
     "\n"

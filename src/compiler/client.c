@@ -248,3 +248,17 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
   mtli_bytes_clear(&contents);
   return status;
 }
+
+mtl_status mtli_probe_compiler(char **out_text) {
+  const mtli_bytes nothing = {0};
+  const mtlc_exchange exchange = {.kind = MTLC_FRAME_PROBE,
+                                  .contents = &nothing,
+                                  .name = "a probe"};
+  mtli_bytes bytes = {0};
+  mtlc_reply reply;
+  *out_text = NULL;
+  MTL_TRY(mtlc_exchange_run(&exchange, &bytes, &reply));
+  *out_text = strdup(reply.text);
+  mtli_bytes_clear(&bytes);
+  return *out_text ? MTL_OK : mtli_fail(MTL_OUT_OF_MEMORY, "a probe's answer");
+}

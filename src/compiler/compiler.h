@@ -63,6 +63,13 @@ typedef struct mtli_pipeline_request {
   bool report_code;        // tell of the machine code in the report, too
 } mtli_pipeline_request;
 
+// Has a compiler process try what it must not be able to do: a line "what: why
+// not" for each attempt, "what: done" for one that succeeded.
+//
+// Ownership  *out_text is yours, malloc'ed.
+// Errors     MTL_COMPILER_LOST, MTL_OUT_OF_MEMORY
+mtl_status mtli_probe_compiler(char **out_text);
+
 // One function of a library to a pipeline's container.
 mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
                                  mtli_compiled *out_compiled);

@@ -28,7 +28,7 @@ bool mtlc_frame_parse(const unsigned char header[MTLC_FRAME_HEADER_BYTES],
   *out_length = mtli_cursor_u64(&cursor);
   *out_kind = (mtlc_frame_kind)kind;
   return magic == FRAME_MAGIC && kind >= MTLC_FRAME_ACCEPTED &&
-         kind <= MTLC_FRAME_RESULT && *out_length <= MTLC_FRAME_LIMIT_BYTES;
+         kind <= MTLC_FRAME_PROBE && *out_length <= MTLC_FRAME_LIMIT_BYTES;
 }
 
 void mtlc_limits_write(const mtlc_limits *limits, mtli_bytes *out) {

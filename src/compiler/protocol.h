@@ -10,7 +10,7 @@
 //
 // On the stream:   worker                        runtime
 //                  ACCEPTED
-//                                                LIBRARY or PIPELINE
+//                                                LIBRARY, PIPELINE or PROBE
 //                  HEADER_WANTED (any number)    HEADER
 //                  RESULT
 //
@@ -25,7 +25,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  MTLC_PROTOCOL_VERSION = 6,
+  MTLC_PROTOCOL_VERSION = 7,
   MTLC_CONTROL_FD = 3,           // in the server
   MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
   MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF
@@ -42,6 +42,7 @@ typedef enum mtlc_frame_kind {
   MTLC_FRAME_HEADER_WANTED,  // text
   MTLC_FRAME_HEADER,         // mtlc_header
   MTLC_FRAME_RESULT,         // mtlc_reply
+  MTLC_FRAME_PROBE,          // nothing: what can a worker do (confine.h)?
 } mtlc_frame_kind;
 
 // Writes a frame's header for contents of length bytes, or checks one.

@@ -23,6 +23,7 @@
 
 #include "base/scratch_file.h"
 #include "compiler/compile.h"
+#include "compiler/confine.h"
 
 // A worker as the server sees it.
 typedef struct server_worker {
@@ -451,7 +452,12 @@ static bool set_up(server *self) {
   self->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   lift_limits();
   volunteer_for_memory_killer();
-  return self->child_fd >= 0 && chdir("/") == 0 && send_hello();
+  tzset();  // for __TIME__: workers cannot read where we are
+  if (self->child_fd < 0 || chdir("/") != 0 || !send_hello()) {
+    return false;
+  }
+  mtlc_confine_server();
+  return true;
 }
 
 int mtlc_serve(int host_pid_fd) {

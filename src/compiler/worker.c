@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// worker.c: one request, in a process of its own with limits of its own.
-// Whatever source does to the compiler ends here.
+// worker.c: one request, in a process of its own with limits of its own, which
+// gives up all but the request's files before it looks at what was asked
+// (confine.h). Whatever source does to the compiler ends here.
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/compile.h"
+#include "compiler/confine.h"
 #include "compiler/server.h"
 
 enum {
@@ -30,17 +33,15 @@ enum {
 static mtlc_last_words *last_words;
 // Private writable memory near to this is memory that has run out.
 static uint64_t shortage_bytes;
+static int memory_fd = -1;  // /proc/self/statm, which cannot be opened later
 
 // Bytes of private writable memory, which RLIMIT_DATA counts. Called by a
 // signal handler: nothing here allocates or locks.
 static uint64_t read_data_bytes(void) {
   enum { DATA_WORD = 5 };  // size resident shared text lib data (proc(5))
   char text[256];
-  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text);
-  if (file >= 0) {
-    close(file);
-  }
+  const ssize_t length =
+      memory_fd < 0 ? 0 : pread(memory_fd, text, sizeof text, 0);
   uint64_t pages = 0;
   int word = 0;
   for (ssize_t i = 0; i < length && word <= DATA_WORD; ++i) {
@@ -100,6 +101,7 @@ static void limit_resource(__rlimit_resource_t resource, uint64_t bytes) {
 // than a step.
 static void set_limits(const mtlc_limits *limits) {
   const uint64_t memory_bytes = (uint64_t)limits->memory_mb << 20;
+  memory_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   const uint64_t shared_bytes = read_data_bytes();
   const uint64_t step_bytes = memory_bytes / 10 > MTLC_MEMORY_STEP_BYTES
                                   ? memory_bytes / 10
@@ -123,6 +125,9 @@ typedef struct known_header {
 typedef struct worker {
   int stream_fd;
   mtli_arena arena;
+  mtlc_frame_kind kind;
+  mtlc_library_request library;    // of MTLC_FRAME_LIBRARY
+  mtli_pipeline_request pipeline;  // of MTLC_FRAME_PIPELINE
   known_header *headers;
   mtli_bytes dependencies;  // mtlc_dependency_write's
 } worker;
@@ -241,25 +246,15 @@ static bool look_up_header(void *context, const char *name,
   return header->text != NULL;
 }
 
-// --- the two jobs
+// --- the jobs
 
-static void compile_library(worker *self, const void *data, size_t size,
-                            mtlc_result *out_result) {
-  mtlc_library_request request;
-  if (!mtlc_library_request_read(data, size, &self->arena, &request)) {
-    _exit(EXIT_FAILURE);
-  }
-  // A folder that is gone, or not ours to enter, matters only if something
-  // relative is looked for in it.
-  if (request.working_directory && chdir(request.working_directory) != 0 &&
-      chdir("/") != 0) {
-    _exit(EXIT_FAILURE);
-  }
+static void compile_library(worker *self, mtlc_result *out_result) {
+  const mtlc_library_request *request = &self->library;
   const mtlc_source source = {
-      .text = request.text,
-      .size_bytes = request.size_bytes,
-      .options = request.options,
-      .header_lookup = request.has_header_callback ? look_up_header : NULL,
+      .text = request->text,
+      .size_bytes = request->size_bytes,
+      .options = request->options,
+      .header_lookup = request->has_header_callback ? look_up_header : NULL,
       .header_context = self,
       .file_observer = observe_file,
       .file_context = self,
@@ -296,26 +291,27 @@ static void align_libraries(mtli_pipeline_request *request) {
   request->linked = linked;
 }
 
-static void compile_pipeline(worker *self, const void *data, size_t size,
-                             mtlc_result *out_result) {
-  mtli_pipeline_request request;
-  if (!mtlc_pipeline_request_read(data, size, &self->arena, &request)) {
-    _exit(EXIT_FAILURE);
+static void compile_pipeline(worker *self, mtlc_result *out_result) {
+  align_libraries(&self->pipeline);
+  mtlc_compile_pipeline(&self->pipeline, self->pipeline.dump_after, out_result);
+}
+
+static void probe(mtlc_result *out_result) {
+  mtli_bytes text = {0};
+  mtlc_confine_probe(&text);
+  mtli_bytes_append(&text, "", 1);
+  if (text.failed) {
+    abort();
   }
-  align_libraries(&request);
-  mtlc_compile_pipeline(&request, request.dump_after, out_result);
+  *out_result = (mtlc_result){.status = MTL_OK, .text = (char *)text.data};
 }
 
 static void answer(worker *self) {
-  void *data;
-  size_t size;
   mtlc_result result = {0};
-  switch (receive_frame(self, &data, &size)) {
-    case MTLC_FRAME_LIBRARY: compile_library(self, data, size, &result); break;
-    case MTLC_FRAME_PIPELINE:
-      compile_pipeline(self, data, size, &result);
-      break;
-    default: _exit(EXIT_FAILURE);
+  switch (self->kind) {
+    case MTLC_FRAME_LIBRARY: compile_library(self, &result); break;
+    case MTLC_FRAME_PIPELINE: compile_pipeline(self, &result); break;
+    default: probe(&result);
   }
   const mtlc_reply reply = {.status = result.status,
                             .text = result.text,
@@ -330,6 +326,55 @@ static void answer(worker *self) {
 
 // --- the process
 
+// Goes where the request's relative paths start, and gives up all files but
+// those below its include paths and its own folder.
+static void confine_to_library(worker *self) {
+  const mtlc_library_request *request = &self->library;
+  const mtl_compile_options *options = &request->options;
+  const char **folders =
+      calloc(options->include_path_count + 1, sizeof *folders);
+  if (!folders) {
+    abort();
+  }
+  // A folder that is gone, or not ours to enter, matters only if something
+  // relative is looked for in it.
+  if (request->working_directory && chdir(request->working_directory) != 0 &&
+      chdir("/") != 0) {
+    _exit(EXIT_FAILURE);
+  }
+  size_t count = 0;
+  for (; count < options->include_path_count; ++count) {
+    folders[count] = options->include_paths[count];
+  }
+  if (options->file_name) {
+    char *folder = strdup(options->file_name);  // lives as long as the process
+    if (!folder) {
+      abort();
+    }
+    folders[count++] = dirname(folder);
+  }
+  mtlc_confine_worker(folders, count);
+}
+
+// Receives the request, and is confined before anything looks at its contents.
+static void receive_request(worker *self) {
+  void *data;
+  size_t size;
+  send_frame(self, MTLC_FRAME_ACCEPTED, &(mtli_bytes){0});
+  self->kind = receive_frame(self, &data, &size);
+  if (self->kind == MTLC_FRAME_LIBRARY &&
+      mtlc_library_request_read(data, size, &self->arena, &self->library)) {
+    confine_to_library(self);
+  } else if ((self->kind == MTLC_FRAME_PIPELINE &&
+              mtlc_pipeline_request_read(data, size, &self->arena,
+                                         &self->pipeline)) ||
+             self->kind == MTLC_FRAME_PROBE) {
+    mtlc_confine_worker(NULL, 0);
+  } else {
+    _exit(EXIT_FAILURE);
+  }
+}
+
 // A stack can run out only on a thread whose signals have another.
 static void *run_job(void *context) {
   const stack_t stack = {.ss_sp = malloc(SIGNAL_STACK_BYTES),
@@ -337,7 +382,6 @@ static void *run_job(void *context) {
   if (stack.ss_sp) {
     sigaltstack(&stack, NULL);
   }
-  send_frame(context, MTLC_FRAME_ACCEPTED, &(mtli_bytes){0});
   answer(context);
   _exit(EXIT_SUCCESS);  // nothing to tidy: the process is over
 }
@@ -365,6 +409,7 @@ _Noreturn void mtlc_worker_run(const mtlc_worker_setup *setup) {
   const bool has_stack = make_job_stack(&attributes);
   set_limits(&setup->limits);
   catch_fatal_signals();
+  receive_request(&self);
   if (!has_stack || pthread_create(&job, &attributes, run_job, &self) != 0) {
     run_job(&self);  // where memory is that short, on the stack there is
   }

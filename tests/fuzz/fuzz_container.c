@@ -8,6 +8,16 @@
 #include "code/code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+// For replay.c: seeds that the reader refuses test nothing.
+bool fuzz_accepts(const uint8_t *bytes, size_t size);
+
+bool fuzz_accepts(const uint8_t *bytes, size_t size) {
+  mtli_arena arena = {0};
+  mtli_code *code;
+  const mtl_status status = mtli_code_read(bytes, size, &arena, &code);
+  mtli_arena_clear(&arena);
+  return status == MTL_OK;
+}
 
 static void read_and_rewrite(const uint8_t *bytes, size_t size_bytes) {
   mtli_arena arena = {0};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // replay.c FOLDER: a fuzz target without libFuzzer. Feeds it every file of the
 // folder, each cut short, with bytes flipped, and noise; a crash is the
-// failure. The last line is "N passed, 0 failed", where a test is a seed.
+// failure, and so is a seed that a target with fuzz_accepts does not accept.
+// The last line is "N passed, N failed", where a test is a seed.
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,9 @@
 #define NOISE_ROUNDS 2000
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+// True if an input is whole, so that changes of it go deep. Some targets have
+// it.
+__attribute__((weak)) bool fuzz_accepts(const uint8_t *bytes, size_t size);
 
 static uint32_t next_number(uint32_t *state) {
   *state = *state * 1664525 + 1013904223;  // Numerical Recipes' generator
@@ -53,30 +58,39 @@ static void feed_noise(void) {
   }
 }
 
-static int feed_file(const char *folder, const char *name) {
+typedef enum outcome { NO_SEED, PASSED, FAILED } outcome;
+
+static outcome feed_file(const char *folder, const char *name) {
   static uint8_t bytes[MAX_SEED_BYTES];
   char path[1024];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *file = fopen(path, "rb");
   if (name[0] == '.' || file == NULL) {
-    return 0;
+    return NO_SEED;
   }
   const size_t size = fread(bytes, 1, sizeof bytes, file);
   fclose(file);
   feed_damaged(bytes, size);
-  return 1;
+  if (fuzz_accepts && !fuzz_accepts(bytes, size)) {
+    printf("FAILED %s: not accepted\n", path);
+    return FAILED;
+  }
+  return PASSED;
 }
 
 int main(int argument_count, char **arguments) {
-  int passed = 1;  // the noise
+  int counts[] = {[PASSED] = 1, [FAILED] = 0};  // the noise
   feed_noise();
   DIR *folder = argument_count > 1 ? opendir(arguments[1]) : NULL;
   for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
-    passed += feed_file(arguments[1], entry->d_name);
+    counts[feed_file(arguments[1], entry->d_name)]++;
   }
   if (folder != NULL) {
     closedir(folder);
+  } else {
+    printf("FAILED: no folder of seeds\n");
+    counts[FAILED]++;
   }
-  printf("%d passed, 0 failed\n", passed);
-  return 0;
+  printf("%d passed, %d failed\n", counts[PASSED], counts[FAILED]);
+  return counts[FAILED] != 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness/test.h"
@@ -220,4 +221,71 @@ TEST(real, takes_50_megabytes_of_source) {
   CHECK(length > 50 << 20);
   CHECK_OK(compile(text, length, NULL));
   free(text);
+}
+
+// --- what a source may read
+
+static mtl_status include(const char *line, const mtl_compile_options *options) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "%s\nkernel void k(device int *x [[buffer(0)]]) { x[0] = 1; }\n",
+           line);
+  return compile(text, strlen(text), options);
+}
+
+TEST(real, without_paths_and_name_nothing_is_read) {
+  set_up();
+  CHECK_ERROR(include("#include \"/etc/passwd\"", NULL), MTL_COMPILE_FAILED,
+              "program_source:1:10: fatal error: '/etc/passwd' cannot be "
+              "included: a source without a file name and include paths reads "
+              "no files");
+  CHECK_ERROR(include("#include \"../../../../../etc/passwd\"", NULL),
+              MTL_COMPILE_FAILED, "program_source:1:10: fatal error:");
+  CHECK(strstr(mtl_last_error(), "root") == NULL);
+  CHECK_OK(include("#if __has_include(\"/etc/passwd\")\n#error\n#endif", NULL));
+}
+
+TEST(real, with_paths_what_lies_under_them) {
+  set_up();
+  char inside[64], path[96];
+  snprintf(inside, sizeof inside, "%s/inside", folder);
+  CHECK(mkdir(inside, 0700) == 0);
+  write_header("inside/near.h", "#include \"../far.h\"\n");
+  write_header("inside/plain.h", "#define PLAIN 1\n");
+  write_header("far.h", "#define FAR 1\n");
+  snprintf(path, sizeof path, "%s/link.h", inside);
+  CHECK(symlink("../far.h", path) == 0);
+  const char *paths[] = {inside, folder};
+  const mtl_compile_options one = {.include_paths = paths,
+                                   .include_path_count = 1};
+  const mtl_compile_options both = {.include_paths = paths,
+                                    .include_path_count = 2};
+  CHECK_OK(include("#include <plain.h>", &one));
+  CHECK_ERROR(include("#include <link.h>", &one), MTL_COMPILE_FAILED,
+              "'link.h' cannot be included: it lies outside the include paths");
+  CHECK_ERROR(include("#include <near.h>", &one), MTL_COMPILE_FAILED,
+              "near.h:1:10: fatal error: '../far.h' cannot be included");
+  CHECK_OK(include("#include <link.h>", &both));
+  CHECK_OK(include("#include <near.h>", &both));
+}
+
+TEST(real, with_a_file_name_its_own_folder) {
+  set_up();
+  char name[96];
+  write_header("near.h", "#define NEAR 1\n");
+  snprintf(name, sizeof name, "%s/x.metal", folder);
+  const mtl_compile_options named = {.file_name = name};
+  CHECK_OK(include("#include \"near.h\"", &named));
+  CHECK_ERROR(include("#include \"/etc/passwd\"", &named), MTL_COMPILE_FAILED,
+              "'/etc/passwd' cannot be included: it lies outside");
+}
+
+TEST(real, the_compiler_is_confined_or_says_what_is_not) {
+  set_up();
+  uint32_t fences = 0;
+  CHECK_OK(mtl_compiler_confinement(&fences));
+  // Landlock's version, asked of the kernel: the one fence that may be missing
+  // where the other is there.
+  const bool has_landlock = syscall(444, NULL, 0, 1) >= 1;
+  CHECK_EQUAL((fences & MTL_CONFINED_FILES) != 0, has_landlock);
 }
