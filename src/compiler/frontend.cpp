@@ -65,6 +65,7 @@ class CompileAction : public ASTFrontendAction {
     std::vector<std::unique_ptr<ASTConsumer>> Both;
     Both.push_back(
         makeKernelConsumer(Options, Parsed, Tested, Linked, Generator));
+    Both.push_back(makePragmaConsumer(HasPragmas, Pragmas));
     Both.emplace_back(Generator);
     return std::make_unique<MultiplexConsumer>(std::move(Both));
   }
@@ -72,8 +73,9 @@ class CompileAction : public ASTFrontendAction {
   void ExecuteAction() override {
     CompilerInstance &CI = getCompilerInstance();
     CI.createSema(getTranslationUnitKind(), nullptr);
-    parseTranslationUnit(CI, Tested);
+    parseTranslationUnit(CI, Tested, HasPragmas);
     Module.reset(Generator->ReleaseModule());
+    if (Module) applyPragmas(*Module, Pragmas);
   }
 
   std::unique_ptr<llvm::Module> Module;
@@ -83,6 +85,8 @@ class CompileAction : public ASTFrontendAction {
   const mtl_compile_options &Options;
   mtlc_parsed *Parsed;
   llvm::StringSet<> Tested;
+  bool HasPragmas = false;
+  OperatorPragmas Pragmas;
   llvm::LLVMContext &Context;
   CodeGenerator *Generator = nullptr;
 };
@@ -104,7 +108,8 @@ class PrecompileAction : public ASTFrontendAction {
     CompilerInstance &CI = getCompilerInstance();
     CI.createSema(getTranslationUnitKind(), nullptr);
     llvm::StringSet<> Tested;
-    parseTranslationUnit(CI, Tested);
+    bool HasPragmas = false;
+    parseTranslationUnit(CI, Tested, HasPragmas);
   }
   std::shared_ptr<PCHBuffer> Buffer = std::make_shared<PCHBuffer>();
 };

@@ -3,8 +3,8 @@
 // put right as frontend_repairs.cpp does it: the linker's --wrap sends clang's
 // own calls of these functions here.
 //
-//   f({x, 1})   a braced argument becomes a temporary, which is in thread memory:
-//               no f takes it whose parameter is a reference to other memory
+//   f({x, 1})   a braced argument becomes a temporary, which is in thread
+//               memory: no f takes it whose parameter is a reference to other
 //   f8(h8)      vectors of clang's own convert component by component; clang
 //               copies their bits, or refuses
 #pragma GCC diagnostic push
@@ -48,12 +48,12 @@ ExprResult realCast(Sema *, SourceLocation, TypeSourceInfo *, SourceLocation,
                     Expr *) __asm__("__real_" CAST);
 ExprResult wrapCast(Sema *, SourceLocation, TypeSourceInfo *, SourceLocation,
                     Expr *) __asm__("__wrap_" CAST);
-ExprResult realFunctionalCast(Sema *, TypeSourceInfo *, QualType,
-                              SourceLocation, Expr *,
-                              SourceLocation) __asm__("__real_" FUNCTIONAL_CAST);
-ExprResult wrapFunctionalCast(Sema *, TypeSourceInfo *, QualType,
-                              SourceLocation, Expr *,
-                              SourceLocation) __asm__("__wrap_" FUNCTIONAL_CAST);
+ExprResult realFunctionalCast(
+    Sema *, TypeSourceInfo *, QualType, SourceLocation, Expr *,
+    SourceLocation) __asm__("__real_" FUNCTIONAL_CAST);
+ExprResult wrapFunctionalCast(
+    Sema *, TypeSourceInfo *, QualType, SourceLocation, Expr *,
+    SourceLocation) __asm__("__wrap_" FUNCTIONAL_CAST);
 
 namespace {
 

@@ -14,6 +14,7 @@ extern "C" {
 #include "clang/Basic/Diagnostic.h"
 #include "compiler/frontend.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
@@ -63,8 +64,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> makeFileSystem(
 //
 //   TestedConstants  the names in is_function_constant_defined(name), known
 //                    before the parser begins
+//   HasPragmas       set to true if there are pragmas for floating point
 void parseTranslationUnit(clang::CompilerInstance &CI,
-                          llvm::StringSet<> &TestedConstants);
+                          llvm::StringSet<> &TestedConstants,
+                          bool &HasPragmas);
 void report(clang::DiagnosticsEngine &Diags, clang::SourceLocation Loc,
             clang::DiagnosticsEngine::Level Level, llvm::StringRef Text);
 
@@ -129,6 +132,14 @@ std::string conditionText(const clang::Expr *E, const clang::ASTContext &C,
 //
 //   Nesting  how many pointers lead to it
 std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
+
+// frontend_arithmetic.cpp: the operators of classes that pragmas for floating
+// point hold for, by their places: true if they may be contracted.
+using OperatorPragmas = llvm::StringMap<bool>;
+std::unique_ptr<clang::ASTConsumer> makePragmaConsumer(const bool &HasPragmas,
+                                                       OperatorPragmas &Found);
+// Has the pragmas reach the library's functions that are such operators.
+void applyPragmas(llvm::Module &M, const OperatorPragmas &Pragmas);
 
 // frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
 void finishModule(llvm::Module &M, const LinkedSymbols &Linked);

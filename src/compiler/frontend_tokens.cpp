@@ -97,7 +97,7 @@ void addSpaceKeywords(Preprocessor &PP) {
 
 // Lexes the whole translation unit and rewrites it (source.h).
 bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
-                llvm::StringSet<> &TestedConstants) {
+                llvm::StringSet<> &TestedConstants, bool &HasPragmas) {
   std::vector<Token> Tokens;
   do {
     Tokens.emplace_back();
@@ -107,6 +107,8 @@ bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
   Described.reserve(Tokens.size());
   for (const Token &T : Tokens) {
     Described.push_back(describeToken(T));
+    HasPragmas |=
+        T.isOneOf(tok::annot_pragma_fp, tok::annot_pragma_fp_contract);
     const SourceLocation Loc = T.getLocation();
     if (T.is(tok::kw_double) && !PP.getSourceManager().isInSystemHeader(Loc))
       report(PP.getDiagnostics(), Loc, DiagnosticsEngine::Error,
@@ -197,7 +199,8 @@ void mtlc::report(DiagnosticsEngine &Diags, SourceLocation Loc,
 }
 
 void mtlc::parseTranslationUnit(CompilerInstance &CI,
-                                llvm::StringSet<> &TestedConstants) {
+                                llvm::StringSet<> &TestedConstants,
+                                bool &HasPragmas) {
   Sema &S = CI.getSema();
   Preprocessor &PP = CI.getPreprocessor();
   ASTConsumer &Consumer = CI.getASTConsumer();
@@ -208,7 +211,7 @@ void mtlc::parseTranslationUnit(CompilerInstance &CI,
   if (ExternalASTSource *External = CI.getASTContext().getExternalSource())
     External->StartTranslationUnit(&Consumer);
   std::vector<Token> Tokens;
-  if (!readTokens(PP, Tokens, TestedConstants)) {
+  if (!readTokens(PP, Tokens, TestedConstants, HasPragmas)) {
     report(CI.getDiagnostics(), SourceLocation(), DiagnosticsEngine::Fatal,
            "the source has more than 16 million tokens");
     return;

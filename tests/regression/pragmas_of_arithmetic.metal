@@ -8,6 +8,11 @@
 // expect: 1: 0 0 5.9604645e-08 0 5.9604645e-08 0 0 5.9604645e-08 0
 // run: file --grid 1 0=f32:1.000244140625,1.000244140625,-1.00048828125 1=zeros:f32:3
 // expect: 1: 0 0 5.9604645e-08
+// Of vectors, and matrices, whose operators are functions of the library.
+// run: vectors --grid 1 0=f32:1.000244140625,1.000244140625,-1.00048828125 1=zeros:f32:9
+// expect: 1: 5.9604645e-08 0 0 5.9604645e-08 0 0 5.9604645e-08 0 0
+// run: vectors --math safe --grid 1 0=f32:1.000244140625,1.000244140625,-1.00048828125 1=zeros:f32:9
+// expect: 1: 0 0 0 0 0 0 5.9604645e-08 0 0
 #include <metal_stdlib>
 using namespace metal;
 
@@ -53,6 +58,39 @@ kernel void bodies(device const float *in [[buffer(0)]], device float *out [[buf
     out[7] = product + z;
   }
   out[8] = plain(x, y, z);
+}
+
+template <typename T>
+T separately(T x, T y, T z) {
+#pragma METAL fp contract(off)
+  return x * y + z;
+}
+
+kernel void vectors(device const float *in [[buffer(0)]], device float *out [[buffer(1)]]) {
+  const float4 x = in[0], y = in[1], z = in[2];
+  out[0] = (x * y + z).x;
+  {
+#pragma METAL fp contract(off)
+    out[1] = (x * y + z).y;
+    float4 sum = z;
+    sum += x * y;
+    out[2] = sum.x;
+  }
+  out[3] = (z + x * y).y;
+  out[4] = separately(x, y, z).z;
+  out[5] = separately(float4(in[0]), y, z).w;
+  {
+#pragma METAL fp contract(fast)
+    out[6] = (x * y + z).z;
+  }
+  {
+#pragma METAL fp math_mode(safe)
+    out[7] = (z + x * in[1]).x;
+    float4 sum = x;
+    sum *= y;
+    sum += z;
+    out[8] = sum.y;
+  }
 }
 
 #pragma METAL fp math_mode(safe)
