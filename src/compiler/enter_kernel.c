@@ -121,12 +121,28 @@ static mtl_status refuse_recursion(const mtlc_kernel *kernel,
                    kernel->kernel->name, name);
 }
 
+// Passes over functions change the graph: one circle at a time, and each once.
+static mtl_status break_circles(mtlc_kernel *kernel, call_graph *graph) {
+  mtl_status status = MTL_OK;
+  for (size_t i = 0; i < graph->count && status == MTL_OK; ++i) {
+    if (graph->facts[i].is_recursive) {
+      status = mtlc_break_circle(kernel, graph->facts[i].function);
+      free(graph->facts);
+      *graph = make_call_graph(kernel->module);
+    }
+  }
+  return status;
+}
+
 static mtl_status mark_inline(mtlc_kernel *kernel) {
   call_graph graph = make_call_graph(kernel->module);
   if (graph.has_recursion) {
     free(graph.facts);
     MTL_TRY(mtlc_run_llvm_passes(kernel, tail_calls));
     graph = make_call_graph(kernel->module);
+  }
+  if (graph.has_recursion) {
+    MTL_TRY(break_circles(kernel, &graph));
   }
   mtl_status status = MTL_OK;
   for (size_t i = 0; i < graph.count && status == MTL_OK; ++i) {

@@ -183,6 +183,10 @@ uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);
 // be. A circle of calls has a function that is not.
 uint64_t mtlc_inlined_size(const mtlc_kernel *kernel);
 
+// break_circles.c: inlines what function calls and is called by, and drops calls
+// whose condition cannot hold then. The functions of kernel may change.
+mtl_status mtlc_break_circle(mtlc_kernel *kernel, LLVMValueRef function);
+
 // Runs a pipeline of LLVM's own passes, described as for `opt -passes`.
 mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes);
 
