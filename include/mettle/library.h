@@ -218,6 +218,28 @@ typedef enum mtl_access {
   MTL_ACCESS_WRITE_ONLY,
 } mtl_access;
 
+// One member of a struct, as MSL lays it out: `uint size[2]` at offset 16. The
+// members of base classes and of unnamed structs and unions are the struct's
+// own; those of a union share their bytes.
+//
+// Source     Metal: MTLStructMember, MTLArrayType
+typedef struct mtl_member mtl_member;
+struct mtl_member {
+  const char *name;
+  const char *type_name;   // of one element, as written: "packed_float3"
+  mtl_data_type type;      // of a component; MTL_TYPE_NONE for a struct, a
+                           // pointer, a bit-field
+  uint32_t components;     // 1 to 4, of a matrix those of a column; 0 for
+                           // MTL_TYPE_NONE
+  uint32_t columns;        // of a matrix, each size_bytes / columns long;
+                           // otherwise 1
+  uint32_t offset_bytes;   // in the struct that it is a member of
+  uint32_t size_bytes;     // of one element, what aligns the next included
+  uint32_t array_length;   // elements of all its dimensions; 1 if no array
+  const mtl_member *members;  // [member_count] of a struct, in its order
+  uint32_t member_count;
+};
+
 // One argument of a function.
 //
 // Source     Metal: MTLBinding, MTLBufferBinding
@@ -239,6 +261,10 @@ typedef struct mtl_argument {
   uint32_t array_length;
   mtl_texture_type texture_type;  // of a texture; type is its component's
   bool is_depth_texture;
+  // [member_count] of a buffer's struct; of a matrix or an array, which have
+  // no type here, one without a name.
+  const mtl_member *members;
+  uint32_t member_count;
 } mtl_argument;
 
 // Returns the arguments in source order. Valid as long as the function.

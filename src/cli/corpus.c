@@ -115,11 +115,14 @@ static void keep_refusal(corpus_row *row, const char *kernel,
   }
 }
 
-// Whether machine code was made as vectors. Kernels without a thread's own
-// work, and those of tier T0, are not, and need no reason.
+// Whether machine code was made as vectors, which a line of the report says,
+// and others may stand before it. Kernels without a thread's own work, and those
+// of tier T0, are not, and need no reason.
 static bool take_report(corpus_row *row, const char *kernel,
                         const char *report) {
-  const bool vectorised = strncmp(report, "vectorised", 10) == 0;
+  static const char said[] = "\nvectorised for ";
+  const bool vectorised = strncmp(report, said + 1, strlen(said + 1)) == 0 ||
+                          strstr(report, said) != NULL;
   if (!vectorised) {
     keep_refusal(row, kernel, report);
   }

@@ -46,6 +46,24 @@ static const char *type_name(mtl_data_type type) {
   return names[type];
 }
 
+// A member a line, those of a struct behind it; offsets are in the argument.
+static void print_members(const mtl_member *members, uint32_t count,
+                          uint32_t base_bytes, int depth) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const mtl_member *member = &members[i];
+    const uint32_t offset_bytes = base_bytes + member->offset_bytes;
+    char length[16] = "";
+    if (member->array_length != 1) {
+      snprintf(length, sizeof length, "[%u]", member->array_length);
+    }
+    printf("    %8u  %*s%s%s%s%s\n", offset_bytes, 2 * depth, "",
+           member->type_name, length, member->name[0] ? " " : "",
+           member->name);
+    print_members(member->members, member->member_count, offset_bytes,
+                  depth + 1);
+  }
+}
+
 static void print_argument(const mtl_argument *argument) {
   printf("  %-11s %2u  %-16s %-10s %s%s", kind_name(argument->kind),
          argument->index, argument->name, access_name(argument->access),
@@ -53,6 +71,25 @@ static void print_argument(const mtl_argument *argument) {
   printf("  (%u bytes, aligned to %u)%s\n", argument->size_bytes,
          argument->alignment_bytes,
          argument->is_active ? "" : "  left out by its constant");
+  print_members(argument->members, argument->member_count, 0, 0);
+}
+
+static void print_json_members(const mtl_member *members, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const mtl_member *member = &members[i];
+    fputs(i == 0 ? "{\"name\": " : ", {\"name\": ", stdout);
+    json_write_text(stdout, member->name);
+    fputs(", \"type\": ", stdout);
+    json_write_text(stdout, member->type_name);
+    printf(
+        ", \"element\": \"%s\", \"components\": %u, \"columns\": %u, "
+        "\"offset_bytes\": %u, \"size_bytes\": %u, \"array_length\": %u, "
+        "\"members\": [",
+        type_name(member->type), member->components, member->columns,
+        member->offset_bytes, member->size_bytes, member->array_length);
+    print_json_members(member->members, member->member_count);
+    fputs("]}", stdout);
+  }
 }
 
 static void print_json_argument(const mtl_argument *argument) {
@@ -64,10 +101,13 @@ static void print_json_argument(const mtl_argument *argument) {
   json_write_text(stdout, argument->type_name);
   printf(
       ", \"element\": \"%s\", \"components\": %u, \"size_bytes\": %u, "
-      "\"alignment_bytes\": %u, \"reference\": %s, \"active\": %s}",
+      "\"alignment_bytes\": %u, \"reference\": %s, \"active\": %s, "
+      "\"members\": [",
       type_name(argument->type), argument->components, argument->size_bytes,
       argument->alignment_bytes, argument->is_reference ? "true" : "false",
       argument->is_active ? "true" : "false");
+  print_json_members(argument->members, argument->member_count);
+  fputs("]}", stdout);
 }
 
 static void print_kernel(const mtl_function *function, bool as_json) {
@@ -211,9 +251,10 @@ static const char reflect_help[] =
     "usage: mettle reflect FILE.metal [--json] [option...]\n"
     "\n"
     "Lists the kernels of FILE.metal with their arguments (kind, index, name,\n"
-    "access, type, size), the names of visible functions, and the function\n"
-    "constants. A required constant without a value counts as 0. Limits are\n"
-    "a pipeline's: see 'mettle compile --report'.\n"
+    "access, type, size), the members of structs with their offsets in bytes,\n"
+    "the names of visible functions, and the function constants. A required\n"
+    "constant without a value counts as 0. Limits are a pipeline's:\n"
+    "see 'mettle compile --report'.\n"
     "\n"
     "  --json                 print one JSON object: kernels, visible,\n"
     "                         constants\n"

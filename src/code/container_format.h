@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 9,
+  CONTAINER_VERSION = 10,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -34,6 +34,9 @@ typedef enum container_section {
   SECTION_INFO,  // one record
   SECTION_KERNELS,
   SECTION_PARAMETERS,  // of all kernels, one after the other
+  // Of all parameters, one after the other: a struct's members, then for each
+  // of them in turn its own.
+  SECTION_MEMBERS,
   SECTION_CONSTANTS,
   SECTION_BLOBS,
   SECTION_TEXTS,
@@ -43,9 +46,9 @@ typedef enum container_section {
 
 // Bytes of a record in each section; the sections of plain bytes have 1.
 static const unsigned container_record_bytes[SECTION_COUNT] = {
-    [SECTION_INFO] = 28,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 88,
-    [SECTION_CONSTANTS] = 32, [SECTION_BLOBS] = 32,   [SECTION_TEXTS] = 1,
-    [SECTION_DATA] = 1,
+    [SECTION_INFO] = 28,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 92,
+    [SECTION_MEMBERS] = 44,   [SECTION_CONSTANTS] = 32, [SECTION_BLOBS] = 32,
+    [SECTION_TEXTS] = 1,      [SECTION_DATA] = 1,
 };
 
 // A kernel's last word: bits 0 to 7 the row of its group class, then flags, and
@@ -72,6 +75,9 @@ enum {
   KERNEL_SHARES_ROWS = 1 << 29,
   KERNEL_FLAGS_END = 1 << 30,
 };
+
+// Structs in structs lie no deeper than this.
+enum { CONTAINER_MEMBER_DEPTH = 16 };
 
 // Bits of a parameter's flags.
 enum {

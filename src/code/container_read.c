@@ -25,12 +25,15 @@ typedef struct container_reader {
   const char *texts;  // a copy of the section of texts, in arena
   mtli_code *code;
   uint64_t parameters_read;
+  mtl_member *members;  // of all parameters
+  uint64_t members_taken;
 } container_reader;
 
 static mtl_status bad_record(container_section section, uint64_t offset,
                              const char *what, uint64_t value) {
   static const char *const names[SECTION_COUNT] = {
-      "info", "kernel", "parameter", "constant", "blob", "texts", "data"};
+      "info",     "kernel", "parameter", "member",
+      "constant", "blob",   "texts",     "data"};
   return mtli_fail(MTL_BAD_DATA,
                    "code container: %s record at offset %llu: %s is %llu",
                    names[section], (unsigned long long)offset, what,
@@ -247,6 +250,95 @@ static mtl_status check_argument(const mtl_argument *argument,
   return MTL_OK;
 }
 
+static mtl_status check_member(const mtl_member *member, uint64_t offset) {
+  static const uint8_t type_bytes[] = {
+      [MTL_TYPE_BOOL] = 1,   [MTL_TYPE_CHAR] = 1, [MTL_TYPE_UCHAR] = 1,
+      [MTL_TYPE_SHORT] = 2,  [MTL_TYPE_USHORT] = 2, [MTL_TYPE_INT] = 4,
+      [MTL_TYPE_UINT] = 4,   [MTL_TYPE_LONG] = 8, [MTL_TYPE_ULONG] = 8,
+      [MTL_TYPE_HALF] = 2,   [MTL_TYPE_BFLOAT] = 2, [MTL_TYPE_FLOAT] = 4,
+  };
+  if ((uint32_t)member->type > MTL_TYPE_FLOAT) {
+    return bad_record(SECTION_MEMBERS, offset, "the type",
+                      (uint32_t)member->type);
+  }
+  const bool has_type = member->type != MTL_TYPE_NONE;
+  if (member->components > 4 || has_type != (member->components > 0)) {
+    return bad_record(SECTION_MEMBERS, offset, "the count of components",
+                      member->components);
+  }
+  if (member->columns < 1 || member->columns > 4) {
+    return bad_record(SECTION_MEMBERS, offset, "the count of columns",
+                      member->columns);
+  }
+  if (has_type && member->size_bytes / member->columns <
+                      member->components * type_bytes[member->type]) {
+    return bad_record(SECTION_MEMBERS, offset, "the size", member->size_bytes);
+  }
+  if (has_type && member->member_count > 0) {
+    return bad_record(SECTION_MEMBERS, offset, "the count of members",
+                      member->member_count);
+  }
+  return MTL_OK;
+}
+
+static mtl_status read_members(container_reader *reader) {
+  const section_view *section = &reader->sections[SECTION_MEMBERS];
+  reader->members = mtli_arena_allocate(
+      reader->arena, (size_t)section->count * sizeof *reader->members);
+  if (!reader->members) {
+    return out_of_memory(reader);
+  }
+  mtli_cursor cursor = cursor_at(reader, section->offset, section->size_bytes);
+  for (uint64_t i = 0; i < section->count; ++i) {
+    const uint64_t offset = section->offset + cursor.offset;
+    mtl_member *member = &reader->members[i];
+    MTL_TRY(take_text(reader, &cursor, &member->name));
+    MTL_TRY(take_text(reader, &cursor, &member->type_name));
+    member->type = (mtl_data_type)mtli_cursor_u32(&cursor);
+    member->components = mtli_cursor_u32(&cursor);
+    member->columns = mtli_cursor_u32(&cursor);
+    member->offset_bytes = mtli_cursor_u32(&cursor);
+    member->size_bytes = mtli_cursor_u32(&cursor);
+    member->array_length = mtli_cursor_u32(&cursor);
+    member->member_count = mtli_cursor_u32(&cursor);
+    MTL_TRY(check_member(member, offset));
+  }
+  return MTL_OK;
+}
+
+// Takes the next members as those of something of size_bytes, and after them
+// theirs. No member lies outside of what it is a member of.
+static mtl_status take_members(container_reader *reader, uint32_t count,
+                               uint32_t size_bytes, int depth,
+                               const mtl_member **out_members) {
+  const section_view *section = &reader->sections[SECTION_MEMBERS];
+  const uint64_t offset =
+      section->offset +
+      reader->members_taken * container_record_bytes[SECTION_MEMBERS];
+  *out_members = NULL;
+  if (count == 0) {
+    return MTL_OK;
+  }
+  if (count > section->count - reader->members_taken ||
+      depth > CONTAINER_MEMBER_DEPTH) {
+    return bad_record(SECTION_MEMBERS, offset, "the count of members", count);
+  }
+  mtl_member *members = reader->members + reader->members_taken;
+  reader->members_taken += count;
+  *out_members = members;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t end =
+        members[i].offset_bytes +
+        (uint64_t)members[i].size_bytes * members[i].array_length;
+    if (end > size_bytes) {
+      return bad_record(SECTION_MEMBERS, offset, "the end of a member", end);
+    }
+    MTL_TRY(take_members(reader, members[i].member_count, members[i].size_bytes,
+                         depth + 1, &members[i].members));
+  }
+  return MTL_OK;
+}
+
 static mtl_status check_builtin(const mtli_parameter *parameter,
                                 uint64_t offset) {
   const uint32_t bytes = parameter->builtin_component_bytes;
@@ -295,6 +387,9 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   parameter->enabling_constant = (int32_t)mtli_cursor_u32(cursor);
   MTL_TRY(take_text(reader, cursor, &parameter->condition));
   MTL_TRY(take_text(reader, cursor, &parameter->layout));
+  argument->member_count = mtli_cursor_u32(cursor);
+  MTL_TRY(take_members(reader, argument->member_count, argument->size_bytes, 1,
+                       &argument->members));
   if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE |
                           PARAMETER_IS_DEPTH | PARAMETER_IS_CONSTANT)) {
     return bad_record(SECTION_PARAMETERS, offset, "the flags", flags);
@@ -386,6 +481,11 @@ static mtl_status read_kernels(container_reader *reader) {
   mtli_cursor cursor = cursor_at(reader, section->offset, section->size_bytes);
   for (size_t i = 0; i < code->kernel_count; ++i) {
     MTL_TRY(read_kernel(reader, &cursor, &code->kernels[i]));
+  }
+  if (reader->members_taken != reader->sections[SECTION_MEMBERS].count) {
+    return bad_record(SECTION_KERNELS, section->offset,
+                      "the count of members of all parameters",
+                      reader->members_taken);
   }
   if (reader->parameters_read != reader->sections[SECTION_PARAMETERS].count) {
     return bad_record(SECTION_KERNELS, section->offset,
@@ -500,6 +600,7 @@ mtl_status mtli_code_read(const void *bytes, size_t size_bytes,
   MTL_TRY(read_texts(&reader));
   MTL_TRY(read_info(&reader));
   MTL_TRY(read_constants(&reader));
+  MTL_TRY(read_members(&reader));
   MTL_TRY(read_kernels(&reader));
   MTL_TRY(read_blobs(&reader));
   *out_code = reader.code;

@@ -35,6 +35,25 @@ static void write_info(container_writer *writer, const mtli_code *code) {
   write_text(writer, SECTION_INFO, code->other_functions);
 }
 
+static void write_members(container_writer *writer, const mtl_member *members,
+                          uint32_t count) {
+  mtli_bytes *out = &writer->sections[SECTION_MEMBERS];
+  for (uint32_t i = 0; i < count; ++i) {
+    write_text(writer, SECTION_MEMBERS, members[i].name);
+    write_text(writer, SECTION_MEMBERS, members[i].type_name);
+    mtli_bytes_append_u32(out, (uint32_t)members[i].type);
+    mtli_bytes_append_u32(out, members[i].components);
+    mtli_bytes_append_u32(out, members[i].columns);
+    mtli_bytes_append_u32(out, members[i].offset_bytes);
+    mtli_bytes_append_u32(out, members[i].size_bytes);
+    mtli_bytes_append_u32(out, members[i].array_length);
+    mtli_bytes_append_u32(out, members[i].member_count);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    write_members(writer, members[i].members, members[i].member_count);
+  }
+}
+
 static void write_parameter(container_writer *writer,
                             const mtli_parameter *parameter) {
   const mtl_argument *argument = &parameter->argument;
@@ -61,6 +80,8 @@ static void write_parameter(container_writer *writer,
   mtli_bytes_append_u32(out, (uint32_t)parameter->enabling_constant);
   write_text(writer, SECTION_PARAMETERS, parameter->condition);
   write_text(writer, SECTION_PARAMETERS, parameter->layout);
+  mtli_bytes_append_u32(out, argument->member_count);
+  write_members(writer, argument->members, argument->member_count);
 }
 
 static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {

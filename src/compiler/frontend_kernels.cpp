@@ -65,14 +65,9 @@ mtl_data_type scalarType(const BuiltinType *T) {
   }
 }
 
-struct ElementType {
-  mtl_data_type Type = MTL_TYPE_NONE;
-  uint32_t Components = 0;
-  bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
-};
+}  // namespace
 
-// Sees through the library's vectors and atomics to their elements.
-ElementType elementType(QualType T) {
+mtlc::ElementType mtlc::elementType(QualType T) {
   ElementType E;
   T = T.getCanonicalType();
   if (const auto *B = T->getAs<BuiltinType>()) {
@@ -105,6 +100,22 @@ ElementType elementType(QualType T) {
     E.Components = Args[1].getAsIntegral().getExtValue();
   return E;
 }
+
+// The type without qualifiers and without the library's namespace.
+std::string mtlc::writtenName(const ASTContext &C, QualType T) {
+  PrintingPolicy Policy(C.getLangOpts());
+  Policy.SuppressTagKeyword = true;
+  QualType Bare = C.removeAddrSpaceQualType(T).getUnqualifiedType();
+  while (const auto *Attributed = Bare->getAs<AttributedType>())
+    Bare = C.removeAddrSpaceQualType(Attributed->getModifiedType())
+               .getUnqualifiedType();
+  const std::string Text = inMetalsWords(Bare.getAsString(Policy));
+  StringRef Name = Text;
+  Name.consume_front("metal::");
+  return Name.str();
+}
+
+namespace {
 
 // The texture classes of the library.
 struct TextureClass {
@@ -587,28 +598,18 @@ class MetalConsumer : public SemaConsumer {
     if (!Facts.is_pointer && !Facts.is_reference) readResource(T, Facts);
     const char *Plain =
         E.IsPlain ? mtlc_type_name(E.Type, E.Components) : nullptr;
-    Facts.type_name = Plain ? Plain : keep(writtenName(T));
+    Facts.type_name = Plain ? Plain : keep(writtenName(*C, T));
     if (S->isCompleteType(P->getLocation(), T) && !T->isFunctionType()) {
       Facts.size_bytes = C->getTypeSizeInChars(T).getQuantity();
       Facts.alignment_bytes = C->getTypeAlignInChars(T).getQuantity();
     }
-    if (Facts.is_pointer || Facts.is_reference)
+    if (Facts.is_pointer || Facts.is_reference) {
       Facts.layout = keep(argumentLayout(*S, T, 0));
+      const auto Members = structMembers(*S, T, Parsed->arena);
+      Facts.members = Members.data();
+      Facts.member_count = static_cast<uint32_t>(Members.size());
+    }
     return Facts;
-  }
-
-  // The type without qualifiers and without the library's namespace.
-  std::string writtenName(QualType T) {
-    PrintingPolicy Policy(C->getLangOpts());
-    Policy.SuppressTagKeyword = true;
-    QualType Bare = C->removeAddrSpaceQualType(T).getUnqualifiedType();
-    while (const auto *Attributed = Bare->getAs<AttributedType>())
-      Bare = C->removeAddrSpaceQualType(Attributed->getModifiedType())
-                 .getUnqualifiedType();
-    const std::string Text = inMetalsWords(Bare.getAsString(Policy));
-    StringRef Name = Text;
-    Name.consume_front("metal::");
-    return Name.str();
   }
 
   // --- threadgroup variables ---

@@ -130,6 +130,22 @@ std::string conditionText(const clang::Expr *E, const clang::ASTContext &C,
 //   Nesting  how many pointers lead to it
 std::string argumentLayout(clang::Sema &S, clang::QualType T, int Nesting);
 
+// What an element of a buffer or a member of a struct is.
+struct ElementType {
+  mtl_data_type Type = MTL_TYPE_NONE;
+  uint32_t Components = 0;
+  bool IsPlain = false;  // a scalar or vec, which have a name in reflect.h
+};
+// frontend_kernels.cpp: sees through the library's vectors and atomics.
+ElementType elementType(clang::QualType T);
+// The type as Metal writes it, without qualifiers and the library's namespace.
+std::string writtenName(const clang::ASTContext &C, clang::QualType T);
+
+// frontend_members.cpp: mtl_argument.members of what an argument points at;
+// empty if it has none.
+llvm::ArrayRef<mtl_member> structMembers(clang::Sema &S, clang::QualType T,
+                                         mtli_arena &Arena);
+
 // frontend_module.cpp: makes portable IR (docs/ir.md) of what clang emitted.
 void finishModule(llvm::Module &M, const LinkedSymbols &Linked);
 // Whether all that is called is defined, or wanted of a linked function; writes

@@ -274,6 +274,8 @@ static bool reflect_memory(reflection *r, size_t i) {
   argument->size_bytes = facts->size_bytes;
   argument->alignment_bytes = facts->alignment_bytes;
   argument->is_reference = facts->is_reference;
+  argument->members = facts->members;
+  argument->member_count = facts->member_count;
   r->parameters[i].is_constant = facts->space == MTLC_SPACE_CONSTANT;
   argument->is_active = true;
   if (is_resource(facts)) {

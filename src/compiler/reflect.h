@@ -42,6 +42,8 @@ typedef struct mtlc_parameter_facts {
   int32_t enabling_constant;  // as mtli_parameter
   const char *condition;      // likewise; NULL for none
   const char *layout;         // likewise; NULL or "" for none
+  const mtl_member *members;  // as mtl_argument
+  uint32_t member_count;
   // Of a texture, a sampler, a table of visible functions, or an array of
   // them, passed by value; type is then a texture's component.
   bool is_texture;
