@@ -8,6 +8,12 @@ _mettle_kernels() {
     sed -n 's/^kernel //p'
 }
 
+# Arguments of its kernels.
+_mettle_arguments() {
+  [[ -r $1 ]] && mettle reflect "$1" 2>/dev/null |
+    awk '/^  [a-z]/ && $2 ~ /^[0-9]+$/ { print $3 }' | sort -u
+}
+
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
   local verbs="run compile reflect corpus model devices bench"
@@ -40,14 +46,23 @@ _mettle() {
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word"))
       return ;;
-    --grid | --group | --print | --save | --repeat | --timeout | --constant | -D | \
-      --dump-after)
+    --print | --grid)
+      COMPREPLY=($(compgen -W "$(_mettle_arguments "${COMP_WORDS[2]}")" \
+        -- "$word"))
+      return ;;
+    --save)
+      COMPREPLY=($(compgen -S = -W "$(_mettle_arguments "${COMP_WORDS[2]}")" \
+        -- "$word"))
+      compopt -o nospace; return ;;
+    --group | --repeat | --constant | -D | --dump-after | --call-depth | \
+      --timeout)
       return ;;
   esac
 
   if [[ $word == -* ]]; then
     case $verb in
-      run) shared+=" --grid --group --save --print --repeat --timeout --json --log" ;;
+      run) shared+=" --grid --group --save --print --repeat --json --log"
+        shared+=" --call-depth --timeout" ;;
       compile) shared+=" -o --dump-after --report --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
@@ -74,14 +89,21 @@ _mettle() {
       compopt -o nospace -o filenames ;;
     run:3)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
-        -- "$word")) ;;
+        -- "$word") $(compgen -S = -W "$(_mettle_arguments \
+        "${COMP_WORDS[2]}")" -- "$word"))
+      [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;
     # "=" and "@" end a word in bash's default COMP_WORDBREAKS.
     run:*)
       if [[ $before == "=" || $word == "=" ]]; then
         COMPREPLY=($(compgen -W "zeros: ones: iota: rand:" -- "${word#=}"))
         compopt -o nospace
-      else
-        COMPREPLY=($(compgen -f -X '!*.npy' -- "${word#@}"))
+      elif [[ ${COMP_WORDS[COMP_CWORD - 2]} == "=" || $before == @ ||
+        $word == @* ]]; then
+        COMPREPLY=($(compgen -f -X '!*.@(npy|png)' -- "${word#@}"))
+      elif [[ ${COMP_WORDS[COMP_CWORD - 2]} != -* || $before != -* ]]; then
+        COMPREPLY=($(compgen -S = -W "$(_mettle_arguments \
+          "${COMP_WORDS[2]}")" -- "$word"))
+        compopt -o nospace
       fi ;;
   esac
 }

@@ -235,8 +235,10 @@ struct mtl_member {
                            // otherwise 1
   uint32_t offset_bytes;   // in the struct that it is a member of
   uint32_t size_bytes;     // of one element, what aligns the next included
-  uint32_t array_length;   // elements of all its dimensions; 1 if no array
-  const mtl_member *members;  // [member_count] of a struct, in its order
+  uint32_t array_length;   // elements; 1 if no array
+  // [member_count] of a struct, in its order; of an array of arrays, one
+  // without a name: `uint g[2][3]` has array_length 2 and a uint of 3 in it.
+  const mtl_member *members;
   uint32_t member_count;
 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cli/suggest.h"
+
 // Whether argument is the option, alone or with its value joined to it.
 static bool matches(const option_spec *option, const char *argument,
                     const char **out_joined) {
@@ -45,6 +47,21 @@ static int take_option(argument_walk *walk, const option_spec *option,
   return option->id;
 }
 
+static void fail_option(const argument_walk *walk, const char *argument,
+                        cli_error *error) {
+  enum { MOST = 64 };
+  const char *names[MOST] = {"--help", "--version"};
+  size_t count = 2;
+  for (const option_spec *option = walk->options; option->name && count < MOST;
+       ++option) {
+    names[count++] = option->name;
+  }
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, argument, strcspn(argument, "="), names, count);
+  cli_fail(error, CLI_USAGE, "there is no option %.200s%s", argument,
+           suggestion);
+}
+
 int argument_walk_next(argument_walk *walk, const char **out_value,
                        cli_error *error) {
   const char *argument = *walk->next;
@@ -66,6 +83,6 @@ int argument_walk_next(argument_walk *walk, const char **out_value,
       return take_option(walk, option, joined, out_value, error);
     }
   }
-  cli_fail(error, CLI_USAGE, "there is no option %s", argument);
+  fail_option(walk, argument, error);
   return ARGUMENT_WRONG;
 }

@@ -9,6 +9,8 @@
 
 #include "cli/corpus.h"
 
+#include "cli/suggest.h"
+
 static char *trim(char *text) {
   text += strspn(text, " \t\r");
   size_t length = strlen(text);
@@ -71,10 +73,14 @@ static bool take_line(const char *manifest_path, char *line,
     manifest->skips[manifest->skip_count++] = value;
     return true;
   }
+  static const char *const names[] = {"include", "define", "math", "std",
+                                      "skip"};
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, line, strlen(line), names, 5);
   return cli_fail(error, CLI_USAGE,
-                  "there is no '%s'; there are: include, define, math, std, "
-                  "skip",
-                  line);
+                  "there is no '%.200s'; there are: include, define, math, "
+                  "std, skip%s",
+                  line, suggestion);
 }
 
 // Puts the file and the line before an error's text.

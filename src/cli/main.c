@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include "mettle/version.h"
 
 static const cli_verb *const verbs[] = {
@@ -60,6 +61,23 @@ static bool answers_question(const cli_verb *verb, char **arguments) {
   return false;
 }
 
+static int fail_verb(const char *name) {
+  const char *names[VERB_COUNT + 1] = {"help"};
+  for (size_t i = 0; i < VERB_COUNT; ++i) {
+    names[i + 1] = verbs[i]->name;
+  }
+  const size_t length = strlen(name);
+  const char *end = length > 6 ? name + length - 6 : name;
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, name, length, names, VERB_COUNT + 1);
+  fprintf(stderr, "mettle: there is no verb '%s'", name);
+  if (strcmp(end, ".metal") == 0) {
+    fprintf(stderr, "; did you mean 'mettle run %s'?", name);
+  }
+  fprintf(stderr, "%s\nTry 'mettle --help'.\n", suggestion);
+  return CLI_USAGE;
+}
+
 static int run_verb(const cli_verb *verb, char **arguments) {
   if (answers_question(verb, arguments)) {
     return CLI_DONE;
@@ -77,6 +95,9 @@ static int run_command(char **arguments) {
   }
   if (is_help(name) || strcmp(name, "help") == 0) {
     const cli_verb *verb = arguments[1] ? find_verb(arguments[1]) : NULL;
+    if (verb == NULL && arguments[1] != NULL && !is_help(name)) {
+      return fail_verb(arguments[1]);
+    }
     if (verb != NULL) {
       fputs(verb->help, stdout);
     } else {
@@ -90,9 +111,7 @@ static int run_command(char **arguments) {
   }
   const cli_verb *verb = find_verb(name);
   if (verb == NULL) {
-    fprintf(stderr, "mettle: there is no verb '%s'\nTry 'mettle --help'.\n",
-            name);
-    return CLI_USAGE;
+    return fail_verb(name);
   }
   return run_verb(verb, arguments + 1);
 }

@@ -2,6 +2,7 @@
 // model.c: `mettle model`: PyTorch models that AOTInductor compiled for "mps".
 // The command line, and the model's life.
 #include "cli/model.h"
+#include "cli/suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,12 +71,20 @@ static bool set_repeat(model_options *options, const char *text,
   return true;
 }
 
+static bool fail_verb(const char *text, cli_error *error) {
+  static const char *const names[] = {"run", "info"};
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, text, strlen(text), names, 2);
+  return cli_fail(error, CLI_USAGE, "'%.200s' is neither run nor info%s", text,
+                  suggestion);
+}
+
 static bool set_positional(model_options *options, int place, const char *text,
                            cli_error *error) {
   if (place == 0) {
     options->is_info = strcmp(text, "info") == 0;
     return options->is_info || strcmp(text, "run") == 0 ||
-           cli_fail(error, CLI_USAGE, "'%s' is neither run nor info", text);
+           fail_verb(text, error);
   }
   if (place == 1) {
     options->path = text;

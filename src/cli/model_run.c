@@ -120,6 +120,11 @@ static bool read_input(const model_options *options, size_t index,
   if (!npy_open(input->path, &array, &file, error)) {
     return false;
   }
+  if (array.struct_bytes > 0) {
+    fclose(file);
+    return cli_fail(error, CLI_FAILED,
+                    "%s: a structured type is no model's input", input->path);
+  }
   const mtl_buffer_desc desc = {.length_bytes =
                                     array.data_bytes ? array.data_bytes : 1};
   mtl_buffer **buffer = &state->buffers[index];

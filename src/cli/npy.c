@@ -149,7 +149,9 @@ static char *make_header(const npy_array *array, size_t *out_size) {
     return NULL;
   }
   fwrite(MAGIC "\x01\x00..", 1, MAGIC_BYTES + 4, text);
-  fprintf(text, "{'descr': '%s', 'fortran_order': %s, 'shape': ", array->descr,
+  const char *quote = array->fields ? "" : "'";
+  fprintf(text, "{'descr': %s%s%s, 'fortran_order': %s, 'shape': ", quote,
+          array->fields ? array->fields : array->descr, quote,
           array->fortran_order ? "True" : "False");
   write_shape(text, array);
   fputs(", }", text);
@@ -157,11 +159,12 @@ static char *make_header(const npy_array *array, size_t *out_size) {
   // aligned, as NumPy does.
   fflush(text);
   fprintf(text, "%*s", (int)(63 - size % 64) + 1, "\n");
-  if (fclose(text) != 0) {
+  const bool ok = fclose(text) == 0;
+  const size_t header_bytes = size - (MAGIC_BYTES + 4);
+  if (!ok || header_bytes > UINT16_MAX) {
     free(bytes);
     return NULL;
   }
-  const size_t header_bytes = size - (MAGIC_BYTES + 4);
   bytes[MAGIC_BYTES + 2] = (char)(header_bytes & 255);
   bytes[MAGIC_BYTES + 3] = (char)(header_bytes >> 8);
   *out_size = size;
@@ -173,7 +176,10 @@ bool npy_write(const char *path, const npy_array *array, const void *data,
   size_t header_bytes;
   char *header = make_header(array, &header_bytes);
   if (header == NULL) {
-    return cli_fail(error, CLI_FAILED, "out of memory");
+    return cli_fail(error, CLI_FAILED,
+                    "%s: no memory for a header, or more than 65535 bytes of "
+                    "it",
+                    path);
   }
   FILE *file = fopen(path, "wb");
   bool ok = file != NULL;

@@ -121,13 +121,105 @@ static bool fail_type(const header_reader *reader, const char *descr,
                   descr, why);
 }
 
+// Structs in structs lie no deeper than this.
+enum { MOST_NESTING = 16 };
+
+static bool read_fields(header_reader *reader, int depth,
+                        uint64_t *out_size_bytes);
+
+static bool read_field_type(header_reader *reader, int depth,
+                            uint64_t *out_size_bytes) {
+  char descr[32];
+  skip_spaces(reader);
+  if (reader->next < reader->end && *reader->next == '[') {
+    return read_fields(reader, depth + 1, out_size_bytes);
+  }
+  if (!read_string(reader, descr, sizeof descr)) {
+    return false;
+  }
+  if (strlen(descr) < 3 || strchr("<>|=", descr[0]) == NULL ||
+      strchr("biufV", descr[1]) == NULL || strcmp(descr + 1, "f8") == 0 ||
+      !value_parse_count(descr + 2, strlen(descr + 2), UINT32_MAX,
+                         out_size_bytes)) {
+    return fail_type(reader, descr, "cannot be a member's");
+  }
+  return descr[0] != '>' || *out_size_bytes == 1 ||
+         fail_type(reader, descr, "is big-endian");
+}
+
+// Reads "('name', type)" or "('name', type, shape)".
+static bool read_field(header_reader *reader, int depth,
+                       uint64_t *out_size_bytes) {
+  char name[256];
+  npy_array sides;
+  if (!take(reader, '(')) {
+    return fail_header(reader, "a field is no tuple");
+  }
+  if (!read_string(reader, name, sizeof name)) {
+    return false;
+  }
+  if (!take(reader, ',')) {
+    return fail_header(reader, "a field has no type");
+  }
+  if (!read_field_type(reader, depth, out_size_bytes)) {
+    return false;
+  }
+  if (take(reader, ',')) {
+    if (!read_shape(reader, &sides)) {
+      return false;
+    }
+    for (uint32_t i = 0; i < sides.dimension_count; ++i) {
+      if (__builtin_mul_overflow(*out_size_bytes, sides.shape[i],
+                                 out_size_bytes)) {
+        return fail_header(reader, "a field is larger than memory can be");
+      }
+    }
+  }
+  return take(reader, ')') || fail_header(reader, "a field does not end");
+}
+
+// Reads a list of fields; only their room matters here.
+static bool read_fields(header_reader *reader, int depth,
+                        uint64_t *out_size_bytes) {
+  uint64_t total = 0;
+  bool has_comma = true;
+  if (depth > MOST_NESTING || !take(reader, '[')) {
+    return fail_header(reader, "structs nest too deep");
+  }
+  while (!take(reader, ']')) {
+    uint64_t size_bytes;
+    if (!has_comma) {
+      return fail_header(reader, "fields need commas");
+    }
+    if (!read_field(reader, depth, &size_bytes)) {
+      return false;
+    }
+    if (__builtin_add_overflow(total, size_bytes, &total)) {
+      return fail_header(reader, "a struct is larger than memory can be");
+    }
+    has_comma = take(reader, ',');
+  }
+  *out_size_bytes = total;
+  return (total > 0 && total <= UINT32_MAX) ||
+         fail_header(reader, "a struct of no bytes, or of too many");
+}
+
+static bool read_struct_type(header_reader *reader, npy_array *array) {
+  uint64_t size_bytes;
+  if (!read_fields(reader, 0, &size_bytes)) {
+    return false;
+  }
+  array->type = VALUE_U8;
+  array->struct_bytes = (uint32_t)size_bytes;
+  memcpy(array->descr, "|u1", sizeof "|u1");
+  return true;
+}
+
 // What descr is on the command line; byte order and NumPy's letter decide.
 static bool read_type(header_reader *reader, npy_array *array) {
   skip_spaces(reader);
   if (reader->next < reader->end && *reader->next == '[') {
-    return fail_type(reader, "structured",
-                     "cannot be a buffer's: use "
-                     "arrays of numbers");
+    return read_struct_type(reader, array);
   }
   char descr[32];
   if (!read_string(reader, descr, sizeof descr)) {
@@ -189,7 +281,9 @@ static bool measure(npy_array *array) {
     }
     overflows |= __builtin_mul_overflow(count, array->shape[i], &count);
   }
-  const uint32_t size_bytes = value_type_get_info(array->type)->size_bytes;
+  const uint32_t size_bytes =
+      array->struct_bytes ? array->struct_bytes
+                          : value_type_get_info(array->type)->size_bytes;
   array->element_count = count;
   overflows |= __builtin_mul_overflow(count, size_bytes, &array->data_bytes);
   return !overflows && array->data_bytes <= PTRDIFF_MAX;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/progress.h"
+#include "cli/suggest.h"
 
 // What a code container starts with (docs/travel.md).
 #define CONTAINER_MAGIC "MTLCODE"
@@ -98,7 +99,9 @@ bool program_open_device(const char *name, mtl_device **out_device,
   const mtl_status status = name ? mtl_device_by_name(name, out_device)
                                  : mtl_device_default(out_device);
   if (status == MTL_NOT_FOUND) {
-    return cli_fail(error, CLI_USAGE, "%s", mtl_last_error());
+    char suggestion[CLI_SUGGESTION_SIZE];
+    cli_suggest_listed(suggestion, name ? name : "", mtl_last_error());
+    return cli_fail(error, CLI_USAGE, "%.800s%s", mtl_last_error(), suggestion);
   }
   return status == MTL_OK || cli_fail_status(error, status, "device");
 }
@@ -147,20 +150,45 @@ size_t program_kernel_count(const mtl_library *library) {
   return count;
 }
 
-static bool fail_no_kernel(const cli_program *program, const char *name,
-                           cli_error *error) {
-  const size_t count = mtl_library_function_count(program->library);
+// Writes "; there are: ..." with the first count functions, and which of them
+// name may mean.
+static void list_functions(const cli_program *program, size_t count,
+                           const char *name, char list[512],
+                           char suggestion[CLI_SUGGESTION_SIZE]) {
   const char **names = calloc(count + 1, sizeof *names);
-  char list[512] = "";
+  list[0] = suggestion[0] = '\0';
   if (names != NULL) {
     for (size_t i = 0; i < count; ++i) {
       names[i] = mtl_library_function_name(program->library, i);
     }
-    cli_list_names(list, sizeof list, names, count);
+    cli_list_names(list, 512, names, count);
+    cli_suggest(suggestion, name, strlen(name), names, count);
   }
   free(names);
-  return cli_fail(error, CLI_USAGE, "there is no kernel '%.200s'%s", name,
-                  count == 0 ? "; the source has none" : list);
+}
+
+static bool fail_no_kernel(const cli_program *program, const char *name,
+                           cli_error *error) {
+  const size_t count = mtl_library_function_count(program->library);
+  char list[512], suggestion[CLI_SUGGESTION_SIZE];
+  list_functions(program, count, name, list, suggestion);
+  return cli_fail(error, CLI_USAGE, "there is no kernel '%.200s'%s%s", name,
+                  count == 0 ? "; the source has none" : list, suggestion);
+}
+
+bool program_only_kernel(const cli_program *program, const char **out_name,
+                         cli_error *error) {
+  const size_t count = program_kernel_count(program->library);
+  *out_name = mtl_library_function_name(program->library, 0);
+  if (count == 1) {
+    return true;
+  }
+  char list[512], suggestion[CLI_SUGGESTION_SIZE];
+  list_functions(program, count, "", list, suggestion);
+  return count == 0 ? cli_fail(error, CLI_USAGE, "the source has no kernel")
+                    : cli_fail(error, CLI_USAGE,
+                               "KERNEL is missing: which of the source's %zu%s",
+                               count, list);
 }
 
 static bool has_kernel(const cli_program *program, const char *name) {
@@ -203,24 +231,43 @@ static mtl_status set_constant(mtl_constant_values *values,
                                  info->components, zeros);
 }
 
+static bool fail_constant(const mtl_constant_info *infos, size_t count,
+                          const constant_value *value, cli_error *error) {
+  if (value->name == NULL) {
+    return cli_fail(error, CLI_USAGE, "the source has no function constant %u",
+                    value->index);
+  }
+  char list[512] = "", suggestion[CLI_SUGGESTION_SIZE] = "";
+  const char **names = calloc(count + 1, sizeof *names);
+  for (size_t i = 0; names != NULL && i < count; ++i) {
+    names[i] = infos[i].name;
+  }
+  if (names != NULL) {
+    cli_list_names(list, sizeof list, names, count);
+    cli_suggest(suggestion, value->name, value->name_length, names, count);
+  }
+  free(names);
+  return cli_fail(error, CLI_USAGE,
+                  "the source has no function constant '%.*s'%s%s",
+                  value->name_length > 100 ? 100 : (int)value->name_length,
+                  value->name, list, suggestion);
+}
+
+// Fails for a value that is no constant's; reads those without a type.
 static bool check_constants(const mtl_constant_info *infos, size_t count,
                             const program_options *options, cli_error *error) {
   for (size_t i = 0; i < options->constant_count; ++i) {
-    const constant_value *value = &options->constants[i];
-    bool found = false;
-    for (size_t j = 0; j < count; ++j) {
-      found |= is_same_constant(&infos[j], value);
+    constant_value *value = &options->constants[i];
+    const mtl_constant_info *found = NULL;
+    for (size_t j = 0; j < count && found == NULL; ++j) {
+      found = is_same_constant(&infos[j], value) ? &infos[j] : NULL;
     }
-    if (found) {
-      continue;
+    if (found == NULL) {
+      return fail_constant(infos, count, value, error);
     }
-    if (value->name != NULL) {
-      return cli_fail(error, CLI_USAGE,
-                      "the source has no function constant '%.*s'",
-                      (int)value->name_length, value->name);
+    if (!constant_value_resolve(value, found, error)) {
+      return false;
     }
-    return cli_fail(error, CLI_USAGE, "the source has no function constant %u",
-                    value->index);
   }
   return true;
 }
@@ -269,13 +316,17 @@ bool program_find_function(const cli_program *program,
 bool program_make_pipeline(mtl_function *function,
                            const mtl_pipeline_desc *desc,
                            mtl_pipeline **out_pipeline, cli_error *error) {
+  char suggestion[CLI_SUGGESTION_SIZE];
   progress *bar = progress_start("compiling");
   const mtl_status status = mtl_pipeline_create(function, desc, out_pipeline);
   progress_stop(bar);
   switch (status) {
     case MTL_OK: return true;
     case MTL_NOT_FOUND:
-      return cli_fail(error, CLI_USAGE, "--dump-after: %s", mtl_last_error());
+      cli_suggest_listed(suggestion, desc->dump_after ? desc->dump_after : "",
+                         mtl_last_error());
+      return cli_fail(error, CLI_USAGE, "--dump-after: %.900s%s",
+                      mtl_last_error(), suggestion);
     case MTL_INVALID_ARGUMENT:  // a --constant is missing, or the environment
       return cli_fail(error,
                       strncmp(mtl_last_error(), "METTLE_", 7) == 0 ? CLI_FAILED

@@ -48,9 +48,9 @@ enum {
   "  -D NAME[=VALUE]        define a macro, as 1 without VALUE; NAME may "     \
   "have\n"                                                                     \
   "                         (PARAMETERS)\n"                                    \
-  "  --constant INDEX=TYPE:V[,V...]\n"                                         \
-  "                         the value of [[function_constant(INDEX)]]; a\n"    \
-  "                         constant's name may stand for INDEX\n"             \
+  "  --constant NAME=V[,V...]\n"                                               \
+  "                         the value of a function constant; its index may\n" \
+  "                         stand for NAME\n"                                  \
   "  --math safe|relaxed|fast\n"                                               \
   "                         what may be done with floating point; fast, as\n"  \
   "                         in Metal, if not given\n"                          \
@@ -91,6 +91,10 @@ bool program_open_device(const char *name, mtl_device **out_device,
 mtl_status program_compile_source(program_options *options, mtl_device *device,
                                   const char *bytes, size_t size,
                                   mtl_library **out_library);
+
+// Names the kernel of a program that has one only. Valid as long as it.
+bool program_only_kernel(const cli_program *program, const char **out_name,
+                         cli_error *error);
 
 // Finds a kernel and gives it the constants of the command line.
 //

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/program.h"
+#include "cli/suggest.h"
 
 bool program_options_create(char **arguments, program_options *out_options,
                             cli_error *error) {
@@ -77,8 +78,12 @@ static bool take_math(program_options *options, const char *value,
   } else if (strcmp(value, "fast") == 0) {
     options->compile.math_mode = MTL_MATH_FAST;
   } else {
-    return cli_fail(error, CLI_USAGE, "--math %s: safe, relaxed or fast",
-                    value);
+    static const char *const modes[] = {"safe", "relaxed", "fast"};
+    char suggestion[CLI_SUGGESTION_SIZE];
+    cli_suggest(suggestion, value, strlen(value), modes, 3);
+    return cli_fail(error, CLI_USAGE,
+                    "--math %.100s: safe, relaxed or fast%s", value,
+                    suggestion);
   }
   return true;
 }
@@ -100,8 +105,16 @@ static bool take_std(program_options *options, const char *value,
       return true;
     }
   }
+  const char *names[sizeof versions / sizeof *versions];
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; ++i) {
+    names[i] = versions[i].name;
+  }
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, value, strlen(value), names,
+              sizeof names / sizeof *names);
   return cli_fail(error, CLI_USAGE,
-                  "--std %s: metal2.4, metal3.0, metal3.1 or metal3.2", value);
+                  "--std %.100s: metal2.4, metal3.0, metal3.1 or metal3.2%s",
+                  value, suggestion);
 }
 
 static bool take_constant(program_options *options, const char *value,

@@ -46,20 +46,33 @@ static const char *type_name(mtl_data_type type) {
   return names[type];
 }
 
+// "uint[2][3]"; returns the member that describes an element.
+static const mtl_member *print_type(const mtl_member *member) {
+  const mtl_member *element = member;
+  while (element_is_array(element)) {
+    element = &element->members[0];
+  }
+  fputs(element->type_name, stdout);
+  for (const mtl_member *side = member;; side = &side->members[0]) {
+    if (side->array_length != 1) {
+      printf("[%u]", side->array_length);
+    }
+    if (side == element) {
+      return element;
+    }
+  }
+}
+
 // A member a line, those of a struct behind it; offsets are in the argument.
 static void print_members(const mtl_member *members, uint32_t count,
                           uint32_t base_bytes, int depth) {
   for (uint32_t i = 0; i < count; ++i) {
     const mtl_member *member = &members[i];
     const uint32_t offset_bytes = base_bytes + member->offset_bytes;
-    char length[16] = "";
-    if (member->array_length != 1) {
-      snprintf(length, sizeof length, "[%u]", member->array_length);
-    }
-    printf("    %8u  %*s%s%s%s%s\n", offset_bytes, 2 * depth, "",
-           member->type_name, length, member->name[0] ? " " : "",
-           member->name);
-    print_members(member->members, member->member_count, offset_bytes,
+    printf("    %8u  %*s", offset_bytes, 2 * depth, "");
+    const mtl_member *element = print_type(member);
+    printf("%s%s\n", member->name[0] ? " " : "", member->name);
+    print_members(element->members, element->member_count, offset_bytes,
                   depth + 1);
   }
 }

@@ -11,10 +11,15 @@
 #include "cli/progress.h"
 #include "cli/run_buffers.h"
 
-static bool open_pipeline(const run_options *options, run_state *state,
+static bool open_pipeline(run_options *options, run_state *state,
                           cli_error *error) {
+  if (options->kernel == NULL &&
+      !program_only_kernel(&state->program, &options->kernel, error)) {
+    return false;
+  }
   if (!program_find_function(&state->program, &options->program,
                              options->kernel, false, &state->function, error) ||
+      !run_resolve_names(options, state->function, error) ||
       !run_link_functions(options, state, error)) {
     return false;
   }
@@ -116,11 +121,14 @@ static mtl_status record(const run_options *options, const run_state *state,
   return status;
 }
 
-// One dispatch in a command buffer of its own.
+// One dispatch in a command buffer of its own; the first one's messages are
+// read or counted.
 static mtl_status dispatch(const run_options *options, const run_state *state,
-                           uint64_t *out_time_ns) {
+                           bool is_first, uint64_t *out_time_ns) {
   mtl_command_buffer *commands;
-  mtl_status status = mtl_command_buffer_create(state->queue, NULL, &commands);
+  const mtl_command_buffer_desc desc = {
+      .log_state = is_first ? state->log_state : NULL};
+  mtl_status status = mtl_command_buffer_create(state->queue, &desc, &commands);
   if (status != MTL_OK) {
     return status;
   }
@@ -142,36 +150,16 @@ static int compare_times(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static void print_message(void *context, const mtl_log_message *message) {
-  (void)context;
-  fprintf(stderr, "%s: %s\n", mtl_log_level_name(message->level),
-          message->text);
-}
-
 static mtl_status create_queue(const run_options *options, run_state *state) {
-  mtl_status status = MTL_OK;
-  if (options->log) {
-    status =
-        mtl_log_state_create(state->program.device, NULL, &state->log_state);
-  }
-  if (status == MTL_OK && options->log) {
-    status = mtl_log_state_add_handler(state->log_state, print_message, NULL);
-  }
+  const mtl_status status = run_create_log(options, state);
   return status == MTL_OK
              ? mtl_queue_create(
                    state->program.device,
-                   &(mtl_queue_desc){.log_state = state->log_state,
-                                     .time_limit_ns = options->time_limit_ns},
+                   &(mtl_queue_desc){
+                       .log_state = options->log ? state->log_state : NULL,
+                       .time_limit_ns = options->time_limit_ns},
                    &state->queue)
              : status;
-}
-
-static void print_dropped(const run_state *state) {
-  const uint64_t dropped =
-      state->log_state ? mtl_log_state_dropped(state->log_state) : 0;
-  if (dropped) {
-    fprintf(stderr, "%" PRIu64 " messages found no room\n", dropped);
-  }
 }
 
 static bool dispatch_all(const run_options *options, run_state *state,
@@ -190,15 +178,45 @@ static bool dispatch_all(const run_options *options, run_state *state,
       status = run_restore_textures(options, state);
     }
     if (status == MTL_OK) {
-      status = dispatch(options, state, &state->result.times_ns[i]);
+      status = dispatch(options, state, i == 0, &state->result.times_ns[i]);
     }
     progress_set(bar, i + 1, options->repeat);
   }
   progress_stop(bar);
-  print_dropped(state);
+  run_print_lost_messages(options, state);
   qsort(state->result.times_ns, options->repeat, sizeof(uint64_t),
         compare_times);
   return status == MTL_OK || cli_fail_status(error, status, options->kernel);
+}
+
+// The grid of --grid NAME: a thread for each element or texel.
+static bool choose_grid(run_options *options, const run_state *state,
+                        cli_error *error) {
+  for (size_t i = 0; options->grid_like && i < options->binding_count; ++i) {
+    const kernel_binding *binding = &options->bindings[i];
+    const mtl_argument *argument = run_find_argument(state, binding);
+    if (argument == NULL || strcmp(argument->name, options->grid_like) != 0) {
+      continue;
+    }
+    if (binding->kind == BINDING_TEXTURE) {
+      memcpy(options->grid, binding->size, sizeof options->grid);
+      return true;
+    }
+    const uint64_t bytes = binding->kind == BINDING_VALUES
+                               ? binding->values_bytes
+                               : binding->array.data_bytes;
+    if (argument->kind == MTL_ARGUMENT_BUFFER && argument->size_bytes > 0 &&
+        bytes / argument->size_bytes <= UINT32_MAX) {
+      options->grid[0] = (uint32_t)(bytes / argument->size_bytes);
+      options->grid[1] = options->grid[2] = 1;
+      return true;
+    }
+  }
+  return options->grid_like == NULL ||
+         cli_fail(error, CLI_USAGE,
+                  "--grid %.60s: X[,Y[,Z]], or a buffer or texture of %.100s "
+                  "for a thread each, is needed",
+                  options->grid_like, options->kernel);
 }
 
 static bool run_with_options(run_options *options, run_state *state,
@@ -209,6 +227,9 @@ static bool run_with_options(run_options *options, run_state *state,
       !run_make_buffers(options, state, error) ||
       !run_make_textures(options, state, error) ||
       !run_make_tables(options, state, error)) {
+    return false;
+  }
+  if (!choose_grid(options, state, error)) {
     return false;
   }
   choose_group(options, state, state->result.group);
@@ -247,37 +268,35 @@ static bool run(char **arguments, cli_error *error) {
 }
 
 static const char run_help[] =
-    "usage: mettle run FILE.metal KERNEL --grid X[,Y[,Z]] [option...] "
-    "[BINDING...]\n"
+    "usage: mettle run FILE.metal [KERNEL] --grid X[,Y[,Z]] [option...] [BINDING...]\n"
     "\n"
     "Compiles FILE.metal, or loads the code container that 'mettle compile'\n"
-    "wrote, and runs KERNEL with X * Y * Z threads.\n"
+    "wrote, and runs KERNEL, or the only kernel, with X * Y * Z threads.\n"
+    "\n"
+    "  mettle run saxpy.metal --grid x x=@x.npy y=zeros:1000 a=0.5 --print y:8\n"
     "\n"
     "  --grid X[,Y[,Z]]       threads in all; uneven edges are exact\n"
-    "  --group X[,Y[,Z]]      threads in a threadgroup. Without it: 256 "
-    "threads\n"
-    "                         along X, or for a grid with Y or Z rows of 32, "
-    "no\n"
+    "  --grid NAME            a thread for each element of the argument NAME, or for\n"
+    "                         each texel\n"
+    "  --group X[,Y[,Z]]      threads in a threadgroup. Without it: 256 threads\n"
+    "                         along X, or for a grid with Y or Z rows of 32, no\n"
     "                         more than the kernel allows or the grid has\n"
-    "  --save INDEX=file.npy  write buffer INDEX, or texINDEX, with the type "
-    "and\n"
-    "                         shape that it came in, when the run is done\n"
-    "  --print INDEX[:COUNT]  print buffer INDEX, or its first COUNT elements\n"
+    "  --save NAME=FILE       write an argument when the run is done: a buffer or a\n"
+    "                         texture to file.npy, with the type and shape that it\n"
+    "                         came in, a texture to file.png\n"
+    "  --print NAME[:COUNT]   print an argument, or its first COUNT elements\n"
     "  --repeat N             run N times, each from the same contents, and\n"
     "                         tell the least and the median time\n"
     "  --timeout SECONDS      end a kernel that runs for longer, and tell the\n"
-    "                         line that it was at; METTLE_KERNEL_SECONDS if "
-    "not\n"
+    "                         line that it was at; METTLE_KERNEL_SECONDS if not\n"
     "                         given, and no limit without that\n"
-    "  --json                 print one JSON object: kernel, device, grid, "
-    "group\n"
+    "  --json                 print one JSON object: kernel, device, grid, group\n"
     "                         and time_ns (min, median, runs) of the dispatch\n"
-    "                         alone; with --print its buffers as \"print\"\n"
-    "  --log                  print what the kernel says by os_log to "
-    "standard\n"
-    "                         error, a message a line with its level\n"
-    "  --call-depth N         how deep calls through function tables nest, 1 "
-    "if\n"
+    "                         alone; with --print its arguments as \"print\"\n"
+    "  --log                  print what the kernel says by os_log to standard\n"
+    "                         error, a message a line with its level, subsystem\n"
+    "                         and category\n"
+    "  --call-depth N         how deep calls through function tables nest, 1 if\n"
     "                         not given, at most 8\n"
     "  --debug                tier T0: one thread at a time, in order, "
     "unoptimised,\n"
@@ -286,44 +305,38 @@ static const char run_help[] =
     "                         buffer's end is an error, the same each time\n"
     PROGRAM_HELP
     "\n"
-    "BINDING is one of\n"
-    "  INDEX=@file.npy        a NumPy array; its bytes in the order of the "
-    "file\n"
-    "  INDEX=zeros:TYPE:COUNT\n"
-    "  INDEX=ones:TYPE:COUNT\n"
-    "  INDEX=iota:TYPE:COUNT  0, 1, 2, ...\n"
-    "  INDEX=rand:TYPE:COUNT[:SEED]\n"
-    "                         uniform in [0, 1); integers: any value. The "
-    "same\n"
+    "BINDING is NAME=VALUE for the argument NAME; for a buffer VALUE is\n"
+    "  V[,V...]               values of its own type: a=0.5 x=1,2,3\n"
+    "  zeros:COUNT            COUNT zeros, or ones:COUNT; iota:COUNT is 0, 1, 2, ...\n"
+    "  rand:COUNT[:SEED]      uniform in [0, 1); integers: any value. The same\n"
     "                         values for the same SEED, 0 if not given\n"
-    "  INDEX=TYPE:V[,V...]    the values themselves; a V may start with a "
-    "TYPE:\n"
-    "                         of its own, for a struct laid out as in C\n"
-    "  tgINDEX=BYTES          threadgroup memory\n"
-    "  texINDEX=@file.npy[:FORMAT]\n"
-    "                         a texture of an array of layers or depth, "
-    "rows,\n"
+    "  @file.npy              a NumPy array; its bytes in the order of the file\n"
+    "  {MEMBER:V,...}         a struct; quote the braces from the shell. Or:\n"
+    "  NAME.MEMBER=V          one member, NAME[3].MEMBER=V one of an element; what\n"
+    "                         is not given is 0. 'mettle reflect' lists members\n"
+    "For other arguments it is\n"
+    "  @file.png[:FORMAT]     a texture: gray is r8Unorm or r16Unorm, colour\n"
+    "                         rgba8Unorm or rgba16Unorm; Uint where the kernel\n"
+    "                         reads integers\n"
+    "  @file.npy[:FORMAT]     a texture of an array of layers or depth, rows,\n"
     "                         texels and components, as many of the first as\n"
-    "                         the kernel's type has and components if there "
-    "is\n"
+    "                         the kernel's type has and components if there is\n"
     "                         more than one; a cube has 6 layers. FORMAT is a\n"
-    "                         pixel format of Metal's, rgba8Unorm for "
-    "instance;\n"
+    "                         pixel format of Metal's, rgba8Unorm for instance;\n"
     "                         without it, the one of the array's type\n"
-    "  texINDEX=FORMAT:X[,Y[,Z]]\n"
-    "                         a texture of zeros; Z is depth or layers\n"
-    "  samplerINDEX=WORD[,WORD...]\n"
-    "                         nearest or linear; clamp_to_edge, "
-    "clamp_to_zero,\n"
-    "                         clamp_to_border, repeat or mirrored_repeat; "
-    "pixel\n"
-    "                         or normalized\n"
-    "  tableINDEX=[FUNCTION][,[FUNCTION]...]\n"
-    "                         a visible_function_table of FILE's functions; "
-    "an\n"
+    "  [FORMAT:]X[,Y[,Z]]     a texture of zeros; Z is depth or layers\n"
+    "  like:NAME              a texture of zeros as large as another\n"
+    "  WORD[,WORD...]         a sampler: nearest or linear; clamp_to_edge,\n"
+    "                         clamp_to_zero, clamp_to_border, repeat or\n"
+    "                         mirrored_repeat; pixel or normalized\n"
+    "  BYTES                  threadgroup memory\n"
+    "  [FUNCTION],...         a visible_function_table of FILE's functions; an\n"
     "                         entry without a name is empty\n"
-    "TYPE is one of " VALUE_TYPE_NAMES
-    "\n"
+    "INDEX, tgINDEX, texINDEX, samplerINDEX and tableINDEX stand for the NAME of\n"
+    "the argument with that index, in --save and --print too. Where values may be\n"
+    "of another type than the kernel's, TYPE: says which, as in x=zeros:f32:8 or\n"
+    "p=u32:640,f32:0.5, values of several types lying as in C. TYPE is one of\n"
+    VALUE_TYPE_NAMES "\n"
     "\n"
     "exit code: 0 done, 1 the run failed, 2 wrong usage, 3 the source did not\n"
     "compile\n";

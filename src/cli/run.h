@@ -7,6 +7,11 @@
 
 // --save or --print.
 typedef struct run_output {
+  // [what_length] as it was given: a name, whose table and index are found
+  // when the kernel is there, or an index
+  const char *what;
+  size_t what_length;
+  bool is_named;
   mtl_argument_kind table;  // buffers or textures
   uint32_t index;
   const char *path;  // to save to; NULL to print
@@ -16,8 +21,10 @@ typedef struct run_output {
 
 typedef struct run_options {
   program_options program;
-  const char *kernel;
+  const char *kernel;  // NULL for the only one
   uint32_t grid[3];  // threads
+  const char *grid_like;  // the argument that has a thread for each element or
+                          // texel; NULL for the numbers
   uint32_t group[3];
   bool has_grid, has_group, json, log;
   uint32_t repeat;
@@ -36,9 +43,17 @@ bool run_options_parse(char **arguments, run_options *out_options,
                        cli_error *error);
 void run_options_clear(run_options *options);
 
+// Fails if what --save or --print names keeps nothing.
+bool run_output_keeps(const run_output *output, cli_error *error);
+
 // The binding of what stands at index of a table, or NULL.
 kernel_binding *run_find_binding(const run_options *options,
                                  mtl_argument_kind table, uint32_t index);
+
+// run_names.c: finds the arguments that bindings and outputs name, and reads
+// what depends on the arguments' types. After this no binding is OPEN.
+bool run_resolve_names(run_options *options, const mtl_function *function,
+                       cli_error *error);
 
 // What a run leaves behind for its outputs.
 typedef struct run_result {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/png.h"
+
 #define MAX_SET_BYTES 4096  // of mtl_compute_encoder_set_bytes
 
 const mtl_argument *run_find_argument(const run_state *state,
@@ -31,30 +33,21 @@ static bool check_argument(const run_options *options,
       run_find_binding(options, argument->kind, argument->index)) {
     return true;
   }
-  switch (argument->kind) {
-    case MTL_ARGUMENT_BUFFER:
-      return cli_fail(error, CLI_USAGE,
-                      "argument '%s' of %s is not bound: %u=... is missing",
-                      argument->name, options->kernel, argument->index);
-    case MTL_ARGUMENT_THREADGROUP_MEMORY:
-      return cli_fail(error, CLI_USAGE,
-                      "argument '%s' of %s is not bound: tg%u=BYTES is missing",
-                      argument->name, options->kernel, argument->index);
-    case MTL_ARGUMENT_TEXTURE:
-      return cli_fail(error, CLI_USAGE,
-                      "argument '%s' of %s is not bound: tex%u=... is missing",
-                      argument->name, options->kernel, argument->index);
-    case MTL_ARGUMENT_SAMPLER:
-      return cli_fail(
-          error, CLI_USAGE,
-          "argument '%s' of %s is not bound: sampler%u=... is missing",
-          argument->name, options->kernel, argument->index);
-    default:
-      return cli_fail(
-          error, CLI_USAGE,
-          "argument '%s' of %s is not bound: table%u=FUNCTION,... is missing",
-          argument->name, options->kernel, argument->index);
-  }
+  static const char *const whats[] = {
+      [MTL_ARGUMENT_BUFFER] = "...",
+      [MTL_ARGUMENT_THREADGROUP_MEMORY] = "BYTES",
+      [MTL_ARGUMENT_TEXTURE] = "...",
+      [MTL_ARGUMENT_SAMPLER] = "...",
+      [MTL_ARGUMENT_FUNCTION_TABLE] = "FUNCTION,...",
+  };
+  const char *what = whats[argument->kind];
+  const bool is_named = argument->name[0] != '\0';
+  return cli_fail(error, CLI_USAGE,
+                  "argument '%s' of %s is not bound: %s%s%s%s%s%u=%s is missing",
+                  argument->name, options->kernel, argument->name,
+                  is_named ? "=" : "", is_named ? what : "",
+                  is_named ? " or " : "", binding_table_prefix(argument->kind),
+                  argument->index, what);
 }
 
 bool run_check_bindings(const run_options *options, const run_state *state,
@@ -145,16 +138,47 @@ static bool create_buffer(const run_options *options, const run_state *state,
   return status == MTL_OK || cli_fail_status(error, status, label);
 }
 
+// Structs are for an argument of structs, and as long.
+static bool take_structs(kernel_binding *binding, const mtl_argument *argument,
+                         cli_error *error) {
+  const uint32_t struct_bytes = binding->array.struct_bytes;
+  mtl_member element = {0};
+  if (argument != NULL) {
+    element = element_of_argument(argument);
+  }
+  if (!element_is_struct(&element) || element.array_length != 1 ||
+      element.size_bytes != struct_bytes) {
+    return cli_fail(error, CLI_FAILED,
+                    "%s: a structured type of %u bytes for argument '%s', "
+                    "which is a %s of %u",
+                    binding->path_name, struct_bytes,
+                    argument ? argument->name : "",
+                    argument ? argument->type_name : "",
+                    argument ? argument->size_bytes : 0);
+  }
+  binding->element = element;
+  return true;
+}
+
 static bool make_from_file(const run_options *options, const run_state *state,
                            kernel_binding *binding, const char *label,
                            mtl_buffer **out_buffer, cli_error *error) {
   FILE *file;
-  if (!npy_open(binding->path, &binding->array, &file, error)) {
+  if (png_is_one(binding->path_name)) {
+    return cli_fail(error, CLI_FAILED,
+                    "%s: a PNG file makes a texture, and this is a buffer: "
+                    ".npy files make buffers",
+                    binding->path_name);
+  }
+  if (!npy_open(binding->path_name, &binding->array, &file, error)) {
     return false;
   }
-  const bool ok = create_buffer(options, state, label,
+  const bool ok = (binding->array.struct_bytes == 0 ||
+                   take_structs(binding, run_find_argument(state, binding),
+                                error)) &&
+                  create_buffer(options, state, label,
                                 binding->array.data_bytes, out_buffer, error) &&
-                  npy_read_data(binding->path, file, &binding->array,
+                  npy_read_data(binding->path_name, file, &binding->array,
                                 mtl_buffer_contents(*out_buffer), error);
   fclose(file);
   return ok;

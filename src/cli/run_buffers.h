@@ -3,6 +3,8 @@
 #ifndef METTLE_CLI_RUN_BUFFERS_H
 #define METTLE_CLI_RUN_BUFFERS_H
 
+#include <stdatomic.h>
+
 #include "cli/run.h"
 
 typedef struct run_state {
@@ -10,7 +12,8 @@ typedef struct run_state {
   mtl_function *function;
   mtl_pipeline *pipeline;
   mtl_queue *queue;
-  mtl_log_state *log_state;       // NULL without --log
+  mtl_log_state *log_state;
+  _Atomic uint64_t unheard;       // messages that --log would print
   const mtl_argument *arguments;  // [argument_count] the pipeline's
   size_t argument_count;
   // By number of the binding; NULL for what is set as bytes:
@@ -50,6 +53,13 @@ mtl_status run_restore_buffers(const run_options *options,
 void run_collect_contents(const run_options *options, run_state *state);
 
 void run_release_buffers(run_state *state, size_t binding_count);
+
+// run_log.c: makes the log state: what --log prints, or what counts messages
+// that nobody reads.
+mtl_status run_create_log(const run_options *options, run_state *state);
+// Tells on standard error of messages without room or reader.
+void run_print_lost_messages(const run_options *options,
+                             const run_state *state);
 
 // run_textures.c: the same for textures and samplers.
 bool run_make_textures(run_options *options, run_state *state,

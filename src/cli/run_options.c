@@ -54,16 +54,27 @@ static bool take_group(run_options *options, const char *value,
   return true;
 }
 
-// Reads the index of what is saved or printed, [length] characters.
+bool run_output_keeps(const run_output *output, cli_error *error) {
+  return output->table == MTL_ARGUMENT_BUFFER ||
+         output->table == MTL_ARGUMENT_TEXTURE ||
+         cli_fail(error, CLI_USAGE, "%s %.*s: a %s keeps nothing",
+                  output->path ? "--save" : "--print", (int)output->what_length,
+                  output->what, binding_table_name(output->table));
+}
+
+// Reads the name or index of what is saved or printed, [length] characters.
 static bool take_output(run_output *output, const char *word, size_t length,
-                        const char *option, cli_error *error) {
+                        cli_error *error) {
+  output->what = word;
+  output->what_length = length;
+  output->is_named = name_is_one(word, length) && !index_is_one(word, length);
+  if (output->is_named) {
+    return true;
+  }
   if (!index_parse(word, length, &output->table, &output->index, error)) {
     return false;
   }
-  return output->table == MTL_ARGUMENT_BUFFER ||
-         output->table == MTL_ARGUMENT_TEXTURE ||
-         cli_fail(error, CLI_USAGE, "%s %s: a %s keeps nothing", option, word,
-                  binding_table_name(output->table));
+  return run_output_keeps(output, error);
 }
 
 static bool take_save(run_options *options, const char *value,
@@ -71,13 +82,13 @@ static bool take_save(run_options *options, const char *value,
   run_output *output = &options->outputs[options->output_count];
   const size_t length = strcspn(value, "=");
   if (value[length] == '\0' || value[length + 1] == '\0') {
-    return cli_fail(error, CLI_USAGE, "--save %s: INDEX=file.npy is needed",
+    return cli_fail(error, CLI_USAGE, "--save %s: NAME=file.npy or INDEX=file.npy is needed",
                     value);
   }
-  if (!take_output(output, value, length, "--save", error)) {
+  output->path = value + length + 1;
+  if (!take_output(output, value, length, error)) {
     return false;
   }
-  output->path = value + length + 1;
   ++options->output_count;
   return true;
 }
@@ -86,7 +97,7 @@ static bool take_print(run_options *options, const char *value,
                        cli_error *error) {
   run_output *output = &options->outputs[options->output_count];
   const size_t length = strcspn(value, ":");
-  if (!take_output(output, value, length, "--print", error)) {
+  if (!take_output(output, value, length, error)) {
     return false;
   }
   output->has_count = value[length] == ':';
@@ -147,9 +158,10 @@ static bool take_binding(run_options *options, const char *word,
   if (!binding_parse(word, binding, error)) {
     return false;
   }
-  for (size_t i = 0; i + 1 < options->binding_count; ++i) {
+  for (size_t i = 0;
+       binding->kind != BINDING_OPEN && i + 1 < options->binding_count; ++i) {
     const kernel_binding *earlier = &options->bindings[i];
-    if (earlier->index == binding->index &&
+    if (earlier->kind != BINDING_OPEN && earlier->index == binding->index &&
         binding_table(earlier) == binding_table(binding)) {
       return cli_fail(error, CLI_USAGE, "%s %u is bound twice",
                       binding_table_name(binding_table(binding)),
@@ -165,16 +177,16 @@ static bool take_positional(run_options *options, const char *word,
     options->program.file = word;
     return true;
   }
+  if (binding_is_one(word)) {
+    return take_binding(options, word, error);
+  }
   if (options->kernel == NULL) {
     options->kernel = word;
     return true;
   }
-  if (!binding_is_one(word)) {
-    return cli_fail(error, CLI_USAGE,
-                    "'%s' is one argument too many: it is no binding INDEX=...",
-                    word);
-  }
-  return take_binding(options, word, error);
+  return cli_fail(error, CLI_USAGE,
+                  "'%s' is one argument too many: it is no binding NAME=...",
+                  word);
 }
 
 static bool take_argument(run_options *options, int id, const char *value,
@@ -182,6 +194,11 @@ static bool take_argument(run_options *options, int id, const char *value,
   switch (id) {
     case ARGUMENT_POSITIONAL: return take_positional(options, value, error);
     case OPTION_GRID:
+      if (!options->has_grid && name_is_one(value, strlen(value))) {
+        options->has_grid = true;
+        options->grid_like = value;
+        return true;
+      }
       return take_size("--grid", value, &options->has_grid, options->grid,
                        error);
     case OPTION_GROUP: return take_group(options, value, error);
@@ -210,31 +227,10 @@ kernel_binding *run_find_binding(const run_options *options,
 // What can be told only once everything is read.
 static bool check_whole(const run_options *options, cli_error *error) {
   if (options->program.file == NULL) {
-    return cli_fail(error, CLI_USAGE, "FILE.metal and KERNEL are missing");
+    return cli_fail(error, CLI_USAGE, "FILE.metal is missing");
   }
-  if (options->kernel == NULL) {
-    return cli_fail(error, CLI_USAGE, "KERNEL is missing behind %s",
-                    options->program.file);
-  }
-  if (!options->has_grid) {
-    return cli_fail(error, CLI_USAGE, "--grid X[,Y[,Z]] is missing");
-  }
-  for (size_t i = 0; i < options->output_count; ++i) {
-    const run_output *output = &options->outputs[i];
-    const char *option = output->path ? "--save" : "--print";
-    const kernel_binding *binding =
-        run_find_binding(options, output->table, output->index);
-    if (binding == NULL) {
-      return cli_fail(error, CLI_USAGE, "%s: %s %u is not bound", option,
-                      binding_table_name(output->table), output->index);
-    }
-    if (binding->is_mixed) {
-      return cli_fail(error, CLI_USAGE,
-                      "%s: buffer %u holds values of several types", option,
-                      output->index);
-    }
-  }
-  return true;
+  return options->has_grid ||
+         cli_fail(error, CLI_USAGE, "--grid X[,Y[,Z]] is missing");
 }
 
 bool run_options_parse(char **arguments, run_options *out_options,

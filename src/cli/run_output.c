@@ -2,9 +2,12 @@
 // run_output.c: what `mettle run` saves and prints.
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/json.h"
+#include "cli/png.h"
 #include "cli/run.h"
 
 static uint64_t least_ns(const run_result *result) {
@@ -22,28 +25,29 @@ static uint64_t median_ns(const run_options *options,
   return low + (result->times_ns[middle] - low) / 2;
 }
 
-// One element as text; as JSON what is no number goes in quotes.
-static void print_element(value_type type, const void *value, bool as_json) {
-  char text[VALUE_TEXT_SIZE];
-  value_format(type, value, text);
-  const bool is_number = type == VALUE_BOOL || text[text[0] == '-'] < 'a';
-  fprintf(stdout, as_json && !is_number ? "\"%s\"" : "%s", text);
-}
-
 static void print_elements(const run_options *options, const run_result *result,
                            const run_output *output, const char *separator) {
   const kernel_binding *binding =
       run_find_binding(options, output->table, output->index);
   const unsigned char *bytes = result->contents[binding - options->bindings];
   const npy_array *array = &binding->array;
-  const uint32_t size_bytes = value_type_get_info(array->type)->size_bytes;
-  uint64_t count = array->element_count;
+  const mtl_member *element = &binding->element;
+  const bool is_typed = element->size_bytes > 0;
+  const uint64_t size_bytes =
+      is_typed ? (uint64_t)element->size_bytes * element->array_length
+               : value_type_get_info(array->type)->size_bytes;
+  uint64_t count = array->data_bytes / size_bytes;
   if (output->has_count && output->count < count) {
     count = output->count;
   }
   for (uint64_t i = 0; i < count; ++i) {
     fputs(i == 0 ? "" : separator, stdout);
-    print_element(array->type, bytes + i * size_bytes, options->json);
+    if (is_typed) {
+      element_print(stdout, element, bytes + i * size_bytes, options->json);
+    } else {
+      element_print_scalar(stdout, array->type, bytes + i * size_bytes,
+                           options->json);
+    }
   }
 }
 
@@ -51,7 +55,7 @@ static void print_text(const run_options *options, const run_result *result) {
   for (size_t i = 0; i < options->output_count; ++i) {
     const run_output *output = &options->outputs[i];
     if (output->path == NULL) {
-      printf("%s%u: ", binding_table_prefix(output->table), output->index);
+      printf("%.*s: ", (int)output->what_length, output->what);
       print_elements(options, result, output, " ");
       putchar('\n');
     }
@@ -75,15 +79,16 @@ static bool is_printed_before(const run_options *options, size_t number) {
   const run_output *const output = &options->outputs[number];
   for (size_t i = 0; i < number; ++i) {
     const run_output *const earlier = &options->outputs[i];
-    if (earlier->path == NULL && earlier->table == output->table &&
-        earlier->index == output->index) {
+    if (earlier->path == NULL &&
+        earlier->what_length == output->what_length &&
+        memcmp(earlier->what, output->what, output->what_length) == 0) {
       return true;
     }
   }
   return false;
 }
 
-// "print": {"INDEX": [...]}, only if something is to be printed.
+// "print": {"NAME": [...]}, only if something is to be printed.
 static void print_json_buffers(const run_options *options,
                                const run_result *result) {
   bool first = true;
@@ -92,8 +97,8 @@ static void print_json_buffers(const run_options *options,
     if (output->path != NULL || is_printed_before(options, i)) {
       continue;
     }
-    printf("%s\"%s%u\": [", first ? ", \"print\": {" : ", ",
-           binding_table_prefix(output->table), output->index);
+    printf("%s\"%.*s\": [", first ? ", \"print\": {" : ", ",
+           (int)output->what_length, output->what);
     print_elements(options, result, output, ", ");
     putchar(']');
     first = false;
@@ -117,6 +122,45 @@ static void print_json(const run_options *options, const run_result *result) {
   puts("}");
 }
 
+static bool save_picture(const kernel_binding *binding, const char *path,
+                         const void *texels, cli_error *error) {
+  const npy_array *array = &binding->array;
+  const texture_format *format = texture_format_find(binding->format);
+  if (array->dimension_count != (format->components > 1 ? 3 : 2)) {
+    return cli_fail(error, CLI_FAILED,
+                    "%s: only textures of two sides are pictures: .npy files "
+                    "hold others",
+                    path);
+  }
+  png_picture picture;
+  const bool ok = png_from_texels(path, texels, format, binding->size[0],
+                                  binding->size[1], &picture, error) &&
+                  png_write(path, &picture, error);
+  free(picture.samples);
+  return ok;
+}
+
+static bool save_structs(const kernel_binding *binding, const char *path,
+                         const void *contents, cli_error *error) {
+  npy_array array = binding->array;
+  char *fields = element_fields(&binding->element);
+  array.fields = fields;
+  const bool ok = fields != NULL
+                      ? npy_write(path, &array, contents, error)
+                      : cli_fail(error, CLI_FAILED, "out of memory");
+  free(fields);
+  return ok;
+}
+
+static bool save(const kernel_binding *binding, const char *path,
+                 const void *contents, cli_error *error) {
+  if (element_is_struct(&binding->element)) {
+    return save_structs(binding, path, contents, error);
+  }
+  return png_is_one(path) ? save_picture(binding, path, contents, error)
+                          : npy_write(path, &binding->array, contents, error);
+}
+
 bool run_write_outputs(const run_options *options, const run_result *result,
                        cli_error *error) {
   for (size_t i = 0; i < options->output_count; ++i) {
@@ -126,8 +170,8 @@ bool run_write_outputs(const run_options *options, const run_result *result,
     }
     const kernel_binding *binding =
         run_find_binding(options, output->table, output->index);
-    if (!npy_write(output->path, &binding->array,
-                   result->contents[binding - options->bindings], error)) {
+    if (!save(binding, output->path,
+              result->contents[binding - options->bindings], error)) {
       return false;
     }
   }

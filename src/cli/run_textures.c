@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/png.h"
 #include "cli/run_buffers.h"
 
 // How many sides the arrays of a type have.
@@ -42,18 +43,19 @@ static bool measure_array(const mtl_argument *argument, kernel_binding *binding,
   const npy_array *const array = &binding->array;
   const uint32_t sides = side_count(argument->texture_type);
   const uint32_t rest = array->dimension_count - sides;
-  if (array->dimension_count < sides || rest > 1 || array->fortran_order) {
+  if (array->dimension_count < sides || rest > 1 || array->fortran_order ||
+      array->struct_bytes > 0) {
     return cli_fail(error, CLI_FAILED,
                     "%s: a %s needs an array of %u dimensions in C's order, or "
                     "%u with components",
-                    binding->path, argument->type_name, sides, sides + 1);
+                    binding->path_name, argument->type_name, sides, sides + 1);
   }
   const uint64_t components = rest ? array->shape[sides] : 1;
   for (uint32_t i = 0; i < 3; ++i) {
     const uint64_t side = i < sides ? array->shape[sides - 1 - i] : 1;
     if (side > UINT32_MAX) {
       return cli_fail(error, CLI_FAILED, "%s: a side is too long",
-                      binding->path);
+                      binding->path_name);
     }
     binding->size[i] = (uint32_t)side;
   }
@@ -67,7 +69,7 @@ static bool measure_array(const mtl_argument *argument, kernel_binding *binding,
     return cli_fail(error, CLI_FAILED,
                     "%s: no pixel format has %llu components of type %s for "
                     "a %s; @FILE:FORMAT can name one",
-                    binding->path, (unsigned long long)components,
+                    binding->path_name, (unsigned long long)components,
                     value_type_get_info(array->type)->name,
                     argument->type_name);
   }
@@ -76,7 +78,7 @@ static bool measure_array(const mtl_argument *argument, kernel_binding *binding,
   return texel_bytes == mtl_pixel_format_bytes(binding->format) ||
          cli_fail(error, CLI_FAILED,
                   "%s: a texel of %s has %zu bytes, the array has %llu",
-                  binding->path, texture_format_find(binding->format)->name,
+                  binding->path_name, texture_format_find(binding->format)->name,
                   mtl_pixel_format_bytes(binding->format),
                   (unsigned long long)texel_bytes);
 }
@@ -114,27 +116,71 @@ static bool describe_zeros(const mtl_argument *argument,
   return true;
 }
 
+static bool make_room(const kernel_binding *binding,
+                      unsigned char **out_texels, cli_error *error) {
+  *out_texels = calloc(1, binding->array.data_bytes + 1);
+  return *out_texels != NULL ||
+         cli_fail(error, CLI_FAILED,
+                  "out of memory: texture %u has %llu bytes", binding->index,
+                  (unsigned long long)binding->array.data_bytes);
+}
+
+// Makes texels of a picture, in the format that was given or one for it.
+static bool take_picture(const mtl_argument *argument, kernel_binding *binding,
+                         const png_picture *picture,
+                         unsigned char **out_texels, cli_error *error) {
+  const texture_format *format =
+      binding->format ? texture_format_find(binding->format)
+                      : png_format_for(picture, argument->type,
+                                       argument->is_depth_texture);
+  if (format == NULL) {
+    return cli_fail(error, CLI_FAILED,
+                    "%s: no format is known for a %s; @FILE:FORMAT can name "
+                    "one",
+                    binding->path_name, argument->type_name);
+  }
+  binding->format = format->format;
+  binding->size[0] = picture->width;
+  binding->size[1] = picture->height;
+  binding->size[2] = 1;
+  return describe_zeros(argument, binding, error) &&
+         make_room(binding, out_texels, error) &&
+         png_to_texels(binding->path_name, picture, format, *out_texels, error);
+}
+
+static bool read_picture(const mtl_argument *argument, kernel_binding *binding,
+                         unsigned char **out_texels, cli_error *error) {
+  if (argument->texture_type != MTL_TEXTURE_2D) {
+    return cli_fail(error, CLI_FAILED,
+                    "%s: a PNG file is no %s: .npy files have other sides",
+                    binding->path_name, argument->type_name);
+  }
+  png_picture picture;
+  const bool ok =
+      png_read(binding->path_name, &picture, error) &&
+      take_picture(argument, binding, &picture, out_texels, error);
+  free(picture.samples);
+  return ok;
+}
+
 static bool read_texels(const mtl_argument *argument, kernel_binding *binding,
                         unsigned char **out_texels, cli_error *error) {
-  FILE *file = NULL;
-  if (binding->path != NULL &&
-      !npy_open(binding->path, &binding->array, &file, error)) {
+  if (binding->path_name == NULL) {
+    return describe_zeros(argument, binding, error) &&
+           make_room(binding, out_texels, error);
+  }
+  if (png_is_one(binding->path_name)) {
+    return read_picture(argument, binding, out_texels, error);
+  }
+  FILE *file;
+  if (!npy_open(binding->path_name, &binding->array, &file, error)) {
     return false;
   }
-  bool ok = file ? measure_array(argument, binding, error)
-                 : describe_zeros(argument, binding, error);
-  if (ok) {
-    *out_texels = calloc(1, binding->array.data_bytes + 1);
-    ok =
-        *out_texels != NULL ||
-        cli_fail(error, CLI_FAILED, "out of memory: texture %u has %llu bytes",
-                 binding->index, (unsigned long long)binding->array.data_bytes);
-  }
-  if (file != NULL) {
-    ok = ok && npy_read_data(binding->path, file, &binding->array, *out_texels,
-                             error);
-    fclose(file);
-  }
+  const bool ok = measure_array(argument, binding, error) &&
+                  make_room(binding, out_texels, error) &&
+                  npy_read_data(binding->path_name, file, &binding->array,
+                                *out_texels, error);
+  fclose(file);
   return ok;
 }
 
@@ -178,8 +224,57 @@ static mtl_status create_texture(const run_state *state,
   return mtl_texture_create(state->program.device, &desc, out_texture);
 }
 
-static bool make_texture(const run_state *state, kernel_binding *binding,
-                         size_t number, cli_error *error) {
+// A format for zeros of which none is said: wide enough for what the kernel
+// writes, or what a PNG file takes where it is saved to one.
+static void choose_format(const run_options *options,
+                          const mtl_argument *argument,
+                          kernel_binding *binding) {
+  static const value_type types[] = {
+      [MTL_TYPE_CHAR] = VALUE_I8,    [MTL_TYPE_UCHAR] = VALUE_U8,
+      [MTL_TYPE_SHORT] = VALUE_I16,  [MTL_TYPE_USHORT] = VALUE_U16,
+      [MTL_TYPE_INT] = VALUE_I32,    [MTL_TYPE_UINT] = VALUE_U32,
+      [MTL_TYPE_HALF] = VALUE_F16,   [MTL_TYPE_FLOAT] = VALUE_F32,
+  };
+  bool is_picture = false;
+  for (size_t i = 0; i < options->output_count; ++i) {
+    const run_output *output = &options->outputs[i];
+    is_picture |= output->path != NULL && png_is_one(output->path) &&
+                  output->table == MTL_ARGUMENT_TEXTURE &&
+                  output->index == binding->index;
+  }
+  const bool is_depth = argument->is_depth_texture;
+  const value_type type = is_picture && !is_depth ? VALUE_U8
+                          : argument->type <= MTL_TYPE_FLOAT
+                              ? types[argument->type]
+                              : VALUE_F32;
+  const texture_format *format = texture_format_for(
+      type, is_depth ? 1 : 4, argument->type, is_depth);
+  binding->format =
+      format ? format->format : MTL_FORMAT_RGBA32_FLOAT;
+}
+
+static bool copy_size(const run_options *options, const run_state *state,
+                      kernel_binding *binding, cli_error *error) {
+  for (size_t i = 0; i < options->binding_count; ++i) {
+    const kernel_binding *other = &options->bindings[i];
+    const mtl_argument *argument = run_find_argument(state, other);
+    if (other->kind == BINDING_TEXTURE && other != binding &&
+        other->like == NULL && argument != NULL &&
+        strcmp(argument->name, binding->like) == 0) {
+      memcpy(binding->size, other->size, sizeof binding->size);
+      binding->format = other->format;
+      return true;
+    }
+  }
+  return cli_fail(error, CLI_USAGE,
+                  "binding %.200s: there is no texture '%.40s' with a size of "
+                  "its own",
+                  binding->word, binding->like);
+}
+
+static bool make_texture(const run_options *options, const run_state *state,
+                         kernel_binding *binding, size_t number,
+                         cli_error *error) {
   const mtl_argument *const argument = run_find_argument(state, binding);
   if (argument == NULL) {
     return cli_fail(error, CLI_USAGE, "the kernel has no texture %u",
@@ -189,6 +284,12 @@ static bool make_texture(const run_state *state, kernel_binding *binding,
     return cli_fail(error, CLI_FAILED,
                     "argument '%s' is a %s, which the command line cannot bind",
                     argument->name, argument->type_name);
+  }
+  if (binding->like != NULL && !copy_size(options, state, binding, error)) {
+    return false;
+  }
+  if (binding->path_name == NULL && binding->format == MTL_FORMAT_NONE) {
+    choose_format(options, argument, binding);
   }
   if (!read_texels(argument, binding, &state->texels[number], error)) {
     return false;
@@ -222,12 +323,17 @@ bool run_make_textures(run_options *options, run_state *state,
     return cli_fail(error, CLI_FAILED, "out of memory");
   }
   state->has_textures = true;
-  for (size_t i = 0; i < count; ++i) {
-    kernel_binding *const binding = &options->bindings[i];
+  // Those that are like another come after it.
+  for (size_t i = 0; i < 2 * count; ++i) {
+    kernel_binding *const binding = &options->bindings[i % count];
     if (binding->kind == BINDING_TEXTURE &&
-        !make_texture(state, binding, i, error)) {
+        (binding->like != NULL) == (i >= count) &&
+        !make_texture(options, state, binding, i % count, error)) {
       return false;
     }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    kernel_binding *const binding = &options->bindings[i];
     if (binding->kind == BINDING_SAMPLER) {
       const mtl_status status = mtl_sampler_create(
           state->program.device, &binding->sampler, &state->samplers[i]);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // texture_binding.c: reads the words that bind textures and samplers, and
 // knows which arrays hold which pixel formats.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/binding.h"
+#include "cli/suggest.h"
 
 // In the order in which texture_format_for looks.
 static const texture_format formats[] = {
@@ -97,9 +99,15 @@ static bool take_format(const char *name, size_t length,
       return true;
     }
   }
+  const char *names[FORMAT_COUNT];
+  for (size_t i = 0; i < FORMAT_COUNT; ++i) {
+    names[i] = formats[i].name;
+  }
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, name, length, names, FORMAT_COUNT);
   return cli_fail(error, CLI_USAGE,
-                  "'%.*s' is no pixel format: Metal's are, as rgba8Unorm",
-                  length > 40 ? 40 : (int)length, name);
+                  "'%.*s' is no pixel format: Metal's are, as rgba8Unorm%s",
+                  length > 40 ? 40 : (int)length, name, suggestion);
 }
 
 // "@file.npy" or "@file.npy:FORMAT", where a path may have colons of its own.
@@ -117,8 +125,8 @@ static bool parse_file(const char *word, kernel_binding *binding,
   if (length == 0) {
     return cli_fail(error, CLI_USAGE, "a file's name is missing behind @");
   }
-  binding->path = strndup(word, length);
-  return binding->path != NULL || cli_fail(error, CLI_FAILED, "out of memory");
+  binding->path_name = strndup(word, length);
+  return binding->path_name != NULL || cli_fail(error, CLI_FAILED, "out of memory");
 }
 
 bool texture_binding_parse(const char *word, kernel_binding *binding,
@@ -126,25 +134,53 @@ bool texture_binding_parse(const char *word, kernel_binding *binding,
   if (word[0] == '@') {
     return parse_file(word + 1, binding, error);
   }
+  const char *const end = strrchr(word, '.');
+  if (end != NULL && (strcmp(end, ".npy") == 0 || strcmp(end, ".png") == 0)) {
+    return cli_fail(error, CLI_USAGE,
+                    "a file's name begins with @; did you mean '@%.100s'?",
+                    word);
+  }
   const size_t length = strcspn(word, ":");
+  if (isdigit((unsigned char)word[0])) {
+    return size_parse("size", word, binding->size, error);
+  }
+  if (strncmp(word, "like:", 5) == 0 && word[5] != '\0') {
+    binding->like = word + 5;
+    return true;
+  }
   if (word[length] == '\0') {
     return cli_fail(error, CLI_USAGE,
-                    "@file.npy or FORMAT:X[,Y[,Z]] is needed");
+                    "@FILE, X,Y, FORMAT:X,Y or like:TEXTURE is needed");
   }
   return take_format(word, length, binding, error) &&
          size_parse("size", word + length + 1, binding->size, error);
 }
 
+static const char *const addresses[] = {
+    [MTL_ADDRESS_CLAMP_TO_EDGE] = "clamp_to_edge",
+    [MTL_ADDRESS_REPEAT] = "repeat",
+    [MTL_ADDRESS_MIRROR_REPEAT] = "mirrored_repeat",
+    [MTL_ADDRESS_CLAMP_TO_ZERO] = "clamp_to_zero",
+    [MTL_ADDRESS_CLAMP_TO_BORDER_COLOR] = "clamp_to_border",
+};
+enum { ADDRESS_COUNT = sizeof addresses / sizeof *addresses };
+
+static bool fail_sampler_word(const char *word, size_t length,
+                              cli_error *error) {
+  const char *names[ADDRESS_COUNT + 4] = {"nearest", "linear", "pixel",
+                                          "normalized"};
+  memcpy(names + 4, addresses, sizeof addresses);
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, word, length, names, ADDRESS_COUNT + 4);
+  return cli_fail(error, CLI_USAGE,
+                  "'%.*s' says nothing of a sampler: nearest, linear, repeat "
+                  "or pixel do, for instance%s",
+                  length > 40 ? 40 : (int)length, word, suggestion);
+}
+
 static bool take_sampler_word(const char *word, size_t length,
                               mtl_sampler_desc *sampler) {
-  static const char *const addresses[] = {
-      [MTL_ADDRESS_CLAMP_TO_EDGE] = "clamp_to_edge",
-      [MTL_ADDRESS_REPEAT] = "repeat",
-      [MTL_ADDRESS_MIRROR_REPEAT] = "mirrored_repeat",
-      [MTL_ADDRESS_CLAMP_TO_ZERO] = "clamp_to_zero",
-      [MTL_ADDRESS_CLAMP_TO_BORDER_COLOR] = "clamp_to_border",
-  };
-  for (size_t i = 0; i < sizeof addresses / sizeof *addresses; ++i) {
+  for (size_t i = 0; i < ADDRESS_COUNT; ++i) {
     if (addresses[i] != NULL && strlen(addresses[i]) == length &&
         memcmp(addresses[i], word, length) == 0) {
       sampler->s_address = sampler->t_address = sampler->r_address =
@@ -168,10 +204,7 @@ bool sampler_binding_parse(const char *word, kernel_binding *binding,
   for (;;) {
     const size_t length = strcspn(word, ",");
     if (!take_sampler_word(word, length, &binding->sampler)) {
-      return cli_fail(error, CLI_USAGE,
-                      "'%.*s' says nothing of a sampler: nearest, linear, "
-                      "repeat or pixel do, for instance",
-                      length > 40 ? 40 : (int)length, word);
+      return fail_sampler_word(word, length, error);
     }
     if (word[length] == '\0') {
       return true;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/suggest.h"
+
 static const value_type_info value_types[VALUE_TYPE_COUNT] = {
     [VALUE_F32] = {"f32", "<f4", MTL_TYPE_FLOAT, 4, true, true},
     [VALUE_F16] = {"f16", "<f2", MTL_TYPE_HALF, 2, true, true},
@@ -25,19 +27,59 @@ static const value_type_info value_types[VALUE_TYPE_COUNT] = {
     [VALUE_BOOL] = {"bool", "|b1", MTL_TYPE_BOOL, 1, false, false},
 };
 
+// Metal's names stand for ours.
+static const char *const metal_names[VALUE_TYPE_COUNT] = {
+    [VALUE_F32] = "float",  [VALUE_F16] = "half",    [VALUE_BF16] = "bfloat",
+    [VALUE_I8] = "char",    [VALUE_U8] = "uchar",    [VALUE_I16] = "short",
+    [VALUE_U16] = "ushort", [VALUE_I32] = "int",     [VALUE_U32] = "uint",
+    [VALUE_I64] = "long",   [VALUE_U64] = "ulong",
+};
+
 const value_type_info *value_type_get_info(value_type type) {
   return &value_types[type];
 }
 
 bool value_type_by_name(const char *name, size_t length, value_type *out_type) {
   for (int i = 0; i < VALUE_TYPE_COUNT; ++i) {
-    if (strlen(value_types[i].name) == length &&
-        memcmp(value_types[i].name, name, length) == 0) {
-      *out_type = (value_type)i;
-      return true;
+    const char *const names[] = {value_types[i].name, metal_names[i]};
+    for (size_t j = 0; j < 2; ++j) {
+      if (names[j] != NULL && strlen(names[j]) == length &&
+          memcmp(names[j], name, length) == 0) {
+        *out_type = (value_type)i;
+        return true;
+      }
     }
   }
   return false;
+}
+
+value_type value_type_of(mtl_data_type metal) {
+  for (int i = 0; i < VALUE_TYPE_COUNT; ++i) {
+    if (value_types[i].metal == metal) {
+      return (value_type)i;
+    }
+  }
+  return VALUE_U8;
+}
+
+bool value_fail_type(const char *name, size_t length, cli_error *error) {
+  const int shown = length > 40 ? 40 : (int)length;
+  if ((length == 3 && memcmp(name, "f64", 3) == 0) ||
+      (length == 6 && memcmp(name, "double", 6) == 0)) {
+    return cli_fail(error, CLI_USAGE,
+                    "'%.*s' is no type: Metal has no double; f32 is float",
+                    shown, name);
+  }
+  const char *names[2 * VALUE_TYPE_COUNT];
+  for (int i = 0; i < VALUE_TYPE_COUNT; ++i) {
+    names[2 * i] = value_types[i].name;
+    names[2 * i + 1] = metal_names[i];
+  }
+  char suggestion[CLI_SUGGESTION_SIZE];
+  cli_suggest(suggestion, name, length, names, 2 * VALUE_TYPE_COUNT);
+  return cli_fail(error, CLI_USAGE,
+                  "'%.*s' is no type: " VALUE_TYPE_NAMES " are%s", shown, name,
+                  suggestion);
 }
 
 // A binary float with the given count of stored mantissa bits and exponent

@@ -64,22 +64,21 @@ class MemberReader {
     return Class->getDefinition();
   }
 
-  // Takes arrays off, C's and the library's.
+  // What T is an array of, C's or the library's; null if it is none.
   QualType elementOf(QualType T, uint64_t &Count) const {
-    for (;;) {
-      if (const ConstantArrayType *Array = C.getAsConstantArrayType(T)) {
-        Count *= Array->getZExtSize();
-        T = Array->getElementType();
-      } else if (const auto *Array = C.getAsIncompleteArrayType(T)) {
-        Count = 0;
-        T = Array->getElementType();
-      } else if (const auto *Record = libraryTemplate(T, "array")) {
-        Count *= Record->getTemplateArgs()[1].getAsIntegral().getZExtValue();
-        T = Record->getTemplateArgs()[0].getAsType();
-      } else {
-        return T;
-      }
+    if (const ConstantArrayType *Array = C.getAsConstantArrayType(T)) {
+      Count = Array->getZExtSize();
+      return Array->getElementType();
     }
+    if (const auto *Array = C.getAsIncompleteArrayType(T)) {
+      Count = 0;
+      return Array->getElementType();
+    }
+    if (const auto *Record = libraryTemplate(T, "array")) {
+      Count = Record->getTemplateArgs()[1].getAsIntegral().getZExtValue();
+      return Record->getTemplateArgs()[0].getAsType();
+    }
+    return QualType();
   }
 
   const char *keep(StringRef Text) {
@@ -137,8 +136,9 @@ class MemberReader {
 
   void add(std::vector<mtl_member> &Members, QualType T, StringRef Name,
            uint64_t Offset, int Depth) {
-    uint64_t Count = 1;
-    const QualType Element = elementOf(T, Count);
+    uint64_t Count = 1, Ignored;
+    const QualType Found = elementOf(T, Count);
+    const QualType Element = Found.isNull() ? T : Found;
     const uint64_t Size = Element->isReferenceType()
                               ? sizeof(void *)
                               : C.getTypeSizeInChars(Element).getQuantity();
@@ -148,6 +148,14 @@ class MemberReader {
                          .size_bytes = uint32_t(Size),
                          .array_length = uint32_t(Count)};
     describe(Member, Element, Depth);
+    if (!Found.isNull() && !elementOf(Element, Ignored).isNull() &&
+        Depth < CONTAINER_MEMBER_DEPTH) {
+      std::vector<mtl_member> Inner;
+      add(Inner, Element, "", 0, Depth + 1);
+      const llvm::ArrayRef<mtl_member> Own = kept(Inner);
+      Member.members = Own.data();
+      Member.member_count = uint32_t(Own.size());
+    }
     TooMany |= Offset + Size * Count > UINT32_MAX;
     append(Members, Member);
   }

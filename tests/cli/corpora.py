@@ -4,6 +4,7 @@ manifest says, and tells what failed."""
 
 import os
 import re
+import shutil
 
 from tool import case
 
@@ -100,6 +101,20 @@ def what_is_not_vectorised_has_a_reason(tool):
                        "--json").json()
     told = [file.get("not_vectorised") for file in answer["files"]]
     assert told == [None, None, reason[0]], answer
+
+
+@case
+def what_is_vectorised_is_counted_wherever_the_report_says_it(tool):
+    # Its report begins with another line: "1 functions called rather than
+    # inlined".
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                          "regression", "functions_called.metal")
+    os.makedirs(tool.file("called"))
+    shutil.copy(source, tool.file("called"))
+    answer = tool.done("corpus", "called", "--pipelines", "--json").json()
+    assert answer["vectorised"] == answer["pipelines"] == 1, answer
+    assert "1 made, 1 of them vectorised" in tool.done(
+        "corpus", "called", "--pipelines").out
 
 
 @case

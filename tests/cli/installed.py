@@ -95,6 +95,8 @@ def what_is_installed_is_all_there(tool):
                  "include/mettle/mettle.h", "include/mettle/model.h",
                  "share/man/man1/mettle.1", "share/man/man1/mettle-run.1",
                  "share/bash-completion/completions/mettle",
+                 "share/zsh/site-functions/_mettle",
+                 "share/fish/vendor_completions.d/mettle.fish",
                  "share/mettle/export_mps.py",
                  "share/doc/mettle/README.md", "share/doc/mettle/LICENSE",
                  "share/doc/mettle/docs/performance.md",

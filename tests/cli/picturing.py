@@ -145,7 +145,7 @@ def what_cannot_be_a_texture_is_told(tool):
     tool.save("three.npy", np.zeros((2, 2, 3), "f4"))
     tool.save("wide.npy", np.zeros((2, 2), "i8"))
     zeros = "tex1=rgba32Float:2,2"
-    tool.fails(2, ["'x' of twice is not bound: tex0=... is missing"], *run,
+    tool.fails(2, ["'x' of twice is not bound: x=... or tex0=... is missing"], *run,
                zeros)
     tool.fails(1, ["needs an array of 2 dimensions"], *run, zeros,
                "tex0=@line.npy")
@@ -156,7 +156,7 @@ def what_cannot_be_a_texture_is_told(tool):
     tool.fails(1, ["a texel of rgba8Unorm has 4 bytes, the array has 12"],
                *run, zeros, "tex0=@three.npy:rgba8Unorm")
     tool.fails(2, ["'rgba' is no pixel format"], *run, "tex0=rgba:2")
-    tool.fails(2, ["FORMAT:X[,Y[,Z]]"], *run, "tex0=rgba8Unorm")
+    tool.fails(2, ["FORMAT:X,Y or like:TEXTURE"], *run, "tex0=rgba8Unorm")
     tool.fails(2, ["no texture index: tex0 to tex127"], *run, "tex200=r8Uint:1")
     tool.fails(2, ["'soft' says nothing of a sampler"], *run,
                "sampler0=linear,soft")

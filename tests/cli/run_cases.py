@@ -20,14 +20,18 @@ import examples
 import installed
 import machine
 import models
+import naming
+import pictures
 import picturing
+import random_words
 import running
 import terminal
 import usage
 from tool import CASES, Tool
 
-MODULES = (usage, running, picturing, bad_files, compiling, corpora, terminal,
-           examples, installed, machine, models, debugging)
+MODULES = (usage, running, naming, picturing, pictures, bad_files, compiling,
+           corpora, terminal, examples, installed, machine, models,
+           random_words, debugging)
 
 
 def default_build():

@@ -429,7 +429,26 @@ def messages_of_kernels_are_lines_on_standard_error(tool):
         }""")
     told = tool("run", "log.metal", "talk", "--grid", 40, "--log")
     assert told.err == "error: thread 2\nnotice: 0.500000,1.000000\n", told.err
-    assert tool.done("run", "log.metal", "talk", "--grid", 40).err == ""
+    quiet = tool("run", "log.metal", "talk", "--grid", 40)
+    assert quiet.code == 0 and quiet.err == (
+        "mettle run: note: talk logged 2 messages; --log prints what it says"
+        "\n"), quiet.err
+    assert tool.done("run", "log.metal", "talk", "--grid", 2).err == ""
+
+
+@case
+def messages_show_who_sent_them(tool):
+    tool.write("log.metal", """
+        #include <metal_stdlib>
+        using namespace metal;
+        constant os_log blur("com.example", "blur");
+        kernel void talk() { blur.log_error("bad"); blur.log("good"); }""")
+    told = tool("run", "log.metal", "--grid", 1, "--log")
+    assert told.err == ("error [com.example:blur]: bad\n"
+                        "notice [com.example:blur]: good\n"), told.err
+    # More than there is room to count in; the first run of several.
+    quiet = tool("run", "log.metal", "--grid", 1000, "--repeat", 2)
+    assert "note: talk logged 2000 messages;" in quiet.err, quiet.err
 
 
 @case

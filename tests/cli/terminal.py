@@ -3,8 +3,11 @@
 
 import os
 import pty
+import re
+import select
 import shutil
 import subprocess
+import time
 import unittest
 
 from tool import case
@@ -58,22 +61,30 @@ def short_work_shows_none(tool):
     assert shown == "", shown
 
 
+def _script(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                        "completions", name)
+
+
+def _run_shell(tool, *words):
+    if shutil.which(words[0]) is None:
+        raise unittest.SkipTest(f"{words[0]} is missing")
+    done = subprocess.run(
+        words, cwd=tool.folder, check=True, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, timeout=60,
+        env={**os.environ, "HOME": tool.folder,
+             "PATH": tool.build + ":" + os.environ["PATH"]})
+    assert done.stderr == "", done.stderr
+    return done.stdout
+
+
 def _complete(tool, *words):
     """What bash offers for the last of words."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                          "..", "completions", "mettle.bash")
-    if shutil.which("bash") is None:
-        raise unittest.SkipTest("bash is missing")
-    done = subprocess.run(
-        ["bash", "-c", 'compopt() { :; }; source "$0"; COMP_WORDS=("$@"); '
-         'COMP_CWORD=$(($# - 1)); _mettle "$1" "${COMP_WORDS[-1]}" '
-         '"${COMP_WORDS[-2]}"; printf "%s\\n" "${COMPREPLY[@]}"',
-         script, "mettle", *words],
-        cwd=tool.folder, check=True, capture_output=True, text=True,
-        stdin=subprocess.DEVNULL, timeout=300,
-        env={**os.environ, "PATH": tool.build + ":" + os.environ["PATH"]})
-    assert done.stderr == "", done.stderr
-    return done.stdout.split()
+    return _run_shell(
+        tool, "bash", "-c", 'compopt() { :; }; source "$0"; COMP_WORDS=("$@"); '
+        'COMP_CWORD=$(($# - 1)); _mettle "$1" "${COMP_WORDS[-1]}" '
+        '"${COMP_WORDS[-2]}"; printf "%s\\n" "${COMPREPLY[@]}"',
+        _script("mettle.bash"), "mettle", *words).split()
 
 
 @case
@@ -85,5 +96,130 @@ def completion_offers_verbs_options_files_and_kernels(tool):
         "--grid", "--group"]
     assert _complete(tool, "run", "k.metal", "add", "--math", "s") == ["safe"]
     assert _complete(tool, "compile", "k.metal", "--r") == ["--report"]
-    assert "cpu-discrete" in _complete(tool, "run", "k.metal", "--device", "c")
+    assert "cpu" in _complete(tool, "run", "k.metal", "--device", "c")
     assert _complete(tool, "devices", "--j") == ["--json"]
+    # Arguments, of all kernels; bash hands over "=" as a word of its own.
+    assert _complete(tool, "run", "kernels.metal", "scale", "fac") == [
+        "factor="]
+    assert _complete(tool, "run", "kernels.metal", "scale", "--print",
+                     "s") == ["sum"]
+    assert _complete(tool, "run", "kernels.metal", "scale", "--save",
+                     "s") == ["sum="]
+    assert _complete(tool, "run", "kernels.metal", "scale", "x", "=", "i") == [
+        "iota:"]
+
+
+def _complete_fish(tool, line):
+    out = _run_shell(tool, "fish", "--no-config", "-c",
+                     'source $argv[1]; complete -C $argv[2]',
+                     _script("mettle.fish"), line)
+    return [word.split("\t")[0] for word in out.splitlines()]
+
+
+@case
+def fish_completes(tool):
+    for line, words in (
+            ("mettle re", ["reflect"]), ("mettle run ker", ["kernels.metal"]),
+            ("mettle run kernels.metal sc", ["scale"]),
+            ("mettle run kernels.metal scale fac", ["factor="]),
+            ("mettle run kernels.metal x=io", ["x=iota:"]),
+            ("mettle run kernels.metal --gr", ["--grid", "--group"]),
+            ("mettle run kernels.metal --math s", ["safe"]),
+            ("mettle run kernels.metal --print fac", ["factor"]),
+            ("mettle compile kernels.metal --kernel sc", ["scale"]),
+            ("mettle corpus --pip", ["--pipelines"]),
+            ("mettle model in", ["info"]), ("mettle devices --js", ["--json"])):
+        assert _complete_fish(tool, line) == words, (
+            line, _complete_fish(tool, line))
+    assert "cpu" in _complete_fish(tool, "mettle run --device c")
+
+
+# zsh completes only at a terminal: TAB, then a key that shows the line and
+# empties it.
+ZSH = """
+fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D
+show() {{ zle -I; print -r -- "<$BUFFER>"; BUFFER= }}; zle -N show; bindkey '^X' show
+setopt no_beep; print rea''dy
+"""
+
+
+class Zsh:
+    def __init__(self, tool):
+        if shutil.which("zsh") is None:
+            raise unittest.SkipTest("zsh is missing")
+        self.ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            ["zsh", "-f", "-i"], cwd=tool.folder, stdin=theirs, stdout=theirs,
+            stderr=theirs, start_new_session=True,
+            env={**os.environ, "TERM": "dumb", "HOME": tool.folder,
+                 "PATH": tool.build + ":" + os.environ["PATH"]})
+        os.close(theirs)
+        self.shown = ""
+        folder = os.path.dirname(_script("_mettle"))
+        os.write(self.ours, ZSH.format(folder=folder).encode())
+        self.until(r"ready\r")
+
+    def until(self, pattern):
+        deadline = time.monotonic() + 60
+        while not (found := re.search(pattern, self.shown)):
+            left = deadline - time.monotonic()
+            ready = select.select([self.ours], [], [], max(left, 0))[0]
+            assert ready, self.shown[-500:]
+            self.shown += os.read(self.ours, 65536).decode(errors="replace")
+        self.shown = self.shown[found.end():]
+        return found[1] if found.re.groups else None
+
+    def complete(self, line):
+        os.write(self.ours, (line + "\t\x18").encode())
+        return self.until(r"<(mettle[^\r\n]*)>\r")
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+
+@case
+def zsh_completes(tool):
+    zsh = Zsh(tool)
+    try:
+        for line, completed in (
+                ("mettle ref", "mettle reflect "),
+                ("mettle run ker", "mettle run kernels.metal "),
+                ("mettle run kernels.metal pos",
+                 "mettle run kernels.metal positions "),
+                ("mettle run kernels.metal scale fac",
+                 "mettle run kernels.metal scale factor="),
+                ("mettle run kernels.metal scale x=io",
+                 "mettle run kernels.metal scale x=iota:"),
+                ("mettle run kernels.metal --math sa",
+                 "mettle run kernels.metal --math safe "),
+                ("mettle run kernels.metal --print fac",
+                 "mettle run kernels.metal --print factor"),
+                ("mettle compile --rep", "mettle compile --report "),
+                ("mettle model inf", "mettle model info "),
+                ("mettle devices --js", "mettle devices --json ")):
+            found = zsh.complete(line)
+            assert found.rstrip() == completed.rstrip(), (line, found)
+    finally:
+        zsh.end()
+
+
+@case
+def completions_know_every_option_and_verb(tool):
+    scripts = {}
+    for name in ("mettle.bash", "_mettle", "mettle.fish"):
+        with open(_script(name), encoding="utf-8") as file:
+            scripts[name] = file.read()
+    help_text = tool.done("--help").out
+    verbs = re.findall(r"^  (\w+) +\S", help_text, re.M)
+    assert "reflect" in verbs and len(verbs) >= 7, verbs
+    for verb in verbs:
+        assert all(verb in text for text in scripts.values()), verb
+        options = re.findall(r"^  --([\w-]+)", tool.done(verb, "--help").out,
+                             re.M)
+        for option in options:
+            for name, text in scripts.items():
+                mark = f"-l {option}" if name == "mettle.fish" else (
+                    f"--{option}")
+                assert re.search(re.escape(mark) + r"\b", text), (name, mark)

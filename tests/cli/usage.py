@@ -39,6 +39,34 @@ def unknown_verbs_are_wrong_usage(tool):
 
 
 @case
+def mistyped_words_are_told_with_the_right_ones(tool):
+    for text, *words in (
+            ("no verb 'rnu'; did you mean 'run'?", "rnu"),
+            ("no verb 'refelct'; did you mean 'reflect'?", "refelct"),
+            ("did you mean 'mettle run kernels.metal'?", "kernels.metal"),
+            ("no verb 'runn'; did you mean 'run'?", "help", "runn"),
+            ("no option --gird; did you mean '--grid'?", *RUN, "--gird", "4"),
+            ("no option --gird=4; did you mean '--grid'?", *RUN, "--gird=4"),
+            ("no option --rep; did you mean '--repeat'?", *RUN, "--rep", "4"),
+            ("did you mean '--json'?", "devices", "--jsno"),
+            ("did you mean '--pipelines'?", "corpus", ".", "--pipeline"),
+            ("did you mean '--output-dir'?", "model", "--output-dri", "x"),
+            ("did you mean 'info'?", "model", "inof", "x.so"),
+            ("did you mean 'safe'?", *RUN, "--math", "saef"),
+            ("did you mean 'metal3.1'?", *RUN, "--std", "metal31"),
+            ("did you mean 'cpu'?", *RUN, *BOUND, "--device", "cpy"),
+            ("did you mean 'vectorize'?", "compile", "kernels.metal",
+             "--dump-after=vectorise"),
+            ("there is no kernel 'sclae'; there are: add, scale, positions, "
+             "group_size, reverse_groups; did you mean 'scale'?", "run",
+             "kernels.metal", "sclae", "--grid", "4")):
+        tool.fails(2, [text], *words)
+    # Nothing is near; and one letter is too few to tell.
+    for words in (("dance",), (*RUN, "-x"), (*RUN, "--math", "q")):
+        assert "did you mean" not in tool.fails(2, [], *words).err
+
+
+@case
 def a_hint_names_the_help_of_the_verb(tool):
     tool.fails(2, ["Try 'mettle run --help'."], "run")
 
@@ -52,8 +80,10 @@ def _run_fails(tool, text, *words):
 
 @case
 def what_is_missing_is_named(tool):
-    _run_fails(tool, "FILE.metal and KERNEL are missing", "run")
-    _run_fails(tool, "KERNEL is missing", "run", "kernels.metal")
+    _run_fails(tool, "FILE.metal is missing", "run")
+    _run_fails(tool, "KERNEL is missing: which of the source's 5; there are: "
+               "add, scale, positions, group_size, reverse_groups", "run",
+               "kernels.metal", "--grid", "4")
     _run_fails(tool, "--grid", "run", "kernels.metal", "add")
     _run_fails(tool, "FILE.metal is missing", "compile")
     _run_fails(tool, "FILE.metal is missing", "reflect", "--json")
@@ -104,16 +134,16 @@ def indices_end_at_30(tool):
     for word in ("31=zeros:f32:4", "99999999999999999999=zeros:f32:1"):
         _run_fails(tool, "no buffer index", *RUN, word)
     _run_fails(tool, "no buffer index", *RUN, *BOUND, "--print", "31")
-    _run_fails(tool, "no buffer index", *RUN, *BOUND, "--save", "x=a.npy")
+    _run_fails(tool, "no buffer index", *RUN, *BOUND, "--save", "31=a.npy")
 
 
 @case
 def bindings_are_read_strictly(tool):
     for word, text in (
-            ("0=", "is no type"),
+            ("0=", "a value is missing"),
             ("0=@", "file's name is missing"),
             ("0=f64:1", "'f64' is no type"),
-            ("0=zeros", "type and count are missing"),
+            ("0=zeros", "a count is missing"),
             ("0=zeros:f32", "count is missing"),
             ("0=zeros:f32:x", "no count"),
             ("0=zeros:f32:-1", "no count"),
@@ -150,7 +180,7 @@ def other_values_are_read_strictly(tool):
             ("NAME=VALUE", "-D", "1x"),
             ("PARAMETERS", "-D", "x(a=1"),
             ("INDEX=TYPE:V", "--constant", "0"),
-            ("is no type", "--constant", "0=int:1"),
+            ("is no type", "--constant", "0=integer:1"),
             ("1 to 4", "--constant", "0=f32:1,2,3,4,5"),
             ("given twice", "--constant", "0=f32:1", "--constant", "0=f32:2"),
             ("INDEX=file.npy", "--save", "0"),
@@ -176,9 +206,9 @@ def an_unknown_kernel_lists_those_that_exist(tool):
 
 @case
 def an_argument_without_binding_is_named(tool):
-    _run_fails(tool, "argument 'sum' of add is not bound: 2=... is missing",
+    _run_fails(tool, "argument 'sum' of add is not bound: sum=... or 2=... is missing",
                *RUN, *BOUND[:2])
-    _run_fails(tool, "'room' of reverse_groups is not bound: tg0=BYTES", "run",
+    _run_fails(tool, "'room' of reverse_groups is not bound: room=BYTES or tg0=BYTES", "run",
                "kernels.metal", "reverse_groups", "--grid", "4", *BOUND[:2])
 
 

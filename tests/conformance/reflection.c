@@ -80,6 +80,66 @@ TEST(reflection, structs_have_metals_layout) {
   CHECK(!arguments[0].is_reference);
 }
 
+static const char structs[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "struct Base { ushort id; };\n"
+    "struct Inner { bool on; packed_float3 p; };\n"
+    "struct Outer : Base {\n"
+    "  float3 axis; Inner in[2]; half3x2 m; uint g[2][3]; union { float f;\n"
+    "  int i; }; device float *link;\n"
+    "};\n"
+    "kernel void k(constant Outer &o [[buffer(0)]],\n"
+    "              device float4x4 *m [[buffer(1)]],\n"
+    "              device float *x [[buffer(2)]]) { x[0] = o.axis.x; }\n";
+
+// Sizes and alignments are those of the tables in the Metal Shading Language
+// Specification, chapter 2.
+TEST(reflection, structs_tell_their_members) {
+  static const mtl_member expected[] = {
+      {"id", "ushort", MTL_TYPE_USHORT, 1, 1, 0, 2, 1, NULL, 0},
+      {"axis", "float3", MTL_TYPE_FLOAT, 3, 1, 16, 16, 1, NULL, 0},
+      {"in", "Inner", MTL_TYPE_NONE, 0, 1, 32, 16, 2, NULL, 2},
+      {"m", "half3x2", MTL_TYPE_HALF, 2, 3, 64, 12, 1, NULL, 0},
+      {"g", "uint[3]", MTL_TYPE_NONE, 0, 1, 76, 12, 2, NULL, 1},
+      {"f", "float", MTL_TYPE_FLOAT, 1, 1, 100, 4, 1, NULL, 0},
+      {"i", "int", MTL_TYPE_INT, 1, 1, 100, 4, 1, NULL, 0},
+      {"link", "device float *", MTL_TYPE_NONE, 0, 1, 104, 8, 1, NULL, 0},
+  };
+  mtl_library *library = new_library(structs);
+  size_t count = 0;
+  const mtl_argument *arguments =
+      mtl_function_arguments(new_function(library, "k"), &count);
+  const mtl_argument *of_pipeline =
+      mtl_pipeline_arguments(new_pipeline_from(library, "k"), &count);
+  CHECK_EQUAL(arguments[0].member_count, COUNT_OF(expected));
+  CHECK_EQUAL(of_pipeline[0].member_count, COUNT_OF(expected));
+  for (size_t i = 0; i < COUNT_OF(expected); i++) {
+    const mtl_member *member = &arguments[0].members[i];
+    CHECK_TEXT(member->name, expected[i].name);
+    CHECK_TEXT(member->type_name, expected[i].type_name);
+    CHECK_EQUAL(member->type, expected[i].type);
+    CHECK_EQUAL(member->components, expected[i].components);
+    CHECK_EQUAL(member->columns, expected[i].columns);
+    CHECK_EQUAL(member->offset_bytes, expected[i].offset_bytes);
+    CHECK_EQUAL(member->size_bytes, expected[i].size_bytes);
+    CHECK_EQUAL(member->array_length, expected[i].array_length);
+    CHECK_EQUAL(member->member_count, expected[i].member_count);
+    CHECK_TEXT(of_pipeline[0].members[i].name, expected[i].name);
+  }
+  const mtl_member *inner = arguments[0].members[2].members;
+  CHECK_TEXT(inner[1].name, "p");
+  CHECK_EQUAL(inner[1].offset_bytes, 4);
+  CHECK_EQUAL(inner[1].size_bytes, 12);
+  const mtl_member *row = arguments[0].members[4].members;
+  CHECK_TEXT(row->name, "");
+  CHECK_EQUAL(row->array_length, 3);
+  CHECK_EQUAL(arguments[1].member_count, 1);
+  CHECK_TEXT(arguments[1].members[0].name, "");
+  CHECK_EQUAL(arguments[1].members[0].columns, 4);
+  CHECK_EQUAL(arguments[2].member_count, 0);
+}
+
 TEST(reflection, indices_are_given_automatically) {
   const mtl_argument *arguments = arguments_of("automatic", 3);
   for (uint32_t i = 0; i < 3; i++) {

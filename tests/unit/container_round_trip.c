@@ -9,6 +9,15 @@
 #include "harness/test.h"
 
 // A library's code with one of everything in it.
+static const mtl_member inner[] = {
+    {"x", "float", MTL_TYPE_FLOAT, 1, 1, 0, 4, 1, NULL, 0},
+};
+static const mtl_member members[] = {
+    {"count", "uint", MTL_TYPE_UINT, 1, 1, 0, 4, 1, NULL, 0},
+    {"inner", "Inner", MTL_TYPE_NONE, 0, 1, 8, 4, 2, inner, 1},
+    {"m", "half2x2", MTL_TYPE_HALF, 2, 2, 16, 8, 1, NULL, 0},
+};
+
 static mtli_parameter parameters[] = {
     {.argument = {.name = "x",
                   .kind = MTL_ARGUMENT_BUFFER,
@@ -34,7 +43,9 @@ static mtli_parameter parameters[] = {
                   .size_bytes = 24,
                   .alignment_bytes = 8,
                   .is_reference = true,
-                  .is_active = true},
+                  .is_active = true,
+                  .members = members,
+                  .member_count = 3},
      .is_constant = true,
      .enabling_constant = -1},
 };
@@ -191,6 +202,17 @@ static void check_kernels(const mtli_code *code) {
   CHECK_TEXT(add->parameters[0].argument.type_name, "Parameters");
   CHECK(add->parameters[0].argument.is_reference);
   CHECK(add->parameters[0].is_constant);
+  CHECK_EQUAL(scale->parameters[0].argument.member_count, 0);
+  CHECK_EQUAL(add->parameters[0].argument.member_count, 3);
+  const mtl_member *read = add->parameters[0].argument.members;
+  CHECK_TEXT(read[0].name, "count");
+  CHECK_EQUAL(read[1].array_length, 2);
+  CHECK_EQUAL(read[1].member_count, 1);
+  CHECK_TEXT(read[1].members[0].type_name, "float");
+  CHECK_EQUAL(read[2].type, MTL_TYPE_HALF);
+  CHECK_EQUAL(read[2].columns, 2);
+  CHECK_EQUAL(read[2].offset_bytes, 16);
+  CHECK_EQUAL(read[2].size_bytes, 8);
   CHECK(mtli_code_find_kernel(code, "ad") == NULL);
 }
 
@@ -261,6 +283,45 @@ TEST(container, is_the_same_bytes_every_time) {
   CHECK(memcmp(first.bytes, second.bytes, first.size_bytes) == 0);
   free(first.bytes);
   free(second.bytes);
+}
+
+// No member may lie outside of what it is a member of, or have more members
+// than there are.
+TEST(container, refuses_members_that_make_no_sense) {
+  const mtl_member ring[] = {
+      {"a", "A", MTL_TYPE_NONE, 0, 1, 0, 24, 1, NULL, 0}};
+  mtl_member deep[40];
+  for (size_t i = 0; i < 40; i++) {
+    deep[i] = ring[0];
+    deep[i].members = &deep[i + 1];
+    deep[i].member_count = i + 1 < 40;
+  }
+  const struct {
+    mtl_member member;
+    const char *part;
+  } cases[] = {
+      {{"a", "A", MTL_TYPE_UINT, 1, 1, 24, 4, 1, NULL, 0}, "the end of"},
+      {{"a", "A", MTL_TYPE_UINT, 1, 1, 0, 4, 7, NULL, 0}, "the end of"},
+      {{"a", "A", MTL_TYPE_UINT, 4, 1, 0, 8, 1, NULL, 0}, "the size"},
+      {{"a", "A", MTL_TYPE_UINT, 5, 1, 0, 20, 1, NULL, 0}, "components"},
+      {{"a", "A", MTL_TYPE_UINT, 1, 0, 0, 4, 1, NULL, 0}, "columns"},
+      {{"a", "A", (mtl_data_type)99, 1, 1, 0, 4, 1, NULL, 0}, "the type"},
+      {{"a", "A", MTL_TYPE_UINT, 1, 1, 0, 4, 1, ring, 1}, "members"},
+      {deep[0], "the count of members"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    mtli_parameter parameter = parameters[2];
+    parameter.argument.members = &cases[i].member;
+    parameter.argument.member_count = 1;
+    mtli_kernel kernel = kernels[2];
+    kernel.parameters = &parameter;
+    void *bytes;
+    size_t size_bytes;
+    CHECK_ERROR(
+        mtli_code_write(&(mtli_code){.kernels = &kernel, .kernel_count = 1},
+                        &bytes, &size_bytes),
+        MTL_BAD_DATA, cases[i].part);
+  }
 }
 
 TEST(container, refuses_every_truncation) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// suggest.h: "did you mean": the name that a mistyped word was to be.
+#ifndef METTLE_CLI_SUGGEST_H
+#define METTLE_CLI_SUGGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Returns the name most like word [length], or NULL if none is like it.
+//
+//   names  [count] those that are NULL are left out
+const char *cli_near_name(const char *word, size_t length,
+                          const char *const *names, size_t count);
+
+#define CLI_SUGGESTION_SIZE 112
+
+// Writes "; did you mean 'NAME'?" for an error's end, or "" if no name is like
+// word; returns target.
+const char *cli_suggest(char target[CLI_SUGGESTION_SIZE], const char *word,
+                        size_t length, const char *const *names, size_t count);
+
+// The same of the names that a text of the library ends with, as
+// "...; there are: a, b, c".
+const char *cli_suggest_listed(char target[CLI_SUGGESTION_SIZE],
+                               const char *word, const char *text);
+
+#endif
