@@ -59,8 +59,7 @@ bool index_is_one(const char *word, size_t length) {
   const char *digits;
   table_of(word, &digits);
   const size_t prefix = (size_t)(digits - word);
-  return prefix < length &&
-         strspn(digits, "0123456789") >= length - prefix;
+  return prefix < length && strspn(digits, "0123456789") >= length - prefix;
 }
 
 bool name_is_one(const char *word, size_t length) {
@@ -310,8 +309,8 @@ bool binding_fail(const kernel_binding *binding, const cli_error *inner,
 }
 
 // Reads NAME, NAME.PATH or NAME[PATH.
-static bool parse_name(const char *word, size_t length,
-                       kernel_binding *binding, cli_error *error) {
+static bool parse_name(const char *word, size_t length, kernel_binding *binding,
+                       cli_error *error) {
   size_t name_length = 0;
   while (name_length < length && word[name_length] != '.' &&
          word[name_length] != '[') {
@@ -347,12 +346,12 @@ bool binding_parse(const char *word, kernel_binding *out_binding,
   cli_error inner = {0};
   const bool is_index =
       index_is_one(word, length) || isdigit((unsigned char)word[0]);
-  const bool ok =
-      is_index ? index_parse(word, length, &out_binding->table,
-                             &out_binding->index, &inner) &&
-                     binding_parse_resource(rest, out_binding->table,
-                                            out_binding, &inner)
-               : parse_name(word, length, out_binding, &inner);
+  const bool ok = is_index
+                      ? index_parse(word, length, &out_binding->table,
+                                    &out_binding->index, &inner) &&
+                            binding_parse_resource(rest, out_binding->table,
+                                                   out_binding, &inner)
+                      : parse_name(word, length, out_binding, &inner);
   return ok || binding_fail(out_binding, &inner, error);
 }
 
@@ -418,7 +417,8 @@ bool constant_value_parse(const char *word, constant_value *out_value,
   const char *rest, *values;
   const size_t name_length = split(word, '=', &rest);
   if (rest == NULL || name_length == 0) {
-    return cli_fail(error, CLI_USAGE, "--constant %s: NAME=VALUE or INDEX=TYPE:V is needed",
+    return cli_fail(error, CLI_USAGE,
+                    "--constant %s: NAME=VALUE or INDEX=TYPE:V is needed",
                     word);
   }
   uint64_t index;

@@ -88,11 +88,11 @@ static void fill_scalar(void *context, value_type type, size_t offset_bytes) {
   unsigned char *target = binding->elements.bytes + offset_bytes;
   ++state->index;
   if (binding->fill == FILL_RAND) {
-    value_from_random(
-        type, binding_random_bits(binding->seed, state->index), target);
+    value_from_random(type, binding_random_bits(binding->seed, state->index),
+                      target);
   } else {
-    value_from_integer(
-        type, binding->fill == FILL_IOTA ? state->index - 1 : 1, target);
+    value_from_integer(type, binding->fill == FILL_IOTA ? state->index - 1 : 1,
+                       target);
   }
 }
 
@@ -158,17 +158,17 @@ static bool fail_unknown(const mtl_argument *argument, cli_error *error) {
 // A word where a number is wanted: a type or a fill, mistyped.
 static bool fail_word(const char *text, size_t length, cli_error *error) {
   const char *fill = binding_near_fill(text, length);
-  return fill != NULL
-             ? cli_fail(error, CLI_USAGE, "'%.*s' is no value; did you mean "
-                        "'%s:'?", length > 40 ? 40 : (int)length, text, fill)
-             : value_fail_type(text, length, error);
+  return fill != NULL ? cli_fail(error, CLI_USAGE,
+                                 "'%.*s' is no value; did you mean "
+                                 "'%s:'?",
+                                 length > 40 ? 40 : (int)length, text, fill)
+                      : value_fail_type(text, length, error);
 }
 
 // Reads values of the argument's own type into target.
 static bool read_values(const kernel_binding *binding,
-                        const mtl_argument *argument,
-                        const mtl_member *element, element_values *target,
-                        cli_error *error) {
+                        const mtl_argument *argument, const mtl_member *element,
+                        element_values *target, cli_error *error) {
   if (!element_is_known(element)) {
     return fail_unknown(argument, error);
   }
@@ -266,12 +266,11 @@ static bool resolve_place(kernel_binding *binding, const mtl_argument *argument,
       !value_parse_count(path + 1, binding->path_length - 2, UINT32_MAX,
                          &number) ||
       number >= argument->array_length) {
-    return cli_fail(error, CLI_USAGE,
-                    argument->array_length > 1
-                        ? "'%.*s': [0] to [%u] are its parts"
-                        : "'%.*s': it has no parts",
-                    (int)binding->path_length, path,
-                    argument->array_length - 1);
+    return cli_fail(
+        error, CLI_USAGE,
+        argument->array_length > 1 ? "'%.*s': [0] to [%u] are its parts"
+                                   : "'%.*s': it has no parts",
+        (int)binding->path_length, path, argument->array_length - 1);
   }
   binding->index += (uint32_t)number;
   return true;

@@ -108,16 +108,16 @@ static void keep_refusal(corpus_row *row, const char *kernel,
   const char *refusal = strstr(report, start);
   if (row->refusal == NULL && refusal != NULL) {
     refusal += strlen(start);
-    if (asprintf(&row->refusal, "%s: %.*s", kernel,
-                 (int)strcspn(refusal, "\n"), refusal) < 0) {
+    if (asprintf(&row->refusal, "%s: %.*s", kernel, (int)strcspn(refusal, "\n"),
+                 refusal) < 0) {
       row->refusal = NULL;
     }
   }
 }
 
 // Whether machine code was made as vectors, which a line of the report says,
-// and others may stand before it. Kernels without a thread's own work, and those
-// of tier T0, are not, and need no reason.
+// and others may stand before it. Kernels without a thread's own work, and
+// those of tier T0, are not, and need no reason.
 static bool take_report(corpus_row *row, const char *kernel,
                         const char *report) {
   static const char said[] = "\nvectorised for ";

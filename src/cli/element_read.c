@@ -129,8 +129,7 @@ static bool fail_member(const mtl_member *element, const char *name,
 
 // The length of a number without the suffix that it may have in a source: 1.5f,
 // 0.5h, 7u, 7ul.
-static size_t without_suffix(value_type type, const char *text,
-                             size_t length) {
+static size_t without_suffix(value_type type, const char *text, size_t length) {
   const bool is_float = value_type_get_info(type)->is_float;
   const bool is_hexadecimal =
       length > 2 && text[0] == '0' && tolower((unsigned char)text[1]) == 'x';
@@ -161,11 +160,10 @@ static bool read_scalar(element_reader *reader, value_type type,
                           value_type_get_info(type)->name);
   }
   if (values->given[offset_bytes]) {
-    return cli_fail(reader->error, CLI_USAGE,
-                    "'%.*s' is a second value for the same place%s",
-                    shown(length), text,
-                    reader->is_bare
-                        ? "; if the shell took { } apart, quotes keep them"
+    return cli_fail(
+        reader->error, CLI_USAGE,
+        "'%.*s' is a second value for the same place%s", shown(length), text,
+        reader->is_bare ? "; if the shell took { } apart, quotes keep them"
                         : "");
   }
   reader->next += length;
@@ -245,19 +243,17 @@ static bool read_struct(element_reader *reader, const mtl_member *element,
     }
     const char *name, *behind;
     const size_t length = name_ahead(reader->next, &name, &behind);
-    const mtl_member *member =
-        length > 0 ? find_member(element, name, length)
-                   : member_in_order(element, &position);
+    const mtl_member *member = length > 0 ? find_member(element, name, length)
+                                          : member_in_order(element, &position);
     if (member == NULL && closing == 0 && before != NULL) {
       reader->next = before;  // for the struct around this one
       return true;
     }
     if (member == NULL) {
-      return length > 0
-                 ? fail_member(element, name, length, reader->error)
-                 : cli_fail(reader->error, CLI_USAGE,
-                            "'%.40s' is too much for a %.80s", reader->next,
-                            element->type_name);
+      return length > 0 ? fail_member(element, name, length, reader->error)
+                        : cli_fail(reader->error, CLI_USAGE,
+                                   "'%.40s' is too much for a %.80s",
+                                   reader->next, element->type_name);
     }
     if (length > 0) {
       reader->next = behind;
@@ -378,9 +374,8 @@ bool element_read(const mtl_member *element, bool is_one, const char *text,
     }
     // Twice as many each time; the end is cut off below.
     const bool grows = (count + 1) * size_bytes > values->size_bytes;
-    if (grows &&
-        !element_values_grow(values, element, count == 0 ? 1 : count * 2,
-                             error)) {
+    if (grows && !element_values_grow(values, element,
+                                      count == 0 ? 1 : count * 2, error)) {
       return false;
     }
     if (!read_member(&reader, element, count * size_bytes)) {
@@ -444,10 +439,9 @@ static bool step_name(mtl_member *part, size_t *offset_bytes, const char *name,
                     shown(length), name, part->array_length);
   }
   static const char letters[] = "xyzwrgba";
-  const char *letter =
-      length == 1 && part->columns == 1 && part->components > 1
-          ? strchr(letters, name[0])
-          : NULL;
+  const char *letter = length == 1 && part->columns == 1 && part->components > 1
+                           ? strchr(letters, name[0])
+                           : NULL;
   if (letter != NULL) {
     return step_index(part, offset_bytes, (uint64_t)(letter - letters) % 4,
                       error);

@@ -69,9 +69,8 @@ static bool read_picture(png_work *work, png_picture *picture) {
   if (__builtin_mul_overflow(png_get_rowbytes(work->png, work->info),
                              (size_t)picture->height, &size) ||
       (picture->samples = malloc(size)) == NULL) {
-    return cli_fail(work->error, CLI_FAILED,
-                    "%s: no memory for %u x %u texels", work->path,
-                    picture->width, picture->height);
+    return cli_fail(work->error, CLI_FAILED, "%s: no memory for %u x %u texels",
+                    work->path, picture->width, picture->height);
   }
   if (!make_rows(work, picture)) {
     return false;
@@ -100,17 +99,15 @@ bool png_read(const char *path, png_picture *out_picture, cli_error *error) {
 }
 
 static bool write_picture(png_work *work, const png_picture *picture) {
-  static const int types[] = {0, PNG_COLOR_TYPE_GRAY,
-                              PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
-                              PNG_COLOR_TYPE_RGB_ALPHA};
+  static const int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
+                              PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
   if (setjmp(png_jmpbuf(work->png))) {
     return false;
   }
   png_init_io(work->png, work->file);
   png_set_IHDR(work->png, work->info, picture->width, picture->height,
-               (int)picture->bits, types[picture->channels],
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+               (int)picture->bits, types[picture->channels], PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(work->png, work->info);
   if (picture->bits == 16 && is_little_endian()) {
     png_set_swap(work->png);
@@ -120,8 +117,7 @@ static bool write_picture(png_work *work, const png_picture *picture) {
   return true;
 }
 
-bool png_write(const char *path, const png_picture *picture,
-               cli_error *error) {
+bool png_write(const char *path, const png_picture *picture, cli_error *error) {
   png_work work = {.path = path, .error = error, .file = fopen(path, "wb")};
   if (work.file == NULL) {
     return cli_fail(error, CLI_FAILED, "%s: cannot write: %s", path,

@@ -14,8 +14,7 @@ bool png_read(const char *path, png_picture *out_picture, cli_error *error) {
   return fail_absent(path, error);
 }
 
-bool png_write(const char *path, const png_picture *picture,
-               cli_error *error) {
+bool png_write(const char *path, const png_picture *picture, cli_error *error) {
   (void)picture;
   return fail_absent(path, error);
 }

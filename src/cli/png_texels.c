@@ -30,10 +30,10 @@ static bool can_hold(const texture_format *format) {
   const bool is_packed =  // several components in one number
       format->components == 1 && format->name[0] != 'r' &&
       format->name[0] != 'd' && format->name[0] != 'a';
-  const bool is_packed_rgb = format->components == 1 &&
-                             (strncmp(format->name, "rg", 2) == 0 ||
-                              strncmp(format->name, "a1", 2) == 0 ||
-                              strncmp(format->name, "ab", 2) == 0);
+  const bool is_packed_rgb =
+      format->components == 1 && (strncmp(format->name, "rg", 2) == 0 ||
+                                  strncmp(format->name, "a1", 2) == 0 ||
+                                  strncmp(format->name, "ab", 2) == 0);
   return is_plain && !is_packed && !is_packed_rgb && texel_bytes > 0 &&
          format->type != VALUE_U32;
 }
@@ -49,8 +49,8 @@ static bool fail_format(const char *path, const texture_format *format,
 const texture_format *png_format_for(const png_picture *picture,
                                      mtl_data_type metal, bool is_depth) {
   const uint32_t components = picture->channels == 1 ? 1 : 4;
-  const value_type type = picture->bits == 16 || is_depth ? VALUE_U16
-                                                          : VALUE_U8;
+  const value_type type =
+      picture->bits == 16 || is_depth ? VALUE_U16 : VALUE_U8;
   return texture_format_for(type, components, metal, is_depth);
 }
 
@@ -186,8 +186,8 @@ bool png_from_texels(const char *path, const void *texels,
   }
   const unsigned char *next = texels;
   for (size_t i = 0; i < count; ++i) {
-    unsigned char *target = out_picture->samples +
-                            i * out_picture->channels * sample_bytes;
+    unsigned char *target =
+        out_picture->samples + i * out_picture->channels * sample_bytes;
     for (uint32_t c = 0; c < format->components; ++c) {
       const uint32_t place = is_bgra(format) && c < 3 ? 2 - c : c;
       if (is_wide) {

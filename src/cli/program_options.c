@@ -81,9 +81,8 @@ static bool take_math(program_options *options, const char *value,
     static const char *const modes[] = {"safe", "relaxed", "fast"};
     char suggestion[CLI_SUGGESTION_SIZE];
     cli_suggest(suggestion, value, strlen(value), modes, 3);
-    return cli_fail(error, CLI_USAGE,
-                    "--math %.100s: safe, relaxed or fast%s", value,
-                    suggestion);
+    return cli_fail(error, CLI_USAGE, "--math %.100s: safe, relaxed or fast%s",
+                    value, suggestion);
   }
   return true;
 }

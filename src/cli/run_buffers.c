@@ -42,12 +42,12 @@ static bool check_argument(const run_options *options,
   };
   const char *what = whats[argument->kind];
   const bool is_named = argument->name[0] != '\0';
-  return cli_fail(error, CLI_USAGE,
-                  "argument '%s' of %s is not bound: %s%s%s%s%s%u=%s is missing",
-                  argument->name, options->kernel, argument->name,
-                  is_named ? "=" : "", is_named ? what : "",
-                  is_named ? " or " : "", binding_table_prefix(argument->kind),
-                  argument->index, what);
+  return cli_fail(
+      error, CLI_USAGE,
+      "argument '%s' of %s is not bound: %s%s%s%s%s%u=%s is missing",
+      argument->name, options->kernel, argument->name, is_named ? "=" : "",
+      is_named ? what : "", is_named ? " or " : "",
+      binding_table_prefix(argument->kind), argument->index, what);
 }
 
 bool run_check_bindings(const run_options *options, const run_state *state,
@@ -173,13 +173,13 @@ static bool make_from_file(const run_options *options, const run_state *state,
   if (!npy_open(binding->path_name, &binding->array, &file, error)) {
     return false;
   }
-  const bool ok = (binding->array.struct_bytes == 0 ||
-                   take_structs(binding, run_find_argument(state, binding),
-                                error)) &&
-                  create_buffer(options, state, label,
-                                binding->array.data_bytes, out_buffer, error) &&
-                  npy_read_data(binding->path_name, file, &binding->array,
-                                mtl_buffer_contents(*out_buffer), error);
+  const bool ok =
+      (binding->array.struct_bytes == 0 ||
+       take_structs(binding, run_find_argument(state, binding), error)) &&
+      create_buffer(options, state, label, binding->array.data_bytes,
+                    out_buffer, error) &&
+      npy_read_data(binding->path_name, file, &binding->array,
+                    mtl_buffer_contents(*out_buffer), error);
   fclose(file);
   return ok;
 }

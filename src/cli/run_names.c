@@ -55,8 +55,7 @@ static const mtl_argument *find_placed(const argument_list *list,
 }
 
 static bool find_argument(const argument_list *list, kernel_binding *binding,
-                          const mtl_argument **out_argument,
-                          cli_error *error) {
+                          const mtl_argument **out_argument, cli_error *error) {
   if (binding->name == NULL) {
     *out_argument = find_placed(list, binding->table, binding->index);
     return *out_argument != NULL ||
@@ -98,14 +97,12 @@ static bool resolve_bindings(run_options *options, const argument_list *list,
     const mtl_argument *argument = NULL;
     const bool was_open = binding.kind == BINDING_OPEN;
     ok = ok && (!was_open || find_argument(list, &binding, &argument, error));
-    kernel_binding *earlier =
-        ok ? find_earlier(options, kept, &binding) : NULL;
+    kernel_binding *earlier = ok ? find_earlier(options, kept, &binding) : NULL;
     if (ok && was_open) {
       ok = binding_resolve(&binding, argument, earlier, error);
     } else if (earlier != NULL) {
       ok = cli_fail(error, CLI_USAGE, "%s %u is bound twice",
-                    binding_table_name(binding_table(&binding)),
-                    binding.index);
+                    binding_table_name(binding_table(&binding)), binding.index);
     }
     if (earlier != NULL) {
       binding_clear(&binding);
@@ -122,7 +119,7 @@ static bool resolve_bindings(run_options *options, const argument_list *list,
 
 // Tells at once, before the kernel runs, what no file can be.
 static bool check_kind(const run_output *output, cli_error *error) {
-  static const char *const others[] = {".jpg", ".jpeg", ".bmp", ".gif", ".tif",
+  static const char *const others[] = {".jpg",  ".jpeg", ".bmp", ".gif", ".tif",
                                        ".tiff", ".webp", ".exr", ".ppm"};
   const char *end = output->path ? strrchr(output->path, '.') : NULL;
   if (end == NULL) {
@@ -167,9 +164,10 @@ static bool resolve_output(const run_options *options,
     return cli_fail(error, CLI_USAGE, "%s: %s %u is not bound", option,
                     binding_table_name(output->table), output->index);
   }
-  return !binding->is_mixed ||
-         cli_fail(error, CLI_USAGE, "%s: buffer %u holds values of several "
-                  "types", option, output->index);
+  return !binding->is_mixed || cli_fail(error, CLI_USAGE,
+                                        "%s: buffer %u holds values of several "
+                                        "types",
+                                        option, output->index);
 }
 
 bool run_resolve_names(run_options *options, const mtl_function *function,

@@ -82,7 +82,8 @@ static bool take_save(run_options *options, const char *value,
   run_output *output = &options->outputs[options->output_count];
   const size_t length = strcspn(value, "=");
   if (value[length] == '\0' || value[length + 1] == '\0') {
-    return cli_fail(error, CLI_USAGE, "--save %s: NAME=file.npy or INDEX=file.npy is needed",
+    return cli_fail(error, CLI_USAGE,
+                    "--save %s: NAME=file.npy or INDEX=file.npy is needed",
                     value);
   }
   output->path = value + length + 1;

@@ -79,8 +79,7 @@ static bool is_printed_before(const run_options *options, size_t number) {
   const run_output *const output = &options->outputs[number];
   for (size_t i = 0; i < number; ++i) {
     const run_output *const earlier = &options->outputs[i];
-    if (earlier->path == NULL &&
-        earlier->what_length == output->what_length &&
+    if (earlier->path == NULL && earlier->what_length == output->what_length &&
         memcmp(earlier->what, output->what, output->what_length) == 0) {
       return true;
     }
@@ -145,9 +144,8 @@ static bool save_structs(const kernel_binding *binding, const char *path,
   npy_array array = binding->array;
   char *fields = element_fields(&binding->element);
   array.fields = fields;
-  const bool ok = fields != NULL
-                      ? npy_write(path, &array, contents, error)
-                      : cli_fail(error, CLI_FAILED, "out of memory");
+  const bool ok = fields != NULL ? npy_write(path, &array, contents, error)
+                                 : cli_fail(error, CLI_FAILED, "out of memory");
   free(fields);
   return ok;
 }

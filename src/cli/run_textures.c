@@ -78,7 +78,8 @@ static bool measure_array(const mtl_argument *argument, kernel_binding *binding,
   return texel_bytes == mtl_pixel_format_bytes(binding->format) ||
          cli_fail(error, CLI_FAILED,
                   "%s: a texel of %s has %zu bytes, the array has %llu",
-                  binding->path_name, texture_format_find(binding->format)->name,
+                  binding->path_name,
+                  texture_format_find(binding->format)->name,
                   mtl_pixel_format_bytes(binding->format),
                   (unsigned long long)texel_bytes);
 }
@@ -116,23 +117,23 @@ static bool describe_zeros(const mtl_argument *argument,
   return true;
 }
 
-static bool make_room(const kernel_binding *binding,
-                      unsigned char **out_texels, cli_error *error) {
+static bool make_room(const kernel_binding *binding, unsigned char **out_texels,
+                      cli_error *error) {
   *out_texels = calloc(1, binding->array.data_bytes + 1);
   return *out_texels != NULL ||
-         cli_fail(error, CLI_FAILED,
-                  "out of memory: texture %u has %llu bytes", binding->index,
+         cli_fail(error, CLI_FAILED, "out of memory: texture %u has %llu bytes",
+                  binding->index,
                   (unsigned long long)binding->array.data_bytes);
 }
 
 // Makes texels of a picture, in the format that was given or one for it.
 static bool take_picture(const mtl_argument *argument, kernel_binding *binding,
-                         const png_picture *picture,
-                         unsigned char **out_texels, cli_error *error) {
+                         const png_picture *picture, unsigned char **out_texels,
+                         cli_error *error) {
   const texture_format *format =
-      binding->format ? texture_format_find(binding->format)
-                      : png_format_for(picture, argument->type,
-                                       argument->is_depth_texture);
+      binding->format
+          ? texture_format_find(binding->format)
+          : png_format_for(picture, argument->type, argument->is_depth_texture);
   if (format == NULL) {
     return cli_fail(error, CLI_FAILED,
                     "%s: no format is known for a %s; @FILE:FORMAT can name "
@@ -156,9 +157,8 @@ static bool read_picture(const mtl_argument *argument, kernel_binding *binding,
                     binding->path_name, argument->type_name);
   }
   png_picture picture;
-  const bool ok =
-      png_read(binding->path_name, &picture, error) &&
-      take_picture(argument, binding, &picture, out_texels, error);
+  const bool ok = png_read(binding->path_name, &picture, error) &&
+                  take_picture(argument, binding, &picture, out_texels, error);
   free(picture.samples);
   return ok;
 }
@@ -230,10 +230,10 @@ static void choose_format(const run_options *options,
                           const mtl_argument *argument,
                           kernel_binding *binding) {
   static const value_type types[] = {
-      [MTL_TYPE_CHAR] = VALUE_I8,    [MTL_TYPE_UCHAR] = VALUE_U8,
-      [MTL_TYPE_SHORT] = VALUE_I16,  [MTL_TYPE_USHORT] = VALUE_U16,
-      [MTL_TYPE_INT] = VALUE_I32,    [MTL_TYPE_UINT] = VALUE_U32,
-      [MTL_TYPE_HALF] = VALUE_F16,   [MTL_TYPE_FLOAT] = VALUE_F32,
+      [MTL_TYPE_CHAR] = VALUE_I8,   [MTL_TYPE_UCHAR] = VALUE_U8,
+      [MTL_TYPE_SHORT] = VALUE_I16, [MTL_TYPE_USHORT] = VALUE_U16,
+      [MTL_TYPE_INT] = VALUE_I32,   [MTL_TYPE_UINT] = VALUE_U32,
+      [MTL_TYPE_HALF] = VALUE_F16,  [MTL_TYPE_FLOAT] = VALUE_F32,
   };
   bool is_picture = false;
   for (size_t i = 0; i < options->output_count; ++i) {
@@ -247,10 +247,9 @@ static void choose_format(const run_options *options,
                           : argument->type <= MTL_TYPE_FLOAT
                               ? types[argument->type]
                               : VALUE_F32;
-  const texture_format *format = texture_format_for(
-      type, is_depth ? 1 : 4, argument->type, is_depth);
-  binding->format =
-      format ? format->format : MTL_FORMAT_RGBA32_FLOAT;
+  const texture_format *format =
+      texture_format_for(type, is_depth ? 1 : 4, argument->type, is_depth);
+  binding->format = format ? format->format : MTL_FORMAT_RGBA32_FLOAT;
 }
 
 static bool copy_size(const run_options *options, const run_state *state,

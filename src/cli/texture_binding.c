@@ -126,7 +126,8 @@ static bool parse_file(const char *word, kernel_binding *binding,
     return cli_fail(error, CLI_USAGE, "a file's name is missing behind @");
   }
   binding->path_name = strndup(word, length);
-  return binding->path_name != NULL || cli_fail(error, CLI_FAILED, "out of memory");
+  return binding->path_name != NULL ||
+         cli_fail(error, CLI_FAILED, "out of memory");
 }
 
 bool texture_binding_parse(const char *word, kernel_binding *binding,

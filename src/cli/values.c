@@ -29,9 +29,9 @@ static const value_type_info value_types[VALUE_TYPE_COUNT] = {
 
 // Metal's names stand for ours.
 static const char *const metal_names[VALUE_TYPE_COUNT] = {
-    [VALUE_F32] = "float",  [VALUE_F16] = "half",    [VALUE_BF16] = "bfloat",
-    [VALUE_I8] = "char",    [VALUE_U8] = "uchar",    [VALUE_I16] = "short",
-    [VALUE_U16] = "ushort", [VALUE_I32] = "int",     [VALUE_U32] = "uint",
+    [VALUE_F32] = "float",  [VALUE_F16] = "half",  [VALUE_BF16] = "bfloat",
+    [VALUE_I8] = "char",    [VALUE_U8] = "uchar",  [VALUE_I16] = "short",
+    [VALUE_U16] = "ushort", [VALUE_I32] = "int",   [VALUE_U32] = "uint",
     [VALUE_I64] = "long",   [VALUE_U64] = "ulong",
 };
 

@@ -252,10 +252,10 @@ static mtl_status check_argument(const mtl_argument *argument,
 
 static mtl_status check_member(const mtl_member *member, uint64_t offset) {
   static const uint8_t type_bytes[] = {
-      [MTL_TYPE_BOOL] = 1,   [MTL_TYPE_CHAR] = 1, [MTL_TYPE_UCHAR] = 1,
-      [MTL_TYPE_SHORT] = 2,  [MTL_TYPE_USHORT] = 2, [MTL_TYPE_INT] = 4,
-      [MTL_TYPE_UINT] = 4,   [MTL_TYPE_LONG] = 8, [MTL_TYPE_ULONG] = 8,
-      [MTL_TYPE_HALF] = 2,   [MTL_TYPE_BFLOAT] = 2, [MTL_TYPE_FLOAT] = 4,
+      [MTL_TYPE_BOOL] = 1,  [MTL_TYPE_CHAR] = 1,   [MTL_TYPE_UCHAR] = 1,
+      [MTL_TYPE_SHORT] = 2, [MTL_TYPE_USHORT] = 2, [MTL_TYPE_INT] = 4,
+      [MTL_TYPE_UINT] = 4,  [MTL_TYPE_LONG] = 8,   [MTL_TYPE_ULONG] = 8,
+      [MTL_TYPE_HALF] = 2,  [MTL_TYPE_BFLOAT] = 2, [MTL_TYPE_FLOAT] = 4,
   };
   if ((uint32_t)member->type > MTL_TYPE_FLOAT) {
     return bad_record(SECTION_MEMBERS, offset, "the type",

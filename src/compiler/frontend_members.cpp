@@ -19,8 +19,7 @@ namespace {
 
 class MemberReader {
  public:
-  MemberReader(Sema &S, mtli_arena &Arena)
-      : S(S), C(S.Context), Arena(Arena) {}
+  MemberReader(Sema &S, mtli_arena &Arena) : S(S), C(S.Context), Arena(Arena) {}
 
   // What T has: its members, or itself without a name if it is a matrix or an
   // array.
@@ -30,7 +29,8 @@ class MemberReader {
     std::vector<mtl_member> Own;
     if (mtlc::elementType(T).Type == MTL_TYPE_NONE && !T->isFunctionType()) {
       add(Own, T, "", 0, 1);
-      if (!Own.empty() && Own[0].type == MTL_TYPE_NONE && Own[0].member_count == 0)
+      if (!Own.empty() && Own[0].type == MTL_TYPE_NONE &&
+          Own[0].member_count == 0)
         Own.clear();  // a pointer, say
     }
     return TooMany ? llvm::ArrayRef<mtl_member>() : kept(Own);
@@ -48,9 +48,9 @@ class MemberReader {
       QualType T, StringRef Name) {
     const auto *Record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
         T->getAsCXXRecordDecl());
-    const bool IsIt = Record && Record->getName() == Name &&
-                      StringRef(Record->getQualifiedNameAsString())
-                          .starts_with("metal::");
+    const bool IsIt =
+        Record && Record->getName() == Name &&
+        StringRef(Record->getQualifiedNameAsString()).starts_with("metal::");
     return IsIt ? Record : nullptr;
   }
 

@@ -63,20 +63,41 @@ static const mtl_member matrix[] = {
 };
 
 static const mtl_argument arguments[] = {
-    {.name = "s", .type_name = "Outer", .size_bytes = 176, .members = outer,
+    {.name = "s",
+     .type_name = "Outer",
+     .size_bytes = 176,
+     .members = outer,
      .member_count = 7},
-    {.name = "r", .type_name = "Outer", .size_bytes = 176, .members = outer,
-     .member_count = 7, .is_reference = true},
-    {.name = "m", .type_name = "float4x4", .size_bytes = 64, .members = matrix,
+    {.name = "r",
+     .type_name = "Outer",
+     .size_bytes = 176,
+     .members = outer,
+     .member_count = 7,
+     .is_reference = true},
+    {.name = "m",
+     .type_name = "float4x4",
+     .size_bytes = 64,
+     .members = matrix,
      .member_count = 1},
-    {.name = "x", .type_name = "float", .type = MTL_TYPE_FLOAT,
-     .components = 1, .size_bytes = 4},
-    {.name = "v", .type_name = "ushort3", .type = MTL_TYPE_USHORT,
-     .components = 3, .size_bytes = 8},
+    {.name = "x",
+     .type_name = "float",
+     .type = MTL_TYPE_FLOAT,
+     .components = 1,
+     .size_bytes = 4},
+    {.name = "v",
+     .type_name = "ushort3",
+     .type = MTL_TYPE_USHORT,
+     .components = 3,
+     .size_bytes = 8},
     {.name = "p", .type_name = "void", .is_reference = true},
-    {.name = "t", .kind = MTL_ARGUMENT_TEXTURE, .type_name = "texture2d<float>",
-     .type = MTL_TYPE_FLOAT, .array_length = 4},
-    {.name = "q", .kind = MTL_ARGUMENT_SAMPLER, .type_name = "sampler",
+    {.name = "t",
+     .kind = MTL_ARGUMENT_TEXTURE,
+     .type_name = "texture2d<float>",
+     .type = MTL_TYPE_FLOAT,
+     .array_length = 4},
+    {.name = "q",
+     .kind = MTL_ARGUMENT_SAMPLER,
+     .type_name = "sampler",
      .array_length = 1},
 };
 
@@ -113,9 +134,9 @@ static void resolve(const kernel_binding *binding) {
   for (size_t i = 0; i < sizeof arguments / sizeof *arguments; ++i) {
     kernel_binding first = *binding, again = *binding;
     cli_error error = {0};
-    bool ok = (first.name == NULL ||
-               binding_place(&first, &arguments[i], &error)) &&
-              binding_resolve(&first, &arguments[i], NULL, &error);
+    bool ok =
+        (first.name == NULL || binding_place(&first, &arguments[i], &error)) &&
+        binding_resolve(&first, &arguments[i], NULL, &error);
     if (ok) {
       cli_error ignored = {0};
       (void)binding_resolve(&again, &arguments[i], &first, &ignored);
