@@ -328,10 +328,10 @@ bool program_make_pipeline(mtl_function *function,
       return cli_fail(error, CLI_USAGE, "--dump-after: %.900s%s",
                       mtl_last_error(), suggestion);
     case MTL_INVALID_ARGUMENT:  // a --constant is missing, or the environment
-      return cli_fail(
-          error,
-          strncmp(mtl_last_error(), "METTLE_", 7) == 0 ? CLI_FAILED : CLI_USAGE,
-          "%s", mtl_last_error());
+      return cli_fail(error,
+                      strncmp(mtl_last_error(), "METTLE_", 7) == 0 ? CLI_FAILED
+                                                                   : CLI_USAGE,
+                      "%s", mtl_last_error());
     default:
       return cli_fail_compile(error, status, mtl_function_name(function));
   }
