@@ -84,7 +84,9 @@ typedef struct mtl_compile_options {
 //                                file:line:column: error: text, the line and
 //                                a caret
 //            MTL_COMPILER_LOST   the compiler died or passed its limits
-//                                (METTLE_COMPILER_SECONDS, default 120;
+//                                (METTLE_COMPILER_SECONDS of processor
+//                                time, default 120, or four times that by the
+//                                clock;
 //                                METTLE_COMPILER_MEMORY_MB, default 4096)
 // Source     Metal: -[MTLDevice newLibraryWithSource:options:error:]
 MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_source(

@@ -291,7 +291,8 @@ static mtl_status attempt(talker *self, mtli_bytes *out_bytes,
   MTL_TRY(mtlc_channel_open(&self->limits, &self->channel));
   self->deadline_ns =
       mtlc_now_ns() +
-      ((uint64_t)self->limits.seconds + GRACE_SECONDS) * 1000000000u;
+      ((uint64_t)self->limits.seconds * MTLC_WALL_FACTOR + GRACE_SECONDS) *
+          1000000000u;
   mtl_status status = MTL_OK;
   const talk state = converse(self, out_bytes);
   if (state != TALK_DONE) {

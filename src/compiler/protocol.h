@@ -51,6 +51,10 @@ bool mtlc_frame_parse(const unsigned char header[MTLC_FRAME_HEADER_BYTES],
                       mtlc_frame_kind *out_kind, uint64_t *out_length);
 
 // The control packet of a request; two descriptors go with it.
+// How many times its processor seconds a compilation may last: a busy machine
+// gives it few, and what hangs uses none.
+#define MTLC_WALL_FACTOR 4
+
 typedef struct mtlc_limits {
   uint32_t seconds;
   uint32_t memory_mb;

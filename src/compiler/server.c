@@ -29,7 +29,8 @@ typedef struct server_worker {
   pid_t pid;
   int obituary_fd;  // pipe to the runtime
   int error_fd;     // what it writes to standard error
-  uint64_t deadline_ns;
+  uint64_t limit_ns;     // of processor time
+  uint64_t deadline_ns;  // for what uses none
   bool timed_out;
   mtlc_last_words *last_words;  // shared with it
   struct server_worker *next;
@@ -172,20 +173,43 @@ static void bury_workers(server *self) {
   }
 }
 
+// The processor time that a process has used; 0 if nobody knows.
+static uint64_t processor_ns(pid_t pid) {
+  clockid_t clock;
+  struct timespec used;
+  if (clock_getcpuclockid(pid, &clock) != 0 ||
+      clock_gettime(clock, &used) != 0) {
+    return 0;
+  }
+  return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+// The nanoseconds for which a worker certainly may go on.
+static uint64_t time_left_ns(const server_worker *worker) {
+  const uint64_t now = now_ns();
+  const uint64_t used = processor_ns(worker->pid);
+  if (worker->deadline_ns <= now || worker->limit_ns <= used) {
+    return 0;
+  }
+  const uint64_t left = worker->limit_ns - used;
+  const uint64_t until = worker->deadline_ns - now;
+  return left < until ? left : until;
+}
+
 // Ends the workers whose time is over; returns the milliseconds until the next
 // one's is, or -1.
 static int end_late_workers(server *self) {
-  const uint64_t now = now_ns();
   uint64_t next_ns = UINT64_MAX;
   for (server_worker *worker = self->workers; worker; worker = worker->next) {
     if (worker->timed_out) {
       continue;
     }
-    if (worker->deadline_ns <= now) {
+    const uint64_t left_ns = time_left_ns(worker);
+    if (left_ns == 0) {
       worker->timed_out = true;
       kill(worker->pid, SIGKILL);
-    } else if (worker->deadline_ns - now < next_ns) {
-      next_ns = worker->deadline_ns - now;
+    } else if (left_ns < next_ns) {
+      next_ns = left_ns;
     }
   }
   const uint64_t milliseconds = next_ns / 1000000u + 1;
@@ -228,7 +252,8 @@ static server_worker *create_worker(const mtlc_limits *limits) {
   worker->last_words =
       mmap(NULL, sizeof *worker->last_words, PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  worker->deadline_ns = now_ns() + limits->seconds * UINT64_C(1000000000);
+  worker->limit_ns = limits->seconds * UINT64_C(1000000000);
+  worker->deadline_ns = now_ns() + MTLC_WALL_FACTOR * worker->limit_ns;
   if (worker->error_fd >= 0 && worker->last_words != MAP_FAILED) {
     return worker;
   }
