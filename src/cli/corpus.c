@@ -126,6 +126,12 @@ static bool take_report(corpus_row *row, const char *kernel,
   return vectorised;
 }
 
+// True if a failure is no fault of the source.
+static bool is_trouble(mtl_status status) {
+  return status != MTL_OK && status != MTL_COMPILE_FAILED &&
+         status != MTL_UNSUPPORTED && status != MTL_NOT_FOUND;
+}
+
 static mtl_status make_pipeline(const corpus *work, const cli_program *program,
                                 const char *name, corpus_row *row) {
   mtl_function *function = NULL;
@@ -159,6 +165,7 @@ static void make_pipelines(const corpus *work, mtl_library *library,
         work, &program, mtl_library_function_name(library, i), row);
     row->pipelines += status == MTL_OK;
     row->failed += status != MTL_OK;
+    row->is_trouble |= is_trouble(status);
   }
   progress_stop(bar);
   row->pipeline_ns = now_ns() - start;
@@ -173,6 +180,7 @@ static void compile_text(corpus *work, corpus_row *row, const char *bytes,
                                                    bytes, size, &library);
   row->compile_ns = now_ns() - start;
   row->compiled = status == MTL_OK;
+  row->is_trouble = is_trouble(status);
   if (!row->compiled) {
     keep_diagnostic(row, mtl_last_error());
     return;
@@ -194,6 +202,7 @@ static void compile_row(corpus *work, size_t index) {
   size_t size;
   cli_error error = {0};
   if (!read_whole_file(row->path, &bytes, &size, &error)) {
+    row->is_trouble = true;
     keep_diagnostic(row, error.text);
     return;
   }
@@ -206,10 +215,12 @@ static void compile_row(corpus *work, size_t index) {
 
 static bool compile_all(corpus *work, cli_error *error) {
   size_t wrong = 0;
+  size_t trouble = 0;
   for (size_t i = 0; i < work->files.count; ++i) {
     const corpus_row *row = &work->files.rows[i];
     compile_row(work, i);
     wrong += !row->skipped && (!row->compiled || row->failed > 0);
+    trouble += row->is_trouble;
     if (!work->as_json) {
       corpus_print_row(row, work->with_pipelines);
     }
@@ -218,6 +229,12 @@ static bool compile_all(corpus *work, cli_error *error) {
     corpus_print_json(&work->files, work->with_pipelines);
   } else {
     corpus_print_summary(&work->files, work->with_pipelines);
+  }
+  if (trouble > 0) {
+    return cli_fail(error, CLI_FAILED,
+                    "%zu of %zu files did not compile, %zu of them for trouble "
+                    "of this machine",
+                    wrong, work->files.count, trouble);
   }
   return wrong == 0 ||
          cli_fail(error, CLI_NOT_COMPILED, "%zu of %zu files did not compile",

@@ -22,6 +22,7 @@ typedef struct corpus_row {
   uint64_t pipeline_ns;
   char *refusal;     // "KERNEL: why it is not vectorised", of the first;
                      // malloc'ed, NULL without
+  bool is_trouble;   // of the machine, not of the source, that something failed
   char *diagnostic;  // the first of what failed; malloc'ed, NULL without
 } corpus_row;
 

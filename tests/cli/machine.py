@@ -43,6 +43,24 @@ def a_compiler_that_does_not_start_is_the_machines_trouble(tool):
 
 
 @case
+def every_verb_tells_the_machines_trouble_from_the_sources(tool):
+    os.mkdir(tool.file("corpus"))
+    shutil.copy(tool.file("kernels.metal"), tool.file("corpus"))
+    lost = _script(tool, "lost", "echo gone >&2", "exit 9")
+    for words in (("reflect", "kernels.metal"), ("compile", "kernels.metal"),
+                  ("compile", "kernels.metal", "-o", "out.mtlcode"),
+                  ("corpus", "corpus"), ("bench",)):
+        result = tool(*words, environment={"METTLE_CACHE": "0",
+                                           "METTLE_COMPILER": lost})
+        said = result.out + result.err
+        assert result.code == 1, f"{words}: exit {result.code}: {said}"
+        assert "exit status 9" in said and "gone" in said, said
+    wrong = tool("corpus", "corpus", "--pipelines",
+                 environment={"METTLE_CPU_TARGET": "x86_64 nosuch"})
+    assert wrong.code == 1 and "nosuch" in wrong.out, wrong.out + wrong.err
+
+
+@case
 def wrong_values_of_the_environment_name_the_variable(tool):
     for name, value in (("METTLE_CPU_THREADS", "few"),
                         ("METTLE_CACHE", "yes"),
