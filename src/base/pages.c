@@ -98,12 +98,12 @@ static bool open_slot(mtli_slots_kind kind, size_t whole_bytes,
   if (!bytes) {
     return false;
   }
-  *out_pages = (mtli_pages){.bytes = bytes,
-                            .first = bytes,
-                            .map_bytes = whole_bytes,
-                            .home = home,
-                            .is_counted = kind == MTLI_SLOTS_APART &&
-                                          !mtli_guard_is_there()};
+  *out_pages = (mtli_pages){
+      .bytes = bytes,
+      .first = bytes,
+      .map_bytes = whole_bytes,
+      .home = home,
+      .is_counted = kind == MTLI_SLOTS_APART && !mtli_guard_is_there()};
   return true;
 }
 

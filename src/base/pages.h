@@ -9,8 +9,8 @@
 //   guarded                16 MiB; the end is right at the end of the last byte
 //
 // Before Linux 6.13 (guard.h) each takes up to two of the mappings that a
-// process may have (vm.max_map_count, 65530). From half of those on, small pages
-// have around them memory that nobody uses, and large ones nothing.
+// process may have (vm.max_map_count, 65530). From half of those on, small
+// pages have around them memory that nobody uses, and large ones nothing.
 #ifndef MTLI_PAGES_H
 #define MTLI_PAGES_H
 

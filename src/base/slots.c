@@ -99,9 +99,9 @@ static int take(mtli_slots *slots) {
   }
   // Round and round: one word after the other, one bit of each.
   for (;;) {
-    const uint32_t word = atomic_fetch_add_explicit(&slots->cursor, 1,
-                                                    memory_order_relaxed) %
-                          WORDS;
+    const uint32_t word =
+        atomic_fetch_add_explicit(&slots->cursor, 1, memory_order_relaxed) %
+        WORDS;
     uint64_t taken = atomic_load(&slots->taken[word]);
     while (~taken) {
       const int bit = __builtin_ctzll(~taken);
@@ -119,8 +119,7 @@ static void give(mtli_slots *slots, size_t slot) {
   atomic_fetch_sub(&slots->count, 1);
 }
 
-static bool open_slot(const mtli_slots *slots, char *bytes,
-                      size_t size_bytes) {
+static bool open_slot(const mtli_slots *slots, char *bytes, size_t size_bytes) {
   return slots->kind == MTLI_SLOTS_ASIDE ? true
          : slots->has_guards
              ? mtli_guard_remove(bytes, size_bytes)

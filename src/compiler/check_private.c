@@ -103,8 +103,7 @@ static mtl_status refuse(const check *c) {
 }
 
 mtl_status mtlc_check_private(mtlc_kernel *kernel) {
-  check c = {.kernel = kernel,
-             .data = LLVMGetModuleDataLayout(kernel->module)};
+  check c = {.kernel = kernel, .data = LLVMGetModuleDataLayout(kernel->module)};
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     c.count += !LLVMIsDeclaration(f);

@@ -132,7 +132,8 @@ static void write_place(const place *it, uint64_t address, char *text,
              away_bytes, away_bytes == 1 ? "" : "s", it->kind, it->name,
              it->length_bytes);
   } else if (away_bytes == 0) {
-    snprintf(text, capacity, "offset %" PRIu64 " in %s '%s' of %" PRIu64 " bytes",
+    snprintf(text, capacity,
+             "offset %" PRIu64 " in %s '%s' of %" PRIu64 " bytes",
              address - it->first, it->kind, it->name, it->length_bytes);
   } else if (away_bytes == 1) {
     snprintf(text, capacity,
@@ -157,12 +158,13 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
   if (around) {
     near = place_of(around);
     write_place(&near, address, text, capacity);
-  } else if (is_near && (!released ||
-                         distance_bytes(&near, address) <= BESIDE_BYTES)) {
+  } else if (is_near &&
+             (!released || distance_bytes(&near, address) <= BESIDE_BYTES)) {
     write_place(&near, address, text, capacity);
   } else if (released) {
     snprintf(text, capacity,
-             "offset %" PRIu64 " in buffer '%s' of %zu bytes, which was "
+             "offset %" PRIu64
+             " in buffer '%s' of %zu bytes, which was "
              "released",
              address - released->first, released->label,
              released->length_bytes);

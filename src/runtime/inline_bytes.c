@@ -57,11 +57,11 @@ static void tray_destroy(mtli_tray *tray) {
 static mtli_tray *tray_take(mtl_device *device) {
   for (int i = 0; i < MTLI_WARM_TRAYS; i++) {
     // Acquire: pairs with the release in tray_give.
-    mtli_tray *tray = atomic_load_explicit(&device->trays[i],
-                                           memory_order_relaxed)
-                          ? atomic_exchange_explicit(&device->trays[i], NULL,
-                                                     memory_order_acquire)
-                          : NULL;
+    mtli_tray *tray =
+        atomic_load_explicit(&device->trays[i], memory_order_relaxed)
+            ? atomic_exchange_explicit(&device->trays[i], NULL,
+                                       memory_order_acquire)
+            : NULL;
     if (tray) {
       return tray;
     }
@@ -119,8 +119,8 @@ static mtli_shared_pages *find_shared(mtli_tray *tray, size_t size_bytes) {
   }
   mtli_shared_pages *further = calloc(1, sizeof *further);
   if (!further ||
-      !shared_create(further, size_bytes > FURTHER_BYTES ? size_bytes
-                                                         : FURTHER_BYTES)) {
+      !shared_create(further,
+                     size_bytes > FURTHER_BYTES ? size_bytes : FURTHER_BYTES)) {
     free(further);
     return NULL;
   }
@@ -154,8 +154,8 @@ void *mtli_inline_bytes_place(mtli_recording *recording, size_t size_bytes) {
                         "no memory to record %zu bytes", size_bytes);
     return NULL;
   }
-  // The rest of the last 16 bytes. Not with memset: it stores under masks, which
-  // are slow where a page that cannot be accessed comes next.
+  // The rest of the last 16 bytes. Not with memset: it stores under masks,
+  // which are slow where a page that cannot be accessed comes next.
   memcpy(place + rounded_bytes - ALIGNMENT, (const char[ALIGNMENT]){0},
          ALIGNMENT);
   return place;
@@ -170,8 +170,8 @@ void mtli_inline_bytes_clear(mtli_recording *recording) {
 
 void mtli_inline_bytes_close(mtl_device *device) {
   for (int i = 0; i < MTLI_WARM_TRAYS; i++) {
-    mtli_tray *tray = atomic_load_explicit(&device->trays[i],
-                                           memory_order_acquire);
+    mtli_tray *tray =
+        atomic_load_explicit(&device->trays[i], memory_order_acquire);
     if (tray) {
       tray_destroy(tray);
     }

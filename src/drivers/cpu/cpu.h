@@ -237,6 +237,9 @@ typedef struct cpu_fault {
   uintptr_t stack_pointer;
   bool is_access;  // a memory access
   bool is_write;
+  // An access to an address that no memory can have, or that is not a multiple
+  // of what its instruction demands. The address is 0 if it is not known.
+  bool is_improper;
   bool is_stop;  // no fault: the command buffer was to end
 } cpu_fault;
 
@@ -292,6 +295,9 @@ void cpu_fault_run_guarded(cpu_job *job, uint64_t first, uint64_t end,
 // its thread leaves the job, and before other code runs there. Guarded too.
 void cpu_context_finish(cpu_job *job, cpu_context *context);
 
+// fault_operand.c: finds the address that the instruction of a signal's
+// ucontext_t accesses. False if that is not known.
+bool cpu_fault_find_operand(const void *signal_state, uint64_t *out_address);
 // fault_text.c: fails the command buffer with what happened and where.
 void cpu_fault_report(const cpu_job *job, const cpu_context *context);
 

@@ -56,8 +56,18 @@ word_at(uintptr_t address) {
 
 #if defined(__x86_64__)
 static void read_registers(const ucontext_t *state, cpu_fault *fault) {
-  enum { PAGE_FAULT = 14, WRITE_BIT = 2 };  // Intel SDM vol. 3, 4.7 and 6.15
-  fault->is_access = state->uc_mcontext.gregs[REG_TRAPNO] == PAGE_FAULT;
+  // Intel SDM vol. 3, 4.7 and 6.15
+  enum {
+    STACK_FAULT = 12,
+    PROTECTION_FAULT = 13,
+    PAGE_FAULT = 14,
+    ALIGNMENT_FAULT = 17,
+    WRITE_BIT = 2,
+  };
+  const greg_t trap = state->uc_mcontext.gregs[REG_TRAPNO];
+  fault->is_access = trap == PAGE_FAULT;
+  fault->is_improper = trap == STACK_FAULT || trap == PROTECTION_FAULT ||
+                       trap == ALIGNMENT_FAULT;
   fault->is_write = (state->uc_mcontext.gregs[REG_ERR] & WRITE_BIT) != 0;
   fault->stack_pointer = (uintptr_t)state->uc_mcontext.gregs[REG_RSP];
   fault->instruction = (uintptr_t)state->uc_mcontext.gregs[REG_RIP];
@@ -74,7 +84,9 @@ static void read_link(const cpu_workspace *workspace, const ucontext_t *state,
 }
 #elif defined(__aarch64__)
 static void read_registers(const ucontext_t *state, cpu_fault *fault) {
-  fault->is_access = fault->signal == SIGSEGV || fault->signal == SIGBUS;
+  fault->is_improper = fault->signal == SIGBUS && fault->code == BUS_ADRALN;
+  fault->is_access = !fault->is_improper &&
+                     (fault->signal == SIGSEGV || fault->signal == SIGBUS);
   fault->stack_pointer = (uintptr_t)state->uc_mcontext.sp;
   fault->instruction = (uintptr_t)state->uc_mcontext.pc;
 }
@@ -163,6 +175,11 @@ static void handle(int signal, siginfo_t *info, void *state) {
   }
   cpu_running = NULL;  // a fault of what follows is not a kernel's
   read_link(&context->workspace, state, &fault);
+  if (fault.is_improper) {
+    uint64_t address = 0;
+    fault.address = cpu_fault_find_operand(state, &address) ? (uintptr_t)address
+                                                            : fault.address;
+  }
   context->fault = fault;
   // Whoever stands between the kernel and this handler may have blocked more.
   pthread_sigmask(SIG_SETMASK, &((ucontext_t *)state)->uc_sigmask, NULL);
@@ -213,8 +230,8 @@ static size_t signal_frame_bytes(void) {
 }
 
 static bool give_signal_stack(void) {
-  const size_t size_bytes = signal_frame_bytes() + (size_t)SIGSTKSZ +
-                            SIGNAL_STACK_EXTRA_BYTES;
+  const size_t size_bytes =
+      signal_frame_bytes() + (size_t)SIGSTKSZ + SIGNAL_STACK_EXTRA_BYTES;
   void *bytes = malloc(size_bytes);
   const stack_t stack = {.ss_sp = bytes, .ss_size = size_bytes};
   if (!bytes || sigaltstack(&stack, NULL) != 0) {

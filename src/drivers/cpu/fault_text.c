@@ -87,9 +87,10 @@ static void describe_threadgroup_memory(const cpu_job *job,
              "it %s %zu bytes before its %zu bytes of threadgroup memory", does,
              away_bytes, size_bytes);
   } else if (away_bytes == 1) {
-    snprintf(text, capacity,
-             "it %s right behind the end of its %zu bytes of threadgroup memory",
-             does, size_bytes);
+    snprintf(
+        text, capacity,
+        "it %s right behind the end of its %zu bytes of threadgroup memory",
+        does, size_bytes);
   } else {
     snprintf(text, capacity,
              "it %s %zu bytes past the end of its %zu bytes of threadgroup "
@@ -108,8 +109,8 @@ static bool describe_own(const cpu_job *job, const cpu_context *context,
   const char *does = fault->is_write ? "wrote" : "read";
   const size_t stack_bytes = (size_t)(workspace->stack_end - workspace->stack);
   const size_t threadgroup_bytes = job->launch.threadgroup_bytes;
-  if (distance_bytes(fault->address, (uintptr_t)workspace->stack,
-                     stack_bytes) < NEAR_BYTES) {
+  if (distance_bytes(fault->address, (uintptr_t)workspace->stack, stack_bytes) <
+      NEAR_BYTES) {
     if (fault->address < (uintptr_t)workspace->stack) {
       snprintf(text, capacity,
                "its private memory does not fit on its stack of %zu bytes: "
@@ -144,12 +145,47 @@ static const mtli_dispatch *dispatch_of(const cpu_job *job) {
                                                      : NULL;
 }
 
+// The low half of the address space is the process's, the high half the
+// system's; between them is nothing that an address can name.
+static void describe_improper(const cpu_fault *fault, char *text,
+                              size_t capacity) {
+  enum { USER_BITS = 47, MOST_ALIGNMENT = 64 };
+  const int64_t high = (int64_t)fault->address >> USER_BITS;
+  const char *signal = signal_name(fault->signal);
+  if (fault->address == 0) {
+    snprintf(text, capacity,
+             "it used an address that no memory can have, or a misaligned one "
+             "(%s)",
+             signal);
+  } else if (high != 0 && high != -1) {
+    snprintf(text, capacity,
+             "it used address %#zx, which no memory can have "
+             "(%s)",
+             (size_t)fault->address, signal);
+  } else if (fault->address % MOST_ALIGNMENT) {
+    snprintf(
+        text, capacity,
+        "it used address %#zx, which is misaligned: not a multiple of what "
+        "the type demands (%s)",
+        (size_t)fault->address, signal);
+  } else {
+    snprintf(text, capacity,
+             "it used address %#zx in a way that it must not "
+             "(%s)",
+             (size_t)fault->address, signal);
+  }
+}
+
 // What happened, in words.
 static void describe(const cpu_job *job, const cpu_context *context, char *text,
                      size_t capacity) {
   const cpu_fault *fault = &context->fault;
   if (fault->is_stop) {
     cpu_queue_describe_stop(job->queue, text, capacity);
+    return;
+  }
+  if (fault->is_improper) {
+    describe_improper(fault, text, capacity);
     return;
   }
   if (!fault->is_access) {
@@ -256,4 +292,3 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
                  is_stop ? "ended early" : "failed", line, thread[0], thread[1],
                  thread[2], group[0], group[1], group[2], what);
 }
-

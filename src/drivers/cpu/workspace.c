@@ -79,8 +79,8 @@ static bool reserve(cpu_workspace *workspace, const sizes *s) {
 
 bool cpu_workspace_create(cpu_workspace *workspace) {
   struct rlimit limit;
-  const bool is_unlimited = getrlimit(RLIMIT_AS, &limit) != 0 ||
-                            limit.rlim_cur == RLIM_INFINITY;
+  const bool is_unlimited =
+      getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
   return (is_unlimited && reserve(workspace, &wide)) ||
          reserve(workspace, &narrow);
 }
@@ -94,9 +94,8 @@ void cpu_workspace_destroy(cpu_workspace *workspace) {
 
 char *cpu_workspace_front(const cpu_workspace *workspace, size_t size_bytes,
                           size_t margin_bytes) {
-  const size_t rounded_bytes =
-      (size_bytes + MTLI_CPU_SCRATCH_ALIGNMENT - 1) &
-      ~(size_t)(MTLI_CPU_SCRATCH_ALIGNMENT - 1);
+  const size_t rounded_bytes = (size_bytes + MTLI_CPU_SCRATCH_ALIGNMENT - 1) &
+                               ~(size_t)(MTLI_CPU_SCRATCH_ALIGNMENT - 1);
   for (int i = 0; i < CPU_FRONTS; i++) {
     if (front_bytes(i) >= rounded_bytes + 2 * margin_bytes) {
       return workspace->front_ends[i] - margin_bytes - rounded_bytes;
