@@ -78,6 +78,72 @@ TEST(pipelines, static_threadgroup_memory_over_the_limit_is_refused) {
   CHECK_CONTAINS(mtl_last_error(), "4194304");
 }
 
+// Private memory over the limit is told in both tiers, whatever they make of
+// it.
+static void check_refused(const char *source, const char *kernel,
+                          const char *const *texts, size_t count) {
+  for (int debug = 0; debug < 2; debug++) {
+    mtl_pipeline *pipeline = (mtl_pipeline *)1;
+    mtl_library *library = new_library_with(
+        source, &(mtl_compile_options){.file_name = "large.metal"});
+    CHECK_EQUAL(
+        mtl_pipeline_create(new_function(library, kernel),
+                            &(mtl_pipeline_desc){.debug = debug}, &pipeline),
+        MTL_UNSUPPORTED);
+    CHECK(pipeline == NULL);
+    for (size_t i = 0; i < count; i++) {
+      CHECK_CONTAINS(mtl_last_error(), texts[i]);
+    }
+  }
+}
+
+TEST(pipelines, private_memory_over_the_limit_is_refused) {
+  static const char source[] =
+      "kernel void one(device uint *x [[buffer(0)]]) {\n"
+      "  uint a[1 << 26];\n"
+      "  for (uint j = 0; j < (1 << 26); j += x[0]) { a[j] = j; }\n"
+      "  x[0] = a[x[1]];\n"
+      "}\n"
+      "struct half_full { uint words[150000]; };\n"
+      "static uint fill(thread half_full &h, uint n) {\n"
+      "  half_full own;\n"
+      "  for (uint j = 0; j < 150000; j++) { own.words[j] = h.words[j] * n; }\n"
+      "  return own.words[n];\n"
+      "}\n"
+      "kernel void two(device uint *x [[buffer(0)]]) {\n"
+      "  half_full h;\n"
+      "  for (uint j = 0; j < 150000; j++) { h.words[j] = j; }\n"
+      "  x[0] = fill(h, x[1]);\n"
+      "}\n";
+  const char *const one[] = {"large.metal:1", "268435456", "1048576"};
+  check_refused(source, "one", one, 3);
+  const char *const two[] = {"large.metal:12", "1200000", "1048576"};
+  check_refused(source, "two", two, 3);
+}
+
+TEST(pipelines, private_memory_of_no_fixed_size_is_refused) {
+  static const char source[] =
+      "kernel void k(device uint *x [[buffer(0)]]) {\n"
+      "  const uint n = x[0];\n"
+      "  uint *a = (uint *)__builtin_alloca(n * 4);\n"  // line 3
+      "  for (uint j = 0; j < n; ++j) { a[j] = j; }\n"
+      "  x[0] = a[n / 2];\n"
+      "}\n"
+      "kernel void many(device uint *x [[buffer(0)]]) {\n"
+      "  uint sum = 0;\n"
+      "  for (uint j = 0; j < x[0]; ++j) {\n"
+      "    uint *a = (uint *)__builtin_alloca(64);\n"  // line 10
+      "    a[j & 15] = j;\n"
+      "    sum += a[x[j] & 15];\n"
+      "  }\n"
+      "  x[0] = sum;\n"
+      "}\n";
+  const char *const k[] = {"large.metal:3", "alloca"};
+  check_refused(source, "k", k, 2);
+  const char *const many[] = {"large.metal:10", "alloca"};
+  check_refused(source, "many", many, 2);
+}
+
 TEST(pipelines, outlive_function_and_library) {
   mtl_library *library = NULL;
   CHECK_OK(mtl_library_create_from_source(
