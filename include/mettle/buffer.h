@@ -40,11 +40,15 @@ typedef struct mtl_buffer_desc {
   void *deallocator_context;
   bool guarded;       // an inaccessible page right behind the last byte: an
                       // access past the end faults. length_bytes is then
-                      // rounded up to 16 for the address of the first byte
+                      // rounded up to 16 for the address of the first byte.
+                      // 16 MiB on both sides are inaccessible
   const char *label;  // copied; NULL for none
 } mtl_buffer_desc;
 
-// Makes a buffer. Contents start as desc->bytes, or as zeros.
+// Makes a buffer. Contents start as desc->bytes, or as zeros. The pages of a
+// buffer are its own, and memory around them is inaccessible: a kernel that
+// leaves it reaches no other buffer and nothing of the program's, but faults
+// (docs/errors.md).
 //
 // Ownership  The buffer is yours; it retains device. bytes is borrowed;
 //            no_copy_bytes stays the caller's until the deallocator is called.
