@@ -72,7 +72,7 @@ MTL_API void mtl_compute_encoder_set_buffer(mtl_compute_encoder *encoder,
                                             mtl_buffer *buffer,
                                             size_t offset_bytes,
                                             uint32_t index);
-// Binds a copy of bytes, apart from other memory as a buffer is; from the ninth
+// Binds a copy of bytes, apart from other memory as a buffer is; from the 33rd
 // of a command buffer on, apart from all but each other.
 //
 //   length_bytes   1 to 4096, as Metal

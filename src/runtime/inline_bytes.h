@@ -23,7 +23,7 @@ typedef struct mtli_cell {
 } mtli_cell;
 
 // The memory of one command buffer's values, or free.
-enum { MTLI_TRAY_CELLS = 8 };
+enum { MTLI_TRAY_CELLS = 32 };
 struct mtli_tray {
   mtli_cell cells[MTLI_TRAY_CELLS];  // [cell_count]
   uint32_t cell_count;
