@@ -63,7 +63,7 @@ _mettle() {
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
         shared+=" --call-depth --timeout" ;;
-      compile) shared+=" -o --dump-after --report --kernel --group" ;;
+      compile) shared+=" -o --dump-after --asm --report --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
         shared=${shared/--constant /}

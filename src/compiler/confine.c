@@ -325,6 +325,12 @@ static void fence_worker_files(const char *const *folders, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     allow_below(ruleset_fd, folders[i], ACCESS_READ);
   }
+  // A result that cannot be in memory is read back from where it was written.
+  const char *scratch;
+  for (size_t i = 0;
+       !has_memory_files() && (scratch = mtli_scratch_folder(i)) != NULL; ++i) {
+    allow_below(ruleset_fd, scratch, ACCESS_READ_FILE);
+  }
   // LLVM finds out what an ARM processor is there.
   allow_below(ruleset_fd, "/proc/cpuinfo", ACCESS_READ_FILE);
   if (IS_SANITIZED) {

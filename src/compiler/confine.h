@@ -13,8 +13,8 @@
 // no network, no writing to the file system, no signals to others (Landlock),
 // no looking into other processes. What the kernel lacks is left out.
 //
-// Where files in memory cannot be had, the folder of scratch files stays
-// writable (base/scratch_file.h).
+// Where files in memory cannot be had, the folders of scratch files stay
+// writable, and a worker may read there (base/scratch_file.h).
 void mtlc_confine_server(void);
 
 // In a worker with one thread: from now on it can read below folders alone,

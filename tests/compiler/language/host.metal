@@ -181,7 +181,7 @@ kernel void k(device uint *x [[buffer(0)]]) { x[0] = v; }
 
 //--- undefined_members
 // error: 3: variable 'S::v' is used but nowhere defined
-struct S { static const uint v; };
+struct S { static constant uint v; };
 kernel void k(device uint *x [[buffer(0)]]) { x[0] = S::v; }
 
 //--- undefined_addresses
