@@ -95,6 +95,13 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     return true;
   }
 
+  // Operands in different spaces make a value, which no reference binds.
+  bool VisitConditionalOperator(ConditionalOperator *E) {
+    freeArgument(E->getTrueExpr());
+    freeArgument(E->getFalseExpr());
+    return true;
+  }
+
   bool VisitCastExpr(CastExpr *E) {
     if (Free.count(E)) return true;
     const QualType From = E->getSubExpr()->getType(), To = E->getType();

@@ -103,6 +103,15 @@ kernel void f(device float *x [[buffer(0)]], device S *s [[buffer(1)]],
 }
 // expect: kernel f
 
+//--- a_choice_between_spaces_is_a_value
+kernel void f(device float *x [[buffer(0)]], constant float &c [[buffer(1)]],
+              uint i [[thread_position_in_grid]]) {
+  float own = 2;
+  x[0] = i & 1 ? x[1] : own;
+  x[2] = i & 1 ? own : c;
+}
+// expect: kernel f
+
 //--- variables_at_program_scope
 int n = 0;
 const float pi = 3.14f;
