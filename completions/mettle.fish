@@ -65,7 +65,7 @@ function __mettle_verb
     __fish_seen_subcommand_from $argv
 end
 
-set -l verbs run compile reflect model devices bench corpus help
+set -l verbs run compile reflect model devices bench corpus env help
 complete -c mettle -f
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a run \
     -d 'compile a kernel and run it on data'
@@ -81,6 +81,10 @@ complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a bench \
     -d 'measure this machine'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a corpus \
     -d 'compile every source under a folder and report'
+complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a env \
+    -d 'run a program for macOS that uses Metal'
+complete -c mettle -n '__mettle_verb env' \
+    -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a help \
     -d 'tell of a verb'
 complete -c mettle -n '__mettle_verb help' -a "$verbs"
@@ -106,6 +110,7 @@ complete -c mettle -n $compiles -l std -x \
     -a 'metal2.4 metal3.0 metal3.1 metal3.2' -d 'the language version'
 complete -c mettle -n $compiles -l device -x -a '(__mettle_devices)' \
     -d 'the device'
+complete -c mettle -n $compiles -o fpermissive -d 'warn of what Metal refuses'
 complete -c mettle -n $compiles -l debug -d 'unoptimised, with checks'
 complete -c mettle -n $sources -l constant -x \
     -d 'the value of a function constant'
@@ -132,6 +137,8 @@ complete -c mettle -n '__mettle_verb compile' -l dump-after -x \
     -d 'print the IR after a pass'
 complete -c mettle -n '__mettle_verb compile' -l report \
     -d 'print how each kernel was compiled'
+complete -c mettle -n '__mettle_verb compile' -l asm \
+    -d 'print the machine code with source lines'
 complete -c mettle -n '__mettle_verb compile' -l kernel -x \
     -a '(__mettle_kernels)' -d 'of this kernel only'
 
