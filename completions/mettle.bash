@@ -63,7 +63,7 @@ _mettle() {
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
         shared+=" --call-depth --timeout" ;;
-      compile) shared+=" -o --dump-after --asm --report --kernel --group" ;;
+      compile) shared+=" -o --dump-after --report --asm --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
         shared=${shared/--constant /}
@@ -81,6 +81,8 @@ _mettle() {
       COMPREPLY=($(compgen -f -X '!*.metal' -- "$word") \
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
+    env:2)
+      COMPREPLY=($(compgen -c -- "$word") $(compgen -f -- "$word")) ;;
     corpus:2) COMPREPLY=($(compgen -d -- "$word")) ;;
     model:2) COMPREPLY=($(compgen -W "run info" -- "$word")) ;;
     model:3)

@@ -83,6 +83,8 @@ complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a corpus \
     -d 'compile every source under a folder and report'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a env \
     -d 'run a program for macOS that uses Metal'
+complete -c mettle -n '__mettle_verb env' \
+    -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a help \
     -d 'tell of a verb'
 complete -c mettle -n '__mettle_verb help' -a "$verbs"
@@ -133,10 +135,10 @@ complete -c mettle -n '__mettle_verb run' -l log \
 complete -c mettle -n '__mettle_verb compile' -s o -r -d 'write the container'
 complete -c mettle -n '__mettle_verb compile' -l dump-after -x \
     -d 'print the IR after a pass'
-complete -c mettle -n '__mettle_verb compile' -l asm \
-    -d 'print the machine code with the lines of the source'
 complete -c mettle -n '__mettle_verb compile' -l report \
     -d 'print how each kernel was compiled'
+complete -c mettle -n '__mettle_verb compile' -l asm \
+    -d 'print the machine code with source lines'
 complete -c mettle -n '__mettle_verb compile' -l kernel -x \
     -a '(__mettle_kernels)' -d 'of this kernel only'
 

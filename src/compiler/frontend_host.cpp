@@ -271,18 +271,6 @@ class HostVisitor : public RecursiveASTVisitor<HostVisitor> {
   bool VisitCXXTryStmt(CXXTryStmt *T) {
     return refuse(T->getBeginLoc(), "exception handling");
   }
-  bool VisitCXXNewExpr(CXXNewExpr *E) {
-    return refuse(E->getBeginLoc(), "'new'");
-  }
-  bool VisitCXXDeleteExpr(CXXDeleteExpr *E) {
-    return refuse(E->getBeginLoc(), "'delete'");
-  }
-  bool VisitAddrLabelExpr(AddrLabelExpr *E) {
-    return refuse(E->getBeginLoc(), "the address of a label");
-  }
-  bool VisitIndirectGotoStmt(IndirectGotoStmt *T) {
-    return refuse(T->getBeginLoc(), "'goto'");
-  }
   bool VisitAsmStmt(AsmStmt *T) {
     return refuse(T->getAsmLoc(), "assembly");
   }

@@ -96,20 +96,12 @@ kernel void k(device float *x [[buffer(0)]]) {
 }
 float g(float a, float b) { return __builtin_fmodf(a, b); }
 
-//--- exceptions_and_memory
-// error: 7: exception handling is not supported in Metal
-// error: 8: exception handling is not supported in Metal
-// error: 9: 'new' is not supported in Metal
-// error: 10: 'delete' is not supported in Metal
-// error: 11: the address of a label is not supported in Metal
+//--- exceptions
+// error: 4: exception handling is not supported in Metal
+// error: 5: exception handling is not supported in Metal
 kernel void k(device uint *x [[buffer(0)]]) {
   try { x[0] = 1; } catch (...) {}
   if (x[1]) throw 1;
-  uint *p = new uint;
-  delete p;
-  void *q = &&out;
-out:
-  return;
 }
 
 //--- ends_of_programs
