@@ -170,9 +170,23 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
   bool VisitGotoStmt(GotoStmt *Statement) {
     return refuseGoto(Statement->getGotoLoc());
   }
+  bool VisitIndirectGotoStmt(IndirectGotoStmt *Statement) {
+    return refuseGoto(Statement->getGotoLoc());
+  }
   bool VisitLabelStmt(LabelStmt *Statement) {
     refuse(Out, Statement->getIdentLoc(),
            "labels are not supported in Metal: it has no 'goto'", "");
+    return true;
+  }
+  bool VisitAddrLabelExpr(AddrLabelExpr *E) {
+    return refuseGoto(E->getLabelLoc());
+  }
+  bool VisitCXXNewExpr(CXXNewExpr *E) {
+    refuse(Out, E->getBeginLoc(), "'new' is not supported in Metal", "");
+    return true;
+  }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr *E) {
+    refuse(Out, E->getBeginLoc(), "'delete' is not supported in Metal", "");
     return true;
   }
 

@@ -275,13 +275,17 @@ kernel void f(device int *x [[buffer(0)]], constant int &n [[buffer(1)]]) {
   length[0] = 1;
 again:
   if (i++ < 3) goto again;
-  x[0] = length[0];
+  int *p = new int(3);
+  x[0] = *p + length[0];
+  delete p;
 }
 // error: 1: virtual functions are not supported in Metal
 // error: 3: virtual base classes are not supported in Metal
 // error: 6: variable length arrays are not supported in Metal
 // error: 8: labels are not supported in Metal
 // error: 9: 'goto' is not supported in Metal
+// error: 10: 'new' is not supported in Metal
+// error: 12: 'delete' is not supported in Metal
 
 //--- lengths_that_vary_are_refused_in_any_case
 // options: -fpermissive
