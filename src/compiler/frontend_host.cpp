@@ -223,10 +223,19 @@ class RefusedPragma : public PragmaHandler {
   std::string Space;
 };
 
-constexpr std::pair<StringRef, StringRef> Pragmas[] = {
-    {"clang", "__debug"},   {"clang", "module"},    {"clang", "attribute"},
-    {"clang", "section"},   {"clang", "dependency"}, {"GCC", "dependency"},
-    {"", "comment"},        {"", "redefine_extname"}};
+// The preprocessor's own pragmas are its handlers to delete, and so are those in
+// their places. The parser owns its own, and at its end takes out what it finds
+// in their places without deleting it.
+constexpr std::pair<StringRef, StringRef> PreprocessorPragmas[] = {
+    {"clang", "__debug"},
+    {"clang", "module"},
+    {"clang", "dependency"},
+    {"GCC", "dependency"}};
+constexpr std::pair<StringRef, StringRef> ParserPragmas[] = {
+    {"clang", "attribute"},
+    {"clang", "section"},
+    {"", "comment"},
+    {"", "redefine_extname"}};
 
 // The preprocessor has no accessor for its handlers, which must go before
 // others can come; an explicit instantiation may name a private member.
@@ -238,6 +247,19 @@ struct PragmaRoot {
 };
 template struct PragmaRoot<&Preprocessor::PragmaHandlers>;
 auto &pragmaRoot(Preprocessor &PP);
+
+// Takes the handler of a pragma out; NULL if there is none.
+PragmaHandler *takePragma(Preprocessor &PP, StringRef Space, StringRef Name) {
+  PragmaNamespace *Parent = pragmaRoot(PP).get();
+  if (!Space.empty()) {
+    PragmaHandler *Found = Parent->FindHandler(Space, /*IgnoreNull=*/true);
+    Parent = Found ? Found->getIfNamespace() : nullptr;
+  }
+  PragmaHandler *Old =
+      Parent ? Parent->FindHandler(Name, /*IgnoreNull=*/true) : nullptr;
+  if (Old) Parent->RemovePragmaHandler(Old);
+  return Old;
+}
 
 // True if "embed" is somewhere in Text, be it parted by spliced lines.
 bool mentionsEmbed(StringRef Text) {
@@ -379,17 +401,19 @@ void mtlc::refuseHostWords(Preprocessor &PP, llvm::ArrayRef<Token> Tokens) {
 }
 
 void mtlc::refuseHostPragmas(Preprocessor &PP) {
-  for (const auto &[Space, Name] : Pragmas) {
-    PragmaNamespace *Parent = pragmaRoot(PP).get();
-    if (!Space.empty()) {
-      PragmaHandler *Found = Parent->FindHandler(Space, /*IgnoreNull=*/true);
-      Parent = Found ? Found->getIfNamespace() : nullptr;
-    }
-    PragmaHandler *Old =
-        Parent ? Parent->FindHandler(Name, /*IgnoreNull=*/true) : nullptr;
-    if (!Old) continue;
-    Parent->RemovePragmaHandler(Old);  // the parser's own, or lost: few bytes
-    Parent->AddPragma(new RefusedPragma(Space, Name));
+  for (const auto &[Space, Name] : PreprocessorPragmas) {
+    std::unique_ptr<PragmaHandler> Old(takePragma(PP, Space, Name));
+    if (Old) PP.AddPragmaHandler(Space, new RefusedPragma(Space, Name));
+  }
+  // They have no state: one of each serves every compilation.
+  static RefusedPragma Lasting[] = {
+      {ParserPragmas[0].first, ParserPragmas[0].second},
+      {ParserPragmas[1].first, ParserPragmas[1].second},
+      {ParserPragmas[2].first, ParserPragmas[2].second},
+      {ParserPragmas[3].first, ParserPragmas[3].second}};
+  for (size_t I = 0; I < std::size(ParserPragmas); ++I) {
+    const auto &[Space, Name] = ParserPragmas[I];
+    if (takePragma(PP, Space, Name)) PP.AddPragmaHandler(Space, &Lasting[I]);
   }
 }
 

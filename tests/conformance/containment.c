@@ -371,7 +371,8 @@ TEST(containment, misaligned_vectors_are_told) {
 
 static sigjmp_buf probe_start;
 static volatile sig_atomic_t own_faults;
-static int *volatile nowhere;
+// Below what a program may map.
+static int *volatile nowhere = (int *)4096;
 
 static void on_own_fault(int number) {
   (void)number;

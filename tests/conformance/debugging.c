@@ -82,9 +82,7 @@ TEST(debugging, dispatches_run_in_order) {
   words(next)[0] = 0;
   mtl_pipeline *pipeline = new_ordered("draw");
   mtl_command_buffer *commands = new_commands(new_queue());
-  mtl_compute_encoder *encoder = NULL;
-  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_CONCURRENT,
-                                      &encoder));
+  mtl_compute_encoder *encoder = new_concurrent_encoder(commands);
   for (int k = 0; k < 2; k++) {
     encode_both(encoder, pipeline, next, drawn[k]);
   }
