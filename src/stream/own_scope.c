@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -121,8 +122,9 @@ static bool is_mixed(void *handle, char *out_why, size_t capacity) {
   return false;
 }
 
-void *own_scope_open(const char *name, const char *sentinel, char *out_why,
-                     size_t capacity) {
+// Opens a library whose names are its own. The lock is held.
+static void *open_apart(const char *name, const char *sentinel, char *out_why,
+                        size_t capacity) {
   const bool is_deep = may_bind_deep();
   const void *other = dlsym(RTLD_DEFAULT, sentinel);
   if (other && !is_deep) {
@@ -141,5 +143,16 @@ void *own_scope_open(const char *name, const char *sentinel, char *out_why,
     dlclose(handle);
     return NULL;
   }
+  return handle;
+}
+
+// One at a time: is_mixed reads what the dynamic linker wrote for another
+// thread, under a lock that ThreadSanitizer does not see.
+void *own_scope_open(const char *name, const char *sentinel, char *out_why,
+                     size_t capacity) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  void *handle = open_apart(name, sentinel, out_why, capacity);
+  pthread_mutex_unlock(&lock);
   return handle;
 }
