@@ -293,7 +293,14 @@ class HostVisitor : public RecursiveASTVisitor<HostVisitor> {
   bool VisitCXXTryStmt(CXXTryStmt *T) {
     return refuse(T->getBeginLoc(), "exception handling");
   }
-  bool VisitAsmStmt(AsmStmt *T) {
+  // Translators write an empty statement to hold an optimiser back.
+  bool VisitGCCAsmStmt(GCCAsmStmt *T) {
+    return T->getAsmString()->getString().empty() && T->getNumOutputs() == 0 &&
+                   T->getNumInputs() == 0
+               ? true
+               : refuse(T->getAsmLoc(), "assembly");
+  }
+  bool VisitMSAsmStmt(MSAsmStmt *T) {
     return refuse(T->getAsmLoc(), "assembly");
   }
   bool VisitFileScopeAsmDecl(FileScopeAsmDecl *D) {
@@ -365,7 +372,9 @@ bool isWideInteger(const llvm::Type *T) {
 // What is wrong with an instruction, "" for nothing.
 std::string judge(const llvm::Instruction &I) {
   if (const auto *Call = llvm::dyn_cast<llvm::CallBase>(&I)) {
-    if (Call->isInlineAsm()) return "assembly";
+    const auto *Assembly =
+        llvm::dyn_cast<llvm::InlineAsm>(Call->getCalledOperand());
+    if (Assembly) return Assembly->getAsmString().empty() ? "" : "assembly";
     const llvm::Function *F = Call->getCalledFunction();
     if (F && isHostIntrinsic(*F))
       return "'" + F->getName().split('.').second.split('.').first.str() +

@@ -218,3 +218,11 @@ kernel void k(device uint *x [[buffer(0)]]) { x[0] = 1; }
 kernel void k(device uint *x [[buffer(0)]]) { x[0] = NEAR; }
 // file: near.h
 #define NEAR 1
+
+//--- an_empty_statement_of_assembly_holds_nothing_but_an_optimiser
+kernel void k(device uint *x [[buffer(0)]]) {
+  __asm__("");
+  asm volatile("" ::: "memory");
+  x[0] = 1;
+}
+// expect: kernel k
