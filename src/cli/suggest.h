@@ -19,8 +19,8 @@ const char *cli_near_name(const char *word, size_t length,
 const char *cli_suggest(char target[CLI_SUGGESTION_SIZE], const char *word,
                         size_t length, const char *const *names, size_t count);
 
-// The same of the names that a text of the library ends with, as
-// "...; there are: a, b, c".
+// Suggests one of the names listed at the end of an error text of libmettle,
+// which has the form "...; there are: a, b, c".
 const char *cli_suggest_listed(char target[CLI_SUGGESTION_SIZE],
                                const char *word, const char *text);
 

@@ -145,8 +145,8 @@ static mtl_status place_variables(placement *p) {
   return MTL_OK;
 }
 
-// Keeps an address in a variable of the thread, from which each use takes it:
-// so the debugger finds it, too, wherever the thread has waited.
+// Spills each variable's address to an alloca, which every use reloads. The
+// debugger then finds the variable after a barrier, too.
 static void keep_in_slots(placement *p) {
   mtlc_types types = mtlc_types_of(p->kernel->context);
   for (size_t i = 0; i < p->variables.count; ++i) {

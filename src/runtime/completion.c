@@ -13,8 +13,9 @@
 static _Thread_local const mtli_recording *calling_back
     __attribute__((tls_model("initial-exec")));
 
-// The queue that cannot go on before this thread returns to its driver: it
-// drops what a command buffer kept, and deallocators are the client's.
+// The queue whose command buffer this thread is releasing, NULL for none. The
+// queue stands still until that is done, so a client's deallocator called here
+// must not wait for it.
 static _Thread_local const mtl_queue *held_queue
     __attribute__((tls_model("initial-exec")));
 

@@ -119,14 +119,6 @@ static id concrete_at(id self, SEL _cmd, NSUInteger index) {
   return array->objects[index];
 }
 
-// What for-in asks for: a run of objects, and what changes when they do.
-typedef struct enumeration {
-  unsigned long state;
-  id *items;
-  unsigned long *mutations;
-  unsigned long extra[5];
-} enumeration;
-
 static NSUInteger concrete_enumerate(id self, SEL _cmd, enumeration *state,
                                      id *room, NSUInteger room_count) {
   (void)_cmd;

@@ -368,13 +368,6 @@ static NSUInteger dictionary_hash(id self, SEL _cmd) {
   return array_count(self);
 }
 
-typedef struct enumeration {
-  unsigned long state;
-  id *items;
-  unsigned long *mutations;
-  unsigned long extra[5];
-} enumeration;
-
 static NSUInteger dictionary_enumerate(id self, SEL _cmd, enumeration *state,
                                        id *room, NSUInteger room_count) {
   (void)_cmd;

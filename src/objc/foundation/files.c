@@ -362,19 +362,9 @@ CONSTANT_STRING(NSFileTypeSymbolicLink, "NSFileTypeSymbolicLink");
 extern struct objc_class OBJC_CLASS_$_NSFileManager;
 
 static id manager_default(Class self, SEL _cmd) {
-  (void)self;
-  (void)_cmd;
   static _Atomic(id) shared;
-  id known = atomic_load_explicit(&shared, memory_order_acquire);
-  if (!known) {
-    const id made = CREATE(NSFileManager);
-    if (atomic_compare_exchange_strong(&shared, &known, made)) {
-      known = made;
-    } else {
-      objc_release(made);
-    }
-  }
-  return known;
+  (void)_cmd;
+  return shared_instance(&shared, self);
 }
 
 static int has_access(id path, int mode) {

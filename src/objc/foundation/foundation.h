@@ -40,6 +40,9 @@ typedef enum string_encoding {
 // Makes an instance of a class by its C name, with one reference, all zeros.
 #define CREATE(name) instance_create(&OBJC_CLASS_$_##name, 0)
 
+// Returns the object of class that *shared holds, made by the first caller.
+id shared_instance(_Atomic(id) *shared, Class class);
+
 // --- Strings -----------------------------------------------------------------
 
 // From UTF-8; bytes as strlen counts them.
@@ -80,9 +83,17 @@ id number_make_unsigned(NSUInteger value);
 id number_make_double(double value);
 id data_make(const void *bytes, size_t length);
 
-// Calls each with the objects of an NSArray.
+// Count and objects of an NSArray.
 size_t array_count(id array);
 id array_at(id array, size_t index);
+
+// What for-in asks for: a run of objects, and what changes when they do.
+typedef struct enumeration {
+  unsigned long state;
+  id *items;
+  unsigned long *mutations;
+  unsigned long extra[5];
+} enumeration;
 
 // --- Errors ------------------------------------------------------------------
 

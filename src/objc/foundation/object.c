@@ -6,6 +6,19 @@
 #include "objc/foundation/foundation.h"
 #include "objc/runtime/protocol.h"
 
+id shared_instance(_Atomic(id) *shared, Class class) {
+  id known = atomic_load_explicit(shared, memory_order_acquire);
+  if (!known) {
+    const id made = instance_create(class, 0);
+    if (atomic_compare_exchange_strong(shared, &known, made)) {
+      known = made;
+    } else {
+      objc_release(made);
+    }
+  }
+  return known;
+}
+
 static Class class_of(id self) {
   return class_is_meta(self->isa) ? (Class)self : self->isa;
 }

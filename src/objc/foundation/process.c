@@ -19,20 +19,6 @@ extern struct objc_class OBJC_CLASS_$_NSProcessInfo;
 extern struct objc_class OBJC_CLASS_$_NSBundle;
 extern char **environ;
 
-// Returns what *shared holds, put there by the first caller.
-static id shared_instance(_Atomic(id) *shared, Class class) {
-  id known = atomic_load_explicit(shared, memory_order_acquire);
-  if (!known) {
-    const id made = instance_create(class, 0);
-    if (atomic_compare_exchange_strong(shared, &known, made)) {
-      known = made;
-    } else {
-      objc_release(made);
-    }
-  }
-  return known;
-}
-
 // --- NSProcessInfo -----------------------------------------------------------
 
 // The version of macOS that we answer to: the first whose MTLCompileOptions

@@ -10,6 +10,7 @@
 #include "objc/foundation/foundation.h"
 #include "objc/foundation/files.h"
 #include "objc/runtime/failure.h"
+#include "objc/runtime/name_table.h"
 
 extern id string_mutable_create(const char *utf8);
 extern struct objc_class OBJC_CLASS_$_NSString;
@@ -307,11 +308,7 @@ static id string_description(id self, SEL _cmd) {
 
 static NSUInteger string_hash(id self, SEL _cmd) {
   (void)_cmd;
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char *each = string_utf8(self); *each; ++each) {
-    hash = (hash ^ (unsigned char)*each) * 0x100000001b3u;
-  }
-  return hash;
+  return name_hash(string_utf8(self));
 }
 
 static int string_is_equal(id self, SEL _cmd, id other) {

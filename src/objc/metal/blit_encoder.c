@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // blit_encoder.c: MTLBlitCommandEncoder.
 #include "objc/metal/metal.h"
-#include "objc/metal/property.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleBlitEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
@@ -39,33 +38,12 @@ METHODS(commands_methods,
 extern struct objc_class OBJC_CLASS_$_MettleCommandBuffer;
 DEFINE_CATEGORY(MettleCommandBuffer, blit, commands_methods);
 
-static void encoder_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  metal_encoder *encoder = (metal_encoder *)self;
-  mtl_blit_encoder_release(encoder->blit);
-  objc_release(encoder->label);
-  objc_release(encoder->commands);
-  instance_dispose(self);
-}
-
 static void encoder_end(id self, SEL _cmd) {
   (void)_cmd;
   if (mtl_blit_encoder_end(encoder_of(self)) == MTL_INVALID_STATE) {
     metal_assert("endEncoding: %s", mtl_last_error());
   }
 }
-
-static id encoder_device(id self, SEL _cmd) {
-  (void)_cmd;
-  return SEND(id(*)(id, SEL), ((metal_encoder *)self)->commands, "device");
-}
-
-static id encoder_commands(id self, SEL _cmd) {
-  (void)_cmd;
-  return ((metal_encoder *)self)->commands;
-}
-
-COPY_PROPERTY(metal_encoder, label)
 
 static void copy_buffer(id self, SEL _cmd, id from, NSUInteger from_offset,
                         id to, NSUInteger to_offset, NSUInteger length) {
@@ -162,11 +140,7 @@ static void pop_group(id self, SEL _cmd) {
 }
 
 METHODS(
-    encoder_methods, METHOD("dealloc", "v16@0:8", encoder_dealloc),
-    METHOD("endEncoding", "v16@0:8", encoder_end),
-    METHOD("device", "@16@0:8", encoder_device),
-    METHOD("commandBuffer", "@16@0:8", encoder_commands),
-    OBJECT_METHODS(metal_encoder, label, "setLabel:"),
+    encoder_methods, METHOD("endEncoding", "v16@0:8", encoder_end),
     METHOD("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:",
            "v56@0:8@16Q24@32Q40Q48", copy_buffer),
     METHOD("fillBuffer:range:value:", "v44@0:8@16{_NSRange=QQ}24C40",
@@ -194,7 +168,6 @@ METHODS(
     METHOD("optimizeContentsForGPUAccess:", "v24@0:8@16", optimize),
     METHOD("optimizeContentsForCPUAccess:", "v24@0:8@16", optimize),
     METHOD("pushDebugGroup:", "v24@0:8@16", optimize),
-    METHOD("popDebugGroup", "v16@0:8", pop_group),
-    METHOD("insertDebugSignpost:", "v24@0:8@16", optimize));
-DEFINE_CLASS(MettleBlitEncoder, NSObject, sizeof(metal_encoder),
+    METHOD("popDebugGroup", "v16@0:8", pop_group));
+DEFINE_CLASS(MettleBlitEncoder, MettleEncoder, sizeof(metal_encoder),
              encoder_methods, NO_METHODS);

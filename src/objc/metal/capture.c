@@ -66,18 +66,9 @@ DEFINE_CLASS(MettleCaptureScope, NSObject, sizeof(capture_scope),
 extern struct objc_class OBJC_CLASS_$_MTLCaptureManager;
 
 static id manager_shared(Class self, SEL _cmd) {
-  (void)_cmd;
   static _Atomic(id) shared;
-  id known = atomic_load_explicit(&shared, memory_order_acquire);
-  if (!known) {
-    const id made = instance_create(self, 0);
-    if (atomic_compare_exchange_strong(&shared, &known, made)) {
-      known = made;
-    } else {
-      objc_release(made);
-    }
-  }
-  return known;
+  (void)_cmd;
+  return shared_instance(&shared, self);
 }
 
 static int manager_no(id self, SEL _cmd) {

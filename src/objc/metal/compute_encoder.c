@@ -73,15 +73,6 @@ METHODS(commands_methods,
 extern struct objc_class OBJC_CLASS_$_MettleCommandBuffer;
 DEFINE_CATEGORY(MettleCommandBuffer, compute, commands_methods);
 
-static void encoder_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  metal_encoder *encoder = (metal_encoder *)self;
-  mtl_compute_encoder_release(encoder->compute);
-  objc_release(encoder->label);
-  objc_release(encoder->commands);
-  instance_dispose(self);
-}
-
 // The command buffer keeps the first error of recording for its own status.
 static void encoder_end(id self, SEL _cmd) {
   (void)_cmd;
@@ -89,18 +80,6 @@ static void encoder_end(id self, SEL _cmd) {
     metal_assert("endEncoding: %s", mtl_last_error());
   }
 }
-
-static id encoder_device(id self, SEL _cmd) {
-  (void)_cmd;
-  return SEND(id(*)(id, SEL), ((metal_encoder *)self)->commands, "device");
-}
-
-static id encoder_commands(id self, SEL _cmd) {
-  (void)_cmd;
-  return ((metal_encoder *)self)->commands;
-}
-
-COPY_PROPERTY(metal_encoder, label)
 
 // --- Binding -----------------------------------------------------------------
 
@@ -311,12 +290,6 @@ static void pop_group(id self, SEL _cmd) {
   mtl_compute_encoder_pop_debug_group(encoder_of(self));
 }
 
-static void insert_signpost(id self, SEL _cmd, id name) {
-  (void)self;
-  (void)_cmd;
-  (void)name;
-}
-
 static NSUInteger encoder_dispatch_type(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
@@ -324,12 +297,8 @@ static NSUInteger encoder_dispatch_type(id self, SEL _cmd) {
 }
 
 METHODS(
-    encoder_methods, METHOD("dealloc", "v16@0:8", encoder_dealloc),
-    METHOD("endEncoding", "v16@0:8", encoder_end),
-    METHOD("device", "@16@0:8", encoder_device),
-    METHOD("commandBuffer", "@16@0:8", encoder_commands),
+    encoder_methods, METHOD("endEncoding", "v16@0:8", encoder_end),
     METHOD("dispatchType", "Q16@0:8", encoder_dispatch_type),
-    OBJECT_METHODS(metal_encoder, label, "setLabel:"),
     METHOD("setComputePipelineState:", "v24@0:8@16", set_pipeline),
     METHOD("setBuffer:offset:atIndex:", "v40@0:8@16Q24Q32", set_buffer),
     METHOD("setBuffers:offsets:withRange:", "v48@0:8^@16^Q24{_NSRange=QQ}32",
@@ -367,7 +336,6 @@ METHODS(
     METHOD("updateFence:", "v24@0:8@16", update_fence),
     METHOD("waitForFence:", "v24@0:8@16", wait_fence),
     METHOD("pushDebugGroup:", "v24@0:8@16", push_group),
-    METHOD("popDebugGroup", "v16@0:8", pop_group),
-    METHOD("insertDebugSignpost:", "v24@0:8@16", insert_signpost));
-DEFINE_CLASS(MettleComputeEncoder, NSObject, sizeof(metal_encoder),
+    METHOD("popDebugGroup", "v16@0:8", pop_group));
+DEFINE_CLASS(MettleComputeEncoder, MettleEncoder, sizeof(metal_encoder),
              encoder_methods, NO_METHODS);

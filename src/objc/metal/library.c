@@ -193,17 +193,6 @@ static bool data_type_of(NSUInteger type, mtl_data_type *out_type,
   return false;
 }
 
-static NSUInteger metal_type_of(mtl_data_type type, uint32_t components) {
-  static const uint8_t first[] = {
-      [MTL_TYPE_BOOL] = 53,  [MTL_TYPE_CHAR] = 45,  [MTL_TYPE_UCHAR] = 49,
-      [MTL_TYPE_SHORT] = 37, [MTL_TYPE_USHORT] = 41, [MTL_TYPE_INT] = 29,
-      [MTL_TYPE_UINT] = 33,  [MTL_TYPE_LONG] = 81,  [MTL_TYPE_ULONG] = 85,
-      [MTL_TYPE_HALF] = 16,  [MTL_TYPE_BFLOAT] = 121, [MTL_TYPE_FLOAT] = 3};
-  return type == MTL_TYPE_NONE
-             ? 1  // MTLDataTypeStruct
-             : first[type] + (components ? components - 1 : 0);
-}
-
 static id values_init(id self, SEL _cmd) {
   (void)_cmd;
   if (mtl_constant_values_create(&((constant_values *)self)->values) !=
@@ -616,56 +605,3 @@ METHODS(
     METHOD("newDefaultLibraryWithBundle:error:", "@32@0:8@16^@24",
            new_default_in));
 DEFINE_CATEGORY(MettleDevice, libraries, device_methods);
-
-// --- MTLFunctionConstant -----------------------------------------------------
-
-typedef struct function_constant {
-  struct objc_object object;
-  id name;
-  NSUInteger type;
-  NSUInteger index;
-  bool required;
-} function_constant;
-
-static void constant_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((function_constant *)self)->name);
-  instance_dispose(self);
-}
-
-COPY_PROPERTY(function_constant, name)
-VALUE_PROPERTY(function_constant, NSUInteger, type)
-VALUE_PROPERTY(function_constant, NSUInteger, index)
-FLAG_PROPERTY(function_constant, required)
-
-METHODS(constant_methods, METHOD("dealloc", "v16@0:8", constant_dealloc),
-        OBJECT_METHODS(function_constant, name, "setName:"),
-        VALUE_METHODS(function_constant, type, "setType:", "Q"),
-        VALUE_METHODS(function_constant, index, "setIndex:", "Q"),
-        FLAG_METHODS(function_constant, required, "setRequired:"));
-DEFINE_CLASS(MTLFunctionConstant, NSObject, sizeof(function_constant),
-             constant_methods, NO_METHODS);
-
-// The constants that a library declares, by name. A function does not tell
-// which of them it uses before a pipeline is made.
-static id library_constants(id self, SEL _cmd) {
-  (void)_cmd;
-  size_t count;
-  const mtl_constant_info *constants =
-      mtl_library_constants(((metal_library *)self)->library, &count);
-  const id all = objc_autorelease(dictionary_create());
-  for (size_t i = 0; i < count; ++i) {
-    function_constant *each = (function_constant *)CREATE(MTLFunctionConstant);
-    each->name = string_create(constants[i].name);
-    each->type = metal_type_of(constants[i].type, constants[i].components);
-    each->index = constants[i].index;
-    each->required = constants[i].required;
-    dictionary_set(all, each->name, &each->object);
-    objc_release(&each->object);
-  }
-  return all;
-}
-
-METHODS(constants_methods,
-        METHOD("mettleFunctionConstants", "@16@0:8", library_constants));
-DEFINE_CATEGORY(MettleLibrary, constants, constants_methods);

@@ -184,8 +184,8 @@ id label_make(const char *label);
 __attribute__((noreturn, format(printf, 1, 2))) void metal_assert(
     const char *format, ...);
 
-// Makes an NSArray of command encoders' and other objects' +1 pointers: for C
-// functions that take arrays.
+// Writes the C API's buffers among objects [count] to out_buffers, and returns
+// how many they are.
 size_t array_of_buffers(const id *objects, NSUInteger count,
                         mtl_buffer **out_buffers);
 

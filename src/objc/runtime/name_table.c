@@ -2,14 +2,13 @@
 // name_table.c: open addressing, half full at the most.
 #include "objc/runtime/name_table.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "objc/runtime/failure.h"
 
-// FNV-1a, as in selectors.c.
-static uint64_t hash_of(const char *name) {
+// FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
+uint64_t name_hash(const char *name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (; *name; ++name) {
     hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
@@ -18,7 +17,7 @@ static uint64_t hash_of(const char *name) {
 }
 
 static name_entry *entry_of(const name_table *table, const char *name) {
-  size_t at = hash_of(name) & (table->capacity - 1);
+  size_t at = name_hash(name) & (table->capacity - 1);
   while (table->entries[at].name && strcmp(table->entries[at].name, name)) {
     at = (at + 1) & (table->capacity - 1);
   }

@@ -4,6 +4,7 @@
 #define METTLE_OBJC_NAME_TABLE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct name_entry {
   const char *name;  // borrowed; NULL: free
@@ -16,6 +17,9 @@ typedef struct name_table {
   size_t capacity;
   size_t count;
 } name_table;
+
+// Hashes a string: equal ones give the same number.
+uint64_t name_hash(const char *name);
 
 // Returns the value under name, NULL if there is none.
 void *name_table_find(const name_table *table, const char *name);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "objc/runtime/failure.h"
+#include "objc/runtime/name_table.h"
 
 char selector_arena[SELECTOR_ARENA_BYTES]
     __attribute__((aligned(4096), visibility("hidden")));
@@ -18,22 +19,13 @@ static uint32_t *slots;  // [slot_count] 1 + offset in units of the alignment
 static size_t slot_count;  // a power of two
 static size_t selector_count;
 
-// FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/
-static uint64_t hash_of(const char *name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (; *name; ++name) {
-    hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-  }
-  return hash;
-}
-
 static char *string_at(uint32_t slot) {
   return selector_arena + (size_t)(slot - 1) * SELECTOR_ALIGNMENT;
 }
 
 // Returns name's slot, or the empty one where it belongs.
 static uint32_t *slot_of(const char *name) {
-  size_t at = hash_of(name) & (slot_count - 1);
+  size_t at = name_hash(name) & (slot_count - 1);
   while (slots[at] && strcmp(string_at(slots[at]), name)) {
     at = (at + 1) & (slot_count - 1);
   }
