@@ -88,6 +88,7 @@ accuracy: everything
 
 fuzz: all
 	@tools/install_packages.sh test check
+	@cmake --build $(build) -j $(JOBS) --target container_seeds
 	@test -f build-fuzz/build.ninja || cmake --preset fuzz $(CMAKE_FLAGS)
 	@cmake --build --preset fuzz -j $(JOBS)
 	@tools/fuzz.py build-fuzz $(SECONDS_EACH)
