@@ -215,6 +215,35 @@ MTL_API void mtl_blit_encoder_copy(mtl_blit_encoder *encoder,
 MTL_API void mtl_blit_encoder_fill(mtl_blit_encoder *encoder,
                                    mtl_buffer *buffer, size_t offset_bytes,
                                    size_t length_bytes, uint8_t value);
+// Fills a range with copies of a pattern, from its first byte on.
+//
+//   pattern        [pattern_bytes] copied
+//   pattern_bytes  1, 2 or 4
+//   offset_bytes   any
+//   length_bytes   a multiple of pattern_bytes; 0 does nothing
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: another size of
+//            pattern or of range; a range that is not in the buffer
+// Source     Vulkan: vkCmdFillBuffer; Metal has patterns of one byte
+MTL_API void mtl_blit_encoder_fill_pattern(
+    mtl_blit_encoder *encoder, mtl_buffer *buffer, size_t offset_bytes,
+    size_t length_bytes, const void *pattern, size_t pattern_bytes);
+
+#define MTL_MAX_UPDATE_BYTES 65536  // Vulkan: vkCmdUpdateBuffer
+
+// Writes bytes into a buffer when the work before it is done. They are copied
+// now: the caller's may change at once.
+//
+//   bytes         [length_bytes]
+//   offset_bytes  any
+//   length_bytes  0 to MTL_MAX_UPDATE_BYTES; 0 does nothing
+//
+// Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: more bytes than
+//            that; a range that is not in the buffer. MTL_OUT_OF_MEMORY
+// Source     Vulkan: vkCmdUpdateBuffer
+MTL_API void mtl_blit_encoder_update(mtl_blit_encoder *encoder,
+                                     mtl_buffer *buffer, size_t offset_bytes,
+                                     const void *bytes, size_t length_bytes);
 // Makes the device's writes to a managed buffer visible to the host.
 MTL_API void mtl_blit_encoder_synchronize(mtl_blit_encoder *encoder,
                                           mtl_buffer *buffer);

@@ -11,6 +11,9 @@ extern "C" {
 
 typedef struct mtl_queue mtl_queue;
 
+// As many command buffers as memory has room for: creating one never waits.
+#define MTL_UNLIMITED_COMMAND_BUFFERS UINT32_MAX
+
 typedef struct mtl_queue_desc {
   uint32_t max_command_buffers;  // not yet completed, at the most; creating one
                                  // more waits. 0 means 64, as Metal

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// blit_encoder.c: records copies, fills and synchronisations.
+// blit_encoder.c: records copies, fills, updates and synchronisations.
+#include <string.h>
+
 #include "runtime/encoder.h"
 
 struct mtl_blit_encoder {
@@ -101,12 +103,11 @@ void mtl_blit_encoder_copy(mtl_blit_encoder *encoder, mtl_buffer *source,
   }
 }
 
-void mtl_blit_encoder_fill(mtl_blit_encoder *encoder, mtl_buffer *buffer,
-                           size_t offset_bytes, size_t length_bytes,
-                           uint8_t value) {
-  static const char call[] = "mtl_blit_encoder_fill";
-  if (!check_open(encoder, call) ||
-      !check_range(encoder, buffer, offset_bytes, length_bytes, "buffer",
+// Records a fill with a pattern of 1, 2 or 4 bytes.
+static void fill(mtl_blit_encoder *encoder, mtl_buffer *buffer,
+                 size_t offset_bytes, size_t length_bytes, const void *pattern,
+                 size_t pattern_bytes, const char *call) {
+  if (!check_range(encoder, buffer, offset_bytes, length_bytes, "buffer",
                    call)) {
     return;
   }
@@ -119,7 +120,87 @@ void mtl_blit_encoder_fill(mtl_blit_encoder *encoder, mtl_buffer *buffer,
     command->fill.buffer = buffer;
     command->fill.offset_bytes = offset_bytes;
     command->fill.length_bytes = length_bytes;
-    command->fill.value = value;
+    for (size_t i = 0; i < sizeof command->fill.pattern; i++) {
+      command->fill.pattern[i] = ((const uint8_t *)pattern)[i % pattern_bytes];
+    }
+  }
+}
+
+void mtl_blit_encoder_fill(mtl_blit_encoder *encoder, mtl_buffer *buffer,
+                           size_t offset_bytes, size_t length_bytes,
+                           uint8_t value) {
+  static const char call[] = "mtl_blit_encoder_fill";
+  if (check_open(encoder, call)) {
+    fill(encoder, buffer, offset_bytes, length_bytes, &value, 1, call);
+  }
+}
+
+void mtl_blit_encoder_fill_pattern(mtl_blit_encoder *encoder,
+                                   mtl_buffer *buffer, size_t offset_bytes,
+                                   size_t length_bytes, const void *pattern,
+                                   size_t pattern_bytes) {
+  static const char call[] = "mtl_blit_encoder_fill_pattern";
+  if (!check_open(encoder, call)) {
+    return;
+  }
+  if (!pattern ||
+      (pattern_bytes != 1 && pattern_bytes != 2 && pattern_bytes != 4)) {
+    mtli_recording_fail(encoder->base.recording, MTL_INVALID_ARGUMENT,
+                        pattern ? "%s: a pattern of %zu bytes; it has 1, 2 or 4"
+                                : "%s: the pattern of %zu bytes is NULL",
+                        call, pattern_bytes);
+    return;
+  }
+  if (length_bytes % pattern_bytes) {
+    mtli_recording_fail(encoder->base.recording, MTL_INVALID_ARGUMENT,
+                        "%s: %zu bytes are no multiple of the pattern's %zu",
+                        call, length_bytes, pattern_bytes);
+    return;
+  }
+  fill(encoder, buffer, offset_bytes, length_bytes, pattern, pattern_bytes,
+       call);
+}
+
+// Checks what mtl_blit_encoder_update is given, but for the range.
+static bool check_update(mtl_blit_encoder *encoder, const void *bytes,
+                         size_t length_bytes, const char *call) {
+  mtli_recording *recording = encoder->base.recording;
+  if (length_bytes > MTL_MAX_UPDATE_BYTES) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT,
+                        "%s: %zu bytes are over the limit of %d", call,
+                        length_bytes, MTL_MAX_UPDATE_BYTES);
+    return false;
+  }
+  if (!bytes && length_bytes) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT, "%s: bytes is NULL",
+                        call);
+    return false;
+  }
+  return true;
+}
+
+void mtl_blit_encoder_update(mtl_blit_encoder *encoder, mtl_buffer *buffer,
+                             size_t offset_bytes, const void *bytes,
+                             size_t length_bytes) {
+  static const char call[] = "mtl_blit_encoder_update";
+  if (!check_open(encoder, call) ||
+      !check_update(encoder, bytes, length_bytes, call) ||
+      !check_range(encoder, buffer, offset_bytes, length_bytes, "buffer",
+                   call) ||
+      !length_bytes) {
+    return;
+  }
+  mtli_recording *recording = encoder->base.recording;
+  void *copy = mtli_recording_allocate(recording, length_bytes);
+  mtli_command *command =
+      copy ? mtli_recording_add(recording, MTLI_COMMAND_UPDATE, true) : NULL;
+  if (command) {
+    memcpy(copy, bytes, length_bytes);
+    mtli_recording_use_buffer(recording, buffer);
+    command->update.buffer = buffer;
+    command->update.offset_bytes = offset_bytes;
+    command->update.length_bytes = length_bytes;
+    command->update.bytes = copy;
   }
 }
 

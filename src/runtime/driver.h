@@ -138,6 +138,7 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_COPY,
   MTLI_COMMAND_COPY_BOX,
   MTLI_COMMAND_FILL,
+  MTLI_COMMAND_UPDATE,
   MTLI_COMMAND_SYNCHRONIZE,
   MTLI_COMMAND_HOST_WORK,
   MTLI_COMMAND_WAIT,
@@ -219,8 +220,14 @@ struct mtli_command {
       mtl_buffer *buffer;
       size_t offset_bytes;
       size_t length_bytes;
-      uint8_t value;
+      uint8_t pattern[4];  // repeated from offset_bytes on, the last one cut
     } fill;
+    struct {
+      mtl_buffer *buffer;
+      size_t offset_bytes;
+      size_t length_bytes;
+      const void *bytes;  // [length_bytes] the list's, in the host's memory
+    } update;
     struct {
       mtl_buffer *buffer;  // managed
     } synchronize;

@@ -133,3 +133,123 @@ TEST(blits, synchronize_of_a_private_buffer_is_refused) {
                                         .storage_mode = MTL_STORAGE_PRIVATE}));
   check_refused(it, "managed");
 }
+
+TEST(blits, pattern_of_two_bytes_repeats_from_any_offset) {
+  mtl_buffer *buffer = new_buffer_with("............", 13);
+  const blit it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 3, 6, "ab", 2);
+  run_blit(it);
+  CHECK_TEXT(mtl_buffer_contents(buffer), "...ababab...");
+}
+
+TEST(blits, pattern_of_four_bytes_repeats_from_any_offset) {
+  mtl_buffer *buffer = new_buffer_with("............", 13);
+  const blit it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 1, 8, "wxyz", 4);
+  run_blit(it);
+  CHECK_TEXT(mtl_buffer_contents(buffer), ".wxyzwxyz...");
+}
+
+TEST(blits, pattern_of_one_byte_and_of_equal_bytes) {
+  mtl_buffer *buffer = new_buffer_with("............", 13);
+  const blit it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 0, 3, "#", 1);
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 5, 4, "++", 2);
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 9, 0, "++", 2);
+  run_blit(it);
+  CHECK_TEXT(mtl_buffer_contents(buffer), "###..++++...");
+}
+
+// More than one thread's share, and an end that is no multiple of 4.
+TEST(blits, large_pattern_keeps_its_phase) {
+  enum { HALVES = (8 << 20) + 1 };
+  mtl_buffer *buffer = new_buffer(2 * HALVES + 2);
+  const uint16_t pattern = 0x1234;
+  const blit it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, buffer, 0, 2 * HALVES, &pattern, 2);
+  run_blit(it);
+  const uint16_t *halves = mtl_buffer_contents(buffer);
+  size_t wrong = 0;
+  for (size_t i = 0; i < HALVES; i++) {
+    wrong += halves[i] != 0x1234;
+  }
+  CHECK_EQUAL(wrong, 0);
+  CHECK_EQUAL(halves[HALVES], 0);
+}
+
+TEST(blits, patterns_of_other_sizes_and_uneven_lengths_are_refused) {
+  static const size_t sizes[] = {0, 3, 8};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    const blit it = open_blit();
+    mtl_blit_encoder_fill_pattern(it.encoder, new_buffer(32), 0, 24, "12345678",
+                                  sizes[i]);
+    check_refused(it, "1, 2 or 4");
+  }
+  blit it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, new_buffer(32), 0, 6, "1234", 4);
+  check_refused(it, "multiple");
+  it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, new_buffer(32), 0, 4, NULL, 4);
+  check_refused(it, "NULL");
+  it = open_blit();
+  mtl_blit_encoder_fill_pattern(it.encoder, new_buffer(32), 30, 4, "1234", 4);
+  check_refused(it, "32");
+}
+
+TEST(blits, update_copies_bytes_when_it_is_recorded) {
+  mtl_buffer *buffer = new_buffer_with("0123456789", 11);
+  mtl_buffer *before = new_buffer(11);
+  char bytes[] = "abc";
+  const blit it = open_blit();
+  mtl_blit_encoder_copy(it.encoder, buffer, 0, before, 0, 11);
+  mtl_blit_encoder_update(it.encoder, buffer, 5, bytes, 3);
+  memcpy(bytes, "xyz", 3);
+  run_blit(it);
+  CHECK_TEXT(mtl_buffer_contents(before), "0123456789");
+  CHECK_TEXT(mtl_buffer_contents(buffer), "01234abc89");
+}
+
+TEST(blits, update_reaches_private_buffers) {
+  mtl_buffer *private_one = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 8, .storage_mode = MTL_STORAGE_PRIVATE});
+  mtl_buffer *target = new_buffer(8);
+  const blit it = open_blit();
+  mtl_blit_encoder_update(it.encoder, private_one, 0, "private", 8);
+  mtl_blit_encoder_copy(it.encoder, private_one, 0, target, 0, 8);
+  run_blit(it);
+  CHECK_TEXT(mtl_buffer_contents(target), "private");
+}
+
+TEST(blits, update_of_the_largest_size) {
+  static uint8_t bytes[MTL_MAX_UPDATE_BYTES];
+  for (size_t i = 0; i < sizeof bytes; i++) {
+    bytes[i] = (uint8_t)(i * 31 + 7);
+  }
+  mtl_buffer *buffer = new_buffer(sizeof bytes + 2);
+  const blit it = open_blit();
+  mtl_blit_encoder_update(it.encoder, buffer, 1, bytes, sizeof bytes);
+  run_blit(it);
+  const uint8_t *contents = mtl_buffer_contents(buffer);
+  CHECK_EQUAL(contents[0], 0);
+  CHECK(memcmp(contents + 1, bytes, sizeof bytes) == 0);
+  CHECK_EQUAL(contents[sizeof bytes + 1], 0);
+}
+
+TEST(blits, updates_past_their_limits_are_refused) {
+  static const char bytes[MTL_MAX_UPDATE_BYTES + 1];
+  blit it = open_blit();
+  mtl_blit_encoder_update(it.encoder, new_buffer(100000), 0, bytes, 65537);
+  check_refused(it, "65536");
+  it = open_blit();
+  mtl_blit_encoder_update(it.encoder, new_buffer(4), 2, bytes, 3);
+  check_refused(it, "buffer");
+  it = open_blit();
+  mtl_blit_encoder_update(it.encoder, new_buffer(4), 0, NULL, 3);
+  check_refused(it, "bytes is NULL");
+  it = open_blit();
+  mtl_blit_encoder_update(it.encoder, NULL, 0, bytes, 3);
+  check_refused(it, "buffer is NULL");
+  it = open_blit();
+  mtl_blit_encoder_update(it.encoder, new_buffer(4), 4, NULL, 0);
+  run_blit(it);
+}

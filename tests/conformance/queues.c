@@ -126,3 +126,30 @@ TEST(queues, run_side_by_side) {
   CHECK_OK(mtl_command_buffer_wait(left));
   CHECK_OK(mtl_command_buffer_wait(right));
 }
+
+// Behind an event that nobody has signalled, more than any limit of Metal's.
+TEST(queues, unlimited_queue_makes_nobody_wait) {
+  enum { COUNT = 5000 };
+  mtl_queue *queue = NULL;
+  CHECK_OK(mtl_queue_create(
+      the_device(),
+      &(mtl_queue_desc){.max_command_buffers = MTL_UNLIMITED_COMMAND_BUFFERS},
+      &queue));
+  release_queue_later(queue);
+  mtl_event *gate = new_event(), *count = new_event();
+  mtl_command_buffer *first = new_commands(queue);
+  mtl_command_buffer_wait_event(first, gate, 1);
+  CHECK_OK(mtl_command_buffer_commit(first));
+  for (uint64_t i = 1; i <= COUNT; i++) {
+    mtl_command_buffer *commands = NULL;
+    CHECK_OK(mtl_command_buffer_create(queue, NULL, &commands));
+    mtl_command_buffer_signal_event(commands, count, i);
+    CHECK_OK(mtl_command_buffer_commit(commands));
+    mtl_command_buffer_release(commands);
+  }
+  uint64_t value = 1;
+  CHECK_OK(mtl_event_value(count, &value));
+  CHECK_EQUAL(value, 0);
+  CHECK_OK(mtl_event_signal(gate, 1));
+  CHECK_OK(mtl_event_wait(count, COUNT, LONG_NS));
+}

@@ -142,6 +142,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
       cpu_copy_box_run(queue, command, context);
       break;
     case MTLI_COMMAND_FILL: cpu_fill_run(queue, command, context); break;
+    case MTLI_COMMAND_UPDATE: cpu_update_run(queue, command, context); break;
     case MTLI_COMMAND_HOST_WORK:
       cpu_host_work_run(queue, command, context);
       break;

@@ -515,6 +515,8 @@ void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context);
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context);
+void cpu_update_run(cpu_queue *queue, mtli_command *command,
+                    cpu_context *context);
 void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
                        cpu_context *context);
 

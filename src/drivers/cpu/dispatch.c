@@ -466,9 +466,31 @@ static void fill_pieces(cpu_job *job, uint64_t first, uint64_t end,
   const mtli_command *command = job->command;
   const size_t from = first * COPY_PIECE_BYTES;
   const size_t to = at_most(end * COPY_PIECE_BYTES, command->fill.length_bytes);
-  char *target = (char *)(uintptr_t)command->fill.buffer->gpu_address;
-  memset(target + command->fill.offset_bytes + from, command->fill.value,
-         to - from);
+  char *target = (char *)(uintptr_t)command->fill.buffer->gpu_address +
+                 command->fill.offset_bytes;
+  const uint8_t *pattern = command->fill.pattern;
+  if (memcmp(pattern, pattern + 1, 3) == 0) {  // one byte, four times
+    memset(target + from, pattern[0], to - from);
+    return;
+  }
+  // A piece begins with the pattern: its size is a multiple of it.
+  size_t i = from;
+  for (; i + sizeof command->fill.pattern <= to; i += 4) {
+    memcpy(target + i, pattern, sizeof command->fill.pattern);
+  }
+  memcpy(target + i, pattern, to - i);
+}
+
+static void update_pieces(cpu_job *job, uint64_t first, uint64_t end,
+                          cpu_context *context) {
+  (void)context;
+  const mtli_command *command = job->command;
+  const size_t from = first * COPY_PIECE_BYTES;
+  const size_t to =
+      at_most(end * COPY_PIECE_BYTES, command->update.length_bytes);
+  char *target = (char *)(uintptr_t)command->update.buffer->gpu_address;
+  memcpy(target + command->update.offset_bytes + from,
+         (const char *)command->update.bytes + from, to - from);
 }
 
 static void run_blit(cpu_queue *queue, mtli_command *command,
@@ -499,6 +521,12 @@ void cpu_copy_box_run(cpu_queue *queue, mtli_command *command,
 void cpu_fill_run(cpu_queue *queue, mtli_command *command,
                   cpu_context *context) {
   run_blit(queue, command, fill_pieces, command->fill.length_bytes, context);
+}
+
+void cpu_update_run(cpu_queue *queue, mtli_command *command,
+                    cpu_context *context) {
+  run_blit(queue, command, update_pieces, command->update.length_bytes,
+           context);
 }
 
 static void host_pieces(cpu_job *job, uint64_t first, uint64_t end,
