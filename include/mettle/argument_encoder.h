@@ -43,6 +43,41 @@ mtl_argument_encoder_create(mtl_function *function, uint32_t buffer_index,
 MTL_API MTL_MUST_USE mtl_status
 mtl_argument_encoder_create_nested(mtl_argument_encoder *encoder, uint32_t id,
                                    mtl_argument_encoder **out_encoder);
+
+typedef enum mtl_member_kind {
+  MTL_MEMBER_CONSTANT = 0,  // a value that lies in the argument buffer
+  MTL_MEMBER_BUFFER,
+  MTL_MEMBER_TEXTURE,
+  MTL_MEMBER_SAMPLER,
+  MTL_MEMBER_FUNCTION_TABLE,
+} mtl_member_kind;
+
+// One member to be, for who has no function.
+//
+// Source     Metal: MTLArgumentDescriptor
+typedef struct mtl_argument_desc {
+  uint32_t id;  // of its first element
+  mtl_member_kind kind;
+  uint32_t array_length;  // elements; 0 means 1
+  // Of a constant:
+  mtl_data_type type;        // none but MTL_TYPE_NONE
+  uint32_t components;       // 1 to 4, of a matrix those of a column; 0 means 1
+  uint32_t columns;          // 1 to 4; 0 means 1
+  uint32_t alignment_bytes;  // a power of 2, if more than the type's own
+} mtl_argument_desc;
+
+// Makes an encoder for a struct whose members descs [count] are, in the order
+// of their ids, each at the next offset that its alignment allows: what MSL does
+// with a struct of such members in that order.
+//
+// Ownership  The encoder is yours; it retains device. Borrows descs.
+// Errors     MTL_INVALID_ARGUMENT  no descriptors; two have one id; a type that
+//                                  cannot be
+// Source     Metal: -[MTLDevice newArgumentEncoderWithArguments:]
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_create_from_descs(
+    mtl_device *device, const mtl_argument_desc *descs, size_t count,
+    mtl_argument_encoder **out_encoder);
+
 MTL_API mtl_argument_encoder *mtl_argument_encoder_retain(
     mtl_argument_encoder *encoder);
 MTL_API void mtl_argument_encoder_release(mtl_argument_encoder *encoder);
@@ -53,6 +88,35 @@ mtl_argument_encoder_encoded_length(const mtl_argument_encoder *encoder);
 // What the offset of a struct must be a multiple of, in bytes.
 MTL_API size_t
 mtl_argument_encoder_alignment(const mtl_argument_encoder *encoder);
+
+// One member of the struct, or neighbours of one kind: an array.
+typedef struct mtl_argument_member {
+  const char *name;  // as a path: "weights", "layers[1].bias"; "" if it was made
+                     // of a descriptor
+  uint32_t id;       // of the first element; element n has id + n
+  uint32_t count;    // elements
+  mtl_member_kind kind;
+  size_t offset_bytes;   // of the first element in the struct
+  size_t element_bytes;  // from one element to the next; 8 if no constant
+} mtl_argument_member;
+
+// Returns the members by their offsets, for who writes argument buffers by hand.
+// Those of structs inside are members too, bit-fields are none. Valid as long
+// as the encoder.
+MTL_API const mtl_argument_member *mtl_argument_encoder_members(
+    const mtl_argument_encoder *encoder, size_t *out_count);
+// Tells where in the struct the member or element with an id lies.
+//
+// Errors     MTL_NOT_FOUND  no member has that id
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_offset(
+    const mtl_argument_encoder *encoder, uint32_t id, size_t *out_offset_bytes);
+// Finds a member by its name.
+//
+// Ownership  *out_member is valid as long as the encoder.
+// Errors     MTL_NOT_FOUND  no member has that name
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_find(
+    const mtl_argument_encoder *encoder, const char *name,
+    const mtl_argument_member **out_member);
 
 // Chooses where the next calls write.
 //

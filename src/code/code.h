@@ -71,7 +71,7 @@ typedef struct mtli_parameter {
   // for none. Words with blanks between: its size and alignment in bytes, then
   // for each member that is no struct: id, offset in bytes, kind (b buffer,
   // t texture, s sampler, f function table, c constant), elements, bytes of
-  // one; a buffer of such structs has their layout in { } behind it.
+  // one, name as a path ("-" for none); a buffer of such structs has their layout in { } behind it.
   const char *layout;
 } mtli_parameter;
 

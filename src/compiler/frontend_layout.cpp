@@ -23,20 +23,22 @@ class LayoutWriter {
  public:
   LayoutWriter(Sema &S, int Nesting) : S(S), C(S.Context), Nesting(Nesting) {}
 
-  // Writes what T holds at Offset, from identifier Id on; returns the
-  // identifier behind it.
-  int64_t add(QualType T, int64_t Offset, int64_t Id) {
+  // Writes what T, which is called Name, holds at Offset, from identifier Id on;
+  // returns the identifier behind it.
+  int64_t add(QualType T, const std::string &Name, int64_t Offset, int64_t Id) {
     int64_t Count = 1;
     const QualType Element = elementOf(T, Count);
     const CXXRecordDecl *Class = Element->getAsCXXRecordDecl();
     const bool IsStruct =
         Class && !isLibrary(Class) && !Class->isUnion() && isComplete(Element);
     if (!IsStruct) {
-      addEntry(Element, Offset, Id, Count);
+      addEntry(Element, Name, Offset, Id, Count);
       return Id + Count;
     }
     for (int64_t I = 0; I < Count && Entries < MostEntries; ++I)
-      Id = addMembers(Class, Offset + I * sizeOf(Element), Id);
+      Id = addMembers(
+          Class, Count == 1 ? Name : Name + "[" + std::to_string(I) + "]",
+          Offset + I * sizeOf(Element), Id);
     return Id;
   }
 
@@ -73,7 +75,8 @@ class LayoutWriter {
     }
   }
 
-  int64_t addMembers(const CXXRecordDecl *Class, int64_t Offset, int64_t Id) {
+  int64_t addMembers(const CXXRecordDecl *Class, const std::string &Name,
+                     int64_t Offset, int64_t Id) {
     const ASTRecordLayout &Layout = C.getASTRecordLayout(Class);
     const int64_t First = Id;
     for (const FieldDecl *F : Class->fields()) {
@@ -81,12 +84,18 @@ class LayoutWriter {
       const int64_t Own = idOf(F);
       if (Own >= 0) Id = First + Own;
       HasResources |= Own >= 0;
-      Id = add(F->getType(),
+      Id = add(F->getType(), joined(Name, F->getName()),
                Offset + Layout.getFieldOffset(F->getFieldIndex()) /
                             C.getCharWidth(),
                Id);
     }
     return Id;
+  }
+
+  // A member's path; that of an unnamed struct is its owner's.
+  static std::string joined(const std::string &Owner, StringRef Member) {
+    if (Owner.empty() || Member.empty()) return Owner + Member.str();
+    return Owner + "." + Member.str();
   }
 
   // The n of [[id(n)]], or -1.
@@ -111,7 +120,8 @@ class LayoutWriter {
     return Name.starts_with("texture") || Name.starts_with("depth") ? 't' : 'c';
   }
 
-  void addEntry(QualType T, int64_t Offset, int64_t Id, int64_t Count) {
+  void addEntry(QualType T, const std::string &Name, int64_t Offset, int64_t Id,
+                int64_t Count) {
     const char Kind = kindOf(T);
     HasResources |= Kind != 'c';
     ++Entries;
@@ -120,7 +130,8 @@ class LayoutWriter {
                          : isComplete(T)      ? sizeOf(T)
                                               : 0;
     llvm::raw_string_ostream(Text) << ' ' << Id << ' ' << Offset << ' ' << Kind
-                                   << ' ' << Count << ' ' << Size;
+                                   << ' ' << Count << ' ' << Size << ' '
+                                   << (Name.empty() ? "-" : Name);
     if (Kind != 'b') return;
     const std::string Inner =
         mtlc::argumentLayout(S, T->getPointeeType(), Nesting + 1);
@@ -140,7 +151,7 @@ std::string mtlc::argumentLayout(Sema &S, QualType T, int Nesting) {
       !S.isCompleteType(SourceLocation(), T))
     return "";
   LayoutWriter Writer(S, Nesting);
-  Writer.add(T.getUnqualifiedType(), 0, 0);
+  Writer.add(T.getUnqualifiedType(), "", 0, 0);
   if (!Writer.HasResources) return "";
   return std::to_string(S.Context.getTypeSizeInChars(T).getQuantity()) + " " +
          std::to_string(S.Context.getTypeAlignInChars(T).getQuantity()) +

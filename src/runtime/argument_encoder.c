@@ -1,126 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// argument_encoder.c: reads the layout that the compiler wrote for an argument
-// buffer (mtli_parameter.layout) and writes members by their ids.
+// argument_encoder.c: writes members of an argument buffer by their ids, and
+// tells where they lie; argument_layout.c knows.
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mettle/argument_encoder.h"
+#include "runtime/argument_layout.h"
 #include "runtime/objects.h"
-
-// Neighbours of one kind: ids id to id + count - 1, size_bytes each.
-typedef struct member {
-  uint64_t id;
-  uint64_t offset_bytes;
-  char kind;
-  uint64_t count;
-  uint64_t size_bytes;
-  const char *nested;  // the layout that it leads to, in the function's text
-} member;
 
 struct mtl_argument_encoder {
   mtli_object object;
-  mtl_function *function;  // +1
-  uint64_t length_bytes;
-  uint64_t alignment_bytes;
-  member *members;  // [count]
-  size_t count;
+  mtl_device *device;      // +1
+  mtl_function *function;  // +1; NULL if made of descriptors
+  mtli_argument_layout layout;
   mtl_buffer *target;  // +1; NULL for none
   size_t target_offset_bytes;
 };
 
 static void encoder_destroy(mtli_object *object) {
   mtl_argument_encoder *encoder = (mtl_argument_encoder *)object;
-  mtl_function *function = encoder->function;
+  mtl_device *device = encoder->device;
   mtl_buffer_release(encoder->target);  // -1
-  free(encoder->members);
+  mtli_argument_layout_clear(&encoder->layout);
+  mtl_function_release(encoder->function);  // -1
   free(encoder);
-  mtl_function_release(function);  // -1
+  mtl_device_release(device);  // -1
 }
 
-// --- the layout --------------------------------------------------------------
-
-// Skips "{ ... }" at text. Returns what stands behind it.
-static const char *skip_nested(const char *text) {
-  size_t depth = 0;
-  for (; *text; text++) {
-    depth += *text == '{';
-    if (*text == '}' && --depth == 0) {
-      return text + 1;
-    }
-  }
-  return text;
-}
-
-// Reads the member at *text and moves past it. Containers come from outside:
-// what does not fit the struct ends the list.
-static bool read_member(const mtl_argument_encoder *encoder, const char **text,
-                        member *out) {
-  int length = 0;
-  *out = (member){0};
-  if (sscanf(*text, " %" SCNu64 " %" SCNu64 " %c %" SCNu64 " %" SCNu64 "%n",
-             &out->id, &out->offset_bytes, &out->kind, &out->count,
-             &out->size_bytes, &length) != 5) {
-    return false;
-  }
-  *text += length;
-  while (**text == ' ') {
-    ++*text;
-  }
-  if (**text == '{') {
-    out->nested = *text + 1;
-    *text = skip_nested(*text);
-  }
-  const uint64_t room = out->offset_bytes <= encoder->length_bytes
-                            ? encoder->length_bytes - out->offset_bytes
-                            : 0;
-  const bool is_handle = out->kind != 'c';
-  return out->count <= UINT32_MAX && out->id <= UINT32_MAX &&
-         (out->size_bytes == 0 || out->count <= room / out->size_bytes) &&
-         (!is_handle || out->size_bytes == sizeof(uint64_t));
-}
-
-static mtl_status read_layout(mtl_argument_encoder *encoder, const char *text) {
-  int length = 0;
-  if (sscanf(text, " %" SCNu64 " %" SCNu64 "%n", &encoder->length_bytes,
-             &encoder->alignment_bytes, &length) != 2 ||
-      encoder->alignment_bytes == 0) {
-    return mtli_fail(MTL_BAD_DATA, "the layout of an argument buffer is wrong");
-  }
-  text += length;
-  size_t capacity = 0;
-  member next;
-  while (read_member(encoder, &text, &next)) {
-    if (encoder->count == capacity) {
-      capacity = capacity ? 2 * capacity : 16;
-      member *grown =
-          realloc(encoder->members, capacity * sizeof *encoder->members);
-      if (!grown) {
-        return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for an encoder");
-      }
-      encoder->members = grown;
-    }
-    encoder->members[encoder->count++] = next;
-  }
-  return MTL_OK;
-}
-
-static mtl_status create(mtl_function *function, const char *layout,
+// Makes an encoder around layout, which it takes, on failure too.
+static mtl_status create(mtl_device *device, mtl_function *function,
+                         mtli_argument_layout *layout, mtl_status status,
                          mtl_argument_encoder **out_encoder) {
-  mtl_argument_encoder *encoder = calloc(1, sizeof *encoder);
+  mtl_argument_encoder *encoder =
+      status == MTL_OK ? calloc(1, sizeof *encoder) : NULL;
   if (!encoder) {
-    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for an argument encoder");
+    mtli_argument_layout_clear(layout);
+    return status == MTL_OK ? mtli_fail(MTL_OUT_OF_MEMORY,
+                                        "no memory for an argument encoder")
+                            : status;
   }
   mtli_object_init(&encoder->object, encoder_destroy);
+  encoder->device = mtl_device_retain(device);        // +1
   encoder->function = mtl_function_retain(function);  // +1
-  const mtl_status status = read_layout(encoder, layout);
-  if (status != MTL_OK) {
-    mtl_argument_encoder_release(encoder);
-    return status;
-  }
+  encoder->layout = *layout;
   *out_encoder = encoder;
   return MTL_OK;
+}
+
+// The same of the compiler's text, which is the function's.
+static mtl_status create_from_text(mtl_function *function, const char *text,
+                                   mtl_argument_encoder **out_encoder) {
+  mtli_argument_layout layout;
+  const mtl_status status = mtli_argument_layout_read(text, &layout);
+  return create(function->library->device, function, &layout, status,
+                out_encoder);
 }
 
 mtl_status mtl_argument_encoder_create(mtl_function *function,
@@ -147,12 +80,31 @@ mtl_status mtl_argument_encoder_create(mtl_function *function,
                        "resources or [[id(n)]]",
                        parameter->argument.name, buffer_index, kernel->name);
     }
-    return create(function, parameter->layout, out_encoder);
+    return create_from_text(function, parameter->layout, out_encoder);
   }
   return mtli_fail(MTL_NOT_FOUND,
                    "mtl_argument_encoder_create: function '%s' has no argument "
                    "[[buffer(%u)]]",
                    kernel->name, buffer_index);
+}
+
+mtl_status mtl_argument_encoder_create_from_descs(
+    mtl_device *device, const mtl_argument_desc *descs, size_t count,
+    mtl_argument_encoder **out_encoder) {
+  static const char call[] = "mtl_argument_encoder_create_from_descs";
+  if (!device || !out_encoder) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
+                     device ? "out_encoder" : "device");
+  }
+  *out_encoder = NULL;
+  MTL_TRY(mtli_device_check(device));
+  if (!descs || !count) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: there are no descriptors",
+                     call);
+  }
+  mtli_argument_layout layout;
+  const mtl_status status = mtli_argument_layout_make(descs, count, &layout);
+  return create(device, NULL, &layout, status, out_encoder);
 }
 
 mtl_argument_encoder *mtl_argument_encoder_retain(
@@ -171,55 +123,107 @@ void mtl_argument_encoder_release(mtl_argument_encoder *encoder) {
 
 size_t mtl_argument_encoder_encoded_length(
     const mtl_argument_encoder *encoder) {
-  return encoder ? encoder->length_bytes : 0;
+  return encoder ? encoder->layout.length_bytes : 0;
 }
 
 size_t mtl_argument_encoder_alignment(const mtl_argument_encoder *encoder) {
-  return encoder ? encoder->alignment_bytes : 0;
+  return encoder ? encoder->layout.alignment_bytes : 0;
 }
 
 // --- members -----------------------------------------------------------------
 
-static const char *kind_name(char kind) {
-  return kind == 'b'   ? "a buffer"
-         : kind == 't' ? "a texture"
-         : kind == 's' ? "a sampler"
-         : kind == 'f' ? "a function table"
-                       : "a constant";
+static const char *kind_name(mtl_member_kind kind) {
+  static const char *const names[] = {
+      [MTL_MEMBER_CONSTANT] = "a constant", [MTL_MEMBER_BUFFER] = "a buffer",
+      [MTL_MEMBER_TEXTURE] = "a texture",   [MTL_MEMBER_SAMPLER] = "a sampler",
+      [MTL_MEMBER_FUNCTION_TABLE] = "a function table",
+  };
+  return names[kind];
 }
 
-static mtl_status find_member(const mtl_argument_encoder *encoder, uint32_t id,
-                              char kind, const member **out_member,
-                              const char *call) {
+// Finds a member of any kind.
+static mtl_status find_id(const mtl_argument_encoder *encoder, uint32_t id,
+                          const mtl_argument_member **out_member,
+                          const char *call) {
   if (!encoder) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: encoder is NULL", call);
   }
-  for (size_t i = 0; i < encoder->count; i++) {
-    const member *found = &encoder->members[i];
-    if (id < found->id || id - found->id >= found->count) {
-      continue;
-    }
-    if (found->kind != kind) {
-      return mtli_fail(MTL_INVALID_ARGUMENT, "%s: member %u is %s, not %s",
-                       call, id, kind_name(found->kind), kind_name(kind));
-    }
-    *out_member = found;
-    return MTL_OK;
+  *out_member = mtli_argument_layout_find(&encoder->layout, id);
+  return *out_member ? MTL_OK
+                     : mtli_fail(MTL_NOT_FOUND, "%s: no member has id %u", call,
+                                 id);
+}
+
+static mtl_status find_member(const mtl_argument_encoder *encoder, uint32_t id,
+                              mtl_member_kind kind,
+                              const mtl_argument_member **out_member,
+                              const char *call) {
+  MTL_TRY(find_id(encoder, id, out_member, call));
+  const mtl_member_kind found = (*out_member)->kind;
+  return found == kind
+             ? MTL_OK
+             : mtli_fail(MTL_INVALID_ARGUMENT, "%s: member %u is %s, not %s",
+                         call, id, kind_name(found), kind_name(kind));
+}
+
+// Bytes from the start of the struct to the element that has id.
+static size_t offset_of(const mtl_argument_member *member, uint32_t id) {
+  return member->offset_bytes + (id - member->id) * member->element_bytes;
+}
+
+const mtl_argument_member *mtl_argument_encoder_members(
+    const mtl_argument_encoder *encoder, size_t *out_count) {
+  if (out_count) {
+    *out_count = encoder ? encoder->layout.count : 0;
   }
-  return mtli_fail(MTL_NOT_FOUND, "%s: no member has id %u", call, id);
+  return encoder ? encoder->layout.members : NULL;
+}
+
+mtl_status mtl_argument_encoder_offset(const mtl_argument_encoder *encoder,
+                                       uint32_t id, size_t *out_offset_bytes) {
+  static const char call[] = "mtl_argument_encoder_offset";
+  const mtl_argument_member *member;
+  if (!out_offset_bytes) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: out_offset_bytes is NULL",
+                     call);
+  }
+  *out_offset_bytes = 0;
+  MTL_TRY(find_id(encoder, id, &member, call));
+  *out_offset_bytes = offset_of(member, id);
+  return MTL_OK;
+}
+
+mtl_status mtl_argument_encoder_find(const mtl_argument_encoder *encoder,
+                                     const char *name,
+                                     const mtl_argument_member **out_member) {
+  static const char call[] = "mtl_argument_encoder_find";
+  if (!encoder || !name || !out_member) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
+                     !encoder ? "encoder"
+                     : !name  ? "name"
+                              : "out_member");
+  }
+  *out_member = NULL;
+  for (size_t i = 0; i < encoder->layout.count; i++) {
+    if (*name && strcmp(encoder->layout.members[i].name, name) == 0) {
+      *out_member = &encoder->layout.members[i];
+      return MTL_OK;
+    }
+  }
+  return mtli_fail(MTL_NOT_FOUND, "%s: no member is called '%s'", call, name);
 }
 
 // Gives the place of a member in the argument buffer.
 static mtl_status find_place(const mtl_argument_encoder *encoder, uint32_t id,
-                             char kind, void **out_place, const char *call) {
-  const member *found = NULL;
+                             mtl_member_kind kind, void **out_place,
+                             const char *call) {
+  const mtl_argument_member *found = NULL;
   MTL_TRY(find_member(encoder, id, kind, &found, call));
   if (!encoder->target) {
     return mtli_fail(MTL_INVALID_STATE, "%s: no argument buffer is set", call);
   }
   *out_place = (char *)encoder->target->contents +
-               encoder->target_offset_bytes + found->offset_bytes +
-               (id - found->id) * found->size_bytes;
+               encoder->target_offset_bytes + offset_of(found, id);
   return MTL_OK;
 }
 
@@ -227,19 +231,20 @@ mtl_status mtl_argument_encoder_create_nested(
     mtl_argument_encoder *encoder, uint32_t id,
     mtl_argument_encoder **out_encoder) {
   static const char call[] = "mtl_argument_encoder_create_nested";
-  const member *found = NULL;
+  const mtl_argument_member *found = NULL;
   if (!out_encoder) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: out_encoder is NULL", call);
   }
   *out_encoder = NULL;
-  MTL_TRY(find_member(encoder, id, 'b', &found, call));
-  if (!found->nested) {
+  MTL_TRY(find_member(encoder, id, MTL_MEMBER_BUFFER, &found, call));
+  const char *nested = encoder->layout.nested[found - encoder->layout.members];
+  if (!nested) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "%s: member %u points to no struct with resources or "
                      "[[id(n)]]",
                      call, id);
   }
-  return create(encoder->function, found->nested, out_encoder);
+  return create_from_text(encoder->function, nested, out_encoder);
 }
 
 mtl_status mtl_argument_encoder_set_argument_buffer(
@@ -252,14 +257,14 @@ mtl_status mtl_argument_encoder_set_argument_buffer(
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: buffer '%s' is private", call,
                      mtl_buffer_label(buffer));
   }
-  if (buffer && (offset_bytes % encoder->alignment_bytes ||
+  if (buffer && (offset_bytes % encoder->layout.alignment_bytes ||
                  offset_bytes > buffer->length_bytes ||
-                 buffer->length_bytes - offset_bytes < encoder->length_bytes)) {
+                 buffer->length_bytes - offset_bytes < encoder->layout.length_bytes)) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "%s: %" PRIu64 " bytes at offset %zu, a multiple of "
                      "%" PRIu64 ", do not lie in buffer '%s' of %zu bytes",
-                     call, encoder->length_bytes, offset_bytes,
-                     encoder->alignment_bytes, mtl_buffer_label(buffer),
+                     call, encoder->layout.length_bytes, offset_bytes,
+                     encoder->layout.alignment_bytes, mtl_buffer_label(buffer),
                      buffer->length_bytes);
   }
   mtl_buffer *earlier = encoder->target;
@@ -270,7 +275,8 @@ mtl_status mtl_argument_encoder_set_argument_buffer(
 }
 
 static mtl_status set_word(mtl_argument_encoder *encoder, uint32_t id,
-                           char kind, uint64_t word, const char *call) {
+                           mtl_member_kind kind, uint64_t word,
+                           const char *call) {
   void *place = NULL;
   MTL_TRY(find_place(encoder, id, kind, &place, call));
   memcpy(place, &word, sizeof word);
@@ -288,25 +294,25 @@ mtl_status mtl_argument_encoder_set_buffer(mtl_argument_encoder *encoder,
                      call, offset_bytes, mtl_buffer_label(buffer),
                      buffer->length_bytes);
   }
-  return set_word(encoder, id, 'b',
+  return set_word(encoder, id, MTL_MEMBER_BUFFER,
                   buffer ? buffer->gpu_address + offset_bytes : 0, call);
 }
 
 mtl_status mtl_argument_encoder_set_texture(mtl_argument_encoder *encoder,
                                             mtl_texture *texture, uint32_t id) {
-  return set_word(encoder, id, 't', texture ? texture->resource_id : 0,
+  return set_word(encoder, id, MTL_MEMBER_TEXTURE, texture ? texture->resource_id : 0,
                   "mtl_argument_encoder_set_texture");
 }
 
 mtl_status mtl_argument_encoder_set_sampler(mtl_argument_encoder *encoder,
                                             mtl_sampler *sampler, uint32_t id) {
-  return set_word(encoder, id, 's', sampler ? sampler->bits : 0,
+  return set_word(encoder, id, MTL_MEMBER_SAMPLER, sampler ? sampler->bits : 0,
                   "mtl_argument_encoder_set_sampler");
 }
 
 mtl_status mtl_argument_encoder_set_function_table(
     mtl_argument_encoder *encoder, mtl_function_table *table, uint32_t id) {
-  return set_word(encoder, id, 'f',
+  return set_word(encoder, id, MTL_MEMBER_FUNCTION_TABLE,
                   table ? mtl_function_table_resource_id(table) : 0,
                   "mtl_argument_encoder_set_function_table");
 }
@@ -314,7 +320,7 @@ mtl_status mtl_argument_encoder_set_function_table(
 void *mtl_argument_encoder_constant_data(mtl_argument_encoder *encoder,
                                          uint32_t id) {
   void *place = NULL;
-  const mtl_status status = find_place(encoder, id, 'c', &place,
+  const mtl_status status = find_place(encoder, id, MTL_MEMBER_CONSTANT, &place,
                                        "mtl_argument_encoder_constant_data");
   return status == MTL_OK ? place : NULL;
 }

@@ -251,3 +251,143 @@ TEST(argument_buffers, wrong_uses_are_told) {
               MTL_INVALID_ARGUMENT, "member 3 points to no struct");
   CHECK_OK(mtl_argument_encoder_set_buffer(encoder, NULL, 0, 3));
 }
+
+TEST(argument_buffers, tell_where_members_lie) {
+  mtl_argument_encoder *encoder = encoder_of(new_library(source), "add", 2);
+  static const mtl_argument_member expected[] = {
+      {"a", 3, 1, MTL_MEMBER_BUFFER, 0, 8},
+      {"b", 4, 1, MTL_MEMBER_BUFFER, 8, 8},
+      {"c", 10, 3, MTL_MEMBER_BUFFER, 16, 8},
+      {"scale", 20, 1, MTL_MEMBER_CONSTANT, 40, 4},
+      {"inner[0].p", 30, 1, MTL_MEMBER_BUFFER, 48, 8},
+      {"inner[0].k", 31, 1, MTL_MEMBER_CONSTANT, 56, 4},
+      {"inner[1].p", 32, 1, MTL_MEMBER_BUFFER, 64, 8},
+      {"inner[1].k", 33, 1, MTL_MEMBER_CONSTANT, 72, 4},
+      {"list", 40, 1, MTL_MEMBER_BUFFER, 80, 8},
+      {"v", 50, 1, MTL_MEMBER_CONSTANT, 96, 16},
+  };
+  size_t count = 0;
+  const mtl_argument_member *members =
+      mtl_argument_encoder_members(encoder, &count);
+  CHECK_EQUAL(count, COUNT_OF(expected));
+  for (size_t i = 0; i < count; i++) {
+    CHECK_TEXT(members[i].name, expected[i].name);
+    CHECK_EQUAL(members[i].id, expected[i].id);
+    CHECK_EQUAL(members[i].count, expected[i].count);
+    CHECK_EQUAL(members[i].kind, expected[i].kind);
+    CHECK_EQUAL(members[i].offset_bytes, expected[i].offset_bytes);
+    CHECK_EQUAL(members[i].element_bytes, expected[i].element_bytes);
+  }
+}
+
+TEST(argument_buffers, offsets_by_id_and_by_name) {
+  mtl_argument_encoder *encoder = encoder_of(new_library(source), "add", 2);
+  size_t offset = 0;
+  CHECK_OK(mtl_argument_encoder_offset(encoder, 12, &offset));
+  CHECK_EQUAL(offset, 32);
+  CHECK_OK(mtl_argument_encoder_offset(encoder, 50, &offset));
+  CHECK_EQUAL(offset, 96);
+  CHECK_ERROR(mtl_argument_encoder_offset(encoder, 13, &offset), MTL_NOT_FOUND,
+              "no member has id 13");
+  const mtl_argument_member *member = NULL;
+  CHECK_OK(mtl_argument_encoder_find(encoder, "inner[1].k", &member));
+  CHECK_EQUAL(member->offset_bytes, 72);
+  CHECK_ERROR(mtl_argument_encoder_find(encoder, "k", &member), MTL_NOT_FOUND,
+              "'k'");
+  CHECK_ERROR(mtl_argument_encoder_find(encoder, "", &member), MTL_NOT_FOUND,
+              "''");
+  CHECK(member == NULL);
+  mtl_argument_encoder *nested = NULL;
+  CHECK_OK(mtl_argument_encoder_create_nested(encoder, 40, &nested));
+  (void)later(nested);
+  CHECK_OK(mtl_argument_encoder_find(nested, "k", &member));
+  CHECK_EQUAL(member->offset_bytes, 8);
+  CHECK_EQUAL(member->id, 1);
+}
+
+static mtl_argument_encoder *encoder_from(const mtl_argument_desc *descs,
+                                          size_t count) {
+  mtl_argument_encoder *encoder = NULL;
+  CHECK_OK(mtl_argument_encoder_create_from_descs(the_device(), descs, count,
+                                                  &encoder));
+  return later(encoder);
+}
+
+// The layout is MSL's for a struct of the same members.
+TEST(argument_buffers, descriptors_lay_out_as_msl_does) {
+  static const mtl_argument_desc descs[] = {
+      {.id = 7, .type = MTL_TYPE_FLOAT, .components = 3},
+      {.id = 0, .kind = MTL_MEMBER_BUFFER},
+      {.id = 1, .type = MTL_TYPE_HALF},
+      {.id = 2, .kind = MTL_MEMBER_TEXTURE, .array_length = 3},
+      {.id = 5, .kind = MTL_MEMBER_SAMPLER},
+      {.id = 6, .type = MTL_TYPE_CHAR, .array_length = 1},
+      {.id = 8, .type = MTL_TYPE_FLOAT, .components = 4, .columns = 4},
+      {.id = 9, .type = MTL_TYPE_UINT, .alignment_bytes = 64},
+      {.id = 10, .kind = MTL_MEMBER_FUNCTION_TABLE},
+  };
+  static const size_t offsets[] = {0, 8, 16, 24, 32, 40, 48, 64, 80, 192, 200};
+  mtl_argument_encoder *encoder = encoder_from(descs, COUNT_OF(descs));
+  for (uint32_t id = 0; id < COUNT_OF(offsets); id++) {
+    size_t offset = 0;
+    CHECK_OK(mtl_argument_encoder_offset(encoder, id, &offset));
+    CHECK_EQUAL(offset, offsets[id]);
+  }
+  // 192 lies on a multiple of 64; the whole is rounded up to that.
+  CHECK_EQUAL(mtl_argument_encoder_alignment(encoder), 64);
+  CHECK_EQUAL(mtl_argument_encoder_encoded_length(encoder), 256);
+}
+
+TEST(argument_buffers, descriptors_encode_for_a_kernel) {
+  static const mtl_argument_desc descs[] = {
+      {.id = 0, .kind = MTL_MEMBER_BUFFER},
+      {.id = 1, .type = MTL_TYPE_FLOAT},
+  };
+  mtl_argument_encoder *encoder = encoder_from(descs, COUNT_OF(descs));
+  CHECK_EQUAL(mtl_argument_encoder_encoded_length(encoder), 16);
+  mtl_buffer *arguments = new_buffer(16), *out = new_buffer(4);
+  mtl_buffer *number = new_buffer_with(&(float){5}, 4);
+  CHECK_OK(mtl_argument_encoder_set_argument_buffer(encoder, arguments, 0));
+  CHECK_OK(mtl_argument_encoder_set_buffer(encoder, number, 0, 0));
+  set_float(encoder, 1, 3);
+  run_using(new_library(source), "many", (mtl_buffer *[]){arguments, out},
+            (uint32_t[]){0, 1}, 2, (mtl_buffer *[]){number}, 1, 1);
+  CHECK(floats(out)[0] == 15);
+}
+
+TEST(argument_buffers, wrong_descriptors_are_told) {
+  mtl_argument_encoder *none = (mtl_argument_encoder *)1;
+  const struct {
+    mtl_argument_desc descs[2];
+    const char *text;
+  } wrong[] = {
+      {{{.id = 0, .kind = MTL_MEMBER_BUFFER}, {.id = 0}}, "one of member 0's"},
+      {{{.id = 4, .kind = MTL_MEMBER_TEXTURE, .array_length = 3},
+        {.id = 6, .kind = MTL_MEMBER_BUFFER}},
+       "one of member 4's 3"},
+      {{{.id = 0, .type = MTL_TYPE_NONE}, {.id = 1}}, "member 0"},
+      {{{.id = 0, .type = MTL_TYPE_INT, .components = 5},
+        {.id = 1, .type = MTL_TYPE_INT}},
+       "5"},
+      {{{.id = 0, .type = MTL_TYPE_INT, .alignment_bytes = 12},
+        {.id = 1, .type = MTL_TYPE_INT}},
+       "power of 2"},
+      {{{.id = 0, .kind = (mtl_member_kind)9}, {.id = 1}}, "kind 9"},
+      {{{.id = 0, .kind = MTL_MEMBER_BUFFER, .array_length = UINT32_MAX},
+        {.id = 1}},
+       "too long"},
+  };
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    mtl_argument_desc descs[2] = {wrong[i].descs[0], wrong[i].descs[1]};
+    if (i == 0) {
+      descs[1].type = MTL_TYPE_INT;
+    }
+    CHECK_ERROR(mtl_argument_encoder_create_from_descs(the_device(), descs, 2,
+                                                       &none),
+                MTL_INVALID_ARGUMENT, wrong[i].text);
+    CHECK(none == NULL);
+  }
+  CHECK_ERROR(
+      mtl_argument_encoder_create_from_descs(the_device(), NULL, 0, &none),
+      MTL_INVALID_ARGUMENT, "no descriptors");
+}
