@@ -131,6 +131,7 @@ typedef enum mtli_blob_kind {
   MTLI_BLOB_ELF = 2,    // shared object with the symbols of cpu_abi.h
   MTLI_BLOB_PTX = 3,    // PTX text
   MTLI_BLOB_REPORT = 4, // text of `mettle compile --report`
+  MTLI_BLOB_SOURCE = 5, // MSL, for a device that compiles it itself
 } mtli_blob_kind;
 
 typedef struct mtli_blob {
@@ -155,6 +156,19 @@ typedef struct mtli_code {
   mtli_blob *blobs;  // [blob_count]
   size_t blob_count;
 } mtli_code;
+
+// A container with what it was decoded from, as it came from a compiler, the
+// cache or a file.
+typedef struct mtli_compiled {
+  mtli_arena arena;
+  mtli_code *code;
+  void *bytes;  // [size_bytes] the container itself
+  size_t size_bytes;
+  char *dump;  // malloc'ed: the IR that dump_after asked for; NULL without it
+  bool from_cache;
+} mtli_compiled;
+
+void mtli_compiled_clear(mtli_compiled *compiled);
 
 // Encodes code as a container.
 //

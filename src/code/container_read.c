@@ -3,6 +3,7 @@
 //
 // The checksum finds damage; the checks behind it hold for containers that
 // were made to do harm, whose checksum is right.
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -551,7 +552,7 @@ static mtl_status read_blob(container_reader *reader, mtli_cursor *cursor,
   MTL_TRY(take_text(reader, cursor, &blob->target));
   const uint64_t offset = mtli_cursor_u64(cursor);
   const uint64_t size = mtli_cursor_u64(cursor);
-  if (kind < MTLI_BLOB_IR || kind > MTLI_BLOB_REPORT) {
+  if (kind < MTLI_BLOB_IR || kind > MTLI_BLOB_SOURCE) {
     return bad_record(SECTION_BLOBS, at, "the kind", kind);
   }
   if (reserved) {
@@ -625,4 +626,11 @@ const mtli_kernel *mtli_code_find_kernel(const mtli_code *code,
     }
   }
   return NULL;
+}
+
+void mtli_compiled_clear(mtli_compiled *compiled) {
+  mtli_arena_clear(&compiled->arena);
+  free(compiled->bytes);
+  free(compiled->dump);
+  *compiled = (mtli_compiled){0};
 }

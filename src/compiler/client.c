@@ -27,13 +27,6 @@ typedef struct job {
   bool wants_dump;  // the passes must run: the cache is no help
 } job;
 
-void mtli_compiled_clear(mtli_compiled *compiled) {
-  mtli_arena_clear(&compiled->arena);
-  free(compiled->bytes);
-  free(compiled->dump);
-  *compiled = (mtli_compiled){0};
-}
-
 // --- keys
 
 // Finds which compiler it would be. Known from the running process, or from

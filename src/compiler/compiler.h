@@ -9,18 +9,6 @@
 
 #include "code/code.h"
 
-// A container as it came from the compiler or the cache, decoded.
-typedef struct mtli_compiled {
-  mtli_arena arena;
-  mtli_code *code;
-  void *bytes;  // [size_bytes] the container itself
-  size_t size_bytes;
-  char *dump;  // malloc'ed: the IR that dump_after asked for; NULL without it
-  bool from_cache;
-} mtli_compiled;
-
-void mtli_compiled_clear(mtli_compiled *compiled);
-
 // MSL source to a library's container. Arguments as for
 // mtl_library_create_from_source, checked there.
 //

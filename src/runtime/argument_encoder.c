@@ -306,7 +306,8 @@ mtl_status mtl_argument_encoder_set_texture(mtl_argument_encoder *encoder,
 
 mtl_status mtl_argument_encoder_set_sampler(mtl_argument_encoder *encoder,
                                             mtl_sampler *sampler, uint32_t id) {
-  return set_word(encoder, id, MTL_MEMBER_SAMPLER, sampler ? sampler->bits : 0,
+  return set_word(encoder, id, MTL_MEMBER_SAMPLER,
+                  sampler ? sampler->resource_id : 0,
                   "mtl_argument_encoder_set_sampler");
 }
 

@@ -45,7 +45,7 @@ struct mtl_compute_encoder {
   mtl_pipeline *pipeline;
   mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
   mtli_texture_binding textures[MTL_MAX_TEXTURE_ARGUMENTS];
-  uint64_t samplers[MTL_MAX_SAMPLER_ARGUMENTS];  // bits; 0 for none
+  uint64_t samplers[MTL_MAX_SAMPLER_ARGUMENTS];  // ids; 0 for none
   size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
   mtli_used_buffer *used;
   mtli_debug_group *group;  // the innermost open one

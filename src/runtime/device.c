@@ -9,17 +9,31 @@
 #include "runtime/inline_bytes.h"
 #include "runtime/objects.h"
 
-enum { OPEN_LIMIT = 64 };  // devices of one machine that are open at once
+enum {
+  OPEN_LIMIT = 64,  // devices of one machine that are open at once
+  DRIVER_LIMIT = 8,
+};
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static mtl_device *registry[OPEN_LIMIT];
+// Held while a device of the driver of that number is opened, which may open
+// one of a driver listed before it: taken from the last to the first, and
+// registry_lock behind them.
+static pthread_mutex_t opening_locks[DRIVER_LIMIT] = {
+    [0 ... DRIVER_LIMIT - 1] = PTHREAD_MUTEX_INITIALIZER};
 
 void mtli_registry_lock(void) {
+  for (size_t i = DRIVER_LIMIT; i > 0; i--) {
+    pthread_mutex_lock(&opening_locks[i - 1]);
+  }
   pthread_mutex_lock(&registry_lock);
 }
 
 void mtli_registry_unlock(void) {
   pthread_mutex_unlock(&registry_lock);
+  for (size_t i = 0; i < DRIVER_LIMIT; i++) {
+    pthread_mutex_unlock(&opening_locks[i]);
+  }
 }
 
 static void device_destroy(mtli_object *object) {
@@ -84,29 +98,48 @@ static bool try_retain(mtl_device *device) {
   return false;
 }
 
-// Gives the open device, or opens it. registry_lock is held.
-static mtl_status registry_get(const mtli_driver *driver, uint32_t index,
-                               mtl_device **out_device) {
-  mtl_device **vacant = NULL;
-  for (size_t i = 0; i < OPEN_LIMIT; i++) {
+// Gives the open device with a reference, or NULL.
+static mtl_device *registry_find(const mtli_driver *driver, uint32_t index) {
+  mtl_device *found = NULL;
+  pthread_mutex_lock(&registry_lock);
+  for (size_t i = 0; i < OPEN_LIMIT && !found; i++) {
     mtl_device *device = registry[i];
-    // One from before a fork belongs to those who inherited it alone.
-    if (!device || mtli_device_is_inherited(device)) {
-      vacant = vacant ? vacant : &registry[i];
-    } else if (device->driver == driver && device->index == index) {
-      if (try_retain(device)) {
-        *out_device = device;
-        return MTL_OK;
-      }
-      vacant = &registry[i];  // on its way to device_destroy
+    // One from before a fork belongs to those who inherited it alone; one that
+    // cannot be retained is on its way to device_destroy.
+    if (device && !mtli_device_is_inherited(device) &&
+        device->driver == driver && device->index == index &&
+        try_retain(device)) {
+      found = device;
     }
   }
-  if (!vacant) {
+  pthread_mutex_unlock(&registry_lock);
+  return found;
+}
+
+static bool registry_add(mtl_device *device) {
+  mtl_device **vacant = NULL;
+  pthread_mutex_lock(&registry_lock);
+  for (size_t i = 0; i < OPEN_LIMIT && !vacant; i++) {
+    if (!registry[i] || mtli_device_is_inherited(registry[i])) {
+      vacant = &registry[i];
+      *vacant = device;
+    }
+  }
+  pthread_mutex_unlock(&registry_lock);
+  return vacant != NULL;
+}
+
+// Opens a device that is not open. The driver's opening lock is held.
+static mtl_status registry_open(const mtli_driver *driver, uint32_t index,
+                                mtl_device **out_device) {
+  mtl_device *device = NULL;
+  MTL_TRY(device_create(driver, index, &device));
+  if (!registry_add(device)) {
+    mtl_device_release(device);
     return mtli_fail(MTL_OUT_OF_MEMORY, "%d devices are open already",
                      OPEN_LIMIT);
   }
-  MTL_TRY(device_create(driver, index, out_device));
-  *vacant = *out_device;
+  *out_device = device;
   return MTL_OK;
 }
 
@@ -114,9 +147,17 @@ static mtl_status device_get(const mtli_driver *driver, uint32_t index,
                              mtl_device **out_device) {
   MTL_TRY(mtli_settings_check());
   mtli_watch_forks();
-  pthread_mutex_lock(&registry_lock);
-  const mtl_status status = registry_get(driver, index, out_device);
-  pthread_mutex_unlock(&registry_lock);
+  size_t number = 0;
+  while (mtli_drivers[number] != driver) {
+    number++;
+  }
+  pthread_mutex_lock(&opening_locks[number]);
+  mtl_status status = MTL_OK;
+  *out_device = registry_find(driver, index);
+  if (!*out_device) {
+    status = registry_open(driver, index, out_device);
+  }
+  pthread_mutex_unlock(&opening_locks[number]);
   return status;
 }
 

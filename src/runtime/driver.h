@@ -91,19 +91,60 @@ struct mtl_texture {
 
 struct mtl_sampler {
   mtli_object object;
-  mtl_device *device;  // +1
-  uint64_t bits;       // code/texture_abi.h
-  char *label;         // NULL for none
+  mtl_device *device;    // +1
+  uint64_t bits;         // code/texture_abi.h
+  uint64_t resource_id;  // what kernels see, set by sampler_create; never 0
+  char *label;           // NULL for none
 };
+
+struct mtl_library {
+  mtli_object object;
+  mtl_device *device;      // +1
+  mtli_compiled compiled;  // by library_compile, or from a file
+  mtl_constant_info *constants;  // [compiled.code->constant_count]
+};
+
+struct mtl_function {
+  mtli_object object;
+  mtl_library *library;         // +1
+  const mtli_kernel *kernel;    // the library's, unless function_describe
+                                // replaces it by one that it owns
+  mtli_constant_value *values;  // [library's constant_count]
+  // Set by function_describe:
+  mtl_argument *arguments;  // [argument_count], malloc'ed; freed by the runtime
+  size_t argument_count;
+};
+
+// The visible functions that a pipeline is linked with: those for tables
+// first. Their numbers are their places, counted from 1.
+typedef struct mtli_linked_functions {
+  mtl_function **functions;  // [count] +1 each
+  size_t count;
+  size_t table_count;
+  uint32_t call_depth;
+} mtli_linked_functions;
 
 struct mtl_pipeline {
   mtli_object object;
   mtl_device *device;  // +1
-  mtli_code *code;     // the pipeline's container, decoded
+  // Set by pipeline_create. code is the pipeline's container, decoded: NULL of
+  // a driver that has its machine code elsewhere. Then kernel is its function's,
+  // which the pipeline keeps.
+  mtli_code *code;
   const mtli_kernel *kernel;
   uint32_t max_threads;               // in a threadgroup
   bool is_foreign;  // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
+};
+
+struct mtl_function_table {
+  mtli_object object;
+  mtl_pipeline *pipeline;  // +1
+  uint32_t count;
+  // Set by function_table_create: what kernels see, and the memory that a
+  // kernel reads, if that is a buffer: +1, NULL otherwise.
+  uint64_t resource_id;
+  mtl_buffer *buffer;
 };
 
 struct mtl_queue {
@@ -306,6 +347,21 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
 // Receives a container that the runtime owns; borrows it.
 typedef mtl_status mtli_take_code_fn(void *context, const mtli_code *code);
 
+// The visible functions that pipeline is made with. Any thread.
+const mtli_linked_functions *mtli_pipeline_linked(const mtl_pipeline *pipeline);
+
+// For pipeline_create of a driver whose machine code Mettle's compiler makes:
+// has function compiled to driver->code_kind and sets pipeline->code, ->kernel
+// and ->max_threads.
+mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
+                                 const mtl_function *function,
+                                 const mtl_pipeline_desc *desc);
+
+// Sets pipeline->max_threads to the least of what the device, the kernel's
+// attribute and desc allow; fails if desc wants more than the device has.
+mtl_status mtli_pipeline_limit_threads(mtl_pipeline *pipeline,
+                                       const mtl_pipeline_desc *desc);
+
 // Compiles pipeline's function once more, or takes it from the cache, for
 // threadgroups of another class than pipeline->kernel's, and calls take. Only
 // for a kernel that depends on it. Blocks; any thread, holding no lock.
@@ -354,9 +410,44 @@ typedef mtl_status mtli_buffer_modified_fn(mtl_buffer *buffer,
 typedef mtl_status mtli_texture_create_fn(mtl_texture *texture);
 typedef void mtli_texture_destroy_fn(mtl_texture *texture);
 
-// Loads pipeline->code's machine code. Any thread; may block.
-typedef mtl_status mtli_pipeline_create_fn(mtl_pipeline *pipeline);
+// Sets sampler->resource_id; desc is checked, and sampler->bits are it, packed.
+// What is behind the id outlives the sampler: command buffers keep none. Any
+// thread; may block.
+typedef mtl_status mtli_sampler_create_fn(mtl_sampler *sampler,
+                                          const mtl_sampler_desc *desc);
+
+// Compiles MSL to library->compiled, a container: at the least the names and
+// stages of the functions, the function constants, and a blob that library_load
+// takes. Options are checked. Any thread; blocks.
+typedef mtl_status mtli_library_compile_fn(mtl_library *library,
+                                           const char *source,
+                                           size_t source_bytes,
+                                           const mtl_compile_options *options);
+// Takes up library->compiled as it came from a file or memory. Any thread;
+// may block.
+typedef mtl_status mtli_library_load_fn(mtl_library *library);
+// Follows whichever of the two has succeeded.
+typedef void mtli_library_destroy_fn(mtl_library *library);
+
+// Says what function's arguments are: sets arguments and argument_count, and
+// kernel if the library's container does not describe its parameters.
+// function->values are checked for their types. Any thread; may block.
+typedef mtl_status mtli_function_describe_fn(mtl_function *function);
+typedef void mtli_function_destroy_fn(mtl_function *function);
+
+// Makes machine code, or has it made, and loads it. Any thread; may block.
+typedef mtl_status mtli_pipeline_create_fn(mtl_pipeline *pipeline,
+                                           const mtl_function *function,
+                                           const mtl_pipeline_desc *desc);
 typedef void mtli_pipeline_destroy_fn(mtl_pipeline *pipeline);
+
+// Makes a table of table->count empty entries. Any thread; may block.
+typedef mtl_status mtli_function_table_create_fn(mtl_function_table *table);
+typedef void mtli_function_table_destroy_fn(mtl_function_table *table);
+// Puts the function of a number among the pipeline's linked ones into an entry;
+// 0 empties it. Any thread.
+typedef void mtli_function_table_set_fn(mtl_function_table *table,
+                                        uint32_t index, uint64_t number);
 
 // Prepares a recorded list, on the committing thread, so that submit is cheap.
 // A failure is the command buffer's. May not wait for work.
@@ -406,7 +497,10 @@ struct mtli_driver {
   size_t device_bytes;
   size_t buffer_bytes;
   size_t texture_bytes;
+  size_t library_bytes;
+  size_t function_bytes;
   size_t pipeline_bytes;
+  size_t function_table_bytes;
   size_t queue_bytes;
   size_t event_bytes;
   size_t command_buffer_bytes;  // of driver_data
@@ -423,8 +517,17 @@ struct mtli_driver {
   mtli_buffer_modified_fn *buffer_modified;
   mtli_texture_create_fn *texture_create;
   mtli_texture_destroy_fn *texture_destroy;
+  mtli_sampler_create_fn *sampler_create;
+  mtli_library_compile_fn *library_compile;
+  mtli_library_load_fn *library_load;
+  mtli_library_destroy_fn *library_destroy;
+  mtli_function_describe_fn *function_describe;
+  mtli_function_destroy_fn *function_destroy;
   mtli_pipeline_create_fn *pipeline_create;
   mtli_pipeline_destroy_fn *pipeline_destroy;
+  mtli_function_table_create_fn *function_table_create;
+  mtli_function_table_destroy_fn *function_table_destroy;
+  mtli_function_table_set_fn *function_table_set;
   mtli_commands_prepare_fn *commands_prepare;
   mtli_commands_clear_fn *commands_clear;
   mtli_queue_create_fn *queue_create;
@@ -443,6 +546,19 @@ struct mtli_driver {
 // The drivers, the preferred one first; runtime/drivers.c lists them.
 extern const mtli_driver *const mtli_drivers[];
 extern const size_t mtli_driver_count;
+
+// What a driver points at whose code Mettle's compiler makes: the container has
+// all there is to know, samplers are their bits, a function table is a buffer
+// of a count and then the numbers, 8 bytes each.
+mtli_sampler_create_fn mtli_sampler_is_bits;
+mtli_library_compile_fn mtli_library_compile;
+mtli_library_load_fn mtli_library_load;
+mtli_library_destroy_fn mtli_library_has_no_part;
+mtli_function_describe_fn mtli_function_describe;
+mtli_function_destroy_fn mtli_function_has_no_part;
+mtli_function_table_create_fn mtli_function_table_in_buffer;
+mtli_function_table_destroy_fn mtli_function_table_buffer_release;
+mtli_function_table_set_fn mtli_function_table_buffer_set;
 
 // A slot for each feature that a device may lack.
 mtli_buffer_modified_fn mtli_no_buffer_modified;

@@ -7,12 +7,17 @@
 
 enum { NEAR_NAMES = 3, NAME_LIMIT = 256 };
 
-static void function_destroy(mtli_object *object) {
-  mtl_function *function = (mtl_function *)object;
-  mtl_library *library = function->library;
+static void function_free(mtl_function *function) {
   free(function->values);
   free(function->arguments);
   free(function);
+}
+
+static void function_destroy(mtli_object *object) {
+  mtl_function *function = (mtl_function *)object;
+  mtl_library *library = function->library;
+  library->device->driver->function_destroy(function);
+  function_free(function);
   mtl_library_release(library);  // -1
 }
 
@@ -106,8 +111,14 @@ static mtl_status check_enabling(const mtl_function *function) {
   return MTL_OK;
 }
 
-static void arguments_fill(mtl_function *function) {
+mtl_status mtli_function_describe(mtl_function *function) {
   const mtli_kernel *kernel = function->kernel;
+  function->arguments =
+      calloc(kernel->parameter_count + 1, sizeof *function->arguments);
+  if (!function->arguments) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for function '%s'",
+                     kernel->name);
+  }
   for (size_t i = 0; i < kernel->parameter_count; i++) {
     const mtli_parameter *parameter = &kernel->parameters[i];
     if (parameter->builtin != MTLI_BUILTIN_NONE) {
@@ -118,6 +129,11 @@ static void arguments_fill(mtl_function *function) {
     argument->is_active = mtli_parameter_is_active(
         parameter, function->library->compiled.code, function->values);
   }
+  return MTL_OK;
+}
+
+void mtli_function_has_no_part(mtl_function *function) {
+  (void)function;
 }
 
 mtl_status mtl_function_create(mtl_library *library, const char *name,
@@ -135,28 +151,30 @@ mtl_status mtl_function_create(mtl_library *library, const char *name,
   if (!kernel) {
     return fail_not_found(code, name);
   }
-  mtl_function *function = calloc(1, sizeof *function);
+  const mtli_driver *driver = library->device->driver;
+  mtl_function *function = calloc(1, driver->function_bytes);
   if (!function) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for function '%s'", name);
   }
   mtli_object_init(&function->object, function_destroy);
-  function->library = mtl_library_retain(library);  // +1
+  function->library = library;
   function->kernel = kernel;
   function->values = calloc(code->constant_count + 1, sizeof *function->values);
-  function->arguments =
-      calloc(kernel->parameter_count + 1, sizeof *function->arguments);
   mtl_status status =
-      function->values && function->arguments
+      function->values
           ? mtli_constants_resolve(code, constants, function->values)
           : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for function '%s'", name);
   if (status == MTL_OK) {
     status = check_enabling(function);
   }
+  if (status == MTL_OK) {
+    status = driver->function_describe(function);
+  }
   if (status != MTL_OK) {
-    mtl_function_release(function);
+    function_free(function);
     return status;
   }
-  arguments_fill(function);
+  mtl_library_retain(library);  // +1
   *out_function = function;
   return MTL_OK;
 }

@@ -10,7 +10,9 @@
 // Has the command buffer keep a table, its pipeline, and its entries.
 static void use_table(mtl_compute_encoder *encoder, mtl_function_table *table) {
   mtli_recording *recording = encoder->base.recording;
-  mtli_recording_use_buffer(recording, table->buffer);
+  if (table->buffer) {
+    mtli_recording_use_buffer(recording, table->buffer);
+  }
   if (!recording->unretained_references) {
     mtli_recording_keep(recording, &table->object);
   }

@@ -12,37 +12,77 @@
 
 #include "runtime/objects.h"
 
-static void library_destroy(mtli_object *object) {
-  mtl_library *library = (mtl_library *)object;
-  mtl_device *device = library->device;
+static void library_free(mtl_library *library) {
   mtli_compiled_clear(&library->compiled);
   free(library->constants);
   free(library);
+}
+
+static void library_destroy(mtli_object *object) {
+  mtl_library *library = (mtl_library *)object;
+  mtl_device *device = library->device;
+  device->driver->library_destroy(library);
+  library_free(library);
   mtl_device_release(device);  // -1
 }
 
-// Makes a library around compiled, which it takes, on failure too.
-static mtl_status library_create(mtl_device *device, mtli_compiled *compiled,
+static mtl_status library_allocate(mtl_device *device,
+                                   mtl_library **out_library) {
+  mtl_library *library = calloc(1, device->driver->library_bytes);
+  if (!library) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library");
+  }
+  mtli_object_init(&library->object, library_destroy);
+  library->device = device;
+  *out_library = library;
+  return MTL_OK;
+}
+
+// Hands out a library whose container the driver has made or taken, which went
+// as status says.
+static mtl_status library_finish(mtl_library *library, mtl_status status,
                                  mtl_library **out_library) {
-  const mtli_code *code = compiled->code;
-  mtl_library *library = calloc(1, sizeof *library);
-  mtl_constant_info *constants =
-      calloc(code->constant_count + 1, sizeof *constants);
-  if (!library || !constants) {
-    free(library);
-    free(constants);
-    mtli_compiled_clear(compiled);
+  if (status != MTL_OK) {
+    library_free(library);
+    return status;
+  }
+  const mtli_code *code = library->compiled.code;
+  library->constants =
+      calloc(code->constant_count + 1, sizeof *library->constants);
+  if (!library->constants) {
+    library->device->driver->library_destroy(library);
+    library_free(library);
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library");
   }
   for (size_t i = 0; i < code->constant_count; i++) {
-    constants[i] = code->constants[i].info;
+    library->constants[i] = code->constants[i].info;
   }
-  mtli_object_init(&library->object, library_destroy);
-  library->device = mtl_device_retain(device);  // +1
-  library->compiled = *compiled;
-  library->constants = constants;
+  mtl_device_retain(library->device);  // +1
   *out_library = library;
   return MTL_OK;
+}
+
+mtl_status mtli_library_compile(mtl_library *library, const char *source,
+                                size_t source_bytes,
+                                const mtl_compile_options *options) {
+  return mtli_compile_library(source, source_bytes, options,
+                              &library->compiled);
+}
+
+mtl_status mtli_library_load(mtl_library *library) {
+  const mtli_code *code = library->compiled.code;
+  if (!mtli_code_find_blob(code, MTLI_BLOB_IR) &&
+      mtli_code_find_blob(code, MTLI_BLOB_SOURCE)) {
+    return mtli_fail(MTL_UNSUPPORTED,
+                     "the library has source for Metal's own compiler, which "
+                     "device '%s' does not use",
+                     library->device->info.name);
+  }
+  return MTL_OK;
+}
+
+void mtli_library_has_no_part(mtl_library *library) {
+  (void)library;
 }
 
 // A name, with parameters in parentheses if it has any, and a value, all on
@@ -113,9 +153,12 @@ mtl_status mtl_library_create_from_source(mtl_device *device,
   static const mtl_compile_options defaults;
   options = options ? options : &defaults;
   MTL_TRY(check_options(options));
-  mtli_compiled compiled;
-  MTL_TRY(mtli_compile_library(source, source_bytes, options, &compiled));
-  return library_create(device, &compiled, out_library);
+  mtl_library *library = NULL;
+  MTL_TRY(library_allocate(device, &library));
+  return library_finish(library,
+                        device->driver->library_compile(library, source,
+                                                        source_bytes, options),
+                        out_library);
 }
 
 mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,
@@ -130,20 +173,23 @@ mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,
   }
   *out_library = NULL;
   MTL_TRY(mtli_device_check(device));
-  mtli_compiled compiled = {.size_bytes = data_bytes,
-                            .bytes = malloc(data_bytes ? data_bytes : 1)};
-  if (!compiled.bytes) {
+  mtl_library *library = NULL;
+  MTL_TRY(library_allocate(device, &library));
+  mtli_compiled *compiled = &library->compiled;
+  compiled->size_bytes = data_bytes;
+  compiled->bytes = malloc(data_bytes ? data_bytes : 1);
+  if (!compiled->bytes) {
+    library_free(library);
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library of %zu bytes",
                      data_bytes);
   }
-  memcpy(compiled.bytes, data, data_bytes);
-  const mtl_status status = mtli_code_read(compiled.bytes, data_bytes,
-                                           &compiled.arena, &compiled.code);
-  if (status != MTL_OK) {
-    mtli_compiled_clear(&compiled);
-    return status;
+  memcpy(compiled->bytes, data, data_bytes);
+  mtl_status status = mtli_code_read(compiled->bytes, data_bytes,
+                                     &compiled->arena, &compiled->code);
+  if (status == MTL_OK) {
+    status = device->driver->library_load(library);
   }
-  return library_create(device, &compiled, out_library);
+  return library_finish(library, status, out_library);
 }
 
 // Reads a whole regular file; *out_bytes is malloc'ed.

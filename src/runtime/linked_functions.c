@@ -194,7 +194,7 @@ const char *mtl_function_handle_name(const mtl_function_handle *handle) {
 static void table_destroy(mtli_object *object) {
   mtl_function_table *table = (mtl_function_table *)object;
   mtl_pipeline *pipeline = table->pipeline;
-  mtl_buffer_release(table->buffer);  // -1
+  pipeline->device->driver->function_table_destroy(table);
   free(table);
   mtl_pipeline_release(pipeline);  // -1
 }
@@ -213,26 +213,43 @@ mtl_status mtl_function_table_create(mtl_pipeline *pipeline,
   if (desc->function_count == 0) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: function_count is 0", call);
   }
-  mtl_function_table *table = calloc(1, sizeof *table);
+  const mtli_driver *driver = pipeline->device->driver;
+  mtl_function_table *table = calloc(1, driver->function_table_bytes);
   if (!table) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a function table");
   }
   mtli_object_init(&table->object, table_destroy);
   table->count = desc->function_count;
-  table->pipeline = mtl_pipeline_retain(pipeline);  // +1
-  const size_t words = (size_t)desc->function_count + 1;
-  const mtl_status status = mtl_buffer_create(
-      pipeline->device,
-      &(mtl_buffer_desc){.length_bytes = words * sizeof(uint64_t),
-                         .label = "function table"},
-      &table->buffer);
+  table->pipeline = pipeline;
+  const mtl_status status = driver->function_table_create(table);
   if (status != MTL_OK) {
-    mtl_function_table_release(table);
+    free(table);
     return status;
   }
-  *(uint64_t *)table->buffer->contents = table->count;
+  mtl_pipeline_retain(pipeline);  // +1
   *out_table = table;
   return MTL_OK;
+}
+
+mtl_status mtli_function_table_in_buffer(mtl_function_table *table) {
+  const size_t words = (size_t)table->count + 1;
+  MTL_TRY(mtl_buffer_create(
+      table->pipeline->device,
+      &(mtl_buffer_desc){.length_bytes = words * sizeof(uint64_t),
+                         .label = "function table"},
+      &table->buffer));
+  *(uint64_t *)table->buffer->contents = table->count;
+  table->resource_id = table->buffer->gpu_address;
+  return MTL_OK;
+}
+
+void mtli_function_table_buffer_release(mtl_function_table *table) {
+  mtl_buffer_release(table->buffer);  // -1
+}
+
+void mtli_function_table_buffer_set(mtl_function_table *table, uint32_t index,
+                                    uint64_t number) {
+  ((uint64_t *)table->buffer->contents)[index + 1] = number;
 }
 
 mtl_function_table *mtl_function_table_retain(mtl_function_table *table) {
@@ -253,7 +270,7 @@ uint32_t mtl_function_table_count(const mtl_function_table *table) {
 }
 
 uint64_t mtl_function_table_resource_id(const mtl_function_table *table) {
-  return table->buffer->gpu_address;
+  return table->resource_id;
 }
 
 static mtl_status check_handle(const mtl_function_table *table,
@@ -287,9 +304,10 @@ static mtl_status set_entries(mtl_function_table *table,
   for (uint32_t i = 0; i < count; i++) {
     MTL_TRY(check_handle(table, handles[i], call));
   }
-  uint64_t *entries = (uint64_t *)table->buffer->contents + 1;
+  const mtli_driver *driver = table->pipeline->device->driver;
   for (uint32_t i = 0; i < count; i++) {
-    entries[first + i] = handles[i] ? handles[i]->number : 0;
+    driver->function_table_set(table, first + i,
+                               handles[i] ? handles[i]->number : 0);
   }
   return MTL_OK;
 }

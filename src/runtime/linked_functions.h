@@ -7,14 +7,6 @@
 #include "mettle/function_table.h"
 #include "runtime/objects.h"
 
-// Those for tables first. Their numbers are their places, counted from 1.
-typedef struct mtli_linked_functions {
-  mtl_function **functions;  // [count] +1 each
-  size_t count;
-  size_t table_count;
-  uint32_t call_depth;
-} mtli_linked_functions;
-
 // Checks and retains what desc names, for a kernel of device. On failure
 // nothing is left behind.
 mtl_status mtli_linked_functions_create(mtl_device *device,
@@ -25,15 +17,5 @@ void mtli_linked_functions_clear(mtli_linked_functions *linked);
 // Describes them to the compiler: malloc'ed [linked->count].
 mtl_status mtli_linked_functions_describe(const mtli_linked_functions *linked,
                                           mtli_linked_function **out_requests);
-
-// pipeline.c: those that pipeline was made with.
-const mtli_linked_functions *mtli_pipeline_linked(const mtl_pipeline *pipeline);
-
-struct mtl_function_table {
-  mtli_object object;
-  mtl_pipeline *pipeline;  // +1
-  mtl_buffer *buffer;      // +1; the count, then the entries, 8 bytes each
-  uint32_t count;
-};
 
 #endif

@@ -6,22 +6,6 @@
 #include "compiler/compiler.h"
 #include "runtime/driver.h"
 
-struct mtl_library {
-  mtli_object object;
-  mtl_device *device;  // +1
-  mtli_compiled compiled;
-  mtl_constant_info *constants;  // [compiled.code->constant_count]
-};
-
-struct mtl_function {
-  mtli_object object;
-  mtl_library *library;  // +1
-  const mtli_kernel *kernel;
-  mtli_constant_value *values;  // [library's constant_count]
-  mtl_argument *arguments;      // [argument_count]
-  size_t argument_count;
-};
-
 struct mtl_fence {
   mtli_object object;
   mtl_device *device;  // +1

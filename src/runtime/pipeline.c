@@ -82,6 +82,12 @@ static mtl_status take_code(mtl_pipeline *pipeline,
   }
   pipeline->code = pipeline->parts->compiled.code;
   pipeline->kernel = &code->kernels[0];
+  return mtli_pipeline_limit_threads(pipeline, desc);
+}
+
+mtl_status mtli_pipeline_limit_threads(mtl_pipeline *pipeline,
+                                       const mtl_pipeline_desc *desc) {
+  const mtl_device *device = pipeline->device;
   pipeline->max_threads = device->info.max_threads_per_threadgroup;
   if (desc->max_total_threads_per_threadgroup > pipeline->max_threads) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
@@ -114,14 +120,14 @@ static mtl_status take_code(mtl_pipeline *pipeline,
 static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
                              const mtl_pipeline_desc *desc) {
   struct mtli_pipeline_parts *parts = pipeline->parts;
-  const mtli_code *code = parts->compiled.code;
   parts->argument_count = function->argument_count;
   parts->arguments =
       calloc(function->argument_count + 1, sizeof *parts->arguments);
   if (!parts->arguments) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
   }
-  // From the pipeline's own container, which lives as long as it does.
+  // From the pipeline's own container, which lives as long as it does, or from
+  // the function, which is kept without one.
   size_t count = 0;
   for (size_t i = 0; i < pipeline->kernel->parameter_count; i++) {
     const mtli_parameter *parameter = &pipeline->kernel->parameters[i];
@@ -135,13 +141,15 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
     }
   }
   const mtli_kernel *kernel = pipeline->kernel;
-  if (kernel->depends_on_row || kernel->depends_on_single ||
+  if (!pipeline->code || kernel->depends_on_row || kernel->depends_on_single ||
       kernel->depends_on_whole || kernel->depends_on_far ||
       kernel->depends_on_simdgroups) {
     parts->function = mtl_function_retain(function);  // +1
   }
   parts->label = mtli_label_copy(desc->label);
-  const mtli_blob *report = mtli_code_find_blob(code, MTLI_BLOB_REPORT);
+  const mtli_blob *report =
+      pipeline->code ? mtli_code_find_blob(pipeline->code, MTLI_BLOB_REPORT)
+                     : NULL;
   if (report) {
     parts->report = strndup(report->bytes, report->size_bytes);
   }
@@ -204,6 +212,16 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   parts->target = target && *target ? strdup(target) : NULL;
 }
 
+mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
+                                 const mtl_function *function,
+                                 const mtl_pipeline_desc *desc) {
+  struct mtli_pipeline_parts *parts = pipeline->parts;
+  choose_code(parts, function, desc);
+  MTL_TRY(compile(function, parts, first_class(desc), true, desc,
+                  &parts->compiled));
+  return take_code(pipeline, desc);
+}
+
 mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
                                      mtli_group_class group_class,
                                      mtli_take_code_fn *take, void *context) {
@@ -253,23 +271,17 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   }
   mtli_object_init(&pipeline->object, pipeline_destroy);
   pipeline->device = device;
-  choose_code(parts, function, desc);
   pipeline->parts = parts;
   mtl_status status =
       mtli_linked_functions_create(device, desc, &parts->linked);
   if (status == MTL_OK) {
-    status =
-        compile(function, parts, first_class(desc), true, desc,
-                &parts->compiled);
-  }
-  if (status == MTL_OK) {
-    status = take_code(pipeline, desc);
+    status = device->driver->pipeline_create(pipeline, function, desc);
   }
   if (status == MTL_OK) {
     status = take_texts(pipeline, function, desc);
-  }
-  if (status == MTL_OK) {
-    status = device->driver->pipeline_create(pipeline);
+    if (status != MTL_OK) {
+      device->driver->pipeline_destroy(pipeline);
+    }
   }
   if (status != MTL_OK) {
     pipeline_free(pipeline);

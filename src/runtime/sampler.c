@@ -88,7 +88,19 @@ mtl_status mtl_sampler_create(mtl_device *device, const mtl_sampler_desc *desc,
   sampler->device = mtl_device_retain(device);  // +1
   sampler->bits = pack(desc);
   sampler->label = mtli_label_copy(desc->label);
+  const mtl_status status = device->driver->sampler_create(sampler, desc);
+  if (status != MTL_OK) {
+    mtl_sampler_release(sampler);
+    return status;
+  }
   *out_sampler = sampler;
+  return MTL_OK;
+}
+
+mtl_status mtli_sampler_is_bits(mtl_sampler *sampler,
+                                const mtl_sampler_desc *desc) {
+  (void)desc;
+  sampler->resource_id = sampler->bits;
   return MTL_OK;
 }
 
@@ -110,5 +122,5 @@ const char *mtl_sampler_label(const mtl_sampler *sampler) {
 }
 
 uint64_t mtl_sampler_resource_id(const mtl_sampler *sampler) {
-  return sampler->bits;
+  return sampler->resource_id;
 }

@@ -67,12 +67,12 @@ static void bind_samplers(mtl_compute_encoder *encoder,
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    // All that there is to a sampler is its bits: nothing need be kept.
+    // What is behind its id outlives the sampler: nothing need be kept.
     const mtl_sampler *sampler = samplers[i];
     const bool fits =
         sampler && mtli_recording_check_device(encoder->base.recording,
                                                sampler->device, "a sampler");
-    encoder->samplers[first + i] = fits ? sampler->bits : 0;
+    encoder->samplers[first + i] = fits ? sampler->resource_id : 0;
   }
 }
 

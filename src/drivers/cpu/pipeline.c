@@ -231,8 +231,11 @@ static bool is_foreign(const mtli_blob *elf) {
   return elf->size_bytes >= sizeof *header && header->e_machine != ours;
 }
 
-mtl_status cpu_pipeline_create(mtl_pipeline *pipeline) {
+mtl_status cpu_pipeline_create(mtl_pipeline *pipeline,
+                               const mtl_function *function,
+                               const mtl_pipeline_desc *desc) {
   cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
+  MTL_TRY(mtli_pipeline_compile(pipeline, function, desc));
   pipeline->is_foreign = is_foreign(
       mtli_code_find_blob(pipeline->code, MTLI_BLOB_ELF));
   if (pipeline->is_foreign) {
