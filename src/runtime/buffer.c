@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 #include "runtime/objects.h"
+#include "runtime/weak.h"
 
 static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
   const uint64_t page_bytes = mtli_machine_page_bytes();
@@ -117,6 +118,9 @@ static void list_remove(mtl_buffer *buffer) {
 static void buffer_destroy(mtli_object *object) {
   mtl_buffer *buffer = (mtl_buffer *)object;
   mtl_device *device = buffer->device;
+  if (!mtli_device_is_inherited(device)) {
+    mtli_weak_end(&buffer->weak, mtl_buffer_label(buffer));
+  }
   list_remove(buffer);
   device->driver->buffer_destroy(buffer);
   give_back(device, buffer->length_bytes);

@@ -75,6 +75,30 @@ static inline uint64_t *mtli_compute_encoder_handles(
   return handles ? memset(handles, 0, size_bytes) : NULL;
 }
 
+// dispatch.c: the checks of a dispatch against the encoder's state. They fail
+// the recording and return false.
+bool mtli_check_group(mtl_compute_encoder *encoder, mtl_size group);
+bool mtli_check_grid(mtl_compute_encoder *encoder, mtl_size grid,
+                     mtl_size group);
+// Counts the threads of groups.
+bool mtli_threads_of(mtl_compute_encoder *encoder, mtl_size groups,
+                     mtl_size group, mtl_size *out_grid);
+// Fills in the arguments, whose arrays are there, and the threadgroup memory.
+bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
+                            mtli_dispatch *dispatch);
+
+// What the next command touches, beside what use_buffer named.
+typedef enum mtli_touches {
+  MTLI_TOUCHES_NOTHING,
+  MTLI_TOUCHES_ARGUMENTS,  // what the pipeline's arguments are bound to
+  MTLI_TOUCHES_BINDINGS,   // all that is bound
+} mtli_touches;
+
+// Decides whether the next command waits for all before it. indirect, which it
+// reads, may be NULL.
+bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
+                     const mtl_buffer *indirect);
+
 // Give the resource ids [argument->array_length] of a texture, sampler or table
 // argument, in the recording's memory; NULL if the recording has failed.
 uint64_t *mtli_resolve_textures(mtl_compute_encoder *encoder,

@@ -9,7 +9,7 @@
   mtli_recording_fail((encoder)->base.recording, MTL_INVALID_ARGUMENT, \
                       __VA_ARGS__)
 
-static bool check_group(mtl_compute_encoder *encoder, mtl_size group) {
+bool mtli_check_group(mtl_compute_encoder *encoder, mtl_size group) {
   const mtl_device_info *info = &encoder->pipeline->device->info;
   const uint32_t limit = encoder->pipeline->max_threads;
   const uint64_t threads = (uint64_t)group.x * group.y;  // z follows the check
@@ -146,9 +146,8 @@ static void *left_out(const mtl_argument *argument) {
   return is_memory ? NULL : (void *)(uintptr_t)no_handles;
 }
 
-// Fills in the arguments and the threadgroup memory.
-static bool resolve_arguments(mtl_compute_encoder *encoder,
-                              mtli_dispatch *dispatch) {
+bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
+                            mtli_dispatch *dispatch) {
   const mtli_kernel *kernel = encoder->pipeline->kernel;
   size_t used_bytes = ((size_t)kernel->static_threadgroup_bytes + 15) / 16 * 16;
   mtli_inline_argument *inline_arguments = NULL;
@@ -215,8 +214,8 @@ static bool visit_argument(mtl_compute_encoder *encoder,
   return true;
 }
 
-static bool visit_touched(mtl_compute_encoder *encoder,
-                          const mtl_buffer *indirect, touch_fn *visit) {
+// What the kernel's arguments are bound to.
+static bool visit_arguments(mtl_compute_encoder *encoder, touch_fn *visit) {
   const mtli_kernel *kernel = encoder->pipeline->kernel;
   for (size_t i = 0; i < kernel->parameter_count; i++) {
     const mtli_parameter *parameter = &kernel->parameters[i];
@@ -225,6 +224,28 @@ static bool visit_touched(mtl_compute_encoder *encoder,
         !visit_argument(encoder, argument, visit)) {
       return false;
     }
+  }
+  return true;
+}
+
+// Whatever is bound: indirect commands may use it all.
+static bool visit_bindings(mtl_compute_encoder *encoder, touch_fn *visit) {
+  for (uint32_t i = 0; i < MTL_MAX_BUFFER_ARGUMENTS; i++) {
+    const mtl_buffer *buffer = encoder->bindings[i].buffer;
+    if (buffer && !visit(encoder, buffer, true)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool visit_touched(mtl_compute_encoder *encoder, mtli_touches touches,
+                          const mtl_buffer *indirect, touch_fn *visit) {
+  if (touches == MTLI_TOUCHES_ARGUMENTS
+          ? !visit_arguments(encoder, visit)
+          : touches == MTLI_TOUCHES_BINDINGS &&
+                !visit_bindings(encoder, visit)) {
+    return false;
   }
   for (const mtli_used_buffer *used = encoder->used; used; used = used->next) {
     if (!visit(encoder, used->buffer, used->is_written)) {
@@ -244,19 +265,18 @@ static bool add_touch(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
   return mtli_hazards_add(&encoder->hazards, buffer, is_written);
 }
 
-// Decides whether the next dispatch waits for all before it.
-static bool take_order(mtl_compute_encoder *encoder,
-                       const mtl_buffer *indirect) {
+bool mtli_take_order(mtl_compute_encoder *encoder, mtli_touches touches,
+                     const mtl_buffer *indirect) {
   if (encoder->dispatch_type == MTL_DISPATCH_SERIAL) {
     return true;
   }
   bool is_ordered = encoder->is_next_ordered ||
-                    !visit_touched(encoder, indirect, has_no_conflict);
+                    !visit_touched(encoder, touches, indirect, has_no_conflict);
   encoder->is_next_ordered = false;
   if (is_ordered) {
     mtli_hazards_clear(&encoder->hazards);
   }
-  if (!visit_touched(encoder, indirect, add_touch)) {
+  if (!visit_touched(encoder, touches, indirect, add_touch)) {
     // Too many buffers to remember: this one and the next are ordered.
     mtli_hazards_clear(&encoder->hazards);
     is_ordered = true;
@@ -280,12 +300,13 @@ static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
   dispatch.argument_bytes = mtli_recording_allocate(
       encoder->base.recording, slots * sizeof *dispatch.argument_bytes);
   if (!dispatch.arguments || !dispatch.argument_bytes ||
-      !resolve_arguments(encoder, &dispatch)) {
+      !mtli_resolve_arguments(encoder, &dispatch)) {
     return NULL;
   }
   mtli_command *command =
       mtli_recording_add(encoder->base.recording, MTLI_COMMAND_DISPATCH,
-                         take_order(encoder, indirect));
+                         mtli_take_order(encoder, MTLI_TOUCHES_ARGUMENTS,
+                                         indirect));
   if (!command) {
     return NULL;
   }
@@ -306,11 +327,11 @@ static bool check_dispatch(mtl_compute_encoder *encoder, mtl_size group,
     FAIL(encoder, "%s: no pipeline is set", call);
     return false;
   }
-  return check_group(encoder, group);
+  return mtli_check_group(encoder, group);
 }
 
-static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
-                          mtl_size group) {
+bool mtli_check_grid(mtl_compute_encoder *encoder, mtl_size grid,
+                     mtl_size group) {
   const uint64_t groups_xy = (((uint64_t)grid.x + group.x - 1) / group.x) *
                              (((uint64_t)grid.y + group.y - 1) / group.y);
   const uint64_t groups_z = ((uint64_t)grid.z + group.z - 1) / group.z;
@@ -320,6 +341,14 @@ static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
          "has more than %u threadgroups",
          mtli_kernel_name(encoder), grid.x, grid.y, grid.z, group.x, group.y,
          group.z, UINT32_MAX);
+    return false;
+  }
+  return true;
+}
+
+static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
+                          mtl_size group) {
+  if (!mtli_check_grid(encoder, grid, group)) {
     return;
   }
   mtli_dispatch *dispatch = record(encoder, group, NULL);
@@ -328,6 +357,25 @@ static void dispatch_grid(mtl_compute_encoder *encoder, mtl_size grid,
     dispatch->grid_threads[1] = grid.y;
     dispatch->grid_threads[2] = grid.z;
   }
+}
+
+bool mtli_threads_of(mtl_compute_encoder *encoder, mtl_size groups,
+                     mtl_size group, mtl_size *out_grid) {
+  const uint64_t threads[3] = {(uint64_t)groups.x * group.x,
+                               (uint64_t)groups.y * group.y,
+                               (uint64_t)groups.z * group.z};
+  if (threads[0] > UINT32_MAX || threads[1] > UINT32_MAX ||
+      threads[2] > UINT32_MAX) {
+    FAIL(encoder,
+         "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
+         "%u threads along a side",
+         mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x,
+         group.y, group.z, UINT32_MAX);
+    return false;
+  }
+  *out_grid = (mtl_size){(uint32_t)threads[0], (uint32_t)threads[1],
+                         (uint32_t)threads[2]};
+  return true;
 }
 
 void mtl_compute_encoder_dispatch_threads(mtl_compute_encoder *encoder,
@@ -346,24 +394,11 @@ void mtl_compute_encoder_dispatch_threadgroups(mtl_compute_encoder *encoder,
       !groups.x || !groups.y || !groups.z) {
     return;
   }
-  const uint64_t threads[3] = {(uint64_t)groups.x * group.x,
-                               (uint64_t)groups.y * group.y,
-                               (uint64_t)groups.z * group.z};
-  if (threads[0] > UINT32_MAX || threads[1] > UINT32_MAX ||
-      threads[2] > UINT32_MAX) {
-    FAIL(encoder,
-         "kernel '%s': %ux%ux%u threadgroups of %ux%ux%u threads are more than "
-         "%u threads along a side",
-         mtli_kernel_name(encoder), groups.x, groups.y, groups.z, group.x,
-         group.y, group.z, UINT32_MAX);
-    return;
+  mtl_size grid;
+  if (mtli_threads_of(encoder, groups, group, &grid)) {
+    dispatch_grid(encoder, grid, group);
   }
-  dispatch_grid(encoder,
-                (mtl_size){(uint32_t)threads[0], (uint32_t)threads[1],
-                           (uint32_t)threads[2]},
-                group);
 }
-
 void mtl_compute_encoder_dispatch_threadgroups_indirect(
     mtl_compute_encoder *encoder, mtl_buffer *buffer, size_t offset_bytes,
     mtl_size group) {

@@ -41,6 +41,8 @@ typedef struct mtli_released {
 
 // Memory of values that command buffers have copied (inline_bytes.h).
 typedef struct mtli_tray mtli_tray;
+// A reference that keeps nothing alive (weak.h).
+typedef struct mtli_weak mtli_weak;
 enum { MTLI_WARM_TRAYS = 16 };
 
 struct mtl_device {
@@ -70,6 +72,7 @@ struct mtl_buffer {
   void *contents;        // host address, set by buffer_create; NULL if private
   uint64_t gpu_address;  // what kernels see, set by buffer_create
   char *label;           // under device->lock; NULL for none
+  _Atomic(mtli_weak *) weak;  // the runtime's
   void *no_copy_bytes;
   mtl_buffer_deallocator *deallocator;
   void *deallocator_context;
@@ -135,6 +138,7 @@ struct mtl_pipeline {
   uint32_t max_threads;               // in a threadgroup
   bool is_foreign;  // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
+  _Atomic(mtli_weak *) weak;          // the runtime's
 };
 
 struct mtl_function_table {
@@ -182,6 +186,8 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_UPDATE,
   MTLI_COMMAND_SYNCHRONIZE,
   MTLI_COMMAND_HOST_WORK,
+  MTLI_COMMAND_EXECUTE,        // of an indirect command buffer
+  MTLI_COMMAND_EDIT_INDIRECT,  // mtli_edit_indirect_commands does it all
   MTLI_COMMAND_WAIT,
   MTLI_COMMAND_SIGNAL,
 } mtli_command_kind;
@@ -225,6 +231,31 @@ typedef struct mtli_host_work {
   uint64_t piece_count;  // never 0
   uint64_t piece_ns;
 } mtli_host_work;
+
+// Commands of an indirect command buffer, to be read when this one runs:
+// mtli_execution_begin gives them as a list.
+typedef struct mtli_execute {
+  mtl_indirect_command_buffer *commands;
+  uint32_t first;
+  uint32_t count;
+  mtl_buffer *range;  // NULL, or two uint32_t at range_offset_bytes are first
+  size_t range_offset_bytes;  // and count
+  // The runtime's:
+  bool is_serial;
+  const char *debug_group;
+  const struct mtli_inherited *inherited;
+  struct mtli_execution *execution;  // while it runs
+  struct mtli_execute *next;         // of the list
+} mtli_execute;
+
+// A blit that edits commands.
+typedef struct mtli_indirect_edit {
+  mtl_indirect_command_buffer *source;  // NULL: target's are emptied
+  uint32_t source_first;
+  mtl_indirect_command_buffer *target;
+  uint32_t target_first;
+  uint32_t count;
+} mtli_indirect_edit;
 
 // One side of a copy of rows of bytes: texels of a texture, or a buffer's.
 typedef struct mtli_box_side {
@@ -273,6 +304,8 @@ struct mtli_command {
       mtl_buffer *buffer;  // managed
     } synchronize;
     mtli_host_work host_work;
+    mtli_execute execute;
+    mtli_indirect_edit edit;
     struct {
       mtl_event *event;
       uint64_t value;
@@ -325,6 +358,20 @@ void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
 // driver must not touch command_buffer afterwards; its queue may be gone, too.
 void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
                                    mtl_status status, const char *text);
+
+// Reads the commands that command, an EXECUTE of command_buffer's, is to
+// execute now: [count] from first on, which must be its own or what its range
+// says. *out_first is the first of a list of DISPATCH commands in an order that
+// is_ordered tells as ever; the last one's next is command's next, which is all
+// there is if they do nothing. Each has its driver's part zeroed. They stay
+// until the command buffer is completed. On the thread that runs the queue;
+// does not block for long. A failure is the command buffer's.
+mtl_status mtli_execution_begin(mtl_command_buffer *command_buffer,
+                                mtli_command *command, uint32_t first,
+                                uint32_t count, mtli_command **out_first);
+
+// Does an EDIT_INDIRECT, when its turn has come.
+void mtli_edit_indirect_commands(const mtli_indirect_edit *edit);
 
 // Tells whether one more command buffer may be created on queue.
 static inline bool mtli_queue_has_room(const mtl_queue *queue) {
@@ -493,6 +540,9 @@ typedef bool mtli_event_notify_fn(mtl_event *event, mtli_watcher *watcher);
 struct mtli_driver {
   const char *name;
   mtli_blob_kind code_kind;  // the machine code that pipelines need
+  // EXECUTE and EDIT_INDIRECT; without them there are no indirect command
+  // buffers.
+  bool executes_indirect_commands;
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;

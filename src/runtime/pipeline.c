@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/linked_functions.h"
+#include "runtime/weak.h"
 
 struct mtli_pipeline_parts {
   mtli_compiled compiled;
@@ -38,6 +39,9 @@ static void pipeline_free(mtl_pipeline *pipeline) {
 static void pipeline_destroy(mtli_object *object) {
   mtl_pipeline *pipeline = (mtl_pipeline *)object;
   mtl_device *device = pipeline->device;
+  if (!mtli_device_is_inherited(device)) {
+    mtli_weak_end(&pipeline->weak, mtl_pipeline_label(pipeline));
+  }
   device->driver->pipeline_destroy(pipeline);
   pipeline_free(pipeline);
   mtl_device_release(device);  // -1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // recording.c: the list that encoders add to: its memory, what it keeps alive,
 // and its first error.
+#include "runtime/indirect_commands.h"
 #include "runtime/recording.h"
 
 #include <stdarg.h>
@@ -151,6 +152,9 @@ mtl_status mtli_recording_close(mtli_recording *recording) {
 }
 
 void mtli_recording_clear(mtli_recording *recording) {
+  for (; recording->executes; recording->executes = recording->executes->next) {
+    mtli_execution_end(recording->executes);
+  }
   recording->command_buffer.commands = NULL;
   recording->last_command = NULL;
   for (size_t i = 0; i < recording->buffer_count; i++) {

@@ -32,6 +32,7 @@ typedef struct mtli_recording {
   mtli_arena arena;  // commands and what they point at, but for
   mtli_tray *tray;   // values that kernels reach by address; NULL for none yet
   mtli_command *last_command;
+  mtli_execute *executes;  // among the commands; the last one first
   // A buffer is used for as long as the list lives.
   mtl_buffer **buffers;  // [buffer_count] malloc'ed, +1 each unless unretained
   size_t buffer_count;

@@ -3,6 +3,7 @@
 // thread wait (jobs still running, an event not yet signalled) makes it leave
 // instead; someone else comes back to where it left.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/futex.h"
 #include "drivers/cpu/cpu.h"
@@ -78,6 +79,52 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   return true;
 }
 
+// Reads which commands an execution is of.
+static void read_range(const mtli_execute *execute, uint32_t out_range[2]) {
+  out_range[0] = execute->first;
+  out_range[1] = execute->count;
+  if (execute->range) {
+    memcpy(out_range,
+           (const char *)(uintptr_t)execute->range->gpu_address +
+               execute->range_offset_bytes,
+           2 * sizeof *out_range);
+  }
+}
+
+// Puts the commands that an execution is of in its place.
+static void run_execute(cpu_queue *queue, mtli_command *command) {
+  uint32_t range[2];
+  read_range(&command->execute, range);
+  mtli_command *first = NULL;
+  const mtl_status status = mtli_execution_begin(
+      queue->current, command, range[0], range[1], &first);
+  if (status != MTL_OK) {
+    cpu_queue_fail(queue, status, "%s", mtl_last_error());
+  }
+  queue->next_command = first;
+  // The jobs beside the whole are beside its first and last.
+  bool may_overlap =
+      ((cpu_command *)mtli_command_data(command))->job.may_overlap;
+  cpu_command *previous = NULL;
+  for (mtli_command *made = first; made != command->next; made = made->next) {
+    cpu_command *data = mtli_command_data(made);
+    data->command = made;
+    data->job.command = made;
+    cpu_dispatch_prepare(made);
+    may_overlap |= !made->is_ordered && previous;
+    data->job.may_overlap = may_overlap;
+    if (previous && !made->is_ordered) {
+      previous->job.may_overlap = true;
+    }
+    may_overlap = false;
+    previous = data;
+  }
+  if (previous) {
+    previous->job.may_overlap |=
+        ((cpu_command *)mtli_command_data(command))->job.may_overlap;
+  }
+}
+
 static void signal_arrives(cpu_late_item *item) {
   cpu_command *data =
       (cpu_command *)((char *)item - offsetof(cpu_command, late));
@@ -150,6 +197,10 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
       if (cpu_is_discrete(queue->queue.device)) {
         cpu_coherence_synchronize((cpu_buffer *)command->synchronize.buffer);
       }
+      break;
+    case MTLI_COMMAND_EXECUTE: run_execute(queue, command); break;
+    case MTLI_COMMAND_EDIT_INDIRECT:
+      mtli_edit_indirect_commands(&command->edit);
       break;
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: break;

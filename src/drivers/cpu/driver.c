@@ -7,6 +7,7 @@ extern const mtli_driver mtli_cpu_driver;
 const mtli_driver mtli_cpu_driver = {
     .name = "cpu",
     .code_kind = MTLI_BLOB_ELF,
+    .executes_indirect_commands = true,
     .device_bytes = sizeof(cpu_device),
     .buffer_bytes = sizeof(cpu_buffer),
     .texture_bytes = sizeof(mtl_texture),

@@ -41,6 +41,9 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
     } else if (command->kind == MTLI_COMMAND_WAIT &&
                !command_buffer->is_failed) {
       run_wait(command_buffer, command);
+    } else if (command->kind == MTLI_COMMAND_EDIT_INDIRECT &&
+               !command_buffer->is_failed) {
+      mtli_edit_indirect_commands(&command->edit);
     }
   }
   if (!command_buffer->is_failed) {

@@ -7,6 +7,7 @@ extern const mtli_driver mtli_null_driver;
 const mtli_driver mtli_null_driver = {
     .name = "null",
     .code_kind = MTLI_BLOB_ELF,
+    .executes_indirect_commands = true,
     .device_bytes = sizeof(mtl_device),
     .buffer_bytes = sizeof(null_buffer),
     .texture_bytes = sizeof(mtl_texture),
