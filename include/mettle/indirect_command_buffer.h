@@ -59,8 +59,8 @@ MTL_API void mtl_indirect_command_buffer_release(
     mtl_indirect_command_buffer *commands);
 
 // Returns max_commands.
-MTL_API uint32_t mtl_indirect_command_buffer_size(
-    const mtl_indirect_command_buffer *commands);
+MTL_API uint32_t
+mtl_indirect_command_buffer_size(const mtl_indirect_command_buffer *commands);
 MTL_API mtl_device *mtl_indirect_command_buffer_device(
     const mtl_indirect_command_buffer *commands);  // borrowed
 MTL_API void mtl_indirect_command_buffer_set_label(
@@ -155,10 +155,12 @@ MTL_API void mtl_compute_encoder_execute_commands_indirect(
 // may lie in one but not overlap.
 //
 // Source     Metal: copyIndirectCommandBuffer:sourceRange:destination:…
-MTL_API void mtl_blit_encoder_copy_commands(
-    mtl_blit_encoder *encoder, mtl_indirect_command_buffer *source,
-    uint32_t source_first, mtl_indirect_command_buffer *target,
-    uint32_t target_first, uint32_t count);
+MTL_API void mtl_blit_encoder_copy_commands(mtl_blit_encoder *encoder,
+                                            mtl_indirect_command_buffer *source,
+                                            uint32_t source_first,
+                                            mtl_indirect_command_buffer *target,
+                                            uint32_t target_first,
+                                            uint32_t count);
 // Empties commands, when the blit runs.
 //
 // Source     Metal: resetCommandsInBuffer:withRange:

@@ -241,10 +241,9 @@ static bool visit_bindings(mtl_compute_encoder *encoder, touch_fn *visit) {
 
 static bool visit_touched(mtl_compute_encoder *encoder, mtli_touches touches,
                           const mtl_buffer *indirect, touch_fn *visit) {
-  if (touches == MTLI_TOUCHES_ARGUMENTS
-          ? !visit_arguments(encoder, visit)
-          : touches == MTLI_TOUCHES_BINDINGS &&
-                !visit_bindings(encoder, visit)) {
+  if (touches == MTLI_TOUCHES_ARGUMENTS ? !visit_arguments(encoder, visit)
+                                        : touches == MTLI_TOUCHES_BINDINGS &&
+                                              !visit_bindings(encoder, visit)) {
     return false;
   }
   for (const mtli_used_buffer *used = encoder->used; used; used = used->next) {
@@ -303,10 +302,9 @@ static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
       !mtli_resolve_arguments(encoder, &dispatch)) {
     return NULL;
   }
-  mtli_command *command =
-      mtli_recording_add(encoder->base.recording, MTLI_COMMAND_DISPATCH,
-                         mtli_take_order(encoder, MTLI_TOUCHES_ARGUMENTS,
-                                         indirect));
+  mtli_command *command = mtli_recording_add(
+      encoder->base.recording, MTLI_COMMAND_DISPATCH,
+      mtli_take_order(encoder, MTLI_TOUCHES_ARGUMENTS, indirect));
   if (!command) {
     return NULL;
   }

@@ -219,6 +219,7 @@ typedef struct mtli_dispatch {
   mtl_buffer *indirect;  // NULL, or three uint32_t at indirect_offset_bytes
   size_t indirect_offset_bytes;  // count the threadgroups
   const char *debug_group;       // names joined by "/"; NULL outside of groups
+  bool is_repeated;  // of mtli_execution_begin, which gave it before as it is
 } mtli_dispatch;
 
 // mtl_host_work, recorded.

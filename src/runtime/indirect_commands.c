@@ -28,8 +28,7 @@ static void clear(mtl_indirect_command_buffer *commands, uint32_t index) {
 // --- life -------------------------------------------------------------------
 
 static void commands_destroy(mtli_object *object) {
-  mtl_indirect_command_buffer *commands =
-      (mtl_indirect_command_buffer *)object;
+  mtl_indirect_command_buffer *commands = (mtl_indirect_command_buffer *)object;
   mtl_device *device = commands->device;
   while (commands->executions) {
     mtli_execution_destroy(commands->executions);
@@ -118,8 +117,8 @@ mtl_status mtl_indirect_command_buffer_create(
   commands->label = mtli_label_copy(desc->label);
   fill_defaults(&commands->desc);
   const size_t count = desc->max_commands;
-  commands->bindings = calloc(count * commands->desc.max_buffers,
-                              sizeof *commands->bindings);
+  commands->bindings =
+      calloc(count * commands->desc.max_buffers, sizeof *commands->bindings);
   commands->threadgroup_bytes =
       calloc(count * commands->desc.max_threadgroup_memory,
              sizeof *commands->threadgroup_bytes);
@@ -266,9 +265,10 @@ mtl_status mtl_indirect_command_buffer_set_buffer(
     return mtli_fail(MTL_INVALID_STATE, "%s: buffers are inherited", call);
   }
   if (buffer_index >= commands->desc.max_buffers) {
-    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: buffer index %u; the last one "
-                     "is %u", call, buffer_index,
-                     commands->desc.max_buffers - 1);
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "%s: buffer index %u; the last one "
+                     "is %u",
+                     call, buffer_index, commands->desc.max_buffers - 1);
   }
   mtli_weak *weak = NULL;
   if (buffer) {

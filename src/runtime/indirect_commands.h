@@ -22,7 +22,7 @@ typedef enum mtli_indirect_kind {
 
 // One command, as it was recorded.
 typedef struct mtli_indirect_record {
-  uint64_t version;  // another one after each edit
+  uint64_t version;     // another one after each edit
   mtli_weak *pipeline;  // +1; NULL for none
   mtli_indirect_kind kind;
   mtl_size grid;  // threads or threadgroups
@@ -34,15 +34,15 @@ typedef struct mtli_execution mtli_execution;
 
 struct mtl_indirect_command_buffer {
   mtli_object object;
-  mtl_device *device;  // +1
+  mtl_device *device;                     // +1
   mtl_indirect_command_buffer_desc desc;  // as it has come to be
-  char *label;           // under device->lock; NULL for none
-  pthread_mutex_t lock;  // of all below
+  char *label;                            // under device->lock; NULL for none
+  pthread_mutex_t lock;                   // of all below
   uint64_t last_version;
   mtli_indirect_record *records;    // [max_commands]
   mtli_indirect_binding *bindings;  // [max_commands * max_buffers]
   uint32_t *threadgroup_bytes;      // [max_commands * max_threadgroup_memory]
-  mtli_execution *executions;  // free ones, with what they have prepared
+  mtli_execution *executions;       // free ones, with what they have prepared
 };
 
 static inline mtli_indirect_binding *mtli_indirect_bindings(

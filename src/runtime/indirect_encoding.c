@@ -5,13 +5,13 @@
 
 #include "runtime/indirect_commands.h"
 
-#define FAIL(encoder, ...)                                             \
+#define FAIL(encoder, ...) \
   mtli_recording_fail((encoder)->recording, MTL_INVALID_ARGUMENT, __VA_ARGS__)
 
 // Checks an indirect command buffer that is handed to an encoder.
 static bool check(mtli_encoder *encoder,
-                  const mtl_indirect_command_buffer *commands,
-                  const char *what, const char *call) {
+                  const mtl_indirect_command_buffer *commands, const char *what,
+                  const char *call) {
   if (!mtli_encoder_check(encoder, call)) {
     return false;
   }
@@ -206,15 +206,15 @@ void mtl_blit_encoder_reset_commands(mtl_blit_encoder *encoder,
   mtli_encoder *base = (mtli_encoder *)encoder;
   if (check_range(base, commands, first, count, "commands",
                   "mtl_blit_encoder_reset_commands")) {
-    record_edit(base, (mtli_indirect_edit){.target = commands,
-                                           .target_first = first,
-                                           .count = count});
+    record_edit(base,
+                (mtli_indirect_edit){
+                    .target = commands, .target_first = first, .count = count});
   }
 }
 
 void mtl_blit_encoder_optimize_commands(mtl_blit_encoder *encoder,
                                         mtl_indirect_command_buffer *commands,
                                         uint32_t first, uint32_t count) {
-  (void)check_range((mtli_encoder *)encoder, commands, first, count,
-                    "commands", "mtl_blit_encoder_optimize_commands");
+  (void)check_range((mtli_encoder *)encoder, commands, first, count, "commands",
+                    "mtl_blit_encoder_optimize_commands");
 }

@@ -209,9 +209,9 @@ static void load(mtli_execution *execution, uint32_t index,
   const uint32_t *lengths = mtli_indirect_threadgroup_bytes(commands, index);
   for (uint32_t i = 0; i < MTL_MAX_THREADGROUP_ARGUMENTS; i++) {
     const size_t own = i < desc->max_threadgroup_memory ? lengths[i] : 0;
-    resolver->threadgroup_bytes[i] =
-        own == 0 && desc->inherit_buffers ? inherited->threadgroup_bytes[i]
-                                          : own;
+    resolver->threadgroup_bytes[i] = own == 0 && desc->inherit_buffers
+                                         ? inherited->threadgroup_bytes[i]
+                                         : own;
   }
 }
 
@@ -275,12 +275,13 @@ static prepared *take(mtli_execution *execution, uint32_t index,
   } else {
     execution->resolver.pipeline = it->pipeline;
   }
-  const bool is_ready =
-      inherited || it->version != record->version
-          ? prepare(execution, index, it, inherited)
-          : check_buffers(execution, index, it->buffers,
-                          it->pipeline->kernel->name);
-  return is_ready ? it : NULL;
+  mtli_dispatch *dispatch = &command_of(it)->dispatch;
+  if (inherited || it->version != record->version) {
+    return prepare(execution, index, it, inherited) ? it : NULL;
+  }
+  dispatch->is_repeated = true;
+  const char *kernel = dispatch->pipeline->kernel->name;
+  return check_buffers(execution, index, it->buffers, kernel) ? it : NULL;
 }
 
 static bool is_empty(const mtli_indirect_record *record) {

@@ -12,7 +12,7 @@
 
 typedef struct mtli_weak {
   mtli_object object;
-  pthread_mutex_t lock;  // of promoting against ending
+  pthread_mutex_t lock;           // of promoting against ending
   _Atomic(mtli_object *) target;  // NULL once it has ended
   char name[32];  // of what has ended, cut off; written before target is NULL
 } mtli_weak;

@@ -66,8 +66,7 @@ static mtl_buffer *new_number(uint32_t number) {
 static void record(mtl_indirect_command_buffer *commands, uint32_t index,
                    mtl_pipeline *pipeline, mtl_buffer *data,
                    mtl_buffer *number) {
-  CHECK_OK(
-      mtl_indirect_command_buffer_set_pipeline(commands, index, pipeline));
+  CHECK_OK(mtl_indirect_command_buffer_set_pipeline(commands, index, pipeline));
   CHECK_OK(mtl_indirect_command_buffer_set_buffer(commands, index, data, 0, 0));
   CHECK_OK(
       mtl_indirect_command_buffer_set_buffer(commands, index, number, 0, 1));
@@ -93,11 +92,11 @@ static mtl_command_buffer *encode_execution(
 static void execute(mtl_indirect_command_buffer *commands, uint32_t first,
                     uint32_t count, mtl_buffer *const *used,
                     size_t used_count) {
-  finish(encode_execution(new_queue(), commands, first, count, used,
-                          used_count));
+  finish(
+      encode_execution(new_queue(), commands, first, count, used, used_count));
 }
-#define EXECUTE(commands, first, count, ...)                         \
-  execute(commands, first, count, (mtl_buffer *[]){__VA_ARGS__},     \
+#define EXECUTE(commands, first, count, ...)                     \
+  execute(commands, first, count, (mtl_buffer *[]){__VA_ARGS__}, \
           sizeof((mtl_buffer *[]){__VA_ARGS__}) / sizeof(mtl_buffer *))
 
 static void check_all(mtl_buffer *data, uint32_t expected) {
@@ -146,9 +145,7 @@ TEST(indirect, offsets_and_both_kinds_of_grids) {
       commands, 1, size_of(3, 1, 1), size_of(4, 1, 1)));
   EXECUTE(commands, 0, 2, data, numbers);
   for (uint32_t i = 0; i < 64; i++) {
-    CHECK_EQUAL(words(data)[i], i < 10              ? 7
-                                : i >= 32 && i < 44 ? 30
-                                                    : 0);
+    CHECK_EQUAL(words(data)[i], i < 10 ? 7 : i >= 32 && i < 44 ? 30 : 0);
   }
 }
 
@@ -158,8 +155,8 @@ TEST(indirect, threadgroup_memory_has_its_length) {
   mtl_indirect_command_buffer *commands = new_indirect(1);
   CHECK_OK(mtl_indirect_command_buffer_set_pipeline(commands, 0, reverse));
   CHECK_OK(mtl_indirect_command_buffer_set_buffer(commands, 0, data, 0, 0));
-  CHECK_OK(mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0, 32,
-                                                              0));
+  CHECK_OK(
+      mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0, 32, 0));
   CHECK_OK(mtl_indirect_command_buffer_dispatch_threadgroups(
       commands, 0, size_of(1, 1, 1), size_of(8, 1, 1)));
   EXECUTE(commands, 0, 1, data);
@@ -194,9 +191,9 @@ TEST(indirect, empty_and_reset_commands_do_nothing) {
 TEST(indirect, buffers_and_pipeline_are_inherited) {
   mtl_pipeline *add = new_pipeline(kernels, "add");
   mtl_buffer *data = new_buffer(COUNT * 4);
-  mtl_indirect_command_buffer *commands =
-      new_indirect_like((mtl_indirect_command_buffer_desc){
-          .max_commands = 2, .inherit_buffers = true, .inherit_pipeline = true});
+  mtl_indirect_command_buffer *commands = new_indirect_like((
+      mtl_indirect_command_buffer_desc){
+      .max_commands = 2, .inherit_buffers = true, .inherit_pipeline = true});
   CHECK_OK(mtl_indirect_command_buffer_dispatch_threads(
       commands, 0, size_of(COUNT, 1, 1), size_of(32, 1, 1)));
   CHECK_OK(mtl_indirect_command_buffer_dispatch_threads(
@@ -300,8 +297,8 @@ TEST(indirect, edits_between_replays_count) {
   for (uint32_t i = 1; i <= 8; i++) {
     CHECK_OK(mtl_indirect_command_buffer_dispatch_threads(
         commands, 0, size_of(i * 100, 1, 1), size_of(32, 1, 1)));
-    finish(encode_execution(queue, commands, 0, 1,
-                            (mtl_buffer *[]){data, one}, 2));
+    finish(encode_execution(queue, commands, 0, 1, (mtl_buffer *[]){data, one},
+                            2));
   }
   for (uint32_t i = 0; i < COUNT; i++) {
     CHECK_EQUAL(words(data)[i], i < 800 ? 8 - i / 100 : 0);
@@ -383,8 +380,8 @@ TEST(indirect, edits_from_another_thread_are_whole) {
   CHECK_EQUAL(pthread_create(&editor, NULL, edit_often, commands), 0);
   mtl_queue *queue = new_queue();
   for (int i = 0; i < 50; i++) {
-    finish(encode_execution(queue, commands, 0, 1,
-                            (mtl_buffer *[]){data, one}, 2));
+    finish(encode_execution(queue, commands, 0, 1, (mtl_buffer *[]){data, one},
+                            2));
   }
   pthread_join(editor, NULL);
   for (uint32_t i = 0; i < 16; i++) {
@@ -538,9 +535,8 @@ TEST(indirect, nothing_is_kept_by_commands) {
 
 TEST(indirect, released_buffers_are_told) {
   mtl_pipeline *add = new_pipeline(kernels, "add");
-  mtl_indirect_command_buffer *commands =
-      new_indirect_like((mtl_indirect_command_buffer_desc){
-          .max_commands = 2, .label = "graph"});
+  mtl_indirect_command_buffer *commands = new_indirect_like(
+      (mtl_indirect_command_buffer_desc){.max_commands = 2, .label = "graph"});
   mtl_buffer *one = new_number(1), *kept = new_buffer(COUNT * 4);
   mtl_buffer *data;
   CHECK_OK(mtl_buffer_create(
@@ -565,8 +561,8 @@ TEST(indirect, released_pipelines_are_told) {
   mtl_indirect_command_buffer *commands = new_indirect(1);
   mtl_buffer *one = new_number(1), *data = new_buffer(COUNT * 4);
   mtl_pipeline *pipeline;
-  CHECK_OK(mtl_pipeline_create(
-      function, &(mtl_pipeline_desc){.label = "first"}, &pipeline));
+  CHECK_OK(mtl_pipeline_create(function, &(mtl_pipeline_desc){.label = "first"},
+                               &pipeline));
   record(commands, 0, pipeline, data, one);
   EXECUTE(commands, 0, 1, data, one);
   mtl_pipeline_release(pipeline);
@@ -636,29 +632,27 @@ TEST(indirect, what_cannot_be_made_is_told) {
 }
 
 TEST(indirect, what_cannot_be_recorded_is_told) {
-  mtl_buffer *data = new_buffer_like(
-      (mtl_buffer_desc){.length_bytes = 16, .label = "small"});
+  mtl_buffer *data =
+      new_buffer_like((mtl_buffer_desc){.length_bytes = 16, .label = "small"});
   mtl_indirect_command_buffer *commands =
       new_indirect_like((mtl_indirect_command_buffer_desc){
           .max_commands = 2,
           .max_buffers = 3,
           .max_threadgroup_memory = 1,
           .command_types = MTL_INDIRECT_DISPATCH_THREADS});
+  CHECK_ERROR(mtl_indirect_command_buffer_set_buffer(commands, 2, data, 0, 0),
+              MTL_INVALID_ARGUMENT, "1 commands from 2 on; there are 2");
+  CHECK_ERROR(mtl_indirect_command_buffer_set_buffer(commands, 0, data, 0, 3),
+              MTL_INVALID_ARGUMENT, "buffer index 3; the last one is 2");
+  CHECK_ERROR(mtl_indirect_command_buffer_set_buffer(commands, 0, data, 16, 0),
+              MTL_INVALID_ARGUMENT,
+              "offset 16 is past the end of buffer 'small'");
   CHECK_ERROR(
-      mtl_indirect_command_buffer_set_buffer(commands, 2, data, 0, 0),
-      MTL_INVALID_ARGUMENT, "1 commands from 2 on; there are 2");
+      mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0, 8, 0),
+      MTL_INVALID_ARGUMENT, "not a multiple of 16");
   CHECK_ERROR(
-      mtl_indirect_command_buffer_set_buffer(commands, 0, data, 0, 3),
-      MTL_INVALID_ARGUMENT, "buffer index 3; the last one is 2");
-  CHECK_ERROR(
-      mtl_indirect_command_buffer_set_buffer(commands, 0, data, 16, 0),
-      MTL_INVALID_ARGUMENT, "offset 16 is past the end of buffer 'small'");
-  CHECK_ERROR(mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0,
-                                                                 8, 0),
-              MTL_INVALID_ARGUMENT, "not a multiple of 16");
-  CHECK_ERROR(mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0,
-                                                                 16, 1),
-              MTL_INVALID_ARGUMENT, "index 1; the last one is 0");
+      mtl_indirect_command_buffer_set_threadgroup_memory(commands, 0, 16, 1),
+      MTL_INVALID_ARGUMENT, "index 1; the last one is 0");
   CHECK_ERROR(mtl_indirect_command_buffer_dispatch_threadgroups(
                   commands, 0, size_of(1, 1, 1), size_of(1, 1, 1)),
               MTL_INVALID_STATE, "command types 0x40 are without 0x20");
@@ -666,9 +660,9 @@ TEST(indirect, what_cannot_be_recorded_is_told) {
               MTL_INVALID_ARGUMENT, "2 commands from 1 on; there are 2");
   CHECK_ERROR(mtl_indirect_command_buffer_set_barrier(NULL, 0, true),
               MTL_INVALID_ARGUMENT, "commands is NULL");
-  mtl_indirect_command_buffer *heir =
-      new_indirect_like((mtl_indirect_command_buffer_desc){
-          .max_commands = 1, .inherit_buffers = true, .inherit_pipeline = true});
+  mtl_indirect_command_buffer *heir = new_indirect_like((
+      mtl_indirect_command_buffer_desc){
+      .max_commands = 1, .inherit_buffers = true, .inherit_pipeline = true});
   CHECK_ERROR(mtl_indirect_command_buffer_set_buffer(heir, 0, data, 0, 0),
               MTL_INVALID_STATE, "buffers are inherited");
   CHECK_ERROR(mtl_indirect_command_buffer_set_pipeline(heir, 0, NULL),

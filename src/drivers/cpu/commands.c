@@ -96,8 +96,8 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
   uint32_t range[2];
   read_range(&command->execute, range);
   mtli_command *first = NULL;
-  const mtl_status status = mtli_execution_begin(
-      queue->current, command, range[0], range[1], &first);
+  const mtl_status status =
+      mtli_execution_begin(queue->current, command, range[0], range[1], &first);
   if (status != MTL_OK) {
     cpu_queue_fail(queue, status, "%s", mtl_last_error());
   }
@@ -110,7 +110,9 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
     cpu_command *data = mtli_command_data(made);
     data->command = made;
     data->job.command = made;
-    cpu_dispatch_prepare(made);
+    if (!made->dispatch.is_repeated) {
+      cpu_dispatch_prepare(made);
+    }
     may_overlap |= !made->is_ordered && previous;
     data->job.may_overlap = may_overlap;
     if (previous && !made->is_ordered) {
