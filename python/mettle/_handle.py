@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""_handle.py: the base of all objects: one reference to an object of the C
+API, released with the Python object."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, ClassVar, Optional
+
+
+class Handle:
+    """An object of the C API. It is passed to C functions as it is."""
+
+    __slots__ = ("_as_parameter_", "__weakref__")
+    _release: ClassVar[Callable[[int], None]]
+    _as_parameter_: Optional[int]
+
+    def __init__(self, handle: int) -> None:
+        self._as_parameter_ = handle
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_as_parameter_", None)
+        if handle:
+            self._as_parameter_ = None
+            self._release(handle)
+
+    @property
+    def handle(self) -> int:
+        """The address of the C object, for calls of one's own by ctypes. The
+        reference stays this object's."""
+        assert self._as_parameter_ is not None
+        return self._as_parameter_
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} belongs to its process")

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""_host.py: arrays of other packages in the host's memory, as NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes
+
+
+def is_torch(value: Any) -> bool:
+    """True if value is a torch.Tensor; torch is not imported for it."""
+    return type(value).__module__.partition(".")[0] == "torch" and \
+        hasattr(value, "data_ptr")
+
+
+def torch_numpy(tensor: Any) -> np.ndarray:
+    """The memory of a torch CPU tensor as a NumPy array."""
+    if tensor.device.type != "cpu":
+        raise TypeError(f"a torch tensor on {tensor.device}; only those on "
+                        "the CPU are in the host's memory")
+    tensor = tensor.detach()
+    if str(tensor.dtype) == "torch.bfloat16":  # NumPy has no such type itself
+        import torch
+        bits = tensor.view(torch.int16).numpy()
+        return bits.view(_dtypes.BFLOAT16 or np.uint16)
+    return tensor.numpy()
+
+
+def is_array(value: Any) -> bool:
+    """True if value is an array of another package's, or memory."""
+    return isinstance(value, (np.ndarray, bytes, bytearray, memoryview)) or \
+        is_torch(value) or hasattr(value, "__dlpack__") or \
+        hasattr(value, "__array_interface__")
+
+
+def as_numpy(value: Any) -> np.ndarray:
+    """A NumPy array over the memory of an array of any package, without a
+    copy if there is memory to share."""
+    if isinstance(value, np.ndarray):
+        return value
+    if is_torch(value):
+        return torch_numpy(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return np.frombuffer(value, np.uint8) if len(value) else \
+            np.zeros(0, np.uint8)
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)

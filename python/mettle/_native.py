@@ -1,0 +1,509 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""_native.py: finds the libraries and declares the C API to ctypes.
+
+Each function is one line of TABLE, `name: arguments -> result`, in letters
+(LETTERS). A function that returns a status raises it as an exception."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (POINTER, Structure, c_bool, c_char_p, c_float, c_int,
+                    c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .errors import BY_STATUS, MettleError
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAX_RANK = 16  # MTL_TENSOR_MAX_RANK
+
+
+# --- Where the libraries are ---------------------------------------------------
+
+def _folders() -> List[str]:
+    """The wheel's own; a build that is asked for; the build of a checkout."""
+    folders = [os.path.join(HERE, "_lib")]
+    build = os.environ.get("METTLE_BUILD_DIR")
+    if build:
+        folders.append(build)
+    folders.append(os.path.join(os.path.dirname(os.path.dirname(HERE)),
+                                "build"))
+    return folders
+
+
+def _path(name: str) -> str:
+    for folder in _folders():
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return os.path.realpath(path)
+    return name  # the linker's search
+
+
+def load(name: str) -> ctypes.CDLL:
+    """Opens one of Mettle's libraries."""
+    path = _path(name)
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"{name} cannot be opened: {error}. A wheel has it "
+                          "inside; for a build, set METTLE_BUILD_DIR.") \
+            from error
+
+
+def folder() -> str:
+    """The folder of libmettle, the compiler and the command."""
+    return os.path.dirname(_path("libmettle.so.0"))
+
+
+LIBRARY = load("libmettle.so.0")
+LAUNCH = load("libmettle-python.so")
+
+
+# --- Structures ----------------------------------------------------------------
+
+class Size(Structure):  # mtl_size
+    _fields_ = [("x", c_uint32), ("y", c_uint32), ("z", c_uint32)]
+
+
+class Region(Structure):  # mtl_region
+    _fields_ = [(name, c_uint32) for name in
+                ("x", "y", "z", "width", "height", "depth")]
+
+
+class DeviceInfo(Structure):  # mtl_device_info
+    _fields_ = [
+        ("name", c_char_p), ("architecture", c_char_p),
+        ("registry_id", c_uint64), ("thread_execution_width", c_uint32),
+        ("max_threads_per_threadgroup", c_uint32),
+        ("max_threadgroup_threads", c_uint32 * 3),
+        ("max_threadgroup_memory_bytes", c_uint64),
+        ("max_buffer_bytes", c_uint64),
+        ("recommended_max_working_set_bytes", c_uint64),
+        ("buffer_offset_alignment_bytes", c_uint64),
+        ("compute_units", c_uint32), ("has_unified_memory", c_bool),
+        ("runs_host_work", c_bool)]
+
+
+class BufferDesc(Structure):  # mtl_buffer_desc
+    _fields_ = [
+        ("length_bytes", c_size_t), ("storage_mode", c_int),
+        ("hazard_tracking", c_int), ("bytes", c_void_p),
+        ("no_copy_bytes", c_void_p), ("deallocator", c_void_p),
+        ("deallocator_context", c_void_p), ("guarded", c_bool),
+        ("label", c_char_p)]
+
+
+class QueueDesc(Structure):  # mtl_queue_desc
+    _fields_ = [("max_command_buffers", c_uint32), ("label", c_char_p),
+                ("log_state", c_void_p), ("time_limit_ns", c_uint64)]
+
+
+class CommandBufferDesc(Structure):  # mtl_command_buffer_desc
+    _fields_ = [("unretained_references", c_bool), ("label", c_char_p),
+                ("log_state", c_void_p), ("time_limit_ns", c_uint64)]
+
+
+class Times(Structure):  # mtl_command_buffer_times
+    _fields_ = [(name, c_uint64) for name in
+                ("kernel_start_ns", "kernel_end_ns", "device_start_ns",
+                 "device_end_ns")]
+
+
+class EventDesc(Structure):  # mtl_event_desc
+    _fields_ = [("shared", c_bool), ("initial_value", c_uint64),
+                ("label", c_char_p)]
+
+
+class Macro(Structure):  # mtl_macro
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
+# bool (context, name, out_text, out_length)
+HeaderCallback = ctypes.CFUNCTYPE(c_bool, c_void_p, c_char_p,
+                                  POINTER(c_void_p), POINTER(c_size_t))
+
+
+class CompileOptions(Structure):  # mtl_compile_options
+    _fields_ = [
+        ("language_version", c_int), ("math_mode", c_int),
+        ("macros", POINTER(Macro)), ("macro_count", c_size_t),
+        ("include_paths", POINTER(c_char_p)), ("include_path_count", c_size_t),
+        ("header_callback", HeaderCallback), ("header_context", c_void_p),
+        ("file_name", c_char_p), ("debug", c_bool), ("permissive", c_bool)]
+
+
+class ConstantInfo(Structure):  # mtl_constant_info
+    _fields_ = [("name", c_char_p), ("index", c_uint32), ("type", c_int),
+                ("components", c_uint32), ("required", c_bool)]
+
+
+class MemberInfo(Structure):  # mtl_member
+    pass
+
+
+MemberInfo._fields_ = [
+    ("name", c_char_p), ("type_name", c_char_p), ("type", c_int),
+    ("components", c_uint32), ("columns", c_uint32),
+    ("offset_bytes", c_uint32), ("size_bytes", c_uint32),
+    ("array_length", c_uint32), ("members", POINTER(MemberInfo)),
+    ("member_count", c_uint32)]
+
+
+class ArgumentInfo(Structure):  # mtl_argument
+    _fields_ = [
+        ("name", c_char_p), ("kind", c_int), ("index", c_uint32),
+        ("access", c_int), ("type_name", c_char_p), ("type", c_int),
+        ("components", c_uint32), ("size_bytes", c_uint32),
+        ("alignment_bytes", c_uint32), ("is_reference", c_bool),
+        ("is_active", c_bool), ("array_length", c_uint32),
+        ("texture_type", c_int), ("is_depth_texture", c_bool),
+        ("members", POINTER(MemberInfo)), ("member_count", c_uint32)]
+
+
+class LinkedFunctions(Structure):  # mtl_linked_functions
+    _fields_ = [("functions", POINTER(c_void_p)), ("function_count", c_size_t),
+                ("private_functions", POINTER(c_void_p)),
+                ("private_function_count", c_size_t)]
+
+
+class PipelineDesc(Structure):  # mtl_pipeline_desc
+    _fields_ = [
+        ("max_total_threads_per_threadgroup", c_uint32), ("label", c_char_p),
+        ("group_threads", c_uint32 * 3),
+        ("linked_functions", LinkedFunctions),
+        ("max_call_stack_depth", c_uint32), ("debug", c_bool),
+        ("dump_after", c_char_p), ("report_code", c_bool)]
+
+
+class FunctionTableDesc(Structure):  # mtl_function_table_desc
+    _fields_ = [("function_count", c_uint32)]
+
+
+class TextureDesc(Structure):  # mtl_texture_desc
+    _fields_ = [
+        ("type", c_int), ("pixel_format", c_int), ("width", c_uint32),
+        ("height", c_uint32), ("depth", c_uint32), ("level_count", c_uint32),
+        ("array_length", c_uint32), ("sample_count", c_uint32),
+        ("storage_mode", c_int), ("hazard_tracking", c_int),
+        ("usage", c_uint32), ("label", c_char_p)]
+
+
+class TextureViewDesc(Structure):  # mtl_texture_view_desc
+    _fields_ = [
+        ("type", c_int), ("pixel_format", c_int), ("first_level", c_uint32),
+        ("level_count", c_uint32), ("first_slice", c_uint32),
+        ("slice_count", c_uint32), ("swizzle", c_int * 4)]
+
+
+class SamplerDesc(Structure):  # mtl_sampler_desc
+    _fields_ = [
+        ("min_filter", c_int), ("mag_filter", c_int), ("mip_filter", c_int),
+        ("s_address", c_int), ("t_address", c_int), ("r_address", c_int),
+        ("max_anisotropy", c_uint32), ("is_pixel_coordinates", c_bool),
+        ("lod_min_clamp", c_float), ("lod_max_clamp", c_float),
+        ("compare_function", c_int), ("border_color", c_int),
+        ("label", c_char_p)]
+
+
+class LogStateDesc(Structure):  # mtl_log_state_desc
+    _fields_ = [("level", c_int), ("buffer_bytes", c_size_t),
+                ("label", c_char_p)]
+
+
+class LogMessage(Structure):  # mtl_log_message
+    _fields_ = [("subsystem", c_char_p), ("category", c_char_p),
+                ("level", c_int), ("text", c_char_p)]
+
+
+class ModelTensor(Structure):  # mtl_model_tensor
+    _fields_ = [
+        ("buffer", c_void_p), ("offset_bytes", c_size_t), ("type", c_int),
+        ("rank", c_uint32), ("sizes", c_int64 * MAX_RANK),
+        ("strides", c_int64 * MAX_RANK)]
+
+
+class ModelDesc(Structure):  # mtl_model_desc
+    _fields_ = [("weights_path", c_char_p), ("instances", c_uint32),
+                ("compile_lazily", c_bool)]
+
+
+class ModelConstant(Structure):  # mtl_model_constant
+    _fields_ = [("name", c_char_p), ("original_name", c_char_p),
+                ("type", c_int), ("data_bytes", c_uint64)]
+
+
+# void (context, command buffer); (context, event, value); (context, message);
+# (context, pipeline, status, error)
+CommandBufferCallback = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
+EventCallback = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_uint64)
+LogHandler = ctypes.CFUNCTYPE(None, c_void_p, POINTER(LogMessage))
+PipelineCallback = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, c_int, c_char_p)
+
+
+# --- Functions -----------------------------------------------------------------
+
+def _text(value: Optional[int]) -> str:
+    raw = ctypes.string_at(value) if value else b""
+    return raw.decode("utf-8", "replace")
+
+
+def last_error() -> str:
+    """The text of this thread's last failure."""
+    return _text(_last_error())
+
+
+def failure(status: int, text: str) -> MettleError:
+    """The exception for a status."""
+    return BY_STATUS.get(status, MettleError)(text)
+
+
+def _decode(value: Optional[bytes], _function: Any, _arguments: Any) -> str:
+    return (value or b"").decode("utf-8", "replace")
+
+
+def _check(status: int) -> None:
+    if status:
+        raise failure(status, last_error())
+
+
+# f out-pointer of any kind; p handle; S text; s status, raised; t result text
+LETTERS: Dict[str, Any] = {
+    "p": c_void_p, "f": c_void_p, "S": c_char_p, "i": c_int, "u": c_uint32,
+    "U": c_uint64, "z": c_size_t, "b": c_bool, "B": c_uint8, "G": Size,
+    "R": Region, "T": Times, "s": _check, "t": c_char_p, "v": None}
+
+TABLE = """
+mtl_version: -> t
+mtl_device_list: f z f -> s
+mtl_device_default: f -> s
+mtl_device_by_name: S f -> s
+mtl_device_release: p -> v
+mtl_device_get_info: p -> p
+mtl_device_supports_family: p i -> b
+mtl_device_current_allocated_bytes: p -> U
+mtl_buffer_create: p f f -> s
+mtl_buffer_release: p -> v
+mtl_buffer_contents: p -> p
+mtl_buffer_length: p -> z
+mtl_buffer_gpu_address: p -> U
+mtl_buffer_did_modify_range: p z z -> s
+mtl_buffer_set_label: p S -> v
+mtl_buffer_label: p -> t
+mtl_buffer_retain: p -> p
+mtl_texture_create: p f f -> s
+mtl_texture_create_from_buffer: p f z z f -> s
+mtl_texture_create_view: p f f -> s
+mtl_texture_release: p -> v
+mtl_texture_info: p -> p
+mtl_texture_resource_id: p -> U
+mtl_texture_replace_region: p R u u f z z -> s
+mtl_texture_get_bytes: p R u u f z z -> s
+mtl_texture_set_label: p S -> v
+mtl_texture_label: p -> t
+mtl_pixel_format_bytes: i -> z
+mtl_sampler_create: p f f -> s
+mtl_sampler_release: p -> v
+mtl_sampler_label: p -> t
+mtl_sampler_resource_id: p -> U
+mtl_library_create_from_source: p f z f f -> s
+mtl_library_create_from_data: p f z f -> s
+mtl_library_create_from_file: p S f -> s
+mtl_library_write: p S -> s
+mtl_library_data: p f -> p
+mtl_library_release: p -> v
+mtl_library_warnings: p -> t
+mtl_library_function_count: p -> z
+mtl_library_function_name: p z -> t
+mtl_library_function_is_visible: p z -> b
+mtl_library_constants: p f -> p
+mtl_compiler_confinement: f -> s
+mtl_constant_values_create: f -> s
+mtl_constant_values_release: p -> v
+mtl_constant_values_set: p u i u f -> s
+mtl_constant_values_set_named: p S i u f -> s
+mtl_function_create: p S p f -> s
+mtl_function_release: p -> v
+mtl_function_name: p -> t
+mtl_function_is_visible: p -> b
+mtl_function_arguments: p f -> p
+mtl_pipeline_create: p f f -> s
+mtl_pipeline_create_async: p f f p -> s
+mtl_pipeline_retain: p -> p
+mtl_pipeline_release: p -> v
+mtl_pipeline_function_handle: p p f -> s
+mtl_function_handle_release: p -> v
+mtl_function_handle_name: p -> t
+mtl_pipeline_max_total_threads_per_threadgroup: p -> u
+mtl_pipeline_thread_execution_width: p -> u
+mtl_pipeline_static_threadgroup_memory_bytes: p -> z
+mtl_pipeline_arguments: p f -> p
+mtl_pipeline_label: p -> t
+mtl_pipeline_report: p -> t
+mtl_pipeline_dump: p -> t
+mtl_function_table_create: p f f -> s
+mtl_function_table_release: p -> v
+mtl_function_table_count: p -> u
+mtl_function_table_set: p p u -> s
+mtl_function_table_resource_id: p -> U
+mtl_argument_encoder_create: p u f -> s
+mtl_argument_encoder_create_nested: p u f -> s
+mtl_argument_encoder_release: p -> v
+mtl_argument_encoder_encoded_length: p -> z
+mtl_argument_encoder_alignment: p -> z
+mtl_argument_encoder_set_argument_buffer: p p z -> s
+mtl_argument_encoder_set_buffer: p p z u -> s
+mtl_argument_encoder_set_texture: p p u -> s
+mtl_argument_encoder_set_sampler: p p u -> s
+mtl_argument_encoder_set_function_table: p p u -> s
+mtl_argument_encoder_constant_data: p u -> p
+mtl_log_state_create: p f f -> s
+mtl_log_state_release: p -> v
+mtl_log_state_label: p -> t
+mtl_log_state_add_handler: p f p -> s
+mtl_log_state_dropped: p -> U
+mtl_log_level_name: i -> t
+mtl_queue_create: p f f -> s
+mtl_queue_release: p -> v
+mtl_queue_set_label: p S -> v
+mtl_queue_label: p -> t
+mtl_event_create: p f f -> s
+mtl_event_release: p -> v
+mtl_event_value: p f -> s
+mtl_event_signal: p U -> s
+mtl_event_wait: p U U -> s
+mtl_event_notify: p U f p -> s
+mtl_fence_create: p f -> s
+mtl_fence_release: p -> v
+mtl_command_buffer_create: p f f -> s
+mtl_command_buffer_release: p -> v
+mtl_command_buffer_retain: p -> p
+mtl_command_buffer_enqueue: p -> s
+mtl_command_buffer_commit: p -> s
+mtl_command_buffer_cancel: p -> s
+mtl_command_buffer_wait: p -> i
+mtl_command_buffer_wait_timeout: p U -> i
+mtl_command_buffer_wait_scheduled: p -> s
+mtl_command_buffer_get_status: p -> i
+mtl_command_buffer_error: p f -> i
+mtl_command_buffer_on_scheduled: p f p -> s
+mtl_command_buffer_on_completed: p f p -> s
+mtl_command_buffer_wait_event: p p U -> v
+mtl_command_buffer_signal_event: p p U -> v
+mtl_command_buffer_get_times: p -> T
+mtl_command_buffer_set_label: p S -> v
+mtl_command_buffer_label: p -> t
+mtl_compute_encoder_create: p i f -> s
+mtl_compute_encoder_release: p -> v
+mtl_compute_encoder_end: p -> s
+mtl_compute_encoder_set_pipeline: p p -> v
+mtl_compute_encoder_set_buffer: p p z u -> v
+mtl_compute_encoder_set_buffer_offset: p z u -> v
+mtl_compute_encoder_set_bytes: p f z u -> v
+mtl_compute_encoder_set_threadgroup_memory: p z u -> v
+mtl_compute_encoder_set_texture: p p u -> v
+mtl_compute_encoder_set_sampler: p p u -> v
+mtl_compute_encoder_set_function_table: p p u -> v
+mtl_compute_encoder_dispatch_threads: p G G -> v
+mtl_compute_encoder_dispatch_threadgroups: p G G -> v
+mtl_compute_encoder_dispatch_threadgroups_indirect: p p z G -> v
+mtl_compute_encoder_memory_barrier: p i -> v
+mtl_compute_encoder_memory_barrier_buffers: p f z -> v
+mtl_compute_encoder_use_buffer: p p i -> v
+mtl_compute_encoder_use_function_table: p p -> v
+mtl_compute_encoder_use_texture: p p i -> v
+mtl_compute_encoder_update_fence: p p -> v
+mtl_compute_encoder_wait_fence: p p -> v
+mtl_compute_encoder_push_debug_group: p S -> v
+mtl_compute_encoder_pop_debug_group: p -> v
+mtl_blit_encoder_create: p f -> s
+mtl_blit_encoder_release: p -> v
+mtl_blit_encoder_end: p -> s
+mtl_blit_encoder_copy: p p z p z z -> v
+mtl_blit_encoder_fill: p p z z B -> v
+mtl_blit_encoder_synchronize: p p -> v
+mtl_blit_encoder_synchronize_texture: p p -> v
+mtl_blit_encoder_copy_buffer_to_texture: p p z z z p R u u -> v
+mtl_blit_encoder_copy_texture_to_buffer: p p R u u p z z z -> v
+mtl_blit_encoder_copy_texture: p p R u u p R u u -> v
+mtl_blit_encoder_generate_mipmaps: p p -> v
+mtl_blit_encoder_update_fence: p p -> v
+mtl_blit_encoder_wait_fence: p p -> v
+"""
+LAUNCH_TABLE = """
+mettle_launch: p p f u f u p U f -> i
+mettle_wrap_memory: p U U f f -> s
+mettle_watch_interrupts: i -> v
+"""
+AOTI_TABLE = """
+mtl_stream_current: f -> s
+mtl_stream_release: p -> v
+mtl_stream_device: p -> p
+mtl_stream_synchronize: p i -> s
+mtl_model_load: S f f -> s
+mtl_model_release: p -> v
+mtl_model_run: p p f z f -> s
+mtl_model_result_get: p z f -> s
+mtl_model_result_count: p -> z
+mtl_model_result_release: p -> v
+mtl_model_input_count: p -> z
+mtl_model_output_count: p -> z
+mtl_model_constant_count: p -> z
+mtl_model_kernel_count: p -> z
+mtl_model_input_name: p z -> t
+mtl_model_output_name: p z -> t
+mtl_model_get_constant: p z f -> s
+mtl_model_kernel_source: p z -> t
+mtl_model_update_constants: p f f z b -> s
+mtl_model_swap_constants: p -> s
+"""
+
+
+class Functions:
+    """The functions of one library as attributes."""
+
+    def __init__(self, library: ctypes.CDLL, table: str) -> None:
+        for line in table.strip().split("\n"):
+            name, _, types = line.partition(":")
+            arguments, _, result = types.partition("->")
+            function = getattr(library, name)
+            function.argtypes = [LETTERS[letter]
+                                 for letter in arguments.split()]
+            function.restype = LETTERS[result.strip()]
+            if result.strip() == "t":
+                function.errcheck = _decode
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        raise AttributeError(name)  # for type checkers: all are callable
+
+
+_last_error = LIBRARY.mtl_last_error
+_last_error.restype = c_void_p
+_last_error.argtypes = []
+mtl = Functions(LIBRARY, TABLE)
+launch = Functions(LAUNCH, LAUNCH_TABLE)
+
+
+def encode(text: Optional[str]) -> Optional[bytes]:
+    """UTF-8 for a C string; None stays None."""
+    return None if text is None else os.fsencode(text)
+
+
+def make(function: Callable[..., Any], *arguments: Any) -> int:
+    """Calls a function whose last argument is where a handle goes."""
+    made = c_void_p()
+    function(*arguments, ctypes.byref(made))
+    assert made.value is not None
+    return made.value
+
+
+def triple(sizes: Any, what: str) -> Tuple[int, int, int]:
+    """(x, y, z) of an int or of up to three."""
+    values = (sizes,) if isinstance(sizes, int) else \
+        tuple(int(size) for size in sizes)
+    if not 1 <= len(values) <= 3:
+        raise BY_STATUS[1](f"{what} has {len(values)} sides, 1 to 3 are "
+                           "possible")
+    if any(not 0 <= value < 1 << 32 for value in values):
+        raise BY_STATUS[1](f"{what} {values}: sides are 0 to 2**32 - 1")
+    return (values + (1, 1))[:3]  # type: ignore[return-value]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""_waiting.py: waits that Ctrl-C ends, callbacks from C, and what a fork and
+the end of the interpreter do to them.
+
+Python runs no signal handler while its main thread is in a C function, and a
+wait of Mettle's runs kernels, so it cannot simply be cut into slices without
+becoming slower. Instead SIGINT tells a thread of this module (native/
+interrupt.c), which cancels what the main thread waits for."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import itertools
+import os
+import threading
+import weakref
+from typing import Any, Callable, Dict, List, Optional, TypeVar
+
+from ._native import EventCallback, launch, mtl
+
+T = TypeVar("T")
+SLICE_NS = 50_000_000  # of a wait that cannot be cancelled
+EXIT_SECONDS = 2.0  # for work in flight when the interpreter ends
+
+main_thread = threading.main_thread().ident
+lock = threading.Lock()  # over waited_for while it is cancelled
+# Of the main thread: a c_void_p with a command buffer, and its queue.
+waited_for: Optional[tuple] = None
+_write_end: int = -1
+queues: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+# --- Ctrl-C --------------------------------------------------------------------
+
+def _cancel_waited_for() -> None:
+    with lock:
+        if waited_for is None:
+            return
+        out, queue = waited_for
+        # Those in front of it run first.
+        for commands in list(queue._in_flight):
+            mtl.mtl_command_buffer_cancel(commands)
+        if out.value:
+            mtl.mtl_command_buffer_cancel(out.value)
+
+
+def _listen(read_end: int) -> None:
+    while os.read(read_end, 64):
+        _cancel_waited_for()
+
+
+def _start_listening() -> None:
+    global _write_end
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    threading.Thread(target=_listen, args=(read_end,), daemon=True,
+                     name="mettle-interrupt").start()
+    _write_end = write_end
+
+
+def watched(function: Callable[..., int], out: ctypes.c_void_p, queue: Any,
+            *arguments: Any) -> int:
+    """Calls function, which waits for the command buffer in out, so that
+    Ctrl-C ends the wait. Returns its status."""
+    global waited_for
+    if threading.get_ident() != main_thread:
+        return function(*arguments)
+    if _write_end < 0:
+        _start_listening()
+    launch.mettle_watch_interrupts(_write_end)
+    waited_for = (out, queue)
+    try:
+        return function(*arguments)
+    finally:
+        with lock:
+            waited_for = None
+
+
+def aside(function: Callable[[], T]) -> T:
+    """Calls a function that may take long and cannot be cancelled on a thread
+    of its own, so that Ctrl-C gets through; it then ends by itself."""
+    if threading.get_ident() != main_thread:
+        return function()
+    results: List[Any] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append((True, function()))
+        except BaseException as error:
+            results.append((False, error))
+        done.set()
+
+    threading.Thread(target=run, daemon=True, name="mettle-compile").start()
+    done.wait()
+    good, value = results.pop()
+    if not good:
+        raise value
+    return value
+
+
+# --- Callbacks from threads of Mettle's ------------------------------------------
+
+_keys = itertools.count(1)
+_called_back: Dict[int, Callable[[int], None]] = {}
+
+
+def _on_event(context: Optional[int], _event: Any, value: int) -> None:
+    function = _called_back.pop(context or 0, None)
+    if function is not None:
+        function(value)
+
+
+_event_callback = EventCallback(_on_event)
+
+
+def when_reached(event: Any, value: int,
+                 function: Callable[[int], None]) -> None:
+    """Calls function once event is at least value, on a thread of Mettle's."""
+    key = next(_keys)
+    _called_back[key] = function
+    try:
+        mtl.mtl_event_notify(event, value, _event_callback, key)
+    except BaseException:
+        _called_back.pop(key, None)
+        raise
+
+
+# --- Fork, and the end -----------------------------------------------------------
+
+def _after_fork() -> None:
+    global main_thread, lock, waited_for, _write_end
+    main_thread = threading.get_ident()
+    lock = threading.Lock()
+    waited_for = None
+    _write_end = -1  # the thread that reads is the parent's
+    launch.mettle_watch_interrupts(-1)
+    _called_back.clear()
+    for queue in list(queues):
+        queue._in_flight.clear()
+
+
+def _at_exit() -> None:
+    """No thread of Mettle's may call back into an interpreter that ends."""
+    for queue in list(queues):
+        for commands in list(queue._in_flight):
+            if mtl.mtl_command_buffer_wait_timeout(
+                    commands, int(EXIT_SECONDS * 1e9)):
+                mtl.mtl_command_buffer_cancel(commands)
+        queue._in_flight.clear()
+    _called_back.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)

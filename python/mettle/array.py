@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""array.py: arrays in Mettle's memory, which kernels use while Python goes
+on. Reading one waits for them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, Iterator, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _dtypes, _host
+from .buffer import Buffer
+from .device import Device, default_device
+from .errors import InvalidArgumentError
+
+Shape = Union[int, Sequence[int]]
+CPU = (1, 0)  # DLPack: kDLCPU
+BFLOAT = 4  # DLPack: kDLBfloat
+
+
+class Array:
+    """A contiguous array of a shape and an element type in a Buffer. NumPy,
+    torch and everything that knows DLPack share its memory:
+    ``numpy.asarray(array)``, ``torch.from_dlpack(array)``."""
+
+    __slots__ = ("buffer", "offset", "shape", "dtype", "__weakref__")
+
+    def __init__(self, buffer: Buffer, shape: Shape, dtype: Any = np.float32,
+                 offset: int = 0) -> None:
+        """offset is in bytes."""
+        self.buffer = buffer
+        self.shape: Tuple[int, ...] = (shape,) if isinstance(shape, int) \
+            else tuple(int(side) for side in shape)
+        self.dtype: np.dtype = _dtypes.to_numpy(dtype)
+        self.offset = offset
+        if offset < 0 or offset + self.nbytes > len(buffer):
+            raise InvalidArgumentError(
+                f"{self.nbytes} bytes at {offset} do not fit a buffer of "
+                f"{len(buffer)} bytes")
+
+    def __repr__(self) -> str:
+        return f"mettle.Array({self.numpy()!r})"
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in all."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> Device:
+        """Where it is."""
+        return self.buffer.device
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without dimensions has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.numpy())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.numpy()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.numpy()[index] = value
+
+    def numpy(self) -> np.ndarray:
+        """The same memory as a NumPy array, once the kernels that use it are
+        done."""
+        return self.buffer.numpy(self.dtype, self.shape, self.offset)
+
+    def synchronize(self) -> None:
+        """Waits for the kernels that use it and raises their error."""
+        self.buffer.synchronize()
+
+    def tolist(self) -> Any:
+        """The elements as Python's lists and numbers."""
+        return self.numpy().tolist()
+
+    def item(self) -> Any:
+        """The one element."""
+        return self.numpy().item()
+
+    def reshape(self, *shape: Any) -> "Array":
+        """The same memory in another shape; one side may be -1."""
+        sides = shape[0] if len(shape) == 1 and not isinstance(
+            shape[0], int) else shape
+        sides = np.empty(self.shape, np.void).reshape(sides).shape \
+            if self.size else tuple(sides)
+        return Array(self.buffer, sides, self.dtype, self.offset)
+
+    def view(self, dtype: Any) -> "Array":
+        """The same bytes as elements of another type of the same size."""
+        kind = _dtypes.to_numpy(dtype)
+        if kind.itemsize != self.itemsize:
+            raise InvalidArgumentError(f"elements of {self.dtype} as {kind}")
+        return Array(self.buffer, self.shape, kind, self.offset)
+
+    def copy(self) -> "Array":
+        """A copy in memory of its own."""
+        return array(self, device=self.device)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> \
+            np.ndarray:
+        result = self.numpy()
+        if dtype is not None and np.dtype(dtype) != result.dtype:
+            if copy is False:
+                raise ValueError(f"{result.dtype} as {dtype} is a copy")
+            return result.astype(dtype)
+        return result.copy() if copy else result
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return CPU
+
+    def __dlpack__(self, **options: Any) -> Any:
+        options.pop("stream", None)
+        values = self.numpy()
+        if _dtypes.name_of(self.dtype) != "bfloat16":
+            return _capsule(values, options)
+        return _as_bfloat(_capsule(values.view(np.uint16), options))
+
+
+def _capsule(values: np.ndarray, options: Any) -> Any:
+    try:
+        return values.__dlpack__(**options)
+    except TypeError:  # NumPy 1: no version, no copy
+        return values.__dlpack__()
+
+
+def _as_bfloat(capsule: Any) -> Any:
+    """NumPy knows no bfloat16: says so in its capsule of uint16."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype = ctypes.c_void_p
+    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    # DLTensor: data, device, ndim, dtype (code, bits, lanes), ...; in front of
+    # it the version, the context, the deleter and the flags, if there is one.
+    is_versioned = "dltensor_versioned" in repr(capsule)
+    address = get_pointer(capsule, b"dltensor_versioned" if is_versioned
+                          else b"dltensor")
+    code = address + (32 if is_versioned else 0) + 8 + 8 + 4
+    ctypes.c_uint8.from_address(code).value = BFLOAT
+    return capsule
+
+
+def empty(shape: Shape, dtype: Any = np.float32, *,
+          device: Optional[Device] = None) -> Array:
+    """A new array, of zeros too: a buffer's memory always is."""
+    sides = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = math.prod(sides) * _dtypes.to_numpy(dtype).itemsize
+    buffer = Buffer(device or default_device(), max(count, 1))
+    return Array(buffer, sides, dtype)
+
+
+def zeros(shape: Shape, dtype: Any = np.float32, *,
+          device: Optional[Device] = None) -> Array:
+    """A new array of zeros."""
+    return empty(shape, dtype, device=device)
+
+
+def full(shape: Shape, value: Any, dtype: Any = np.float32, *,
+         device: Optional[Device] = None) -> Array:
+    """A new array of one value."""
+    result = empty(shape, dtype, device=device)
+    result.numpy()[...] = value
+    return result
+
+
+def ones(shape: Shape, dtype: Any = np.float32, *,
+         device: Optional[Device] = None) -> Array:
+    """A new array of ones."""
+    return full(shape, 1, dtype, device=device)
+
+
+def array(values: Any, dtype: Any = None, *,
+          device: Optional[Device] = None) -> Array:
+    """A new array with a copy of values: any array, lists, numbers. Python's
+    floats become float32 and its integers int32, as MSL has them."""
+    if _host.is_array(values) or isinstance(values, (Array, np.generic)):
+        source = _host.as_numpy(values) if not isinstance(values, np.generic) \
+            else np.asarray(values)
+    else:
+        source = np.asarray(values)
+        small = {"f8": np.float32, "i8": np.int32}.get(source.dtype.str[1:])
+        if dtype is None and small is not None:
+            source = source.astype(small)
+    kind = source.dtype if dtype is None else _dtypes.to_numpy(dtype)
+    result = empty(source.shape, kind, device=device)
+    result.numpy()[...] = source
+    return result
+
+
+def asarray(values: Any, *, device: Optional[Device] = None) -> Array:
+    """An array over the memory of another one, where it lies, if it is
+    contiguous and in the host's memory: NumPy's, torch's, DLPack's. Otherwise
+    as array. The other one is kept; what writes to it in the meantime is the
+    caller's concern."""
+    if isinstance(values, Array):
+        return values
+    if not _host.is_array(values):
+        return array(values, device=device)
+    host = _host.as_numpy(values)
+    if not host.flags.c_contiguous or not host.flags.writeable:
+        return array(host, device=device)
+    buffer = Buffer.over(device or default_device(), host)
+    buffer._keeps = (values, host)
+    return Array(buffer, host.shape, host.dtype, buffer.offset)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""buffer.py: memory that kernels read and write."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+import numpy as np
+
+from . import _dtypes, _host
+from ._handle import Handle
+from ._native import BufferDesc, encode, launch, make, mtl
+from .errors import InvalidArgumentError, InvalidStateError
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .queue import CommandBuffer
+
+STORAGE = {"shared": 0, "managed": 1, "private": 2}
+
+
+def storage_code(name: str) -> int:
+    """mtl_storage_mode of a name."""
+    if name not in STORAGE:
+        raise InvalidArgumentError(f"storage {name!r} is none of "
+                                   f"{', '.join(STORAGE)}")
+    return STORAGE[name]
+
+
+class Buffer(Handle):
+    """A buffer of a device. ``bytes(buffer)``, ``buffer.contents`` and
+    ``buffer.numpy(...)`` reach its memory if it is not private."""
+
+    __slots__ = ("device", "offset", "_keeps", "_last")
+    _release = mtl.mtl_buffer_release
+
+    def __init__(self, device: "Device", source: Any, *,
+                 storage: str = "shared", hazard_tracked: bool = True,
+                 guarded: bool = False, label: Optional[str] = None,
+                 _handle: Optional[int] = None) -> None:
+        self.device = device
+        self.offset = 0  # of the wrapped array's first byte
+        self._keeps: Any = None
+        # The last work of compile_shader or metal_kernel that uses it.
+        self._last: Optional[CommandBuffer] = None
+        if _handle is None:
+            desc = BufferDesc(storage_mode=storage_code(storage),
+                              hazard_tracking=int(not hazard_tracked),
+                              guarded=guarded, label=encode(label))
+            initial = None
+            if isinstance(source, (int, np.integer)):
+                if source < 0:
+                    raise InvalidArgumentError(f"a length of {source} bytes")
+                desc.length_bytes = int(source)
+            else:
+                initial = np.ascontiguousarray(_host.as_numpy(source))
+                desc.length_bytes = initial.nbytes
+                desc.bytes = initial.ctypes.data
+            _handle = make(mtl.mtl_buffer_create, device, ctypes.byref(desc))
+        super().__init__(_handle)
+
+    @classmethod
+    def over(cls, device: "Device", array: Any) -> "Buffer":
+        """A buffer over an array's own memory; see Device.wrap."""
+        host = _host.as_numpy(array)
+        if not host.flags.c_contiguous:
+            raise InvalidArgumentError("an array that is not contiguous "
+                                       "cannot be wrapped")
+        offset = ctypes.c_uint64()
+        handle = ctypes.c_void_p()
+        launch.mettle_wrap_memory(device, host.ctypes.data,
+                                  max(host.nbytes, 1), ctypes.byref(handle),
+                                  ctypes.byref(offset))
+        buffer = cls(device, 0, _handle=handle.value)
+        buffer.offset = offset.value
+        buffer._keeps = (array, host)
+        return buffer
+
+    def __repr__(self) -> str:
+        label = f" {self.label!r}" if self.label else ""
+        return f"<mettle.Buffer{label} of {len(self)} bytes>"
+
+    def __len__(self) -> int:
+        return mtl.mtl_buffer_length(self)
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.contents)
+
+    @property
+    def nbytes(self) -> int:
+        """The length in bytes."""
+        return len(self)
+
+    @property
+    def contents(self) -> memoryview:
+        """The buffer's memory, as it is now: writable, one byte an element.
+        Work in flight is not waited for."""
+        return memoryview(self._ctypes_array()).cast("B")
+
+    def _ctypes_array(self) -> Any:
+        address = mtl.mtl_buffer_contents(self)
+        if not address:
+            raise InvalidStateError("a private buffer has no contents for the "
+                                    "host")
+        array = (ctypes.c_char * len(self)).from_address(address)
+        array._keeps = self
+        return array
+
+    def numpy(self, dtype: Any = np.uint8, shape: Optional[Sequence[int]] =
+              None, offset: int = 0) -> np.ndarray:
+        """The buffer's memory as a NumPy array, without a copy. Waits for
+        what compile_shader and metal_kernel do with the buffer."""
+        self.synchronize()
+        kind = _dtypes.to_numpy(dtype)
+        if shape is None:
+            shape = ((len(self) - offset) // kind.itemsize,)
+        return np.ndarray(tuple(shape), kind, self._ctypes_array(), offset)
+
+    def synchronize(self) -> None:
+        """Waits for the last call of compile_shader's or metal_kernel's
+        functions that uses the buffer, and raises its error."""
+        last = self._last
+        if last is not None:
+            self._last = None
+            last.wait()
+
+    def did_modify(self, offset: int = 0, length: Optional[int] = None) -> \
+            None:
+        """Tells the device that the host wrote into a managed buffer."""
+        mtl.mtl_buffer_did_modify_range(
+            self, offset, len(self) - offset if length is None else length)
+
+    @property
+    def gpu_address(self) -> int:
+        """The address that kernels see for the first byte."""
+        return mtl.mtl_buffer_gpu_address(self)
+
+    @property
+    def label(self) -> str:
+        """The name shown in errors."""
+        return mtl.mtl_buffer_label(self)
+
+    @label.setter
+    def label(self, text: str) -> None:
+        mtl.mtl_buffer_set_label(self, encode(text))

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// launch.h: what the Python package calls besides the public API, by ctypes.
+// Plain C, so that one library serves every version of Python.
+#ifndef METTLE_PYTHON_LAUNCH_H
+#define METTLE_PYTHON_LAUNCH_H
+
+#include <mettle/mettle.h>
+
+// python/mettle/_launch.py packs these: 32 bytes each.
+typedef enum mettle_argument_kind {
+  METTLE_ARGUMENT_BUFFER = 0,  // object is an mtl_buffer or NULL
+  METTLE_ARGUMENT_MEMORY,      // object is an address of the program's
+  METTLE_ARGUMENT_VALUE,       // object is the bytes themselves, 8 at the most
+  METTLE_ARGUMENT_BYTES,       // object is the address of bytes to copy
+  METTLE_ARGUMENT_TEXTURE,
+  METTLE_ARGUMENT_SAMPLER,
+  METTLE_ARGUMENT_TABLE,
+  METTLE_ARGUMENT_THREADGROUP,  // length_bytes of threadgroup memory
+} mettle_argument_kind;
+
+typedef struct mettle_argument {
+  uint32_t kind;
+  uint32_t index;
+  uint64_t object;
+  uint64_t offset_bytes;
+  uint64_t length_bytes;
+} mettle_argument;
+
+typedef enum mettle_launch_flags {
+  METTLE_LAUNCH_WAIT = 1,          // for its end, whose status is returned
+  METTLE_LAUNCH_THREADGROUPS = 2,  // the grid is counted in threadgroups
+} mettle_launch_flags;
+
+// Records one dispatch in a command buffer of its own and commits it.
+//
+//   arguments   [count]
+//   sizes       [6] grid x, y, z and threadgroup x, y, z
+//   flags       mettle_launch_flags, or-ed
+//   event       rises to value when all has finished; NULL for none
+//
+// *out_command_buffer is there while it is waited for, for another thread to
+// cancel.
+//
+// Ownership  The command buffer is yours, also with an error of its run. Memory
+//            stays the caller's until the command buffer has completed.
+// Threads    Any.
+// Errors     as mtl_command_buffer_commit; with METTLE_LAUNCH_WAIT as
+//            mtl_command_buffer_wait
+MTL_API mtl_status mettle_launch(mtl_queue *queue, mtl_pipeline *pipeline,
+                                 const mettle_argument *arguments,
+                                 uint32_t count, const uint32_t *sizes,
+                                 uint32_t flags, mtl_event *event,
+                                 uint64_t value,
+                                 mtl_command_buffer **out_command_buffer);
+
+// Makes a buffer of the whole pages around memory of the program's, where it
+// lies; out_offset_bytes is where in the buffer it begins.
+MTL_API mtl_status mettle_wrap_memory(mtl_device *device, uint64_t address,
+                                      uint64_t length_bytes,
+                                      mtl_buffer **out_buffer,
+                                      uint64_t *out_offset_bytes);
+
+// Has each SIGINT write a byte to fd, which does not block, before Python's own
+// handler sees it. Called before every wait of the main thread: a handler that
+// was installed in between is put behind this one again.
+MTL_API void mettle_watch_interrupts(int fd);
+
+#endif
