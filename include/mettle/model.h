@@ -66,14 +66,23 @@ typedef struct mtl_model_desc {
       *weights_path;    // NULL for X_weights.blob beside X.so, if it exists
   uint32_t instances;   // runs at a time; 0 means 1
   bool compile_lazily;  // kernels when they first run, not at the load
+  // The .so itself, instead of path, and its weights, instead of a file. Both
+  // are read during the load only. NULL for a file.
+  const void *object;
+  size_t object_bytes;
+  const void *weights;
+  size_t weights_bytes;
 } mtl_model_desc;
 
 // Loads a model and its weights, and compiles its kernels.
 //
-//   path   the .so
+// Its calls of aoti_torch_ functions are Mettle's, and a PyTorch in the same
+// process, whatever came first and however it was loaded, keeps its own.
+//
+//   path   the .so; with desc->object a name for texts, or NULL
 //   desc   NULL for the defaults
 //
-// Ownership  The model is yours. Its file stays open until it is released.
+// Ownership  The model is yours. Its file may change or go once it is loaded.
 // Threads    Any; any number of models at a time, in any order.
 // Errors     MTL_NOT_FOUND    no such file
 //            MTL_BAD_DATA     not a model; weights of another length

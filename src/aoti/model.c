@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// model.c: loads a model's shared object and its weights, tells what is in it,
-// and replaces its constants.
+// model.c: loads a model's shared object, tells what is in it, and replaces its
+// constants.
 #include "aoti/model.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "stream/own_scope.h"
 
 // The model's own text for its last failure, behind ours.
-static mtl_status fail_call(const mtl_model *model, const char *what) {
+mtl_status model_fail_call(const mtl_model *model, const char *what) {
   const char *text = NULL;
   if (model->call.last_error) {
     (void)model->call.last_error(&text);
@@ -28,36 +23,8 @@ static mtl_status fail_call(const mtl_model *model, const char *what) {
 
 // --- Loading -----------------------------------------------------------------
 
-// Models find our functions in the process' global scope; a program that opened
-// this library for itself alone has not put them there.
-static void offer_functions(void) {
-  Dl_info about;
-  if (dladdr((void *)aoti_torch_empty_strided, &about) && about.dli_fname) {
-    void *self = dlopen(about.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-    if (self) {
-      dlclose(self);
-    }
-  }
-}
-
-// Fails if models would find another's functions, PyTorch's own for one: these
-// would be handed our tensors.
-static mtl_status check_functions(const char *path) {
-  void *found = dlsym(RTLD_DEFAULT, "aoti_torch_empty_strided");
-  Dl_info about;
-  if (!found || found == (void *)aoti_torch_empty_strided) {
-    return MTL_OK;
-  }
-  return mtl_fail(MTL_INVALID_STATE,
-                  "model %s: %s is loaded for the whole process and has "
-                  "aoti_torch_ functions, too, which the model would call",
-                  path, dladdr(found, &about) ? about.dli_fname : "a library");
-}
-
-static mtl_status open_object(mtl_model *model, const char *path) {
-  AOTI_TRY(model_object_check(path));
-  offer_functions();
-  AOTI_TRY(check_functions(path));
+static mtl_status open_object(mtl_model *model, const char *name,
+                              const char *path) {
   // Every model has the same names.
   char text[512] = "";
   model->object = own_scope_open(path, "AOTInductorModelContainerRun", text,
@@ -67,10 +34,10 @@ static mtl_status open_object(mtl_model *model, const char *path) {
   }
   const char *symbol = strstr(text, "undefined symbol: ");
   if (symbol) {
-    return mtl_fail(MTL_UNSUPPORTED, "%s needs %s, which Mettle has not", path,
+    return mtl_fail(MTL_UNSUPPORTED, "%s needs %s, which Mettle has not", name,
                     symbol + strlen("undefined symbol: "));
   }
-  return mtl_fail(MTL_BAD_DATA, "%s", *text ? text : path);
+  return mtl_fail(MTL_BAD_DATA, "%s: %s", name, text);
 }
 
 static mtl_status find_functions(mtl_model *model, const char *path) {
@@ -118,133 +85,43 @@ static mtl_status create_container(mtl_model *model, const char *path,
                                    uint32_t instances) {
   if (model->call.create(&model->container, instances ? instances : 1, "mps",
                          NULL) != 0) {
-    return fail_call(model, path);
+    return model_fail_call(model, path);
   }
   if (model->call.input_count(model->container, &model->input_count) != 0 ||
       model->call.output_count(model->container, &model->output_count) != 0 ||
       model->call.constant_count(model->container, &model->constant_count) !=
           0) {
-    return fail_call(model, path);
+    return model_fail_call(model, path);
   }
   return MTL_OK;
 }
 
-// "net.wrapper.so" has its weights in "net.wrapper_weights.blob". malloc'ed.
-static char *default_weights(const char *path) {
-  const size_t length = strlen(path);
-  static const char ending[] = "_weights.blob";
-  if (length < 3 || strcmp(path + length - 3, ".so") != 0) {
-    return NULL;
-  }
-  char *weights = malloc(length - 3 + sizeof ending);
-  if (weights) {
-    memcpy(weights, path, length - 3);
-    strcpy(weights + length - 3, ending);
-  }
-  return weights;
+static mtl_status load_object(mtl_model *model, const char *name,
+                              const char *object_path, uint32_t instances) {
+  AOTI_TRY(open_object(model, name, object_path));
+  AOTI_TRY(find_functions(model, name));
+  AOTI_TRY(model_kernels_find(model));
+  return create_container(model, name, instances);
 }
 
-// Constants are padded to 64 bytes; what is less may be a mark at the end, as
-// PyTorch puts one behind weights in the object itself.
-enum { WEIGHTS_ALIGNMENT = 64 };
-
-static mtl_status check_size(const char *path, uint64_t size, uint64_t wanted) {
-  return size >= wanted && size - wanted < WEIGHTS_ALIGNMENT
-             ? MTL_OK
-             : mtl_fail(MTL_BAD_DATA,
-                        "weights %s: %" PRIu64
-                        " bytes; the model needs %" PRIu64,
-                        path, size, wanted);
+// The object's file is read again where it has weights in itself.
+static mtl_status load_bytes(mtl_model *model, const char *name,
+                             const void *bytes, size_t size,
+                             uint32_t instances) {
+  model_object_file file;
+  AOTI_TRY(model_object_make(name, bytes, size, &file));
+  const mtl_status status = load_object(model, name, file.path, instances);
+  model_object_close(&file);
+  return status;
 }
 
-// wanted_bytes: NULL where the model does not tell.
-static mtl_status map_file(const char *path, const uint64_t *wanted_bytes,
-                           uint8_t **out_bytes, size_t *out_size) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat about = {0};
-  if (file < 0 || fstat(file, &about) != 0) {
-    const int error = errno;
-    if (file >= 0) {
-      close(file);
-    }
-    return mtl_fail(error == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
-                    "weights %s: %s", path, strerror(error));
-  }
-  *out_size = (size_t)about.st_size;
+static mtl_status load_file(mtl_model *model, const char *path,
+                            uint32_t instances) {
+  mapped_file file;
+  AOTI_TRY(mapped_file_open("model", path, &file));
   const mtl_status status =
-      wanted_bytes ? check_size(path, *out_size, *wanted_bytes) : MTL_OK;
-  if (status != MTL_OK || *out_size == 0) {
-    close(file);
-    return status;
-  }
-  void *bytes = mmap(NULL, *out_size, PROT_READ, MAP_PRIVATE, file, 0);
-  const int error = errno;
-  close(file);
-  if (bytes == MAP_FAILED) {
-    return mtl_fail(MTL_IO_ERROR, "weights %s: %s", path, strerror(error));
-  }
-  // The whole file is read once, in order: let the pages come ahead of it.
-  (void)madvise(bytes, *out_size, MADV_WILLNEED);
-  *out_bytes = bytes;
-  return MTL_OK;
-}
-
-static mtl_status load_weights(mtl_model *model, const char *path) {
-  uint64_t wanted_bytes = 0;
-  if (!model->call.load_blob) {
-    return mtl_fail(MTL_UNSUPPORTED, "the model takes no weights from a file");
-  }
-  if (model->call.blob_bytes &&
-      model->call.blob_bytes(model->container, &wanted_bytes) != 0) {
-    return fail_call(model, path);
-  }
-  uint8_t *bytes = NULL;
-  size_t size = 0;
-  AOTI_TRY(map_file(path, model->call.blob_bytes ? &wanted_bytes : NULL, &bytes,
-                    &size));
-  const int32_t error =
-      bytes ? model->call.load_blob(model->container, bytes) : 0;
-  if (bytes) {
-    munmap(bytes, size);
-  }
-  return error ? fail_call(model, path) : MTL_OK;
-}
-
-// Weights that are not in the object itself, where none were loaded. Only such
-// models tell a size; others print a complaint.
-static bool lacks_weights(const mtl_model *model) {
-  const model_pair *entries = NULL;
-  size_t count = 0;
-  uint64_t bytes = 0;
-  const model_functions *call = &model->call;
-  if (model->constant_count == 0 || !call->load_blob || !call->blob_bytes ||
-      !call->entries ||
-      call->entries(model->container, &entries, &count, false) != 0) {
-    return false;
-  }
-  size_t i = 0;
-  while (i < count && entries[i].handle) {
-    ++i;
-  }
-  return (i < count || count == 0) &&
-         call->blob_bytes(model->container, &bytes) == 0 && bytes > 0;
-}
-
-// A model whose weights are not found is loaded all the same: they may be given
-// one by one.
-static mtl_status find_weights(mtl_model *model, const char *path,
-                               const char *weights_path) {
-  if (weights_path) {
-    return load_weights(model, weights_path);
-  }
-  char *weights = default_weights(path);
-  mtl_status status = MTL_OK;
-  if (weights && access(weights, F_OK) == 0 && model->call.load_blob) {
-    status = load_weights(model, weights);
-  } else {
-    model->lacks_weights = lacks_weights(model);
-  }
-  free(weights);
+      load_bytes(model, path, file.bytes, file.size, instances);
+  mapped_file_close(&file);
   return status;
 }
 
@@ -252,11 +129,11 @@ static mtl_status load_parts(mtl_model *model, const char *path,
                              const mtl_model_desc *desc) {
   mtl_stream *stream = NULL;
   AOTI_TRY(mtl_stream_current(&stream));
-  AOTI_TRY(open_object(model, path));
-  AOTI_TRY(find_functions(model, path));
-  AOTI_TRY(model_kernels_find(model));
-  AOTI_TRY(create_container(model, path, desc->instances));
-  AOTI_TRY(find_weights(model, path, desc->weights_path));
+  AOTI_TRY(desc->object
+               ? load_bytes(model, path ? path : "a model in memory",
+                            desc->object, desc->object_bytes, desc->instances)
+               : load_file(model, path, desc->instances));
+  AOTI_TRY(model_weights_load(model, path, desc));
   if (!desc->compile_lazily) {
     AOTI_TRY(model_kernels_compile(model, mtl_stream_device(stream)));
   }
@@ -277,23 +154,18 @@ static void model_delete(mtl_model *model) {
 
 mtl_status mtl_model_load(const char *path, const mtl_model_desc *desc,
                           mtl_model **out_model) {
-  AOTI_CHECK_NOT_NULL(path);
+  desc = desc ? desc : &(mtl_model_desc){0};
   AOTI_CHECK_NOT_NULL(out_model);
   *out_model = NULL;
-  char *whole_path = realpath(path, NULL);
-  if (!whole_path) {
-    return mtl_fail(errno == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
-                    "model %s: %s", path, strerror(errno));
+  if (!desc->object) {
+    AOTI_CHECK_NOT_NULL(path);
   }
   mtl_model *model = calloc(1, sizeof *model);
   if (!model) {
-    free(whole_path);
     return mtl_fail(MTL_OUT_OF_MEMORY, "a model: no memory");
   }
   atomic_init(&model->reference_count, 1);
-  const mtl_status status =
-      load_parts(model, whole_path, desc ? desc : &(mtl_model_desc){0});
-  free(whole_path);
+  const mtl_status status = load_parts(model, path, desc);
   if (status != MTL_OK) {
     model_delete(model);
     return status;
@@ -365,7 +237,7 @@ mtl_status mtl_model_get_constant(const mtl_model *model, size_t index,
       call->constant_type(model->container, index, &type) != 0 ||
       (call->constant_bytes &&
        call->constant_bytes(model->container, index, &data_bytes) != 0)) {
-    return fail_call(model, "a constant");
+    return model_fail_call(model, "a constant");
   }
   out_constant->type = (mtl_scalar_type)type;
   out_constant->data_bytes = data_bytes;
@@ -447,7 +319,7 @@ static mtl_status add_missing(const mtl_model *model, model_pair *pairs,
   for (int pass = 0; pass < 2; ++pass) {  // the inactive set, the active one
     if (model->call.entries(model->container, &entries, &entry_count,
                             pass == 0) != 0) {
-      return fail_call(model, "a set of constants");
+      return model_fail_call(model, "a set of constants");
     }
     for (size_t i = 0; i < model->constant_count; ++i) {
       mtl_model_constant constant;
@@ -498,7 +370,7 @@ mtl_status mtl_model_update_constants(mtl_model *model,
   }
   if (status == MTL_OK && model->call.update(model->container, pairs, all,
                                              !is_active, false) != 0) {
-    status = fail_call(model, "mtl_model_update_constants");
+    status = model_fail_call(model, "mtl_model_update_constants");
   }
   if (status == MTL_OK && is_active) {
     model->lacks_weights = false;  // the model knows what else it needs
@@ -516,7 +388,7 @@ mtl_status mtl_model_swap_constants(mtl_model *model) {
     return mtl_fail(MTL_UNSUPPORTED, "the model's constants are fixed");
   }
   if (model->call.swap(model->container) != 0) {
-    return fail_call(model, "mtl_model_swap_constants");
+    return model_fail_call(model, "mtl_model_swap_constants");
   }
   model->lacks_weights = false;
   return MTL_OK;

@@ -4,6 +4,8 @@
 #ifndef METTLE_AOTI_MODEL_H
 #define METTLE_AOTI_MODEL_H
 
+#include <limits.h>
+
 #include "aoti/tensor.h"
 #include "mettle/model.h"
 
@@ -55,11 +57,43 @@ struct mtl_model {
   _Atomic bool lacks_weights;  // no constant has a value
 };
 
+// --- model.c -----------------------------------------------------------------
+
+// Fails with the model's own text for its last failure behind ours.
+mtl_status model_fail_call(const mtl_model *model, const char *what);
+
+// --- mapped_file.c -----------------------------------------------------------
+
+typedef struct mapped_file {
+  const uint8_t *bytes;  // [size] NULL if it is empty
+  size_t size;
+} mapped_file;
+
+// what: "model" or "weights", for the texts.
+mtl_status mapped_file_open(const char *what, const char *path,
+                            mapped_file *out_file);
+void mapped_file_close(mapped_file *file);
+
 // --- object_file.c -----------------------------------------------------------
 
-// Fails for what is no shared object, and for one that is cut short, which
-// would end the process when it is loaded.
-mtl_status model_object_check(const char *path);
+// A file that the dynamic linker can open by its path until it is closed.
+typedef struct model_object_file {
+  char path[PATH_MAX];
+  int file;
+  bool is_named;  // and to be unlinked
+} model_object_file;
+
+// Makes one of a shared object's bytes, for this process alone. Fails for what
+// is no shared object, and for one that is cut short.
+mtl_status model_object_make(const char *name, const void *bytes, size_t size,
+                             model_object_file *out_file);
+void model_object_close(model_object_file *file);
+
+// --- model_weights.c ---------------------------------------------------------
+
+// Loads the weights that desc names, or those beside path (or NULL).
+mtl_status model_weights_load(mtl_model *model, const char *path,
+                              const mtl_model_desc *desc);
 
 // --- model_kernels.c ---------------------------------------------------------
 
