@@ -135,7 +135,9 @@ def rewrite_attention(program):
     for node in list(graph.nodes):
         if node.target is aten.view.default:
             node.target = aten.reshape.default  # results lie in other strides
-        if node.target is not aten.scaled_dot_product_attention.default:
+        # ExecuTorch's edge dialect has operators around PyTorch's.
+        target = getattr(node.target, "_op", node.target)
+        if target is not aten.scaled_dot_product_attention.default:
             continue
         given = {**dict(zip(names, node.args)), **node.kwargs}
         with graph.inserting_before(node):
@@ -154,15 +156,25 @@ def rewrite_attention(program):
     program.graph_module.recompile()
 
 
-def export(module, inputs, folder, dynamic_shapes=None):
-    """Compiles module for inputs into folder/model.so and its weights."""
+def prepare():
+    """Answers what Inductor asks an mps device, from now on."""
     global is_prepared
     if not is_prepared:
         answer_for_the_device()
         is_prepared = True
+
+
+def forget_headers():
+    """Kernels' includes only grow within a process: each export begins anew."""
     mps_code.MetalKernel.headers.clear()
-    for header in HEADERS:  # they only grow within a process
+    for header in HEADERS:
         mps_code.MetalKernel.headers.add(header)
+
+
+def export(module, inputs, folder, dynamic_shapes=None):
+    """Compiles module for inputs into folder/model.so and its weights."""
+    prepare()
+    forget_headers()
     work = os.path.join(os.path.abspath(folder), "work")
     os.makedirs(work, exist_ok=True)
     with torch.no_grad():

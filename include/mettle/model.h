@@ -45,14 +45,18 @@ MTL_API size_t mtl_scalar_type_size(mtl_scalar_type type);
 // Returns "f32", "bf16", "i64" and so on; "?" for what is no type.
 MTL_API const char *mtl_scalar_type_name(mtl_scalar_type type);
 
-// A strided array in a buffer: a value, which owns nothing.
+// A strided array in a buffer or in the host's memory: a value, which owns
+// nothing.
 typedef struct mtl_model_tensor {
-  mtl_buffer *buffer;   // shared storage, on the stream's device
+  mtl_buffer *buffer;   // shared storage, on the stream's device; or NULL
   size_t offset_bytes;  // of element 0
   mtl_scalar_type type;
   uint32_t rank;                         // 0 for a scalar
   int64_t sizes[MTL_TENSOR_MAX_RANK];    // [rank] elements
   int64_t strides[MTL_TENSOR_MAX_RANK];  // [rank] elements
+  // Without a buffer: element 0 in the host's memory, at any address, which is
+  // used in place, until the run has finished. NULL in what Mettle returns.
+  void *data;
 } mtl_model_tensor;
 
 // Describes a contiguous tensor at the start of buffer.
@@ -103,8 +107,9 @@ MTL_API void mtl_model_release(mtl_model *model);
 //   stream   NULL for the current one
 //   inputs   [input_count] in the model's order
 //
-// Ownership  Inputs are borrowed; the run retains their buffers, which must not
-//            change until it has finished. The result is yours.
+// Ownership  Inputs are borrowed; the run retains their buffers. These, and the
+//            host's memory that is an input, must not change until it has
+//            finished. The result is yours.
 // Threads    Any; runs of one model wait for a free instance of it.
 // Errors     MTL_INVALID_ARGUMENT  another number of inputs; an input that does
 //                                  not fit its buffer

@@ -303,8 +303,8 @@ static mtl_status wrap_pages(char *data, size_t size_bytes,
   return status;
 }
 
-static mtl_status wrap_device(char *data, size_t size_bytes,
-                              aoti_storage **out_storage) {
+mtl_status aoti_storage_wrap_address(char *data, size_t size_bytes,
+                                     aoti_storage **out_storage) {
   mtl_buffer *buffer = NULL;
   size_t offset_bytes = 0;
   if (mtl_memory_find(data, &buffer, &offset_bytes) != MTL_OK) {
@@ -363,7 +363,7 @@ AOTITorchError aoti_torch_create_tensor_from_blob_v2(
   if (!data) {
     AOTI_TRY(aoti_storage_create(device_type, 0, &storage));
   } else if (device_type == AOTI_MPS) {
-    AOTI_TRY(wrap_device(data, size_bytes ? size_bytes : 1, &storage));
+    AOTI_TRY(aoti_storage_wrap_address(data, size_bytes ? size_bytes : 1, &storage));
   } else if (device_type == AOTI_CPU) {
     AOTI_TRY(wrap_host(data, size_bytes, &storage));
   } else {

@@ -87,6 +87,10 @@ mtl_status aoti_storage_create(int32_t device_type, size_t size_bytes,
 // Makes a storage over an mtl_buffer, which is retained.
 mtl_status aoti_storage_wrap(mtl_buffer *buffer, size_t offset_bytes,
                              size_t size_bytes, aoti_storage **out_storage);
+// Makes a storage over memory at any address: of the pool, whose buffer is
+// retained, or of the caller, which is used in place.
+mtl_status aoti_storage_wrap_address(char *data, size_t size_bytes,
+                                     aoti_storage **out_storage);
 aoti_storage *aoti_storage_retain(aoti_storage *storage);
 void aoti_storage_release(aoti_storage *storage);
 
