@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import torch
+import torch._inductor.codegen.cpp_wrapper_cpu as cpp_wrapper_cpu
 import torch._inductor.codegen.cpp_wrapper_gpu as cpp_wrapper_gpu
 import torch._inductor.codegen.mps as mps_code
 import torch._inductor.fx_passes.fuse_attention as fuse_attention
@@ -28,6 +29,7 @@ import torch._inductor.fx_passes.joint_graph as joint_graph
 import torch._inductor.graph as inductor_graph
 import torch.utils._pytree as pytree
 from torch._inductor.graph import GraphLowering
+from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensor
 
 OPTIONS = {
@@ -63,6 +65,7 @@ def register_guard():
 
 def answer_for_the_device():
     register_guard()
+    leave_out_unused_weights()
     prepare = joint_graph.lazy_init
     joint_graph.lazy_init = lambda device=None: prepare(torch.device("cpu"))
     # Attention written as products becomes an operator that asks the device.
@@ -86,6 +89,24 @@ def answer_for_the_device():
     inductor_graph.is_same_tensor = lambda a, b: (
         a is b if isinstance(a, FakeTensor) or isinstance(b, FakeTensor)
         else is_same(a, b))
+
+
+def leave_out_unused_weights():
+    """Attention has its weights as a second result: where nobody wants them, a
+    model asks for none, and Mettle never has all of them in memory."""
+    wrapper = cpp_wrapper_cpu.CppWrapperCpu
+    original = wrapper.generate_c_shim_fallback_kernel
+
+    def call(self, kernel, args):
+        outputs = kernel.outputs
+        if "_scaled_dot_product_attention_" in kernel.cpp_kernel_name:
+            kernel.outputs = [
+                None if x.get_name() in V.graph.removed_buffers else x
+                for x in outputs]
+        original(self, kernel, args)
+        kernel.outputs = outputs
+
+    wrapper.generate_c_shim_fallback_kernel = call
 
 
 def to_fake_mps(program):
@@ -135,8 +156,10 @@ def rewrite_attention(program):
     for node in list(graph.nodes):
         if node.target is aten.view.default:
             node.target = aten.reshape.default  # results lie in other strides
-        # ExecuTorch's edge dialect has operators around PyTorch's.
-        target = getattr(node.target, "_op", node.target)
+        target = node.target
+        if not isinstance(target, torch._ops.OpOverload):
+            # ExecuTorch's edge dialect has operators around PyTorch's.
+            target = getattr(target, "_op", None)
         if target is not aten.scaled_dot_product_attention.default:
             continue
         given = {**dict(zip(names, node.args)), **node.kwargs}

@@ -362,6 +362,8 @@ MTL_API AOTITorchError aoti_torch_mps_convolution(
     int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
     int32_t transposed, const int64_t *output_padding,
     int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new);
+// Attention. out_new_weights may be NULL here: weights that nobody wants are
+// never all in memory.
 MTL_API AOTITorchError
 aoti_torch_mps__scaled_dot_product_attention_math_for_mps(
     AtenTensorHandle query, AtenTensorHandle key, AtenTensorHandle value,

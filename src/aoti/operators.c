@@ -287,16 +287,19 @@ static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
                          const aoti_tensor *value, const aoti_tensor *mask,
                          bool is_causal, const double *scale,
                          const aoti_tensor *out, const aoti_tensor *weights) {
+  // Of the last two, those that there are.
+  const aoti_tensor *const first = weights ? weights : mask;
   operation all;
-  BEGIN(all, FOURTH | FIFTH, query, key, value, out, weights, mask);
+  BEGIN(all, weights ? FOURTH | FIFTH : FOURTH, query, key, value, out, first,
+        weights ? mask : NULL);
   const mtl_tensor *at = all.tensors;
   const mtl_attention_desc desc = {
-      .mask = mask ? &at[5] : NULL,
+      .mask = mask ? &at[weights ? 5 : 4] : NULL,
       .is_causal = is_causal,
       .scale = scale ? *scale : 0,
   };
   return mtl_ops_attention(all.stream, &at[0], &at[1], &at[2], &desc, &at[3],
-                           &at[4]);
+                           weights ? &at[4] : NULL);
 }
 
 AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
@@ -306,9 +309,10 @@ AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
     AtenTensorHandle *out_new, AtenTensorHandle *out_new_weights) {
   (void)enable_gqa;  // the sizes tell
   AOTI_CHECK_NOT_NULL(out_new);
-  AOTI_CHECK_NOT_NULL(out_new_weights);
   *out_new = NULL;
-  *out_new_weights = NULL;
+  if (out_new_weights) {
+    *out_new_weights = NULL;
+  }
   if (dropout_p != 0 || (dropout_mask && *dropout_mask)) {
     return mtl_fail(MTL_UNSUPPORTED, "attention with a dropout of %g",
                     dropout_p);
@@ -320,11 +324,16 @@ AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
   const int64_t sizes[] = {q[0], q[1], q[2], value->sizes[3]};
   const int64_t weight_sizes[] = {q[0], q[1], q[2], key->sizes[2]};
   AOTI_TRY(aoti_tensor_like(query, query->dtype, 4, sizes, out_new));
-  mtl_status status =
-      aoti_tensor_like(query, query->dtype, 4, weight_sizes, out_new_weights);
+  mtl_status status = out_new_weights
+                          ? aoti_tensor_like(query, query->dtype, 4,
+                                             weight_sizes, out_new_weights)
+                          : MTL_OK;
   if (status == MTL_OK) {
     status = attend(query, key, value, attn_mask ? *attn_mask : NULL,
-                    is_causal != 0, scale, *out_new, *out_new_weights);
+                    is_causal != 0, scale, *out_new,
+                    out_new_weights ? *out_new_weights : NULL);
+  }
+  if (out_new_weights) {
     status = finish(status, out_new_weights);
   }
   return finish(status, out_new);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ops_attention.c: scaled dot product attention as two products and a softmax
-// between them, and the gated delta rule.
+// between them; where nobody wants the weights, in parts of a bounded size.
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 typedef struct masked_softmax {
   ops_shape rows;
   int64_t weights_column, mask_column;
-  uint32_t keys, queries;
+  uint32_t keys, queries, first_query;
   uint32_t has_mask, is_causal;
 } masked_softmax;
 
@@ -92,57 +92,156 @@ static mtl_tensor transposed(const mtl_tensor *tensor) {
   return result;
 }
 
-static mtl_status softmax(mtl_stream *stream, const mtl_tensor *scores,
-                          const mtl_attention_desc *desc,
-                          const mtl_tensor *weights) {
-  mtl_tensor mask = *weights;
-  if (desc->mask) {
-    if (desc->mask->type != MTL_TYPE_BOOL) {
-      STREAM_TRY(ops_check_floating(name, "mask", desc->mask));
-    }
-    STREAM_TRY(ops_broadcast(name, "mask", desc->mask, 4, weights->sizes,
-                             &mask));
-  }
-  masked_softmax it = {
+// What is computed at once: some batches, heads and queries.
+typedef struct part {
+  mtl_tensor query, key, value, out;
+  mtl_tensor mask;  // of all sizes; if there is one
+  bool has_mask, is_causal;
+  double scale;
+  int64_t key_heads, first_query;
+} part;
+
+static mtl_status softmax(mtl_stream *stream, const part *it,
+                          const mtl_tensor *scores, const mtl_tensor *weights) {
+  const mtl_tensor *mask = it->has_mask ? &it->mask : weights;
+  masked_softmax arguments = {
       .weights_column = weights->strides[3],
-      .mask_column = mask.strides[3],
+      .mask_column = mask->strides[3],
       .keys = (uint32_t)weights->sizes[3],
       .queries = (uint32_t)weights->sizes[2],
-      .has_mask = desc->mask != NULL,
-      .is_causal = desc->is_causal,
+      .first_query = (uint32_t)it->first_query,
+      .has_mask = it->has_mask,
+      .is_causal = it->is_causal,
   };
   const uint64_t rows = ops_shape_of(
-      &it.rows, 3, (const mtl_tensor *[]){weights, &mask}, 2);
+      &arguments.rows, 3, (const mtl_tensor *[]){weights, mask}, 2);
   return ops_record(stream,
                     &(ops_dispatch){.source = ops_attention_metal,
                                     .kernel = "masked_softmax_rows",
-                                    .constants = {mask.type, weights->type},
-                                    .tensors = {scores, &mask, weights},
+                                    .constants = {mask->type, weights->type},
+                                    .tensors = {scores, mask, weights},
                                     .tensor_count = 3,
-                                    .arguments = &it,
-                                    .arguments_bytes = sizeof it,
+                                    .arguments = &arguments,
+                                    .arguments_bytes = sizeof arguments,
                                     .grid_threads = {32, rows},
                                     .group_threads = {32, 8}});
 }
 
-// With weights, and scores in scratch memory.
-static mtl_status attend(mtl_stream *stream, const mtl_tensor *query,
-                         const mtl_tensor *key, const mtl_tensor *value,
-                         const mtl_attention_desc *desc, const extents *it,
-                         const mtl_tensor *out, const mtl_tensor *scores,
-                         const mtl_tensor *weights) {
-  const double scale = desc->scale != 0 ? desc->scale
-                                        : 1 / sqrt((double)it->depth);
-  const mtl_tensor q = split_heads(query, it->key_heads);
-  mtl_tensor k = split_heads(key, it->key_heads);
-  const mtl_tensor v = split_heads(value, it->key_heads);
+static mtl_status attend(mtl_stream *stream, const part *it,
+                         const mtl_tensor *scores, const mtl_tensor *weights) {
+  const mtl_tensor q = split_heads(&it->query, it->key_heads);
+  mtl_tensor k = split_heads(&it->key, it->key_heads);
+  const mtl_tensor v = split_heads(&it->value, it->key_heads);
   k = transposed(&k);
   const mtl_tensor s = split_heads(scores, it->key_heads);
-  STREAM_TRY(mtl_ops_matmul(stream, &q, &k, NULL, scale, 0, &s));
-  STREAM_TRY(softmax(stream, scores, desc, weights));
+  STREAM_TRY(mtl_ops_matmul(stream, &q, &k, NULL, it->scale, 0, &s));
+  STREAM_TRY(softmax(stream, it, scores, weights));
   const mtl_tensor w = split_heads(weights, it->key_heads);
-  const mtl_tensor o = split_heads(out, it->key_heads);
+  const mtl_tensor o = split_heads(&it->out, it->key_heads);
   return mtl_ops_matmul(stream, &w, &v, NULL, 1, 0, &o);
+}
+
+// With the weights that the caller wants, all at once.
+static mtl_status attend_whole(mtl_stream *stream, const part *it,
+                               const mtl_tensor *weights) {
+  ops_scratch scores = {0};
+  STREAM_TRY(ops_scratch_create(stream, MTL_TYPE_FLOAT, 4, weights->sizes,
+                                &scores));
+  const mtl_status status = attend(stream, it, &scores.tensor, weights);
+  ops_scratch_release(&scores);
+  return status;
+}
+
+// --- In parts ------------------------------------------------------------------
+
+// Scores of one part at the most, if it has more than one query.
+enum { PART_BYTES = 64 << 20 };
+
+// How many of count, of bytes each, go at once.
+static int64_t fitting(int64_t count, int64_t bytes) {
+  const int64_t most = PART_BYTES / (bytes ? bytes : 1);
+  return most < 1 ? 1 : most < count ? most : count;
+}
+
+static mtl_tensor slice(const mtl_tensor *tensor, int dimension, int64_t first,
+                        int64_t count) {
+  mtl_tensor cut = *tensor;
+  if (count != tensor->sizes[dimension]) {
+    cut.sizes[dimension] = count;
+    cut.offset_bytes += (size_t)(first * tensor->strides[dimension]) *
+                        mtl_data_type_size(tensor->type);
+    cut.constant = 0;  // names the whole
+  }
+  return cut;
+}
+
+// The part of count along a dimension from first on; of keys, values and the
+// mask, too. sharing: heads of a key head.
+static part part_of(const part *whole, int dimension, int64_t first,
+                    int64_t count, int64_t sharing) {
+  part cut = *whole;
+  const int64_t heads = dimension == 1 ? sharing : 1;
+  cut.query = slice(&cut.query, dimension, first * heads, count * heads);
+  cut.out = slice(&cut.out, dimension, first * heads, count * heads);
+  if (cut.has_mask) {
+    cut.mask = slice(&cut.mask, dimension, first * heads, count * heads);
+  }
+  if (dimension == 2) {
+    cut.first_query = first;
+  } else {
+    cut.key = slice(&cut.key, dimension, first, count);
+    cut.value = slice(&cut.value, dimension, first, count);
+  }
+  if (dimension == 1) {
+    cut.key_heads = count;
+  }
+  return cut;
+}
+
+// Cuts the part along a dimension, batches first, and what comes of it along
+// the next, until its scores fit.
+static mtl_status attend_parts(mtl_stream *stream, const part *it,
+                               int dimension, const mtl_tensor *scores) {
+  const int64_t keys = it->key.sizes[2], heads = it->query.sizes[1];
+  const int64_t sharing = heads / it->key_heads;
+  if (dimension == 3) {
+    mtl_tensor room = *scores;
+    memcpy(room.sizes, it->query.sizes, 3 * sizeof *room.sizes);
+    room.strides[2] = keys;
+    room.strides[1] = room.sizes[2] * keys;
+    room.strides[0] = room.sizes[1] * room.strides[1];
+    return attend(stream, it, &room, &room);
+  }
+  int64_t bytes = (int64_t)sizeof(float) * keys;
+  bytes *= dimension == 2 ? heads : sharing * it->query.sizes[2];
+  bytes *= dimension == 0 ? it->key_heads : 1;
+  const int64_t count =
+      dimension == 1 ? it->key_heads : it->query.sizes[dimension];
+  const int64_t step = fitting(count, bytes);
+  for (int64_t first = 0; first < count; first += step) {
+    const int64_t left = count - first;
+    const part cut =
+        part_of(it, dimension, first, left < step ? left : step, sharing);
+    STREAM_TRY(attend_parts(stream, &cut, dimension + 1, scores));
+  }
+  return MTL_OK;
+}
+
+static mtl_status attend_without_weights(mtl_stream *stream, const part *it) {
+  const mtl_tensor *q = &it->query;
+  const int64_t keys = it->key.sizes[2];
+  const int64_t row_bytes = (int64_t)sizeof(float) * keys;
+  const int64_t rows = q->sizes[0] * q->sizes[1] * q->sizes[2];
+  // A part of one query has all heads that share a key.
+  const int64_t sharing = q->sizes[1] / it->key_heads;
+  int64_t room = fitting(rows, row_bytes);
+  room = room < sharing ? sharing : room;
+  ops_scratch scores = {0};
+  STREAM_TRY(ops_scratch_create(stream, MTL_TYPE_FLOAT, 4,
+                                (int64_t[]){1, 1, room, keys}, &scores));
+  const mtl_status status = attend_parts(stream, it, 0, &scores.tensor);
+  ops_scratch_release(&scores);
+  return status;
 }
 
 static mtl_status attention(mtl_stream *stream, const mtl_tensor *query,
@@ -158,21 +257,26 @@ static mtl_status attention(mtl_stream *stream, const mtl_tensor *query,
   if (it.batch * it.heads * it.queries == 0) {
     return MTL_OK;
   }
-  const int64_t sizes[] = {it.batch, it.heads, it.queries, it.keys};
-  ops_scratch scores = {0}, own = {0};
-  mtl_status status =
-      ops_scratch_create(stream, MTL_TYPE_FLOAT, 4, sizes, &scores);
-  if (status == MTL_OK && !weights) {
-    status = ops_scratch_create(stream, MTL_TYPE_FLOAT, 4, sizes, &own);
-    weights = &own.tensor;
+  part whole = {
+      .query = *query,
+      .key = *key,
+      .value = *value,
+      .out = *out,
+      .has_mask = desc->mask != NULL,
+      .is_causal = desc->is_causal,
+      .scale = desc->scale != 0 ? desc->scale : 1 / sqrt((double)it.depth),
+      .key_heads = it.key_heads,
+  };
+  if (desc->mask) {
+    if (desc->mask->type != MTL_TYPE_BOOL) {
+      STREAM_TRY(ops_check_floating(name, "mask", desc->mask));
+    }
+    STREAM_TRY(ops_broadcast(
+        name, "mask", desc->mask, 4,
+        (int64_t[]){it.batch, it.heads, it.queries, it.keys}, &whole.mask));
   }
-  if (status == MTL_OK) {
-    status = attend(stream, query, key, value, desc, &it, out, &scores.tensor,
-                    weights);
-  }
-  ops_scratch_release(&own);
-  ops_scratch_release(&scores);
-  return status;
+  return weights ? attend_whole(stream, &whole, weights)
+                 : attend_without_weights(stream, &whole);
 }
 
 mtl_status mtl_ops_attention(mtl_stream *stream, const mtl_tensor *query,

@@ -23,12 +23,10 @@ static mtl_status check_types(const tensors *it) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
     STREAM_TRY(ops_check_floating(name, "every tensor", all[i]));
   }
-  if (it->key->type != it->query->type || it->value->type != it->query->type ||
-      it->beta->type != it->gate->type) {
+  if (it->key->type != it->query->type ||
+      it->value->type != it->query->type) {
     return mtl_fail(MTL_UNSUPPORTED,
-                    "%s: query, key and value share a type, and so do gate "
-                    "and beta",
-                    name);
+                    "%s: query, key and value are of one type", name);
   }
   return MTL_OK;
 }
@@ -91,7 +89,7 @@ static mtl_status run(mtl_stream *stream, const tensors *it) {
           .source = ops_attention_metal,
           .kernel = "gated_delta_rule",
           .constants = {it->query->type, it->gate->type, it->state->type,
-                        it->out->type},
+                        it->out->type, it->beta->type},
           .tensors = {it->query, it->key, it->value, it->gate, it->beta,
                       it->state, it->out},
           .tensor_count = 7,

@@ -172,8 +172,11 @@ def gated_delta_rule():
         beta = 1 / (1 + np.exp(-random(b, t, hv)))
         state = random(b, hv, dv, dk)
         kept, out = new_tensor(state), ctypes.c_void_p()
+        # As models in bfloat have it: each part of a type of its own.
+        beta = rounded(beta, is_turned)
         call("aoti_torch_mps_gated_delta_rule", *map(
-            new_tensor, (q, k, v, gate, beta)), kept, ctypes.byref(out))
+            new_tensor, (q, k, v, gate)), new_tensor(beta, is_turned), kept,
+             ctypes.byref(out))
         state = state.astype(float)
         want = delta_rule(*(x.astype(float) for x in (q, k, v, gate, beta)),
                           state)

@@ -583,6 +583,19 @@ def attention_with_shared_keys():
     attend(random(2, 8, 5, 32), random(2, 2, 9, 32), random(2, 2, 9, 32))
 
 
+def attention_in_parts():
+    """Where scores take more than 64 MiB: by batches, by heads that share a key,
+    and by queries."""
+    attend(random(3, 4, 1500, 8), random(3, 2, 1500, 8),
+           random(3, 2, 1500, 8), random(1500, 1500), wants_weights=False)
+    attend(random(1, 8, 1900, 8), random(1, 4, 1900, 8),
+           random(1, 4, 1900, 8), wants_weights=False)
+    attend(random(1, 1, 5000, 8), random(1, 1, 5000, 8),
+           random(1, 1, 5000, 8), causal=True, wants_weights=False)
+    attend(random(1, 1, 5000, 8), random(1, 1, 5000, 8),
+           random(1, 1, 5000, 4), random(5000, 1) > 0, wants_weights=False)
+
+
 def attention_strided():
     q = random(2, 16, 4, 64).swapaxes(1, 2)
     attend(q, random(2, 16, 4, 64).swapaxes(1, 2),

@@ -4,7 +4,7 @@
 struct masked_softmax {
   shape rows;  // strides of weights and mask over batch, head and query
   long weights_column, mask_column;
-  uint keys, queries;
+  uint keys, queries, first_query;
   uint has_mask, is_causal;
 };
 
@@ -26,7 +26,8 @@ static inline float masked(constant masked_softmax &p,
   return scores[j] + load_float(type_0, mask, from);
 }
 
-// A simdgroup for each row. type_0 is mask's type, type_1 weights'.
+// A simdgroup for each row; weights may take the place of scores, element by
+// element. type_0 is mask's type, type_1 weights'.
 kernel void masked_softmax_rows(device const float *scores [[buffer(0)]],
                                 device const uchar *mask [[buffer(1)]],
                                 device uchar *weights [[buffer(2)]],
@@ -34,7 +35,7 @@ kernel void masked_softmax_rows(device const float *scores [[buffer(0)]],
                                 uint2 at [[thread_position_in_grid]]) {
   long base[2];
   locate(p.rows, at.y, 2, base);
-  const uint query = at.y % p.queries;
+  const uint query = p.first_query + at.y % p.queries;
   scores += ulong(at.y) * p.keys;
   float largest = -INFINITY;
   for (uint j = at.x; j < p.keys; j += 32) {
@@ -68,8 +69,8 @@ static inline long at3(constant const long *strides, uint b, uint t, uint h) {
 }
 
 // A simdgroup for each value element (y) of each head (z), with the key along
-// the lanes. type_0 is the type of query, key and value, type_1 gate's and
-// beta's, type_2 state's, type_3 out's.
+// the lanes. type_0 is the type of query, key and value, type_1 gate's, type_2
+// state's, type_3 out's, option beta's.
 kernel void gated_delta_rule(device const uchar *query [[buffer(0)]],
                              device const uchar *key [[buffer(1)]],
                              device const uchar *value [[buffer(2)]],
@@ -94,7 +95,7 @@ kernel void gated_delta_rule(device const uchar *query [[buffer(0)]],
     const long q_at = at3(p.query, batch, t, key_head);
     const long k_at = at3(p.key, batch, t, key_head);
     const float g = load_float(type_1, gate, at3(p.gate, batch, t, head));
-    const float b = load_float(type_1, beta, at3(p.beta, batch, t, head));
+    const float b = load_float(option, beta, at3(p.beta, batch, t, head));
     const float v = load_float(
         type_0, value, at3(p.value, batch, t, head) + at.y * p.value[3]);
     float product = 0;
