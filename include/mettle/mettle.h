@@ -37,6 +37,7 @@
 #include "event.h"
 #include "command_buffer.h"
 #include "encoder.h"
+#include "heap.h"
 #include "indirect_command_buffer.h"
 #include "stream.h"
 #include "ops.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/guard.h"
 #include "base/machine.h"
@@ -171,6 +172,40 @@ mtl_status mtli_pages_create(size_t length_bytes, bool guarded,
     madvise(out_pages->bytes, whole_bytes, MADV_HUGEPAGE);
   }
   return MTL_OK;
+}
+
+// Widens a range to whole pages.
+static char *whole_pages(void *bytes, size_t length_bytes,
+                         size_t *out_length_bytes) {
+  const uintptr_t page_bytes = mtli_machine_page_bytes();
+  const uintptr_t first = (uintptr_t)bytes & -page_bytes;
+  const uintptr_t end =
+      ((uintptr_t)bytes + length_bytes + page_bytes - 1) & -page_bytes;
+  *out_length_bytes = end - first;
+  return (char *)bytes - ((uintptr_t)bytes - first);
+}
+
+void mtli_pages_discard(void *bytes, size_t length_bytes) {
+  size_t whole_bytes;
+  char *first = whole_pages(bytes, length_bytes, &whole_bytes);
+  madvise(first, whole_bytes, MADV_DONTNEED);
+}
+
+void mtli_pages_prefault(void *bytes, size_t length_bytes) {
+  enum { POPULATE_WRITE = 23 };  // MADV_POPULATE_WRITE, Linux 5.14
+  const size_t page_bytes = mtli_machine_page_bytes();
+  const long free_pages = sysconf(_SC_AVPHYS_PAGES);
+  size_t whole_bytes;
+  char *first = whole_pages(bytes, length_bytes, &whole_bytes);
+  if (free_pages <= 0 ||
+      whole_bytes / page_bytes > (unsigned long)free_pages / 2 ||
+      madvise(first, whole_bytes, POPULATE_WRITE) == 0) {
+    return;
+  }
+  // An older kernel, or memory that cannot be written: what is there is read.
+  for (size_t i = 0; i < whole_bytes; i += page_bytes) {
+    (void)*(volatile char *)(first + i);
+  }
 }
 
 void mtli_pages_destroy(mtli_pages *pages) {

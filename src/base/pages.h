@@ -33,6 +33,13 @@ typedef struct mtli_pages {
 // Errors  MTL_OUT_OF_MEMORY  the text has the length
 mtl_status mtli_pages_create(size_t length_bytes, bool guarded,
                              mtli_pages *out_pages);
+// Loses what is in [bytes, bytes + length_bytes), and whatever shares pages
+// with it, and gives its memory back; zeros come in its place.
+void mtli_pages_discard(void *bytes, size_t length_bytes);
+// Has the system find the memory now, which otherwise comes page by page when
+// it is touched. Does nothing that would take most of what is free.
+void mtli_pages_prefault(void *bytes, size_t length_bytes);
+
 // Accepts what has no memory.
 void mtli_pages_destroy(mtli_pages *pages);
 

@@ -123,7 +123,11 @@ static void buffer_destroy(mtli_object *object) {
   }
   list_remove(buffer);
   device->driver->buffer_destroy(buffer);
-  give_back(device, buffer->length_bytes);
+  if (buffer->heap) {
+    mtli_heap_leave(buffer);
+  } else {
+    give_back(device, buffer->length_bytes);
+  }
   if (buffer->deallocator) {
     buffer->deallocator(buffer->deallocator_context, buffer->no_copy_bytes,
                         buffer->length_bytes);
@@ -133,8 +137,10 @@ static void buffer_destroy(mtli_object *object) {
   mtl_device_release(device);  // -1
 }
 
+// parent is the memory to lie in, or NULL.
 static mtl_status buffer_allocate(mtl_device *device,
                                   const mtl_buffer_desc *desc,
+                                  mtl_buffer *parent, size_t offset_bytes,
                                   mtl_buffer **out_buffer) {
   mtl_buffer *buffer = calloc(1, device->driver->buffer_bytes);
   if (!buffer) {
@@ -146,6 +152,8 @@ static mtl_status buffer_allocate(mtl_device *device,
   buffer->storage_mode = desc->storage_mode;
   buffer->hazard_tracking = desc->hazard_tracking;
   buffer->guarded = desc->guarded;
+  buffer->parent = parent;
+  buffer->parent_offset_bytes = offset_bytes;
   buffer->no_copy_bytes = desc->no_copy_bytes;
   buffer->deallocator = desc->no_copy_bytes ? desc->deallocator : NULL;
   buffer->deallocator_context = desc->deallocator_context;
@@ -172,11 +180,21 @@ mtl_status mtl_buffer_create(mtl_device *device, const mtl_buffer_desc *desc,
   MTL_TRY(mtli_device_check(device));
   MTL_TRY(check_desc(device, desc));
   MTL_TRY(reserve(device, desc->length_bytes));
-  const mtl_status status = buffer_allocate(device, desc, out_buffer);
+  const mtl_status status = buffer_allocate(device, desc, NULL, 0, out_buffer);
   if (status != MTL_OK) {
     give_back(device, desc->length_bytes);
     return status;
   }
+  list_add(*out_buffer);
+  return MTL_OK;
+}
+
+mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
+                                 const mtl_buffer_desc *desc,
+                                 size_t offset_bytes, mtl_buffer **out_buffer) {
+  MTL_TRY(buffer_allocate(memory->device, desc, memory, offset_bytes,
+                          out_buffer));
+  (*out_buffer)->heap = mtl_heap_retain(heap);  // +1
   list_add(*out_buffer);
   return MTL_OK;
 }

@@ -277,6 +277,16 @@ void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
   }
 }
 
+void mtl_compute_encoder_use_heap(mtl_compute_encoder *encoder,
+                                  mtl_heap *heap) {
+  if (check_use(encoder, heap, MTL_USAGE_READ, "heap",
+                "mtl_compute_encoder_use_heap")) {
+    // Of an untracked heap the usage does not matter.
+    use_buffer(encoder, mtli_heap_memory(heap),
+               MTL_USAGE_READ | MTL_USAGE_WRITE);
+  }
+}
+
 // Encoders of one queue run in order, each after all before it (is_ordered of
 // the first command), so a fence adds nothing but its checks.
 static void check_fence(mtl_compute_encoder *encoder, mtl_fence *fence,

@@ -69,6 +69,12 @@ struct mtl_buffer {
   mtl_storage_mode storage_mode;
   mtl_hazard_tracking hazard_tracking;
   bool guarded;
+  // NULL, or the memory of the heap that it lies in, at parent_offset_bytes.
+  mtl_buffer *parent;
+  size_t parent_offset_bytes;
+  mtl_heap *heap;              // +1; the runtime's: parent's
+  _Atomic bool is_aliasable;   // the same: its place may be another's too
+  _Atomic uint32_t purgeable;  // the same: mtl_purgeable_state; 0 for none set
   void *contents;        // host address, set by buffer_create; NULL if private
   uint64_t gpu_address;  // what kernels see, set by buffer_create
   char *label;           // under device->lock; NULL for none
@@ -443,11 +449,21 @@ typedef void mtli_device_close_fn(mtl_device *device);
 typedef bool mtli_device_family_fn(const mtl_device *device, mtl_family family);
 
 // Allocates; sets contents and gpu_address; contents start as desc->bytes or
-// zeros. Any thread; may block.
+// zeros. With buffer->parent there is nothing to allocate: the buffer is a part
+// of parent's memory, of the same storage mode, whatever else lies there, and
+// starts as that is or as desc->bytes. Any thread; may block.
 typedef mtl_status mtli_buffer_create_fn(mtl_buffer *buffer,
                                          const mtl_buffer_desc *desc);
 // Any thread; does not block for long. The runtime calls the deallocator.
 typedef void mtli_buffer_destroy_fn(mtl_buffer *buffer);
+// A wish about all of a buffer's memory, work in flight or not. Any thread.
+typedef enum mtli_advice {
+  MTLI_ADVICE_DISCARD,   // contents may be lost, and memory given back; not of
+                         // a part of another, nor of the client's
+  MTLI_ADVICE_PREFAULT,  // it is about to be used: have the memory be there
+} mtli_advice;
+typedef mtl_status mtli_buffer_advise_fn(mtl_buffer *buffer,
+                                         mtli_advice advice);
 // The host wrote into a range of a managed buffer. Any thread.
 typedef mtl_status mtli_buffer_modified_fn(mtl_buffer *buffer,
                                            size_t offset_bytes,
@@ -544,6 +560,7 @@ struct mtli_driver {
   // EXECUTE and EDIT_INDIRECT; without them there are no indirect command
   // buffers.
   bool executes_indirect_commands;
+  bool has_heaps;  // buffer_create knows of parents
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;
@@ -566,6 +583,7 @@ struct mtli_driver {
   mtli_buffer_create_fn *buffer_create;
   mtli_buffer_destroy_fn *buffer_destroy;
   mtli_buffer_modified_fn *buffer_modified;
+  mtli_buffer_advise_fn *buffer_advise;
   mtli_texture_create_fn *texture_create;
   mtli_texture_destroy_fn *texture_destroy;
   mtli_sampler_create_fn *sampler_create;
@@ -613,6 +631,7 @@ mtli_function_table_set_fn mtli_function_table_buffer_set;
 
 // A slot for each feature that a device may lack.
 mtli_buffer_modified_fn mtli_no_buffer_modified;
+mtli_buffer_advise_fn mtli_no_buffer_advise;
 mtli_queue_help_fn mtli_no_queue_help;
 
 #endif

@@ -16,6 +16,12 @@ mtl_status mtli_no_queue_help(mtl_queue *queue,
   return MTL_UNSUPPORTED;
 }
 
+mtl_status mtli_no_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
+  (void)advice;
+  return mtli_fail(MTL_UNSUPPORTED, "device '%s' takes no advice on memory",
+                   buffer->device->info.name);
+}
+
 mtl_status mtli_no_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
                                    size_t length_bytes) {
   (void)offset_bytes;

@@ -16,12 +16,17 @@ static uint32_t slot_of(const mtli_hazards *hazards, const mtl_buffer *buffer) {
   return slot;
 }
 
+// What is tracked of buffer: all of the heap that it lies in.
+static const mtl_buffer *tracked(const mtl_buffer *buffer) {
+  return buffer->parent ? buffer->parent : buffer;
+}
+
 bool mtli_hazards_conflict(const mtli_hazards *hazards,
                            const mtl_buffer *buffer, bool is_written) {
   if (buffer->hazard_tracking == MTL_HAZARD_UNTRACKED || !hazards->count) {
     return false;
   }
-  const uint32_t slot = slot_of(hazards, buffer);
+  const uint32_t slot = slot_of(hazards, tracked(buffer));
   return hazards->slots[slot].buffer &&
          (is_written || hazards->slots[slot].is_written);
 }
@@ -31,13 +36,13 @@ bool mtli_hazards_add(mtli_hazards *hazards, const mtl_buffer *buffer,
   if (buffer->hazard_tracking == MTL_HAZARD_UNTRACKED) {
     return true;
   }
-  const uint32_t slot = slot_of(hazards, buffer);
+  const uint32_t slot = slot_of(hazards, tracked(buffer));
   if (!hazards->slots[slot].buffer) {
     if (hazards->count == MTLI_HAZARD_SLOTS - 1) {
       return false;
     }
     hazards->count++;
-    hazards->slots[slot].buffer = buffer;
+    hazards->slots[slot].buffer = tracked(buffer);
   }
   hazards->slots[slot].is_written |= is_written;
   return true;

@@ -43,6 +43,15 @@ mtl_status mtli_device_check(const mtl_device *device);
 // it lies in none of device's.
 size_t mtli_bytes_behind(mtl_device *device, uint64_t address);
 
+// Makes a buffer in memory, that of heap, where the caller has taken the place.
+mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
+                                 const mtl_buffer_desc *desc,
+                                 size_t offset_bytes, mtl_buffer **out_buffer);
+// heap.c: gives back the place of a buffer that ends, and its heap.
+void mtli_heap_leave(const mtl_buffer *buffer);
+// The memory that all of a heap's resources lie in; borrowed.
+mtl_buffer *mtli_heap_memory(const mtl_heap *heap);
+
 // Copies a label; NULL stays NULL. Out of memory loses the label.
 char *mtli_label_copy(const char *label);
 

@@ -240,32 +240,72 @@ static mtl_status check_pointers(const void *owner, const char *owner_name,
                            : "the place for the result");
 }
 
-mtl_status mtl_texture_create(mtl_device *device, const mtl_texture_desc *desc,
-                              mtl_texture **out_texture) {
-  static const char call[] = "mtl_texture_create";
-  MTL_TRY(check_pointers(device, "device", desc, out_texture, call));
-  *out_texture = NULL;
+// Checks desc, and makes the object with its levels laid out; *out_bytes is what
+// they take.
+static mtl_status prepare(mtl_device *device, const mtl_texture_desc *desc,
+                          const char *call, mtl_texture **out_texture,
+                          size_t *out_bytes) {
   MTL_TRY(mtli_device_check(device));
   mtl_texture_desc whole = *desc;
   fill_defaults(&whole);
   MTL_TRY(check_desc(&whole, call));
-  mtl_texture *texture = NULL;
-  MTL_TRY(allocate(device, &whole, &texture));
-  const mtl_buffer_desc memory = {.length_bytes = lay_out(texture),
-                                  .storage_mode = desc->storage_mode,
-                                  .hazard_tracking = desc->hazard_tracking,
-                                  .label = desc->label};
-  mtl_buffer *buffer = NULL;
-  mtl_status status = check_length(device, &whole, memory.length_bytes);
-  if (status == MTL_OK) {
-    status = mtl_buffer_create(device, &memory, &buffer);
+  MTL_TRY(allocate(device, &whole, out_texture));
+  *out_bytes = lay_out(*out_texture);
+  const mtl_status status = check_length(device, &whole, *out_bytes);
+  if (status != MTL_OK) {
+    free((*out_texture)->label);
+    free(*out_texture);
   }
+  return status;
+}
+
+mtl_status mtli_texture_length(mtl_device *device, const mtl_texture_desc *desc,
+                               const char *call, size_t *out_bytes) {
+  mtl_texture *texture = NULL;
+  MTL_TRY(prepare(device, desc, call, &texture, out_bytes));
+  free(texture->label);
+  free(texture);
+  return MTL_OK;
+}
+
+// Makes a texture, in heap if that is not NULL.
+static mtl_status create(mtl_device *device, mtl_heap *heap,
+                         const mtl_texture_desc *desc, size_t offset_bytes,
+                         const char *call, mtl_texture **out_texture) {
+  mtl_texture *texture = NULL;
+  mtl_buffer_desc memory = {.storage_mode = desc->storage_mode,
+                            .hazard_tracking = desc->hazard_tracking,
+                            .label = desc->label};
+  MTL_TRY(prepare(device, desc, call, &texture, &memory.length_bytes));
+  mtl_buffer *buffer = NULL;
+  const mtl_status status =
+      heap ? mtl_heap_create_buffer(heap, &memory, offset_bytes, &buffer)
+           : mtl_buffer_create(device, &memory, &buffer);
   if (status != MTL_OK) {
     free(texture->label);
     free(texture);
     return status;
   }
+  texture->desc.hazard_tracking = buffer->hazard_tracking;
   return finish(texture, buffer, out_texture);
+}
+
+mtl_status mtl_texture_create(mtl_device *device, const mtl_texture_desc *desc,
+                              mtl_texture **out_texture) {
+  static const char call[] = "mtl_texture_create";
+  MTL_TRY(check_pointers(device, "device", desc, out_texture, call));
+  *out_texture = NULL;
+  return create(device, NULL, desc, 0, call, out_texture);
+}
+
+mtl_status mtl_heap_create_texture(mtl_heap *heap, const mtl_texture_desc *desc,
+                                   size_t offset_bytes,
+                                   mtl_texture **out_texture) {
+  static const char call[] = "mtl_heap_create_texture";
+  MTL_TRY(check_pointers(heap, "heap", desc, out_texture, call));
+  *out_texture = NULL;
+  return create(mtl_heap_device(heap), heap, desc, offset_bytes, call,
+                out_texture);
 }
 
 static mtl_status check_linear(const mtl_buffer *buffer,

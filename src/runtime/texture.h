@@ -19,6 +19,10 @@ static inline uint32_t mtli_texture_slices(const mtl_texture *texture) {
 // Returns what a type is called in MSL ("texture2d_array").
 const char *mtli_texture_type_name(mtl_texture_type type);
 
+// Checks desc and counts the bytes that such a texture takes.
+mtl_status mtli_texture_length(mtl_device *device, const mtl_texture_desc *desc,
+                               const char *call, size_t *out_bytes);
+
 // A box of texels as a place in the texture's buffer.
 typedef struct mtli_texel_box {
   size_t offset_bytes;  // of the first texel, from the buffer's start

@@ -58,15 +58,15 @@ mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
   }
   *range =
       (cpu_range){.offset_bytes = offset_bytes, .length_bytes = length_bytes};
-  pthread_mutex_lock(&buffer->lock);
+  pthread_mutex_lock(cpu_buffer_lock(buffer));
   range->next = buffer->modified;
   buffer->modified = range;
-  pthread_mutex_unlock(&buffer->lock);
+  pthread_mutex_unlock(cpu_buffer_lock(buffer));
   return MTL_OK;
 }
 
 static void upload(cpu_buffer *buffer) {
-  pthread_mutex_lock(&buffer->lock);
+  pthread_mutex_lock(cpu_buffer_lock(buffer));
   if (buffer->buffer.storage_mode == MTL_STORAGE_SHARED) {
     move_changes(buffer->host.bytes, buffer->synced.bytes, buffer->memory.bytes,
                  buffer->buffer.length_bytes);
@@ -78,17 +78,17 @@ static void upload(cpu_buffer *buffer) {
            buffer->host.bytes + range->offset_bytes, range->length_bytes);
     free(range);
   }
-  pthread_mutex_unlock(&buffer->lock);
+  pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }
 
 static void download(cpu_buffer *buffer) {
   if (buffer->buffer.storage_mode != MTL_STORAGE_SHARED) {
     return;
   }
-  pthread_mutex_lock(&buffer->lock);
+  pthread_mutex_lock(cpu_buffer_lock(buffer));
   move_changes(buffer->memory.bytes, buffer->synced.bytes, buffer->host.bytes,
                buffer->buffer.length_bytes);
-  pthread_mutex_unlock(&buffer->lock);
+  pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }
 
 void cpu_coherence_upload(mtl_command_buffer *command_buffer) {
@@ -104,7 +104,7 @@ void cpu_coherence_download(mtl_command_buffer *command_buffer) {
 }
 
 void cpu_coherence_synchronize(cpu_buffer *buffer) {
-  pthread_mutex_lock(&buffer->lock);
+  pthread_mutex_lock(cpu_buffer_lock(buffer));
   memcpy(buffer->host.bytes, buffer->memory.bytes, buffer->buffer.length_bytes);
-  pthread_mutex_unlock(&buffer->lock);
+  pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }

@@ -54,6 +54,12 @@ typedef struct cpu_buffer {
   cpu_range *modified;   // managed: not yet copied to the device
 } cpu_buffer;
 
+// Parts of one heap may be the same memory: they have one lock.
+static inline pthread_mutex_t *cpu_buffer_lock(cpu_buffer *buffer) {
+  cpu_buffer *parent = (cpu_buffer *)buffer->buffer.parent;
+  return parent ? &parent->lock : &buffer->lock;
+}
+
 // What tells source lines (lines.c): an object's line table, then its texts.
 typedef struct cpu_lines {
   void *bytes;  // [table_bytes + text_bytes] malloc'ed; NULL if there are none
@@ -549,6 +555,7 @@ mtli_device_family_fn cpu_device_family;
 mtli_buffer_create_fn cpu_buffer_create;
 mtli_buffer_destroy_fn cpu_buffer_destroy;
 mtli_buffer_modified_fn cpu_buffer_modified;
+mtli_buffer_advise_fn cpu_buffer_advise;
 mtli_texture_create_fn cpu_texture_create;
 mtli_texture_destroy_fn cpu_texture_destroy;
 mtli_pipeline_create_fn cpu_pipeline_create;

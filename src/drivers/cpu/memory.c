@@ -63,11 +63,47 @@ static mtl_status unified_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
   return MTL_OK;
 }
 
+static void write_initial(mtli_pages *pages, const mtl_buffer_desc *desc) {
+  if (pages->bytes && desc->bytes) {
+    memcpy(pages->bytes, desc->bytes, desc->length_bytes);
+  }
+}
+
+// A part of a heap's memory is a part of each of its copies.
+static void part_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
+  const cpu_buffer *parent = (const cpu_buffer *)cpu->buffer.parent;
+  const size_t offset = cpu->buffer.parent_offset_bytes;
+  cpu->memory.bytes = parent->memory.bytes + offset;
+  if (parent->host.bytes) {
+    cpu->host.bytes = parent->host.bytes + offset;
+  }
+  if (parent->synced.bytes) {
+    cpu->synced.bytes = parent->synced.bytes + offset;
+  }
+  if (parent->buffer.contents) {
+    cpu->buffer.contents = (char *)parent->buffer.contents + offset;
+  }
+  pthread_mutex_t *lock = cpu_buffer_lock(cpu);
+  pthread_mutex_lock(lock);
+  write_initial(&cpu->memory, desc);
+  write_initial(&cpu->host, desc);
+  write_initial(&cpu->synced, desc);
+  pthread_mutex_unlock(lock);
+}
+
+static mtl_status whole_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
+  return cpu_is_discrete(cpu->buffer.device) ? discrete_create(cpu, desc)
+                                             : unified_create(cpu, desc);
+}
+
 mtl_status cpu_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
   cpu_buffer *cpu = (cpu_buffer *)buffer;
-  const mtl_status status = cpu_is_discrete(buffer->device)
-                                ? discrete_create(cpu, desc)
-                                : unified_create(cpu, desc);
+  mtl_status status = MTL_OK;
+  if (buffer->parent) {
+    part_create(cpu, desc);
+  } else {
+    status = whole_create(cpu, desc);
+  }
   if (status != MTL_OK) {
     pages_destroy(cpu);
     return status;
@@ -86,6 +122,29 @@ void cpu_buffer_destroy(mtl_buffer *buffer) {
     cpu->modified = next;
   }
   pthread_mutex_destroy(&cpu->lock);
+}
+
+static void advise(const mtli_pages *pages, size_t length_bytes,
+                   mtli_advice advice) {
+  if (!pages->bytes) {
+    return;
+  }
+  if (advice == MTLI_ADVICE_PREFAULT) {
+    mtli_pages_prefault(pages->bytes, length_bytes);
+  } else if (pages->first) {
+    mtli_pages_discard(pages->bytes, length_bytes);
+  }
+}
+
+mtl_status cpu_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
+  cpu_buffer *cpu = (cpu_buffer *)buffer;
+  pthread_mutex_t *lock = cpu_buffer_lock(cpu);
+  pthread_mutex_lock(lock);  // all copies are lost, or none
+  advise(&cpu->memory, buffer->length_bytes, advice);
+  advise(&cpu->host, buffer->length_bytes, advice);
+  advise(&cpu->synced, buffer->length_bytes, advice);
+  pthread_mutex_unlock(lock);
+  return MTL_OK;
 }
 
 mtl_status cpu_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,

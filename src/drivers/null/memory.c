@@ -6,7 +6,10 @@
 
 mtl_status null_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
   char *bytes = desc->no_copy_bytes;
-  if (!bytes) {
+  if (buffer->parent) {
+    bytes = (char *)(uintptr_t)buffer->parent->gpu_address +
+            buffer->parent_offset_bytes;
+  } else if (!bytes) {
     mtli_pages *pages = &((null_buffer *)buffer)->pages;
     MTL_TRY(mtli_pages_create(desc->length_bytes, desc->guarded, pages));
     bytes = pages->bytes;
@@ -21,6 +24,16 @@ mtl_status null_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
 
 void null_buffer_destroy(mtl_buffer *buffer) {
   mtli_pages_destroy(&((null_buffer *)buffer)->pages);
+}
+
+mtl_status null_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
+  void *bytes = (void *)(uintptr_t)buffer->gpu_address;
+  if (advice == MTLI_ADVICE_DISCARD) {
+    mtli_pages_discard(bytes, buffer->length_bytes);
+  } else {
+    mtli_pages_prefault(bytes, buffer->length_bytes);
+  }
+  return MTL_OK;
 }
 
 mtl_status null_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,

@@ -35,6 +35,7 @@ mtli_device_family_fn null_device_family;
 mtli_buffer_create_fn null_buffer_create;
 mtli_buffer_destroy_fn null_buffer_destroy;
 mtli_buffer_modified_fn null_buffer_modified;
+mtli_buffer_advise_fn null_buffer_advise;
 mtli_texture_create_fn null_texture_create;
 mtli_texture_destroy_fn null_texture_destroy;
 mtli_pipeline_create_fn null_pipeline_create;
