@@ -10,9 +10,11 @@
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     lib.saxpy(x, y, 0.5)
 
-compile_shader has the shape of torch.mps.compile_shader; Device, Queue,
+compile_shader has the shape of torch.mps.compile_shader and
+fast.metal_kernel that of mlx.core.fast.metal_kernel; Device, Queue,
 CommandBuffer and the rest are Metal's object model."""
 
+from . import fast
 from ._native import mtl as _mtl
 from .array import Array, array, asarray, empty, full, ones, zeros
 from .buffer import Buffer
@@ -53,5 +55,5 @@ __all__ = [
     "PixelFormat", "Queue", "Sampler", "ShaderFunction", "ShaderLibrary",
     "Status", "Texture", "TimedOutError", "Times", "Timing",
     "UnsupportedError", "array", "asarray", "compile_shader",
-    "default_device", "devices", "empty", "full", "ones",
+    "default_device", "devices", "empty", "fast", "full", "ones",
     "synchronize", "timeit", "zeros"]

@@ -29,10 +29,24 @@ def torch_numpy(tensor: Any) -> np.ndarray:
     return tensor.numpy()
 
 
+def is_mlx(value: Any) -> bool:
+    """True if value is an mlx.core.array."""
+    return type(value).__module__.partition(".")[0] == "mlx"
+
+
+def mlx_numpy(value: Any) -> np.ndarray:
+    """The memory of an array of MLX's, of its CPU device here."""
+    if _dtypes.name_of(value.dtype) == "bfloat16":
+        import mlx.core as mx
+        bits = np.asarray(value.view(mx.uint16))
+        return bits.view(_dtypes.BFLOAT16 or np.uint16)
+    return np.asarray(value)
+
+
 def is_array(value: Any) -> bool:
     """True if value is an array of another package's, or memory."""
     return isinstance(value, (np.ndarray, bytes, bytearray, memoryview)) or \
-        is_torch(value) or hasattr(value, "__dlpack__") or \
+        is_torch(value) or is_mlx(value) or hasattr(value, "__dlpack__") or \
         hasattr(value, "__array_interface__")
 
 
@@ -43,6 +57,8 @@ def as_numpy(value: Any) -> np.ndarray:
         return value
     if is_torch(value):
         return torch_numpy(value)
+    if is_mlx(value):
+        return mlx_numpy(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return np.frombuffer(value, np.uint8) if len(value) else \
             np.zeros(0, np.uint8)
