@@ -189,7 +189,8 @@ class MetalKernel:
         if found is None:
             library = Library.compile(self._device or default_device(), text,
                                       file_name=None, **self._options)
-            found = library[f"custom_kernel_{self.name}"].pipeline()
+            found = library[f"custom_kernel_{self.name}"].pipeline(
+                debug=bool(self._options.get("debug")))
             self._pipelines[key] = found
         return found
 
@@ -305,7 +306,8 @@ def metal_kernel(name: str, input_names: Sequence[str],
     header      goes in front of the kernel
     ensure_row_contiguous  copies inputs whose elements lie otherwise
     atomic_outputs         outputs are device atomic<T>*
-    options     of Library.compile: math_mode, macros, ...
+    options     of Library.compile: math_mode, macros, ...; debug=True runs
+                threads one at a time, in turns
 
         exp = mettle.fast.metal_kernel(
             name="exp", input_names=["x"], output_names=["y"],

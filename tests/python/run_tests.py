@@ -21,6 +21,7 @@ CACHE = os.environ.get("METTLE_PYTHON_CACHE") or os.path.join(
     "mettle-tests", "python")
 PACKAGES = ["numpy", "ml_dtypes", "pillow", "torch==2.13.0", "ruff", "mypy",
             "nbclient", "ipykernel"]
+MORE = ["mlx==0.32.4", "mlx-cpu==0.32.4"]  # not for every system
 INSTALL_SECONDS = 240
 FILE_SECONDS = 300
 RESULT = re.compile(r"^RESULT (\d+) (\d+) (\d+)$", re.MULTILINE)
@@ -43,6 +44,9 @@ def python():
     except (OSError, subprocess.SubprocessError):
         with open(CACHE + ".missed", "w", encoding="ascii"):
             return sys.executable
+    subprocess.run([program, "-m", "pip", "install", "-q", "--retries", "0",
+                    "--timeout", "10", *MORE], capture_output=True,
+                   timeout=INSTALL_SECONDS, check=False)
     with open(ready, "w", encoding="ascii"):
         return program
 
