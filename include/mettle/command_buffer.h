@@ -33,6 +33,8 @@ typedef struct mtl_command_buffer_desc {
   const char *label;           // copied; NULL for none
   mtl_log_state *log_state;    // retained; NULL for the queue's
   uint64_t time_limit_ns;      // queue.h; 0 for the queue's
+  bool times_work;  // tells when each piece of its work ran (counters.h), which
+                    // takes two looks at a clock a piece; so if the queue does
 } mtl_command_buffer_desc;
 
 // Makes an empty command buffer on queue. Waits while the queue already has
@@ -83,7 +85,8 @@ mtl_command_buffer_cancel(mtl_command_buffer *command_buffer);
 // Waits until the command buffer has completed, and returns its error, MTL_OK
 // if it has none. May be called any number of times.
 //
-// Errors     MTL_INVALID_STATE  not committed; or the caller is a deallocator that
+// Errors     MTL_INVALID_STATE  not committed; or the caller is a deallocator
+// that
 //                               the command buffer's queue waits for
 //            MTL_KERNEL_FAULT   the text names kernel, thread and address
 //            MTL_TIMED_OUT      it ran for longer than its time limit
@@ -93,7 +96,8 @@ mtl_command_buffer_wait(mtl_command_buffer *command_buffer);
 
 // The same with a limit.
 //
-// Errors     MTL_TIMED_OUT  still running after timeout_ns, or it ran for longer
+// Errors     MTL_TIMED_OUT  still running after timeout_ns, or it ran for
+// longer
 //                           than its time limit: the status tells which
 MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_wait_timeout(
     mtl_command_buffer *command_buffer, uint64_t timeout_ns);

@@ -37,16 +37,18 @@ typedef struct mtl_device_info {
   const char *name;  // "cpu", "cpu-discrete", "null"; owned by the device
   const char *architecture;  // "x86-64-v4", for instance; owned by the device
   uint64_t registry_id;      // the same in every process on this machine
-  uint32_t thread_execution_width;            // threads; MTL_SIMD_WIDTH
-  uint32_t max_threads_per_threadgroup;       // threads in all
-  uint32_t max_threadgroup_threads[3];        // threads along x, y, z
+  uint32_t thread_execution_width;       // threads; MTL_SIMD_WIDTH
+  uint32_t max_threads_per_threadgroup;  // threads in all
+  uint32_t max_threadgroup_threads[3];   // threads along x, y, z
   uint64_t max_threadgroup_memory_bytes;
-  uint64_t max_buffer_bytes;                  // one buffer
-  uint64_t recommended_max_working_set_bytes; // all buffers together
-  uint64_t buffer_offset_alignment_bytes;     // of offsets in set_buffer; 1
-  uint32_t compute_units;                     // threadgroups that run at once
+  uint64_t max_buffer_bytes;                   // one buffer
+  uint64_t recommended_max_working_set_bytes;  // all buffers together
+  uint64_t buffer_offset_alignment_bytes;      // of offsets in set_buffer; 1
+  uint32_t compute_units;                      // threadgroups that run at once
   bool has_unified_memory;
-  bool runs_host_work;  // mtl_command_buffer_host_work
+  bool runs_host_work;              // mtl_command_buffer_host_work
+  uint64_t timestamp_frequency_hz;  // ticks a second of the device's clock
+                                    // (counters.h)
 } mtl_device_info;
 
 // Lists the devices of this machine that work is meant for, the first of them

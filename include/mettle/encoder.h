@@ -40,6 +40,24 @@ typedef enum mtl_resource_usage {
   MTL_USAGE_WRITE = 2,
 } mtl_resource_usage;
 
+typedef struct mtl_counter_sample_buffer mtl_counter_sample_buffer;
+
+#define MTL_MAX_SAMPLE_ATTACHMENTS 4  // Metal: MTLComputePassDescriptor
+#define MTL_DONT_SAMPLE UINT32_MAX    // Metal: MTLCounterDontSample
+
+// Samples of the device's time (counters.h) when an encoder's work begins and
+// when it has finished.
+typedef struct mtl_sample_attachment {
+  mtl_counter_sample_buffer *samples;  // NULL for none of both
+  uint32_t start_index;                // MTL_DONT_SAMPLE for none
+  uint32_t end_index;                  // MTL_DONT_SAMPLE for none
+} mtl_sample_attachment;
+
+typedef struct mtl_encoder_desc {
+  mtl_dispatch_type dispatch_type;  // of a compute encoder
+  mtl_sample_attachment samples[MTL_MAX_SAMPLE_ATTACHMENTS];
+} mtl_encoder_desc;
+
 // Opens a compute encoder.
 //
 // Ownership  The encoder is yours; it retains command_buffer. Releasing it
@@ -49,6 +67,16 @@ typedef enum mtl_resource_usage {
 // Source     Metal: -[MTLCommandBuffer computeCommandEncoderWithDispatchType:]
 MTL_API MTL_MUST_USE mtl_status mtl_compute_encoder_create(
     mtl_command_buffer *command_buffer, mtl_dispatch_type dispatch_type,
+    mtl_compute_encoder **out_encoder);
+// The same with samples of the device's time.
+//
+//   desc   NULL for the defaults
+//
+// Ownership  Retains the sample buffers until the work finishes.
+// Errors     MTL_INVALID_ARGUMENT  there is no such sample; another device's
+// Source     Metal: computeCommandEncoderWithDescriptor:
+MTL_API MTL_MUST_USE mtl_status mtl_compute_encoder_create_with(
+    mtl_command_buffer *command_buffer, const mtl_encoder_desc *desc,
     mtl_compute_encoder **out_encoder);
 MTL_API void mtl_compute_encoder_release(mtl_compute_encoder *encoder);
 MTL_API mtl_compute_encoder *mtl_compute_encoder_retain(
@@ -199,18 +227,20 @@ MTL_API void mtl_compute_encoder_pop_debug_group(mtl_compute_encoder *encoder);
 // Opens a blit encoder; as mtl_compute_encoder_create.
 MTL_API MTL_MUST_USE mtl_status mtl_blit_encoder_create(
     mtl_command_buffer *command_buffer, mtl_blit_encoder **out_encoder);
+// The same with samples of the device's time; as
+// mtl_compute_encoder_create_with.
+MTL_API MTL_MUST_USE mtl_status mtl_blit_encoder_create_with(
+    mtl_command_buffer *command_buffer, const mtl_encoder_desc *desc,
+    mtl_blit_encoder **out_encoder);
 MTL_API mtl_blit_encoder *mtl_blit_encoder_retain(mtl_blit_encoder *encoder);
 MTL_API void mtl_blit_encoder_release(mtl_blit_encoder *encoder);
 MTL_API MTL_MUST_USE mtl_status mtl_blit_encoder_end(mtl_blit_encoder *encoder);
 
 // Copies length_bytes; the ranges may lie in one buffer but not overlap. Any
 // alignment.
-MTL_API void mtl_blit_encoder_copy(mtl_blit_encoder *encoder,
-                                   mtl_buffer *source,
-                                   size_t source_offset_bytes,
-                                   mtl_buffer *target,
-                                   size_t target_offset_bytes,
-                                   size_t length_bytes);
+MTL_API void mtl_blit_encoder_copy(
+    mtl_blit_encoder *encoder, mtl_buffer *source, size_t source_offset_bytes,
+    mtl_buffer *target, size_t target_offset_bytes, size_t length_bytes);
 // Sets length_bytes bytes to value.
 MTL_API void mtl_blit_encoder_fill(mtl_blit_encoder *encoder,
                                    mtl_buffer *buffer, size_t offset_bytes,

@@ -39,6 +39,7 @@
 #include "encoder.h"
 #include "heap.h"
 #include "indirect_command_buffer.h"
+#include "counters.h"
 #include "stream.h"
 #include "ops.h"
 #include "version.h"

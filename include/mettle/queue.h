@@ -22,6 +22,8 @@ typedef struct mtl_queue_desc {
                                  // none of their own; NULL for none
   uint64_t time_limit_ns;        // for its command buffers that have none of
                                  // their own; 0 for that of the environment
+  bool times_work;               // all its command buffers tell when each
+                                 // piece of their work ran (counters.h)
 } mtl_queue_desc;
 
 // How long a command buffer's work may run, measured from when its queue takes
@@ -29,10 +31,11 @@ typedef struct mtl_queue_desc {
 // not count. One that has run for longer ends with MTL_TIMED_OUT, and the text
 // names the kernel and its line: its other commands are skipped, its events
 // signalled, and the queue goes on with the next. What the kernel had written
-// stays written. METTLE_KERNEL_SECONDS, a number above 0, is the limit of queues
-// without one; without the variable there is none.
+// stays written. METTLE_KERNEL_SECONDS, a number above 0, is the limit of
+// queues without one; without the variable there is none.
 //
-// Source     Metal: the watchdog of GPUs, kIOGPUCommandBufferCallbackErrorTimeout
+// Source     Metal: the watchdog of GPUs,
+// kIOGPUCommandBufferCallbackErrorTimeout
 #define MTL_NO_TIME_LIMIT UINT64_MAX  // none, whatever the environment says
 
 // Makes a queue. Queues of a device run side by side; each keeps its order.

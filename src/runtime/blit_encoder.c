@@ -8,19 +8,34 @@ struct mtl_blit_encoder {
   mtli_encoder base;
 };
 
-mtl_status mtl_blit_encoder_create(mtl_command_buffer *command_buffer,
-                                   mtl_blit_encoder **out_encoder) {
+static mtl_status create(mtl_command_buffer *command_buffer,
+                         const mtl_sample_attachment *samples, const char *call,
+                         mtl_blit_encoder **out_encoder) {
   if (!command_buffer || !out_encoder) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_blit_encoder_create: %s is NULL",
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
                      command_buffer ? "out_encoder" : "command_buffer");
   }
   *out_encoder = NULL;
   mtli_encoder *encoder = NULL;
   MTL_TRY(mtli_encoder_create(command_buffer, sizeof(mtl_blit_encoder),
-                              "mtl_blit_encoder_create", &encoder));
+                              MTL_WORK_BLIT_ENCODER, call, &encoder));
+  if (samples) {
+    MTL_TRY(mtli_encoder_set_samples(encoder, samples, call));
+  }
   *out_encoder = (mtl_blit_encoder *)encoder;
   return MTL_OK;
+}
+
+mtl_status mtl_blit_encoder_create(mtl_command_buffer *command_buffer,
+                                   mtl_blit_encoder **out_encoder) {
+  return create(command_buffer, NULL, "mtl_blit_encoder_create", out_encoder);
+}
+
+mtl_status mtl_blit_encoder_create_with(mtl_command_buffer *command_buffer,
+                                        const mtl_encoder_desc *desc,
+                                        mtl_blit_encoder **out_encoder) {
+  return create(command_buffer, desc ? desc->samples : NULL,
+                "mtl_blit_encoder_create_with", out_encoder);
 }
 
 mtl_blit_encoder *mtl_blit_encoder_retain(mtl_blit_encoder *encoder) {

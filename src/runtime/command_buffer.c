@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "runtime/counters.h"
 #include "runtime/log.h"
 #include "runtime/recording.h"
 
@@ -30,6 +31,7 @@ static void command_buffer_destroy(mtli_object *object) {
   mtli_recording_clear(recording);
   callbacks_free(recording->scheduled_callbacks);
   callbacks_free(recording->completed_callbacks);
+  mtli_work_times_free(recording->work_times);
   free(command_buffer->log);
   mtl_log_state_release(recording->log_state);  // -1
   free(recording->error_text);
@@ -75,10 +77,17 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
   }
   mtl_status status = prepare_log(recording, log_state);
+  if (status == MTL_OK && (queue->times_work || (desc && desc->times_work))) {
+    recording->work_times = mtli_work_times_create();
+    status = recording->work_times
+                 ? MTL_OK
+                 : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for times of work");
+  }
   if (status == MTL_OK) {
     status = mtli_queue_enter(queue);
   }
   if (status != MTL_OK) {
+    mtli_work_times_free(recording->work_times);
     free(recording->command_buffer.log);
     mtl_log_state_release(recording->log_state);  // -1
     free(recording);
@@ -91,7 +100,7 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   recording->driver = driver;
   const uint64_t wanted_ns = desc ? desc->time_limit_ns : 0;
   command_buffer->time_limit_ns = wanted_ns == MTL_NO_TIME_LIMIT ? 0
-                                  : wanted_ns ? wanted_ns
+                                  : wanted_ns                    ? wanted_ns
                                               : queue->time_limit_ns;
   if (desc) {
     recording->unretained_references = desc->unretained_references;
@@ -145,6 +154,9 @@ static void seal(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;
   command_buffer->buffers = recording->buffers;
   command_buffer->buffer_count = recording->buffer_count;
+  if (recording->work_times) {
+    mtli_work_times_seal(recording);
+  }
   if (recording->error == MTL_OK) {
     const mtl_status status =
         recording->driver->commands_prepare(command_buffer);

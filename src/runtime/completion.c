@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "runtime/counters.h"
 #include "runtime/log.h"
 #include "runtime/recording.h"
 
@@ -118,6 +119,9 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
     recording->error_text = strdup(text);
   }
   recording->times.kernel_end_ns = mtli_now_ns();
+  if (recording->work_times) {
+    mtli_work_times_finish(recording->work_times);
+  }
   const mtl_queue *outer = held_queue;
   held_queue = command_buffer->queue;
   // pairs with the acquire in mtl_command_buffer_get_status

@@ -8,29 +8,47 @@
 
 enum { SET_BYTES_LIMIT = 4096 };  // Metal: setBytes:length:atIndex:
 
-mtl_status mtl_compute_encoder_create(mtl_command_buffer *command_buffer,
-                                      mtl_dispatch_type dispatch_type,
-                                      mtl_compute_encoder **out_encoder) {
+static mtl_status create(mtl_command_buffer *command_buffer,
+                         mtl_dispatch_type dispatch_type,
+                         const mtl_sample_attachment *samples, const char *call,
+                         mtl_compute_encoder **out_encoder) {
   if (!command_buffer || !out_encoder) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_compute_encoder_create: %s is NULL",
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s: %s is NULL", call,
                      command_buffer ? "out_encoder" : "command_buffer");
   }
   *out_encoder = NULL;
   if ((unsigned)dispatch_type > MTL_DISPATCH_CONCURRENT) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_compute_encoder_create: dispatch type %d does not "
-                     "exist",
+                     "%s: dispatch type %d does not exist", call,
                      (int)dispatch_type);
   }
   mtli_encoder *base = NULL;
   MTL_TRY(mtli_encoder_create(command_buffer, sizeof(mtl_compute_encoder),
-                              "mtl_compute_encoder_create", &base));
+                              MTL_WORK_COMPUTE_ENCODER, call, &base));
+  if (samples) {
+    MTL_TRY(mtli_encoder_set_samples(base, samples, call));
+  }
   mtl_compute_encoder *encoder = (mtl_compute_encoder *)base;
   encoder->dispatch_type = dispatch_type;
   encoder->is_next_ordered = true;
   *out_encoder = encoder;
   return MTL_OK;
+}
+
+mtl_status mtl_compute_encoder_create(mtl_command_buffer *command_buffer,
+                                      mtl_dispatch_type dispatch_type,
+                                      mtl_compute_encoder **out_encoder) {
+  return create(command_buffer, dispatch_type, NULL,
+                "mtl_compute_encoder_create", out_encoder);
+}
+
+mtl_status mtl_compute_encoder_create_with(mtl_command_buffer *command_buffer,
+                                           const mtl_encoder_desc *desc,
+                                           mtl_compute_encoder **out_encoder) {
+  return create(command_buffer,
+                desc ? desc->dispatch_type : MTL_DISPATCH_SERIAL,
+                desc ? desc->samples : NULL, "mtl_compute_encoder_create_with",
+                out_encoder);
 }
 
 mtl_compute_encoder *mtl_compute_encoder_retain(mtl_compute_encoder *encoder) {

@@ -141,8 +141,8 @@ struct mtl_pipeline {
   // which the pipeline keeps.
   mtli_code *code;
   const mtli_kernel *kernel;
-  uint32_t max_threads;               // in a threadgroup
-  bool is_foreign;  // METTLE_CPU_TARGET: code that this machine cannot run
+  uint32_t max_threads;  // in a threadgroup
+  bool is_foreign;       // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
   _Atomic(mtli_weak *) weak;          // the runtime's
 };
@@ -169,6 +169,7 @@ struct mtl_queue {
   mtl_command_buffer *last_place;
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;      // of command buffers without one; 0 for none
+  bool times_work;             // of all its command buffers
   _Atomic uint32_t in_flight;  // created and not completed; a futex
   _Atomic uint32_t creators;   // threads asleep on it
 };
@@ -194,6 +195,7 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_HOST_WORK,
   MTLI_COMMAND_EXECUTE,        // of an indirect command buffer
   MTLI_COMMAND_EDIT_INDIRECT,  // mtli_edit_indirect_commands does it all
+  MTLI_COMMAND_SAMPLE,
   MTLI_COMMAND_WAIT,
   MTLI_COMMAND_SIGNAL,
 } mtli_command_kind;
@@ -272,6 +274,27 @@ typedef struct mtli_box_side {
   size_t image_pitch;  // bytes from image to image
 } mtli_box_side;
 
+// When a command began and ended, of CLOCK_MONOTONIC in nanoseconds. One that
+// had nothing to do has the same twice, one that did not run zeros; of an
+// execution the first command's start and the last one's end.
+typedef struct mtli_command_times {
+  _Atomic uint64_t start_ns;
+  _Atomic uint64_t end_ns;
+} mtli_command_times;
+
+static inline void mtli_command_starts(mtli_command_times *times,
+                                       uint64_t now_ns) {
+  // Relaxed, here and below: completion orders them.
+  if (!atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
+    atomic_store_explicit(&times->start_ns, now_ns, memory_order_relaxed);
+  }
+}
+
+static inline void mtli_command_ends(mtli_command_times *times,
+                                     uint64_t now_ns) {
+  atomic_store_explicit(&times->end_ns, now_ns, memory_order_relaxed);
+}
+
 struct mtli_command {
   mtli_command *next;
   mtli_command_kind kind;
@@ -279,6 +302,7 @@ struct mtli_command {
   // effects are visible. A command without it may overlap with the earlier
   // ones back to the last that has it.
   bool is_ordered;
+  mtli_command_times *times;  // the driver fills it in; NULL if nobody asks
   union {
     mtli_dispatch dispatch;
     struct {
@@ -313,6 +337,10 @@ struct mtli_command {
     mtli_host_work host_work;
     mtli_execute execute;
     mtli_indirect_edit edit;
+    struct {
+      mtl_buffer *buffer;  // the device's clock, a uint64_t, goes there
+      size_t offset_bytes;
+    } sample;
     struct {
       mtl_event *event;
       uint64_t value;
@@ -448,6 +476,12 @@ typedef void mtli_device_close_fn(mtl_device *device);
 // Tells whether the device has all of a family. Any thread; does not block.
 typedef bool mtli_device_family_fn(const mtl_device *device, mtl_family family);
 
+// Reads CLOCK_MONOTONIC in nanoseconds, and the device's clock, which samples
+// are of and info.timestamp_frequency_hz counts, at one moment. Any thread.
+typedef mtl_status mtli_device_timestamps_fn(mtl_device *device,
+                                             uint64_t *out_host_ns,
+                                             uint64_t *out_device);
+
 // Allocates; sets contents and gpu_address; contents start as desc->bytes or
 // zeros. With buffer->parent there is nothing to allocate: the buffer is a part
 // of parent's memory, of the same storage mode, whatever else lies there, and
@@ -580,6 +614,7 @@ struct mtli_driver {
   mtli_device_open_fn *device_open;
   mtli_device_close_fn *device_close;
   mtli_device_family_fn *device_family;
+  mtli_device_timestamps_fn *device_timestamps;
   mtli_buffer_create_fn *buffer_create;
   mtli_buffer_destroy_fn *buffer_destroy;
   mtli_buffer_modified_fn *buffer_modified;

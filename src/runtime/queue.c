@@ -49,6 +49,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
                                    ? desc->max_command_buffers
                                    : DEFAULT_COMMAND_BUFFERS;
   queue->time_limit_ns = time_limit_ns;
+  queue->times_work = desc->times_work;
   pthread_mutex_init(&queue->lock, NULL);
   const mtl_status status = device->driver->queue_create(queue);
   if (status != MTL_OK) {
@@ -59,7 +60,7 @@ mtl_status mtl_queue_create(mtl_device *device, const mtl_queue_desc *desc,
   }
   queue->label = mtli_label_copy(desc->label);
   queue->log_state = mtl_log_state_retain(desc->log_state);  // +1
-  mtl_device_retain(device);  // +1
+  mtl_device_retain(device);                                 // +1
   *out_queue = queue;
   return MTL_OK;
 }

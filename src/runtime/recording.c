@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/counters.h"
+
 void mtli_recording_fail(mtli_recording *recording, mtl_status status,
                          const char *format, ...) {
   if (recording->error != MTL_OK) {
@@ -46,6 +48,9 @@ mtli_command *mtli_recording_add(mtli_recording *recording,
     recording->command_buffer.commands = command;
   }
   recording->last_command = command;
+  if (recording->work_times) {
+    mtli_work_times_add(recording, command);
+  }
   return command;
 }
 

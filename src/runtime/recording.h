@@ -23,10 +23,12 @@ typedef struct mtli_callback {
 
 enum { MTLI_SEEN_COUNT = 64 };  // a power of two
 
+typedef struct mtli_work_times mtli_work_times;
+
 typedef struct mtli_recording {
   mtl_command_buffer command_buffer;
   const mtli_driver *driver;
-  char *label;  // under the device's lock; NULL for none
+  char *label;               // under the device's lock; NULL for none
   mtl_log_state *log_state;  // +1; NULL for none
   bool unretained_references;
   mtli_arena arena;  // commands and what they point at, but for
@@ -44,7 +46,8 @@ typedef struct mtli_recording {
   // Objects retained lately, by a hash of their address, so that a thousand
   // dispatches with the same buffers retain them once.
   const void *seen[MTLI_SEEN_COUNT];
-  bool is_encoding;  // an encoder is open
+  mtli_work_times *work_times;  // NULL if nobody asks (counters.h)
+  bool is_encoding;             // an encoder is open
   bool is_enqueued;
   bool is_committed;
   // The first error of recording, or that of execution.

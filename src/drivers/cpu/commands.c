@@ -110,6 +110,7 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
     cpu_command *data = mtli_command_data(made);
     data->command = made;
     data->job.command = made;
+    made->times = command->times;
     if (!made->dispatch.is_repeated) {
       cpu_dispatch_prepare(made);
     }
@@ -170,6 +171,25 @@ static bool is_to_wait(const cpu_queue *queue) {
              MTL_CANCELLED;
 }
 
+static void run_sample(const cpu_queue *queue, const mtli_command *command) {
+  const cpu_device *device = (const cpu_device *)queue->queue.device;
+  const uint64_t ticks = cpu_device_ticks(device, mtli_now_ns());
+  memcpy((char *)(uintptr_t)command->sample.buffer->gpu_address +
+             command->sample.offset_bytes,
+         &ticks, sizeof ticks);
+}
+
+// Notes the times of what was no job, or is not yet one.
+static void note_instant(const mtli_command *command) {
+  mtli_command_times *times = command->times;
+  if (times &&
+      !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
+    const uint64_t now_ns = mtli_now_ns();
+    mtli_command_starts(times, now_ns);
+    mtli_command_ends(times, now_ns);
+  }
+}
+
 // Runs a command that works on buffers, unless the list has failed. False if
 // the queue is left until it can.
 static bool run_work(cpu_queue *queue, mtli_command *command,
@@ -185,7 +205,10 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
   }
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH:
-      return cpu_dispatch_run(queue, command, context);
+      if (!cpu_dispatch_run(queue, command, context)) {
+        return false;
+      }
+      break;
     case MTLI_COMMAND_COPY: cpu_copy_run(queue, command, context); break;
     case MTLI_COMMAND_COPY_BOX:
       cpu_copy_box_run(queue, command, context);
@@ -195,6 +218,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
     case MTLI_COMMAND_HOST_WORK:
       cpu_host_work_run(queue, command, context);
       break;
+    case MTLI_COMMAND_SAMPLE: run_sample(queue, command); break;
     case MTLI_COMMAND_SYNCHRONIZE:
       if (cpu_is_discrete(queue->queue.device)) {
         cpu_coherence_synchronize((cpu_buffer *)command->synchronize.buffer);
@@ -207,6 +231,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: break;
   }
+  note_instant(command);
   return true;
 }
 

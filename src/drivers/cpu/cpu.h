@@ -30,8 +30,12 @@ enum { CPU_DEVICE = 0, CPU_DISCRETE_DEVICE, CPU_DEVICE_COUNT };
 typedef struct cpu_device {
   mtl_device device;
   cpu_pool *pool;
-  cpu_late *late;  // of cpu-discrete; NULL on cpu
+  cpu_late *late;           // of cpu-discrete; NULL on cpu
+  uint64_t clock_start_ns;  // of cpu-discrete's clock
 } cpu_device;
+
+// Turns a time of CLOCK_MONOTONIC into the device's: the same on cpu.
+uint64_t cpu_device_ticks(const cpu_device *device, uint64_t now_ns);
 
 static inline bool cpu_is_discrete(const mtl_device *device) {
   return device->index == CPU_DISCRETE_DEVICE;
@@ -70,8 +74,8 @@ typedef struct cpu_lines {
 // Machine code, loaded.
 typedef struct cpu_code {
   cpu_lines lines;
-  void *library;  // of dlopen
-  int file;       // the memory file it came from, or -1 if closed
+  void *library;              // of dlopen
+  int file;                   // the memory file it came from, or -1 if closed
   const mtli_cpu_code *code;  // in it
   // Where its instructions lie; kernels call nothing outside.
   uintptr_t base;  // what the linker added to the object's addresses
@@ -251,7 +255,7 @@ typedef struct cpu_fault {
 
 struct cpu_context {
   void *caller_stack;  // of the thread, while a kernel runs (stack_call.S)
-  cpu_context *next;  // free ones, in the pool
+  cpu_context *next;   // free ones, in the pool
   cpu_pool *pool;
   bool is_extra;    // of a worker beyond those that the pool began with
   bool is_light;    // its thread has not begun on anything long (pool.c)
@@ -272,7 +276,7 @@ struct cpu_context {
   void *kept;
   size_t placed_bytes;  // the threadgroup memory in scratch, and its margin
   size_t placed_margin_bytes;
-  const cpu_job *job;          // that runs, or ran last
+  const cpu_job *job;  // that runs, or ran last
   // The queue whose work its thread is in; NULL between. Read by the overseer.
   _Atomic(cpu_queue *) busy_with;
   const cpu_code *unfinished;  // has run in scratch and has to be finished
@@ -322,8 +326,8 @@ void cpu_interrupt_install(cpu_signal_handler *faults);
 // Has a thread leave the kernel that it runs if its queue is to stop; may come
 // to nothing. The thread exists.
 void cpu_interrupt_send(pthread_t thread);
-// In the handler: whether a signal is an interrupt, and whether the thread is to
-// leave what it was at: a kernel's instruction, of a queue that is to stop.
+// In the handler: whether a signal is an interrupt, and whether the thread is
+// to leave what it was at: a kernel's instruction, of a queue that is to stop.
 bool cpu_interrupt_is(const siginfo_t *info);
 bool cpu_interrupt_is_due(cpu_context *context, uintptr_t instruction);
 // Unblocks the signals of kernels where the calling thread's client has blocked
@@ -552,6 +556,7 @@ mtli_device_is_listed_fn cpu_device_is_listed;
 mtli_device_open_fn cpu_device_open;
 mtli_device_close_fn cpu_device_close;
 mtli_device_family_fn cpu_device_family;
+mtli_device_timestamps_fn cpu_device_timestamps;
 mtli_buffer_create_fn cpu_buffer_create;
 mtli_buffer_destroy_fn cpu_buffer_destroy;
 mtli_buffer_modified_fn cpu_buffer_modified;

@@ -2,8 +2,12 @@
 // device.c: "cpu", whose memory is the host's, and "cpu-discrete", which
 // behaves like a device with memory of its own.
 
+#include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/cpu/cpu.h"
+
+// cpu-discrete has a clock of its own, as devices behind a bus do.
+enum { NS_A_TICK = 40 };
 
 uint32_t cpu_device_count(void) {
   return CPU_DEVICE_COUNT;
@@ -49,6 +53,21 @@ static void info_fill(cpu_device *cpu) {
   info->compute_units = cpu_pool_threads(cpu->pool);
   info->has_unified_memory = !cpu_is_discrete(&cpu->device);
   info->runs_host_work = true;
+  info->timestamp_frequency_hz =
+      UINT64_C(1000000000) / (cpu_is_discrete(&cpu->device) ? NS_A_TICK : 1);
+}
+
+uint64_t cpu_device_ticks(const cpu_device *device, uint64_t now_ns) {
+  return cpu_is_discrete(&device->device)
+             ? (now_ns - device->clock_start_ns) / NS_A_TICK
+             : now_ns;
+}
+
+mtl_status cpu_device_timestamps(mtl_device *device, uint64_t *out_host_ns,
+                                 uint64_t *out_device) {
+  *out_host_ns = mtli_now_ns();
+  *out_device = cpu_device_ticks((const cpu_device *)device, *out_host_ns);
+  return MTL_OK;
 }
 
 mtl_status cpu_device_open(mtl_device *device) {
@@ -64,6 +83,7 @@ mtl_status cpu_device_open(mtl_device *device) {
       return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a device");
     }
   }
+  cpu->clock_start_ns = mtli_now_ns();
   info_fill(cpu);
   cpu_fault_install();
   return MTL_OK;

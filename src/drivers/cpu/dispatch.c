@@ -165,9 +165,17 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
 // habits may be NULL: then it is always shared.
 static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
                     cpu_habit *habits, cpu_context *context) {
+  mtli_command_times *times = job->command->times;
+  job->run_count = 0;
+  if (times) {
+    mtli_command_starts(times, mtli_now_ns());
+  }
   run_pieces(queue, job, lately_ns, habits, context);
   // Others may have come to the job's end; it is there while this has not.
   cpu_context_finish(job, context);
+  if (times && !job->run_count) {  // of a shared one the last user notes it
+    mtli_command_ends(times, mtli_now_ns());
+  }
 }
 
 // Runs threadgroups. What code leaves to do is done when other code comes, or
@@ -262,8 +270,7 @@ static bool choose_rows(bool is_brief, const uint32_t own[3],
   const uint64_t own_threads = (uint64_t)own[0] * own[1] * own[2];
   const bool is_row = own[1] == 1 && own[2] == 1 && own[0] >= LEAST_THREADS &&
                       own[0] % MTL_SIMD_WIDTH == 0;
-  const bool fills =
-      grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
+  const bool fills = grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
   const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
   out_side[1] = out_side[2] = 1;
   if (is_row && is_brief && own[0] < MOST_THREADS) {
@@ -381,9 +388,8 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
 static code_state take_codes(cpu_queue *queue, mtli_command *command) {
   cpu_list *list = cpu_list_of(queue->current);
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
-  const cpu_classes classes =
-      cpu_classes_of(&command->dispatch, job->launch.grid_threads,
-                     job->launch.group_threads);
+  const cpu_classes classes = cpu_classes_of(
+      &command->dispatch, job->launch.grid_threads, job->launch.group_threads);
   code_state state = take_code(queue, command, classes.whole, &job->code);
   if (state == CODE_READY) {
     state = take_code(queue, command, classes.edge, &job->edge_code);
@@ -532,8 +538,7 @@ void cpu_update_run(cpu_queue *queue, mtli_command *command,
 static void host_pieces(cpu_job *job, uint64_t first, uint64_t end,
                         cpu_context *context) {
   const mtli_host_work *work = &job->command->host_work;
-  work->function(work->arguments, work->addresses,
-                 context->kept, first, end);
+  work->function(work->arguments, work->addresses, context->kept, first, end);
 }
 
 void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
@@ -552,5 +557,8 @@ void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
     return;
   }
   job->queue = queue;
+  if (command->times) {
+    mtli_command_starts(command->times, mtli_now_ns());
+  }
   share(queue, job, 0, work->piece_ns, context);
 }

@@ -52,9 +52,9 @@ struct cpu_pool {
   cpu_context *stayers;      // clients' that look out
   uint32_t quiet_count;      // queues made ready and not announced, to date
   uint32_t sleepers;
-  uint32_t woken;    // sleepers that were woken and have not come yet
-  uint32_t to_wake;  // by the next unlock
-  bool wants_overseer;  // the next unlock starts it
+  uint32_t woken;         // sleepers that were woken and have not come yet
+  uint32_t to_wake;       // by the next unlock
+  bool wants_overseer;    // the next unlock starts it
   uint32_t worker_count;  // threads that the pool begins with
   uint32_t thread_count;  // and those that were added
   bool is_ending;
@@ -117,9 +117,9 @@ void cpu_pool_interrupt(cpu_pool *pool, const cpu_queue *queue) {
   for (cpu_context *context = pool->contexts; context;
        context = context->next_of_all) {
     // Relaxed: the thread asks for itself whether it is meant.
-    if (context->has_thread && atomic_load_explicit(&context->busy_with,
-                                                    memory_order_relaxed) ==
-                                   queue) {
+    if (context->has_thread &&
+        atomic_load_explicit(&context->busy_with, memory_order_relaxed) ==
+            queue) {
       cpu_interrupt_send(context->thread);
     }
   }
@@ -375,6 +375,9 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   if (!is_finished) {
     return false;
   }
+  if (job->command->times) {
+    mtli_command_ends(job->command->times, mtli_now_ns());
+  }
   // Acquire and release: the thread that goes on sees all that users did.
   if (atomic_fetch_sub_explicit(&queue->outstanding, 1, memory_order_acq_rel) !=
       1) {
@@ -580,7 +583,7 @@ static void *pool_main(void *argument) {
   cpu_fault_prepare_thread();
   sigset_t before;
   (void)cpu_interrupt_open_mask(&before);  // all others stay blocked
-  fesetenv(FE_DFL_ENV);  // a thread starts with its creator's
+  fesetenv(FE_DFL_ENV);                    // a thread starts with its creator's
   cpu_pool_lock(pool);
   context_take(context);
   cpu_pool_lighten(pool, context);

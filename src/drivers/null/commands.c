@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// commands.c: goes through a list for its events; dispatches and copies do
-// nothing.
+// commands.c: goes through a list for its events and samples; dispatches and
+// copies do nothing.
+#include <string.h>
+
 #include "base/futex.h"
 #include "drivers/null/null.h"
 
@@ -20,6 +22,13 @@ mtl_status null_queue_cancel(mtl_queue *queue,
   return MTL_OK;
 }
 
+static void run_sample(const mtli_command *command) {
+  const uint64_t ticks = mtli_now_ns();
+  memcpy((char *)(uintptr_t)command->sample.buffer->gpu_address +
+             command->sample.offset_bytes,
+         &ticks, sizeof ticks);
+}
+
 // Waits until the event has come or the command buffer is cancelled.
 static void run_wait(const mtl_command_buffer *command_buffer,
                      const mtli_command *command) {
@@ -36,6 +45,13 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
   for (mtli_command *command = command_buffer->commands; command;
        command = command->next) {
     mtl_event *event = command->event.event;
+    const bool is_to_run = !command_buffer->is_failed &&
+                           !atomic_load(&command_buffer->is_cancelled);
+    if (command->times && is_to_run) {
+      const uint64_t now_ns = mtli_now_ns();
+      mtli_command_starts(command->times, now_ns);
+      mtli_command_ends(command->times, now_ns);
+    }
     if (command->kind == MTLI_COMMAND_SIGNAL) {
       (void)null_event_signal(event, command->event.value);
     } else if (command->kind == MTLI_COMMAND_WAIT &&
@@ -44,6 +60,8 @@ void null_commands_run(mtl_command_buffer *command_buffer) {
     } else if (command->kind == MTLI_COMMAND_EDIT_INDIRECT &&
                !command_buffer->is_failed) {
       mtli_edit_indirect_commands(&command->edit);
+    } else if (command->kind == MTLI_COMMAND_SAMPLE && is_to_run) {
+      run_sample(command);
     }
   }
   if (!command_buffer->is_failed) {

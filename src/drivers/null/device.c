@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // device.c: one device that does nothing, with the cpu device's limits, so
 // that what it accepts runs there.
+#include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/null/null.h"
 
@@ -34,6 +35,7 @@ mtl_status null_device_open(mtl_device *device) {
   info->buffer_offset_alignment_bytes = 1;
   info->compute_units = 1;
   info->has_unified_memory = true;
+  info->timestamp_frequency_hz = UINT64_C(1000000000);
   return MTL_OK;
 }
 
@@ -44,4 +46,12 @@ void null_device_close(mtl_device *device) {
 bool null_device_family(const mtl_device *device, mtl_family family) {
   (void)device;
   return family >= MTL_FAMILY_COMMON1 && family <= MTL_FAMILY_COMMON3;
+}
+
+// The host's clock is the device's.
+mtl_status null_device_timestamps(mtl_device *device, uint64_t *out_host_ns,
+                                  uint64_t *out_device) {
+  (void)device;
+  *out_host_ns = *out_device = mtli_now_ns();
+  return MTL_OK;
 }
