@@ -108,8 +108,8 @@ struct mtl_sampler {
 
 struct mtl_library {
   mtli_object object;
-  mtl_device *device;      // +1
-  mtli_compiled compiled;  // by library_compile, or from a file
+  mtl_device *device;            // +1
+  mtli_compiled compiled;        // by library_compile, or from a file
   mtl_constant_info *constants;  // [compiled.code->constant_count]
 };
 
@@ -137,8 +137,8 @@ struct mtl_pipeline {
   mtli_object object;
   mtl_device *device;  // +1
   // Set by pipeline_create. code is the pipeline's container, decoded: NULL of
-  // a driver that has its machine code elsewhere. Then kernel is its function's,
-  // which the pipeline keeps.
+  // a driver that has its machine code elsewhere. Then kernel is its
+  // function's, which the pipeline keeps.
   mtli_code *code;
   const mtli_kernel *kernel;
   uint32_t max_threads;  // in a threadgroup

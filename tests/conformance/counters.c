@@ -376,3 +376,42 @@ TEST(counters, host_work_has_its_times) {
   check_time(&times[0], MTL_WORK_HOST_WORK, UINT32_MAX, "sort", "");
   CHECK(times[0].start_ns != 0 && times[0].start_ns <= times[0].end_ns);
 }
+
+// Twice, since what an execution has prepared is used again.
+TEST(counters, executions_of_indirect_commands_have_their_times) {
+  enum { COUNT = 1 << 20 };
+  mtl_indirect_command_buffer *indirect = NULL;
+  CHECK_OK(mtl_indirect_command_buffer_create(
+      the_device(),
+      &(mtl_indirect_command_buffer_desc){.max_commands = 2, .max_buffers = 1},
+      &indirect));
+  mtl_pipeline *pipeline = new_pipeline(simple_kernels, "add_one");
+  mtl_buffer *data = new_buffer(COUNT * sizeof(uint32_t));
+  for (uint32_t i = 0; i < 2; i++) {
+    CHECK_OK(mtl_indirect_command_buffer_set_pipeline(indirect, i, pipeline));
+    CHECK_OK(mtl_indirect_command_buffer_set_buffer(indirect, i, data, 0, 0));
+    CHECK_OK(mtl_indirect_command_buffer_dispatch_threads(
+        indirect, i, size_of(COUNT, 1, 1), size_of(256, 1, 1)));
+  }
+  for (int round = 0; round < 2; round++) {
+    mtl_command_buffer *commands = new_timed_commands();
+    mtl_compute_encoder *compute = new_encoder(commands);
+    mtl_compute_encoder_use_buffer(compute, data,
+                                   MTL_USAGE_READ | MTL_USAGE_WRITE);
+    mtl_compute_encoder_execute_commands(compute, indirect, 0, 2);
+    end(compute);
+    finish(commands);
+    size_t count = 0;
+    const mtl_work_time *times =
+        mtl_command_buffer_work_times(commands, &count);
+    CHECK_EQUAL(count, 2);
+    check_time(&times[1], MTL_WORK_EXECUTE, 0, "", "");
+    const mtl_command_buffer_times whole =
+        mtl_command_buffer_get_times(commands);
+    CHECK(whole.device_start_ns <= times[1].start_ns);
+    CHECK(times[1].start_ns < times[1].end_ns);
+    CHECK(times[1].end_ns <= whole.device_end_ns);
+  }
+  CHECK_EQUAL(words(data)[COUNT - 1], 4);
+  mtl_indirect_command_buffer_release(indirect);
+}

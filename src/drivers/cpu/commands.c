@@ -182,8 +182,7 @@ static void run_sample(const cpu_queue *queue, const mtli_command *command) {
 // Notes the times of what was no job, or is not yet one.
 static void note_instant(const mtli_command *command) {
   mtli_command_times *times = command->times;
-  if (times &&
-      !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
+  if (times && !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
     const uint64_t now_ns = mtli_now_ns();
     mtli_command_starts(times, now_ns);
     mtli_command_ends(times, now_ns);
