@@ -19,12 +19,13 @@
 #   make install    to PREFIX=/usr/local, under DESTDIR; with STATIC=1 the
 #                   static libraries as well, with AS_BUILT=1 what is built
 #                   already, and nothing is built by whoever installs
+#   make wheel      the Python package with the compiler inside, to dist/
 #   make clean      removes the build folders
 #
 # `make demo` and `make test` alone call apt, as root; everything else names
 # what is missing.
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
-  accuracy fuzz valgrind install clean
+  accuracy fuzz valgrind install wheel clean
 .DEFAULT_GOAL := all
 
 JOBS ?= $(shell nproc)
@@ -107,5 +108,9 @@ endif
 endif
 	@DESTDIR=$(DESTDIR) cmake --install $(build) --prefix $(PREFIX) --strip
 
+wheel: configure
+	@cmake --build $(build) -j $(JOBS) --target wheel_files
+	@python3 -B python/build_backend.py $(build) dist
+
 clean:
-	rm -rf $(build) build-asan build-tsan build-fuzz
+	rm -rf $(build) build-asan build-tsan build-fuzz dist

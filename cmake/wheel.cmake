@@ -10,51 +10,102 @@ target_link_libraries(mettle_python PRIVATE mettle Threads::Threads)
 # Its signal handler and threads stay.
 target_link_options(mettle_python PRIVATE -Wl,-z,nodelete)
 
+# --- what `make wheel` packs, in build/wheel ---------------------------------------
+# The same objects again, linked so that everything lies in one folder and needs
+# nothing of the system's but the C library.
+set(wheel_folder ${CMAKE_BINARY_DIR}/wheel)
+find_library(XXHASH_STATIC libxxhash.a)
+find_library(ZSTD_STATIC libzstd.a)
+find_library(Z_STATIC libz.a)
+find_library(PNG_STATIC libpng16.a)
 execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libs
     x86 aarch64 passes lto coroutines frontendopenmp frontendhlsl windowsdriver
     option coverage debuginfodwarf
   OUTPUT_VARIABLE llvm_static OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_QUIET)
-if(llvm_static)
-  separate_arguments(llvm_static)
-  list(REMOVE_DUPLICATES llvm_static)
-  list(TRANSFORM llvm_static REPLACE "^-l(.*)$" "${LLVM_PREFIX}/lib/lib\\1.a")
-  foreach(path IN LISTS llvm_static)
-    if(NOT EXISTS ${path})  # Polly, which is not asked for
-      list(REMOVE_ITEM llvm_static ${path})
-    endif()
-  endforeach()
-  list(JOIN llvm_static "," llvm_group)
-  # lld and the front end initialise all targets that LLVM was built with; those
-  # that are left out have nothing to initialise. Polly is for lld's LTO, which
-  # nobody asks for.
-  execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --targets-built
-    OUTPUT_VARIABLE llvm_targets OUTPUT_STRIP_TRAILING_WHITESPACE)
-  separate_arguments(llvm_targets)
-  list(REMOVE_ITEM llvm_targets X86 AArch64)
-  set(absent "void _Z18getPollyPluginInfov(void) { __builtin_trap(); }\n")
-  foreach(target IN LISTS llvm_targets)
-    foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
-      string(APPEND absent "void LLVMInitialize${target}${part}(void) {}\n")
-    endforeach()
-  endforeach()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/absent_targets.c
-    CONTENT "${absent}" @ONLY)
-  set_source_files_properties(${CMAKE_BINARY_DIR}/absent_targets.c PROPERTIES
-    COMPILE_OPTIONS "-Wno-strict-prototypes;-fvisibility=default")
-  add_executable(mettlec_wheel EXCLUDE_FROM_ALL $<TARGET_OBJECTS:mettlec>
-    ${CMAKE_BINARY_DIR}/absent_targets.c
-    $<TARGET_OBJECTS:mettle_base> $<TARGET_OBJECTS:mettle_code>
-    $<TARGET_OBJECTS:mettle_frontend>)
-  target_link_options(mettlec_wheel PRIVATE -static-libstdc++ -static-libgcc
-    -Wl,--gc-sections -Wl,-O2 -Wl,--as-needed
-    $<TARGET_PROPERTY:mettle_frontend,INTERFACE_LINK_OPTIONS>)
-  find_library(XXHASH_STATIC libxxhash.a)
-  find_library(ZSTD_STATIC libzstd.a)
-  find_library(Z_STATIC libz.a)
-  target_link_libraries(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib/liblldELF.a
-    ${LLVM_PREFIX}/lib/liblldCommon.a
-    "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
-    ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
-  target_link_directories(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib)
+if(NOT llvm_static OR NOT XXHASH_STATIC OR NOT ZSTD_STATIC OR NOT Z_STATIC)
+  message(STATUS "no static LLVM, xxhash, zstd or zlib: no `make wheel`")
+  return()
 endif()
+
+function(in_wheel target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON
+    RUNTIME_OUTPUT_DIRECTORY ${wheel_folder}
+    LIBRARY_OUTPUT_DIRECTORY ${wheel_folder}
+    BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
+  target_link_options(${target} PRIVATE -s -Wl,--gc-sections -Wl,-O2
+    -Wl,--as-needed -static-libgcc)
+endfunction()
+
+foreach(name mettle mettle_aoti mettle_python)
+  add_library(${name}_wheel SHARED EXCLUDE_FROM_ALL)
+  in_wheel(${name}_wheel)
+  target_link_options(${name}_wheel PRIVATE -Wl,-z,nodelete
+    -Wl,-Bsymbolic-functions)
+  target_link_libraries(${name}_wheel PRIVATE Threads::Threads
+    ${CMAKE_DL_LIBS} m)
+endforeach()
+target_sources(mettle_wheel PRIVATE ${mettle_objects})
+target_link_libraries(mettle_wheel PRIVATE ${XXHASH_STATIC})
+target_sources(mettle_aoti_wheel PRIVATE $<TARGET_OBJECTS:mettle_aoti_objects>)
+target_sources(mettle_python_wheel PRIVATE $<TARGET_OBJECTS:mettle_python>)
+target_link_libraries(mettle_aoti_wheel PRIVATE mettle_wheel)
+target_link_libraries(mettle_python_wheel PRIVATE mettle_wheel)
+set_target_properties(mettle_wheel PROPERTIES OUTPUT_NAME mettle
+  SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+set_target_properties(mettle_aoti_wheel PROPERTIES OUTPUT_NAME mettle-aoti
+  SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+set_target_properties(mettle_python_wheel PROPERTIES
+  OUTPUT_NAME mettle-python LINKER_LANGUAGE C)
+
+add_executable(mettle_cli_wheel EXCLUDE_FROM_ALL $<TARGET_OBJECTS:mettle_cli>)
+in_wheel(mettle_cli_wheel)
+set_target_properties(mettle_cli_wheel PROPERTIES OUTPUT_NAME mettle
+  LINKER_LANGUAGE C)
+target_link_libraries(mettle_cli_wheel PRIVATE mettle_aoti_wheel mettle_wheel
+  $<$<BOOL:${PNG_FOUND}>:${PNG_STATIC}> ${Z_STATIC} Threads::Threads m)
+
+# The compiler, with the targets that it has code for. lld and the front end
+# initialise all targets that LLVM was built with; those that are left out have
+# nothing to initialise. Polly is for lld's LTO, which nobody asks for.
+separate_arguments(llvm_static)
+list(REMOVE_DUPLICATES llvm_static)
+list(TRANSFORM llvm_static REPLACE "^-l(.*)$" "${LLVM_PREFIX}/lib/lib\\1.a")
+foreach(path IN LISTS llvm_static)
+  if(NOT EXISTS ${path})
+    list(REMOVE_ITEM llvm_static ${path})
+  endif()
+endforeach()
+list(JOIN llvm_static "," llvm_group)
+execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --targets-built
+  OUTPUT_VARIABLE llvm_targets OUTPUT_STRIP_TRAILING_WHITESPACE)
+separate_arguments(llvm_targets)
+list(REMOVE_ITEM llvm_targets X86 AArch64)
+set(absent "void _Z18getPollyPluginInfov(void) { __builtin_trap(); }\n")
+foreach(target IN LISTS llvm_targets)
+  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
+    string(APPEND absent "void LLVMInitialize${target}${part}(void) {}\n")
+  endforeach()
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/absent_targets.c
+  CONTENT "${absent}" @ONLY)
+set_source_files_properties(${CMAKE_BINARY_DIR}/absent_targets.c PROPERTIES
+  COMPILE_OPTIONS "-Wno-strict-prototypes;-fvisibility=default")
+
+add_executable(mettlec_wheel EXCLUDE_FROM_ALL $<TARGET_OBJECTS:mettlec>
+  ${CMAKE_BINARY_DIR}/absent_targets.c $<TARGET_OBJECTS:mettle_base>
+  $<TARGET_OBJECTS:mettle_code> $<TARGET_OBJECTS:mettle_frontend>)
+in_wheel(mettlec_wheel)
+set_target_properties(mettlec_wheel PROPERTIES OUTPUT_NAME mettlec)
+target_link_options(mettlec_wheel PRIVATE -static-libstdc++
+  $<TARGET_PROPERTY:mettle_frontend,INTERFACE_LINK_OPTIONS>)
+target_link_directories(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib)
+target_link_libraries(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib/liblldELF.a
+  ${LLVM_PREFIX}/lib/liblldCommon.a
+  "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
+  ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
+add_custom_command(TARGET mettlec_wheel POST_BUILD
+  COMMAND $<TARGET_FILE:mettlec_wheel> --precompile ${wheel_folder}/mettlec.pch)
+
+add_custom_target(wheel_files DEPENDS mettle_wheel mettle_aoti_wheel
+  mettle_python_wheel mettle_cli_wheel mettlec_wheel)
