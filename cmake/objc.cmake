@@ -10,7 +10,8 @@ add_library(mettle_objc SHARED ${objc_sources}
   $<TARGET_OBJECTS:mettle_objc_crt>)
 # An exception of C++ or of Objective-C passes through our frames.
 target_compile_options(mettle_objc PRIVATE -fexceptions)
-set_target_properties(mettle_objc PROPERTIES OUTPUT_NAME Metal SOVERSION 1
+# Its version is part of its name: libMetal.so is a linker script.
+set_target_properties(mettle_objc PROPERTIES OUTPUT_NAME Metal SUFFIX .so.1
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/objc)
 target_link_libraries(mettle_objc PRIVATE mettle Threads::Threads stdc++
   ${CMAKE_DL_LIBS} m)
@@ -33,10 +34,32 @@ if(METTLE_SANITIZE)  # they are loaded before a sanitizer's own library
 endif()
 configure_file(src/objc/launch/SystemVersion.plist
   ${CMAKE_BINARY_DIR}/objc/SystemVersion.plist COPYONLY)
+set(objc_folder ${CMAKE_INSTALL_LIBDIR}/mettle)
+set(objc_headers ${CMAKE_INSTALL_INCLUDEDIR}/mettle-objc)
+
+# What stands in for Apple's tools under `mettle env`. The compiler looks for
+# headers from the folder of libMetal.
+file(RELATIVE_PATH METTLE_OBJC_HEADERS ${CMAKE_BINARY_DIR}/objc
+  ${CMAKE_SOURCE_DIR}/include/mettle-objc)
+configure_file(src/objc/launch/bin/cc ${CMAKE_BINARY_DIR}/objc/bin/cc @ONLY)
+file(RELATIVE_PATH METTLE_OBJC_HEADERS /prefix/${objc_folder}
+  /prefix/${objc_headers})
+configure_file(src/objc/launch/bin/cc ${CMAKE_BINARY_DIR}/objc/installed/cc
+  @ONLY)
 configure_file(src/objc/launch/bin/xcrun ${CMAKE_BINARY_DIR}/objc/bin/xcrun
   COPYONLY)
+set(objc_tools "")
+foreach(name c++ clang clang++)
+  file(CREATE_LINK cc ${CMAKE_BINARY_DIR}/objc/bin/${name} SYMBOLIC)
+  list(APPEND objc_tools ${CMAKE_BINARY_DIR}/objc/bin/${name})
+endforeach()
+foreach(name metal metallib)
+  file(CREATE_LINK xcrun ${CMAKE_BINARY_DIR}/objc/bin/${name} SYMBOLIC)
+  list(APPEND objc_tools ${CMAKE_BINARY_DIR}/objc/bin/${name})
+endforeach()
 
-# For linkers: -lMetal brings crt.o along.
+# For linkers: -lMetal, or any other of the frameworks that libMetal has, is
+# the library and the object that each image needs.
 set(objc_crt_object ${CMAKE_BINARY_DIR}/objc/mettle-objc-crt.o)
 add_custom_command(OUTPUT ${objc_crt_object}
   COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:mettle_objc_crt>
@@ -44,14 +67,27 @@ add_custom_command(OUTPUT ${objc_crt_object}
   DEPENDS mettle_objc_crt $<TARGET_OBJECTS:mettle_objc_crt>)
 add_custom_target(mettle_objc_development ALL DEPENDS ${objc_crt_object}
   mettle_objc mettle_audit mettle_files)
+# Earlier builds have a link to the library there, which must not be followed.
+if(IS_SYMLINK ${CMAKE_BINARY_DIR}/objc/libMetal.so)
+  file(REMOVE ${CMAKE_BINARY_DIR}/objc/libMetal.so)
+endif()
+set(objc_scripts "")
+foreach(name Metal MetalKit Foundation CoreFoundation CoreGraphics QuartzCore
+    IOSurface objc)
+  configure_file(src/objc/launch/libMetal.so
+    ${CMAKE_BINARY_DIR}/objc/lib${name}.so COPYONLY)
+  list(APPEND objc_scripts ${CMAKE_BINARY_DIR}/objc/lib${name}.so)
+endforeach()
 
-set(objc_folder ${CMAKE_INSTALL_LIBDIR}/mettle)
-install(TARGETS mettle_objc LIBRARY DESTINATION ${objc_folder}
-  NAMELINK_SKIP)
-install(TARGETS mettle_audit mettle_files LIBRARY DESTINATION ${objc_folder})
-install(FILES ${objc_crt_object}
+install(TARGETS mettle_objc mettle_audit mettle_files
+  LIBRARY DESTINATION ${objc_folder})
+install(FILES ${objc_crt_object} ${objc_scripts}
   ${CMAKE_BINARY_DIR}/objc/SystemVersion.plist DESTINATION ${objc_folder})
-install(PROGRAMS src/objc/launch/bin/xcrun DESTINATION ${objc_folder}/bin)
+install(PROGRAMS ${CMAKE_BINARY_DIR}/objc/bin/xcrun
+  ${CMAKE_BINARY_DIR}/objc/installed/cc DESTINATION ${objc_folder}/bin)
+install(FILES ${objc_tools} DESTINATION ${objc_folder}/bin)
+install(DIRECTORY include/mettle-objc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
 set_target_properties(mettle_objc PROPERTIES INSTALL_RPATH "$ORIGIN/..")
 
 # `mettle env` looks there, from the folder of the command.

@@ -76,8 +76,11 @@ static const struct {
     {"METAL_PATH", "libMetal.so.1", NULL},
     {"MTLCOMPILER_PATH", "libMetal.so.1", NULL},
     {"COREGRAPHICS_PATH", "libMetal.so.1", NULL},
-    // xcrun, with metal and metallib.
+    // Compilers that build Objective-C for libMetal, and xcrun, with metal and
+    // metallib; and where linkers and CMake find frameworks.
     {"PATH", "bin", ":"},
+    {"LIBRARY_PATH", ".", ":"},
+    {"CMAKE_LIBRARY_PATH", ".", ":"},
 };
 
 static bool run(char **arguments, cli_error *error) {
@@ -114,8 +117,9 @@ const cli_verb cli_verb_env = {
         "\n"
         "  mettle env -- env DEV=METAL python3 program_for_tinygrad.py\n"
         "\n"
-        "It sets LD_AUDIT, LD_PRELOAD, PATH and a few variables of its own for\n"
-        "COMMAND alone. METTLE_OBJC_DEBUG is a list of words: zombies, leaks,\n"
+        "It sets LD_AUDIT, LD_PRELOAD, PATH, LIBRARY_PATH, CMAKE_LIBRARY_PATH\n"
+        "and a few variables of its own for COMMAND alone; cc and c++ are then\n"
+        "clang, for Objective-C. METTLE_OBJC_DEBUG is a list of words: zombies, leaks,\n"
         "messages, pools, exceptions, unrecognized, or all.\n",
     .run = run,
 };

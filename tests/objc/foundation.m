@@ -100,6 +100,81 @@ static void collections(void) {
   CHECK(raised);
 }
 
+static void sets(void) {
+  NSMutableSet *set = [NSMutableSet setWithArray:@[ @1, @"a", @1.0, @2 ]];
+  CHECK(set.count == 3 && [set containsObject:@1]);
+  NSObject *plain = [[NSObject alloc] init];  // cannot be copied
+  [set addObject:plain];
+  CHECK([set member:plain] == plain && set.count == 4);
+  [set removeObject:@"a"];
+  [set removeObject:@"absent"];
+  CHECK(set.count == 3 && ![set containsObject:@"a"]);
+  [set removeObject:plain];
+  RELEASE(plain);
+  long sum = 0;
+  for (NSNumber *each in set) {
+    sum += each.integerValue;
+  }
+  CHECK(sum == 3);
+  CHECK(([set isEqual:[NSSet setWithObjects:@2, @1, nil]]));
+  [set unionSet:[NSSet setWithObjects:@3, @4, nil]];
+  [set minusSet:[NSSet setWithObject:@1]];
+  CHECK(([set isEqualToSet:[NSSet setWithArray:@[ @2, @3, @4 ]]]));
+  [set intersectSet:[NSSet setWithObjects:@4, @9, nil]];
+  SAME(([NSString stringWithFormat:@"%@", set]), @"{(4)}");
+  CHECK(([set isSubsetOfSet:[NSSet setWithArray:@[ @4, @5 ]]]));
+  CHECK(![set intersectsSet:[NSSet setWithObject:@5]]);
+  BOOL raised = NO;
+  @try {
+    [set addObject:(id _Nonnull)nil];
+  } @catch (NSException *exception) {
+    raised = [exception.name isEqual:NSInvalidArgumentException];
+  }
+  CHECK(raised);
+}
+
+static void scanning(void) {
+  NSScanner *scanner =
+      [NSScanner scannerWithString:@"  #include \"caf\u00e9.h\" -12 2.5e1 ff"];
+  NSString *name = nil;
+  CHECK(![scanner scanString:@"include" intoString:NULL]);
+  CHECK([scanner scanString:@"#" intoString:NULL]);
+  CHECK([scanner scanString:@"INCLUDE" intoString:NULL]);  // in any case
+  CHECK([scanner scanString:@"\"" intoString:NULL]);
+  CHECK([scanner scanUpToString:@"\"" intoString:&name]);
+  SAME(name, @"caf\u00e9.h");
+  CHECK(scanner.scanLocation == 18);
+  CHECK([scanner scanString:@"\"" intoString:NULL]);
+  int number = 0;
+  CHECK([scanner scanInt:&number] && number == -12);
+  double real = 0;
+  CHECK(![scanner scanString:@"x" intoString:NULL]);
+  CHECK([scanner scanDouble:&real] && real == 25.0);
+  CHECK(![scanner scanInt:NULL] && !scanner.isAtEnd);
+  unsigned hex = 0;
+  CHECK([scanner scanHexInt:&hex] && hex == 255 && scanner.isAtEnd);
+  scanner = [NSScanner scannerWithString:@"ab12 cd"];
+  CHECK([scanner scanCharactersFromSet:[NSCharacterSet letterCharacterSet]
+                            intoString:&name]);
+  SAME(name, @"ab");
+  CHECK([scanner
+      scanUpToCharactersFromSet:[NSCharacterSet whitespaceCharacterSet]
+                     intoString:&name]);
+  SAME(name, @"12");
+  SAME([@" \t x y \n"
+      stringByTrimmingCharactersInSet:[NSCharacterSet whitespaceCharacterSet]],
+       @"x y \n");
+  SAME([@"..x.." stringByTrimmingCharactersInSet:
+                    [NSCharacterSet characterSetWithCharactersInString:@"."]],
+       @"x");
+  CHECK(([[@"a1b2" componentsSeparatedByCharactersInSet:
+                       [NSCharacterSet decimalDigitCharacterSet]]
+      isEqual:@[ @"a", @"b", @"" ]]));
+  CHECK([@"ab 1" rangeOfCharacterFromSet:[[NSCharacterSet letterCharacterSet]
+                                             invertedSet]]
+            .location == 2);
+}
+
 static void errors_and_files(void) {
   NSError *error = nil;
   NSString *text = [NSString stringWithContentsOfFile:@"/does/not/exist"
@@ -186,6 +261,10 @@ int main(void) {
   @autoreleasepool {
     strings();
     collections();
+    sets();
+    scanning();
+  sets();
+  scanning();
     errors_and_files();
     dispatch();
   }

@@ -6,10 +6,23 @@
 
 #include <Availability.h>
 #include <TargetConditionals.h>
+// Clients rely on those of C that Apple's header brings along.
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <locale.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #ifdef __cplusplus
 #define CF_EXPORT extern "C"

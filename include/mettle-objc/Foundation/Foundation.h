@@ -5,16 +5,14 @@
 #define METTLE_OBJC_FOUNDATION_H
 
 #include <Availability.h>
+#include <Block.h>
 #include <CoreFoundation/CoreFoundation.h>
 #include <TargetConditionals.h>
 #include <objc/runtime.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <math.h>
+#include <sys/types.h>
+#include <unistd.h>
 #include <dispatch/dispatch.h>
+#include <mach/mach.h>
 
 #define FOUNDATION_EXPORT OBJC_EXTERN
 #define FOUNDATION_EXTERN OBJC_EXTERN
@@ -163,6 +161,23 @@ enum {
   NSUTF16LittleEndianStringEncoding = 0x94000100
 };
 
+@interface NSCharacterSet : NSObject <NSCopying>
+@property(class, readonly, copy) NSCharacterSet *whitespaceCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *newlineCharacterSet;
+@property(class, readonly, copy)
+    NSCharacterSet *whitespaceAndNewlineCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *decimalDigitCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *letterCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *alphanumericCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *punctuationCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *uppercaseLetterCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *lowercaseLetterCharacterSet;
++ (NSCharacterSet *)characterSetWithCharactersInString:(NSString *)characters;
++ (NSCharacterSet *)characterSetWithRange:(NSRange)range;
+@property(readonly, copy) NSCharacterSet *invertedSet;
+- (BOOL)characterIsMember:(unichar)unit;
+@end
+
 @interface NSString : NSObject <NSCopying, NSMutableCopying>
 @property(readonly) NSUInteger length;
 - (unichar)characterAtIndex:(NSUInteger)index;
@@ -236,6 +251,9 @@ enum {
 - (NSString *)stringByReplacingOccurrencesOfString:(NSString *)wanted
                                         withString:(NSString *)other;
 - (NSArray *)componentsSeparatedByString:(NSString *)separator;
+- (NSArray *)componentsSeparatedByCharactersInSet:(NSCharacterSet *)set;
+- (NSString *)stringByTrimmingCharactersInSet:(NSCharacterSet *)set;
+- (NSRange)rangeOfCharacterFromSet:(NSCharacterSet *)set;
 - (const char *)cStringUsingEncoding:(NSStringEncoding)encoding;
 - (NSUInteger)lengthOfBytesUsingEncoding:(NSStringEncoding)encoding;
 - (NSUInteger)maximumLengthOfBytesUsingEncoding:(NSStringEncoding)encoding;
@@ -259,6 +277,27 @@ enum {
 
 // Compilers name the class of @"..." so.
 @interface NSConstantString : NSString
+@end
+
+@interface NSScanner : NSObject
++ (instancetype)scannerWithString:(NSString *)string;
+- (instancetype)initWithString:(NSString *)string;
+@property(readonly, copy) NSString *string;
+@property(copy) NSCharacterSet *charactersToBeSkipped;
+@property BOOL caseSensitive;
+@property NSUInteger scanLocation;
+@property(readonly, getter=isAtEnd) BOOL atEnd;
+- (BOOL)scanString:(NSString *)wanted intoString:(NSString **)out;
+- (BOOL)scanUpToString:(NSString *)wanted intoString:(NSString **)out;
+- (BOOL)scanCharactersFromSet:(NSCharacterSet *)set intoString:(NSString **)out;
+- (BOOL)scanUpToCharactersFromSet:(NSCharacterSet *)set
+                       intoString:(NSString **)out;
+- (BOOL)scanInt:(int *)out;
+- (BOOL)scanInteger:(NSInteger *)out;
+- (BOOL)scanLongLong:(long long *)out;
+- (BOOL)scanHexInt:(unsigned *)out;
+- (BOOL)scanFloat:(float *)out;
+- (BOOL)scanDouble:(double *)out;
 @end
 
 FOUNDATION_EXPORT void NSLog(NSString *format, ...) NS_FORMAT_FUNCTION(1, 2);
@@ -390,6 +429,41 @@ NUMBER(Double, double);
 - (void)removeObjectForKey:(K)key;
 - (void)removeAllObjects;
 - (void)addEntriesFromDictionary:(NSDictionary<K, V> *)other;
+@end
+
+@interface NSSet<__covariant T> : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
+@property(readonly) NSUInteger count;
+- (T)member:(T)object;
+@end
+@interface NSSet<T> (NSExtendedSet)
++ (instancetype)set;
++ (instancetype)setWithObject:(T)object;
++ (instancetype)setWithObjects:(const T[])objects count:(NSUInteger)count;
++ (instancetype)setWithObjects:(T)first, ... NS_REQUIRES_NIL_TERMINATION;
++ (instancetype)setWithArray:(NSArray<T> *)array;
++ (instancetype)setWithSet:(NSSet<T> *)other;
+- (instancetype)initWithArray:(NSArray<T> *)array;
+- (instancetype)initWithSet:(NSSet<T> *)other;
+- (instancetype)initWithObjects:(const T[])objects count:(NSUInteger)count;
+@property(readonly, copy) NSArray<T> *allObjects;
+- (T)anyObject;
+- (BOOL)containsObject:(T)object;
+- (BOOL)isSubsetOfSet:(NSSet<T> *)other;
+- (BOOL)intersectsSet:(NSSet<T> *)other;
+- (BOOL)isEqualToSet:(NSSet<T> *)other;
+- (void)enumerateObjectsUsingBlock:(void (^)(T object, BOOL *stop))block;
+@end
+
+@interface NSMutableSet<T> : NSSet<T>
++ (instancetype)setWithCapacity:(NSUInteger)capacity;
+- (instancetype)initWithCapacity:(NSUInteger)capacity;
+- (void)addObject:(T)object;
+- (void)removeObject:(T)object;
+- (void)removeAllObjects;
+- (void)addObjectsFromArray:(NSArray<T> *)array;
+- (void)unionSet:(NSSet<T> *)other;
+- (void)minusSet:(NSSet<T> *)other;
+- (void)intersectSet:(NSSet<T> *)other;
 @end
 
 @interface NSData : NSObject <NSCopying, NSMutableCopying>

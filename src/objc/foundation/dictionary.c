@@ -75,11 +75,15 @@ static void rebuild(concrete_dictionary *dictionary) {
   }
 }
 
-static void put(concrete_dictionary *dictionary, id key, id value) {
+static void check_pair(id key, id value) {
   if (!key || !value) {
     exception_raise("NSInvalidArgumentException",
                     "a dictionary cannot hold nil");
   }
+}
+
+// Takes key over, a reference of the caller's.
+static void put_owned(concrete_dictionary *dictionary, id key, id value) {
   if (dictionary->used == dictionary->capacity) {
     rebuild(dictionary);
   }
@@ -91,12 +95,18 @@ static void put(concrete_dictionary *dictionary, id key, id value) {
     const id old = found->value;
     found->value = value;
     objc_release(old);
+    objc_release(key);
     return;
   }
-  key = SEND(id(*)(id, SEL, void *), key, "copyWithZone:", NULL);
   dictionary->pairs[dictionary->used] = (pair){key, value};
   dictionary->slots[slot] = (uint32_t)++dictionary->used;
   ++dictionary->count;
+}
+
+static void put(concrete_dictionary *dictionary, id key, id value) {
+  check_pair(key, value);
+  put_owned(dictionary,
+            SEND(id(*)(id, SEL, void *), key, "copyWithZone:", NULL), value);
 }
 
 static id get(const concrete_dictionary *dictionary, id key) {
@@ -143,6 +153,11 @@ id dictionary_create(void) {
 
 void dictionary_set(id dictionary, id key, id value) {
   SEND(void (*)(id, SEL, id, id), dictionary, "setObject:forKey:", value, key);
+}
+
+void dictionary_set_uncopied(id dictionary, id key, id value) {
+  check_pair(key, value);
+  put_owned((concrete_dictionary *)dictionary, objc_retain(key), value);
 }
 
 id dictionary_get(id dictionary, id key) {

@@ -66,9 +66,15 @@ size_t utf16_length(const char *utf8, size_t bytes);
 size_t utf8_offset(const char *utf8, size_t bytes, size_t unit_index);
 // Returns the UTF-16 unit with this index, which is below utf16_length.
 unichar utf16_unit(const char *utf8, size_t bytes, size_t unit_index);
+// Writes the units of UTF-8 to out, which has room for one a byte, and returns
+// their number.
+size_t utf16_from_utf8(const char *utf8, size_t bytes, unichar *out);
 // Writes the UTF-8 of units [count] to out, which has room for 3 * count, and
 // returns its bytes.
 size_t utf8_from_utf16(const unichar *units, size_t count, char *out);
+
+// True if an NSCharacterSet holds the UTF-16 unit.
+bool character_set_has(id set, unichar unit);
 
 // --- Collections -------------------------------------------------------------
 
@@ -77,6 +83,9 @@ id array_make(const id *objects, size_t count);
 id mutable_array_create(void);
 id dictionary_create(void);  // mutable
 void dictionary_set(id dictionary, id key, id value);
+// Retains the key, of any class, instead of a copy; dictionary is of
+// dictionary_create.
+void dictionary_set_uncopied(id dictionary, id key, id value);
 id dictionary_get(id dictionary, id key);
 id number_make_integer(NSInteger value);
 id number_make_unsigned(NSUInteger value);

@@ -64,6 +64,22 @@ unichar utf16_unit(const char *utf8, size_t bytes, size_t unit_index) {
   return 0;
 }
 
+size_t utf16_from_utf8(const char *utf8, size_t bytes, unichar *out) {
+  size_t units = 0;
+  for (size_t i = 0; i < bytes;) {
+    const size_t each = character_bytes(utf8 + i, bytes - i);
+    const uint32_t character = decode(utf8 + i, each);
+    if (each == 4) {
+      out[units++] = (unichar)(0xd800 + ((character - 0x10000) >> 10));
+      out[units++] = (unichar)(0xdc00 + ((character - 0x10000) & 0x3ff));
+    } else {
+      out[units++] = (unichar)character;
+    }
+    i += each;
+  }
+  return units;
+}
+
 static char *put(char *out, uint32_t character) {
   if (character < 0x80) {
     *out++ = (char)character;

@@ -21,13 +21,15 @@ static int starts_with(const char *text, const char *start) {
 }
 
 // True for what macOS has and Linux has not. GNUstep's libobjc.so.4 is among
-// them: under mettle env, libobjc is ours.
+// them: under mettle env, libobjc is ours. So is libMetal.so.1 without a path,
+// which programs that were linked with -lMetal want.
 static int is_apples(const char *name) {
   return starts_with(name, "/System/Library/Frameworks/") ||
          starts_with(name, "/System/Library/PrivateFrameworks/") ||
          starts_with(name, "/usr/lib/libSystem") ||
          starts_with(name, "/usr/lib/libobjc") ||
-         !strcmp(name, "libobjc.so.4") || !strcmp(name, "libobjc.dylib");
+         !strcmp(name, "libobjc.so.4") || !strcmp(name, "libobjc.dylib") ||
+         !strcmp(name, "libMetal.so.1");
 }
 
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {

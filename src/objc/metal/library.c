@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "objc/dispatch/dispatch.h"
+#include "objc/metal/joined_library.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 #include "objc/runtime/block.h"
@@ -382,6 +383,7 @@ static void library_dealloc(id self, SEL _cmd) {
   mtl_library_release(library->library);
   objc_release(library->label);
   objc_release(library->device);
+  objc_release(library->next);
   instance_dispose(self);
 }
 
@@ -394,18 +396,33 @@ COPY_PROPERTY(metal_library, label)
 
 static id library_names(id self, SEL _cmd) {
   (void)_cmd;
-  mtl_library *library = ((metal_library *)self)->library;
   const id names = objc_autorelease(mutable_array_create());
-  const size_t count = mtl_library_function_count(library);
-  for (size_t i = 0; i < count; ++i) {
-    SEND(void (*)(id, SEL, id), names, "addObject:",
-         string_make(mtl_library_function_name(library, i)));
+  for (const metal_library *each = (metal_library *)self; each;
+       each = (metal_library *)each->next) {
+    const size_t count = mtl_library_function_count(each->library);
+    for (size_t i = 0; i < count; ++i) {
+      SEND(void (*)(id, SEL, id), names, "addObject:",
+           string_make(mtl_library_function_name(each->library, i)));
+    }
   }
   return names;
 }
 
+static bool has_function(const mtl_library *library, const char *name) {
+  const size_t count = mtl_library_function_count(library);
+  for (size_t i = 0; i < count; ++i) {
+    if (!strcmp(mtl_library_function_name(library, i), name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static id new_function(id self, id name, id constants, id *out_error) {
   const metal_library *library = (metal_library *)self;
+  while (library->next && !has_function(library->library, string_utf8(name))) {
+    library = (metal_library *)library->next;
+  }
   mtl_function *function;
   const mtl_status status = mtl_function_create(
       library->library, string_utf8(name),
@@ -539,14 +556,44 @@ static void new_from_source_then(id self, SEL _cmd, id source, id options,
   dispatch_queue_add(dispatch_get_global_queue(0, 0), compile_then_call, made);
 }
 
+// Makes the library in data, or all of joined ones, the last first.
+static id new_from_bytes(id self, const void *data, size_t length,
+                         id *out_error) {
+  joined_library whole = {data, length}, *parts = &whole;
+  size_t count = 1;
+  if (joined_libraries_are(data, length)) {
+    const mtl_status status =
+        joined_libraries_read(data, length, &parts, &count);
+    if (status != MTL_OK) {
+      return finish(self, status, NULL, out_error);
+    }
+  }
+  id made = NULL;
+  bool is_made = true;
+  for (size_t i = count; i-- > 0 && is_made;) {
+    mtl_library *library = NULL;
+    const mtl_status status = library_from_data(
+        device_of(self), parts[i].data, parts[i].length, &library);
+    const id next = made;
+    made = finish(self, status, library, out_error);
+    is_made = made != NULL;
+    if (is_made) {
+      ((metal_library *)made)->next = next;
+    } else {
+      objc_release(next);
+    }
+  }
+  if (parts != &whole) {
+    free(parts);
+  }
+  return made;
+}
+
 static id new_from_data(id self, SEL _cmd, id data, id *out_error) {
   (void)_cmd;
   size_t length;
   const void *bytes = dispatch_data_bytes(data, &length);
-  mtl_library *library = NULL;
-  const mtl_status status =
-      library_from_data(device_of(self), bytes, length, &library);
-  return finish(self, status, library, out_error);
+  return new_from_bytes(self, bytes, length, out_error);
 }
 
 extern char *file_read(const char *path, size_t *out_length, id *out_error);
@@ -554,14 +601,9 @@ extern char *file_read(const char *path, size_t *out_length, id *out_error);
 static id new_from_path(id self, const char *path, id *out_error) {
   size_t length;
   char *bytes = file_read(path, &length, out_error);
-  if (!bytes) {
-    return NULL;
-  }
-  mtl_library *library = NULL;
-  const mtl_status status =
-      library_from_data(device_of(self), bytes, length, &library);
+  const id made = bytes ? new_from_bytes(self, bytes, length, out_error) : NULL;
   free(bytes);
-  return finish(self, status, library, out_error);
+  return made;
 }
 
 static id new_from_file(id self, SEL _cmd, id path, id *out_error) {

@@ -81,6 +81,7 @@ typedef struct metal_library {
   id device;  // +1
   mtl_library *library;
   id label;
+  id next;  // MettleLibrary: of joined libraries, or NULL
 } metal_library;
 
 typedef struct metal_function {
