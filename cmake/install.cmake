@@ -32,7 +32,11 @@ install(FILES ${CMAKE_BINARY_DIR}/MettleConfig.cmake
 file(RELATIVE_PATH mettle_pc_prefix
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" mettle_pc_prefix ${mettle_pc_prefix})
-foreach(name mettle mettle-aoti)
+set(mettle_pc_names mettle mettle-aoti)
+if(METTLE_OBJC)
+  list(APPEND mettle_pc_names mettle-objc)
+endif()
+foreach(name ${mettle_pc_names})
   configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

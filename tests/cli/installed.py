@@ -240,6 +240,77 @@ def pkg_config_names_what_a_static_library_needs(tool):
                                  "METTLE_COMPILER": compiler}) == SUMS
 
 
+# --- Objective-C ----------------------------------------------------------------
+
+OBJECTIVE_C = """\
+#import <Metal/Metal.h>
+@interface Sum : NSObject
+- (int)add:(int)x to:(int)y;
+@end
+@implementation Sum
+- (int)add:(int)x to:(int)y { return x + y; }
+@end
+int main(void) {
+  id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+  Sum *sum = [[Sum alloc] init];
+  printf("%d %d\\n", [sum add:40 to:2], [device hasUnifiedMemory]);
+  return 0;
+}
+"""
+OBJECTIVE_C_PROJECT = """\
+cmake_minimum_required(VERSION 3.18)
+project(client OBJC)
+find_package(Mettle REQUIRED)
+add_executable(sums sums.m)
+target_link_libraries(sums Mettle::Metal)
+"""
+
+
+def _objective_c(tool):
+    """(prefix, folder of mettle.pc, clang, folder with sums.m)"""
+    not_sanitized(tool)
+    _needs("clang-19")
+    prefix, pc_folder = _install(tool)
+    if not os.path.exists(os.path.join(pc_folder, "mettle-objc.pc")):
+        raise unittest.SkipTest("built without METTLE_OBJC")
+    folder = tool.file("client")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "sums.m"), "w", encoding="utf-8") as file:
+        file.write(OBJECTIVE_C)
+    return prefix, pc_folder, "clang-19", folder
+
+
+@case
+def pkg_config_builds_objective_c(tool):
+    _, pc_folder, clang, folder = _objective_c(tool)
+    flags = _flags(pc_folder, "--cflags", "--libs", "mettle-objc")
+    _output(clang, "-Wall", "-Werror", "sums.m", "-o", "sums", *flags,
+            cwd=folder)
+    assert _output(os.path.join(folder, "sums")) == "42 1\n"
+
+
+@case
+def cmake_builds_objective_c(tool):
+    prefix, _, clang, folder = _objective_c(tool)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w",
+              encoding="utf-8") as file:
+        file.write(OBJECTIVE_C_PROJECT)
+    built = os.path.join(folder, "build")
+    _output("cmake", "-S", folder, "-B", built, f"-DCMAKE_OBJC_COMPILER={clang}",
+            f"-DCMAKE_PREFIX_PATH={prefix}")
+    _output("cmake", "--build", built)
+    assert _output(os.path.join(built, "sums")) == "42 1\n"
+
+
+@case
+def the_installed_command_builds_objective_c(tool):
+    prefix, _, _, folder = _objective_c(tool)
+    command = os.path.join(prefix, "bin", "mettle")
+    _output(command, "env", "--", "cc", "sums.m", "-framework", "Metal",
+            "-framework", "Foundation", "-o", "sums", cwd=folder)
+    assert _output(os.path.join(folder, "sums")) == "42 1\n"
+
+
 # --- the linker's cache -----------------------------------------------------------
 
 @case
