@@ -14,6 +14,8 @@ static mtl_compute_encoder *encoder_of(id self) {
   return ((metal_encoder *)self)->compute;
 }
 
+enum { UNBOUND_BYTES = 16 };
+
 // --- Opening and closing -----------------------------------------------------
 
 static id open(id commands, mtl_dispatch_type type) {
@@ -25,6 +27,9 @@ static id open(id commands, mtl_dispatch_type type) {
   metal_encoder *made = (metal_encoder *)CREATE(MettleComputeEncoder);
   made->commands = objc_retain(commands);
   made->compute = encoder;
+  // Kernels may declare threadgroup memory that they are not given and do not
+  // use: ggml's do.
+  mtl_compute_encoder_set_threadgroup_memory(encoder, UNBOUND_BYTES, 0);
   return objc_autorelease(&made->object);
 }
 
