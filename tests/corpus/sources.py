@@ -191,6 +191,29 @@ def ggml():
                         "ggml", "src", "ggml-metal")
 
 
+# What libllama is built from.
+LLAMA_PARTS = re.compile(
+    r".*/vendor/llama\.cpp/(CMakeLists\.txt|LICENSE|(cmake|include|src|licenses)/"
+    r".*|ggml/(CMakeLists\.txt|(cmake|include)/.*|src/[^/]*|"
+    r"src/ggml-(cpu|metal)/.*)|scripts/.*\.(cmake|sh|py)|.*\.pc\.in)$")
+
+
+def llama():
+    """The folder of llama.cpp's sources, or None."""
+    archive = _download(GGML, kind=".tar.gz")
+    if archive is None:
+        return None
+    folder = archive[:-len(".tar.gz")] + "-llama"
+    if not os.path.isdir(folder):
+        partial = f"{folder}.{os.getpid()}"
+        _extract(archive, partial, LLAMA_PARTS.match)
+        try:
+            os.rename(partial, folder)
+        except OSError:  # another run was first
+            pass
+    return os.path.join(folder, os.listdir(folder)[0], "vendor", "llama.cpp")
+
+
 def gguf_quants():
     """ggml's own NumPy reference of its quantised types, or None. What the
     rest of its package needs is not needed."""

@@ -9,6 +9,9 @@ import numpy as np
 
 ALIGNMENT = 32
 U32, F32, STRING = 4, 6, 8
+# Weights are larger than usual by this, and norms smaller: kernels divide
+# scales in half precision, and small ones would be subnormal then.
+GAIN = 16
 # numbers of ggml's types
 TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8, "q4_K": 12}
 
@@ -106,13 +109,14 @@ def write_llama(path, path_f32, kind, seed, layers=2, width=256, heads=4,
     own, plain = [], []
 
     def matrix(name, rows, columns, deviation):
-        data, values = random_weights(rng, kind, rows, columns, deviation)
+        data, values = random_weights(rng, kind, rows, columns,
+                                      GAIN * deviation)
         own.append((name, (columns, rows), kind, data))
         if path_f32:
             plain.append((name, (columns, rows), "f32", values.tobytes()))
 
     def vector(name):
-        values = rng.uniform(0.8, 1.2, width).astype(np.float32)
+        values = (rng.uniform(0.8, 1.2, width) / GAIN).astype(np.float32)
         for each in (own, plain):
             each.append((name, (width,), "f32", values.tobytes()))
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // llama_uses.c: llama_uses MODEL LAYERS PROMPT STEPS OUT: decodes PROMPT
 // tokens, then STEPS more, each the likeliest, with LAYERS on Metal. OUT gets
-// the logits of every position as float32; printed are the back ends in use,
-// the tokens, and tokens a second of both parts.
+// the logits of every position as float32; printed are the layers on Metal, the
+// tokens, and tokens a second of processor time of both parts; the last alone
+// if OUT is -.
 #include <llama.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@ enum { THREADS = 1 };  // more would spin for each other
 
 static void quiet(enum ggml_log_level level, const char *text, void *unused) {
   (void)unused;
-  if (level >= GGML_LOG_LEVEL_WARN) {
+  const char *layers = strstr(text, "offloaded ");
+  if (layers) {
+    printf("%s", layers);
+  } else if (level >= GGML_LOG_LEVEL_WARN) {
     fputs(text, stderr);
   }
 }
@@ -90,9 +94,6 @@ int main(int count, char **words) {
   if (!context) {
     fail("no model");
   }
-  for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-    printf("%s ", ggml_backend_dev_name(ggml_backend_dev_get(i)));
-  }
   const int vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(model));
   FILE *out = strcmp(words[5], "-") ? fopen(words[5], "wb") : NULL;
   llama_token *tokens = calloc((size_t)prompt, sizeof *tokens);
@@ -108,7 +109,6 @@ int main(int count, char **words) {
   const float *logits =
       decode(context, vocabulary, tokens, prompt, 0, out);
   const double middle = seconds();
-  printf("\n");
   for (int i = 0; i < steps; ++i) {
     const llama_token next = likeliest(logits, vocabulary);
     printf("%d ", (int)next);

@@ -125,8 +125,8 @@ static void set_bytes(id self, SEL _cmd, const void *bytes, NSUInteger length,
 static void set_threadgroup_memory(id self, SEL _cmd, NSUInteger length,
                                    NSUInteger index) {
   (void)_cmd;
-  mtl_compute_encoder_set_threadgroup_memory(encoder_of(self), length,
-                                             (uint32_t)index);
+  mtl_compute_encoder_set_threadgroup_memory(
+      encoder_of(self), length ? length : UNBOUND_BYTES, (uint32_t)index);
 }
 
 static void set_texture(id self, SEL _cmd, id texture, NSUInteger index) {
