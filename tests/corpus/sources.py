@@ -63,9 +63,10 @@ def _download(package, *options, kind="-*.whl"):
     return found[0] if found else None
 
 
-def _unpacked(wheel, prefix):
-    """Unpacks what starts with prefix next to the wheel, once."""
-    folder = os.path.splitext(wheel)[0]
+def _unpacked(wheel, prefix, end=""):
+    """Unpacks what starts with prefix next to the wheel, once, into a folder
+    whose name has end."""
+    folder = os.path.splitext(wheel)[0] + end
     if not os.path.isdir(folder):
         partial = f"{folder}.{os.getpid()}"
         with zipfile.ZipFile(wheel) as file:
@@ -107,6 +108,16 @@ def mlx():
         return None
     return os.path.join(_unpacked(wheel, "mlx/include/mlx/backend/metal"),
                         "mlx", "include")
+
+
+def metal_cpp():
+    """The folder to include metal-cpp's headers from, or None."""
+    wheel = _download(MLX_WHEEL, "--platform", "macosx_14_0_arm64")
+    if wheel is None:
+        return None
+    return os.path.join(_unpacked(wheel, "mlx/include/metal_cpp/",
+                                  "-metal-cpp"),
+                        "mlx", "include", "metal_cpp")
 
 
 def tinygrad():
@@ -193,8 +204,8 @@ def ggml():
 
 # What libllama is built from.
 LLAMA_PARTS = re.compile(
-    r".*/vendor/llama\.cpp/(CMakeLists\.txt|LICENSE|(cmake|include|src|licenses)/"
-    r".*|ggml/(CMakeLists\.txt|(cmake|include)/.*|src/[^/]*|"
+    r".*/vendor/llama\.cpp/(CMakeLists\.txt|LICENSE|(app|cmake|include|licenses|src|"
+    r"vendor)/.*|ggml/(CMakeLists\.txt|(cmake|include)/.*|src/[^/]*|"
     r"src/ggml-(cpu|metal)/.*)|scripts/.*\.(cmake|sh|py)|.*\.pc\.in)$")
 
 

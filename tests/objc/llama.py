@@ -108,18 +108,20 @@ def main():
         print(f"skipped: no {' '.join(missing) or 'NumPy or llama.cpp'}")
         sys.exit(77)
     os.environ["METTLE_CPU_THREADS"] = "2"
-    failed = 0
+    passed = failed = 0
     try:
         program = build()
         with tempfile.TemporaryDirectory() as folder:
             for kind in KINDS:
-                for text in compare(program, kind, folder):
-                    failed += 1
+                wrong = compare(program, kind, folder)
+                passed += not wrong
+                failed += bool(wrong)
+                for text in wrong:
                     print(f"FAILED: {kind}: {text}")
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         failed += 1
         print(f"FAILED: {error}")
-    print(f"{max(len(KINDS) - failed, 0)} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

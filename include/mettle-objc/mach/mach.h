@@ -15,6 +15,7 @@ typedef unsigned int mach_port_t;
 typedef uintptr_t vm_address_t;
 typedef uintptr_t vm_size_t;
 typedef unsigned int vm_map_t;
+typedef mach_port_t task_id_token_t;
 #define KERN_SUCCESS 0
 #define VM_FLAGS_ANYWHERE 1
 
