@@ -55,16 +55,24 @@ OBJC_EXPORT id MTLCreateSystemDefaultDevice(void) {
   return made;
 }
 
+// The default one, which METTLE_DEVICE may name, comes first: clients take it.
 OBJC_EXPORT id MTLCopyAllDevices(void) {
   mtl_device *found[MAX_DEVICES];
   size_t count = 0;
   const id list = mutable_array_create();
+  const id first = MTLCreateSystemDefaultDevice();
+  if (first) {
+    SEND(void (*)(id, SEL, id), list, "addObject:", first);
+    objc_release(first);
+  }
   if (mtl_device_list(found, MAX_DEVICES, &count) != MTL_OK) {
     return list;
   }
   for (size_t i = 0; i < count && i < MAX_DEVICES; ++i) {
     const id each = metal_device_for(found[i]);
-    SEND(void (*)(id, SEL, id), list, "addObject:", each);
+    if (each != first) {
+      SEND(void (*)(id, SEL, id), list, "addObject:", each);
+    }
     objc_release(each);
     mtl_device_release(found[i]);
   }
