@@ -207,6 +207,18 @@ MTL_API void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
                                              mtl_texture *texture,
                                              mtl_resource_usage usage);
 
+// The same for each of buffers or textures [count].
+//
+// Source     Metal: useResources:count:usage:
+MTL_API void mtl_compute_encoder_use_buffers(mtl_compute_encoder *encoder,
+                                             mtl_buffer *const *buffers,
+                                             size_t count,
+                                             mtl_resource_usage usage);
+MTL_API void mtl_compute_encoder_use_textures(mtl_compute_encoder *encoder,
+                                              mtl_texture *const *textures,
+                                              size_t count,
+                                              mtl_resource_usage usage);
+
 // Signals fence when this encoder's work is done; makes this encoder's work
 // wait for the fence's last update that was recorded before. What is in one
 // encoder is not ordered by it: that takes a barrier. A fence that was never

@@ -168,6 +168,11 @@ MTL_API MTL_MUST_USE mtl_status mtl_heap_set_purgeable_state(
 MTL_API void mtl_compute_encoder_use_heap(mtl_compute_encoder *encoder,
                                           mtl_heap *heap);
 
+// The same for each of heaps [count].
+MTL_API void mtl_compute_encoder_use_heaps(mtl_compute_encoder *encoder,
+                                           mtl_heap *const *heaps,
+                                           size_t count);
+
 #ifdef __cplusplus
 }
 #endif

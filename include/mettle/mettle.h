@@ -38,6 +38,7 @@
 #include "command_buffer.h"
 #include "encoder.h"
 #include "heap.h"
+#include "residency_set.h"
 #include "indirect_command_buffer.h"
 #include "counters.h"
 #include "stream.h"

@@ -152,6 +152,7 @@ mtl_status mtl_command_buffer_enqueue(mtl_command_buffer *command_buffer) {
 // Ends recording: what drivers see of the list is complete from here on.
 static void seal(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;
+  mtli_recording_take_residents(recording);
   command_buffer->buffers = recording->buffers;
   command_buffer->buffer_count = recording->buffer_count;
   if (recording->work_times) {

@@ -295,12 +295,57 @@ void mtl_compute_encoder_use_texture(mtl_compute_encoder *encoder,
   }
 }
 
+// Checks an array that is to be used.
+static bool check_array(mtl_compute_encoder *encoder, const void *array,
+                        size_t count, const char *call) {
+  if (mtli_compute_encoder_check(encoder, call) && !array && count) {
+    mtli_recording_fail(encoder->base.recording, MTL_INVALID_ARGUMENT,
+                        "%s: the array of %zu is NULL", call, count);
+  }
+  return array;
+}
+
+void mtl_compute_encoder_use_buffers(mtl_compute_encoder *encoder,
+                                     mtl_buffer *const *buffers, size_t count,
+                                     mtl_resource_usage usage) {
+  static const char call[] = "mtl_compute_encoder_use_buffers";
+  for (size_t i = 0; check_array(encoder, buffers, count, call) && i < count &&
+                     check_use(encoder, buffers[i], usage, "a buffer", call);
+       i++) {
+    use_buffer(encoder, buffers[i], usage);
+  }
+}
+
+void mtl_compute_encoder_use_textures(mtl_compute_encoder *encoder,
+                                      mtl_texture *const *textures,
+                                      size_t count, mtl_resource_usage usage) {
+  static const char call[] = "mtl_compute_encoder_use_textures";
+  for (size_t i = 0; check_array(encoder, textures, count, call) && i < count &&
+                     check_use(encoder, textures[i], usage, "a texture", call);
+       i++) {
+    use_buffer(encoder, textures[i]->buffer, usage);
+    mtli_recording_use_texture(encoder->base.recording, textures[i]);
+  }
+}
+
 void mtl_compute_encoder_use_heap(mtl_compute_encoder *encoder,
                                   mtl_heap *heap) {
   if (check_use(encoder, heap, MTL_USAGE_READ, "heap",
                 "mtl_compute_encoder_use_heap")) {
     // Of an untracked heap the usage does not matter.
     use_buffer(encoder, mtli_heap_memory(heap),
+               MTL_USAGE_READ | MTL_USAGE_WRITE);
+  }
+}
+
+void mtl_compute_encoder_use_heaps(mtl_compute_encoder *encoder,
+                                   mtl_heap *const *heaps, size_t count) {
+  static const char call[] = "mtl_compute_encoder_use_heaps";
+  for (size_t i = 0; check_array(encoder, heaps, count, call) && i < count &&
+                     check_use(encoder, heaps[i], MTL_USAGE_READ, "a heap",
+                               call);
+       i++) {
+    use_buffer(encoder, mtli_heap_memory(heaps[i]),
                MTL_USAGE_READ | MTL_USAGE_WRITE);
   }
 }

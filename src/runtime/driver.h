@@ -75,6 +75,7 @@ struct mtl_buffer {
   mtl_heap *heap;              // +1; the runtime's: parent's
   _Atomic bool is_aliasable;   // the same: its place may be another's too
   _Atomic uint32_t purgeable;  // the same: mtl_purgeable_state; 0 for none set
+  _Atomic bool is_prefaulted;  // the same: advised so (residency_set.c)
   void *contents;        // host address, set by buffer_create; NULL if private
   uint64_t gpu_address;  // what kernels see, set by buffer_create
   char *label;           // under device->lock; NULL for none
@@ -170,6 +171,8 @@ struct mtl_queue {
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;      // of command buffers without one; 0 for none
   bool times_work;             // of all its command buffers
+  mtl_residency_set *residency_sets[MTL_MAX_RESIDENCY_SETS];  // [count] +1
+  _Atomic uint32_t residency_set_count;
   _Atomic uint32_t in_flight;  // created and not completed; a futex
   _Atomic uint32_t creators;   // threads asleep on it
 };
@@ -355,6 +358,13 @@ static inline void *mtli_command_data(mtli_command *command) {
   return (char *)command + MTLI_COMMAND_BYTES;
 }
 
+// Buffers that a residency set has had at some time; it never changes.
+typedef struct mtli_residents {
+  mtli_object object;
+  size_t count;
+  mtl_buffer **buffers;  // [count]
+} mtli_residents;
+
 struct mtl_command_buffer {
   mtli_object object;
   mtl_queue *queue;          // +1
@@ -363,6 +373,8 @@ struct mtl_command_buffer {
   mtli_command *commands;    // in the order recorded
   mtl_buffer *const *buffers;  // [buffer_count] every buffer that the commands
   size_t buffer_count;         // use, each once or a few times
+  mtli_residents *const *residents;  // [resident_count] and those that kernels
+  size_t resident_count;             // may use without being named
   // Recording failed: nothing runs, but the SIGNAL commands do.
   bool is_failed;
   // How long its work may run, the time that it waits for events left out; 0

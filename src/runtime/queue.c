@@ -17,6 +17,9 @@ static void queue_destroy(mtli_object *object) {
   mtli_lane_end(queue->lane);
   pthread_mutex_destroy(&queue->lock);
   mtl_log_state_release(queue->log_state);  // -1
+  for (uint32_t i = 0; i < queue->residency_set_count; i++) {
+    mtl_residency_set_release(queue->residency_sets[i]);  // -1
+  }
   free(queue->label);
   free(queue);
   mtl_device_release(device);  // -1

@@ -161,6 +161,9 @@ void mtli_recording_clear(mtli_recording *recording) {
     mtli_execution_end(recording->executes);
   }
   recording->command_buffer.commands = NULL;
+  recording->command_buffer.residents = NULL;
+  recording->command_buffer.resident_count = 0;
+  recording->residency_sets = NULL;
   recording->last_command = NULL;
   for (size_t i = 0; i < recording->buffer_count; i++) {
     if (!recording->unretained_references) {

@@ -21,6 +21,12 @@ typedef struct mtli_callback {
   void *context;
 } mtli_callback;
 
+// A residency set that a command buffer uses.
+typedef struct mtli_used_set {
+  struct mtli_used_set *next;
+  mtl_residency_set *set;
+} mtli_used_set;
+
 enum { MTLI_SEEN_COUNT = 64 };  // a power of two
 
 typedef struct mtli_work_times mtli_work_times;
@@ -34,6 +40,8 @@ typedef struct mtli_recording {
   mtli_arena arena;  // commands and what they point at, but for
   mtli_tray *tray;   // values that kernels reach by address; NULL for none yet
   mtli_command *last_command;
+  mtli_used_set *residency_sets;
+  uint32_t residency_set_count;
   mtli_execute *executes;  // among the commands; the last one first
   // A buffer is used for as long as the list lives.
   mtl_buffer **buffers;  // [buffer_count] malloc'ed, +1 each unless unretained
@@ -101,6 +109,9 @@ bool mtli_recording_check_device(mtli_recording *recording,
 mtl_status mtli_recording_open(mtli_recording *recording, const char *call);
 // Closes it, and returns the recording's first error.
 mtl_status mtli_recording_close(mtli_recording *recording);
+
+// Takes what the residency sets of the queue and of the command buffer hold now.
+void mtli_recording_take_residents(mtli_recording *recording);
 
 // Frees the list and gives back what it kept; the error text stays.
 void mtli_recording_clear(mtli_recording *recording);

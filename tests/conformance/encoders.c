@@ -465,3 +465,19 @@ TEST(encoders, used_buffer_is_reached_through_its_address) {
   finish(commands);
   CHECK_EQUAL(words(target)[1], 4242);
 }
+
+TEST(encoders, used_arrays_are_checked) {
+  mtl_buffer *buffers[] = {new_buffer(4), NULL};
+  mtl_compute_encoder *encoder = new_encoder(new_commands(new_queue()));
+  mtl_compute_encoder_use_buffers(encoder, buffers, 2, MTL_USAGE_READ);
+  CHECK_ERROR(mtl_compute_encoder_end(encoder), MTL_INVALID_ARGUMENT,
+              "a buffer is NULL");
+  encoder = new_encoder(new_commands(new_queue()));
+  mtl_compute_encoder_use_textures(encoder, NULL, 3, MTL_USAGE_READ);
+  CHECK_ERROR(mtl_compute_encoder_end(encoder), MTL_INVALID_ARGUMENT,
+              "the array of 3 is NULL");
+  encoder = new_encoder(new_commands(new_queue()));
+  mtl_compute_encoder_use_buffers(encoder, NULL, 0, MTL_USAGE_READ);
+  mtl_compute_encoder_use_buffers(encoder, buffers, 1, MTL_USAGE_WRITE);
+  end(encoder);
+}

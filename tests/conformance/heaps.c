@@ -310,7 +310,7 @@ TEST(heaps, used_heap_is_reached_through_addresses) {
   const uint64_t address = mtl_buffer_gpu_address(data);
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_use_heap(encoder, heap);
+  mtl_compute_encoder_use_heaps(encoder, &heap, 1);
   mtl_compute_encoder_set_pipeline(encoder, add);
   mtl_compute_encoder_set_bytes(encoder, &address, sizeof address, 0);
   mtl_compute_encoder_dispatch_threads(encoder, size_of(COUNT, 1, 1),
@@ -319,6 +319,17 @@ TEST(heaps, used_heap_is_reached_through_addresses) {
   finish(commands);
   CHECK_EQUAL(words(data)[3], 44);
   CHECK_EQUAL(words(data)[COUNT - 1], 4);
+  commands = new_commands(new_queue());
+  words(data)[3] = 30;
+  encoder = new_encoder(commands);
+  mtl_compute_encoder_use_heap(encoder, heap);
+  mtl_compute_encoder_set_pipeline(encoder, add);
+  mtl_compute_encoder_set_bytes(encoder, &address, sizeof address, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(COUNT, 1, 1),
+                                       size_of(64, 1, 1));
+  end(encoder);
+  finish(commands);
+  CHECK_EQUAL(words(data)[3], 34);
   encoder = new_encoder(new_commands(new_queue()));
   mtl_compute_encoder_use_heap(encoder, NULL);
   CHECK_ERROR(mtl_compute_encoder_end(encoder), MTL_INVALID_ARGUMENT,

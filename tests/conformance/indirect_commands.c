@@ -79,10 +79,8 @@ static mtl_command_buffer *encode_execution(
     uint32_t count, mtl_buffer *const *used, size_t used_count) {
   mtl_command_buffer *outer = new_commands(queue);
   mtl_compute_encoder *encoder = new_encoder(outer);
-  for (size_t i = 0; i < used_count; i++) {
-    mtl_compute_encoder_use_buffer(encoder, used[i],
-                                   MTL_USAGE_READ | MTL_USAGE_WRITE);
-  }
+  mtl_compute_encoder_use_buffers(encoder, used, used_count,
+                                  MTL_USAGE_READ | MTL_USAGE_WRITE);
   mtl_compute_encoder_execute_commands(encoder, commands, first, count);
   end(encoder);
   return outer;

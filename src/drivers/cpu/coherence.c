@@ -91,16 +91,26 @@ static void download(cpu_buffer *buffer) {
   pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }
 
-void cpu_coherence_upload(mtl_command_buffer *command_buffer) {
+// Calls move for every buffer that the work may use.
+static void for_each(mtl_command_buffer *command_buffer,
+                     void (*move)(cpu_buffer *buffer)) {
   for (size_t i = 0; i < command_buffer->buffer_count; i++) {
-    upload((cpu_buffer *)command_buffer->buffers[i]);
+    move((cpu_buffer *)command_buffer->buffers[i]);
+  }
+  for (size_t i = 0; i < command_buffer->resident_count; i++) {
+    const mtli_residents *residents = command_buffer->residents[i];
+    for (size_t k = 0; k < residents->count; k++) {
+      move((cpu_buffer *)residents->buffers[k]);
+    }
   }
 }
 
+void cpu_coherence_upload(mtl_command_buffer *command_buffer) {
+  for_each(command_buffer, upload);
+}
+
 void cpu_coherence_download(mtl_command_buffer *command_buffer) {
-  for (size_t i = 0; i < command_buffer->buffer_count; i++) {
-    download((cpu_buffer *)command_buffer->buffers[i]);
-  }
+  for_each(command_buffer, download);
 }
 
 void cpu_coherence_synchronize(cpu_buffer *buffer) {
