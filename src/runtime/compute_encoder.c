@@ -341,9 +341,9 @@ void mtl_compute_encoder_use_heap(mtl_compute_encoder *encoder,
 void mtl_compute_encoder_use_heaps(mtl_compute_encoder *encoder,
                                    mtl_heap *const *heaps, size_t count) {
   static const char call[] = "mtl_compute_encoder_use_heaps";
-  for (size_t i = 0; check_array(encoder, heaps, count, call) && i < count &&
-                     check_use(encoder, heaps[i], MTL_USAGE_READ, "a heap",
-                               call);
+  for (size_t i = 0;
+       check_array(encoder, heaps, count, call) && i < count &&
+       check_use(encoder, heaps[i], MTL_USAGE_READ, "a heap", call);
        i++) {
     use_buffer(encoder, mtli_heap_memory(heaps[i]),
                MTL_USAGE_READ | MTL_USAGE_WRITE);
