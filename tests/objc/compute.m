@@ -106,6 +106,47 @@ static void constants_and_reflection(void) {
   CHECK(((int *)b.contents)[0] == -1 && ((int *)b.contents)[63] == 441);
 }
 
+// Copies and resets by blits, and a range that is read from a buffer.
+static void indirect_by_blits(MTLIndirectCommandBufferDescriptor *how,
+                              id<MTLIndirectCommandBuffer> from,
+                              id<MTLBuffer> b) {
+  id<MTLIndirectCommandBuffer> to =
+      [device newIndirectCommandBufferWithDescriptor:how
+                                     maxCommandCount:5
+                                             options:0];
+  to.label = @"copies";
+  CHECK(to.size == 5 && [to.label isEqualToString:@"copies"]);
+  const MTLIndirectCommandBufferExecutionRange range = {1, 4};
+  id<MTLBuffer> where = [device newBufferWithBytes:&range
+                                            length:sizeof range
+                                           options:0];
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  id<MTLBlitCommandEncoder> blit = [commands blitCommandEncoder];
+  [blit copyIndirectCommandBuffer:from
+                      sourceRange:NSMakeRange(0, 1)
+                      destination:to
+                 destinationIndex:0];
+  [blit copyIndirectCommandBuffer:from
+                      sourceRange:NSMakeRange(0, 3)
+                      destination:to
+                 destinationIndex:2];
+  [blit resetCommandsInBuffer:from withRange:NSMakeRange(0, 3)];
+  [blit optimizeIndirectCommandBuffer:to withRange:NSMakeRange(0, 5)];
+  [blit fillBuffer:b range:NSMakeRange(0, 128) value:0];
+  [blit endEncoding];
+  id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+  [encoder useResource:b usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+  [encoder executeCommandsInBuffer:from withRange:NSMakeRange(0, 3)];
+  [encoder executeCommandsInBuffer:to
+                    indirectBuffer:where
+              indirectBufferOffset:0];
+  [encoder endEncoding];
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK(commands.status == MTLCommandBufferStatusCompleted);
+  CHECK(((float *)b.contents)[31] == 2.0f);
+}
+
 static void indirect(void) {
   MTLComputePipelineDescriptor *descriptor =
       [[MTLComputePipelineDescriptor alloc] init];
@@ -152,6 +193,7 @@ static void indirect(void) {
     [commands waitUntilCompleted];
   }
   CHECK(((float *)b.contents)[31] == 4.0f);
+  indirect_by_blits(how, list, b);
 }
 
 static void events(void) {
@@ -202,6 +244,84 @@ static void memory(void) {
   CHECK([heap newBufferWithLength:600 options:0] == nil);
   RELEASE(one);
   CHECK(heap.usedSize == 0);
+  CHECK([heap newBufferWithLength:4 options:MTLResourceStorageModePrivate] ==
+        nil);
+  CHECK(heap.hazardTrackingMode == MTLHazardTrackingModeUntracked);
+}
+
+static void placement(void) {
+  MTLHeapDescriptor *descriptor = [[MTLHeapDescriptor alloc] init];
+  descriptor.size = 1 << 16;
+  descriptor.storageMode = MTLStorageModeShared;
+  descriptor.hazardTrackingMode = MTLHazardTrackingModeTracked;
+  descriptor.type = MTLHeapTypePlacement;
+  id<MTLHeap> heap = [device newHeapWithDescriptor:descriptor];
+  CHECK(heap.type == MTLHeapTypePlacement && heap.size == 1 << 16);
+  CHECK(heap.hazardTrackingMode == MTLHazardTrackingModeTracked);
+  id<MTLBuffer> first = [heap newBufferWithLength:4096 options:0 offset:1024];
+  id<MTLBuffer> second = [heap newBufferWithLength:4096 options:0 offset:2048];
+  CHECK(second.heapOffset == 2048 && [second isAliasable]);
+  ((int *)first.contents)[256] = 7;
+  CHECK(((int *)second.contents)[0] == 7);
+  CHECK(heap.usedSize == 5120);
+  CHECK([heap maxAvailableSizeWithAlignment:256] == (1 << 16) - 6144);
+  MTLTextureDescriptor *image = [MTLTextureDescriptor
+      texture2DDescriptorWithPixelFormat:MTLPixelFormatR32Uint
+                                   width:16
+                                  height:16
+                               mipmapped:NO];
+  const MTLSizeAndAlign size =
+      [device heapTextureSizeAndAlignWithDescriptor:image];
+  CHECK(size.size == 1024 && size.align == 256);
+  id<MTLTexture> texture = [heap newTextureWithDescriptor:image offset:1024];
+  CHECK(texture.heap == heap && texture.heapOffset == 1024);
+  uint32_t texels[256];
+  [texture getBytes:texels
+        bytesPerRow:64
+         fromRegion:MTLRegionMake2D(0, 0, 16, 16)
+        mipmapLevel:0];
+  ((int *)first.contents)[255] = 9;
+  [texture getBytes:texels
+        bytesPerRow:64
+         fromRegion:MTLRegionMake2D(0, 0, 16, 16)
+        mipmapLevel:0];
+  CHECK(texels[255] == 9);
+  CHECK([heap setPurgeableState:MTLPurgeableStateEmpty] ==
+        MTLPurgeableStateNonVolatile);
+  CHECK([heap setPurgeableState:MTLPurgeableStateNonVolatile] ==
+        MTLPurgeableStateEmpty);
+  CHECK([first setPurgeableState:MTLPurgeableStateKeepCurrent] ==
+        MTLPurgeableStateNonVolatile);
+}
+
+static void residency(void) {
+  MTLResidencySetDescriptor *descriptor =
+      [[MTLResidencySetDescriptor alloc] init];
+  descriptor.label = @"weights";
+  NSError *error = nil;
+  id<MTLResidencySet> set = [device newResidencySetWithDescriptor:descriptor
+                                                            error:&error];
+  CHECK(error == nil && [set.label isEqualToString:@"weights"]);
+  id<MTLBuffer> b = [device newBufferWithLength:4096 options:0];
+  [set addAllocation:b];
+  [set addAllocation:b];
+  CHECK(set.allocationCount == 1 && [set containsAllocation:b]);
+  CHECK(set.allocatedSize == 0);
+  [set commit];
+  [set requestResidency];
+  CHECK(set.allocatedSize == 4096 && set.allAllocations[0] == b);
+  [queue addResidencySet:set];
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  [commands useResidencySet:set];
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK(commands.status == MTLCommandBufferStatusCompleted);
+  [queue removeResidencySet:set];
+  [set endResidency];
+  [set removeAllocation:b];
+  CHECK(![set containsAllocation:b] && set.allocatedSize == 4096);
+  [set commit];
+  CHECK(set.allocatedSize == 0);
 }
 
 static void failures(void) {
@@ -256,6 +376,8 @@ int main(void) {
     indirect();
     events();
     memory();
+    placement();
+    residency();
     failures();
   }
   return checks_end();

@@ -36,6 +36,9 @@ typedef struct {
 typedef struct {
   uint32_t threadgroupsPerGrid[3];
 } MTLDispatchThreadgroupsIndirectArguments;
+typedef struct {
+  uint32_t location, length;
+} MTLIndirectCommandBufferExecutionRange;
 
 NS_INLINE MTLSize MTLSizeMake(NSUInteger width, NSUInteger height,
                               NSUInteger depth) {
@@ -471,6 +474,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length
                                             options:
                                                 (MTLResourceOptions)options;
+- (MTLSizeAndAlign)heapTextureSizeAndAlignWithDescriptor:
+    (MTLTextureDescriptor *)descriptor;
 - (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:
     (MTLPixelFormat)format;
 - (id<MTLLibrary>)newDefaultLibrary;
@@ -625,8 +630,16 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property(readonly) MTLResourceOptions resourceOptions;
 @property(readonly) MTLHeapType type;
 - (NSUInteger)maxAvailableSizeWithAlignment:(NSUInteger)alignment;
+@property(readonly) MTLCPUCacheMode cpuCacheMode;
+@property(readonly) MTLHazardTrackingMode hazardTrackingMode;
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length
                              options:(MTLResourceOptions)options;
+- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length
+                             options:(MTLResourceOptions)options
+                              offset:(NSUInteger)offset;
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor *)descriptor;
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor *)descriptor
+                                    offset:(NSUInteger)offset;
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 @end
 
@@ -644,6 +657,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)removeAllocation:(id<MTLAllocation>)allocation;
 - (void)addAllocations:(const id<MTLAllocation> __unsafe_unretained[])list
                  count:(NSUInteger)count;
+- (void)removeAllocations:(const id<MTLAllocation> __unsafe_unretained[])list
+                    count:(NSUInteger)count;
 - (void)removeAllAllocations;
 - (BOOL)containsAllocation:(id<MTLAllocation>)allocation;
 - (void)commit;
@@ -824,6 +839,9 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
     (MTLCommandBufferDescriptor *)descriptor;
 - (void)addResidencySet:(id<MTLResidencySet>)set;
 - (void)removeResidencySet:(id<MTLResidencySet>)set;
+- (void)removeResidencySets:
+            (const id<MTLResidencySet> __unsafe_unretained[])sets
+                      count:(NSUInteger)count;
 - (void)addResidencySets:(const id<MTLResidencySet> __unsafe_unretained[])sets
                    count:(NSUInteger)count;
 @end
@@ -852,6 +870,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)useResidencySet:(id<MTLResidencySet>)set;
+- (void)useResidencySets:(const id<MTLResidencySet> __unsafe_unretained[])sets
+                   count:(NSUInteger)count;
 - (void)pushDebugGroup:(NSString *)name;
 - (void)popDebugGroup;
 @end
@@ -890,6 +910,9 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
                          threadsPerThreadgroup:(MTLSize)group;
 - (void)executeCommandsInBuffer:(id<MTLIndirectCommandBuffer>)commands
                       withRange:(NSRange)range;
+- (void)executeCommandsInBuffer:(id<MTLIndirectCommandBuffer>)commands
+                 indirectBuffer:(id<MTLBuffer>)buffer
+           indirectBufferOffset:(NSUInteger)offset;
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
 - (void)memoryBarrierWithResources:
             (const id<MTLResource> __unsafe_unretained[])resources
@@ -899,6 +922,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
                count:(NSUInteger)count
                usage:(MTLResourceUsage)usage;
 - (void)useHeap:(id<MTLHeap>)heap;
+- (void)useHeaps:(const id<MTLHeap> __unsafe_unretained[])heaps
+           count:(NSUInteger)count;
 - (void)updateFence:(id<MTLFence>)fence;
 - (void)waitForFence:(id<MTLFence>)fence;
 @end
@@ -934,6 +959,14 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)generateMipmapsForTexture:(id<MTLTexture>)texture;
 - (void)updateFence:(id<MTLFence>)fence;
 - (void)waitForFence:(id<MTLFence>)fence;
+- (void)copyIndirectCommandBuffer:(id<MTLIndirectCommandBuffer>)source
+                      sourceRange:(NSRange)range
+                      destination:(id<MTLIndirectCommandBuffer>)destination
+                 destinationIndex:(NSUInteger)index;
+- (void)resetCommandsInBuffer:(id<MTLIndirectCommandBuffer>)commands
+                    withRange:(NSRange)range;
+- (void)optimizeIndirectCommandBuffer:(id<MTLIndirectCommandBuffer>)commands
+                            withRange:(NSRange)range;
 @end
 
 // --- Events and fences -------------------------------------------------------
@@ -969,6 +1002,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property NSUInteger maxKernelThreadgroupMemoryBindCount;
 @end
 @protocol MTLIndirectCommandBuffer <NSObject>
+@property(copy) NSString *label;
+@property(readonly) id<MTLDevice> device;
 @property(readonly) NSUInteger size;
 - (void)resetWithRange:(NSRange)range;
 - (id<MTLIndirectComputeCommand>)indirectComputeCommandAtIndex:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // blit_encoder.c: MTLBlitCommandEncoder.
+#include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleBlitEncoder;
@@ -117,6 +118,32 @@ static void generate_mipmaps(id self, SEL _cmd, id texture) {
   mtl_blit_encoder_generate_mipmaps(encoder_of(self), texture_of(texture));
 }
 
+static void copy_commands(id self, SEL _cmd, id from, NSRange range, id to,
+                          NSUInteger index) {
+  (void)_cmd;
+  indirect_commands_check(from, range);
+  indirect_commands_check(to, (NSRange){index, range.length});
+  mtl_blit_encoder_copy_commands(
+      encoder_of(self), indirect_commands_of(from), (uint32_t)range.location,
+      indirect_commands_of(to), (uint32_t)index, (uint32_t)range.length);
+}
+
+static void reset_commands(id self, SEL _cmd, id commands, NSRange range) {
+  (void)_cmd;
+  indirect_commands_check(commands, range);
+  mtl_blit_encoder_reset_commands(
+      encoder_of(self), indirect_commands_of(commands),
+      (uint32_t)range.location, (uint32_t)range.length);
+}
+
+static void optimize_commands(id self, SEL _cmd, id commands, NSRange range) {
+  (void)_cmd;
+  indirect_commands_check(commands, range);
+  mtl_blit_encoder_optimize_commands(
+      encoder_of(self), indirect_commands_of(commands),
+      (uint32_t)range.location, (uint32_t)range.length);
+}
+
 static void update_fence(id self, SEL _cmd, id fence) {
   (void)_cmd;
   mtl_blit_encoder_update_fence(encoder_of(self), fence_of(fence));
@@ -163,6 +190,13 @@ METHODS(
            "v136@0:8@16Q24Q32{?=QQQ}40{?=QQQ}64@88Q96Q104{?=QQQ}112",
            texture_to_texture),
     METHOD("generateMipmapsForTexture:", "v24@0:8@16", generate_mipmaps),
+    METHOD("copyIndirectCommandBuffer:sourceRange:destination:"
+           "destinationIndex:",
+           "v56@0:8@16{_NSRange=QQ}24@40Q48", copy_commands),
+    METHOD("resetCommandsInBuffer:withRange:", "v40@0:8@16{_NSRange=QQ}24",
+           reset_commands),
+    METHOD("optimizeIndirectCommandBuffer:withRange:",
+           "v40@0:8@16{_NSRange=QQ}24", optimize_commands),
     METHOD("updateFence:", "v24@0:8@16", update_fence),
     METHOD("waitForFence:", "v24@0:8@16", wait_fence),
     METHOD("optimizeContentsForGPUAccess:", "v24@0:8@16", optimize),

@@ -30,7 +30,16 @@ static id create(id device, NSUInteger options, mtl_buffer_desc desc,
   made->offset = offset;
   made->length = length;
   made->options = options;
-  made->purgeable_state = 2;  // MTLPurgeableStateNonVolatile
+  return &made->object;
+}
+
+id buffer_make_in_heap(id heap, mtl_buffer *buffer) {
+  metal_buffer *made = (metal_buffer *)CREATE(MettleBuffer);
+  made->device = objc_retain(heap_device(heap));
+  made->buffer = buffer;
+  made->length = mtl_buffer_length(buffer);
+  made->options = heap_options(heap);
+  made->heap = objc_retain(heap);
   return &made->object;
 }
 
@@ -159,7 +168,7 @@ static id buffer_heap(id self, SEL _cmd) {
 
 static NSUInteger buffer_heap_offset(id self, SEL _cmd) {
   (void)_cmd;
-  return ((metal_buffer *)self)->heap_offset;
+  return mtl_buffer_heap_offset(buffer_of(self));
 }
 
 static NSUInteger buffer_options(id self, SEL _cmd) {
@@ -179,21 +188,27 @@ static NSUInteger buffer_hazards(id self, SEL _cmd) {
   return buffer_options(self, _cmd) >> 8 & 3;
 }
 
-// Memory is never taken away, so that the state is only remembered.
 static NSUInteger buffer_set_purgeable(id self, SEL _cmd, NSUInteger state) {
   (void)_cmd;
-  metal_buffer *buffer = (metal_buffer *)self;
-  const NSUInteger before = buffer->purgeable_state;
-  if (state > 1) {  // 1 keeps the current one
-    buffer->purgeable_state = state;
+  mtl_purgeable_state before;
+  if (mtl_buffer_set_purgeable_state(buffer_of(self),
+                                     (mtl_purgeable_state)state,
+                                     &before) != MTL_OK) {
+    metal_assert("setPurgeableState: %s", mtl_last_error());
   }
   return before;
 }
 
-static int buffer_not_aliasable(id self, SEL _cmd) {
-  (void)self;
+static int buffer_is_aliasable(id self, SEL _cmd) {
   (void)_cmd;
-  return 0;
+  return mtl_buffer_is_aliasable(buffer_of(self));
+}
+
+static void buffer_make_aliasable(id self, SEL _cmd) {
+  (void)_cmd;
+  if (mtl_buffer_make_aliasable(buffer_of(self)) != MTL_OK) {
+    metal_assert("makeAliasable: %s", mtl_last_error());
+  }
 }
 
 static void buffer_nothing(id self, SEL _cmd) {
@@ -224,8 +239,8 @@ METHODS(buffer_methods, METHOD("dealloc", "v16@0:8", buffer_dealloc),
         METHOD("cpuCacheMode", "Q16@0:8", buffer_cache_mode),
         METHOD("hazardTrackingMode", "Q16@0:8", buffer_hazards),
         METHOD("setPurgeableState:", "Q24@0:8Q16", buffer_set_purgeable),
-        METHOD("isAliasable", "B16@0:8", buffer_not_aliasable),
-        METHOD("makeAliasable", "v16@0:8", buffer_nothing),
+        METHOD("isAliasable", "B16@0:8", buffer_is_aliasable),
+        METHOD("makeAliasable", "v16@0:8", buffer_make_aliasable),
         METHOD("addDebugMarker:range:", "v40@0:8@16{_NSRange=QQ}24",
                buffer_add_marker),
         METHOD("removeAllDebugMarkers", "v16@0:8", buffer_nothing));

@@ -201,7 +201,18 @@ static void dispatch_indirect(id self, SEL _cmd, id buffer, NSUInteger offset,
 
 static void execute_commands(id self, SEL _cmd, id commands, NSRange range) {
   (void)_cmd;
-  indirect_commands_replay(commands, range, encoder_of(self));
+  indirect_commands_check(commands, range);
+  mtl_compute_encoder_execute_commands(
+      encoder_of(self), indirect_commands_of(commands),
+      (uint32_t)range.location, (uint32_t)range.length);
+}
+
+static void execute_commands_indirect(id self, SEL _cmd, id commands,
+                                      id buffer, NSUInteger offset) {
+  (void)_cmd;
+  mtl_compute_encoder_execute_commands_indirect(
+      encoder_of(self), indirect_commands_of(commands), buffer_of(buffer),
+      buffer_offset_of(buffer) + offset);
 }
 
 // --- Order and residency -----------------------------------------------------
@@ -262,11 +273,7 @@ static void use_resources(id self, SEL _cmd, const id *resources,
 
 static void use_heap(id self, SEL _cmd, id heap) {
   (void)_cmd;
-  const id resources = SEND(id(*)(id, SEL), heap, "mettleResources");
-  for (size_t i = 0; i < array_count(resources); ++i) {
-    use_resource(self, _cmd, array_at(resources, i),
-                 MTL_USAGE_READ | MTL_USAGE_WRITE);
-  }
+  mtl_compute_encoder_use_heap(encoder_of(self), heap_of(heap));
 }
 
 static void use_heaps(id self, SEL _cmd, const id *heaps, NSUInteger count) {
@@ -331,6 +338,8 @@ METHODS(
            "v56@0:8@16Q24{?=QQQ}32", dispatch_indirect),
     METHOD("executeCommandsInBuffer:withRange:", "v40@0:8@16{_NSRange=QQ}24",
            execute_commands),
+    METHOD("executeCommandsInBuffer:indirectBuffer:indirectBufferOffset:",
+           "v40@0:8@16@24Q32", execute_commands_indirect),
     METHOD("memoryBarrierWithScope:", "v24@0:8Q16", barrier_scope),
     METHOD("memoryBarrierWithResources:count:", "v32@0:8^@16Q24",
            barrier_resources),

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// heap.c: MTLHeap. A heap here is a budget: each resource has memory of its
-// own, and the heap counts it.
-#include <pthread.h>
-#include <stdlib.h>
-
+// heap.c: MTLHeap, over mtl_heap. Textures in heaps are texture.c's.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
-
-enum { ALIGNMENT = 256 };  // bytes, of a buffer in a heap
 
 typedef struct heap_descriptor {
   struct objc_object object;
@@ -82,40 +76,57 @@ DEFINE_CLASS(MTLHeapDescriptor, NSObject, sizeof(heap_descriptor),
 typedef struct heap {
   struct objc_object object;
   id device;  // +1
-  id label;
-  NSUInteger size;
+  mtl_heap *heap;
   NSUInteger options;
-  pthread_mutex_t lock;
-  NSUInteger used;
-  id *live;  // [live_count] not retained: each keeps the heap
-  size_t live_count;
-  size_t live_capacity;
 } heap;
 
 extern struct objc_class OBJC_CLASS_$_MettleHeap;
-extern struct objc_class OBJC_CLASS_$_MettleHeapBuffer;
+
+mtl_heap *heap_of(id object) {
+  return object ? ((heap *)object)->heap : NULL;
+}
+
+bool is_heap(id object) {
+  return object && object->isa == &OBJC_CLASS_$_MettleHeap;
+}
+
+NSUInteger heap_options(id object) {
+  return ((heap *)object)->options;
+}
+
+id heap_device(id object) {
+  return ((heap *)object)->device;
+}
 
 static id new_heap(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
   const heap_descriptor *from = (heap_descriptor *)descriptor;
-  if (from->type != 0) {
-    return NULL;  // placement: resources cannot share memory here
+  const mtl_heap_desc desc = {
+      .length_bytes = from->size,
+      .type = (mtl_heap_type)from->type,  // sparse ones are refused
+      .storage_mode = storage_mode_of(from->resourceOptions),
+      .tracks_hazards = (from->resourceOptions >> 8 & 3) == HAZARD_TRACKED};
+  mtl_heap *made;
+  if (mtl_heap_create(device_of(self), &desc, &made) != MTL_OK) {
+    return NULL;
   }
-  heap *made = (heap *)CREATE(MettleHeap);
-  made->device = objc_retain(self);
-  made->size = from->size;
-  made->options = from->resourceOptions;
-  pthread_mutex_init(&made->lock, NULL);
-  return &made->object;
+  heap *object = (heap *)CREATE(MettleHeap);
+  object->device = objc_retain(self);
+  object->heap = made;
+  object->options = from->resourceOptions;
+  return &object->object;
 }
 
 static MTLSizeAndAlign size_and_align(id self, SEL _cmd, NSUInteger length,
                                       NSUInteger options) {
-  (void)self;
   (void)_cmd;
   (void)options;
-  return (MTLSizeAndAlign){(length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
-                           ALIGNMENT};
+  mtl_size_and_align size;
+  if (mtl_device_heap_buffer_size_and_align(device_of(self), length, &size) !=
+      MTL_OK) {
+    return (MTLSizeAndAlign){0, 0};
+  }
+  return (MTLSizeAndAlign){size.size_bytes, size.align_bytes};
 }
 
 METHODS(device_methods,
@@ -126,120 +137,51 @@ DEFINE_CATEGORY(MettleDevice, heaps, device_methods);
 
 static void heap_dealloc(id self, SEL _cmd) {
   (void)_cmd;
-  heap *of = (heap *)self;
-  pthread_mutex_destroy(&of->lock);
-  free(of->live);
-  objc_release(of->label);
-  objc_release(of->device);
+  mtl_heap_release(heap_of(self));
+  objc_release(((heap *)self)->device);
   instance_dispose(self);
 }
 
-// Counts a buffer; false if the budget does not allow it.
-static bool admit(heap *of, NSUInteger bytes) {
-  pthread_mutex_lock(&of->lock);
-  bool fits = bytes <= of->size - of->used;
-  if (fits && of->live_count == of->live_capacity) {
-    const size_t wanted = of->live_capacity ? 2 * of->live_capacity : 16;
-    id *grown = realloc(of->live, wanted * sizeof *grown);
-    fits = grown != NULL;
-    if (fits) {
-      of->live = grown;
-      of->live_capacity = wanted;
-    }
+// nil if there is no place, or the options are not the heap's.
+static id heap_buffer_at(id self, SEL _cmd, NSUInteger length,
+                         NSUInteger options, NSUInteger offset) {
+  (void)_cmd;
+  const mtl_buffer_desc desc = {.length_bytes = length,
+                                .storage_mode = storage_mode_of(options)};
+  mtl_buffer *buffer;
+  if (mtl_heap_create_buffer(heap_of(self), &desc, offset, &buffer) !=
+      MTL_OK) {
+    return NULL;
   }
-  if (fits) {
-    of->used += bytes;
-    of->live[of->live_count++] = NULL;
-  }
-  pthread_mutex_unlock(&of->lock);
-  return fits;
-}
-
-// Puts made in place of the NULL that admit left, or takes one away.
-static void settle(heap *of, id from, id to, NSUInteger freed) {
-  pthread_mutex_lock(&of->lock);
-  for (size_t i = 0; i < of->live_count; ++i) {
-    if (of->live[i] == from) {
-      of->live[i] = to;
-      if (!to) {
-        of->live[i] = of->live[--of->live_count];
-      }
-      break;
-    }
-  }
-  of->used -= freed;
-  pthread_mutex_unlock(&of->lock);
+  return buffer_make_in_heap(self, buffer);
 }
 
 static id heap_buffer(id self, SEL _cmd, NSUInteger length,
                       NSUInteger options) {
-  heap *of = (heap *)self;
-  const NSUInteger bytes =
-      size_and_align(self, _cmd, length, options).size;
-  if (!length || !admit(of, bytes)) {
-    return NULL;
-  }
-  const id made = SEND(id(*)(id, SEL, NSUInteger, NSUInteger), of->device,
-                       "newBufferWithLength:options:", length, of->options);
-  if (!made) {
-    settle(of, NULL, NULL, bytes);
-    return NULL;
-  }
-  ((metal_buffer *)made)->heap = objc_retain(self);
-  made->isa = &OBJC_CLASS_$_MettleHeapBuffer;
-  settle(of, NULL, made, 0);
-  return made;
+  return heap_buffer_at(self, _cmd, length, options, 0);
 }
 
-// A buffer of a heap gives its bytes back.
-static void heap_buffer_dealloc(id self, SEL _cmd) {
-  const metal_buffer *buffer = (metal_buffer *)self;
-  settle((heap *)buffer->heap, self, NULL,
-         size_and_align(self, _cmd, buffer->length, 0).size);
-  const struct objc_super super = {self, &OBJC_CLASS_$_MettleHeapBuffer};
-  extern const char objc_msgSendSuper2[];
-  ((void (*)(const struct objc_super *, SEL))objc_msgSendSuper2)(
-      &super, SELECTOR("dealloc"));
-}
-
-METHODS(heap_buffer_methods,
-        METHOD("dealloc", "v16@0:8", heap_buffer_dealloc));
-DEFINE_CLASS(MettleHeapBuffer, MettleBuffer, sizeof(metal_buffer),
-             heap_buffer_methods, NO_METHODS);
-
-// The heap's live resources, for useHeap:.
-static id heap_resources(id self, SEL _cmd) {
-  (void)_cmd;
-  heap *of = (heap *)self;
-  const id list = objc_autorelease(mutable_array_create());
-  pthread_mutex_lock(&of->lock);
-  for (size_t i = 0; i < of->live_count; ++i) {
-    if (of->live[i] && instance_try_retain(of->live[i])) {
-      SEND(void (*)(id, SEL, id), list, "addObject:", of->live[i]);
-      objc_autorelease(of->live[i]);
-    }
-  }
-  pthread_mutex_unlock(&of->lock);
-  return list;
-}
-
-READ_PROPERTY(heap, NSUInteger, size)
 READ_PROPERTY(heap, NSUInteger, options)
 READ_PROPERTY(heap, id, device)
-COPY_PROPERTY(heap, label)
+
+static NSUInteger heap_size(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_heap_length(heap_of(self));
+}
+
+static NSUInteger heap_allocated(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_heap_current_allocated_bytes(heap_of(self));
+}
 
 static NSUInteger heap_used(id self, SEL _cmd) {
   (void)_cmd;
-  heap *of = (heap *)self;
-  pthread_mutex_lock(&of->lock);
-  const NSUInteger used = of->used;
-  pthread_mutex_unlock(&of->lock);
-  return used;
+  return mtl_heap_used_bytes(heap_of(self));
 }
 
 static NSUInteger heap_available(id self, SEL _cmd, NSUInteger alignment) {
-  (void)alignment;
-  return ((heap *)self)->size - heap_used(self, _cmd);
+  (void)_cmd;
+  return mtl_heap_max_available_bytes(heap_of(self), alignment);
 }
 
 static NSUInteger heap_storage(id self, SEL _cmd) {
@@ -247,32 +189,59 @@ static NSUInteger heap_storage(id self, SEL _cmd) {
   return ((heap *)self)->options >> 4 & 15;
 }
 
-static NSInteger heap_type(id self, SEL _cmd) {
-  (void)self;
+static NSUInteger heap_cache(id self, SEL _cmd) {
   (void)_cmd;
-  return 0;  // MTLHeapTypeAutomatic
+  return ((heap *)self)->options & 15;
+}
+
+static NSUInteger heap_hazards(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_heap_tracks_hazards(heap_of(self)) ? HAZARD_TRACKED
+                                                : HAZARD_UNTRACKED;
+}
+
+static NSInteger heap_type(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_heap_get_type(heap_of(self));
 }
 
 static NSUInteger heap_purgeable(id self, SEL _cmd, NSUInteger state) {
-  (void)self;
   (void)_cmd;
-  (void)state;
-  return 2;  // MTLPurgeableStateNonVolatile
+  mtl_purgeable_state before;
+  if (mtl_heap_set_purgeable_state(heap_of(self), (mtl_purgeable_state)state,
+                                   &before) != MTL_OK) {
+    metal_assert("setPurgeableState: %s", mtl_last_error());
+  }
+  return before;
+}
+
+static id heap_label(id self, SEL _cmd) {
+  (void)_cmd;
+  return label_make(mtl_heap_label(heap_of(self)));
+}
+
+static void heap_set_label(id self, SEL _cmd, id label) {
+  (void)_cmd;
+  mtl_heap_set_label(heap_of(self), string_utf8(label));
 }
 
 METHODS(heap_methods, METHOD("dealloc", "v16@0:8", heap_dealloc),
         METHOD("newBufferWithLength:options:", "@32@0:8Q16Q24", heap_buffer),
-        METHOD("mettleResources", "@16@0:8", heap_resources),
-        METHOD("size", "Q16@0:8", heap_get_size),
-        METHOD("allocatedSize", "Q16@0:8", heap_get_size),
-        METHOD("currentAllocatedSize", "Q16@0:8", heap_get_size),
+        METHOD("newBufferWithLength:options:offset:", "@40@0:8Q16Q24Q32",
+               heap_buffer_at),
+        METHOD("size", "Q16@0:8", heap_size),
+        METHOD("allocatedSize", "Q16@0:8", heap_allocated),
+        METHOD("currentAllocatedSize", "Q16@0:8", heap_allocated),
         METHOD("usedSize", "Q16@0:8", heap_used),
         METHOD("maxAvailableSizeWithAlignment:", "Q24@0:8Q16",
                heap_available),
         METHOD("resourceOptions", "Q16@0:8", heap_get_options),
         METHOD("storageMode", "Q16@0:8", heap_storage),
+        METHOD("cpuCacheMode", "Q16@0:8", heap_cache),
+        METHOD("hazardTrackingMode", "Q16@0:8", heap_hazards),
         METHOD("type", "q16@0:8", heap_type),
         METHOD("setPurgeableState:", "Q24@0:8Q16", heap_purgeable),
         METHOD("device", "@16@0:8", heap_get_device),
-        OBJECT_METHODS(heap, label, "setLabel:"));
+        METHOD("label", "@16@0:8", heap_label),
+        METHOD("setLabel:", "v24@0:8@16", heap_set_label));
 DEFINE_CLASS(MettleHeap, NSObject, sizeof(heap), heap_methods, NO_METHODS);

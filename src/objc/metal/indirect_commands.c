@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // indirect_commands.c: MTLIndirectCommandBuffer for compute: dispatches that
-// are recorded once and executed again and again. Commands are read when an
-// encoder executes them.
+// are recorded once and executed again and again; mtl_indirect_command_buffer
+// has them.
 #include "objc/metal/indirect_commands.h"
-
-#include <stdlib.h>
 
 #include "objc/metal/property.h"
 
@@ -62,116 +60,91 @@ DEFINE_CLASS(MTLIndirectCommandBufferDescriptor, NSObject,
 
 // --- Commands ----------------------------------------------------------------
 
-typedef struct bound_buffer {
-  mtl_buffer *buffer;  // +1: a command outlives no buffer unnoticed
-  size_t offset;
-} bound_buffer;
-
-typedef struct indirect_command {
-  mtl_pipeline *pipeline;  // +1
-  bound_buffer buffers[MTL_MAX_BUFFER_ARGUMENTS];
-  uint32_t bound;  // a bit for each buffer that is set
-  size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
-  mtl_size grid;
-  mtl_size group;
-  bool counts_threads;
-  bool has_barrier;
-} indirect_command;
-
 typedef struct indirect_commands {
   struct objc_object object;
   id device;  // +1
-  id label;
-  bool inherits_buffers;
-  bool inherits_pipeline;
-  size_t count;
-  indirect_command *commands;  // [count]
+  mtl_indirect_command_buffer *commands;
 } indirect_commands;
 
 // What indirectComputeCommandAtIndex: gives: the place of a command.
 typedef struct command_handle {
   struct objc_object object;
   id owner;  // +1
-  size_t index;
+  uint32_t index;
 } command_handle;
 
-static indirect_command *command_of(id self) {
-  const command_handle *handle = (command_handle *)self;
-  return &((indirect_commands *)handle->owner)->commands[handle->index];
+mtl_indirect_command_buffer *indirect_commands_of(id commands) {
+  return commands ? ((indirect_commands *)commands)->commands : NULL;
 }
 
-static void clear(indirect_command *command) {
-  mtl_pipeline_release(command->pipeline);
-  for (size_t i = 0; i < MTL_MAX_BUFFER_ARGUMENTS; ++i) {
-    mtl_buffer_release(command->buffers[i].buffer);
+static mtl_indirect_command_buffer *owner_of(id self) {
+  return indirect_commands_of(((command_handle *)self)->owner);
+}
+
+static uint32_t index_of(id self) {
+  return ((command_handle *)self)->index;
+}
+
+// What the C API refuses, Metal's validation aborts on.
+static void expect(mtl_status status) {
+  if (status != MTL_OK) {
+    metal_assert("indirect command: %s", mtl_last_error());
   }
-  *command = (indirect_command){0};
+}
+
+static uint32_t number_of(NSUInteger number) {
+  return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
 static void set_pipeline(id self, SEL _cmd, id pipeline) {
   (void)_cmd;
-  indirect_command *command = command_of(self);
-  mtl_pipeline *kept = mtl_pipeline_retain(pipeline_of(pipeline));
-  mtl_pipeline_release(command->pipeline);
-  command->pipeline = kept;
+  expect(mtl_indirect_command_buffer_set_pipeline(
+      owner_of(self), index_of(self), pipeline_of(pipeline)));
 }
 
 static void set_buffer(id self, SEL _cmd, id buffer, NSUInteger offset,
                        NSUInteger index) {
   (void)_cmd;
-  if (index >= MTL_MAX_BUFFER_ARGUMENTS) {
-    metal_assert("setKernelBuffer: index %lu is not below %d", index,
-                 MTL_MAX_BUFFER_ARGUMENTS);
-  }
-  indirect_command *command = command_of(self);
-  bound_buffer *place = &command->buffers[index];
-  mtl_buffer *kept = mtl_buffer_retain(buffer_of(buffer));
-  mtl_buffer_release(place->buffer);
-  *place = (bound_buffer){kept, buffer_offset_of(buffer) + offset};
-  command->bound |= 1u << index;
+  expect(mtl_indirect_command_buffer_set_buffer(
+      owner_of(self), index_of(self), buffer_of(buffer),
+      buffer_offset_of(buffer) + offset, number_of(index)));
 }
 
 static void set_threadgroup_memory(id self, SEL _cmd, NSUInteger length,
                                    NSUInteger index) {
   (void)_cmd;
-  if (index >= MTL_MAX_THREADGROUP_ARGUMENTS) {
-    metal_assert("setThreadgroupMemoryLength: index %lu is not below %d",
-                 index, MTL_MAX_THREADGROUP_ARGUMENTS);
-  }
-  command_of(self)->threadgroup_bytes[index] = length;
-}
-
-static void dispatch(id self, MTLSize grid, MTLSize group,
-                     bool counts_threads) {
-  indirect_command *command = command_of(self);
-  command->grid = size_of(grid);
-  command->group = size_of(group);
-  command->counts_threads = counts_threads;
+  expect(mtl_indirect_command_buffer_set_threadgroup_memory(
+      owner_of(self), index_of(self), length, number_of(index)));
 }
 
 static void dispatch_groups(id self, SEL _cmd, MTLSize grid, MTLSize group) {
   (void)_cmd;
-  dispatch(self, grid, group, false);
+  expect(mtl_indirect_command_buffer_dispatch_threadgroups(
+      owner_of(self), index_of(self), size_of(grid), size_of(group)));
 }
 
 static void dispatch_threads(id self, SEL _cmd, MTLSize grid, MTLSize group) {
   (void)_cmd;
-  dispatch(self, grid, group, true);
+  expect(mtl_indirect_command_buffer_dispatch_threads(
+      owner_of(self), index_of(self), size_of(grid), size_of(group)));
 }
 
 static void set_barrier(id self, SEL _cmd) {
   (void)_cmd;
-  command_of(self)->has_barrier = true;
+  expect(mtl_indirect_command_buffer_set_barrier(owner_of(self),
+                                                 index_of(self), true));
 }
 
 static void clear_barrier(id self, SEL _cmd) {
   (void)_cmd;
-  command_of(self)->has_barrier = false;
+  expect(mtl_indirect_command_buffer_set_barrier(owner_of(self),
+                                                 index_of(self), false));
 }
 
 static void reset(id self, SEL _cmd) {
   (void)_cmd;
-  clear(command_of(self));
+  expect(
+      mtl_indirect_command_buffer_reset(owner_of(self), index_of(self), 1));
 }
 
 static void handle_dealloc(id self, SEL _cmd) {
@@ -198,22 +171,35 @@ DEFINE_CLASS(MettleIndirectCommand, NSObject, sizeof(command_handle),
 
 // --- The buffer --------------------------------------------------------------
 
+enum {
+  // MTLIndirectCommandType: the others draw.
+  DISPATCHES =
+      MTL_INDIRECT_DISPATCH_THREADGROUPS | MTL_INDIRECT_DISPATCH_THREADS,
+};
+
 static id new_indirect(id self, SEL _cmd, id descriptor, NSUInteger count,
                        NSUInteger options) {
   (void)_cmd;
   (void)options;
   const indirect_descriptor *from = (indirect_descriptor *)descriptor;
+  const mtl_indirect_command_buffer_desc desc = {
+      .max_commands = number_of(count),
+      .command_types = (uint32_t)from->commandTypes & DISPATCHES,
+      .max_buffers = number_of(from->maxKernelBufferBindCount),
+      .max_threadgroup_memory =
+          number_of(from->maxKernelThreadgroupMemoryBindCount),
+      .inherit_buffers = from->inheritBuffers,
+      .inherit_pipeline = from->inheritPipelineState};
+  mtl_indirect_command_buffer *commands;
+  if ((from->commandTypes && !desc.command_types) ||
+      mtl_indirect_command_buffer_create(device_of(self), &desc, &commands) !=
+          MTL_OK) {
+    return NULL;
+  }
   indirect_commands *made =
       (indirect_commands *)CREATE(MettleIndirectCommands);
   made->device = objc_retain(self);
-  made->inherits_buffers = from->inheritBuffers;
-  made->inherits_pipeline = from->inheritPipelineState;
-  made->count = count;
-  made->commands = calloc(count + 1, sizeof *made->commands);
-  if (!made->commands) {
-    objc_release(&made->object);
-    return NULL;
-  }
+  made->commands = commands;
   return &made->object;
 }
 
@@ -225,45 +211,40 @@ DEFINE_CATEGORY(MettleDevice, indirect_commands, device_methods);
 
 static void buffer_dealloc(id self, SEL _cmd) {
   (void)_cmd;
-  indirect_commands *buffer = (indirect_commands *)self;
-  for (size_t i = 0; buffer->commands && i < buffer->count; ++i) {
-    clear(&buffer->commands[i]);
-  }
-  free(buffer->commands);
-  objc_release(buffer->label);
-  objc_release(buffer->device);
+  mtl_indirect_command_buffer_release(indirect_commands_of(self));
+  objc_release(((indirect_commands *)self)->device);
   instance_dispose(self);
 }
 
-static void check_range(const indirect_commands *buffer, NSRange range) {
-  if (range.location > buffer->count ||
-      range.length > buffer->count - range.location) {
-    metal_assert("commands %lu to %lu are not all among %zu", range.location,
-                 range.location + range.length, buffer->count);
+void indirect_commands_check(id commands, NSRange range) {
+  const NSUInteger count =
+      mtl_indirect_command_buffer_size(indirect_commands_of(commands));
+  if (range.location > count || range.length > count - range.location) {
+    metal_assert("commands %lu to %lu are not all among %lu", range.location,
+                 range.location + range.length, count);
   }
 }
 
 static id buffer_command(id self, SEL _cmd, NSUInteger index) {
   (void)_cmd;
-  check_range((indirect_commands *)self, (NSRange){index, 1});
+  indirect_commands_check(self, (NSRange){index, 1});
   command_handle *made = (command_handle *)CREATE(MettleIndirectCommand);
   made->owner = objc_retain(self);
-  made->index = index;
+  made->index = (uint32_t)index;
   return objc_autorelease(&made->object);
 }
 
 static NSUInteger buffer_count(id self, SEL _cmd) {
   (void)_cmd;
-  return ((indirect_commands *)self)->count;
+  return mtl_indirect_command_buffer_size(indirect_commands_of(self));
 }
 
 static void buffer_reset(id self, SEL _cmd, NSRange range) {
   (void)_cmd;
-  indirect_commands *buffer = (indirect_commands *)self;
-  check_range(buffer, range);
-  for (size_t i = 0; i < range.length; ++i) {
-    clear(&buffer->commands[range.location + i]);
-  }
+  indirect_commands_check(self, range);
+  expect(mtl_indirect_command_buffer_reset(indirect_commands_of(self),
+                                           (uint32_t)range.location,
+                                           (uint32_t)range.length));
 }
 
 static id buffer_device(id self, SEL _cmd) {
@@ -271,7 +252,17 @@ static id buffer_device(id self, SEL _cmd) {
   return ((indirect_commands *)self)->device;
 }
 
-COPY_PROPERTY(indirect_commands, label)
+static id buffer_label(id self, SEL _cmd) {
+  (void)_cmd;
+  return label_make(
+      mtl_indirect_command_buffer_label(indirect_commands_of(self)));
+}
+
+static void buffer_set_label(id self, SEL _cmd, id label) {
+  (void)_cmd;
+  mtl_indirect_command_buffer_set_label(indirect_commands_of(self),
+                                        string_utf8(label));
+}
 
 METHODS(buffer_methods, METHOD("dealloc", "v16@0:8", buffer_dealloc),
         METHOD("indirectComputeCommandAtIndex:", "@24@0:8Q16",
@@ -279,50 +270,7 @@ METHODS(buffer_methods, METHOD("dealloc", "v16@0:8", buffer_dealloc),
         METHOD("size", "Q16@0:8", buffer_count),
         METHOD("resetWithRange:", "v32@0:8{_NSRange=QQ}16", buffer_reset),
         METHOD("device", "@16@0:8", buffer_device),
-        OBJECT_METHODS(indirect_commands, label, "setLabel:"));
+        METHOD("label", "@16@0:8", buffer_label),
+        METHOD("setLabel:", "v24@0:8@16", buffer_set_label));
 DEFINE_CLASS(MettleIndirectCommands, NSObject, sizeof(indirect_commands),
              buffer_methods, NO_METHODS);
-
-static void replay(const indirect_commands *buffer,
-                   const indirect_command *command,
-                   mtl_compute_encoder *encoder) {
-  if (!command->grid.x || !command->grid.y || !command->grid.z) {
-    return;  // never recorded, or reset
-  }
-  if (!buffer->inherits_pipeline) {
-    mtl_compute_encoder_set_pipeline(encoder, command->pipeline);
-  }
-  for (uint32_t i = 0; !buffer->inherits_buffers &&
-                       i < MTL_MAX_BUFFER_ARGUMENTS;
-       ++i) {
-    if (command->bound >> i & 1) {
-      mtl_compute_encoder_set_buffer(encoder, command->buffers[i].buffer,
-                                     command->buffers[i].offset, i);
-    }
-  }
-  for (uint32_t i = 0; i < MTL_MAX_THREADGROUP_ARGUMENTS; ++i) {
-    if (command->threadgroup_bytes[i]) {
-      mtl_compute_encoder_set_threadgroup_memory(
-          encoder, command->threadgroup_bytes[i], i);
-    }
-  }
-  if (command->has_barrier) {
-    mtl_compute_encoder_memory_barrier(encoder, MTL_BARRIER_BUFFERS);
-  }
-  if (command->counts_threads) {
-    mtl_compute_encoder_dispatch_threads(encoder, command->grid,
-                                         command->group);
-  } else {
-    mtl_compute_encoder_dispatch_threadgroups(encoder, command->grid,
-                                              command->group);
-  }
-}
-
-void indirect_commands_replay(id commands, NSRange range,
-                              mtl_compute_encoder *encoder) {
-  const indirect_commands *buffer = (indirect_commands *)commands;
-  check_range(buffer, range);
-  for (size_t i = 0; i < range.length; ++i) {
-    replay(buffer, &buffer->commands[range.location + i], encoder);
-  }
-}

@@ -37,6 +37,7 @@ enum {
   STORAGE_PRIVATE = 2,
   STORAGE_MEMORYLESS = 3,
   HAZARD_UNTRACKED = 1,
+  HAZARD_TRACKED = 2,
 };
 
 // --- Objects -----------------------------------------------------------------
@@ -57,8 +58,6 @@ typedef struct metal_buffer {
   size_t length;
   NSUInteger options;
   id heap;  // +1 or nil
-  NSUInteger heap_offset;
-  NSUInteger purgeable_state;
 } metal_buffer;
 
 typedef struct metal_texture {
@@ -67,6 +66,7 @@ typedef struct metal_texture {
   mtl_texture *texture;
   id parent;  // +1, of a view; or nil
   id buffer;  // +1, of a texture in a buffer; or nil
+  id heap;    // +1 or nil
   NSUInteger options;
 } metal_texture;
 
@@ -156,6 +156,16 @@ mtl_pipeline *pipeline_of(id pipeline);
 mtl_function *function_of(id function);
 mtl_event *event_of(id event);
 mtl_fence *fence_of(id fence);
+
+mtl_heap *heap_of(id heap);
+NSUInteger heap_options(id heap);
+id heap_device(id heap);
+bool is_heap(id object);
+
+mtl_residency_set *residency_set_of(id set);
+
+// The object for a buffer of a heap's, which it takes.
+id buffer_make_in_heap(id heap, mtl_buffer *buffer);
 
 // True for an MTLBuffer, in a heap or not.
 bool is_buffer(id object);

@@ -166,19 +166,50 @@ static id queue_commands_by(id self, SEL _cmd, id descriptor) {
       self, !((command_buffer_descriptor *)descriptor)->retainedReferences);
 }
 
-// Memory is always resident.
-static void queue_residency(id self, SEL _cmd, id set) {
-  (void)self;
+static void queue_add_sets(id self, SEL _cmd, const id *sets,
+                           NSUInteger count) {
   (void)_cmd;
-  (void)set;
+  for (NSUInteger i = 0; i < count; ++i) {
+    mtl_residency_set *set = residency_set_of(sets[i]);
+    if (mtl_queue_add_residency_sets(((metal_queue *)self)->queue, &set, 1) !=
+        MTL_OK) {
+      metal_assert("addResidencySet: %s", mtl_last_error());
+    }
+  }
 }
 
-static void queue_residencies(id self, SEL _cmd, const id *sets,
+static void queue_remove_sets(id self, SEL _cmd, const id *sets,
                               NSUInteger count) {
-  (void)self;
   (void)_cmd;
-  (void)sets;
-  (void)count;
+  for (NSUInteger i = 0; i < count; ++i) {
+    mtl_residency_set *set = residency_set_of(sets[i]);
+    if (mtl_queue_remove_residency_sets(((metal_queue *)self)->queue, &set,
+                                        1) != MTL_OK) {
+      metal_assert("removeResidencySet: %s", mtl_last_error());
+    }
+  }
+}
+
+static void queue_add_set(id self, SEL _cmd, id set) {
+  queue_add_sets(self, _cmd, &set, 1);
+}
+
+static void queue_remove_set(id self, SEL _cmd, id set) {
+  queue_remove_sets(self, _cmd, &set, 1);
+}
+
+static void commands_use_sets(id self, SEL _cmd, const id *sets,
+                              NSUInteger count) {
+  (void)_cmd;
+  for (NSUInteger i = 0; i < count; ++i) {
+    mtl_residency_set *set = residency_set_of(sets[i]);
+    mtl_command_buffer_use_residency_sets(
+        ((metal_command_buffer *)self)->commands, &set, 1);
+  }
+}
+
+static void commands_use_set(id self, SEL _cmd, id set) {
+  commands_use_sets(self, _cmd, &set, 1);
 }
 
 static void queue_boundary(id self, SEL _cmd) {
@@ -195,12 +226,12 @@ METHODS(queue_methods, METHOD("dealloc", "v16@0:8", queue_dealloc),
                queue_commands_unretained),
         METHOD("commandBufferWithDescriptor:", "@24@0:8@16",
                queue_commands_by),
-        METHOD("addResidencySet:", "v24@0:8@16", queue_residency),
-        METHOD("removeResidencySet:", "v24@0:8@16", queue_residency),
+        METHOD("addResidencySet:", "v24@0:8@16", queue_add_set),
+        METHOD("removeResidencySet:", "v24@0:8@16", queue_remove_set),
         METHOD("addResidencySets:count:", "v32@0:8^@16Q24",
-               queue_residencies),
+               queue_add_sets),
         METHOD("removeResidencySets:count:", "v32@0:8^@16Q24",
-               queue_residencies),
+               queue_remove_sets),
         METHOD("insertDebugCaptureBoundary", "v16@0:8", queue_boundary));
 DEFINE_CLASS(MettleQueue, NSObject, sizeof(metal_queue), queue_methods,
              NO_METHODS);
@@ -435,8 +466,8 @@ METHODS(
     METHOD("encodeWaitForEvent:value:", "v32@0:8@16Q24", commands_wait_event),
     METHOD("encodeSignalEvent:value:", "v32@0:8@16Q24",
            commands_signal_event),
-    METHOD("useResidencySet:", "v24@0:8@16", queue_residency),
-    METHOD("useResidencySets:count:", "v32@0:8^@16Q24", queue_residencies),
+    METHOD("useResidencySet:", "v24@0:8@16", commands_use_set),
+    METHOD("useResidencySets:count:", "v32@0:8^@16Q24", commands_use_sets),
     METHOD("pushDebugGroup:", "v24@0:8@16", commands_push_group),
     METHOD("popDebugGroup", "v16@0:8", commands_pop_group));
 DEFINE_CLASS(MettleCommandBuffer, NSObject, sizeof(metal_command_buffer),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// residency.c: MTLResidencySet: a list of resources. All memory is resident, so
-// that asking for it costs nothing.
+// residency.c: MTLResidencySet, over mtl_residency_set; what it holds is listed
+// here as well, for the objects that a client gets back.
 #include <pthread.h>
 
 #include "objc/metal/metal.h"
@@ -31,7 +31,7 @@ DEFINE_CLASS(MTLResidencySetDescriptor, NSObject, sizeof(residency_descriptor),
 typedef struct residency_set {
   struct objc_object object;
   id device;  // +1
-  id label;
+  mtl_residency_set *set;
   id allocations;  // NSMutableArray
   pthread_mutex_t lock;
 } residency_set;
@@ -40,11 +40,20 @@ extern struct objc_class OBJC_CLASS_$_MettleResidencySet;
 
 static id new_set(id self, SEL _cmd, id descriptor, id *out_error) {
   (void)_cmd;
-  (void)out_error;
+  const residency_descriptor *from = (residency_descriptor *)descriptor;
+  const mtl_residency_set_desc desc = {
+      .initial_capacity = from->initialCapacity,
+      .label = from->label ? string_utf8(from->label) : NULL};
+  mtl_residency_set *set;
+  const mtl_status status =
+      mtl_residency_set_create(device_of(self), &desc, &set);
+  if (status != MTL_OK) {
+    error_from_mettle(out_error, MTLDeviceError, status);
+    return NULL;
+  }
   residency_set *made = (residency_set *)CREATE(MettleResidencySet);
   made->device = objc_retain(self);
-  made->label = SEND(id(*)(id, SEL),
-                     ((residency_descriptor *)descriptor)->label, "copy");
+  made->set = set;
   made->allocations = mutable_array_create();
   pthread_mutex_init(&made->lock, NULL);
   return &made->object;
@@ -58,7 +67,7 @@ static void set_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   residency_set *set = (residency_set *)self;
   objc_release(set->allocations);
-  objc_release(set->label);
+  mtl_residency_set_release(set->set);
   objc_release(set->device);
   pthread_mutex_destroy(&set->lock);
   instance_dispose(self);
@@ -79,7 +88,32 @@ static NSUInteger index_of(id self, id allocation) {
               "indexOfObjectIdenticalTo:", allocation);
 }
 
+mtl_residency_set *residency_set_of(id set) {
+  return set ? ((residency_set *)set)->set : NULL;
+}
+
+extern struct objc_class OBJC_CLASS_$_MettleTexture;
+
+// What an MTLAllocation is to the C API.
+static mtl_allocation allocation_of(id object) {
+  mtl_allocation allocation = {0};
+  if (is_buffer(object)) {
+    allocation.buffer = buffer_of(object);
+  } else if (is_heap(object)) {
+    allocation.heap = heap_of(object);
+  } else if (object && object->isa == &OBJC_CLASS_$_MettleTexture) {
+    allocation.texture = texture_of(object);
+  }
+  return allocation;
+}
+
 static int change(id self, id allocation, bool adds) {
+  const mtl_allocation one = allocation_of(allocation);
+  mtl_residency_set *set = residency_set_of(self);
+  if ((adds ? mtl_residency_set_add(set, &one, 1)
+            : mtl_residency_set_remove(set, &one, 1)) != MTL_OK) {
+    metal_assert("residency set: %s", mtl_last_error());
+  }
   const id list = ((residency_set *)self)->allocations;
   const NSUInteger index = index_of(self, allocation);
   if (adds && index == NSNotFound) {
@@ -115,6 +149,7 @@ static void set_remove_all(id self, SEL _cmd, const id *allocations,
 }
 
 static int clear(id self) {
+  mtl_residency_set_remove_all(residency_set_of(self));
   SEND(void (*)(id, SEL), ((residency_set *)self)->allocations,
        "removeAllObjects");
   return 0;
@@ -144,18 +179,9 @@ static id set_list(id self, SEL _cmd) {
                    "copy")));
 }
 
-static uint64_t sum(id self) {
-  uint64_t bytes = 0;
-  const id list = ((residency_set *)self)->allocations;
-  for (size_t i = 0; i < array_count(list); ++i) {
-    bytes += SEND(NSUInteger(*)(id, SEL), array_at(list, i), "allocatedSize");
-  }
-  return bytes;
-}
-
 static uint64_t set_size(id self, SEL _cmd) {
   (void)_cmd;
-  return ON_LIST(uint64_t, self, sum(self));
+  return mtl_residency_set_allocated_bytes(residency_set_of(self));
 }
 
 static id set_device(id self, SEL _cmd) {
@@ -165,12 +191,24 @@ static id set_device(id self, SEL _cmd) {
 
 static id set_label(id self, SEL _cmd) {
   (void)_cmd;
-  return ((residency_set *)self)->label;
+  return label_make(mtl_residency_set_label(residency_set_of(self)));
 }
 
-static void set_nothing(id self, SEL _cmd) {
-  (void)self;
+static void set_commit(id self, SEL _cmd) {
   (void)_cmd;
+  if (mtl_residency_set_commit(residency_set_of(self)) != MTL_OK) {
+    metal_assert("commit: %s", mtl_last_error());
+  }
+}
+
+static void set_request(id self, SEL _cmd) {
+  (void)_cmd;
+  mtl_residency_set_request(residency_set_of(self));
+}
+
+static void set_end(id self, SEL _cmd) {
+  (void)_cmd;
+  mtl_residency_set_end(residency_set_of(self));
 }
 
 METHODS(set_methods, METHOD("dealloc", "v16@0:8", set_dealloc),
@@ -185,8 +223,8 @@ METHODS(set_methods, METHOD("dealloc", "v16@0:8", set_dealloc),
         METHOD("allocatedSize", "Q16@0:8", set_size),
         METHOD("device", "@16@0:8", set_device),
         METHOD("label", "@16@0:8", set_label),
-        METHOD("commit", "v16@0:8", set_nothing),
-        METHOD("requestResidency", "v16@0:8", set_nothing),
-        METHOD("endResidency", "v16@0:8", set_nothing));
+        METHOD("commit", "v16@0:8", set_commit),
+        METHOD("requestResidency", "v16@0:8", set_request),
+        METHOD("endResidency", "v16@0:8", set_end));
 DEFINE_CLASS(MettleResidencySet, NSObject, sizeof(residency_set), set_methods,
              NO_METHODS);

@@ -88,8 +88,7 @@ mtl_region region_of(MTLOrigin origin, MTLSize size) {
 }
 
 bool is_buffer(id object) {
-  return object && (object->isa == &OBJC_CLASS_$_MettleBuffer ||
-                    object->isa->superclass == &OBJC_CLASS_$_MettleBuffer);
+  return object && object->isa == &OBJC_CLASS_$_MettleBuffer;
 }
 
 size_t array_of_buffers(const id *objects, NSUInteger count,

@@ -209,6 +209,37 @@ static id new_texture(id self, SEL _cmd, id descriptor) {
   return create(self, texture, from->resourceOptions);
 }
 
+static id heap_texture_at(id self, SEL _cmd, id descriptor,
+                          NSUInteger offset) {
+  (void)_cmd;
+  const mtl_texture_desc desc = desc_of((texture_descriptor *)descriptor);
+  mtl_texture *texture;
+  if (mtl_heap_create_texture(heap_of(self), &desc, offset, &texture) !=
+      MTL_OK) {
+    return NULL;
+  }
+  const id made = create(heap_device(self), texture, heap_options(self));
+  ((metal_texture *)made)->heap = objc_retain(self);
+  return made;
+}
+
+static id heap_texture(id self, SEL _cmd, id descriptor) {
+  return heap_texture_at(self, _cmd, descriptor, 0);
+}
+
+static MTLSizeAndAlign texture_size_and_align(id self, SEL _cmd,
+                                              id descriptor) {
+  (void)_cmd;
+  const mtl_texture_desc desc = desc_of((texture_descriptor *)descriptor);
+  mtl_size_and_align size;
+  if (mtl_device_heap_texture_size_and_align(device_of(self), &desc, &size) !=
+      MTL_OK) {
+    metal_assert("heapTextureSizeAndAlignWithDescriptor: %s",
+                 mtl_last_error());
+  }
+  return (MTLSizeAndAlign){size.size_bytes, size.align_bytes};
+}
+
 static id buffer_texture(id self, SEL _cmd, id descriptor, NSUInteger offset,
                          NSUInteger row) {
   (void)_cmd;
@@ -227,8 +258,16 @@ static id buffer_texture(id self, SEL _cmd, id descriptor, NSUInteger offset,
 }
 
 METHODS(device_methods,
-        METHOD("newTextureWithDescriptor:", "@24@0:8@16", new_texture));
+        METHOD("newTextureWithDescriptor:", "@24@0:8@16", new_texture),
+        METHOD("heapTextureSizeAndAlignWithDescriptor:", "{?=QQ}24@0:8@16",
+               texture_size_and_align));
 DEFINE_CATEGORY(MettleDevice, textures, device_methods);
+extern struct objc_class OBJC_CLASS_$_MettleHeap;
+METHODS(heap_methods,
+        METHOD("newTextureWithDescriptor:", "@24@0:8@16", heap_texture),
+        METHOD("newTextureWithDescriptor:offset:", "@32@0:8@16Q24",
+               heap_texture_at));
+DEFINE_CATEGORY(MettleHeap, textures, heap_methods);
 METHODS(buffer_methods,
         METHOD("newTextureWithDescriptor:offset:bytesPerRow:",
                "@40@0:8@16Q24Q32", buffer_texture));
@@ -240,6 +279,7 @@ static void texture_dealloc(id self, SEL _cmd) {
   mtl_texture_release(texture->texture);
   objc_release(texture->parent);
   objc_release(texture->buffer);
+  objc_release(texture->heap);
   objc_release(texture->device);
   instance_dispose(self);
 }
@@ -273,6 +313,39 @@ static NSUInteger texture_options(id self, SEL _cmd) {
 
 static NSUInteger texture_storage(id self, SEL _cmd) {
   return texture_options(self, _cmd) >> 4 & 15;
+}
+
+static id texture_heap(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((metal_texture *)self)->heap;
+}
+
+static NSUInteger texture_heap_offset(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_texture_heap_offset(texture_of(self));
+}
+
+static NSUInteger texture_set_purgeable(id self, SEL _cmd, NSUInteger state) {
+  (void)_cmd;
+  mtl_purgeable_state before;
+  if (mtl_texture_set_purgeable_state(texture_of(self),
+                                      (mtl_purgeable_state)state,
+                                      &before) != MTL_OK) {
+    metal_assert("setPurgeableState: %s", mtl_last_error());
+  }
+  return before;
+}
+
+static int texture_is_aliasable(id self, SEL _cmd) {
+  (void)_cmd;
+  return mtl_texture_is_aliasable(texture_of(self));
+}
+
+static void texture_make_aliasable(id self, SEL _cmd) {
+  (void)_cmd;
+  if (mtl_texture_make_aliasable(texture_of(self)) != MTL_OK) {
+    metal_assert("makeAliasable: %s", mtl_last_error());
+  }
 }
 
 static NSUInteger texture_allocated(id self, SEL _cmd) {
@@ -419,6 +492,11 @@ METHODS(
     METHOD("resourceOptions", "Q16@0:8", texture_options),
     METHOD("storageMode", "Q16@0:8", texture_storage),
     METHOD("allocatedSize", "Q16@0:8", texture_allocated),
+    METHOD("heap", "@16@0:8", texture_heap),
+    METHOD("heapOffset", "Q16@0:8", texture_heap_offset),
+    METHOD("setPurgeableState:", "Q24@0:8Q16", texture_set_purgeable),
+    METHOD("isAliasable", "B16@0:8", texture_is_aliasable),
+    METHOD("makeAliasable", "v16@0:8", texture_make_aliasable),
     METHOD("device", "@16@0:8", texture_device),
     METHOD("parentTexture", "@16@0:8", texture_parent),
     METHOD("buffer", "@16@0:8", texture_buffer),
