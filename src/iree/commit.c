@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// commit.c: an operation's commands as a command buffer of Mettle's, committed
+// in its queue behind what it waits for.
+#include "mettle_hal.h"
+
+static void commands_completed(void *context,
+                               mtl_command_buffer *command_buffer) {
+  mettle_op *op = context;
+  const char *text = "";
+  const mtl_status error = mtl_command_buffer_error(command_buffer, &text);
+  mettle_callback_enter();
+  if (error != MTL_OK) {
+    mettle_op_fail(op, mettle_status_text(error, text));
+  }
+  mettle_op_settle(op);
+  mettle_steps_run();
+  mettle_callback_leave();
+}
+
+// Records the waits that the queue's own order does not see to.
+static iree_status_t encode_waits(mettle_op *op,
+                                  mtl_command_buffer *command_buffer) {
+  for (uint32_t i = 0; i < op->wait_count; i++) {
+    mettle_wait *wait = &op->waits[i];
+    if (!wait->is_awaited || !wait->ours ||
+        (op->device->completes_in_turn && wait->cover_queue == op->queue) ||
+        iree_async_semaphore_query(&wait->ours->async) >= wait->value) {
+      continue;
+    }
+    mtl_event *event = NULL;
+    IREE_RETURN_IF_ERROR(mettle_semaphore_event(wait->ours, &event));
+    mtl_command_buffer_wait_event(command_buffer, event, wait->value);
+  }
+  return iree_ok_status();
+}
+
+static iree_status_t encode_work(mettle_op *op,
+                                 mtl_command_buffer *command_buffer) {
+  const mettle_command *commands = op->own_commands;
+  if (op->kind == OP_EXECUTE) {
+    uint32_t count = 0;
+    commands = mettle_command_buffer_commands(op->command_buffer, &count);
+  }
+  return mettle_encode(op->device, command_buffer, commands, op->table);
+}
+
+static iree_status_t fill(mettle_op *op, mtl_command_buffer *command_buffer) {
+  IREE_RETURN_IF_ERROR(encode_waits(op, command_buffer));
+  IREE_RETURN_IF_ERROR(encode_work(op, command_buffer));
+  return mettle_status(
+      mtl_command_buffer_on_completed(command_buffer, commands_completed, op),
+      "mtl_command_buffer_on_completed");
+}
+
+iree_status_t mettle_op_commit(mettle_op *op) {
+  mtl_command_buffer *command_buffer = NULL;
+  // The operation keeps what its commands use.
+  const mtl_command_buffer_desc desc = {
+      .unretained_references = true,
+#ifdef METTLE_COUNTERS_H
+      .times_work = mettle_profile_times_dispatches(op),
+#endif
+  };
+  IREE_RETURN_IF_ERROR(mettle_status(
+      mtl_command_buffer_create(op->queue->queue, &desc, &command_buffer),
+      "mtl_command_buffer_create"));
+  iree_status_t status = fill(op, command_buffer);
+  if (!iree_status_is_ok(status)) {
+    mtl_command_buffer_release(command_buffer);
+    return status;
+  }
+  // Either a failure of a wait sees the command buffer, or this the failure.
+  iree_atomic_store(&op->commands, (intptr_t)command_buffer,
+                    iree_memory_order_seq_cst);
+  if (mettle_op_has_failed(op)) {
+    (void)!mtl_command_buffer_cancel(command_buffer);
+  }
+  // What is wrong with the recording is told to the callback too.
+  (void)!mtl_command_buffer_commit(command_buffer);
+  return iree_ok_status();
+}

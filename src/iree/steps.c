@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// steps.c: what a thread has put off. Signalling one operation's semaphores
+// makes others ready, and theirs others again: a list instead of recursion, so
+// that a chain of any length takes no stack.
+#include "mettle_hal.h"
+
+static _Thread_local struct {
+  mettle_step *first;
+  mettle_step *last;
+  bool is_running;
+} steps;
+
+void mettle_steps_add(mettle_step *step) {
+  step->next = NULL;
+  if (steps.last) {
+    steps.last->next = step;
+  } else {
+    steps.first = step;
+  }
+  steps.last = step;
+}
+
+void mettle_steps_run(void) {
+  if (steps.is_running) {
+    return;  // further out on this thread's stack
+  }
+  steps.is_running = true;
+  while (steps.first) {
+    mettle_step *step = steps.first;
+    steps.first = step->next;
+    steps.last = steps.first ? steps.last : NULL;
+    step->run(step->op);
+  }
+  steps.is_running = false;
+}
+
+static _Thread_local int callback_depth;
+
+void mettle_callback_enter(void) { callback_depth++; }
+void mettle_callback_leave(void) { callback_depth--; }
+
+bool mettle_is_calling_back(void) {
+  return steps.is_running || callback_depth > 0;
+}
