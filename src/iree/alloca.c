@@ -43,7 +43,37 @@ static iree_status_t stage(mettle_op *op,
   return iree_ok_status();
 }
 
+static iree_status_t may_not_wait(void) {
+  return iree_make_status(
+      IREE_STATUS_RESOURCE_EXHAUSTED,
+      "the pool's memory is still in use, and the allocation may not wait for "
+      "it: IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER is not given");
+}
+
+iree_status_t mettle_alloca_try(mettle_op *op) {
+  mettle_alloca *alloca = op->alloca;
+  if (alloca->flags & IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER) {
+    return iree_ok_status();
+  }
+  iree_hal_pool_acquire_info_t info;
+  iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
+  IREE_RETURN_IF_ERROR(acquire(
+      alloca, IREE_HAL_POOL_RESERVE_FLAG_ALLOW_WAIT_FRONTIER, &info, &result));
+  if (is_ok(result)) {
+    return stage(op, NULL);
+  }
+  if (result == IREE_HAL_POOL_ACQUIRE_OK_NEEDS_WAIT) {
+    iree_hal_pool_release_reservation(alloca->pool, &alloca->reservation,
+                                      info.wait_frontier);
+    return may_not_wait();
+  }
+  return iree_ok_status();
+}
+
 void mettle_alloca_prepare(mettle_op *op) {
+  if (op->alloca->is_staged) {
+    return;  // nothing to wait for: it ends at once
+  }
   iree_hal_pool_acquire_info_t info;
   iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
   // Memory that an operation before this one is about to give back may be
@@ -89,10 +119,7 @@ static iree_status_t wait_for_frontier(mettle_op *op,
   iree_status_t status;
   if (!iree_all_bits_set(alloca->flags,
                          IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER)) {
-    status = iree_make_status(
-        IREE_STATUS_RESOURCE_EXHAUSTED,
-        "the pool's memory is still in use, and the allocation may not wait "
-        "for it: IREE_HAL_ALLOCA_FLAG_ALLOW_POOL_WAIT_FRONTIER is not given");
+    status = may_not_wait();
   } else if (!op->device->tracker || !frontier) {
     status = iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
                               "the device has no frontier to wait for");

@@ -194,7 +194,8 @@ static void allocator_deallocate(iree_hal_allocator_t *IREE_RESTRICT base,
 }
 
 // Takes the pages around the caller's bytes. Where the device has a copy of
-// them, what lies beside the bytes must not move: whole pages only.
+// them only what either side changes moves, so that what lies beside the bytes
+// is left alone.
 static iree_status_t import_host(mettle_allocator *allocator,
                                  const iree_hal_buffer_params_t *params,
                                  const iree_hal_external_buffer_t *external,
@@ -208,13 +209,6 @@ static iree_status_t import_host(mettle_allocator *allocator,
   if (external->size == 0) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                             "no bytes to import");
-  }
-  if (!allocator->device->is_unified &&
-      (first_page != first || end_page != end)) {
-    return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                            "memory of the host that is not whole pages of "
-                            "%zu bytes cannot be used in place",
-                            (size_t)page);
   }
   const mtl_buffer_desc desc = {
       .length_bytes = end_page - first_page,

@@ -413,6 +413,8 @@ iree_status_t mettle_op_create(mettle_device *device,
                                mettle_op **out_op, void **out_payload);
 // Keeps a resource until the operation is finished; NULL is allowed.
 void mettle_op_keep(mettle_op *op, void *resource);
+// True if there is nothing to wait for.
+bool mettle_op_is_ready(const mettle_op *op);
 // Gives up an operation that was not submitted.
 void mettle_op_discard(mettle_op *op);
 // Submits the operation and takes it. Never blocks.
@@ -441,6 +443,9 @@ void mettle_callback_leave(void);
 iree_status_t mettle_op_commit(mettle_op *op);
 
 // alloca.c
+// Before the submission of one whose waits are satisfied: what is wrong at once
+// is told at once.
+iree_status_t mettle_alloca_try(mettle_op *op);
 void mettle_alloca_prepare(mettle_op *op);  // at issue
 void mettle_alloca_publish(mettle_op *op);  // when done
 void mettle_alloca_wake(mettle_device *device);

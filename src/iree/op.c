@@ -2,6 +2,7 @@
 // op.c: an operation, from its submission to the signals of its semaphores.
 #include <string.h>
 
+#include "iree/hal/local/transient_buffer.h"
 #include "mettle_hal.h"
 
 static iree_host_size_t aligned(iree_host_size_t bytes) {
@@ -205,6 +206,15 @@ static bool wait_is_satisfied(const mettle_wait *wait) {
       (iree_async_semaphore_t *)wait->semaphore;
   return iree_async_semaphore_query_status(semaphore) == IREE_STATUS_OK &&
          iree_async_semaphore_query(semaphore) >= wait->value;
+}
+
+bool mettle_op_is_ready(const mettle_op *op) {
+  for (uint32_t i = 0; i < op->wait_count; i++) {
+    if (!wait_is_satisfied(&op->waits[i])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Notes whether committed work will satisfy the wait. The mutex is held.
@@ -418,6 +428,9 @@ void mettle_op_end(mettle_op *op) {
   iree_status_t failure = (iree_status_t)iree_atomic_load(
       &op->failure, iree_memory_order_acquire);
   mettle_profile_op_end(op);
+  if (op->kind == OP_DEALLOCA && !iree_status_is_ok(failure)) {
+    iree_hal_local_transient_buffer_abort_dealloca(op->transient);
+  }
   for (iree_host_size_t i = 0; i < op->signals.count; i++) {
     iree_hal_semaphore_t *semaphore = op->signals.semaphores[i];
     if (!iree_status_is_ok(failure)) {
@@ -453,6 +466,8 @@ static void job_run(mettle_job *job) {
 }
 
 static void op_finish(mettle_op *op) {
+  // No wait is left to be given up.
+  iree_atomic_store(&op->abandoned, 1, iree_memory_order_relaxed);
   if (!mettle_op_has_failed(op)) {
     switch (op->kind) {
       case OP_ALLOCA:

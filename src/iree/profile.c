@@ -43,6 +43,7 @@ static iree_status_t correlate(mettle_device *device) {
   record.record_length = sizeof record;
   record.flags = IREE_HAL_PROFILE_CLOCK_CORRELATION_FLAG_DEVICE_TICK |
                  IREE_HAL_PROFILE_CLOCK_CORRELATION_FLAG_HOST_CPU_TIMESTAMP |
+                 IREE_HAL_PROFILE_CLOCK_CORRELATION_FLAG_HOST_SYSTEM_TIMESTAMP |
                  IREE_HAL_PROFILE_CLOCK_CORRELATION_FLAG_HOST_TIME_BRACKET;
   record.physical_device_ordinal = device_ordinal(device);
   record.sample_id = ++device->profile_sample;
@@ -50,6 +51,8 @@ static iree_status_t correlate(mettle_device *device) {
   record.device_tick = device_now();
   record.host_time_end_ns = iree_time_now();
   record.host_cpu_timestamp_ns = record.device_tick;
+  record.host_system_timestamp = record.device_tick;
+  record.host_system_frequency_hz = 1000000000;
   return iree_hal_local_profile_recorder_write_clock_correlations(
       device->recorder, 1, &record);
 }

@@ -254,6 +254,13 @@ static iree_status_t submit_alloca(mettle_device *device,
   op->alloca = alloca;
   op->transient = transient;
   mettle_op_keep(op, transient);
+  if (mettle_op_is_ready(op)) {
+    iree_status_t status = mettle_alloca_try(op);
+    if (!iree_status_is_ok(status)) {
+      mettle_op_discard(op);
+      return status;
+    }
+  }
   return mettle_op_submit(op);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // workers.c: threads for what may block, host calls and files. A job gets a
 // thread that waits for one, or a new one: jobs may wait for each other.
+#include <pthread.h>
 #include <string.h>
 
-#include "iree/base/threading/thread.h"
 #include "mettle_hal.h"
 
 struct mettle_workers {
@@ -84,27 +84,29 @@ static mettle_job *take(struct mettle_workers *workers) {
   }
 }
 
-static int worker_main(void *arg) {
+static void *worker_main(void *arg) {
   struct mettle_workers *workers = arg;
   for (mettle_job *job; (job = take(workers));) {
     job->run(job);
   }
   workers_release(workers);  // -1
-  return 0;
+  return NULL;
 }
 
 static iree_status_t add_thread(struct mettle_workers *workers) {
-  iree_thread_t *thread = NULL;
-  const iree_thread_create_params_t params = {
-      .name = iree_make_cstring_view("mettle-iree-job")};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   iree_atomic_ref_count_inc(&workers->references);  // +1 until it ends
-  iree_status_t status = iree_thread_create(
-      worker_main, workers, params, workers->host_allocator, &thread);
-  if (!iree_status_is_ok(status)) {
+  const int error =
+      pthread_create(&thread, &attributes, worker_main, workers);
+  pthread_attr_destroy(&attributes);
+  if (error) {
     workers_release(workers);
-    return status;
+    return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED,
+                            "pthread_create: error %d", error);
   }
-  iree_thread_release(thread);  // it goes on by itself
   return iree_ok_status();
 }
 
