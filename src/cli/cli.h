@@ -22,6 +22,7 @@ typedef struct cli_error {
   cli_exit exit_code;
   char text[1024];    // one line, cut if longer
   char *diagnostics;  // malloc'ed: the compiler's, to print instead; or NULL
+  bool is_told;       // printed already
 } cli_error;
 
 // Fills error (printf form) and returns false, so that a failure reads
@@ -60,5 +61,6 @@ extern const cli_verb cli_verb_devices;
 extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_corpus;
 extern const cli_verb cli_verb_env;
+extern const cli_verb cli_verb_iree;
 
 #endif

@@ -49,6 +49,9 @@ static void print_diagnostics(const char *text) {
 }
 
 int cli_report(const char *verb, cli_error *error) {
+  if (error->is_told) {
+    return error->exit_code;
+  }
   if (error->diagnostics != NULL) {
     print_diagnostics(error->diagnostics);
     free(error->diagnostics);

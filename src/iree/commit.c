@@ -57,9 +57,7 @@ iree_status_t mettle_op_commit(mettle_op *op) {
   // The operation keeps what its commands use.
   const mtl_command_buffer_desc desc = {
       .unretained_references = true,
-#ifdef METTLE_COUNTERS_H
       .times_work = mettle_profile_times_dispatches(op),
-#endif
   };
   IREE_RETURN_IF_ERROR(mettle_status(
       mtl_command_buffer_create(op->queue->queue, &desc, &command_buffer),

@@ -222,7 +222,6 @@ static bool is_wanted(const mettle_op *op, const mettle_command *command,
       op->queue->ordinal);
 }
 
-#ifdef METTLE_COUNTERS_H
 static iree_status_t record_dispatch(const mettle_op *op,
                                      const mettle_command *command,
                                      const mtl_work_time *times) {
@@ -282,15 +281,6 @@ static iree_status_t record_dispatches(const mettle_op *op,
   }
   return iree_ok_status();
 }
-
-#else
-static iree_status_t record_dispatches(const mettle_op *op,
-                                       const mtl_command_buffer *commands) {
-  (void)op;
-  (void)commands;
-  return iree_ok_status();
-}
-#endif
 
 static iree_hal_profile_command_operation_record_t operation_record(
     const mettle_op *op, const mettle_command *command) {
