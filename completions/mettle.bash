@@ -16,7 +16,7 @@ _mettle_arguments() {
 
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
-  local verbs="run compile reflect corpus model devices bench env"
+  local verbs="run compile reflect corpus model iree devices bench env"
   local shared="-I -D --constant --math --std -fpermissive --device --debug --help --version"
   COMPREPLY=()
 
@@ -36,7 +36,7 @@ _mettle() {
         sed -n 's/^\([^ ][^ ]*\).*/\1/p')" -- "$word"))
       return ;;
     -I) COMPREPLY=($(compgen -d -- "$word")); return ;;
-    --manifest | --weights | -o)
+    --manifest | --weights | --output | -o)
       COMPREPLY=($(compgen -f -- "$word")); return ;;
     --output-dir) COMPREPLY=($(compgen -d -- "$word")); return ;;
     --input)
@@ -54,7 +54,7 @@ _mettle() {
       COMPREPLY=($(compgen -S = -W "$(_mettle_arguments "${COMP_WORDS[2]}")" \
         -- "$word"))
       compopt -o nospace; return ;;
-    --group | --repeat | --constant | -D | --dump-after | --call-depth | \
+    --group | --repeat | --function | --constant | -D | --dump-after | --call-depth | \
       --timeout)
       return ;;
   esac
@@ -70,6 +70,9 @@ _mettle() {
         shared+=" --manifest --pipelines --json" ;;
       model)
         shared="--input --output-dir --weights --repeat --json --help --version" ;;
+      iree)
+        shared="--function --input --output --repeat --device --json --help"
+        shared+=" --version" ;;
       *) shared="--json --help --version" ;;
     esac
     COMPREPLY=($(compgen -W "$shared" -- "$word"))
@@ -85,6 +88,11 @@ _mettle() {
       COMPREPLY=($(compgen -c -- "$word") $(compgen -f -- "$word")) ;;
     corpus:2) COMPREPLY=($(compgen -d -- "$word")) ;;
     model:2) COMPREPLY=($(compgen -W "run info" -- "$word")) ;;
+    iree:2) COMPREPLY=($(compgen -W "run" -- "$word")) ;;
+    iree:3)
+      COMPREPLY=($(compgen -f -X '!*.vmfb' -- "$word") \
+        $(compgen -d -S / -- "$word"))
+      compopt -o nospace -o filenames ;;
     model:3)
       COMPREPLY=($(compgen -f -X '!*.so' -- "$word") \
         $(compgen -d -S / -- "$word"))

@@ -65,7 +65,7 @@ function __mettle_verb
     __fish_seen_subcommand_from $argv
 end
 
-set -l verbs run compile reflect model devices bench corpus env help
+set -l verbs run compile reflect model iree devices bench corpus env help
 complete -c mettle -f
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a run \
     -d 'compile a kernel and run it on data'
@@ -75,6 +75,8 @@ complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a reflect \
     -d 'list the kernels of a source and their arguments'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a model \
     -d 'run a PyTorch model that AOTInductor compiled for mps'
+complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a iree \
+    -d "run a program of IREE's compiler"
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a devices \
     -d 'list the devices of this machine'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a bench \
@@ -114,7 +116,7 @@ complete -c mettle -n $compiles -o fpermissive -d 'warn of what Metal refuses'
 complete -c mettle -n $compiles -l debug -d 'unoptimised, with checks'
 complete -c mettle -n $sources -l constant -x \
     -d 'the value of a function constant'
-complete -c mettle -n '__mettle_verb run reflect corpus model devices bench' \
+complete -c mettle -n '__mettle_verb run reflect corpus model iree devices bench' \
     -l json -d 'print JSON'
 
 complete -c mettle -n '__mettle_verb run' -l grid -x -d 'threads in all'
@@ -124,7 +126,7 @@ complete -c mettle -n '__mettle_verb run' -l save -x -a '(__mettle_saved)' \
     -d 'write an argument to a file'
 complete -c mettle -n '__mettle_verb run' -l print -x \
     -a '(__mettle_arguments)' -d 'print an argument'
-complete -c mettle -n '__mettle_verb run model' -l repeat -x -d 'run so often'
+complete -c mettle -n '__mettle_verb run model iree' -l repeat -x -d 'run so often'
 complete -c mettle -n '__mettle_verb run' -l call-depth -x \
     -d 'nesting of calls through function tables'
 complete -c mettle -n '__mettle_verb run' -l timeout -x \
@@ -156,3 +158,13 @@ complete -c mettle -n '__mettle_verb model' -l input -r -d 'the next input'
 complete -c mettle -n '__mettle_verb model' -l output-dir -x \
     -a '(__fish_complete_directories)' -d 'where outputs go'
 complete -c mettle -n '__mettle_verb model' -l weights -r -d 'the weights'
+
+complete -c mettle -n '__mettle_verb iree; and __mettle_words 0' -a 'run'
+complete -c mettle -n '__mettle_verb iree; and __mettle_words 1' -k \
+    -a '(__fish_complete_suffix .vmfb)'
+complete -c mettle -n '__mettle_verb iree' -l function -x -d 'the function'
+complete -c mettle -n '__mettle_verb iree' -l input -r -d 'the next argument'
+complete -c mettle -n '__mettle_verb iree' -l output -r \
+    -d 'where the next result goes'
+complete -c mettle -n '__mettle_verb iree' -l device -x \
+    -a '(__mettle_devices)' -d 'the device'

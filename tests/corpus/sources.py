@@ -23,6 +23,7 @@ KERNELS = os.path.join("mlx", "backend", "metal", "kernels")
 MLX_WHEEL = "mlx-metal==0.32.4"
 TINYGRAD = "tinygrad==0.14.0"
 IREE = "iree-base-runtime==3.13.0"
+IREE_COMPILER = "iree-base-compiler==3.13.0"
 GGML = "llama-cpp-python==0.3.36"
 GGUF = "gguf==0.17.1"
 MAX_SECONDS = 120
@@ -236,3 +237,20 @@ def gguf_quants():
         package.__path__ = [os.path.join(_unpacked(wheel, "gguf/"), "gguf")]
         sys.modules["gguf"] = package
     return importlib.import_module("gguf.quants")
+
+
+def iree_compiler():
+    """iree-compile of IREE's wheel; None without it."""
+    wheel = _download(IREE_COMPILER, "--only-binary=:all:")
+    if not wheel:
+        return None
+    folder = os.path.join(_unpacked(wheel, "iree/compiler/_mlir_libs"),
+                          "iree", "compiler", "_mlir_libs")
+    program = os.path.join(folder, "iree-compile")
+    if not os.path.exists(program):
+        return None
+    for name in ("iree-compile", "iree-lld"):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            os.chmod(path, 0o755)  # a wheel's own mode is lost in unpacking
+    return program
