@@ -4,7 +4,8 @@ and version answer everywhere."""
 
 from tool import case
 
-VERBS = ("run", "compile", "reflect", "model", "devices", "bench", "corpus")
+VERBS = ("run", "compile", "reflect", "model", "iree", "devices", "bench",
+         "corpus")
 RUN = ("run", "kernels.metal", "add", "--grid", "4")
 BOUND = ("0=ones:f32:4", "1=ones:f32:4", "2=zeros:f32:4")
 
@@ -25,6 +26,17 @@ def version_is_everywhere(tool):
     assert text.startswith("mettle ") and text.count(".") == 2, text
     for verb in VERBS:
         assert tool.done(verb, "--version").out == text
+
+
+@case
+def iree_tells_how_to_have_it(tool):
+    """Or, where its library was built, what is wrong with the command line."""
+    result = tool("iree", "run", "absent.vmfb", "--colour=red")
+    if result.code == 1:
+        assert "-DMETTLE_IREE_SOURCE=" in result.err, result.err
+        assert "docs/iree.md" in result.err
+    else:
+        assert result.code == 2 and "--colour" in result.err, result.err
 
 
 @case
