@@ -19,8 +19,8 @@ static void *open_library(void) {
   if (dladdr((void *)mtl_version, &info) && info.dli_fname) {
     const char *slash = strrchr(info.dli_fname, '/');
     const int length = slash ? (int)(slash - info.dli_fname) : 0;
-    const int written = snprintf(path, sizeof path, "%.*s/" LIBRARY, length,
-                                 info.dli_fname);
+    const int written =
+        snprintf(path, sizeof path, "%.*s/" LIBRARY, length, info.dli_fname);
     if (slash && written > 0 && (size_t)written < sizeof path) {
       void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
       if (library != NULL) {
@@ -75,7 +75,8 @@ const cli_verb cli_verb_iree = {
         "                    given. NAME?queues=4&math=safe sets options\n"
         "  --json            print results and times as JSON\n"
         "\n"
-        "Needs libmettle-iree, which is built where -DMETTLE_IREE_SOURCE names\n"
+        "Needs libmettle-iree, which is built where -DMETTLE_IREE_SOURCE "
+        "names\n"
         "IREE's sources (docs/iree.md).\n",
     .run = iree_run,
 };

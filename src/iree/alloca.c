@@ -78,9 +78,8 @@ void mettle_alloca_prepare(mettle_op *op) {
   iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
   // Memory that an operation before this one is about to give back may be
   // enough later: nothing grows for now.
-  iree_status_t status =
-      acquire(op->alloca, IREE_HAL_POOL_RESERVE_FLAG_DISALLOW_GROWTH, &info,
-              &result);
+  iree_status_t status = acquire(
+      op->alloca, IREE_HAL_POOL_RESERVE_FLAG_DISALLOW_GROWTH, &info, &result);
   if (iree_status_is_ok(status) && is_ok(result)) {
     status = stage(op, NULL);
   }
@@ -125,9 +124,8 @@ static iree_status_t wait_for_frontier(mettle_op *op,
                               "the device has no frontier to wait for");
   } else {
     alloca->frontier = frontier;
-    status = iree_async_frontier_tracker_wait(op->device->tracker, frontier,
-                                              frontier_reached, op,
-                                              &alloca->waiter);
+    status = iree_async_frontier_tracker_wait(
+        op->device->tracker, frontier, frontier_reached, op, &alloca->waiter);
     if (iree_status_is_ok(status)) {
       return status;
     }
@@ -183,9 +181,9 @@ static iree_status_t acquire_watched(mettle_op *op,
                                      uint32_t token, bool *out_waits) {
   iree_hal_pool_acquire_info_t info;
   iree_hal_pool_acquire_result_t result = IREE_HAL_POOL_ACQUIRE_EXHAUSTED;
-  IREE_RETURN_IF_ERROR(
-      acquire(op->alloca, IREE_HAL_POOL_RESERVE_FLAG_ALLOW_WAIT_FRONTIER, &info,
-              &result));
+  IREE_RETURN_IF_ERROR(acquire(op->alloca,
+                               IREE_HAL_POOL_RESERVE_FLAG_ALLOW_WAIT_FRONTIER,
+                               &info, &result));
   if (is_ok(result)) {
     return stage(op, NULL);
   }

@@ -55,12 +55,12 @@ static void allocator_query_statistics(
   (void)out_statistics;
 }
 
-#define HOST_TYPES                                                       \
+#define HOST_TYPES \
   (IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_CACHED)
-#define MAPPING_USAGES                              \
-  (IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED |           \
-   IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT |       \
-   IREE_HAL_BUFFER_USAGE_MAPPING_ACCESS_RANDOM |    \
+#define MAPPING_USAGES                           \
+  (IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED |        \
+   IREE_HAL_BUFFER_USAGE_MAPPING_PERSISTENT |    \
+   IREE_HAL_BUFFER_USAGE_MAPPING_ACCESS_RANDOM | \
    IREE_HAL_BUFFER_USAGE_MAPPING_ACCESS_SEQUENTIAL_WRITE)
 
 mtl_storage_mode mettle_storage_of(const mettle_device *device,
@@ -95,9 +95,9 @@ static iree_status_t allocator_query_memory_heaps(
     const mtl_storage_mode storage = mettle_storage_of(device, &type);
     heaps[i] = (iree_hal_allocator_memory_heap_t){
         .type = type,
-        .allowed_usage =
-            IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH |
-            (storage == MTL_STORAGE_SHARED ? MAPPING_USAGES : 0),
+        .allowed_usage = IREE_HAL_BUFFER_USAGE_TRANSFER |
+                         IREE_HAL_BUFFER_USAGE_DISPATCH |
+                         (storage == MTL_STORAGE_SHARED ? MAPPING_USAGES : 0),
         .max_allocation_size =
             mtl_device_get_info(device->device)->max_buffer_bytes,
         .min_alignment = IREE_HAL_HEAP_BUFFER_ALIGNMENT};
@@ -112,9 +112,9 @@ static iree_hal_buffer_compatibility_t allocator_query_compatibility(
   const mettle_device *device = ((mettle_allocator *)base)->device;
   iree_hal_buffer_compatibility_t result =
       IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE;
-  const bool must_map = (params->usage & MAPPING_USAGES) &&
-                        !iree_all_bits_set(params->usage,
-                                           IREE_HAL_BUFFER_USAGE_MAPPING_OPTIONAL);
+  const bool must_map =
+      (params->usage & MAPPING_USAGES) &&
+      !iree_all_bits_set(params->usage, IREE_HAL_BUFFER_USAGE_MAPPING_OPTIONAL);
   if (must_map) {
     params->type |= IREE_HAL_MEMORY_TYPE_HOST_VISIBLE;
   }
@@ -166,13 +166,11 @@ static iree_status_t allocator_allocate(
       .storage_mode = mettle_storage_of(device, &fitted.type),
       .hazard_tracking = MTL_HAZARD_UNTRACKED};
   mtl_buffer *buffer = NULL;
-  IREE_RETURN_IF_ERROR(
-      mettle_status(mtl_buffer_create(device->device, &desc, &buffer),
-                    "mtl_buffer_create"));
+  IREE_RETURN_IF_ERROR(mettle_status(
+      mtl_buffer_create(device->device, &desc, &buffer), "mtl_buffer_create"));
   iree_status_t status = mettle_buffer_wrap(
-      device, buffer, 0, placement_of(allocator, &fitted), &fitted,
-      wanted, iree_hal_buffer_release_callback_null(),
-      out_buffer);
+      device, buffer, 0, placement_of(allocator, &fitted), &fitted, wanted,
+      iree_hal_buffer_release_callback_null(), out_buffer);
   mtl_buffer_release(buffer);
   if (iree_status_is_ok(status)) {
     IREE_STATISTICS(iree_hal_allocator_statistics_record_alloc(
@@ -207,21 +205,19 @@ static iree_status_t import_host(mettle_allocator *allocator,
   const uintptr_t first_page = first & ~(page - 1);
   const uintptr_t end_page = (end + page - 1) & ~(page - 1);
   if (external->size == 0) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "no bytes to import");
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no bytes to import");
   }
-  const mtl_buffer_desc desc = {
-      .length_bytes = end_page - first_page,
-      .no_copy_bytes = (void *)first_page,
-      .hazard_tracking = MTL_HAZARD_UNTRACKED};
+  const mtl_buffer_desc desc = {.length_bytes = end_page - first_page,
+                                .no_copy_bytes = (void *)first_page,
+                                .hazard_tracking = MTL_HAZARD_UNTRACKED};
   mtl_buffer *buffer = NULL;
-  IREE_RETURN_IF_ERROR(
-      mettle_status(mtl_buffer_create(allocator->device->device, &desc, &buffer),
-                    "mtl_buffer_create"));
-  iree_status_t status = mettle_buffer_wrap(
-      allocator->device, buffer, first - first_page,
-      placement_of(allocator, params), params, external->size, callback,
-      out_buffer);
+  IREE_RETURN_IF_ERROR(mettle_status(
+      mtl_buffer_create(allocator->device->device, &desc, &buffer),
+      "mtl_buffer_create"));
+  iree_status_t status =
+      mettle_buffer_wrap(allocator->device, buffer, first - first_page,
+                         placement_of(allocator, params), params,
+                         external->size, callback, out_buffer);
   mtl_buffer_release(buffer);
   return status;
 }
@@ -268,12 +264,12 @@ static iree_status_t allocator_import(
   }
 }
 
-static iree_status_t allocator_export(
-    iree_hal_allocator_t *IREE_RESTRICT base,
-    iree_hal_buffer_t *IREE_RESTRICT buffer,
-    iree_hal_external_buffer_type_t type,
-    iree_hal_external_buffer_flags_t flags,
-    iree_hal_external_buffer_t *IREE_RESTRICT out_external) {
+static iree_status_t allocator_export(iree_hal_allocator_t *IREE_RESTRICT base,
+                                      iree_hal_buffer_t *IREE_RESTRICT buffer,
+                                      iree_hal_external_buffer_type_t type,
+                                      iree_hal_external_buffer_flags_t flags,
+                                      iree_hal_external_buffer_t *IREE_RESTRICT
+                                          out_external) {
   (void)base;
   mtl_buffer *handle = NULL;
   size_t offset = 0;
@@ -345,9 +341,9 @@ static iree_status_t physical_allocate(
   return NO_VIRTUAL_MEMORY;
 }
 
-static iree_status_t physical_free(
-    iree_hal_allocator_t *IREE_RESTRICT base,
-    iree_hal_physical_memory_t *IREE_RESTRICT memory) {
+static iree_status_t physical_free(iree_hal_allocator_t *IREE_RESTRICT base,
+                                   iree_hal_physical_memory_t *IREE_RESTRICT
+                                       memory) {
   (void)base;
   (void)memory;
   return NO_VIRTUAL_MEMORY;

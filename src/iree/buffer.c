@@ -13,14 +13,14 @@ iree_status_t mettle_buffer_wrap(mettle_device *device, mtl_buffer *mtl,
                                  iree_hal_buffer_release_callback_t callback,
                                  iree_hal_buffer_t **out_buffer) {
   mettle_buffer *buffer = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc(
-      device->host_allocator, sizeof *buffer, (void **)&buffer));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator,
+                                             sizeof *buffer, (void **)&buffer));
   iree_hal_buffer_initialize(placement, &buffer->base, length, 0, length,
                              params->type, params->access, params->usage,
                              &buffer_vtable, &buffer->base);
   buffer->host_allocator = device->host_allocator;
   buffer->device = device;
-  mettle_device_retain(device);  // +1
+  mettle_device_retain(device);             // +1
   buffer->buffer = mtl_buffer_retain(mtl);  // +1; NULL for an empty one
   buffer->offset = offset;
   buffer->address = mtl ? mtl_buffer_gpu_address(mtl) + offset : 0;

@@ -36,12 +36,12 @@ iree_status_t mettle_command_buffer_create(
   mettle_command_buffer *buffer = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(
       device->host_allocator,
-      sizeof *buffer + iree_hal_command_buffer_validation_state_size(
-                           mode, binding_capacity),
+      sizeof *buffer +
+          iree_hal_command_buffer_validation_state_size(mode, binding_capacity),
       (void **)&buffer));
-  iree_hal_command_buffer_initialize(
-      device->allocator, mode, categories, affinity, binding_capacity,
-      buffer + 1, &command_buffer_vtable, &buffer->base);
+  iree_hal_command_buffer_initialize(device->allocator, mode, categories,
+                                     affinity, binding_capacity, buffer + 1,
+                                     &command_buffer_vtable, &buffer->base);
   buffer->host_allocator = device->host_allocator;
   buffer->device = device;
   mettle_device_retain(device);  // +1
@@ -125,8 +125,8 @@ static iree_status_t append(mettle_command_buffer *buffer,
                             mettle_command_kind kind,
                             mettle_command **out_command) {
   mettle_command *command = NULL;
-  IREE_RETURN_IF_ERROR(iree_arena_allocate(&buffer->arena, sizeof *command,
-                                           (void **)&command));
+  IREE_RETURN_IF_ERROR(
+      iree_arena_allocate(&buffer->arena, sizeof *command, (void **)&command));
   memset(command, 0, sizeof *command);
   command->kind = kind;
   command->index = buffer->count++;
@@ -293,9 +293,9 @@ static iree_status_t dispatch(iree_hal_command_buffer_t *base,
                               iree_hal_dispatch_flags_t flags) {
   mettle_command_buffer *buffer = cast(base);
   mettle_dispatch prepared;
-  IREE_RETURN_IF_ERROR(mettle_dispatch_prepare(
-      executable, function, config, constants, bindings.count, flags,
-      &prepared));
+  IREE_RETURN_IF_ERROR(mettle_dispatch_prepare(executable, function, config,
+                                               constants, bindings.count, flags,
+                                               &prepared));
   IREE_RETURN_IF_ERROR(keep(buffer, executable));
   IREE_RETURN_IF_ERROR(keep(buffer, prepared.group_count_ref.buffer));
   for (iree_host_size_t i = 0; i < bindings.count; i++) {
@@ -306,9 +306,8 @@ static iree_status_t dispatch(iree_hal_command_buffer_t *base,
                                   bindings.count * sizeof *bindings.values,
                                   &copy));
   prepared.bindings = copy;
-  IREE_RETURN_IF_ERROR(copy_bytes(buffer, constants.data,
-                                  prepared.constants_bytes,
-                                  &prepared.constants));
+  IREE_RETURN_IF_ERROR(copy_bytes(
+      buffer, constants.data, prepared.constants_bytes, &prepared.constants));
   mettle_command *command = NULL;
   IREE_RETURN_IF_ERROR(append(buffer, COMMAND_DISPATCH, &command));
   command->dispatch = prepared;

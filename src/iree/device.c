@@ -18,8 +18,8 @@ mettle_device *mettle_device_cast(iree_hal_device_t *base) {
 
 void mettle_hal_device_options_initialize(
     mettle_hal_device_options *out_options) {
-  *out_options = (mettle_hal_device_options){
-      .queue_count = 2, .slab_bytes = 64 * 1024 * 1024};
+  *out_options = (mettle_hal_device_options){.queue_count = 2,
+                                             .slab_bytes = 64 * 1024 * 1024};
 }
 
 void mettle_device_retain(mettle_device *device) {
@@ -61,9 +61,9 @@ static iree_status_t create_queues(mettle_device *device, uint32_t count) {
     queue->ordinal = i;
     const mtl_queue_desc desc = {
         .label = "IREE", .max_command_buffers = MTL_UNLIMITED_COMMAND_BUFFERS};
-    IREE_RETURN_IF_ERROR(mettle_status(
-        mtl_queue_create(device->device, &desc, &queue->queue),
-        "mtl_queue_create"));
+    IREE_RETURN_IF_ERROR(
+        mettle_status(mtl_queue_create(device->device, &desc, &queue->queue),
+                      "mtl_queue_create"));
     device->queue_count = i + 1;
   }
   return iree_ok_status();
@@ -71,8 +71,8 @@ static iree_status_t create_queues(mettle_device *device, uint32_t count) {
 
 static iree_status_t device_open(mettle_device *device,
                                  const mettle_hal_device_options *options) {
-  IREE_RETURN_IF_ERROR(
-      iree_async_proactor_pool_get(device->proactor_pool, 0, &device->proactor));
+  IREE_RETURN_IF_ERROR(iree_async_proactor_pool_get(device->proactor_pool, 0,
+                                                    &device->proactor));
   IREE_RETURN_IF_ERROR(create_queues(device, options->queue_count));
   IREE_RETURN_IF_ERROR(
       mettle_workers_create(device->host_allocator, &device->workers));
@@ -221,10 +221,9 @@ static iree_status_t query_i64(iree_hal_device_t *base,
     *out_value = mtl_device_get_info(device->device)->compute_units;
     return iree_ok_status();
   }
-  return iree_make_status(IREE_STATUS_NOT_FOUND,
-                          "the device does not know '%.*s :: %.*s'",
-                          (int)category.size, category.data, (int)key.size,
-                          key.data);
+  return iree_make_status(
+      IREE_STATUS_NOT_FOUND, "the device does not know '%.*s :: %.*s'",
+      (int)category.size, category.data, (int)key.size, key.data);
 }
 
 static iree_status_t query_capabilities(

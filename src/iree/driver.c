@@ -59,8 +59,7 @@ static iree_status_t query_available_devices(
   for (size_t i = 0; i < count; i++) {
     if (iree_status_is_ok(status)) {
       const char *name = mtl_device_get_info(devices[i])->name;
-      const iree_string_view_t view =
-          iree_make_string_view(text, strlen(name));
+      const iree_string_view_t view = iree_make_string_view(text, strlen(name));
       memcpy(text, name, view.size);
       (*out_infos)[i] = (iree_hal_device_info_t){
           .device_id = i + 1, .path = view, .name = view};
@@ -135,10 +134,9 @@ static iree_status_t parse_params(iree_host_size_t count,
     } else if (iree_string_view_equal(params[i].key, IREE_SV("slab_mb"))) {
       IREE_RETURN_IF_ERROR(parse_count(params[i], &value));
       if (value < 1 || value > 65536) {
-        return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                                "device parameter slab_mb=%" PRIu64
-                                ": 1 to 65536",
-                                value);
+        return iree_make_status(
+            IREE_STATUS_OUT_OF_RANGE,
+            "device parameter slab_mb=%" PRIu64 ": 1 to 65536", value);
       }
       options->slab_bytes = value * 1024 * 1024;
     } else if (iree_string_view_equal(params[i].key, IREE_SV("math"))) {
@@ -242,9 +240,8 @@ static iree_status_t factory_try_create(void *self, iree_string_view_t name,
                                         iree_hal_driver_t **out_driver) {
   (void)self;
   if (!iree_string_view_equal(name, IREE_SV(METTLE_HAL_DRIVER_NAME))) {
-    return iree_make_status(IREE_STATUS_UNAVAILABLE,
-                            "no driver '%.*s' here", (int)name.size,
-                            name.data);
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "no driver '%.*s' here",
+                            (int)name.size, name.data);
   }
   mettle_driver *driver = NULL;
   IREE_RETURN_IF_ERROR(

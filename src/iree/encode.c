@@ -61,8 +61,8 @@ static iree_status_t resolve(const encoder *e, iree_hal_buffer_ref_t ref,
     memset(out_range, 0, sizeof *out_range);  // a null binding
     return iree_ok_status();
   }
-  return mettle_range_resolve(resolved.buffer, resolved.offset,
-                              resolved.length, out_range);
+  return mettle_range_resolve(resolved.buffer, resolved.offset, resolved.length,
+                              out_range);
 }
 
 static iree_status_t resolve_needed(const encoder *e, iree_hal_buffer_ref_t ref,
@@ -185,14 +185,10 @@ static iree_status_t encode_one(encoder *e, const mettle_command *command) {
         mtl_compute_encoder_memory_barrier(e->compute, MTL_BARRIER_BUFFERS);
       }
       return iree_ok_status();
-    case COMMAND_FILL:
-      return encode_fill(e, command);
-    case COMMAND_UPDATE:
-      return encode_update(e, command);
-    case COMMAND_COPY:
-      return encode_copy(e, command);
-    case COMMAND_DISPATCH:
-      return encode_dispatch(e, &command->dispatch);
+    case COMMAND_FILL: return encode_fill(e, command);
+    case COMMAND_UPDATE: return encode_update(e, command);
+    case COMMAND_COPY: return encode_copy(e, command);
+    case COMMAND_DISPATCH: return encode_dispatch(e, &command->dispatch);
   }
   return iree_ok_status();
 }

@@ -28,12 +28,12 @@ static iree_status_t check_library(iree_hal_metal_LibraryDef_table_t library,
   }
   iree_hal_metal_MSLSourceDef_table_t source =
       iree_hal_metal_LibraryDef_source_get(library);
-  if (!source ||
-      flatbuffers_string_len(iree_hal_metal_MSLSourceDef_code_get(source)) ==
-          0) {
+  if (!source || flatbuffers_string_len(
+                     iree_hal_metal_MSLSourceDef_code_get(source)) == 0) {
     return iree_make_status(
         IREE_STATUS_INVALID_ARGUMENT,
-        "library %" PRIhsz " of the executable has no MSL source%s: compile "
+        "library %" PRIhsz
+        " of the executable has no MSL source%s: compile "
         "with --iree-metal-compile-to-metallib=false",
         i,
         iree_hal_metal_LibraryDef_metallib_is_present(library)
@@ -51,7 +51,8 @@ static iree_status_t check_pipeline(iree_hal_metal_PipelineDef_table_t pipeline,
           iree_hal_metal_PipelineDef_entry_point_get(pipeline)) == 0 ||
       !iree_hal_metal_PipelineDef_threadgroup_size_is_present(pipeline)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "function %" PRIhsz " of the executable has no "
+                            "function %" PRIhsz
+                            " of the executable has no "
                             "name or no threadgroup size",
                             i);
   }
@@ -63,12 +64,12 @@ static iree_status_t check_pipeline(iree_hal_metal_PipelineDef_table_t pipeline,
       iree_hal_metal_PipelineDef_binding_flags_get(pipeline));
   if (library >= library_count || constants > MAX_CONSTANTS ||
       bindings > MAX_BINDINGS) {
-    return iree_make_status(
-        IREE_STATUS_INVALID_ARGUMENT,
-        "function %" PRIhsz " of the executable: library %u of %" PRIhsz
-        ", %u constants of %u, %zu bindings of %u",
-        i, library, library_count, constants, MAX_CONSTANTS, bindings,
-        MAX_BINDINGS);
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "function %" PRIhsz
+                            " of the executable: library %u of %" PRIhsz
+                            ", %u constants of %u, %zu bindings of %u",
+                            i, library, library_count, constants, MAX_CONSTANTS,
+                            bindings, MAX_BINDINGS);
   }
   return iree_ok_status();
 }
@@ -103,11 +104,10 @@ static iree_status_t check_definition(
   }
   iree_hal_metal_PipelineDef_vec_t pipelines =
       iree_hal_metal_ExecutableDef_pipelines_get(definition);
-  for (iree_host_size_t i = 0; i < iree_hal_metal_PipelineDef_vec_len(pipelines);
-       i++) {
-    IREE_RETURN_IF_ERROR(
-        check_pipeline(iree_hal_metal_PipelineDef_vec_at(pipelines, i), i,
-                       library_count));
+  for (iree_host_size_t i = 0;
+       i < iree_hal_metal_PipelineDef_vec_len(pipelines); i++) {
+    IREE_RETURN_IF_ERROR(check_pipeline(
+        iree_hal_metal_PipelineDef_vec_at(pipelines, i), i, library_count));
   }
   return iree_ok_status();
 }
@@ -118,8 +118,8 @@ iree_status_t mettle_executable_infer_format(iree_const_byte_span_t data,
                                              iree_host_size_t *out_size) {
   iree_const_byte_span_t flatbuffer;
   iree_hal_metal_ExecutableDef_table_t definition;
-  IREE_RETURN_IF_ERROR(read_definition(data, data.data_length == 0, &flatbuffer,
-                                       &definition));
+  IREE_RETURN_IF_ERROR(
+      read_definition(data, data.data_length == 0, &flatbuffer, &definition));
   if (capacity < sizeof METTLE_EXECUTABLE_FORMAT) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
                             "the name of the format takes %zu bytes",
@@ -133,16 +133,11 @@ iree_status_t mettle_executable_infer_format(iree_const_byte_span_t data,
 // MTLLanguageVersion has the major version in its upper half.
 static mtl_language_version version_of(uint32_t version) {
   switch (version) {
-    case (2 << 16) + 4:
-      return MTL_LANGUAGE_2_4;
-    case 3 << 16:
-      return MTL_LANGUAGE_3_0;
-    case (3 << 16) + 1:
-      return MTL_LANGUAGE_3_1;
-    case (3 << 16) + 2:
-      return MTL_LANGUAGE_3_2;
-    default:
-      return MTL_LANGUAGE_DEFAULT;
+    case (2 << 16) + 4: return MTL_LANGUAGE_2_4;
+    case 3 << 16: return MTL_LANGUAGE_3_0;
+    case (3 << 16) + 1: return MTL_LANGUAGE_3_1;
+    case (3 << 16) + 2: return MTL_LANGUAGE_3_2;
+    default: return MTL_LANGUAGE_DEFAULT;
   }
 }
 
@@ -156,11 +151,10 @@ static iree_status_t compile_library(mettle_device *device,
       .language_version =
           version_of(iree_hal_metal_MSLSourceDef_version_get(source)),
       .math_mode = device->math_mode};
-  return mettle_status(
-      mtl_library_create_from_source(device->device, code,
-                                     flatbuffers_string_len(code), &options,
-                                     out_library),
-      "the executable's MSL does not compile");
+  return mettle_status(mtl_library_create_from_source(
+                           device->device, code, flatbuffers_string_len(code),
+                           &options, out_library),
+                       "the executable's MSL does not compile");
 }
 
 static bool has_constants(mtl_function *function) {
@@ -180,8 +174,8 @@ static iree_status_t make_pipeline(mtl_function *function,
   mtl_pipeline_desc desc = {0};
   memcpy(desc.group_threads, pipeline->group_threads,
          sizeof desc.group_threads);
-  IREE_RETURN_IF_ERROR(mettle_layout_query(
-      function, pipeline->binding_count, &pipeline->layout));
+  IREE_RETURN_IF_ERROR(mettle_layout_query(function, pipeline->binding_count,
+                                           &pipeline->layout));
   pipeline->takes_constants = has_constants(function);
   return mettle_status(
       mtl_pipeline_create(function, &desc, &pipeline->pipeline),
@@ -217,7 +211,8 @@ static flatbuffers_string_t name_of(
 }
 
 static iree_status_t create_pipeline(
-    mtl_library *library, iree_hal_metal_PipelineDef_table_t definition, mettle_pipeline *pipeline) {
+    mtl_library *library, iree_hal_metal_PipelineDef_table_t definition,
+    mettle_pipeline *pipeline) {
   describe_pipeline(definition, pipeline);
   mtl_function *function = NULL;
   IREE_RETURN_IF_ERROR(mettle_status(
@@ -239,8 +234,9 @@ static iree_status_t create_pipelines(
   iree_hal_metal_PipelineDef_vec_t pipelines =
       iree_hal_metal_ExecutableDef_pipelines_get(definition);
   iree_status_t status = iree_ok_status();
-  for (iree_host_size_t l = 0; l < iree_hal_metal_LibraryDef_vec_len(libraries) &&
-                               iree_status_is_ok(status);
+  for (iree_host_size_t l = 0;
+       l < iree_hal_metal_LibraryDef_vec_len(libraries) &&
+       iree_status_is_ok(status);
        l++) {
     mtl_library *library = NULL;
     status = compile_library(
@@ -250,8 +246,7 @@ static iree_status_t create_pipelines(
       iree_hal_metal_PipelineDef_table_t pipeline =
           iree_hal_metal_PipelineDef_vec_at(pipelines, i);
       if (iree_hal_metal_PipelineDef_library_ordinal_get(pipeline) == l) {
-        status = create_pipeline(library, pipeline,
-                                 &executable->pipelines[i]);
+        status = create_pipeline(library, pipeline, &executable->pipelines[i]);
       }
     }
     mtl_library_release(library);
@@ -327,8 +322,8 @@ iree_status_t mettle_executable_pipeline(
   if (!iree_hal_executable_function_is_index_in_range(
           function, executable->pipeline_count)) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
-                            "function %" PRIu64 " of %" PRIhsz,
-                            function.value, executable->pipeline_count);
+                            "function %" PRIu64 " of %" PRIhsz, function.value,
+                            executable->pipeline_count);
   }
   *out_pipeline =
       &executable->pipelines[iree_hal_executable_function_index(function)];

@@ -31,10 +31,11 @@ static void cache_destroy(iree_hal_executable_cache_t *base) {
   mettle_device_release(device);  // -1
 }
 
-static iree_status_t cache_infer_format(
-    iree_hal_executable_cache_t *base, iree_hal_executable_caching_mode_t mode,
-    iree_const_byte_span_t data, iree_host_size_t capacity, char *format,
-    iree_host_size_t *out_size) {
+static iree_status_t cache_infer_format(iree_hal_executable_cache_t *base,
+                                        iree_hal_executable_caching_mode_t mode,
+                                        iree_const_byte_span_t data,
+                                        iree_host_size_t capacity, char *format,
+                                        iree_host_size_t *out_size) {
   (void)base;
   (void)mode;
   return mettle_executable_infer_format(data, capacity, format, out_size);
@@ -57,7 +58,8 @@ static iree_status_t cache_prepare_executable(
                                 params->executable_format)) {
     return iree_make_status(IREE_STATUS_NOT_FOUND,
                             "no executable format '%.*s' here: Mettle runs "
-                            "'" METTLE_EXECUTABLE_FORMAT "', which "
+                            "'" METTLE_EXECUTABLE_FORMAT
+                            "', which "
                             "iree-compile --iree-hal-target-device=metal makes",
                             (int)params->executable_format.size,
                             params->executable_format.data);

@@ -20,19 +20,19 @@ typedef struct transfer {
 static iree_status_t move(const transfer *t, uint64_t file_offset,
                           iree_hal_buffer_t *buffer, iree_device_size_t offset,
                           iree_device_size_t length) {
-  return t->is_read ? iree_hal_file_read(t->file, file_offset, buffer, offset,
-                                         length)
-                    : iree_hal_file_write(t->file, file_offset, buffer, offset,
-                                          length);
+  return t->is_read
+             ? iree_hal_file_read(t->file, file_offset, buffer, offset, length)
+             : iree_hal_file_write(t->file, file_offset, buffer, offset,
+                                   length);
 }
 
 // Copies between the staging buffer and the real one, and waits for it.
 static iree_status_t copy(mettle_op *op, const transfer *t,
-                          const mettle_range *staging,
-                          iree_device_size_t done, size_t length) {
+                          const mettle_range *staging, iree_device_size_t done,
+                          size_t length) {
   mettle_range range;
-  IREE_RETURN_IF_ERROR(mettle_range_resolve(
-      t->buffer, t->buffer_offset + done, length, &range));
+  IREE_RETURN_IF_ERROR(
+      mettle_range_resolve(t->buffer, t->buffer_offset + done, length, &range));
   mtl_command_buffer *commands = NULL;
   mtl_blit_encoder *blit = NULL;
   mtl_status status =
@@ -90,8 +90,8 @@ static iree_status_t run(mettle_op *op, bool *out_deferred) {
   const iree_device_size_t piece_bytes =
       t->length < STAGING_BYTES ? t->length : STAGING_BYTES;
   const iree_hal_buffer_params_t params = {
-      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL |
-              IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+      .type =
+          IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
       .usage = IREE_HAL_BUFFER_USAGE_TRANSFER |
                IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED};
   iree_hal_buffer_t *staging = NULL;
@@ -125,33 +125,30 @@ static iree_status_t submit(iree_hal_device_t *base,
                             iree_hal_semaphore_list_t signals,
                             const transfer *t) {
   IREE_RETURN_IF_ERROR(iree_hal_file_validate_access(
-      t->file, t->is_read ? IREE_HAL_MEMORY_ACCESS_READ
-                          : IREE_HAL_MEMORY_ACCESS_WRITE));
+      t->file,
+      t->is_read ? IREE_HAL_MEMORY_ACCESS_READ : IREE_HAL_MEMORY_ACCESS_WRITE));
   iree_hal_buffer_t *storage = iree_hal_file_storage_buffer(t->file);
   if (t->length == 0) {
     return iree_hal_device_queue_barrier(base, affinity, waits, signals,
                                          IREE_HAL_EXECUTE_FLAG_NONE);
   }
   if (storage && t->is_read) {
-    return iree_hal_device_queue_copy(base, affinity, waits, signals, storage,
-                                      t->file_offset, t->buffer,
-                                      t->buffer_offset, t->length,
-                                      IREE_HAL_COPY_FLAG_NONE);
+    return iree_hal_device_queue_copy(
+        base, affinity, waits, signals, storage, t->file_offset, t->buffer,
+        t->buffer_offset, t->length, IREE_HAL_COPY_FLAG_NONE);
   }
   if (storage) {
-    return iree_hal_device_queue_copy(base, affinity, waits, signals,
-                                      t->buffer, t->buffer_offset, storage,
-                                      t->file_offset, t->length,
-                                      IREE_HAL_COPY_FLAG_NONE);
+    return iree_hal_device_queue_copy(base, affinity, waits, signals, t->buffer,
+                                      t->buffer_offset, storage, t->file_offset,
+                                      t->length, IREE_HAL_COPY_FLAG_NONE);
   }
   IREE_RETURN_IF_ERROR(
       check_file(t->file, t->file_offset, t->length, t->is_read));
   mettle_op *op = NULL;
   transfer *context = NULL;
-  IREE_RETURN_IF_ERROR(mettle_op_create(mettle_device_cast(base), affinity,
-                                        waits, signals, OP_JOB, 2,
-                                        sizeof *context, &op,
-                                        (void **)&context));
+  IREE_RETURN_IF_ERROR(
+      mettle_op_create(mettle_device_cast(base), affinity, waits, signals,
+                       OP_JOB, 2, sizeof *context, &op, (void **)&context));
   *context = *t;
   mettle_op_keep(op, t->file);
   mettle_op_keep(op, t->buffer);
@@ -163,29 +160,23 @@ static iree_status_t submit(iree_hal_device_t *base,
   return mettle_op_submit(op);
 }
 
-iree_status_t mettle_queue_read(iree_hal_device_t *base,
-                                iree_hal_queue_affinity_t affinity,
-                                const iree_hal_semaphore_list_t waits,
-                                const iree_hal_semaphore_list_t signals,
-                                iree_hal_file_t *file, uint64_t file_offset,
-                                iree_hal_buffer_t *buffer,
-                                iree_device_size_t offset,
-                                iree_device_size_t length,
-                                iree_hal_read_flags_t flags) {
+iree_status_t mettle_queue_read(
+    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
+    const iree_hal_semaphore_list_t waits,
+    const iree_hal_semaphore_list_t signals, iree_hal_file_t *file,
+    uint64_t file_offset, iree_hal_buffer_t *buffer, iree_device_size_t offset,
+    iree_device_size_t length, iree_hal_read_flags_t flags) {
   (void)flags;
   const transfer t = {file, file_offset, buffer, offset, length, true};
   return submit(base, affinity, waits, signals, &t);
 }
 
-iree_status_t mettle_queue_write(iree_hal_device_t *base,
-                                 iree_hal_queue_affinity_t affinity,
-                                 const iree_hal_semaphore_list_t waits,
-                                 const iree_hal_semaphore_list_t signals,
-                                 iree_hal_buffer_t *buffer,
-                                 iree_device_size_t offset,
-                                 iree_hal_file_t *file, uint64_t file_offset,
-                                 iree_device_size_t length,
-                                 iree_hal_write_flags_t flags) {
+iree_status_t mettle_queue_write(
+    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
+    const iree_hal_semaphore_list_t waits,
+    const iree_hal_semaphore_list_t signals, iree_hal_buffer_t *buffer,
+    iree_device_size_t offset, iree_hal_file_t *file, uint64_t file_offset,
+    iree_device_size_t length, iree_hal_write_flags_t flags) {
   (void)flags;
   const transfer t = {file, file_offset, buffer, offset, length, false};
   return submit(base, affinity, waits, signals, &t);

@@ -50,10 +50,9 @@ iree_status_t mettle_queue_host_call(iree_hal_device_t *base,
                                      iree_hal_host_call_flags_t flags) {
   mettle_op *op = NULL;
   host_call *context = NULL;
-  IREE_RETURN_IF_ERROR(mettle_op_create(mettle_device_cast(base), affinity,
-                                        waits, signals, OP_JOB, 0,
-                                        sizeof *context, &op,
-                                        (void **)&context));
+  IREE_RETURN_IF_ERROR(
+      mettle_op_create(mettle_device_cast(base), affinity, waits, signals,
+                       OP_JOB, 0, sizeof *context, &op, (void **)&context));
   context->call = call;
   context->flags = flags;
   memcpy(context->args, args, sizeof context->args);

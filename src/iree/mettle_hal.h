@@ -40,14 +40,14 @@ typedef struct mettle_executable mettle_executable;
 #define MAX_BINDINGS 64
 #define MAX_CONSTANTS 64
 
-// --- status.c ---------------------------------------------------------------
+// --- status.c ---
 
 // Returns an IREE status of a failed Mettle call, with the thread's text.
 iree_status_t mettle_status(mtl_status status, const char *what);
 // The same with a text of its own.
 iree_status_t mettle_status_text(mtl_status status, const char *text);
 
-// --- queue -------------------------------------------------------------------
+// --- queue ---
 
 typedef struct mettle_queue {
   mettle_device *device;
@@ -57,7 +57,7 @@ typedef struct mettle_queue {
   iree_atomic_int64_t epoch;  // operations finished
 } mettle_queue;
 
-// --- device.c ----------------------------------------------------------------
+// --- device.c ---
 
 struct mettle_device {
   iree_hal_resource_t resource;  // of IREE's references
@@ -97,9 +97,9 @@ struct mettle_device {
 
   iree_slim_mutex_t profile_mutex;
   iree_hal_local_profile_recorder_t *recorder;  // profile_mutex; profile.c
-  uint64_t profile_session;     // profile_mutex
-  uint64_t profile_submission;  // profile_mutex
-  uint64_t profile_sample;      // profile_mutex
+  uint64_t profile_session;                     // profile_mutex
+  uint64_t profile_submission;                  // profile_mutex
+  uint64_t profile_sample;                      // profile_mutex
   iree_atomic_int64_t next_id;
 
   iree_string_view_t identifier;
@@ -116,7 +116,7 @@ mettle_queue *mettle_device_queue(mettle_device *device,
 uint64_t mettle_device_next_id(mettle_device *device);
 iree_hal_queue_affinity_t mettle_queue_affinity(const mettle_queue *queue);
 
-// --- workers.c: threads for what may block ------------------------------------
+// --- workers.c: threads for what may block ---
 
 typedef struct mettle_job {
   struct mettle_job *next;
@@ -130,7 +130,7 @@ void mettle_workers_destroy(struct mettle_workers *workers);
 iree_status_t mettle_workers_post(struct mettle_workers *workers,
                                   mettle_job *job);
 
-// --- buffer.c, allocator.c, slabs.c, pools.c ----------------------------------
+// --- buffer.c, allocator.c, slabs.c, pools.c ---
 
 typedef struct mettle_buffer {
   iree_hal_buffer_t base;
@@ -183,7 +183,7 @@ iree_status_t mettle_pools_select(mettle_device *device, iree_hal_pool_t *pool,
                                   iree_hal_pool_t **out_pool);
 iree_hal_pool_epoch_query_t mettle_pools_epoch_query(mettle_device *device);
 
-// --- semaphore.c, event.c -----------------------------------------------------
+// --- semaphore.c, event.c ---
 
 typedef struct mettle_semaphore {
   iree_async_semaphore_t async;
@@ -191,9 +191,9 @@ typedef struct mettle_semaphore {
   iree_allocator_t host_allocator;
   // What committed work will signal. device->mutex.
   uint64_t promised;
-  mettle_queue *promise_queue;  // in whose order; NULL for none
+  mettle_queue *promise_queue;           // in whose order; NULL for none
   mtl_command_buffer *promise_commands;  // +1; to wait for, NULL for none
-  mettle_wait *uncovered;  // waits for more than that
+  mettle_wait *uncovered;                // waits for more than that
   iree_atomic_intptr_t event;  // mtl_event *, made when first asked for
 } mettle_semaphore;
 
@@ -206,7 +206,7 @@ iree_status_t mettle_semaphore_event(mettle_semaphore *semaphore,
 iree_status_t mettle_event_create(iree_allocator_t host_allocator,
                                   iree_hal_event_t **out_event);
 
-// --- executable.c, executable_cache.c, arguments.c ----------------------------
+// --- executable.c, executable_cache.c, arguments.c ---
 
 // How a kernel takes its bindings: a struct of addresses at [[buffer(0)]].
 typedef struct mettle_layout {
@@ -226,7 +226,7 @@ typedef struct mettle_pipeline {
   uint32_t group_threads[3];
   uint32_t constant_count;  // 32-bit words
   uint32_t binding_count;
-  uint64_t read_only;      // bit n: binding n is not written
+  uint64_t read_only;  // bit n: binding n is not written
   bool takes_constants;
   mettle_layout layout;
 } mettle_pipeline;
@@ -247,13 +247,13 @@ iree_status_t mettle_executable_infer_format(iree_const_byte_span_t data,
                                              char *format,
                                              iree_host_size_t *out_size);
 mettle_executable *mettle_executable_cast(iree_hal_executable_t *base);
-iree_status_t mettle_executable_pipeline(mettle_executable *executable,
-                                         iree_hal_executable_function_t function,
-                                         mettle_pipeline **out_pipeline);
+iree_status_t mettle_executable_pipeline(
+    mettle_executable *executable, iree_hal_executable_function_t function,
+    mettle_pipeline **out_pipeline);
 iree_status_t mettle_executable_cache_create(mettle_device *device,
                                              iree_hal_executable_cache_t **out);
 
-// --- command_buffer.c, encode.c ------------------------------------------------
+// --- command_buffer.c, encode.c ---
 
 typedef enum mettle_command_kind {
   COMMAND_BARRIER = 0,
@@ -316,7 +316,7 @@ iree_status_t mettle_encode(mettle_device *device,
                             const mettle_command *commands,
                             iree_hal_buffer_binding_table_t table);
 
-// --- op.c ---------------------------------------------------------------------
+// --- op.c ---
 
 typedef enum mettle_op_kind {
   OP_BARRIER = 0,  // nothing between the waits and the signals
@@ -403,14 +403,11 @@ struct mettle_op {
 };
 
 // Makes an operation with payload_bytes behind it, aligned for anything.
-iree_status_t mettle_op_create(mettle_device *device,
-                               iree_hal_queue_affinity_t affinity,
-                               iree_hal_semaphore_list_t waits,
-                               iree_hal_semaphore_list_t signals,
-                               mettle_op_kind kind,
-                               iree_host_size_t resource_capacity,
-                               iree_host_size_t payload_bytes,
-                               mettle_op **out_op, void **out_payload);
+iree_status_t mettle_op_create(
+    mettle_device *device, iree_hal_queue_affinity_t affinity,
+    iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
+    mettle_op_kind kind, iree_host_size_t resource_capacity,
+    iree_host_size_t payload_bytes, mettle_op **out_op, void **out_payload);
 // Keeps a resource until the operation is finished; NULL is allowed.
 void mettle_op_keep(mettle_op *op, void *resource);
 // True if there is nothing to wait for.
@@ -451,7 +448,7 @@ void mettle_alloca_publish(mettle_op *op);  // when done
 void mettle_alloca_wake(mettle_device *device);
 void mettle_dealloca_release(mettle_op *op);
 
-// --- profile.c ------------------------------------------------------------------
+// --- profile.c ---
 
 iree_status_t mettle_profile_begin(
     mettle_device *device, const iree_hal_device_profiling_options_t *options);

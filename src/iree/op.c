@@ -18,9 +18,8 @@ static void take_waits(mettle_op *op, iree_hal_semaphore_list_t waits) {
   for (iree_host_size_t i = 0; i < waits.count; i++) {
     iree_hal_semaphore_t *semaphore = waits.semaphores[i];
     iree_hal_semaphore_retain(semaphore);  // +1 until finished
-    op->waits[i] = (mettle_wait){.op = op,
-                                 .semaphore = semaphore,
-                                 .value = waits.payload_values[i]};
+    op->waits[i] = (mettle_wait){
+        .op = op, .semaphore = semaphore, .value = waits.payload_values[i]};
     if (mettle_semaphore_isa(semaphore) &&
         ((mettle_semaphore *)semaphore)->device == op->device) {
       op->waits[i].ours = (mettle_semaphore *)semaphore;
@@ -28,14 +27,11 @@ static void take_waits(mettle_op *op, iree_hal_semaphore_list_t waits) {
   }
 }
 
-iree_status_t mettle_op_create(mettle_device *device,
-                               iree_hal_queue_affinity_t affinity,
-                               iree_hal_semaphore_list_t waits,
-                               iree_hal_semaphore_list_t signals,
-                               mettle_op_kind kind,
-                               iree_host_size_t resource_capacity,
-                               iree_host_size_t payload_bytes,
-                               mettle_op **out_op, void **out_payload) {
+iree_status_t mettle_op_create(
+    mettle_device *device, iree_hal_queue_affinity_t affinity,
+    iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
+    mettle_op_kind kind, iree_host_size_t resource_capacity,
+    iree_host_size_t payload_bytes, mettle_op **out_op, void **out_payload) {
   const iree_host_size_t waits_at = aligned(sizeof(mettle_op));
   const iree_host_size_t semaphores_at =
       waits_at + aligned(waits.count * sizeof(mettle_wait));
@@ -97,8 +93,8 @@ void mettle_op_discard(mettle_op *op) {
     iree_hal_semaphore_release(op->waits[i].semaphore);  // -1
   }
   iree_hal_semaphore_list_release(op->signals);  // -1
-  iree_status_free((iree_status_t)iree_atomic_load(&op->failure,
-                                                   iree_memory_order_acquire));
+  iree_status_free(
+      (iree_status_t)iree_atomic_load(&op->failure, iree_memory_order_acquire));
   iree_allocator_free(device->host_allocator, op->profile);
   iree_allocator_free(device->host_allocator, op);
   mettle_device_release(device);  // -1
@@ -202,8 +198,7 @@ static void op_abandon(mettle_op *op) {
 }
 
 static bool wait_is_satisfied(const mettle_wait *wait) {
-  iree_async_semaphore_t *semaphore =
-      (iree_async_semaphore_t *)wait->semaphore;
+  iree_async_semaphore_t *semaphore = (iree_async_semaphore_t *)wait->semaphore;
   return iree_async_semaphore_query_status(semaphore) == IREE_STATUS_OK &&
          iree_async_semaphore_query(semaphore) >= wait->value;
 }
@@ -386,15 +381,10 @@ static void op_issue(mettle_op *op) {
         mettle_op_settle(op);  // the hold; the work settles its own
         return;
       }
-      case OP_ALLOCA:
-        mettle_alloca_prepare(op);
-        break;
+      case OP_ALLOCA: mettle_alloca_prepare(op); break;
       case OP_BARRIER:
-      case OP_DEALLOCA:
-        mettle_op_promise(op);
-        break;
-      case OP_JOB:
-        break;  // nothing tells when it will signal
+      case OP_DEALLOCA: mettle_op_promise(op); break;
+      case OP_JOB: break;  // nothing tells when it will signal
     }
   }
   mettle_op_settle(op);  // the work
@@ -425,8 +415,8 @@ static void op_leave(mettle_op *op) {
 }
 
 void mettle_op_end(mettle_op *op) {
-  iree_status_t failure = (iree_status_t)iree_atomic_load(
-      &op->failure, iree_memory_order_acquire);
+  iree_status_t failure =
+      (iree_status_t)iree_atomic_load(&op->failure, iree_memory_order_acquire);
   mettle_profile_op_end(op);
   if (op->kind == OP_DEALLOCA && !iree_status_is_ok(failure)) {
     iree_hal_local_transient_buffer_abort_dealloca(op->transient);
@@ -473,9 +463,7 @@ static void op_finish(mettle_op *op) {
       case OP_ALLOCA:
         mettle_alloca_publish(op);
         return;  // it ends when there is memory
-      case OP_DEALLOCA:
-        mettle_dealloca_release(op);
-        break;
+      case OP_DEALLOCA: mettle_dealloca_release(op); break;
       case OP_JOB: {
         op->job.run = job_run;
         iree_status_t status =
@@ -488,8 +476,7 @@ static void op_finish(mettle_op *op) {
       }
       case OP_BARRIER:
       case OP_COMMANDS:
-      case OP_EXECUTE:
-        break;
+      case OP_EXECUTE: break;
     }
   }
   mettle_op_end(op);
@@ -504,10 +491,10 @@ static mettle_op *next_to_close(mettle_device *device) {
     if (op->uncovered == 0 || mettle_op_has_failed(op)) {
       continue;
     }
-    while (pending > 0 && !iree_atomic_compare_exchange_weak(
-                              &op->pending, &pending, pending + 1,
-                              iree_memory_order_acq_rel,
-                              iree_memory_order_relaxed)) {
+    while (pending > 0 &&
+           !iree_atomic_compare_exchange_weak(
+               &op->pending, &pending, pending + 1, iree_memory_order_acq_rel,
+               iree_memory_order_relaxed)) {
     }
     found = pending > 0 ? op : NULL;
   }

@@ -28,14 +28,14 @@ iree_hal_pool_epoch_query_t mettle_pools_epoch_query(mettle_device *device) {
 static iree_status_t create_device_pools(mettle_device *device,
                                          iree_device_size_t slab_bytes) {
   const iree_hal_tlsf_pool_options_t small = {
-      .tlsf_options = {.range_length = slab_bytes,
-                       .alignment = ALIGNMENT,
-                       .frontier_capacity =
-                           IREE_HAL_MEMORY_TLSF_DEFAULT_FRONTIER_CAPACITY}};
-  IREE_RETURN_IF_ERROR(iree_hal_tlsf_pool_create(
-      small, device->slabs, device->pool_notification,
-      mettle_pools_epoch_query(device), device->host_allocator,
-      &device->small_pool));
+      .tlsf_options = {
+          .range_length = slab_bytes,
+          .alignment = ALIGNMENT,
+          .frontier_capacity = IREE_HAL_MEMORY_TLSF_DEFAULT_FRONTIER_CAPACITY}};
+  IREE_RETURN_IF_ERROR(
+      iree_hal_tlsf_pool_create(small, device->slabs, device->pool_notification,
+                                mettle_pools_epoch_query(device),
+                                device->host_allocator, &device->small_pool));
   const iree_hal_passthrough_pool_options_t large = {0};
   IREE_RETURN_IF_ERROR(iree_hal_passthrough_pool_create(
       large, device->slabs, device->pool_notification, device->host_allocator,

@@ -133,30 +133,19 @@ iree_status_t mettle_profile_end(mettle_device *device) {
 
 static iree_hal_profile_queue_event_type_t type_of(const mettle_op *op) {
   switch (op->kind) {
-    case OP_BARRIER:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_BARRIER;
-    case OP_EXECUTE:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE;
-    case OP_ALLOCA:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_ALLOCA;
-    case OP_DEALLOCA:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DEALLOCA;
-    case OP_JOB:
-      return op->job_type;
-    case OP_COMMANDS:
-      break;
+    case OP_BARRIER: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_BARRIER;
+    case OP_EXECUTE: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_EXECUTE;
+    case OP_ALLOCA: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_ALLOCA;
+    case OP_DEALLOCA: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DEALLOCA;
+    case OP_JOB: return op->job_type;
+    case OP_COMMANDS: break;
   }
   switch (op->own_commands->kind) {
-    case COMMAND_FILL:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_FILL;
-    case COMMAND_UPDATE:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_UPDATE;
-    case COMMAND_COPY:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_COPY;
-    case COMMAND_DISPATCH:
-      return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DISPATCH;
-    case COMMAND_BARRIER:
-      break;
+    case COMMAND_FILL: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_FILL;
+    case COMMAND_UPDATE: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_UPDATE;
+    case COMMAND_COPY: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_COPY;
+    case COMMAND_DISPATCH: return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DISPATCH;
+    case COMMAND_BARRIER: break;
   }
   return IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_BARRIER;
 }
@@ -251,8 +240,9 @@ static iree_status_t record_dispatch(const mettle_op *op,
   if (!is_wanted(op, command, info.command_buffer_id, info.command_index)) {
     return iree_ok_status();
   }
-  IREE_RETURN_IF_ERROR(iree_hal_local_profile_recorder_record_executable_with_id(
-      recorder, dispatch->base_executable, info.executable_id));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_local_profile_recorder_record_executable_with_id(
+          recorder, dispatch->base_executable, info.executable_id));
   return iree_hal_local_profile_recorder_append_dispatch_event(recorder, &info,
                                                                NULL);
 }
@@ -317,9 +307,9 @@ static iree_status_t record_command_buffer(const mettle_op *op) {
   const mettle_command *command =
       mettle_command_buffer_commands(op->command_buffer, &count);
   iree_hal_profile_command_operation_record_t *operations = NULL;
-  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(
-      op->device->host_allocator, count, sizeof *operations,
-      (void **)&operations));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(op->device->host_allocator,
+                                                   count, sizeof *operations,
+                                                   (void **)&operations));
   for (uint32_t i = 0; command; command = command->next, i++) {
     operations[i] = operation_record(op, command);
   }
@@ -382,8 +372,8 @@ static void record_host_event(const mettle_op *op, uint32_t operation_count,
   iree_hal_local_profile_host_execution_event_info_t info =
       iree_hal_local_profile_host_execution_event_info_default();
   info.type = type_of(op);
-  info.status_code = (uint32_t)iree_status_code((iree_status_t)iree_atomic_load(
-      &op->failure, iree_memory_order_acquire));
+  info.status_code = (uint32_t)iree_status_code(
+      (iree_status_t)iree_atomic_load(&op->failure, iree_memory_order_acquire));
   info.scope = scope_of(op->queue);
   info.submission_id = op->profile->submission;
   info.payload_length = bytes_of(op);

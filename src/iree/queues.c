@@ -14,14 +14,11 @@ static iree_hal_buffer_ref_t make_ref(iree_hal_buffer_t *buffer,
 }
 
 // Makes an operation of one command, with bytes behind it.
-static iree_status_t one_command(mettle_device *device,
-                                 iree_hal_queue_affinity_t affinity,
-                                 iree_hal_semaphore_list_t waits,
-                                 iree_hal_semaphore_list_t signals,
-                                 mettle_command_kind kind,
-                                 iree_host_size_t resource_capacity,
-                                 iree_host_size_t payload_bytes,
-                                 mettle_op **out_op, void **out_payload) {
+static iree_status_t one_command(
+    mettle_device *device, iree_hal_queue_affinity_t affinity,
+    iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
+    mettle_command_kind kind, iree_host_size_t resource_capacity,
+    iree_host_size_t payload_bytes, mettle_op **out_op, void **out_payload) {
   char *payload = NULL;
   const iree_host_size_t command_bytes =
       iree_host_align(sizeof(mettle_command), iree_max_align_t);
@@ -36,15 +33,12 @@ static iree_status_t one_command(mettle_device *device,
   return iree_ok_status();
 }
 
-iree_status_t mettle_queue_fill(iree_hal_device_t *base,
-                                iree_hal_queue_affinity_t affinity,
-                                const iree_hal_semaphore_list_t waits,
-                                const iree_hal_semaphore_list_t signals,
-                                iree_hal_buffer_t *target,
-                                iree_device_size_t offset,
-                                iree_device_size_t length, const void *pattern,
-                                iree_host_size_t pattern_length,
-                                iree_hal_fill_flags_t flags) {
+iree_status_t mettle_queue_fill(
+    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
+    const iree_hal_semaphore_list_t waits,
+    const iree_hal_semaphore_list_t signals, iree_hal_buffer_t *target,
+    iree_device_size_t offset, iree_device_size_t length, const void *pattern,
+    iree_host_size_t pattern_length, iree_hal_fill_flags_t flags) {
   (void)flags;
   mettle_op *op = NULL;
   void *payload = NULL;
@@ -61,16 +55,13 @@ iree_status_t mettle_queue_fill(iree_hal_device_t *base,
   return mettle_op_submit(op);
 }
 
-iree_status_t mettle_queue_update(iree_hal_device_t *base,
-                                  iree_hal_queue_affinity_t affinity,
-                                  const iree_hal_semaphore_list_t waits,
-                                  const iree_hal_semaphore_list_t signals,
-                                  const void *source,
-                                  iree_host_size_t source_offset,
-                                  iree_hal_buffer_t *target,
-                                  iree_device_size_t offset,
-                                  iree_device_size_t length,
-                                  iree_hal_update_flags_t flags) {
+iree_status_t mettle_queue_update(
+    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
+    const iree_hal_semaphore_list_t waits,
+    const iree_hal_semaphore_list_t signals, const void *source,
+    iree_host_size_t source_offset, iree_hal_buffer_t *target,
+    iree_device_size_t offset, iree_device_size_t length,
+    iree_hal_update_flags_t flags) {
   (void)flags;
   mettle_op *op = NULL;
   void *bytes = NULL;
@@ -84,16 +75,13 @@ iree_status_t mettle_queue_update(iree_hal_device_t *base,
   return mettle_op_submit(op);
 }
 
-iree_status_t mettle_queue_copy(iree_hal_device_t *base,
-                                iree_hal_queue_affinity_t affinity,
-                                const iree_hal_semaphore_list_t waits,
-                                const iree_hal_semaphore_list_t signals,
-                                iree_hal_buffer_t *source,
-                                iree_device_size_t source_offset,
-                                iree_hal_buffer_t *target,
-                                iree_device_size_t offset,
-                                iree_device_size_t length,
-                                iree_hal_copy_flags_t flags) {
+iree_status_t mettle_queue_copy(
+    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
+    const iree_hal_semaphore_list_t waits,
+    const iree_hal_semaphore_list_t signals, iree_hal_buffer_t *source,
+    iree_device_size_t source_offset, iree_hal_buffer_t *target,
+    iree_device_size_t offset, iree_device_size_t length,
+    iree_hal_copy_flags_t flags) {
   (void)flags;
   mettle_op *op = NULL;
   void *payload = NULL;
@@ -106,21 +94,22 @@ iree_status_t mettle_queue_copy(iree_hal_device_t *base,
   return mettle_op_submit(op);
 }
 
-iree_status_t mettle_queue_dispatch(
-    iree_hal_device_t *base, iree_hal_queue_affinity_t affinity,
-    const iree_hal_semaphore_list_t waits,
-    const iree_hal_semaphore_list_t signals, iree_hal_executable_t *executable,
-    iree_hal_executable_function_t function,
-    const iree_hal_dispatch_config_t config, iree_const_byte_span_t constants,
-    const iree_hal_buffer_ref_list_t bindings,
-    iree_hal_dispatch_flags_t flags) {
+iree_status_t mettle_queue_dispatch(iree_hal_device_t *base,
+                                    iree_hal_queue_affinity_t affinity,
+                                    const iree_hal_semaphore_list_t waits,
+                                    const iree_hal_semaphore_list_t signals,
+                                    iree_hal_executable_t *executable,
+                                    iree_hal_executable_function_t function,
+                                    const iree_hal_dispatch_config_t config,
+                                    iree_const_byte_span_t constants,
+                                    const iree_hal_buffer_ref_list_t bindings,
+                                    iree_hal_dispatch_flags_t flags) {
   mettle_dispatch prepared;
-  IREE_RETURN_IF_ERROR(mettle_dispatch_prepare(
-      executable, function, config, constants, bindings.count, flags,
-      &prepared));
-  const iree_host_size_t bindings_bytes =
-      iree_host_align(bindings.count * sizeof *bindings.values,
-                      iree_max_align_t);
+  IREE_RETURN_IF_ERROR(mettle_dispatch_prepare(executable, function, config,
+                                               constants, bindings.count, flags,
+                                               &prepared));
+  const iree_host_size_t bindings_bytes = iree_host_align(
+      bindings.count * sizeof *bindings.values, iree_max_align_t);
   mettle_op *op = NULL;
   char *payload = NULL;
   IREE_RETURN_IF_ERROR(one_command(
@@ -232,15 +221,12 @@ static iree_status_t create_transient(mettle_device *device,
 
 // Makes the buffer that there is at once, and the operation that gives it
 // memory.
-static iree_status_t submit_alloca(mettle_device *device,
-                                   iree_hal_queue_affinity_t affinity,
-                                   iree_hal_semaphore_list_t waits,
-                                   iree_hal_semaphore_list_t signals,
-                                   iree_hal_pool_t *pool,
-                                   iree_hal_buffer_params_t params,
-                                   iree_device_size_t length,
-                                   iree_hal_alloca_flags_t flags,
-                                   iree_hal_buffer_t *transient) {
+static iree_status_t submit_alloca(
+    mettle_device *device, iree_hal_queue_affinity_t affinity,
+    iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals,
+    iree_hal_pool_t *pool, iree_hal_buffer_params_t params,
+    iree_device_size_t length, iree_hal_alloca_flags_t flags,
+    iree_hal_buffer_t *transient) {
   mettle_op *op = NULL;
   mettle_alloca *alloca = NULL;
   IREE_RETURN_IF_ERROR(mettle_op_create(device, affinity, waits, signals,
@@ -283,9 +269,9 @@ iree_status_t mettle_queue_alloca(
   } else {
     IREE_RETURN_IF_ERROR(
         mettle_pools_select(device, pool, params, length, &pool));
-    IREE_RETURN_IF_ERROR(
-        create_transient(device, mettle_device_queue(device, affinity), flags,
-                         params, length, &buffer));
+    IREE_RETURN_IF_ERROR(create_transient(device,
+                                          mettle_device_queue(device, affinity),
+                                          flags, params, length, &buffer));
     status = submit_alloca(device, affinity, waits, signals, pool, params,
                            length, flags, buffer);
   }

@@ -18,8 +18,8 @@ iree_status_t mettle_semaphore_create(mettle_device *device, uint64_t value,
                                       iree_hal_semaphore_t **out_semaphore) {
   iree_host_size_t frontier_at = 0;
   iree_host_size_t bytes = 0;
-  IREE_RETURN_IF_ERROR(iree_async_semaphore_layout(
-      sizeof(mettle_semaphore), 0, &frontier_at, &bytes));
+  IREE_RETURN_IF_ERROR(iree_async_semaphore_layout(sizeof(mettle_semaphore), 0,
+                                                   &frontier_at, &bytes));
   mettle_semaphore *semaphore = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, bytes,
                                              (void **)&semaphore));
@@ -61,8 +61,7 @@ static uint64_t semaphore_query(iree_async_semaphore_t *base) {
 }
 
 static uint64_t timeline_value(mettle_semaphore *semaphore) {
-  if (iree_async_semaphore_query_status(&semaphore->async) !=
-      IREE_STATUS_OK) {
+  if (iree_async_semaphore_query_status(&semaphore->async) != IREE_STATUS_OK) {
     return UINT64_MAX;
   }
   return (uint64_t)iree_atomic_load(&semaphore->async.timeline_value,
@@ -163,8 +162,8 @@ static iree_status_t semaphore_wait(iree_hal_semaphore_t *base, uint64_t value,
                                     iree_timeout_t timeout,
                                     iree_async_wait_flags_t flags) {
   mettle_semaphore *semaphore = (mettle_semaphore *)base;
-  if (iree_timeout_is_infinite(timeout) &&
-      timeline_value(semaphore) < value && !mettle_is_calling_back()) {
+  if (iree_timeout_is_infinite(timeout) && timeline_value(semaphore) < value &&
+      !mettle_is_calling_back()) {
     help(semaphore, value);
   }
   iree_async_semaphore_t *async = &semaphore->async;

@@ -42,15 +42,14 @@ static iree_status_t acquire_slab(iree_hal_slab_provider_t *base,
                                   iree_hal_slab_t *out_slab) {
   slab_provider *provider = (slab_provider *)base;
   memset(out_slab, 0, sizeof *out_slab);
-  const mtl_buffer_desc desc = {
-      .length_bytes = (size_t)min_length,
-      .storage_mode = provider->storage_mode,
-      .hazard_tracking = MTL_HAZARD_UNTRACKED,
-      .label = "IREE slab"};
+  const mtl_buffer_desc desc = {.length_bytes = (size_t)min_length,
+                                .storage_mode = provider->storage_mode,
+                                .hazard_tracking = MTL_HAZARD_UNTRACKED,
+                                .label = "IREE slab"};
   mtl_buffer *buffer = NULL;
-  IREE_RETURN_IF_ERROR(mettle_status(
-      mtl_buffer_create(provider->device->device, &desc, &buffer),
-      "mtl_buffer_create"));
+  IREE_RETURN_IF_ERROR(
+      mettle_status(mtl_buffer_create(provider->device->device, &desc, &buffer),
+                    "mtl_buffer_create"));
   out_slab->base_ptr = mtl_buffer_contents(buffer);
   out_slab->length = min_length;
   out_slab->provider_handle = (uint64_t)(uintptr_t)buffer;
@@ -109,12 +108,12 @@ static void query_properties(const iree_hal_slab_provider_t *base,
                              iree_hal_buffer_usage_t *out_supported_usage) {
   const slab_provider *provider = (const slab_provider *)base;
   *out_memory_type = provider->type;
-  *out_supported_usage =
-      IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH |
-      IREE_HAL_BUFFER_USAGE_SHARING_EXPORT |
-      IREE_HAL_BUFFER_USAGE_SHARING_REPLICATE |
-      IREE_HAL_BUFFER_USAGE_SHARING_CONCURRENT |
-      IREE_HAL_BUFFER_USAGE_SHARING_IMMUTABLE;
+  *out_supported_usage = IREE_HAL_BUFFER_USAGE_TRANSFER |
+                         IREE_HAL_BUFFER_USAGE_DISPATCH |
+                         IREE_HAL_BUFFER_USAGE_SHARING_EXPORT |
+                         IREE_HAL_BUFFER_USAGE_SHARING_REPLICATE |
+                         IREE_HAL_BUFFER_USAGE_SHARING_CONCURRENT |
+                         IREE_HAL_BUFFER_USAGE_SHARING_IMMUTABLE;
   if (provider->storage_mode == MTL_STORAGE_SHARED) {
     *out_supported_usage |=
         IREE_HAL_BUFFER_USAGE_MAPPING_SCOPED |

@@ -36,8 +36,12 @@ void mettle_steps_run(void) {
 
 static _Thread_local int callback_depth;
 
-void mettle_callback_enter(void) { callback_depth++; }
-void mettle_callback_leave(void) { callback_depth--; }
+void mettle_callback_enter(void) {
+  callback_depth++;
+}
+void mettle_callback_leave(void) {
+  callback_depth--;
+}
 
 bool mettle_is_calling_back(void) {
   return steps.is_running || callback_depth > 0;

@@ -99,8 +99,7 @@ static iree_status_t add_thread(struct mettle_workers *workers) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   iree_atomic_ref_count_inc(&workers->references);  // +1 until it ends
-  const int error =
-      pthread_create(&thread, &attributes, worker_main, workers);
+  const int error = pthread_create(&thread, &attributes, worker_main, workers);
   pthread_attr_destroy(&attributes);
   if (error) {
     workers_release(workers);

@@ -19,12 +19,12 @@
 
 static int failures;
 
-#define CHECK(what)                                                  \
-  do {                                                               \
-    if (!(what)) {                                                   \
-      printf("  %s:%d: not so: %s\n", __func__, __LINE__, #what);    \
-      failures++;                                                    \
-    }                                                                \
+#define CHECK(what)                                               \
+  do {                                                            \
+    if (!(what)) {                                                \
+      printf("  %s:%d: not so: %s\n", __func__, __LINE__, #what); \
+      failures++;                                                 \
+    }                                                             \
   } while (0)
 
 static bool is_ok(iree_status_t status, const char *function, int line) {
@@ -88,8 +88,8 @@ static iree_hal_semaphore_t *semaphore(iree_hal_device_t *device) {
 
 static iree_hal_buffer_t *buffer(iree_hal_device_t *device, size_t bytes) {
   const iree_hal_buffer_params_t params = {
-      .type =
-          IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+      .type = IREE_HAL_MEMORY_TYPE_HOST_VISIBLE |
+              IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
       .usage = IREE_HAL_BUFFER_USAGE_TRANSFER |
                IREE_HAL_BUFFER_USAGE_DISPATCH_STORAGE |
                IREE_HAL_BUFFER_USAGE_MAPPING};
@@ -278,8 +278,8 @@ static void a_fault_is_told_and_lets_nothing_run(void) {
   CHECK(read_word(target) == 0);
   iree_hal_semaphore_t *end = semaphore(device);
   MUST(iree_hal_buffer_map_write(source, 0, &(float){-2.5f}, sizeof(float)));
-  MUST(dispatch_abs(device, right, (point){0}, (point){end, 1}, source,
-                    target));
+  MUST(
+      dispatch_abs(device, right, (point){0}, (point){end, 1}, source, target));
   MUST(iree_hal_semaphore_wait(end, 1, iree_infinite_timeout(),
                                IREE_ASYNC_WAIT_FLAG_NONE));
   CHECK(read_word(target) == 0x40200000);  // 2.5f
@@ -308,7 +308,8 @@ static void thousand_programs_leave_nothing(void) {
   iree_hal_device_release(device);
 }
 
-// --- Devices that go ----------------------------------------------------------
+// --- Devices that go
+// ----------------------------------------------------------
 
 static void a_device_goes_with_work_in_flight(void) {
   for (int i = 0; i < 20; i++) {

@@ -32,7 +32,9 @@ static void write_number(double value, int digits) {
   if (isfinite(value)) {
     printf("%.*g", digits, value);
   } else {
-    fputs(isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"",
+    fputs(isnan(value) ? "\"nan\""
+          : value > 0  ? "\"inf\""
+                       : "\"-inf\"",
           stdout);
   }
 }
@@ -91,14 +93,14 @@ static iree_status_t write_view(iree_runtime_session_t *session,
                                 iree_hal_buffer_view_t *view) {
   char type[64] = "";
   iree_host_size_t length = 0;
-  IREE_RETURN_IF_ERROR(
-      iree_hal_format_element_type(iree_hal_buffer_view_element_type(view),
-                                   sizeof type, type, &length));
+  IREE_RETURN_IF_ERROR(iree_hal_format_element_type(
+      iree_hal_buffer_view_element_type(view), sizeof type, type, &length));
   fputs("{\"type\": ", stdout);
   write_text(type);
   fputs(", \"shape\": [", stdout);
   for (iree_host_size_t i = 0; i < iree_hal_buffer_view_shape_rank(view); i++) {
-    printf("%s%" PRIdim, i ? ", " : "", iree_hal_buffer_view_shape_dim(view, i));
+    printf("%s%" PRIdim, i ? ", " : "",
+           iree_hal_buffer_view_shape_dim(view, i));
   }
   fputs("], \"values\": [", stdout);
   IREE_RETURN_IF_ERROR(write_values(session, view));
@@ -140,10 +142,11 @@ static iree_status_t write_json(const tool_options *options,
   write_text(options->program);
   fputs(", \"function\": ", stdout);
   write_text(function);
-  printf(", \"runs\": %u, \"load_seconds\": %.6g, \"min_seconds\": %.6g, "
-         "\"median_seconds\": %.6g, \"cpu_seconds\": %.6g, \"results\": [",
-         options->repeats, times->load_seconds, times->min_seconds,
-         times->median_seconds, times->cpu_seconds);
+  printf(
+      ", \"runs\": %u, \"load_seconds\": %.6g, \"min_seconds\": %.6g, "
+      "\"median_seconds\": %.6g, \"cpu_seconds\": %.6g, \"results\": [",
+      options->repeats, times->load_seconds, times->min_seconds,
+      times->median_seconds, times->cpu_seconds);
   for (iree_host_size_t i = 0; i < iree_vm_list_size(results); i++) {
     fputs(i ? ", " : "", stdout);
     IREE_RETURN_IF_ERROR(write_result(session, results, i));
@@ -158,8 +161,8 @@ static iree_status_t fetch(iree_runtime_session_t *session,
   const iree_hal_buffer_params_t params = {
       .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_MAPPING,
       .access = IREE_HAL_MEMORY_ACCESS_ALL,
-      .type =
-          IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE};
+      .type = IREE_HAL_MEMORY_TYPE_HOST_LOCAL |
+              IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE};
   return iree_tooling_transfer_variants(
       results, iree_runtime_session_device(session),
       iree_runtime_session_device_allocator(session), params,
@@ -172,9 +175,9 @@ static iree_status_t write_results(const tool_options *options,
   iree_io_stream_t *stream = NULL;
   iree_allocator_t allocator = iree_allocator_system();
   IREE_RETURN_IF_ERROR(fetch(session, results));
-  IREE_RETURN_IF_ERROR(iree_io_stdio_stream_wrap(
-      IREE_IO_STREAM_MODE_WRITABLE, stdout, /*owns_handle=*/false, allocator,
-      &stream));
+  IREE_RETURN_IF_ERROR(iree_io_stdio_stream_wrap(IREE_IO_STREAM_MODE_WRITABLE,
+                                                 stdout, /*owns_handle=*/false,
+                                                 allocator, &stream));
   iree_status_t status =
       options->output_count
           ? iree_tooling_write_variants(
@@ -198,10 +201,11 @@ iree_status_t tool_report(const tool_options *options, const char *function,
     return write_json(options, function, session, results, times);
   }
   if (options->repeats > 1) {
-    printf("%u runs: %.3f ms at least, %.3f ms in the middle, %.3f ms of "
-           "processor time each\n",
-           options->repeats, times->min_seconds * 1e3,
-           times->median_seconds * 1e3, times->cpu_seconds * 1e3);
+    printf(
+        "%u runs: %.3f ms at least, %.3f ms in the middle, %.3f ms of "
+        "processor time each\n",
+        options->repeats, times->min_seconds * 1e3, times->median_seconds * 1e3,
+        times->cpu_seconds * 1e3);
   }
   return iree_ok_status();
 }

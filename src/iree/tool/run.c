@@ -32,9 +32,8 @@ static iree_status_t open_device(const tool_options *options,
   iree_hal_device_create_params_t params =
       iree_hal_device_create_params_default();
   params.proactor_pool = pool;
-  iree_status_t status =
-      iree_hal_create_device(registry, iree_make_cstring_view(uri), &params,
-                             allocator, out_device);
+  iree_status_t status = iree_hal_create_device(
+      registry, iree_make_cstring_view(uri), &params, allocator, out_device);
   iree_async_proactor_pool_release(pool);
   return status;
 }

@@ -14,8 +14,8 @@ enum { MAX_VALUES = 64, MAX_REPEATS = 1000000 };
 // A command line of `mettle iree run`.
 typedef struct tool_options {
   const char *program;
-  const char *function;  // NULL for the only one
-  const char *device;    // NULL for Mettle's default
+  const char *function;                   // NULL for the only one
+  const char *device;                     // NULL for Mettle's default
   iree_string_view_t inputs[MAX_VALUES];  // as iree-run-module takes them
   iree_host_size_t input_count;
   iree_string_view_t outputs[MAX_VALUES];
