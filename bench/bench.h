@@ -23,7 +23,7 @@ typedef struct bench_peer {
 
 typedef struct benchmark {
   const char *name;
-  const char *unit;       // "us", "ms": less is better; "GB/s": more is
+  const char *unit;       // "ns", "us", "ms": less is better; "GB/s": more is
   uint32_t sample_count;  // at least; the median is taken
   bench_measure *mettle;
   bench_peer peers[BENCH_MAX_PEERS];  // the rest have no name
@@ -42,7 +42,7 @@ typedef struct bench_topic {
 } bench_topic;
 
 extern const bench_topic submit_topic, copy_topic, compile_topic, length_topic,
-    matrix_product_topic, stream_topic;
+    matrix_product_topic, stream_topic, message_topic;
 extern bench_topic kernel_topic, scaling_topic;
 // Fills in the last two.
 void bench_kernels_prepare(void);
