@@ -95,6 +95,11 @@ def all_tests():
         yield f"corpus/tinygrad.{name}"
     for path in files("corpus/test_*_own.py"):
         yield f"corpus/{stem(path)[len('test_'):]}"
+    for name in string_keys("tests/objc/llama.py", ("KINDS",)):
+        yield f"objc/llama.{name}"
+    for name in re.findall(r"^static void (\w+)\([^)]*\) {",
+                           read("tests", "objc", "metal_cpp_uses.cpp"), re.M):
+        yield f"objc/metal_cpp.{name}"
     for path in files("objc/*.m") + files("objc/*.mm"):
         for name in re.findall(r"^static void (\w+)\((?:void)?\) {",
                                read(path), re.M):
