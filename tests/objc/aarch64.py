@@ -46,7 +46,8 @@ def compile_runtime(folder):
         compiler.insert(0, "ccache")
 
     def make(path):
-        target = os.path.join(folder, os.path.basename(path) + ".o")
+        name = os.path.relpath(path, objc).replace(os.sep, "-") + ".o"
+        target = os.path.join(folder, name)
         run([*compiler, "-c", path, "-o", target])
         return target
 
