@@ -58,7 +58,7 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.metal")
 install(FILES tools/mettle-gdb.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
-install(PROGRAMS tools/export_mps.py
+install(PROGRAMS python/mettle/export_mps.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
 
 # --- where libraries are found --------------------------------------------------

@@ -140,7 +140,7 @@ def pack(build, target):
     return name
 
 
-# --- PEP 517 -------------------------------------------------------------------
+# --- PEP 517 -----------------------------------------------------------------
 
 def build_wheel(wheel_directory, config_settings=None,
                 metadata_directory=None):

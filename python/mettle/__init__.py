@@ -30,6 +30,7 @@ from .function_table import ArgumentEncoder, FunctionHandle, FunctionTable
 from .library import (Argument, Constant, Function, Library, Member,
                       Pipeline)
 from .log import LogLevel, LogMessage, LogState
+from .model import Model, load_model
 from .queue import CommandBuffer, Queue, Status, Times
 from .shader import ShaderFunction, ShaderLibrary, compile_shader
 from .texture import PixelFormat, Sampler, Texture
@@ -51,9 +52,9 @@ __all__ = [
     "Family", "Fence", "FileError", "Function", "FunctionHandle",
     "FunctionTable", "InvalidArgumentError", "InvalidStateError",
     "KernelFaultError", "Library", "LogLevel", "LogMessage", "LogState",
-    "Member", "MettleError", "NotFoundError", "OutOfMemoryError", "Pipeline",
-    "PixelFormat", "Queue", "Sampler", "ShaderFunction", "ShaderLibrary",
-    "Status", "Texture", "TimedOutError", "Times", "Timing",
-    "UnsupportedError", "array", "asarray", "compile_shader",
-    "default_device", "devices", "empty", "fast", "full", "ones",
-    "synchronize", "timeit", "zeros"]
+    "Member", "MettleError", "Model", "NotFoundError", "OutOfMemoryError",
+    "Pipeline", "PixelFormat", "Queue", "Sampler", "ShaderFunction",
+    "ShaderLibrary", "Status", "Texture", "TimedOutError", "Times", "Timing",
+    "UnsupportedError", "array", "asarray", "compile_shader", "default_device",
+    "devices", "empty", "fast", "full", "load_model", "ones", "synchronize",
+    "timeit", "zeros"]

@@ -22,7 +22,7 @@ from .texture import Sampler, Texture
 BUFFER, MEMORY, VALUE, BYTES, TEXTURE, SAMPLER, TABLE = range(7)
 MOST_BYTES = 4096  # of mtl_compute_encoder_set_bytes
 
-_from_buffer = ctypes.c_char.from_buffer
+_from_buffer: Any = ctypes.c_char.from_buffer
 _addressof = ctypes.addressof
 ndarray = np.ndarray
 # torch's names of casts, and ours.

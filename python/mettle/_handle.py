@@ -4,14 +4,14 @@ API, released with the Python object."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, ClassVar, Optional
+from typing import Any, ClassVar, Optional
 
 
 class Handle:
     """An object of the C API. It is passed to C functions as it is."""
 
     __slots__ = ("_as_parameter_", "__weakref__")
-    _release: ClassVar[Callable[[int], None]]
+    _release: ClassVar[Any]  # a C function
     _as_parameter_: Optional[int]
 
     def __init__(self, handle: int) -> None:

@@ -31,7 +31,7 @@ _write_end: int = -1
 queues: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
-# --- Ctrl-C --------------------------------------------------------------------
+# --- Ctrl-C ------------------------------------------------------------------
 
 def _cancel_waited_for() -> None:
     with lock:
@@ -100,7 +100,7 @@ def aside(function: Callable[[], T]) -> T:
     return value
 
 
-# --- Callbacks from threads of Mettle's ------------------------------------------
+# --- Callbacks from threads of Mettle's --------------------------------------
 
 _keys = itertools.count(1)
 _called_back: Dict[int, Callable[[int], None]] = {}
@@ -127,7 +127,7 @@ def when_reached(event: Any, value: int,
         raise
 
 
-# --- Fork, and the end -----------------------------------------------------------
+# --- Fork, and the end -------------------------------------------------------
 
 def _after_fork() -> None:
     global main_thread, lock, waited_for, _write_end

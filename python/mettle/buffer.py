@@ -103,7 +103,7 @@ class Buffer(Handle):
         if not address:
             raise InvalidStateError("a private buffer has no contents for the "
                                     "host")
-        array = (ctypes.c_char * len(self)).from_address(address)
+        array: Any = (ctypes.c_char * len(self)).from_address(address)
         array._keeps = self
         return array
 

@@ -40,6 +40,7 @@ class _Encoder(Handle):
 
     __slots__ = ("command_buffer", "_is_open")
     _end: Any
+    _is_open: bool
 
     def end(self) -> None:
         """Closes the encoder; raises the first error of what was recorded."""

@@ -49,7 +49,7 @@ class Argument(NamedTuple):
     name: str
     kind: str  # "buffer", "threadgroup", "texture", "sampler" or
     #            "function_table"
-    index: int  # in the table of its kind
+    index: int  # type: ignore[assignment]  # in the table of its kind
     access: str  # "read", "read_write" or "write"
     type_name: str  # of the pointee, as written
     type: str  # of the pointee's elements: "float"; "" for a struct
@@ -68,7 +68,7 @@ class Constant(NamedTuple):
     """A function constant that a library declares."""
 
     name: str
-    index: int
+    index: int  # type: ignore[assignment]
     type: str
     components: int
     required: bool
@@ -172,7 +172,7 @@ class Library(Handle):
         text = source.encode()
         names = dict(macros or {})
         table = (_native.Macro * len(names))(*(
-            (name.encode(), _macro_text(value))
+            _native.Macro(name.encode(), _macro_text(value))
             for name, value in names.items()))
         paths = (ctypes.c_char_p * len(include_paths))(*(
             os.fsencode(path) for path in include_paths))

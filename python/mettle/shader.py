@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from ctypes import c_void_p
 from typing import (Any, Dict, List, Mapping, Optional, Sequence, Tuple,
                     Union)
 
 from . import _waiting
-from ._arguments import Parameter, Used, describe
+from ._arguments import Used, describe
 from ._native import failure, last_error, launch, triple
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
@@ -26,7 +27,7 @@ NEARLY_FULL = 48  # in flight: the next may have to wait for room
 
 _launch = launch.mettle_launch
 _pack_sizes = struct.Struct("<6I").pack
-c_void_p, byref = ctypes.c_void_p, ctypes.byref
+byref = ctypes.byref
 
 
 def default_group(grid: Tuple[int, int, int], most: int) -> \

@@ -65,4 +65,15 @@ MTL_API mtl_status mettle_wrap_memory(mtl_device *device, uint64_t address,
 // was installed in between is put behind this one again.
 MTL_API void mettle_watch_interrupts(int fd);
 
+// A field of a public structure; the structure itself if field is "".
+typedef struct mettle_layout {
+  const char *type;
+  const char *field;
+  uint32_t offset_bytes;
+  uint32_t size_bytes;
+} mettle_layout;
+
+// Returns all of them, [*out_count]; static storage.
+MTL_API const mettle_layout *mettle_layouts(size_t *out_count);
+
 #endif

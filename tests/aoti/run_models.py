@@ -47,7 +47,7 @@ def read(name):
 
 def folder_of(name):
     # A model's case is its class too: the whole file counts.
-    shared = (read("export.py") + read("../../tools/export_mps.py")
+    shared = (read("export.py") + read("../../python/mettle/export_mps.py")
               + read("case.py") + TORCH)
     if name in models.CASES:
         shared += read("models.py")

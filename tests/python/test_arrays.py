@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays, and the memory that they share with other packages."""
+
+import unittest
+
+import numpy as np
+from case import SAXPY
+
+import mettle
+
+LIB = mettle.compile_shader(SAXPY)
+
+
+class Arrays(unittest.TestCase):
+    def test_making_them(self):
+        self.assertEqual(mettle.zeros((2, 3)).tolist(), [[0] * 3] * 2)
+        self.assertEqual(mettle.full(2, 7, np.int16).tolist(), [7, 7])
+        self.assertEqual(mettle.ones(()).item(), 1)
+        self.assertEqual(mettle.array([1, 2.5]).dtype, np.float32)
+        self.assertEqual(mettle.array([1, 2]).dtype, np.int32)
+        self.assertEqual(mettle.array(np.float64(2)).dtype, np.float64)
+        self.assertEqual(mettle.empty((0, 4)).shape, (0, 4))
+        x = mettle.array(np.arange(6, dtype=np.int8).reshape(2, 3))
+        self.assertEqual((x.ndim, x.size, x.nbytes, x.itemsize, len(x)),
+                         (2, 6, 6, 1, 2))
+        self.assertEqual(x.reshape(3, -1).tolist(), [[0, 1], [2, 3], [4, 5]])
+        self.assertEqual(x.view(np.uint8).dtype, np.uint8)
+        self.assertEqual(x[1].tolist(), [3, 4, 5])
+        with self.assertRaises(ValueError):
+            x.reshape(4, 4)
+        with self.assertRaisesRegex(ValueError, "do not fit"):
+            mettle.Array(x.buffer, (7,), np.int8)
+
+    def test_numpy_shares_the_memory(self):
+        x = mettle.zeros(4)
+        np.asarray(x)[1] = 5
+        x[2] = 6
+        self.assertEqual(x.tolist(), [0, 5, 6, 0])
+        self.assertEqual(np.asarray(x, np.int32).tolist(), [0, 5, 6, 0])
+        view = x.numpy()
+        del x  # the view keeps the memory
+        self.assertEqual(view.tolist(), [0, 5, 6, 0])
+
+    def test_asarray_shares_numpys(self):
+        y = np.zeros(5000, np.float32)[3:]
+        shared = mettle.asarray(y)
+        LIB.saxpy(mettle.ones(len(y)), shared, 2.0)
+        shared.synchronize()
+        self.assertEqual(set(y.tolist()), {2.0})
+        apart = mettle.asarray(y[::2])  # not contiguous: a copy
+        apart[0] = 9
+        self.assertEqual(y[0], 2)
+
+    def test_dlpack(self):
+        x = mettle.array(np.arange(4, dtype=np.float32))
+        other = np.from_dlpack(x)
+        other_address = other.ctypes.data
+        self.assertEqual(other_address, x.numpy().ctypes.data)
+
+        class Producer:
+            def __dlpack__(self, **options):
+                return x.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return x.__dlpack_device__()
+        shared = mettle.asarray(Producer())
+        self.assertEqual(shared.numpy().ctypes.data, other_address)
+
+    def test_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("no torch")
+        x, y = torch.arange(6.0), torch.ones(6)
+        LIB.saxpy(x, y[:4], 0.5, threads=4)  # a view, at its offset
+        self.assertEqual(y.tolist(), [1, 1.5, 2, 2.5, 1, 1])
+        mine = mettle.zeros(3)
+        theirs = torch.from_dlpack(mine)
+        theirs[1] = 4
+        self.assertEqual(mine.tolist(), [0, 4, 0])
+        with self.assertRaisesRegex(ValueError, "not contiguous"):
+            LIB.saxpy(x, torch.ones(6, 2)[:, 0], 0.5)
+        with self.assertRaisesRegex(TypeError, "float64"):
+            LIB.saxpy(x.double(), y, 0.5)
+        grad = torch.ones(6, requires_grad=True)
+        LIB.saxpy(grad, y, 0.0)
+
+    def test_bfloat16_between_packages(self):
+        try:
+            import ml_dtypes
+            import torch
+        except ImportError as error:
+            self.skipTest(str(error))
+        lib = mettle.compile_shader(
+            "kernel void twice(device bfloat *x, uint i "
+            "[[thread_position_in_grid]]) { x[i] = x[i] * bfloat(2); }")
+        x = torch.tensor([1.5, -3], dtype=torch.bfloat16)
+        lib.twice(x)
+        self.assertEqual(x.tolist(), [3, -6])
+        y = mettle.array(np.array([0.5, 8], ml_dtypes.bfloat16))
+        lib.twice(y)
+        theirs = torch.from_dlpack(y)
+        self.assertEqual(theirs.dtype, torch.bfloat16)
+        self.assertEqual(theirs.tolist(), [1, 16])
+
+    def test_a_failure_is_told_by_the_array(self):
+        lib = mettle.compile_shader(
+            "kernel void far(device int *x) { x[1 << 28] = 1; }")
+        x = mettle.zeros(4, np.int32)
+        lib.far(x)
+        with self.assertRaises(mettle.KernelFaultError):
+            x.tolist()
+        self.assertEqual(x.tolist(), [0] * 4)  # once
+
+    def test_timeit(self):
+        timing = mettle.timeit(LIB.saxpy, mettle.ones(4096),
+                               mettle.zeros(4096), 1.0, seconds=0.01)
+        self.assertGreaterEqual(timing.calls, 10)
+        self.assertGreater(timing.device_best, 0)
+        self.assertGreaterEqual(timing.host, timing.device_best)
+        self.assertIn("on the device", str(timing))
+
+
+if __name__ == "__main__":
+    unittest.main()
