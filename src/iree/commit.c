@@ -1,7 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // commit.c: an operation's commands as a command buffer of Mettle's, committed
 // in its queue behind what it waits for.
+#include <string.h>
+
 #include "mettle_hal.h"
+
+// What the host does sooner than a queue: it is a copy in one memory.
+#define INLINE_BYTES 16384
+
+static bool is_small_transfer(const mettle_op *op) {
+  if (op->kind != OP_COMMANDS || !op->device->is_unified || op->profile) {
+    return false;
+  }
+  const mettle_command *command = op->own_commands;
+  return (command->kind == COMMAND_FILL || command->kind == COMMAND_UPDATE ||
+          command->kind == COMMAND_COPY) &&
+         command->target.length <= INLINE_BYTES;
+}
+
+static char *host_bytes(const mettle_range *range) {
+  return (char *)mtl_buffer_contents(range->buffer->buffer) + range->offset;
+}
+
+static iree_status_t resolve(iree_hal_buffer_ref_t ref,
+                             mettle_range *out_range) {
+  return mettle_range_resolve(ref.buffer, ref.offset, ref.length, out_range);
+}
+
+static iree_status_t transfer(const mettle_command *command) {
+  mettle_range target;
+  IREE_RETURN_IF_ERROR(resolve(command->target, &target));
+  if (target.length == 0) {
+    return iree_ok_status();
+  }
+  char *bytes = host_bytes(&target);
+  if (command->kind == COMMAND_UPDATE) {
+    memcpy(bytes, command->bytes, target.length);
+    return iree_ok_status();
+  }
+  if (command->kind == COMMAND_COPY) {
+    mettle_range source;
+    IREE_RETURN_IF_ERROR(resolve(command->source, &source));
+    memmove(bytes, host_bytes(&source), target.length);
+    return iree_ok_status();
+  }
+  if (target.length % command->pattern_bytes) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
+                            "a fill of %zu bytes with a pattern of %u",
+                            target.length, command->pattern_bytes);
+  }
+  for (size_t i = 0; i < target.length; i += command->pattern_bytes) {
+    memcpy(bytes + i, &command->pattern, command->pattern_bytes);
+  }
+  return iree_ok_status();
+}
+
+bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status) {
+  if (!is_small_transfer(op) || !mettle_op_is_ready(op)) {
+    return false;
+  }
+  *out_status = transfer(op->own_commands);
+  return true;
+}
 
 static void commands_completed(void *context,
                                mtl_command_buffer *command_buffer) {

@@ -193,13 +193,22 @@ typedef struct mettle_semaphore {
   uint64_t promised;
   mettle_queue *promise_queue;           // in whose order; NULL for none
   mtl_command_buffer *promise_commands;  // +1; to wait for, NULL for none
-  mettle_wait *uncovered;                // waits for more than that
+  // By value: those that have not ended, and of them those for more than that.
+  mettle_wait *waits, *last_wait;
+  mettle_wait *uncovered, *last_uncovered;
   iree_atomic_intptr_t event;  // mtl_event *, made when first asked for
 } mettle_semaphore;
 
 iree_status_t mettle_semaphore_create(mettle_device *device, uint64_t value,
                                       iree_hal_semaphore_t **out_semaphore);
 bool mettle_semaphore_isa(iree_hal_semaphore_t *semaphore);
+// Puts a wait into the semaphore's list, and takes it out. The mutex is held.
+void mettle_semaphore_add_wait(mettle_semaphore *semaphore, mettle_wait *wait);
+void mettle_semaphore_remove_wait(mettle_wait *wait);
+// The same for waits that nobody has promised to end.
+void mettle_semaphore_add_uncovered(mettle_semaphore *semaphore,
+                                    mettle_wait *wait);
+void mettle_semaphore_remove_uncovered(mettle_wait *wait);
 // Gives the event beside the semaphore, made at the first call. Borrowed.
 iree_status_t mettle_semaphore_event(mettle_semaphore *semaphore,
                                      mtl_event **out_event);
@@ -328,16 +337,18 @@ typedef enum mettle_op_kind {
 } mettle_op_kind;
 
 struct mettle_wait {
-  iree_async_semaphore_timepoint_t timepoint;
+  iree_async_semaphore_timepoint_t timepoint;  // of others' semaphores
   mettle_op *op;
   iree_hal_semaphore_t *semaphore;
   mettle_semaphore *ours;  // semaphore, if it is this device's
   uint64_t value;
-  bool is_awaited;            // has or had a timepoint
-  bool is_uncovered;          // device->mutex
-  mettle_queue *cover_queue;  // device->mutex; NULL: no queue's order does
-  mettle_wait *next;          // device->mutex: of ours->uncovered
-  mettle_wait *previous;
+  bool is_awaited;  // was not satisfied when it was registered
+  // All below: device->mutex.
+  bool is_uncovered;
+  bool is_listed;                // among ours->waits
+  mettle_queue *cover_queue;     // NULL: no queue's order covers it
+  mettle_wait *next, *previous;  // of ours->waits
+  mettle_wait *next_uncovered, *previous_uncovered;  // of ours->uncovered
 };
 
 // A step that an operation is ready for: work.c.
@@ -412,6 +423,8 @@ iree_status_t mettle_op_create(
 void mettle_op_keep(mettle_op *op, void *resource);
 // True if there is nothing to wait for.
 bool mettle_op_is_ready(const mettle_op *op);
+// Ends a wait that is no longer in a list. Takes status.
+void mettle_wait_resolve(mettle_wait *wait, iree_status_t status);
 // Gives up an operation that was not submitted.
 void mettle_op_discard(mettle_op *op);
 // Submits the operation and takes it. Never blocks.
@@ -436,6 +449,9 @@ bool mettle_is_calling_back(void);
 void mettle_callback_enter(void);
 void mettle_callback_leave(void);
 
+// Does a small transfer at once, if there is nothing to wait for and the host
+// sees the memory; false otherwise (commit.c).
+bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status);
 // Commits the work of an operation (commit.c).
 iree_status_t mettle_op_commit(mettle_op *op);
 

@@ -151,47 +151,52 @@ static void cover(mettle_wait *wait, mettle_queue *queue) {
   wait->is_uncovered = false;
   wait->cover_queue = queue;
   if (wait->ours) {
-    if (wait->previous) {
-      wait->previous->next = wait->next;
-    } else {
-      wait->ours->uncovered = wait->next;
-    }
-    if (wait->next) {
-      wait->next->previous = wait->previous;
-    }
+    mettle_semaphore_remove_uncovered(wait);
   }
   if (--op->uncovered == 0) {
     mettle_steps_add(&op->issue);
   }
 }
 
-static void wait_end(mettle_wait *wait) {
+void mettle_wait_resolve(mettle_wait *wait, iree_status_t status) {
   mettle_op *op = wait->op;
+  if (!iree_status_is_ok(status)) {
+    mettle_op_fail(op, status);
+  }
   iree_slim_mutex_lock(&op->device->mutex);
   cover(wait, NULL);
   iree_slim_mutex_unlock(&op->device->mutex);
   mettle_op_settle(op);
 }
 
-static void wait_resolved(void *user_data,
-                          iree_async_semaphore_timepoint_t *timepoint,
-                          iree_status_t status) {
+static void timepoint_reached(void *user_data,
+                              iree_async_semaphore_timepoint_t *timepoint,
+                              iree_status_t status) {
   (void)timepoint;
-  mettle_wait *wait = user_data;
-  if (!iree_status_is_ok(status)) {
-    mettle_op_fail(wait->op, status);
-  }
-  wait_end(wait);
+  mettle_wait_resolve(user_data, status);
   mettle_steps_run();
+}
+
+// Takes a wait back; false if it has ended or is about to.
+static bool withdraw(mettle_wait *wait) {
+  if (!wait->ours) {
+    return iree_async_semaphore_cancel_timepoint(
+        (iree_async_semaphore_t *)wait->semaphore, &wait->timepoint);
+  }
+  iree_slim_mutex_lock(&wait->op->device->mutex);
+  const bool was_listed = wait->is_listed;
+  if (was_listed) {
+    mettle_semaphore_remove_wait(wait);
+  }
+  iree_slim_mutex_unlock(&wait->op->device->mutex);
+  return was_listed;
 }
 
 static void op_abandon(mettle_op *op) {
   for (uint32_t i = 0; i < op->wait_count; i++) {
     mettle_wait *wait = &op->waits[i];
-    if (wait->is_awaited &&
-        iree_async_semaphore_cancel_timepoint(
-            (iree_async_semaphore_t *)wait->semaphore, &wait->timepoint)) {
-      wait_end(wait);
+    if (wait->is_awaited && withdraw(wait)) {
+      mettle_wait_resolve(wait, iree_ok_status());
     }
   }
   mettle_op_settle(op);
@@ -222,31 +227,58 @@ static void note_cover(mettle_wait *wait) {
   wait->is_uncovered = true;
   wait->op->uncovered++;
   if (ours) {
-    wait->next = ours->uncovered;
-    wait->previous = NULL;
-    if (wait->next) {
-      wait->next->previous = wait;
-    }
-    ours->uncovered = wait;
+    mettle_semaphore_add_uncovered(ours, wait);
   }
 }
 
-static void wait_register(mettle_wait *wait) {
+// Waits for a semaphore of this device. What it tells its waits it tells under
+// the mutex, after its value or failure has changed: either is seen here.
+static void register_ours(mettle_wait *wait) {
   mettle_op *op = wait->op;
-  if (wait_is_satisfied(wait)) {
-    return;
+  iree_async_semaphore_t *semaphore = &wait->ours->async;
+  iree_slim_mutex_lock(&op->device->mutex);
+  iree_status_t failure = (iree_status_t)iree_atomic_load(
+      &semaphore->failure_status, iree_memory_order_seq_cst);
+  const bool is_over =
+      !iree_status_is_ok(failure) ||
+      (uint64_t)iree_atomic_load(&semaphore->timeline_value,
+                                 iree_memory_order_seq_cst) >= wait->value;
+  if (!is_over) {
+    mettle_op_hold(op);
+    wait->is_awaited = true;
+    note_cover(wait);
+    mettle_semaphore_add_wait(wait->ours, wait);
   }
+  iree_slim_mutex_unlock(&op->device->mutex);
+  if (is_over && !iree_status_is_ok(failure)) {
+    mettle_op_fail(op, iree_status_clone(failure));
+  }
+}
+
+static void register_foreign(mettle_wait *wait) {
+  mettle_op *op = wait->op;
   iree_slim_mutex_lock(&op->device->mutex);
   note_cover(wait);
   iree_slim_mutex_unlock(&op->device->mutex);
   mettle_op_hold(op);
   wait->is_awaited = true;
-  wait->timepoint.callback = wait_resolved;
+  wait->timepoint.callback = timepoint_reached;
   wait->timepoint.user_data = wait;
   // It fails for no reason but those that it tells the callback.
   iree_status_ignore(iree_async_semaphore_acquire_timepoint(
       (iree_async_semaphore_t *)wait->semaphore, wait->value,
       &wait->timepoint));
+}
+
+static void wait_register(mettle_wait *wait) {
+  if (wait_is_satisfied(wait)) {
+    return;
+  }
+  if (wait->ours) {
+    register_ours(wait);
+  } else {
+    register_foreign(wait);
+  }
 }
 
 static bool op_enter(mettle_op *op) {
@@ -334,11 +366,8 @@ static void promise_one(mettle_semaphore *semaphore, uint64_t value,
   semaphore->promise_queue = queue;
   *out_old = semaphore->promise_commands;
   semaphore->promise_commands = mtl_command_buffer_retain(commands);  // +1
-  for (mettle_wait *wait = semaphore->uncovered, *next; wait; wait = next) {
-    next = wait->next;
-    if (wait->value <= value) {
-      cover(wait, queue);
-    }
+  while (semaphore->uncovered && semaphore->uncovered->value <= value) {
+    cover(semaphore->uncovered, queue);
   }
 }
 
@@ -372,7 +401,14 @@ static void op_issue(mettle_op *op) {
     switch (op->kind) {
       case OP_COMMANDS:
       case OP_EXECUTE: {
-        iree_status_t status = mettle_op_commit(op);
+        iree_status_t status = iree_ok_status();
+        if (mettle_op_transfer(op, &status)) {
+          if (!iree_status_is_ok(status)) {
+            mettle_op_fail(op, status);
+          }
+          break;
+        }
+        status = mettle_op_commit(op);
         if (!iree_status_is_ok(status)) {
           mettle_op_fail(op, status);
           break;

@@ -68,6 +68,71 @@ static uint64_t timeline_value(mettle_semaphore *semaphore) {
                                     iree_memory_order_seq_cst);
 }
 
+// Inserts from the end: most waits are for more than those before.
+void mettle_semaphore_add_wait(mettle_semaphore *semaphore, mettle_wait *wait) {
+  mettle_wait *before = semaphore->last_wait;
+  while (before && before->value > wait->value) {
+    before = before->previous;
+  }
+  wait->previous = before;
+  wait->next = before ? before->next : semaphore->waits;
+  *(before ? &before->next : &semaphore->waits) = wait;
+  *(wait->next ? &wait->next->previous : &semaphore->last_wait) = wait;
+  wait->is_listed = true;
+}
+
+void mettle_semaphore_remove_wait(mettle_wait *wait) {
+  mettle_semaphore *semaphore = wait->ours;
+  *(wait->previous ? &wait->previous->next : &semaphore->waits) = wait->next;
+  *(wait->next ? &wait->next->previous : &semaphore->last_wait) =
+      wait->previous;
+  wait->is_listed = false;
+}
+
+void mettle_semaphore_add_uncovered(mettle_semaphore *semaphore,
+                                    mettle_wait *wait) {
+  mettle_wait *before = semaphore->last_uncovered;
+  while (before && before->value > wait->value) {
+    before = before->previous_uncovered;
+  }
+  wait->previous_uncovered = before;
+  wait->next_uncovered = before ? before->next_uncovered : semaphore->uncovered;
+  *(before ? &before->next_uncovered : &semaphore->uncovered) = wait;
+  *(wait->next_uncovered ? &wait->next_uncovered->previous_uncovered
+                         : &semaphore->last_uncovered) = wait;
+}
+
+void mettle_semaphore_remove_uncovered(mettle_wait *wait) {
+  mettle_semaphore *semaphore = wait->ours;
+  *(wait->previous_uncovered ? &wait->previous_uncovered->next_uncovered
+                             : &semaphore->uncovered) = wait->next_uncovered;
+  *(wait->next_uncovered ? &wait->next_uncovered->previous_uncovered
+                         : &semaphore->last_uncovered) =
+      wait->previous_uncovered;
+}
+
+// Ends the waits for value and less, with a copy of status each.
+static void end_waits(mettle_semaphore *semaphore, uint64_t value,
+                      iree_status_t status) {
+  mettle_wait *ended = NULL;
+  mettle_wait **end = &ended;
+  iree_slim_mutex_lock(&semaphore->device->mutex);
+  while (semaphore->waits && semaphore->waits->value <= value) {
+    mettle_wait *wait = semaphore->waits;
+    mettle_semaphore_remove_wait(wait);
+    *end = wait;
+    end = &wait->next;
+  }
+  *end = NULL;
+  iree_slim_mutex_unlock(&semaphore->device->mutex);
+  while (ended) {
+    mettle_wait *next = ended->next;
+    mettle_wait_resolve(ended, iree_status_clone(status));
+    ended = next;
+  }
+  mettle_steps_run();
+}
+
 // What was promised has come: nobody needs to wait for its command buffer.
 static void forget_promise(mettle_semaphore *semaphore, uint64_t value) {
   mtl_command_buffer *commands = NULL;
@@ -92,6 +157,7 @@ static iree_status_t semaphore_signal(iree_async_semaphore_t *base,
     (void)!mtl_event_signal(event, value);
   }
   iree_async_semaphore_dispatch_timepoints(base, value);
+  end_waits(semaphore, value, iree_ok_status());
   return iree_ok_status();
 }
 
@@ -99,6 +165,9 @@ static void semaphore_on_fail(iree_async_semaphore_t *base,
                               iree_status_code_t code) {
   (void)code;
   mettle_semaphore *semaphore = (mettle_semaphore *)base;
+  iree_status_t failure = (iree_status_t)iree_atomic_load(
+      &base->failure_status, iree_memory_order_acquire);
+  end_waits(semaphore, UINT64_MAX, failure);
   forget_promise(semaphore, UINT64_MAX);
   mtl_event *event = event_of(semaphore);
   if (event) {
