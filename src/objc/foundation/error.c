@@ -45,8 +45,16 @@ static id error_with(Class self, SEL _cmd, id domain, NSInteger code,
 }
 
 id error_make(id domain, NSInteger code, const char *text) {
+  return error_make_with(domain, code, text, NULL, NULL);
+}
+
+id error_make_with(id domain, NSInteger code, const char *text,
+                   const char *key, id value) {
   const id info = dictionary_create();
   dictionary_set(info, NSLocalizedDescriptionKey, string_make(text));
+  if (key) {
+    dictionary_set(info, string_make(key), value);
+  }
   const id made =
       error_with(&OBJC_CLASS_$_NSError, NULL, domain, code, info);
   objc_release(info);

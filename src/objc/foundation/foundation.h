@@ -110,6 +110,9 @@ typedef struct enumeration {
 // localizedDescription.
 void error_set(id *out_error, id domain, NSInteger code, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
+// With one entry more in its userInfo.
+id error_make_with(id domain, NSInteger code, const char *text,
+                   const char *key, id value);
 
 // A constant NSString as compilers lay out @"...", for exported constants.
 typedef struct constant_string {

@@ -338,19 +338,24 @@ static void function_dealloc(id self, SEL _cmd) {
   metal_function *function = (metal_function *)self;
   mtl_function_release(function->function);
   objc_release(function->label);
+  objc_release(function->name);
+  objc_release(function->library);
   objc_release(function->device);
   instance_dispose(self);
 }
 
 static id function_name(id self, SEL _cmd) {
   (void)_cmd;
-  return string_make(mtl_function_name(function_of(self)));
+  const metal_function *function = (metal_function *)self;
+  return function->name ? function->name
+                        : string_make(mtl_function_name(function->function));
 }
 
 static NSUInteger function_type(id self, SEL _cmd) {
   (void)_cmd;
   // MTLFunctionTypeVisible, MTLFunctionTypeKernel
-  return mtl_function_is_visible(function_of(self)) ? 5 : 3;
+  mtl_function *function = function_of(self);
+  return function && mtl_function_is_visible(function) ? 5 : 3;
 }
 
 static id function_device(id self, SEL _cmd) {
@@ -427,13 +432,17 @@ static id new_function(id self, id name, id constants, id *out_error) {
   const mtl_status status = mtl_function_create(
       library->library, string_utf8(name),
       constants ? ((constant_values *)constants)->values : NULL, &function);
-  if (status != MTL_OK) {
+  // Without values a function can be had, to ask which it needs.
+  const bool is_bare = status == MTL_INVALID_ARGUMENT && !constants;
+  if (status != MTL_OK && !is_bare) {
     error_from_mettle(out_error, MTLLibraryErrorDomain, status);
     return NULL;
   }
   metal_function *made = (metal_function *)CREATE(MettleFunction);
   made->device = objc_retain(library->device);
+  made->library = objc_retain(self);
   made->function = function;
+  made->name = is_bare ? objc_retain(name) : NULL;
   return &made->object;
 }
 

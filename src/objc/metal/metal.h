@@ -87,7 +87,9 @@ typedef struct metal_library {
 typedef struct metal_function {
   struct objc_object object;
   id device;  // +1
-  mtl_function *function;
+  mtl_function *function;  // NULL of one that needs its constants' values first
+  id library;              // +1
+  id name;                 // +1, of one without a function
   id label;
 } metal_function;
 

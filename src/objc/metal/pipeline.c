@@ -275,6 +275,14 @@ static id create(id device, const pipeline_descriptor *from, id function,
     }
     return NULL;
   }
+  if (!function_of(function)) {
+    if (out_error) {
+      *out_error = error_make(
+          MTLLibraryErrorDomain, 3,
+          "the function was made without values for its function constants");
+    }
+    return NULL;
+  }
   mtl_pipeline_desc desc = {0};
   mtl_function **linked = NULL, **private = NULL;
   if (from) {
@@ -307,7 +315,7 @@ static id create(id device, const pipeline_descriptor *from, id function,
   made->pipeline = pipeline;
   made->in_indirect_commands = from && from->supportIndirectCommandBuffers;
   if (out_reflection) {
-    *out_reflection = reflection_make(pipeline);
+    *out_reflection = reflection_make(pipeline, function_of(function));
   }
   return &made->object;
 }
@@ -466,7 +474,7 @@ static NSInteger pipeline_validation(id self, SEL _cmd) {
 
 static id pipeline_reflection(id self, SEL _cmd) {
   (void)_cmd;
-  return reflection_make(pipeline_of(self));
+  return reflection_make(pipeline_of(self), NULL);
 }
 
 // --- Function handles and tables ---------------------------------------------

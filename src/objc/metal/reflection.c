@@ -16,6 +16,7 @@ typedef struct binding {
   NSUInteger bufferDataType;
   NSUInteger arrayLength;
   NSUInteger textureType;
+  id bufferStructType;
   bool used;
   bool depthTexture;
 } binding;
@@ -26,6 +27,7 @@ extern struct objc_class OBJC_CLASS_$_MTLComputePipelineReflection;
 static void binding_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   objc_release(((binding *)self)->name);
+  objc_release(((binding *)self)->bufferStructType);
   instance_dispose(self);
 }
 
@@ -38,6 +40,7 @@ READ_PROPERTY(binding, NSUInteger, bufferDataSize)
 READ_PROPERTY(binding, NSUInteger, bufferDataType)
 READ_PROPERTY(binding, NSUInteger, arrayLength)
 READ_PROPERTY(binding, NSUInteger, textureType)
+READ_PROPERTY(binding, id, bufferStructType)
 READ_PROPERTY(binding, int, used)
 READ_PROPERTY(binding, int, depthTexture)
 
@@ -60,6 +63,7 @@ METHODS(binding_methods, METHOD("dealloc", "v16@0:8", binding_dealloc),
         READ_ONLY(bufferDataType, "bufferDataType", "Q"),
         READ_ONLY(bufferAlignment, "threadgroupMemoryAlignment", "Q"),
         READ_ONLY(bufferDataSize, "threadgroupMemoryDataSize", "Q"),
+        READ_ONLY(bufferStructType, "bufferStructType", "@"),
         READ_ONLY(arrayLength, "arrayLength", "Q"),
         READ_ONLY(textureType, "textureType", "Q"),
         READ_ONLY(bufferDataType, "textureDataType", "Q"),
@@ -67,18 +71,8 @@ METHODS(binding_methods, METHOD("dealloc", "v16@0:8", binding_dealloc),
 DEFINE_CLASS(MettleBinding, NSObject, sizeof(binding), binding_methods,
              NO_METHODS);
 
-// MTLDataType of an element, by Apple's numbers.
-static NSUInteger data_type(mtl_data_type type, uint32_t components) {
-  static const uint8_t first[] = {
-      [MTL_TYPE_NONE] = 1,    [MTL_TYPE_BOOL] = 53,   [MTL_TYPE_CHAR] = 45,
-      [MTL_TYPE_UCHAR] = 49,  [MTL_TYPE_SHORT] = 37,  [MTL_TYPE_USHORT] = 41,
-      [MTL_TYPE_INT] = 29,    [MTL_TYPE_UINT] = 33,   [MTL_TYPE_LONG] = 81,
-      [MTL_TYPE_ULONG] = 85,  [MTL_TYPE_HALF] = 16,   [MTL_TYPE_BFLOAT] = 121,
-      [MTL_TYPE_FLOAT] = 3};
-  return first[type] + (components > 1 ? components - 1 : 0);
-}
-
-static id binding_create(const mtl_argument *argument) {
+static id binding_create(mtl_function *function,
+                         const mtl_argument *argument) {
   // MTLBindingType, MTLBindingAccess, MTLTextureType
   static const NSInteger types[] = {[MTL_ARGUMENT_BUFFER] = 0,
                                     [MTL_ARGUMENT_THREADGROUP_MEMORY] = 1,
@@ -95,7 +89,13 @@ static id binding_create(const mtl_argument *argument) {
   made->index = argument->index;
   made->bufferAlignment = argument->alignment_bytes;
   made->bufferDataSize = argument->size_bytes;
-  made->bufferDataType = data_type(argument->type, argument->components);
+  made->bufferDataType = data_type_of(argument->type, argument->components, 1);
+  if (argument->kind == MTL_ARGUMENT_BUFFER) {
+    made->bufferStructType = struct_type_create(function, argument);
+    if (made->bufferStructType) {
+      made->bufferDataType = 1;  // MTLDataTypeStruct
+    }
+  }
   made->arrayLength = argument->array_length;
   made->textureType =
       argument->texture_type ? argument->texture_type - 1u : 2;
@@ -126,13 +126,13 @@ METHODS(reflection_methods, METHOD("dealloc", "v16@0:8", reflection_dealloc),
 DEFINE_CLASS(MTLComputePipelineReflection, NSObject, sizeof(reflection),
              reflection_methods, NO_METHODS);
 
-id reflection_make(mtl_pipeline *pipeline) {
+id reflection_make(mtl_pipeline *pipeline, mtl_function *function) {
   size_t count;
   const mtl_argument *arguments = mtl_pipeline_arguments(pipeline, &count);
   reflection *made = (reflection *)CREATE(MTLComputePipelineReflection);
   made->bindings = mutable_array_create();
   for (size_t i = 0; i < count; ++i) {
-    const id each = binding_create(&arguments[i]);
+    const id each = binding_create(function, &arguments[i]);
     SEND(void (*)(id, SEL, id), made->bindings, "addObject:", each);
     objc_release(each);
   }

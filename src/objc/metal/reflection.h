@@ -5,9 +5,18 @@
 
 #include <mettle/mettle.h>
 
-#include "objc/runtime/abi.h"
+#include "objc/foundation/foundation.h"
 
-// Makes an autoreleased MTLComputePipelineReflection.
-id reflection_make(mtl_pipeline *pipeline);
+// Makes an autoreleased MTLComputePipelineReflection of a pipeline of function,
+// which may be NULL: then nothing tells of argument buffers.
+id reflection_make(mtl_pipeline *pipeline, mtl_function *function);
+
+// MTLDataType, by Apple's numbers; 0 for MTL_TYPE_NONE.
+NSUInteger data_type_of(mtl_data_type type, uint32_t components,
+                        uint32_t columns);
+
+// Makes an MTLStructType of a buffer's struct; nil if it is none. The caller's
+// reference.
+id struct_type_create(mtl_function *function, const mtl_argument *argument);
 
 #endif

@@ -35,12 +35,17 @@ static NSInteger command_buffer_code(mtl_status status) {
   }
 }
 
+extern struct objc_class OBJC_CLASS_$_NSNumber;
+
+// userInfo has the status itself, which the codes do not tell apart.
 void error_from_mettle(id *out_error, id domain, mtl_status status) {
   if (out_error) {
     const bool is_library = domain == MTLLibraryErrorDomain;
-    *out_error = error_make(
+    *out_error = error_make_with(
         domain, is_library ? library_code(status) : command_buffer_code(status),
-        mtl_last_error());
+        mtl_last_error(), "MettleStatus",
+        SEND(id(*)(id, SEL, NSUInteger), (id)&OBJC_CLASS_$_NSNumber,
+             "numberWithUnsignedLong:", (NSUInteger)status));
   }
 }
 
