@@ -86,6 +86,10 @@ void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
   mtli_recording *recording = mtli_recording_of(command_buffer);
   recording->times.device_start_ns = start_ns;
   recording->times.device_end_ns = end_ns;
+  // A device may tell late that it has taken the work up.
+  if (recording->times.kernel_start_ns > start_ns) {
+    recording->times.kernel_start_ns = start_ns;
+  }
 }
 
 // The end: gives back what was kept, then lets waiters go.

@@ -143,9 +143,17 @@ static mtl_status registry_open(const mtli_driver *driver, uint32_t index,
   return MTL_OK;
 }
 
+// The driver whose device this thread opens now. METTLE_DEVICE may name the
+// device that asks, through another driver, for the default.
+static _Thread_local const mtli_driver *opening;
+
 static mtl_status device_get(const mtli_driver *driver, uint32_t index,
                              mtl_device **out_device) {
   MTL_TRY(mtli_settings_check());
+  if (opening == driver) {
+    return mtli_fail(MTL_INVALID_STATE, "device '%s' is being opened",
+                     driver->device_name(index));
+  }
   mtli_watch_forks();
   size_t number = 0;
   while (mtli_drivers[number] != driver) {
@@ -155,7 +163,10 @@ static mtl_status device_get(const mtli_driver *driver, uint32_t index,
   mtl_status status = MTL_OK;
   *out_device = registry_find(driver, index);
   if (!*out_device) {
+    const mtli_driver *outer = opening;
+    opening = driver;
     status = registry_open(driver, index, out_device);
+    opening = outer;
   }
   pthread_mutex_unlock(&opening_locks[number]);
   return status;

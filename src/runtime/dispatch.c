@@ -187,6 +187,7 @@ bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
     }
   }
   dispatch->inline_arguments = inline_arguments;
+  dispatch->threadgroup_end = (uint32_t)used_bytes;
   dispatch->threadgroup_bytes = (uint32_t)((used_bytes + 63) / 64 * 64);
   return true;
 }

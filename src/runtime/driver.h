@@ -225,6 +225,7 @@ typedef struct mtli_dispatch {
   const mtli_inline_argument *inline_arguments;  // [inline_count]
   uint32_t inline_count;
   uint32_t threadgroup_bytes;  // static and dynamic, a multiple of 64
+  uint32_t threadgroup_end;    // offset behind the last threadgroup argument
   uint32_t grid_threads[3];    // never 0, unless indirect
   uint32_t group_threads[3];
   mtl_buffer *indirect;  // NULL, or three uint32_t at indirect_offset_bytes

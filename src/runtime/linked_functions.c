@@ -130,7 +130,8 @@ static void handle_destroy(mtli_object *object) {
 // The same function with the same constants, created twice perhaps.
 static bool is_same(const mtl_function *a, const mtl_function *b) {
   return a == b ||
-         (a->kernel == b->kernel &&
+         (a->library == b->library &&
+          strcmp(a->kernel->name, b->kernel->name) == 0 &&
           memcmp(a->values, b->values,
                  a->library->compiled.code->constant_count *
                      sizeof *a->values) == 0);

@@ -124,25 +124,23 @@ mtl_status mtli_pipeline_limit_threads(mtl_pipeline *pipeline,
 static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
                              const mtl_pipeline_desc *desc) {
   struct mtli_pipeline_parts *parts = pipeline->parts;
-  parts->argument_count = function->argument_count;
   parts->arguments =
-      calloc(function->argument_count + 1, sizeof *parts->arguments);
+      calloc(pipeline->kernel->parameter_count + 1, sizeof *parts->arguments);
   if (!parts->arguments) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a pipeline");
   }
   // From the pipeline's own container, which lives as long as it does, or from
-  // the function, which is kept without one.
-  size_t count = 0;
+  // what the driver says, or the function, which is kept.
   for (size_t i = 0; i < pipeline->kernel->parameter_count; i++) {
-    const mtli_parameter *parameter = &pipeline->kernel->parameters[i];
-    if (parameter->builtin == MTLI_BUILTIN_NONE &&
-        count < parts->argument_count) {
-      parts->arguments[count] = parameter->argument;
-      parts->arguments[count].is_active = function->arguments[count].is_active;
-      pipeline->kernel->parameters[i].argument.is_active =
-          function->arguments[count].is_active;
-      count++;
+    mtli_parameter *parameter = &pipeline->kernel->parameters[i];
+    const size_t count = parts->argument_count;
+    if (parameter->builtin != MTLI_BUILTIN_NONE) {
+      continue;
     }
+    if (pipeline->code && count < function->argument_count) {
+      parameter->argument.is_active = function->arguments[count].is_active;
+    }
+    parts->arguments[parts->argument_count++] = parameter->argument;
   }
   const mtli_kernel *kernel = pipeline->kernel;
   if (!pipeline->code || kernel->depends_on_row || kernel->depends_on_single ||

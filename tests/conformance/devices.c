@@ -156,7 +156,7 @@ TEST(devices, registry_id_is_stable_and_distinct) {
   CHECK_OK(mtl_device_by_name(the_info()->name, &again));
   CHECK_EQUAL(mtl_device_get_info(again)->registry_id, the_info()->registry_id);
   mtl_device_release(again);
-  static const char *const names[] = {"cpu", "cpu-discrete", "null"};
+  static const char *const names[] = {"cpu", "cpu-discrete", "null", "metal"};
   size_t same = 0;
   for (size_t i = 0; i < COUNT_OF(names); i++) {
     mtl_device *other = NULL;

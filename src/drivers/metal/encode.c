@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// encode.c: the encoders of one MTLCommandBuffer. A run of dispatches is one
+// concurrent compute encoder with a barrier before each that is ordered; copies
+// are blit encoders. A fence of the queue's puts encoders one behind the other.
+#include <stdlib.h>
+
+#include "drivers/metal/metal.h"
+
+void metal_encoding_end(metal_encoding *encoding) {
+  const id open = encoding->compute ? encoding->compute : encoding->blit;
+  if (open) {
+    SET_OBJECT(open, updateFence, encoding->fence);
+    CALL(open, endEncoding);
+  }
+  encoding->compute = encoding->blit = NULL;
+}
+
+id metal_encoding_blit(metal_encoding *encoding) {
+  if (!encoding->blit) {
+    metal_encoding_end(encoding);
+    encoding->blit = GET_OBJECT(encoding->commands, blitCommandEncoder);
+    SET_OBJECT(encoding->blit, waitForFence, encoding->fence);
+  }
+  return encoding->blit;
+}
+
+// What kernels reach by address must be told of; more than that does no harm.
+static void use_buffers(const metal_encoding *encoding) {
+  enum { READ = 1, WRITE = 2, PORTION = 64 };
+  id objects[PORTION];
+  for (size_t i = 0; i < encoding->buffer_count;) {
+    unsigned long count = 0;
+    while (count < PORTION && i < encoding->buffer_count) {
+      objects[count++] = metal_object_of(encoding->buffers[i++]);
+    }
+    SEND(void (*)(id, SEL, const id *, unsigned long, unsigned long),
+         encoding->compute, useResources, objects, count,
+         (unsigned long)(READ | WRITE));
+  }
+}
+
+id metal_encoding_compute(metal_encoding *encoding) {
+  enum { CONCURRENT = 1 };  // MTLDispatchTypeConcurrent
+  if (!encoding->compute) {
+    metal_encoding_end(encoding);
+    encoding->compute = SEND(id(*)(id, SEL, unsigned long), encoding->commands,
+                             computeEncoder, (unsigned long)CONCURRENT);
+    SET_OBJECT(encoding->compute, waitForFence, encoding->fence);
+    use_buffers(encoding);
+    encoding->has_dispatched = false;
+  }
+  return encoding->compute;
+}
+
+id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
+                        size_t length_bytes) {
+  id *kept =
+      realloc(encoding->kept, (encoding->kept_count + 1) * sizeof *kept);
+  if (!kept) {
+    return NULL;
+  }
+  encoding->kept = kept;
+  const mtl_device *device = encoding->command_buffer->queue->device;
+  const id owner = metal_device_of(device)->object;
+  const id object =
+      bytes ? SEND(id(*)(id, SEL, const void *, unsigned long, unsigned long),
+                   owner, newBufferWithBytes, bytes, length_bytes, 0ul)
+            : SEND(id(*)(id, SEL, unsigned long, unsigned long), owner,
+                   newBuffer, length_bytes, 0ul);
+  if (object) {
+    kept[encoding->kept_count++] = object;
+  }
+  return object;
+}
+
+mtl_buffer *metal_encoding_find(const metal_encoding *encoding,
+                                uint64_t address) {
+  size_t first = 0, end = encoding->buffer_count;
+  while (first < end) {  // the last one that begins at or before address
+    const size_t middle = first + (end - first) / 2;
+    if (encoding->buffers[middle]->gpu_address <= address) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  // Parts of a heap may lie over each other.
+  while (first > 0) {
+    mtl_buffer *found = encoding->buffers[--first];
+    if (address - found->gpu_address < found->length_bytes) {
+      return found;
+    }
+  }
+  return NULL;
+}

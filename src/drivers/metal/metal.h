@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// metal.h: the metal driver's objects and slots. Every object of the runtime
+// has one of Metal's beside it; a recorded list becomes an MTLCommandBuffer.
+#ifndef METAL_DRIVER_H
+#define METAL_DRIVER_H
+
+#include "base/pages.h"
+#include "drivers/metal/objc.h"
+#include "runtime/driver.h"
+
+// Objects of Metal's by their resource ids.
+typedef struct metal_handle {
+  struct metal_handle *next;
+  uint64_t resource_id;
+  id object;
+  struct metal_texture *texture;  // NULL if it is none
+} metal_handle;
+enum { METAL_HANDLE_LISTS = 256 };  // a power of two
+
+typedef struct metal_sampler_state {
+  struct metal_sampler_state *next;
+  uint64_t bits;
+  metal_handle handle;
+} metal_sampler_state;
+
+typedef struct metal_device {
+  mtl_device device;
+  id object;
+  char architecture[64];
+  id listener;  // of all events
+  id staging;   // MTLCommandQueue of what is not a client's; under lock
+  pthread_mutex_t lock;
+  metal_handle *handles[METAL_HANDLE_LISTS];
+  metal_sampler_state *samplers;  // never fewer
+} metal_device;
+
+typedef struct metal_buffer {
+  mtl_buffer buffer;
+  id object;
+  size_t offset_bytes;  // of the buffer's first byte in object
+  mtli_pages pages;     // of a guarded one; none otherwise
+  // Textures whose texels are a copy of this buffer's; under the device's lock.
+  struct metal_texture *shadows;
+} metal_buffer;
+
+// Metal lays out most textures as it likes: such a one is a shadow of the
+// buffer, which is copied into it before a kernel reads, and back after it
+// wrote. One of two dimensions and one level lies in the buffer itself.
+typedef struct metal_texture {
+  mtl_texture texture;
+  id base;    // before it is swizzled: what copies name
+  id object;  // what kernels see; perhaps the same
+  bool is_shadow;
+  metal_handle handle;
+  struct metal_texture *next_shadow;
+  struct metal_texture *previous_shadow;
+} metal_texture;
+
+typedef struct metal_library {
+  mtl_library library;
+  id object;
+} metal_library;
+
+// A pipeline state and what it says of its arguments.
+typedef struct metal_reflected {
+  id state;
+  mtli_arena arena;  // of kernel's parameters
+  mtli_kernel kernel;
+} metal_reflected;
+
+typedef struct metal_function {
+  mtl_function function;
+  id object;
+  metal_reflected reflected;  // no state if Metal wants more than the function
+} metal_function;
+
+typedef struct metal_pipeline {
+  mtl_pipeline pipeline;
+  metal_reflected reflected;
+} metal_pipeline;
+
+typedef struct metal_function_table {
+  mtl_function_table table;
+  id object;
+  metal_handle handle;
+} metal_function_table;
+
+typedef struct metal_queue {
+  mtl_queue queue;
+  id object;
+  id fence;  // orders encoders, whatever the tracking of their resources
+} metal_queue;
+
+typedef struct metal_mirror metal_mirror;
+typedef struct metal_event {
+  mtl_event event;
+  id object;
+  metal_mirror *mirror;
+} metal_event;
+
+// A command buffer on its way; it outlives the runtime's. queue.c
+typedef struct metal_run metal_run;
+typedef struct metal_list {
+  metal_run *run;  // +1; NULL before prepare
+} metal_list;
+
+// --- slots -------------------------------------------------------------------
+
+mtli_device_count_fn metal_device_count;
+mtli_device_name_fn metal_device_name;
+mtli_device_is_listed_fn metal_device_is_listed;
+mtli_device_open_fn metal_device_open;
+mtli_device_close_fn metal_device_close;
+mtli_device_family_fn metal_device_family;
+mtli_device_timestamps_fn metal_device_timestamps;
+mtli_buffer_create_fn metal_buffer_create;
+mtli_buffer_destroy_fn metal_buffer_destroy;
+mtli_buffer_modified_fn metal_buffer_modified;
+mtli_buffer_advise_fn metal_buffer_advise;
+mtli_texture_create_fn metal_texture_create;
+mtli_texture_destroy_fn metal_texture_destroy;
+mtli_sampler_create_fn metal_sampler_create;
+mtli_library_compile_fn metal_library_compile;
+mtli_library_load_fn metal_library_load;
+mtli_library_destroy_fn metal_library_destroy;
+mtli_function_describe_fn metal_function_describe;
+mtli_function_destroy_fn metal_function_destroy;
+mtli_pipeline_create_fn metal_pipeline_create;
+mtli_pipeline_destroy_fn metal_pipeline_destroy;
+mtli_function_table_create_fn metal_function_table_create;
+mtli_function_table_destroy_fn metal_function_table_destroy;
+mtli_function_table_set_fn metal_function_table_set;
+mtli_commands_prepare_fn metal_commands_prepare;
+mtli_commands_clear_fn metal_commands_clear;
+mtli_queue_create_fn metal_queue_create;
+mtli_queue_destroy_fn metal_queue_destroy;
+mtli_queue_submit_fn metal_queue_submit;
+mtli_queue_cancel_fn metal_queue_cancel;
+mtli_event_create_fn metal_event_create;
+mtli_event_destroy_fn metal_event_destroy;
+mtli_event_value_fn metal_event_value;
+mtli_event_signal_fn metal_event_signal;
+mtli_event_wait_fn metal_event_wait;
+mtli_event_notify_fn metal_event_notify;
+
+// --- shared by the files -----------------------------------------------------
+
+static inline metal_device *metal_device_of(const mtl_device *device) {
+  return (metal_device *)device;
+}
+static inline id metal_object_of(const mtl_buffer *buffer) {
+  return ((const metal_buffer *)buffer)->object;
+}
+static inline size_t metal_offset_of(const mtl_buffer *buffer) {
+  return ((const metal_buffer *)buffer)->offset_bytes;
+}
+static inline id metal_event_object(const mtl_event *event) {
+  return ((const metal_event *)event)->object;
+}
+
+// Releases an object of device's; after a fork it is left alone.
+void metal_give_back(const mtl_device *device, id object);
+
+// Notes, forgets and finds objects by resource id; handles.c.
+void metal_handle_add(metal_device *device, metal_handle *handle);
+void metal_handle_remove(metal_device *device, metal_handle *handle);
+// The object of an id, and with out_texture its texture; NULL if there is none.
+id metal_handle_find(metal_device *device, uint64_t resource_id,
+                     metal_texture **out_texture);
+
+// MTLResourceOptions.
+unsigned long metal_resource_options(mtl_storage_mode storage_mode,
+                                     mtl_hazard_tracking hazard_tracking);
+
+// Runs blits of encode's at once, on the device's own queue.
+typedef void metal_blit_fn(id encoder, void *context);
+mtl_status metal_blit_now(metal_device *device, metal_blit_fn *encode,
+                          void *context);
+
+// Makes a pipeline state by a descriptor and reads its arguments; reflect.c.
+mtl_status metal_reflect(metal_device *device, id descriptor,
+                         metal_reflected *out_reflected);
+void metal_reflected_clear(const mtl_device *device,
+                           metal_reflected *reflected);
+
+// MTLDataType of constants and arguments; data_types.c.
+unsigned long metal_data_type(mtl_data_type type, uint32_t components);
+// False for what is no scalar, vector or matrix.
+bool metal_data_type_read(unsigned long number, mtl_data_type *out_type,
+                          uint32_t *out_components, uint32_t *out_columns);
+const char *metal_data_type_name(mtl_data_type type);
+
+// The encoders of one MTLCommandBuffer, one open at a time; encode.c.
+typedef struct metal_encoding {
+  mtl_command_buffer *command_buffer;
+  id commands;  // MTLCommandBuffer
+  id fence;
+  id compute;  // NULL while none is open
+  id blit;
+  bool has_dispatched;   // in the open compute encoder
+  mtl_buffer **buffers;  // [buffer_count] by rising address, each once
+  size_t buffer_count;
+  id *kept;  // [kept_count] staging buffers, +1 each
+  size_t kept_count;
+} metal_encoding;
+
+id metal_encoding_blit(metal_encoding *encoding);
+id metal_encoding_compute(metal_encoding *encoding);
+void metal_encoding_end(metal_encoding *encoding);
+// A new shared buffer of bytes, or of nothing yet, for as long as the list
+// lives; nil if there is no memory.
+id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
+                        size_t length_bytes);
+// Finds the buffer of an address, among those of the list.
+mtl_buffer *metal_encoding_find(const metal_encoding *encoding,
+                                uint64_t address);
+// Encodes one command; encode_dispatch.c, encode_blits.c.
+mtl_status metal_encode_dispatch(metal_encoding *encoding,
+                                 const mtli_command *command);
+mtl_status metal_encode_blit(metal_encoding *encoding,
+                             const mtli_command *command);
+
+// Encodes the copies between a shadow and its buffer; shadows.c.
+void metal_shadow_fill(metal_encoding *encoding, metal_texture *texture);
+void metal_shadow_drain(metal_encoding *encoding, metal_texture *texture);
+
+#endif
