@@ -26,7 +26,6 @@
 #include "compiler/headers.h"
 #include "llvm-c/Target.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/thread.h"
@@ -238,6 +237,7 @@ std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {
   CodeGen.setDebugInfo(Options.debug
                            ? llvm::codegenoptions::LimitedDebugInfo
                            : llvm::codegenoptions::DebugLineTablesOnly);
+  CodeGen.DiscardValueNames = !Options.debug;  // of registers: nobody asks
   llvm::SmallString<256> Current;
   llvm::sys::fs::current_path(Current);
   CodeGen.DebugCompilationDir = Current.str();
@@ -394,8 +394,6 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   if (!isComplete(*Action.Module, Out->code, Action.Linked, OS) ||
       !isOfKernels(*Action.Module, OS))
     return false;
-  llvm::raw_string_ostream Broken(Text);
-  if (llvm::verifyModule(*Action.Module, &Broken)) return false;
   Out->module = llvm::wrap(Action.Module.release());
   return true;
 }

@@ -16,6 +16,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/FileSystem.h"
@@ -273,6 +274,8 @@ llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
   if (llvm::Error E = Reached.search()) return E;
   dropUnreached(**Opened, Reached);
   if (llvm::Error E = (*Opened)->materializeAll()) return E;
+  if (llvm::verifyModule(**Opened))
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), "invalid");
   Out = std::move(*Opened);
   return llvm::Error::success();
 }

@@ -107,6 +107,16 @@ int languageVersion(const mtl_compile_options &Options);
 // frontend.cpp: the text with Metal's words for those of clang's device mode.
 std::string inMetalsWords(const std::string &Text);
 
+// frontend_shortcuts.cpp: what is remembered while a source is parsed, once
+// all of it is read, for clang to do it once.
+class ShortcutScope {
+ public:
+  ShortcutScope();
+  ~ShortcutScope();
+  ShortcutScope(const ShortcutScope &) = delete;
+  ShortcutScope &operator=(const ShortcutScope &) = delete;
+};
+
 // frontend_unsupported.cpp: prints diagnostics, each as clang would but for
 // what Metal has and Mettle has not. The engine that it is given to owns it.
 clang::DiagnosticConsumer *makeDiagnosticPrinter(

@@ -218,6 +218,7 @@ void mtlc::parseTranslationUnit(CompilerInstance &CI,
            "the source has more than 16 million tokens");
     return;
   }
+  const ShortcutScope Shortcuts;
   PP.EnterTokenStream(Tokens, /*DisableMacroExpansion=*/true,
                       /*IsReinject=*/true);
   P.Initialize();

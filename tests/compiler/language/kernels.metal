@@ -15,7 +15,7 @@ kernel void saxpy(device float *y [[buffer(1)]],
 // expect: x buffer 0 read float
 // expect: a buffer 2 read float type 12 x 1 size 4 align 4 reference
 // expect: i builtin 1 components 1 bytes 4
-// ir: define dso_local void @mettle\.kernel\.0\(ptr noundef %arguments\)
+// ir: define dso_local void @mettle\.kernel\.0\(ptr noundef %\w+\)
 
 //--- attribute_kernel
 [[kernel]] void f(device int *x) { x[0] = 1; }
