@@ -489,7 +489,7 @@ mtl_blit_encoder_update_fence: p p -> v
 mtl_blit_encoder_wait_fence: p p -> v
 """
 LAUNCH_TABLE = """
-mettle_launch: p p f u f u p U f -> i
+mettle_launch: p p f u f u p U i f -> i
 mettle_wrap_memory: p U U f f -> s
 mettle_watch_interrupts: i -> v
 """

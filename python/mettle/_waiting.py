@@ -15,6 +15,7 @@ import itertools
 import os
 import threading
 import weakref
+from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, TypeVar
 
 from ._native import EventCallback, launch, mtl
@@ -59,28 +60,43 @@ def _start_listening() -> None:
     _write_end = write_end
 
 
+def enter(out: ctypes.c_void_p, queue: Any) -> int:
+    """Has Ctrl-C cancel what out holds, until leave. Returns the descriptor
+    for native/interrupt.c, -1 on any thread but the main one."""
+    global waited_for
+    if get_ident() != main_thread:
+        return -1
+    if _write_end < 0:
+        _start_listening()
+    waited_for = (out, queue)
+    return _write_end
+
+
+def leave() -> None:
+    """What was waited for may be released."""
+    global waited_for
+    with lock:
+        waited_for = None
+
+
 def watched(function: Callable[..., int], out: ctypes.c_void_p, queue: Any,
             *arguments: Any) -> int:
     """Calls function, which waits for the command buffer in out, so that
     Ctrl-C ends the wait. Returns its status."""
-    global waited_for
-    if threading.get_ident() != main_thread:
+    fd = enter(out, queue)
+    if fd < 0:
         return function(*arguments)
-    if _write_end < 0:
-        _start_listening()
-    launch.mettle_watch_interrupts(_write_end)
-    waited_for = (out, queue)
     try:
+        launch.mettle_watch_interrupts(fd)
         return function(*arguments)
     finally:
-        with lock:
-            waited_for = None
+        leave()
 
 
 def aside(function: Callable[[], T]) -> T:
     """Calls a function that may take long and cannot be cancelled on a thread
     of its own, so that Ctrl-C gets through; it then ends by itself."""
-    if threading.get_ident() != main_thread:
+    if get_ident() != main_thread:
         return function()
     results: List[Any] = []
     done = threading.Event()
@@ -131,7 +147,7 @@ def when_reached(event: Any, value: int,
 
 def _after_fork() -> None:
     global main_thread, lock, waited_for, _write_end
-    main_thread = threading.get_ident()
+    main_thread = get_ident()
     lock = threading.Lock()
     waited_for = None
     _write_end = -1  # the thread that reads is the parent's

@@ -48,10 +48,14 @@ def commit(queue: Queue, pipeline: Pipeline, words: List[int], count: int,
     packed = _packer(count)(*words)
     out = c_void_p()
     if flags & WAIT:
-        status = _waiting.watched(
-            _launch, out, queue, queue._as_parameter_,
-            pipeline._as_parameter_, packed, count, sizes, flags, None, 0,
-            byref(out))
+        fd = _waiting.enter(out, queue)
+        try:
+            status = _launch(queue._as_parameter_, pipeline._as_parameter_,
+                             packed, count, sizes, flags, None, 0, fd,
+                             byref(out))
+        finally:
+            if fd >= 0:
+                _waiting.leave()
         if status:
             error = failure(status, last_error())
             if out.value:
@@ -69,7 +73,7 @@ def _commit_and_go_on(queue: Queue, pipeline: Pipeline, packed: bytes,
     with queue._lock:
         value = queue._value + 1
         arguments = (queue._as_parameter_, pipeline._as_parameter_, packed,
-                     count, sizes, flags, queue._event._as_parameter_, value,
+                     count, sizes, flags, queue._event._as_parameter_, value, -1,
                      byref(out))
         if len(queue._in_flight) < NEARLY_FULL:
             status = _launch(*arguments)

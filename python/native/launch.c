@@ -103,10 +103,13 @@ static mtl_status record(mtl_command_buffer *commands, mtl_queue *queue,
 mtl_status mettle_launch(mtl_queue *queue, mtl_pipeline *pipeline,
                          const mettle_argument *arguments, uint32_t count,
                          const uint32_t *sizes, uint32_t flags,
-                         mtl_event *event, uint64_t value,
+                         mtl_event *event, uint64_t value, int interrupt_fd,
                          mtl_command_buffer **out_command_buffer) {
   mtl_command_buffer *commands;
   *out_command_buffer = NULL;
+  if (interrupt_fd >= 0) {
+    mettle_watch_interrupts(interrupt_fd);
+  }
   mtl_status status = mtl_command_buffer_create(queue, NULL, &commands);
   if (status != MTL_OK) {
     return status;

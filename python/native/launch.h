@@ -37,6 +37,7 @@ typedef enum mettle_launch_flags {
 //   sizes       [6] grid x, y, z and threadgroup x, y, z
 //   flags       mettle_launch_flags, or-ed
 //   event       rises to value when all has finished; NULL for none
+//   interrupt_fd  as mettle_watch_interrupts, which is called; -1 for none
 //
 // *out_command_buffer is there while it is waited for, for another thread to
 // cancel.
@@ -50,7 +51,7 @@ MTL_API mtl_status mettle_launch(mtl_queue *queue, mtl_pipeline *pipeline,
                                  const mettle_argument *arguments,
                                  uint32_t count, const uint32_t *sizes,
                                  uint32_t flags, mtl_event *event,
-                                 uint64_t value,
+                                 uint64_t value, int interrupt_fd,
                                  mtl_command_buffer **out_command_buffer);
 
 // Makes a buffer of the whole pages around memory of the program's, where it
