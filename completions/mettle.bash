@@ -16,7 +16,7 @@ _mettle_arguments() {
 
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
-  local verbs="run compile reflect corpus model iree devices bench env"
+  local verbs="run compile reflect corpus model iree devices bench env trace"
   local shared="-I -D --constant --math --std -fpermissive --device --debug --help --version"
   COMPREPLY=()
 
@@ -62,17 +62,19 @@ _mettle() {
   if [[ $word == -* ]]; then
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
-        shared+=" --call-depth --timeout" ;;
+        shared+=" --call-depth --timeout --trace" ;;
       compile) shared+=" -o --dump-after --report --asm --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
         shared=${shared/--constant /}
         shared+=" --manifest --pipelines --json" ;;
       model)
-        shared="--input --output-dir --weights --repeat --json --help --version" ;;
+        shared="--input --output-dir --weights --repeat --trace --json --help"
+        shared+=" --version" ;;
       iree)
         shared="--function --input --output --repeat --device --json --help"
         shared+=" --version" ;;
+      trace) shared="--top --help --version" ;;
       *) shared="--json --help --version" ;;
     esac
     COMPREPLY=($(compgen -W "$shared" -- "$word"))
@@ -91,6 +93,11 @@ _mettle() {
     iree:2) COMPREPLY=($(compgen -W "run" -- "$word")) ;;
     iree:3)
       COMPREPLY=($(compgen -f -X '!*.vmfb' -- "$word") \
+        $(compgen -d -S / -- "$word"))
+      compopt -o nospace -o filenames ;;
+    trace:2) COMPREPLY=($(compgen -W "summary" -- "$word")) ;;
+    trace:3)
+      COMPREPLY=($(compgen -f -X '!*.json' -- "$word") \
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
     model:3)

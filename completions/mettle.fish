@@ -65,7 +65,8 @@ function __mettle_verb
     __fish_seen_subcommand_from $argv
 end
 
-set -l verbs run compile reflect model iree devices bench corpus env help
+set -l verbs run compile reflect model iree devices bench corpus env trace \
+    help
 complete -c mettle -f
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a run \
     -d 'compile a kernel and run it on data'
@@ -85,6 +86,8 @@ complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a corpus \
     -d 'compile every source under a folder and report'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a env \
     -d 'run a program for macOS that uses Metal'
+complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a trace \
+    -d 'tell where the time of a timeline went'
 complete -c mettle -n '__mettle_verb env' \
     -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a help \
@@ -131,6 +134,11 @@ complete -c mettle -n '__mettle_verb run' -l call-depth -x \
     -d 'nesting of calls through function tables'
 complete -c mettle -n '__mettle_verb run' -l timeout -x \
     -d 'seconds that the run may take'
+complete -c mettle -n '__mettle_verb run model' -l trace -r \
+    -d 'write a timeline'
+complete -c mettle -n '__mettle_verb trace' -l top -x -d 'rows of commands'
+complete -c mettle -n '__mettle_verb trace; and __mettle_words 0' -x \
+    -a summary
 complete -c mettle -n '__mettle_verb run' -l log \
     -d 'print what the kernel says by os_log'
 

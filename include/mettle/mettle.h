@@ -41,6 +41,7 @@
 #include "residency_set.h"
 #include "indirect_command_buffer.h"
 #include "counters.h"
+#include "trace.h"
 #include "stream.h"
 #include "ops.h"
 #include "version.h"

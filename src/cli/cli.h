@@ -51,6 +51,7 @@ typedef struct cli_verb {
   // Runs with the arguments behind the verb, NULL at the end; returns false
   // with error filled.
   bool (*run)(char **arguments, cli_error *error);
+  bool traces;  // takes --trace FILE, which main.c takes out of its arguments
 } cli_verb;
 
 extern const cli_verb cli_verb_run;
@@ -62,5 +63,6 @@ extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_corpus;
 extern const cli_verb cli_verb_env;
 extern const cli_verb cli_verb_iree;
+extern const cli_verb cli_verb_trace;
 
 #endif

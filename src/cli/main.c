@@ -6,12 +6,13 @@
 
 #include "cli/cli.h"
 #include "cli/suggest.h"
+#include "mettle/trace.h"
 #include "mettle/version.h"
 
 static const cli_verb *const verbs[] = {
     &cli_verb_run,     &cli_verb_compile, &cli_verb_reflect, &cli_verb_model,
     &cli_verb_iree,    &cli_verb_devices, &cli_verb_bench,   &cli_verb_corpus,
-    &cli_verb_env,
+    &cli_verb_env,     &cli_verb_trace,
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
@@ -79,13 +80,37 @@ static int fail_verb(const char *name) {
   return CLI_USAGE;
 }
 
+// Takes --trace FILE out of arguments, and begins the timeline, which the end
+// of the process ends.
+static bool take_trace(char **arguments, cli_error *error) {
+  const char *path = NULL;
+  char **to = arguments;
+  for (char **word = arguments; *word; ++word) {
+    if (strcmp(*word, "--trace") == 0) {
+      path = *++word;
+      if (!path) {
+        return cli_fail(error, CLI_USAGE, "--trace needs a file");
+      }
+    } else if (strncmp(*word, "--trace=", strlen("--trace=")) == 0) {
+      path = *word + strlen("--trace=");
+    } else {
+      *to++ = *word;
+    }
+  }
+  *to = NULL;
+  const mtl_status status = path ? mtl_trace_start(path) : MTL_OK;
+  return status == MTL_OK || cli_fail_status(error, status, "--trace");
+}
+
 static int run_verb(const cli_verb *verb, char **arguments) {
   if (answers_question(verb, arguments)) {
     return CLI_DONE;
   }
   cli_error error = {0};
-  return verb->run(arguments, &error) ? CLI_DONE
-                                      : cli_report(verb->name, &error);
+  const bool is_done =
+      (!verb->traces || take_trace(arguments, &error)) &&
+      verb->run(arguments, &error);
+  return is_done ? CLI_DONE : cli_report(verb->name, &error);
 }
 
 static int run_command(char **arguments) {

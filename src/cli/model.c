@@ -179,6 +179,8 @@ static const char model_help[] =
     "                         given\n"
     "  --repeat N             run N times, and tell the least and the median\n"
     "                         time\n"
+    "  --trace FILE           write a timeline of the run, for Perfetto and\n"
+    "                         'mettle trace'\n"
     "  --json                 print one JSON object: device, outputs, time_ns\n"
     "                         (min, median, runs) from the call to the last\n"
     "                         result, and what one run recorded: dispatches,\n"
@@ -191,4 +193,5 @@ const cli_verb cli_verb_model = {
     .summary = "run a PyTorch model that AOTInductor compiled",
     .help = model_help,
     .run = model,
+    .traces = true,
 };

@@ -298,6 +298,8 @@ static const char run_help[] =
     "                         line that it was at; METTLE_KERNEL_SECONDS if "
     "not\n"
     "                         given, and no limit without that\n"
+    "  --trace FILE           write a timeline of the run, for Perfetto and\n"
+    "                         'mettle trace'\n"
     "  --json                 print one JSON object: kernel, device, grid, "
     "group\n"
     "                         and time_ns (min, median, runs) of the dispatch\n"
@@ -371,4 +373,5 @@ const cli_verb cli_verb_run = {
     .summary = "compile a kernel and run it on data",
     .help = run_help,
     .run = run,
+    .traces = true,
 };

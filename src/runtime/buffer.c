@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/futex.h"
 #include "base/machine.h"
 #include "runtime/objects.h"
 #include "runtime/weak.h"
@@ -55,6 +56,14 @@ static mtl_status check_desc(const mtl_device *device,
   return desc->no_copy_bytes ? check_no_copy(desc) : MTL_OK;
 }
 
+static void trace_memory(const mtl_device *device) {
+  if (mtli_trace_is_on()) {
+    mtli_trace_counter(device->info.name, "bytes of buffers", mtli_now_ns(),
+                       atomic_load_explicit(&device->allocated_bytes,
+                                            memory_order_relaxed));
+  }
+}
+
 // Counts length_bytes as allocated, if they fit beside the rest.
 static mtl_status reserve(mtl_device *device, size_t length_bytes) {
   const uint64_t limit_bytes = device->memory_bytes;
@@ -72,12 +81,14 @@ static mtl_status reserve(mtl_device *device, size_t length_bytes) {
   } while (!atomic_compare_exchange_weak_explicit(
       &device->allocated_bytes, &used_bytes, used_bytes + length_bytes,
       memory_order_relaxed, memory_order_relaxed));
+  trace_memory(device);
   return MTL_OK;
 }
 
 static void give_back(mtl_device *device, size_t length_bytes) {
   atomic_fetch_sub_explicit(&device->allocated_bytes, length_bytes,
                             memory_order_relaxed);
+  trace_memory(device);
 }
 
 static void list_add(mtl_buffer *buffer) {

@@ -8,6 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/log.h"
 #include "runtime/recording.h"
+#include "runtime/trace_work.h"
 
 static void callbacks_free(mtli_callback *callback) {
   while (callback) {
@@ -77,7 +78,8 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
   }
   mtl_status status = prepare_log(recording, log_state);
-  if (status == MTL_OK && (queue->times_work || (desc && desc->times_work))) {
+  if (status == MTL_OK && (queue->times_work || (desc && desc->times_work) ||
+                           mtli_trace_is_on())) {
     recording->work_times = mtli_work_times_create();
     status = recording->work_times
                  ? MTL_OK
@@ -183,7 +185,11 @@ mtl_status mtl_command_buffer_commit(mtl_command_buffer *command_buffer) {
                      "'%s' is open; end it before",
                      mtl_command_buffer_label(command_buffer));
   }
+  const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
   seal(recording);
+  if (start_ns) {
+    mtli_trace_commit(recording, start_ns);
+  }
   const mtl_status status = recording->error;
   // Made now: once submitted, recording is the driver's.
   if (status != MTL_OK) {
@@ -265,8 +271,12 @@ mtl_status mtl_command_buffer_wait(mtl_command_buffer *command_buffer) {
   if (!has_come(recording, wanted)) {
     MTL_TRY(mtli_queue_check_wait(command_buffer->queue,
                                   "mtl_command_buffer_wait"));
+    const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
     (void)recording->driver->queue_help(command_buffer->queue, command_buffer);
     mtli_recording_wait(recording, wanted, MTLI_FOREVER);
+    if (start_ns) {
+      mtli_trace_wait(recording, start_ns);
+    }
   }
   return final_status(command_buffer);
 }

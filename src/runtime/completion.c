@@ -9,6 +9,7 @@
 #include "runtime/counters.h"
 #include "runtime/log.h"
 #include "runtime/recording.h"
+#include "runtime/trace_work.h"
 
 // The command buffer whose callback runs on this thread, if one does.
 static _Thread_local const mtli_recording *calling_back
@@ -125,6 +126,7 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
   recording->times.kernel_end_ns = mtli_now_ns();
   if (recording->work_times) {
     mtli_work_times_finish(recording->work_times);
+    mtli_trace_command_buffer(recording);
   }
   const mtl_queue *outer = held_queue;
   held_queue = command_buffer->queue;

@@ -21,14 +21,15 @@ typedef struct mtli_work_entry {
   struct mtli_work_entry *next;
   mtli_command *command;  // NULL for an encoder
   mtli_command_times times;
-  mtl_work_time shown;  // but for its times
+  mtl_work_time shown;  // its times, once it has run
+  bool is_hidden;       // an event: of the timeline alone (trace_work.c)
 } mtli_work_entry;
 
 struct mtli_work_times {
   mtli_arena arena;
   mtli_work_entry *first;
   mtli_work_entry *last;
-  size_t count;
+  size_t count;  // of those that are shown
   uint32_t encoder_count;
   bool is_encoding;
   mtl_work_time *shown;  // [count] filled in at completion

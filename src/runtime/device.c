@@ -155,6 +155,7 @@ static mtl_status device_get(const mtli_driver *driver, uint32_t index,
                      driver->device_name(index));
   }
   mtli_watch_forks();
+  MTL_TRY(mtli_trace_start_by_setting());
   size_t number = 0;
   while (mtli_drivers[number] != driver) {
     number++;

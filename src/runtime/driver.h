@@ -24,6 +24,7 @@
 #include "base/object.h"
 #include "base/status.h"
 #include "base/timeline.h"
+#include "base/trace.h"
 #include "code/code.h"
 #include "code/texture_abi.h"
 #include "mettle/mettle.h"
@@ -171,6 +172,8 @@ struct mtl_queue {
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;      // of command buffers without one; 0 for none
   bool times_work;             // of all its command buffers
+  mtli_trace_track track;      // under lock: of the timeline whose number is
+  uint32_t track_timeline;     // this
   mtl_residency_set *residency_sets[MTL_MAX_RESIDENCY_SETS];  // [count] +1
   _Atomic uint32_t residency_set_count;
   _Atomic uint32_t in_flight;  // created and not completed; a futex
@@ -298,6 +301,11 @@ static inline void mtli_command_ends(mtli_command_times *times,
                                      uint64_t now_ns) {
   atomic_store_explicit(&times->end_ns, now_ns, memory_order_relaxed);
 }
+
+// Puts what this thread did for a command into the timeline, if one is being
+// written.
+void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
+                        uint64_t end_ns);
 
 struct mtli_command {
   mtli_command *next;

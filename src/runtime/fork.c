@@ -27,6 +27,7 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
   // Relaxed: the child has one thread.
   atomic_fetch_add_explicit(&process_number, 1, memory_order_relaxed);
+  mtli_trace_forget();
   mtli_lane_unlock();
   mtli_lane_forget_threads();
   mtli_registry_unlock();

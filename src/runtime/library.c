@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/objects.h"
+#include "runtime/trace_work.h"
 
 static void library_free(mtl_library *library) {
   mtli_compiled_clear(&library->compiled);
@@ -155,10 +156,13 @@ mtl_status mtl_library_create_from_source(mtl_device *device,
   MTL_TRY(check_options(options));
   mtl_library *library = NULL;
   MTL_TRY(library_allocate(device, &library));
-  return library_finish(library,
-                        device->driver->library_compile(library, source,
-                                                        source_bytes, options),
-                        out_library);
+  const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
+  const mtl_status status = device->driver->library_compile(
+      library, source, source_bytes, options);
+  if (start_ns) {
+    mtli_trace_library(source_bytes, start_ns);
+  }
+  return library_finish(library, status, out_library);
 }
 
 mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,

@@ -7,6 +7,7 @@
 
 #include "runtime/linked_functions.h"
 #include "runtime/weak.h"
+#include "runtime/trace_work.h"
 
 struct mtli_pipeline_parts {
   mtli_compiled compiled;
@@ -184,8 +185,13 @@ static mtl_status compile(const mtl_function *function,
       .report_code = desc->report_code,
       .target = parts->target,
   };
+  const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
   const mtl_status status = mtli_compile_pipeline(&request, out_compiled);
   free(linked);
+  if (start_ns && status == MTL_OK) {
+    mtli_trace_pipeline(request.kernel_name, out_compiled->from_cache,
+                        start_ns);
+  }
   return status;
 }
 

@@ -55,6 +55,8 @@ typedef struct mtli_recording {
   // dispatches with the same buffers retain them once.
   const void *seen[MTLI_SEEN_COUNT];
   mtli_work_times *work_times;  // NULL if nobody asks (counters.h)
+  uint64_t commit_flow;         // of trace_work.c; 0 for none
+  uint64_t wait_flow;
   bool is_encoding;             // an encoder is open
   bool is_enqueued;
   bool is_committed;

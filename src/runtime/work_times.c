@@ -32,7 +32,6 @@ static mtli_work_entry *append(mtli_recording *recording) {
     times->first = entry;
   }
   times->last = entry;
-  times->count++;
   entry->shown.name = entry->shown.debug_group = "";
   return entry;
 }
@@ -43,6 +42,7 @@ void mtli_work_times_open(mtli_recording *recording, mtl_work_kind kind) {
   if (entry) {
     entry->shown.kind = kind;
     entry->shown.encoder = times->encoder_count;
+    times->count++;
   }
   times->encoder_count++;
   times->is_encoding = true;
@@ -71,12 +71,18 @@ static bool find_kind(mtli_command_kind kind, mtl_work_kind *out_kind) {
 }
 
 void mtli_work_times_add(mtli_recording *recording, mtli_command *command) {
-  const mtli_work_times *times = recording->work_times;
-  mtl_work_kind kind;
-  mtli_work_entry *entry =
-      find_kind(command->kind, &kind) ? append(recording) : NULL;
+  mtli_work_times *times = recording->work_times;
+  mtl_work_kind kind = MTL_WORK_HOST_WORK;
+  const bool is_event = command->kind == MTLI_COMMAND_WAIT ||
+                        command->kind == MTLI_COMMAND_SIGNAL;
+  mtli_work_entry *entry = find_kind(command->kind, &kind) ||
+                                   (is_event && mtli_trace_is_on())
+                               ? append(recording)
+                               : NULL;
   if (entry) {
     entry->command = command;
+    entry->is_hidden = is_event;
+    times->count += !is_event;
     entry->shown.kind = kind;
     entry->shown.encoder =
         times->is_encoding ? times->encoder_count - 1 : MTL_NO_ENCODER;
@@ -113,11 +119,9 @@ void mtli_work_times_seal(mtli_recording *recording) {
 }
 
 void mtli_work_times_finish(mtli_work_times *times) {
-  mtl_work_time *shown = times->shown;
   mtl_work_time *encoder = NULL;
-  for (mtli_work_entry *entry = times->first; shown && entry;
-       entry = entry->next, shown++) {
-    *shown = entry->shown;
+  for (mtli_work_entry *entry = times->first; entry; entry = entry->next) {
+    mtl_work_time *shown = &entry->shown;
     if (!entry->command) {
       encoder = shown;
       continue;
@@ -134,6 +138,13 @@ void mtli_work_times_finish(mtli_work_times *times) {
     }
     if (shown->end_ns > encoder->end_ns) {
       encoder->end_ns = shown->end_ns;
+    }
+  }
+  mtl_work_time *next = times->shown;
+  for (const mtli_work_entry *entry = times->first; next && entry;
+       entry = entry->next) {
+    if (!entry->is_hidden) {
+      *next++ = entry->shown;
     }
   }
 }

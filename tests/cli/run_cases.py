@@ -26,12 +26,13 @@ import picturing
 import random_words
 import running
 import terminal
+import timelines
 import usage
 from tool import CASES, Tool
 
 MODULES = (usage, running, naming, picturing, pictures, bad_files, compiling,
            corpora, terminal, examples, installed, machine, models,
-           random_words, debugging)
+           random_words, debugging, timelines)
 
 
 def default_build():

@@ -128,6 +128,16 @@ static void run_execute(cpu_queue *queue, mtli_command *command) {
   }
 }
 
+// Notes the times of what was no job, or is not yet one.
+static void note_instant(const mtli_command *command) {
+  mtli_command_times *times = command->times;
+  if (times && !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
+    const uint64_t now_ns = mtli_now_ns();
+    mtli_command_starts(times, now_ns);
+    mtli_command_ends(times, now_ns);
+  }
+}
+
 static void signal_arrives(cpu_late_item *item) {
   cpu_command *data =
       (cpu_command *)((char *)item - offsetof(cpu_command, late));
@@ -136,6 +146,7 @@ static void signal_arrives(cpu_late_item *item) {
 }
 
 static void run_signal(cpu_queue *queue, mtli_command *command) {
+  note_instant(command);
   cpu_late *late = ((cpu_device *)queue->queue.device)->late;
   if (!late) {
     (void)cpu_event_signal(command->event.event, command->event.value);
@@ -149,9 +160,20 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
   cpu_late_post(late, &data->late);
 }
 
+static void end_wait(cpu_queue *queue) {
+  if (queue->wait_times) {
+    mtli_command_ends(queue->wait_times, mtli_now_ns());
+    queue->wait_times = NULL;
+  }
+}
+
 // True if the event has come; false if the queue is left until it does.
 static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   cpu_event *event = (cpu_event *)command->event.event;
+  if (command->times) {
+    mtli_command_starts(command->times, mtli_now_ns());
+    queue->wait_times = command->times;
+  }
   // What the host wrote before it signalled is seen after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
   queue->watcher.threshold = command->event.value;
@@ -161,6 +183,7 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
     return false;
   }
   cpu_queue_unpause(queue);
+  end_wait(queue);
   return true;
 }
 
@@ -177,16 +200,6 @@ static void run_sample(const cpu_queue *queue, const mtli_command *command) {
   memcpy((char *)(uintptr_t)command->sample.buffer->gpu_address +
              command->sample.offset_bytes,
          &ticks, sizeof ticks);
-}
-
-// Notes the times of what was no job, or is not yet one.
-static void note_instant(const mtli_command *command) {
-  mtli_command_times *times = command->times;
-  if (times && !atomic_load_explicit(&times->start_ns, memory_order_relaxed)) {
-    const uint64_t now_ns = mtli_now_ns();
-    mtli_command_starts(times, now_ns);
-    mtli_command_ends(times, now_ns);
-  }
 }
 
 // Runs a command that works on buffers, unless the list has failed. False if
@@ -235,6 +248,7 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
 }
 
 bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
+  end_wait(queue);  // that for which the queue was left
   for (mtli_command *command; (command = queue->next_command);) {
     if (command->is_ordered && !cpu_queue_settle(queue, context)) {
       return false;

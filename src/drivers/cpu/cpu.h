@@ -218,6 +218,7 @@ struct cpu_queue {
   mtli_command *next_command;
   bool is_stale;         // the host may have written since the last upload
   mtli_watcher watcher;  // the event that it waits for
+  mtli_command_times *wait_times;  // of that wait; NULL if nobody asks
   // Jobs that are not finished, and one for the thread that runs the queue:
   // whoever takes it to 0 runs the queue on.
   _Atomic uint32_t outstanding;

@@ -166,15 +166,18 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
 static void run_job(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
                     cpu_habit *habits, cpu_context *context) {
   mtli_command_times *times = job->command->times;
+  const uint64_t start_ns = times ? mtli_now_ns() : 0;
   job->run_count = 0;
   if (times) {
-    mtli_command_starts(times, mtli_now_ns());
+    mtli_command_starts(times, start_ns);
   }
   run_pieces(queue, job, lately_ns, habits, context);
   // Others may have come to the job's end; it is there while this has not.
   cpu_context_finish(job, context);
   if (times && !job->run_count) {  // of a shared one the last user notes it
-    mtli_command_ends(times, mtli_now_ns());
+    const uint64_t end_ns = mtli_now_ns();
+    mtli_command_ends(times, end_ns);
+    mtli_trace_command(job->command, start_ns, end_ns);
   }
 }
 

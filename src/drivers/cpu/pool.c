@@ -359,6 +359,7 @@ static void unlist(cpu_pool *pool, cpu_job *job) {
 
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   cpu_queue *queue = job->queue;
+  const uint64_t start_ns = job->command->times ? mtli_now_ns() : 0;
   uint64_t first = 0;
   uint64_t end = 0;
   while (!atomic_load_explicit(&queue->has_failed, memory_order_relaxed) &&
@@ -366,6 +367,9 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
     cpu_fault_run_guarded(job, first, end, context);
   }
   cpu_context_finish(job, context);
+  if (job->command->times) {
+    mtli_trace_command(job->command, start_ns, mtli_now_ns());
+  }
   cpu_pool_lock(pool);
   // Whoever leaves has found nothing more to take, or nothing worth taking.
   cpu_pieces_drop(job);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// trace.h: a timeline of the process, as a file in the trace event format that
+// Perfetto and Chrome read. Off, it costs a look at one variable.
+// Source: "Trace Event Format", Google, 2016; times are CLOCK_MONOTONIC's.
+#ifndef MTLI_TRACE_H
+#define MTLI_TRACE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+extern _Atomic bool mtli_trace_state;
+
+static inline bool mtli_trace_is_on(void) {
+  // Relaxed: who begins or ends a timeline does not mind an event more or less.
+  return atomic_load_explicit(&mtli_trace_state, memory_order_relaxed);
+}
+
+// Begins a timeline in the file path, in which %p is the process's number.
+//
+// Errors  MTL_INVALID_STATE  one is being written
+//         MTL_IO_ERROR       the text has the reason
+mtl_status mtli_trace_start(const char *path);
+// Begins the one that METTLE_TRACE names, once in a process, if it does.
+mtl_status mtli_trace_start_by_setting(void);
+// Ends it; the file is whole then. So does the end of the process.
+//
+// Errors  MTL_IO_ERROR  not all could be written
+mtl_status mtli_trace_stop(void);
+// Counts the timelines of the process.
+uint32_t mtli_trace_timeline(void);
+// After a fork, in the child: the file is the parent's.
+void mtli_trace_forget(void);
+
+// Where events are shown: the calling thread, or a row made for them. A queue
+// has rows for what overlaps.
+typedef uint64_t mtli_trace_track;
+#define MTLI_TRACE_THREAD ((mtli_trace_track)0)
+enum { MTLI_TRACE_ROWS = 8 };  // of a queue
+
+// Makes MTLI_TRACE_ROWS rows; the first has the name.
+mtli_trace_track mtli_trace_add_track(const char *name);
+
+// What is shown of an event beside its name: members of a JSON object. What
+// finds no room is left out.
+typedef struct mtli_trace_arguments {
+  size_t length;
+  char text[1000];
+} mtli_trace_arguments;
+void mtli_trace_text(mtli_trace_arguments *arguments, const char *name,
+                     const char *value);
+void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
+                       uint64_t value);
+void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
+                      const uint32_t value[3]);
+
+// Writes events, if a timeline is being written. arguments may be NULL.
+void mtli_trace_slice(mtli_trace_track track, const char *category,
+                      const char *name, uint64_t start_ns, uint64_t end_ns,
+                      const mtli_trace_arguments *arguments);
+void mtli_trace_instant(mtli_trace_track track, const char *category,
+                        const char *name, uint64_t at_ns,
+                        const mtli_trace_arguments *arguments);
+void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
+                        uint64_t value);
+// An arrow from the slice of one track that runs at a time to that of another;
+// both ends have a number that nothing else has.
+uint64_t mtli_trace_new_flow(void);
+void mtli_trace_flow_begins(mtli_trace_track track, const char *name,
+                            uint64_t flow, uint64_t at_ns);
+void mtli_trace_flow_ends(mtli_trace_track track, const char *name,
+                          uint64_t flow, uint64_t at_ns);
+
+#endif
