@@ -18,7 +18,7 @@ constexpr char RayTracing[] = "ray tracing";
 constexpr char MeshShaders[] = "mesh shaders";
 constexpr char TileShaders[] = "tile shaders and no imageblocks";
 constexpr char Tensors[] = "tensors";
-constexpr char IndirectCommands[] = "indirect command buffers";
+constexpr char IndirectCommands[] = "indirect commands that kernels encode";
 constexpr char Graphics[] = "graphics pipelines";
 
 struct Unsupported {
@@ -143,8 +143,7 @@ class Printer : public TextDiagnosticPrinter {
     bool Invalid = false;
     const char *Begin = SM.getCharacterData(Loc, &Invalid);
     if (Invalid) return "";
-    const unsigned Length =
-        Lexer::MeasureTokenLength(Loc, SM, LangOptions());
+    const unsigned Length = Lexer::MeasureTokenLength(Loc, SM, LangOptions());
     return std::string(Begin, Length);
   }
 
