@@ -7,12 +7,15 @@
 
 // `int4_product` of quantized.metal.
 typedef struct int4_product {
-  uint32_t k, group_size, experts;
+  uint32_t k, group_size, experts, columns;
   int64_t a_row, a_column;
   int64_t weights[3], scales[3], zeros[3];
   int64_t expert_stride;
   int64_t out_row, out_column;
 } int4_product;
+
+// As in quantized.metal.
+enum { HALVES_IN_GROUPS = 1, IS_DENSE = 2, COLUMNS = 4 };
 
 // The tensors of either operation; weights, scales and zeros of rank 3.
 typedef struct tensors {
@@ -78,12 +81,15 @@ static mtl_status run(mtl_stream *stream, const char *name, const tensors *it,
       .k = (uint32_t)it->a->sizes[1],
       .group_size = (uint32_t)group_size,
       .experts = (uint32_t)it->weights.sizes[0],
+      .columns = (uint32_t)it->out->sizes[1],
       .a_row = it->a->strides[0],
       .a_column = it->a->strides[1],
       .expert_stride = it->experts ? it->experts->strides[0] : 0,
       .out_row = it->out->strides[0],
       .out_column = it->out->strides[1],
   };
+  const bool is_dense =
+      it->a->strides[1] == 1 && it->weights.strides[2] == 1;
   memcpy(arguments.weights, it->weights.strides, sizeof arguments.weights);
   memcpy(arguments.scales, it->scales.strides, sizeof arguments.scales);
   memcpy(arguments.zeros, it->zeros.strides, sizeof arguments.zeros);
@@ -93,13 +99,16 @@ static mtl_status run(mtl_stream *stream, const char *name, const tensors *it,
           .source = ops_quantized_metal,
           .kernel = "int4_product_rows",
           .constants = {it->a->type, it->scales.type, it->out->type,
-                        it->experts ? it->experts->type : MTL_TYPE_NONE},
+                        it->experts ? it->experts->type : MTL_TYPE_NONE,
+                        (group_size % 32 == 0 ? HALVES_IN_GROUPS : 0) |
+                            (is_dense ? IS_DENSE : 0)},
           .tensors = {it->a, &it->weights, &it->scales, &it->zeros,
                       it->experts, it->out},
           .tensor_count = 6,
           .arguments = &arguments,
           .arguments_bytes = sizeof arguments,
-          .grid_threads = {32, (uint64_t)it->out->sizes[1],
+          .grid_threads = {32,
+                           ((uint64_t)it->out->sizes[1] + COLUMNS - 1) / COLUMNS,
                            (uint64_t)it->out->sizes[0]},
           .group_threads = {32, 8}});
 }
