@@ -60,6 +60,13 @@ install(FILES tools/mettle-gdb.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
 install(PROGRAMS python/mettle/export_mps.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
+# ExecuTorch's backend is built for the ExecuTorch that its user has.
+install(DIRECTORY plugins/executorch/mettle_executorch
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle/python
+  FILES_MATCHING PATTERN "*.py")
+install(FILES plugins/executorch/metal_backend.cpp
+  plugins/executorch/run_program.cpp plugins/executorch/requirements.txt
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle/python/mettle_executorch)
 
 # --- where libraries are found --------------------------------------------------
 # The command finds the library of its own folder, wherever that is.

@@ -98,6 +98,8 @@ def what_is_installed_is_all_there(tool):
                  "share/zsh/site-functions/_mettle",
                  "share/fish/vendor_completions.d/mettle.fish",
                  "share/mettle/export_mps.py",
+                 "share/mettle/python/mettle_executorch/__init__.py",
+                 "share/mettle/python/mettle_executorch/metal_backend.cpp",
                  "share/doc/mettle/README.md", "share/doc/mettle/LICENSE",
                  "share/doc/mettle/docs/performance.md",
                  "share/doc/mettle/examples/add_vectors.c",

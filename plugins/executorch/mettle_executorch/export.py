@@ -30,11 +30,12 @@ def _export_mps():
     for name in ("export_mps", "mettle.export_mps"):
         with contextlib.suppress(ImportError):
             return importlib.import_module(name)
-    for folder in (HERE, os.path.join(HERE, "..", "..", "..", "tools")):
+    for folder in (os.path.join(HERE, "..", ".."),
+                   os.path.join(HERE, "..", "..", "..", "tools")):
         if os.path.exists(os.path.join(folder, "export_mps.py")):
             sys.path.insert(0, folder)
             return importlib.import_module("export_mps")
-    raise RuntimeError("export_mps.py is not beside mettle_executorch")
+    raise RuntimeError("export_mps.py is not where Mettle installs it")
 
 
 def _pack_4bit(weights):
