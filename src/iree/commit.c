@@ -107,9 +107,14 @@ static iree_status_t encode_work(mettle_op *op,
 static iree_status_t fill(mettle_op *op, mtl_command_buffer *command_buffer) {
   IREE_RETURN_IF_ERROR(encode_waits(op, command_buffer));
   IREE_RETURN_IF_ERROR(encode_work(op, command_buffer));
-  return mettle_status(
-      mtl_command_buffer_on_completed(command_buffer, commands_completed, op),
-      "mtl_command_buffer_on_completed");
+  if (!mtl_command_buffer_on_completed_directly) {
+    return mettle_status(
+        mtl_command_buffer_on_completed(command_buffer, commands_completed, op),
+        "mtl_command_buffer_on_completed");
+  }
+  return mettle_status(mtl_command_buffer_on_completed_directly(
+                           command_buffer, commands_completed, op),
+                       "mtl_command_buffer_on_completed_directly");
 }
 
 iree_status_t mettle_op_commit(mettle_op *op) {

@@ -452,6 +452,12 @@ void mettle_callback_leave(void);
 // Does a small transfer at once, if there is nothing to wait for and the host
 // sees the memory; false otherwise (commit.c).
 bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status);
+// Calls back on the thread that finds the work done, before the queue goes on.
+// A libmettle without it calls back on another: then events see to what the
+// queue's order would (mettle_device.completes_in_turn).
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed_directly(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context) __attribute__((weak));
 // Commits the work of an operation (commit.c).
 iree_status_t mettle_op_commit(mettle_op *op);
 
