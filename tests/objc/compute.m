@@ -362,6 +362,38 @@ static void failures(void) {
   CHECK(second.status == MTLCommandBufferStatusError && second.error != nil);
 }
 
+static void captures(void) {
+  MTLCaptureManager *manager = [MTLCaptureManager sharedCaptureManager];
+  MTLCaptureDescriptor *wanted = [[MTLCaptureDescriptor alloc] init];
+  NSError *error = nil;
+  CHECK(![manager supportsDestination:MTLCaptureDestinationDeveloperTools]);
+  CHECK([manager supportsDestination:MTLCaptureDestinationGPUTraceDocument]);
+  wanted.captureObject = queue;
+  CHECK(![manager startCaptureWithDescriptor:wanted error:&error]);
+  CHECK([error.domain isEqual:MTLCaptureErrorDomain] && error.code == 1);
+  NSString *path = [NSString
+      stringWithFormat:@"/tmp/mettle-capture-%d.gputrace", (int)getpid()];
+  wanted.destination = MTLCaptureDestinationGPUTraceDocument;
+  wanted.outputURL = [NSURL fileURLWithPath:path];
+  CHECK([manager startCaptureWithDescriptor:wanted error:&error]);
+  CHECK(manager.isCapturing);
+  CHECK(![manager startCaptureWithDescriptor:wanted error:&error]);
+  CHECK(error.code == 2);
+  dispatches();
+  [manager stopCapture];
+  CHECK(!manager.isCapturing);
+  NSData *bytes = [NSData dataWithContentsOfFile:path];
+  NSString *text = [[NSString alloc] initWithData:bytes
+                                         encoding:NSUTF8StringEncoding];
+  CHECK([text containsString:@"\"name\":\"add\""]);
+  CHECK([text containsString:@"\"label\":\"work\""]);
+  unlink(path.UTF8String);
+#if !__has_feature(objc_arc)
+  [text release];
+  [wanted release];
+#endif
+}
+
 int main(void) {
   @autoreleasepool {
     NSError *error = nil;
@@ -379,6 +411,7 @@ int main(void) {
     placement();
     residency();
     failures();
+    captures();
   }
   return checks_end();
 }

@@ -1024,7 +1024,7 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)reset;
 @end
 
-// --- Captures: there are none, and they say so -------------------------------
+// --- Captures: timelines (docs/tracing.md) ------------------------------------
 
 @interface MTLCaptureDescriptor : NSObject
 @property(strong) id captureObject;

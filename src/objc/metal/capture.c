@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// capture.c: MTLCaptureManager, which captures nothing and says so.
+// capture.c: MTLCaptureManager. A capture is a timeline of the process
+// (mettle/trace.h), whatever object it is of.
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
@@ -71,32 +72,65 @@ static id manager_shared(Class self, SEL _cmd) {
   return shared_instance(&shared, self);
 }
 
-static int manager_no(id self, SEL _cmd) {
+// Of MTLCaptureError and MTLCaptureDestination.
+enum { NOT_SUPPORTED = 1, ALREADY_CAPTURING, INVALID_DESCRIPTOR };
+enum { DESTINATION_FILE = 2 };
+
+static _Atomic bool is_capturing;
+
+static int manager_is_capturing(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
-  return 0;
+  return is_capturing;
 }
 
 static int manager_supports(id self, SEL _cmd, NSInteger destination) {
   (void)self;
   (void)_cmd;
-  (void)destination;
+  return destination == DESTINATION_FILE;
+}
+
+static int start_failed(id *out_error, NSInteger code, const char *text) {
+  error_set(out_error, MTLCaptureErrorDomain, code, text);
   return 0;
 }
 
 static int manager_start(id self, SEL _cmd, id descriptor, id *out_error) {
   (void)self;
   (void)_cmd;
-  (void)descriptor;
-  error_set(out_error, MTLCaptureErrorDomain, 1,  // not supported
-            "Mettle makes no captures; METTLE_OBJC_DEBUG=messages counts "
-            "what a program asks for");
-  return 0;
+  const capture_descriptor *wanted = (const capture_descriptor *)descriptor;
+  if (!wanted || wanted->destination != DESTINATION_FILE) {
+    return start_failed(out_error, NOT_SUPPORTED,
+                        "Mettle captures to a file: the descriptor's "
+                        "destination is MTLCaptureDestinationGPUTraceDocument");
+  }
+  id path = wanted->outputURL
+                ? SEND(id(*)(id, SEL), wanted->outputURL, "path")
+                : NULL;
+  const char *text =
+      path ? SEND(const char *(*)(id, SEL), path, "UTF8String") : NULL;
+  if (!text) {
+    return start_failed(out_error, INVALID_DESCRIPTOR,
+                        "the capture's descriptor has no outputURL");
+  }
+  const mtl_status status = mtl_trace_start(text);
+  if (status != MTL_OK) {
+    return start_failed(out_error,
+                        status == MTL_INVALID_STATE ? ALREADY_CAPTURING
+                                                    : INVALID_DESCRIPTOR,
+                        mtl_last_error());
+  }
+  is_capturing = true;
+  return 1;
 }
 
 static void manager_stop(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
+  if (is_capturing) {
+    is_capturing = false;
+    (void)mtl_trace_stop();  // nobody could be told
+  }
 }
 
 static id scope_for(id device, id queue) {
@@ -124,7 +158,7 @@ METHODS(manager_methods,
         METHOD("startCaptureWithDescriptor:error:", "B32@0:8@16^@24",
                manager_start),
         METHOD("stopCapture", "v16@0:8", manager_stop),
-        METHOD("isCapturing", "B16@0:8", manager_no),
+        METHOD("isCapturing", "B16@0:8", manager_is_capturing),
         METHOD("newCaptureScopeWithDevice:", "@24@0:8@16",
                manager_scope_device),
         METHOD("newCaptureScopeWithCommandQueue:", "@24@0:8@16",
