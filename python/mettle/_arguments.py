@@ -22,8 +22,8 @@ from .texture import Sampler, Texture
 BUFFER, MEMORY, VALUE, BYTES, TEXTURE, SAMPLER, TABLE = range(7)
 MOST_BYTES = 4096  # of mtl_compute_encoder_set_bytes
 
-_from_buffer: Any = ctypes.c_char.from_buffer
-_addressof = ctypes.addressof
+from_buffer: Any = ctypes.c_char.from_buffer
+addressof = ctypes.addressof
 ndarray = np.ndarray
 # torch's names of casts, and ours.
 CASTS = {"fp16": _dtypes.HALF, "fp32": _dtypes.FLOAT, "bf16": _dtypes.BFLOAT,
@@ -54,8 +54,9 @@ def _not_contiguous(name: str) -> Exception:
 class Parameter:
     """One argument of a kernel."""
 
-    __slots__ = ("name", "kind", "index", "argument", "code", "_accepts",
-                 "_words", "_is_written", "_pack", "_convert")
+    __slots__ = ("name", "kind", "index", "argument", "code", "dtype",
+                 "memory", "_accepts", "_words", "_is_written", "_pack",
+                 "_convert")
 
     def __init__(self, argument: Argument) -> None:
         self.argument = argument
@@ -65,6 +66,10 @@ class Parameter:
         self._accepts: Optional[FrozenSet[np.dtype]] = \
             _dtypes.ACCEPTED.get(self.code)
         self._words = [self.word(kind) for kind in range(8)]
+        self.memory = self._words[MEMORY]
+        # Of arrays that need no further look.
+        self.dtype = _dtypes.TO_NUMPY.get(self.code) \
+            if self.kind == "buffer" else None
         self._is_written = argument.access != "read"
         self._pack: Optional[Callable[..., bytes]] = None
         self._convert: Any = None
@@ -104,7 +109,7 @@ class Parameter:
         if accepts is not None and value.dtype not in accepts:
             raise self._wrong_type(value.dtype)
         try:
-            address = _addressof(_from_buffer(value))
+            address = addressof(from_buffer(value))
         except (TypeError, ValueError, BufferError):
             address = self._address(value)
         words += (self._words[MEMORY], address, 0, value.nbytes)
@@ -219,7 +224,7 @@ class Parameter:
                 f"{self.argument.size} bytes, {len(raw)} were given")
         held = ctypes.create_string_buffer(raw, len(raw))
         used.keeps.append(held)
-        words += (self._words[BYTES], _addressof(held), 0, len(raw))
+        words += (self._words[BYTES], addressof(held), 0, len(raw))
 
     def _bytes_of(self, value: Any) -> bytes:
         argument = self.argument

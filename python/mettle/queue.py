@@ -135,8 +135,7 @@ class CommandBuffer(Handle):
     """A list of work, recorded once and committed once. ``await`` it, wait
     for it, or have it call back."""
 
-    __slots__ = ("queue", "_keeps", "_value", "_functions", "_encoder",
-                 "_log_state")
+    __slots__ = ("queue", "_keeps", "_value", "_functions", "_log_state")
     _release = mtl.mtl_command_buffer_release
 
     def __init__(self, queue: Queue, handle: int,
@@ -145,9 +144,8 @@ class CommandBuffer(Handle):
         self._keeps: Any = None  # the memory that it uses
         self._value = 0  # of the queue's event, when it has completed
         self._functions: Optional[List[Any]] = None
-        self._encoder: Any = None  # that is open
         self._log_state = log_state
-        Handle.__init__(self, handle)
+        self._as_parameter_ = handle
 
     def __repr__(self) -> str:
         return f"<mettle.CommandBuffer {self.label!r}, {self.status.name}>"

@@ -14,7 +14,7 @@ from typing import (Any, Dict, List, Mapping, Optional, Sequence, Tuple,
                     Union)
 
 from . import _waiting
-from ._arguments import Used, describe
+from ._arguments import Used, addressof, describe, from_buffer, ndarray
 from ._native import failure, last_error, launch, triple
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
@@ -73,8 +73,8 @@ def _commit_and_go_on(queue: Queue, pipeline: Pipeline, packed: bytes,
     with queue._lock:
         value = queue._value + 1
         arguments = (queue._as_parameter_, pipeline._as_parameter_, packed,
-                     count, sizes, flags, queue._event._as_parameter_, value, -1,
-                     byref(out))
+                     count, sizes, flags, queue._event._as_parameter_, value,
+                     -1, byref(out))
         if len(queue._in_flight) < NEARLY_FULL:
             status = _launch(*arguments)
         else:
@@ -153,20 +153,33 @@ class ShaderFunction:
         used = Used()
         if arg_casts is None:
             for parameter, value in zip(parameters, args):
-                parameter.add(words, value, used)
+                if type(value) is not ndarray or \
+                        value.dtype is not parameter.dtype:
+                    parameter.add(words, value, used)
+                    continue
+                try:  # most calls are of this kind
+                    words += (parameter.memory,
+                              addressof(from_buffer(value)), 0, value.nbytes)
+                except (TypeError, ValueError, BufferError):
+                    parameter.add(words, value, used)
+                    continue
+                used.is_host = True
+                if used.count is None:
+                    used.count = value.size
         else:
             self._add_cast(words, args, arg_casts, used)
         if self._memory:
             self._add_memory(words, threadgroup_memory)
         if threads is None:
             threads = used.count
-        sizes = self._sizes.get((threads, group_size)) \
-            if not isinstance(threads, list) and \
-            not isinstance(group_size, list) else None
-        if sizes is None:
+        try:
+            sizes = self._sizes[threads, group_size]
+        except (KeyError, TypeError):  # new, or lists
             sizes = self._make_sizes(threads, group_size)
         if wait is None:
             wait = used.is_host
+        if not wait:
+            used.keeps.append(args)
         return commit(self.queue, self.pipeline, words, len(words) // 4,
                       sizes, WAIT if wait else 0, used)
 
@@ -180,10 +193,10 @@ class ShaderFunction:
             triple(group_size, "group_size")
         sizes = _pack_sizes(*grid, *group)
         if len(self._sizes) < 64:
-            key = tuple(threads) if isinstance(threads, list) else threads
-            other = tuple(group_size) if isinstance(group_size, list) \
-                else group_size
-            self._sizes[key, other] = sizes
+            try:
+                self._sizes[threads, group_size] = sizes
+            except TypeError:  # lists may change
+                pass
         return sizes
 
     def _bind(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> \

@@ -18,7 +18,8 @@ BUILD = os.environ["METTLE_BUILD_DIR"]
 PROGRAM = """
 import mettle, numpy as np
 lib = mettle.compile_shader("kernel void twice(device float *x, "
-                            "uint i [[thread_position_in_grid]]) { x[i] *= 2; }")
+                            "uint i [[thread_position_in_grid]])"
+                            "{ x[i] *= 2; }")
 x = np.arange(5, dtype=np.float32)
 lib.twice(x)
 print(x, mettle._native.folder())
