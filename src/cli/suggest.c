@@ -18,11 +18,13 @@ static unsigned least(unsigned a, unsigned b) {
 }
 
 // Counts the letters to insert, drop, replace or swap with their neighbour
-// (optimal string alignment); case makes no difference.
+// (optimal string alignment); case makes no difference. FAR if they are more
+// than most, of which lengths may tell at once.
 static unsigned distance(const char *a, size_t a_length, const char *b,
-                         size_t b_length) {
+                         size_t b_length, size_t most) {
   unsigned rows[3][LONGEST + 1];
-  if (a_length > LONGEST || b_length > LONGEST) {
+  if (a_length > LONGEST || b_length > LONGEST || a_length > b_length + most ||
+      b_length > a_length + most) {
     return FAR;
   }
   for (size_t j = 0; j <= b_length; ++j) {
@@ -59,7 +61,7 @@ const char *cli_near_name(const char *word, size_t length,
       continue;
     }
     const size_t name_length = strlen(names[i]);
-    unsigned far = distance(word, length, names[i], name_length);
+    unsigned far = distance(word, length, names[i], name_length, best - 1);
     // What was cut short: "--rep" for "--repeat".
     if (length >= 3 && length < name_length &&
         memcmp(word, names[i], length) == 0) {
