@@ -100,6 +100,7 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   command_buffer->queue = mtl_queue_retain(queue);  // +1
   command_buffer->driver_data = recording + 1;
   recording->driver = driver;
+  recording->arena.pool = &queue->device->arenas;
   const uint64_t wanted_ns = desc ? desc->time_limit_ns : 0;
   command_buffer->time_limit_ns = wanted_ns == MTL_NO_TIME_LIMIT ? 0
                                   : wanted_ns                    ? wanted_ns
