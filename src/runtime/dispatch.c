@@ -331,6 +331,10 @@ static bool check_dispatch(mtl_compute_encoder *encoder, mtl_size group,
 
 bool mtli_check_grid(mtl_compute_encoder *encoder, mtl_size grid,
                      mtl_size group) {
+  const uint64_t threads_xy = (uint64_t)grid.x * grid.y;
+  if (threads_xy <= UINT32_MAX && threads_xy * grid.z <= UINT32_MAX) {
+    return true;  // and no more threadgroups than threads
+  }
   const uint64_t groups_xy = (((uint64_t)grid.x + group.x - 1) / group.x) *
                              (((uint64_t)grid.y + group.y - 1) / group.y);
   const uint64_t groups_z = ((uint64_t)grid.z + group.z - 1) / group.z;

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 
+#include "base/arena_pool.h"
 #include "base/lane.h"
 #include "base/object.h"
 #include "base/status.h"
@@ -59,6 +60,7 @@ struct mtl_device {
   mtli_released released[MTLI_RELEASED_COUNT];  // the last ones, in a ring
   uint32_t released_count;                      // to date
   _Atomic(mtli_tray *) trays[MTLI_WARM_TRAYS];  // free ones; NULL for none
+  mtli_arena_pool arenas;                       // of recordings
 };
 
 struct mtl_buffer {
@@ -503,6 +505,8 @@ typedef mtl_status mtli_device_timestamps_fn(mtl_device *device,
                                              uint64_t *out_host_ns,
                                              uint64_t *out_device);
 
+// Returns what mtli_pages_create takes: 0 for a buffer that is not guarded.
+size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc);
 // Allocates; sets contents and gpu_address; contents start as desc->bytes or
 // zeros. With buffer->parent there is nothing to allocate: the buffer is a part
 // of parent's memory, of the same storage mode, whatever else lies there, and

@@ -173,8 +173,18 @@ typedef struct cpu_late_item {
 } cpu_late_item;
 
 // The driver's part of a command.
+// Of a dispatch's threadgroups, and of those that the grid cuts off.
+typedef struct cpu_classes {
+  mtli_group_class whole;
+  mtli_group_class edge;
+} cpu_classes;
+
 typedef struct cpu_command {
   cpu_job job;
+  // Of a dispatch, as cpu_dispatch_prepare found them; its threadgroups are in
+  // the job then. An indirect one's are found when it runs.
+  cpu_classes classes;
+  bool has_classes;
   cpu_late_item late;
   mtli_command *command;
 } cpu_command;
@@ -445,10 +455,6 @@ void cpu_code_unload(const cpu_code *code, bool is_inherited);
 
 // The classes of a dispatch's threadgroups: of whole ones, and of those that
 // the grid cuts off along x.
-typedef struct cpu_classes {
-  mtli_group_class whole;
-  mtli_group_class edge;
-} cpu_classes;
 cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
                            const uint32_t grid_threads[3],
                            const uint32_t group_threads[3]);
@@ -515,7 +521,7 @@ void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 
 // Begins to make the code that a dispatch will need.
-void cpu_dispatch_prepare(const mtli_command *command);
+void cpu_dispatch_prepare(mtli_command *command);
 // Runs a dispatch, or hands it to the pool. False if it has to wait for code:
 // the queue is left until that is there.
 bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,

@@ -323,36 +323,42 @@ static void choose_groups(const mtli_dispatch *dispatch,
 }
 
 // Fills in the launch. False if there is nothing to run.
-static bool prepare_launch(cpu_queue *queue, const mtli_dispatch *dispatch,
-                           mtli_cpu_launch *launch) {
+static bool prepare_launch(cpu_queue *queue, mtli_command *command) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  cpu_command *data = mtli_command_data(command);
+  mtli_cpu_launch *launch = &data->job.launch;
   launch->arguments = dispatch->arguments;
   launch->argument_bytes = dispatch->argument_bytes;
   launch->will_finish = 1;
   launch->threadgroup_bytes = dispatch->threadgroup_bytes;
   launch->log = queue->current->log;
-  choose_groups(dispatch, launch->group_threads);
+  if (!data->has_classes) {
+    choose_groups(dispatch, launch->group_threads);
+  }
   if (dispatch->indirect) {
     return read_indirect(queue, dispatch, launch);
   }
   for (int i = 0; i < 3; i++) {
-    const uint64_t side = launch->group_threads[i];
-    launch->grid_threads[i] = dispatch->grid_threads[i];
-    launch->group_count[i] =
-        (uint32_t)((dispatch->grid_threads[i] + side - 1) / side);
+    const uint32_t side = launch->group_threads[i];
+    const uint32_t threads = dispatch->grid_threads[i];
+    launch->grid_threads[i] = threads;
+    launch->group_count[i] = threads / side + (threads % side != 0);
   }
   return true;
 }
 
-void cpu_dispatch_prepare(const mtli_command *command) {
+void cpu_dispatch_prepare(mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
+  cpu_command *data = mtli_command_data(command);
   cpu_pipeline *pipeline = (cpu_pipeline *)dispatch->pipeline;
-  uint32_t group[3];
+  uint32_t *group = data->job.launch.group_threads;
   choose_groups(dispatch, group);
   // An indirect grid is whole threadgroups.
-  const cpu_classes classes = cpu_classes_of(
+  data->classes = cpu_classes_of(
       dispatch, dispatch->indirect ? group : dispatch->grid_threads, group);
-  cpu_code_prepare(pipeline, classes.whole);
-  cpu_code_prepare(pipeline, classes.edge);
+  data->has_classes = !dispatch->indirect;
+  cpu_code_prepare(pipeline, data->classes.whole);
+  cpu_code_prepare(pipeline, data->classes.edge);
 }
 
 typedef enum code_state { CODE_READY, CODE_AWAITED, CODE_FAILED } code_state;
@@ -390,9 +396,13 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
 
 static code_state take_codes(cpu_queue *queue, mtli_command *command) {
   cpu_list *list = cpu_list_of(queue->current);
-  cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
-  const cpu_classes classes = cpu_classes_of(
-      &command->dispatch, job->launch.grid_threads, job->launch.group_threads);
+  cpu_command *data = mtli_command_data(command);
+  cpu_job *job = &data->job;
+  const cpu_classes classes =
+      data->has_classes
+          ? data->classes
+          : cpu_classes_of(&command->dispatch, job->launch.grid_threads,
+                           job->launch.group_threads);
   code_state state = take_code(queue, command, classes.whole, &job->code);
   if (state == CODE_READY) {
     state = take_code(queue, command, classes.edge, &job->edge_code);
@@ -418,7 +428,7 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
   cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
   mtli_cpu_launch *launch = &job->launch;
-  if (!prepare_launch(queue, &command->dispatch, launch)) {
+  if (!prepare_launch(queue, command)) {
     return true;
   }
   const code_state state = take_codes(queue, command);

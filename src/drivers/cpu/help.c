@@ -4,8 +4,8 @@
 // it visits them, but only for what takes no time: events to pass on, command
 // buffers to complete. Long work of a queue that it does not wait for is left
 // to the workers.
-#include <fenv.h>
 
+#include "base/float_environment.h"
 #include "base/futex.h"
 #include "drivers/cpu/cpu.h"
 
@@ -75,11 +75,10 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   }
   // Kernels run with the default rounding and exceptions, whatever the client
   // has set for itself.
-  fenv_t environment;
+  mtli_float_environment environment;
   sigset_t mask;
   const bool was_blocked = cpu_interrupt_open_mask(&mask);
-  fegetenv(&environment);
-  fesetenv(FE_DFL_ENV);
+  mtli_float_environment_begin(&environment);
   cpu_pool_lock(pool);
   cpu_pool_lighten(pool, context);
   cpu_pool_unlock(pool);
@@ -88,7 +87,7 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
           stay(pool, queue_address, goal, context))) {
   }
   cpu_pool_weigh(pool, context);
-  fesetenv(&environment);
+  mtli_float_environment_end(&environment);
   if (was_blocked) {
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
   }
