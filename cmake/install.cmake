@@ -58,6 +58,12 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.metal")
 install(FILES tools/mettle-gdb.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
+# Where gdb looks for what belongs to a library: under the whole path of that.
+# The prefix is known when it is installed, and is expanded then.
+install(FILES tools/mettle-gdb.py
+  DESTINATION
+    "${CMAKE_INSTALL_DATADIR}/gdb/auto-load/\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}"
+  RENAME libmettle.so.${PROJECT_VERSION}-gdb.py)
 install(PROGRAMS python/mettle/export_mps.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle)
 # ExecuTorch's backend is built for the ExecuTorch that its user has.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mettle-gdb.py: has gdb print Metal's types as a kernel's source has them.
 
-    (gdb) source PREFIX/share/mettle/mettle-gdb.py
     (gdb) print own.position
     $1 = float4(0.5, 0.25, 0, 1)
 
-docs/debugging.md shows a whole session."""
+gdb loads it with libmettle.so, if it is installed where gdb looks; docs/debugging.md
+says where, and shows a whole session."""
 
 import re
 import struct

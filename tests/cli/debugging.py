@@ -127,6 +127,32 @@ def gdb_stops_at_lines_and_prints_vectors(tool):
 
 
 @case
+def gdb_loads_the_printers_with_the_library(tool):
+    if not shutil.which("gdb") or not shutil.which("cmake"):
+        raise unittest.SkipTest("gdb or cmake is missing")
+    not_sanitized(tool)
+    prefix = os.path.realpath(tool.file("prefix"))
+    subprocess.run(["cmake", "--install", tool.build, "--prefix", prefix],
+                   check=True, capture_output=True)
+    scripts = f"{prefix}/share/gdb/auto-load"
+    tool.write("pull.metal", PULL)
+    tool.write("commands.gdb", "set pagination off\nset width 0\n"
+               "set breakpoint pending on\nset debuginfod enabled off\n"
+               f"add-auto-load-scripts-directory {scripts}\n"
+               f"add-auto-load-safe-path {scripts}\n"
+               "break pull.metal:21 if i == 2\nrun\nprint own.place\n")
+    done = subprocess.run(
+        ["gdb", "-q", "-nx", "-batch", "-x", "commands.gdb", "--args",
+         f"{prefix}/bin/mettle", "run", "pull.metal", "move", "--debug",
+         "--grid", "4", "0=iota:f32:32", "1=f32:1"],
+        cwd=tool.folder, capture_output=True, text=True, timeout=300,
+        check=False, stdin=subprocess.DEVNULL)
+    if "ptrace" in done.stderr:
+        raise unittest.SkipTest("gdb may not trace here")
+    _expect(done.stdout + done.stderr, "$1 = float4(16, 17, 18, 19)")
+
+
+@case
 def gdb_prints_every_kind_of_type(tool):
     tool.write("types.metal", TYPES)
     said = _gdb(tool, "break types.metal:19 if at.v[0] == 1\nrun\n"
