@@ -297,6 +297,10 @@ static void limit_parameters(LLVMModuleRef module) {
 mtl_status mtlc_enter_kernel(mtlc_kernel *kernel) {
   LLVMValueRef wrapper =
       LLVMGetNamedFunction(kernel->module, kernel->kernel->symbol);
+  if (!wrapper || LLVMIsDeclaration(wrapper)) {
+    return mtli_fail(MTL_BAD_DATA, "the container's IR has no %s",
+                     kernel->kernel->symbol);
+  }
   if (LLVMCountParams(wrapper) != 1) {
     return mtli_fail(MTL_BAD_DATA, "%s takes %u parameters; one was expected",
                      kernel->kernel->symbol, LLVMCountParams(wrapper));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness/test.h"
@@ -65,6 +66,38 @@ TEST(lost, one_huge_allocation_is_the_memory_limit_too) {
   use_stand_in();
   check_lost("allocate-at-once", "passed its memory limit of 4096 MB");
   check_lost("refuse-memory", "passed its memory limit of 4096 MB");
+}
+
+static void stand_still(long milliseconds) {
+  nanosleep(&(struct timespec){.tv_sec = milliseconds / 1000,
+                               .tv_nsec = milliseconds % 1000 * 1000000},
+            NULL);
+}
+
+// Stops the process that the header is named after, for longer than it may run.
+static bool stop_worker(void *context, const char *name, const char **out_text,
+                        size_t *out_length) {
+  const pid_t worker = atoi(name);
+  CHECK_EQUAL(kill(worker, SIGSTOP), 0);
+  stand_still(1100);
+  CHECK_EQUAL(kill(worker, SIGCONT), 0);
+  *out_text = context;
+  *out_length = strlen(context);
+  return true;
+}
+
+TEST(lost, time_limits_count_the_processors_time) {
+  use_stand_in();
+  setenv("METTLE_COMPILER_SECONDS", "1", 1);
+  mtl_compile_options options = {.header_callback = stop_worker,
+                                 .header_context = "kernel stopped"};
+  // A machine that has no time for the compiler takes nothing from its limit.
+  CHECK_TEXT(compile_name("include-pid", &options), "stopped");
+  // What it uses itself still counts.
+  mtli_compiled compiled;
+  options.header_context = "spin";
+  CHECK_ERROR(compile_text("include-pid", &options, &compiled),
+              MTL_COMPILER_LOST, "passed its time limit of 1 s");
 }
 
 static void check_refused(const char *variable, const char *value) {
