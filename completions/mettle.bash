@@ -62,7 +62,7 @@ _mettle() {
   if [[ $word == -* ]]; then
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
-        shared+=" --call-depth --timeout --trace" ;;
+        shared+=" --call-depth --timeout --trace --unchecked" ;;
       compile) shared+=" -o --dump-after --report --asm --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)

@@ -139,6 +139,8 @@ complete -c mettle -n '__mettle_verb run model' -l trace -r \
 complete -c mettle -n '__mettle_verb trace' -l top -x -d 'rows of commands'
 complete -c mettle -n '__mettle_verb trace; and __mettle_words 0' -x \
     -a summary
+complete -c mettle -n '__mettle_verb run' -l unchecked \
+    -d 'do not look for accesses behind the ends of buffers'
 complete -c mettle -n '__mettle_verb run' -l log \
     -d 'print what the kernel says by os_log'
 

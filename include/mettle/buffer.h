@@ -39,9 +39,12 @@ typedef struct mtl_buffer_desc {
   mtl_buffer_deallocator *deallocator;  // for no_copy_bytes; NULL for none
   void *deallocator_context;
   bool guarded;       // an inaccessible page right behind the last byte: an
-                      // access past the end faults. length_bytes is then
-                      // rounded up to 16 for the address of the first byte.
-                      // 16 MiB on both sides are inaccessible
+                      // access past the end faults. 16 MiB on both sides are
+                      // inaccessible
+  // What the first byte of a guarded buffer is aligned to: 1, 2, 4, 8 or 16; 0
+  // is 16. So many bytes less one may lie between the last byte and the page
+  // behind it, unless length_bytes is a multiple.
+  uint8_t guard_alignment_bytes;
   const char *label;  // copied; NULL for none
 } mtl_buffer_desc;
 
@@ -55,6 +58,7 @@ typedef struct mtl_buffer_desc {
 // Threads    Any.
 // Errors     MTL_INVALID_ARGUMENT  length 0 or over max_buffer_bytes;
 //                                  no_copy_bytes misaligned or not shared;
+//                                  a wrong guard_alignment_bytes;
 //                                  both bytes and no_copy_bytes
 //            MTL_OUT_OF_MEMORY     the text has the length
 // Source     Metal: -[MTLDevice newBufferWithLength:options:],

@@ -136,6 +136,7 @@ static bool create_plain(size_t whole_bytes, bool is_small,
 }
 
 static mtl_status create_guarded(size_t length_bytes, size_t whole_bytes,
+                                 size_t alignment_bytes,
                                  mtli_pages *out_pages) {
   const size_t page_bytes = mtli_machine_page_bytes();
   if (!map_apart(whole_bytes, WIDE_GUARD_BYTES, out_pages) &&
@@ -147,19 +148,21 @@ static mtl_status create_guarded(size_t length_bytes, size_t whole_bytes,
   if (out_pages->is_counted) {  // what a client asked for, it gets
     atomic_fetch_add_explicit(&apart_count, 1, memory_order_relaxed);
   }
-  out_pages->bytes += whole_bytes - ((length_bytes + 15) & ~(size_t)15);
+  out_pages->bytes += whole_bytes - ((length_bytes + alignment_bytes - 1) &
+                                     ~(alignment_bytes - 1));
   return MTL_OK;
 }
 
-mtl_status mtli_pages_create(size_t length_bytes, bool guarded,
+mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                              mtli_pages *out_pages) {
   const size_t page_bytes = mtli_machine_page_bytes();
   const size_t whole_bytes =
       (length_bytes + page_bytes - 1) / page_bytes * page_bytes;
   const bool is_small = whole_bytes <= mtli_slots_most_bytes();
   *out_pages = (mtli_pages){0};
-  if (guarded) {
-    return create_guarded(length_bytes, whole_bytes, out_pages);
+  if (end_alignment_bytes) {
+    return create_guarded(length_bytes, whole_bytes, end_alignment_bytes,
+                          out_pages);
   }
   if (!create_apart(whole_bytes, is_small, out_pages) &&
       !create_plain(whole_bytes, is_small, out_pages)) {

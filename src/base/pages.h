@@ -6,7 +6,7 @@
 //   pages                  apart from other memory by
 //   of up to 16 KiB        20 KiB, at least, in a slot (slots.h)
 //   larger                 64 KiB, at least
-//   guarded                16 MiB; the end is right at the end of the last byte
+//   that end as asked for  16 MiB
 //
 // Before Linux 6.13 (guard.h) each takes up to two of the mappings that a
 // process may have (vm.max_map_count, 65530). From half of those on, small
@@ -22,16 +22,20 @@
 
 // Zero is no memory.
 typedef struct mtli_pages {
-  char *bytes;  // page aligned; guarded: aligned to 16, and its end, rounded
-                // up to 16, is the start of a page that cannot be accessed
+  char *bytes;  // page aligned; or the end, rounded up to end_alignment_bytes,
+                // is the start of a page that cannot be accessed
   char *first;  // of the mapping, or of the slot's pages
   size_t map_bytes;
   mtli_slots *home;  // NULL for a mapping
   bool is_counted;   // as two mappings
 } mtli_pages;
 
+//   end_alignment_bytes  0: the first byte begins a page. A power of two: the
+//                        first byte is aligned to that, and the last one as
+//                        close to the end of a page as this allows
+//
 // Errors  MTL_OUT_OF_MEMORY  the text has the length
-mtl_status mtli_pages_create(size_t length_bytes, bool guarded,
+mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                              mtli_pages *out_pages);
 // Loses what is in [bytes, bytes + length_bytes), and whatever shares pages
 // with it, and gives its memory back; zeros come in its place.

@@ -27,6 +27,7 @@ typedef struct run_options {
                           // texel; NULL for the numbers
   uint32_t group[3];
   bool has_grid, has_group, json, log;
+  bool unchecked;  // one run less: the one that finds accesses behind ends
   uint32_t repeat;
   uint64_t time_limit_ns;  // of the kernel; 0 if not given
   uint32_t call_depth;  // through function tables; 0 if not given

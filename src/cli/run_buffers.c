@@ -8,8 +8,6 @@
 
 #include "cli/png.h"
 
-#define MAX_SET_BYTES 4096  // of mtl_compute_encoder_set_bytes
-
 const mtl_argument *run_find_argument(const run_state *state,
                                       const kernel_binding *binding) {
   for (size_t i = 0; i < state->argument_count; ++i) {
@@ -114,23 +112,12 @@ static bool is_written(const mtl_argument *argument) {
   return argument != NULL && argument->access != MTL_ACCESS_READ_ONLY;
 }
 
-static bool is_output(const run_options *options, uint32_t index) {
-  for (size_t i = 0; i < options->output_count; ++i) {
-    if (options->outputs[i].table == MTL_ARGUMENT_BUFFER &&
-        options->outputs[i].index == index) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static bool create_buffer(const run_options *options, const run_state *state,
-                          const char *label, size_t length_bytes,
+static bool create_buffer(const run_state *state, const char *label,
+                          size_t length_bytes,
                           mtl_buffer **out_buffer, cli_error *error) {
   const mtl_buffer_desc desc = {
       // An array may be empty, a buffer not.
       .length_bytes = length_bytes > 0 ? length_bytes : 16,
-      .guarded = options->program.compile.debug,
       .label = label,
   };
   const mtl_status status =
@@ -160,8 +147,8 @@ static bool take_structs(kernel_binding *binding, const mtl_argument *argument,
   return true;
 }
 
-static bool make_from_file(const run_options *options, const run_state *state,
-                           kernel_binding *binding, const char *label,
+static bool make_from_file(const run_state *state, kernel_binding *binding,
+                           const char *label,
                            mtl_buffer **out_buffer, cli_error *error) {
   FILE *file;
   if (png_is_one(binding->path_name)) {
@@ -176,7 +163,7 @@ static bool make_from_file(const run_options *options, const run_state *state,
   const bool ok =
       (binding->array.struct_bytes == 0 ||
        take_structs(binding, run_find_argument(state, binding), error)) &&
-      create_buffer(options, state, label, binding->array.data_bytes,
+      create_buffer(state, label, binding->array.data_bytes,
                     out_buffer, error) &&
       npy_read_data(binding->path_name, file, &binding->array,
                     mtl_buffer_contents(*out_buffer), error);
@@ -184,10 +171,10 @@ static bool make_from_file(const run_options *options, const run_state *state,
   return ok;
 }
 
-// Makes the buffer of one binding, NULL if its values are set as bytes.
-static bool make_buffer(const run_options *options, const run_state *state,
-                        kernel_binding *binding, mtl_buffer **out_buffer,
-                        cli_error *error) {
+// Makes the buffer of one binding, NULL if it is for no buffer. A few values
+// have one as well, which begins with a page: behind them run_ends.c looks.
+static bool make_buffer(const run_state *state, kernel_binding *binding,
+                        mtl_buffer **out_buffer, cli_error *error) {
   const mtl_argument *argument = run_find_argument(state, binding);
   char label[96];
   snprintf(label, sizeof label, "buffer %u%s%.64s", binding->index,
@@ -198,9 +185,9 @@ static bool make_buffer(const run_options *options, const run_state *state,
     case BINDING_SAMPLER:
     case BINDING_TABLE: return true;
     case BINDING_FILE:
-      return make_from_file(options, state, binding, label, out_buffer, error);
+      return make_from_file(state, binding, label, out_buffer, error);
     case BINDING_FILL:
-      if (!create_buffer(options, state, label, binding->array.data_bytes,
+      if (!create_buffer(state, label, binding->array.data_bytes,
                          out_buffer, error)) {
         return false;
       }
@@ -213,11 +200,7 @@ static bool make_buffer(const run_options *options, const run_state *state,
     // A float3 is written as three values; behind them are zeros.
     binding->values_bytes = argument->size_bytes;
   }
-  if (binding->values_bytes <= MAX_SET_BYTES && !is_written(argument) &&
-      !is_output(options, binding->index)) {
-    return true;
-  }
-  if (!create_buffer(options, state, label, binding->values_bytes, out_buffer,
+  if (!create_buffer(state, label, binding->values_bytes, out_buffer,
                      error)) {
     return false;
   }
@@ -255,7 +238,7 @@ bool run_make_buffers(run_options *options, run_state *state,
   for (size_t i = 0; i < count; ++i) {
     kernel_binding *binding = &options->bindings[i];
     const mtl_argument *argument = run_find_argument(state, binding);
-    if (!make_buffer(options, state, binding, &state->buffers[i], error)) {
+    if (!make_buffer(state, binding, &state->buffers[i], error)) {
       return false;
     }
     if (argument != NULL && argument->kind == MTL_ARGUMENT_BUFFER) {

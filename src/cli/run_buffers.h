@@ -16,7 +16,7 @@ typedef struct run_state {
   _Atomic uint64_t unheard;       // messages that --log would print
   const mtl_argument *arguments;  // [argument_count] the pipeline's
   size_t argument_count;
-  // By number of the binding; NULL for what is set as bytes:
+  // By number of the binding; NULL for what is no buffer:
   mtl_buffer **buffers;
   // The same for textures, their texels as an array has them, and samplers:
   mtl_texture **textures;
@@ -53,6 +53,22 @@ mtl_status run_restore_buffers(const run_options *options,
 void run_collect_contents(const run_options *options, run_state *state);
 
 void run_release_buffers(run_state *state, size_t binding_count);
+
+// What one dispatch differs in from others.
+typedef struct run_attempt {
+  mtl_buffer **buffers;  // [binding_count]
+  mtl_queue *queue;
+  mtl_log_state *log_state;  // NULL for none
+} run_attempt;
+
+// run.c: one dispatch in a command buffer of its own.
+mtl_status run_dispatch(const run_options *options, const run_state *state,
+                        const run_attempt *attempt, uint64_t *out_time_ns);
+
+// run_ends.c: runs with copies of all buffers, and fails if the kernel goes
+// behind the end of one. Buffers and textures are as before.
+bool run_check_ends(const run_options *options, run_state *state,
+                    cli_error *error);
 
 // run_log.c: makes the log state: what --log prints, or what counts messages
 // that nobody reads.

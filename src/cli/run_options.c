@@ -15,6 +15,7 @@ enum {
   OPTION_JSON,
   OPTION_LOG,
   OPTION_TIMEOUT,
+  OPTION_UNCHECKED,
 };
 
 static const option_spec run_option_specs[] = {
@@ -28,6 +29,7 @@ static const option_spec run_option_specs[] = {
     {"--json", OPTION_JSON, false},
     {"--log", OPTION_LOG, false},
     {"--timeout", OPTION_TIMEOUT, true},
+    {"--unchecked", OPTION_UNCHECKED, false},
     {NULL, 0, false},
 };
 
@@ -209,6 +211,7 @@ static bool take_argument(run_options *options, int id, const char *value,
     case OPTION_CALL_DEPTH: return take_call_depth(options, value, error);
     case OPTION_JSON: options->json = true; return true;
     case OPTION_LOG: options->log = true; return true;
+    case OPTION_UNCHECKED: options->unchecked = true; return true;
     case OPTION_TIMEOUT: return take_timeout(options, value, error);
     default: return program_options_take(&options->program, id, value, error);
   }

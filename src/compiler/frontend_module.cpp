@@ -10,6 +10,7 @@
 #include "compiler/frontend_parts.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -19,6 +20,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -262,8 +264,18 @@ void dropUnreached(llvm::Module &M, const Reach &Reached) {
   }
 }
 
+// Has LLVM read a module without checking it: its own check ends the process
+// when it finds something. lld takes all switches back.
+void leaveCheckingToUs() {
+  auto &Options = llvm::cl::getRegisteredOptions();
+  const auto Found = Options.find("disable-auto-upgrade-debug-info");
+  if (Found != Options.end())
+    static_cast<llvm::cl::opt<bool> *>(Found->second)->setValue(true);
+}
+
 llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
                        StringRef Symbol, std::unique_ptr<llvm::Module> &Out) {
+  leaveCheckingToUs();
   auto Opened = llvm::getOwningLazyBitcodeModule(
       llvm::MemoryBuffer::getMemBuffer(Bitcode, "library", false), Context,
       /*ShouldLazyLoadMetadata=*/true);
@@ -274,8 +286,10 @@ llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
   if (llvm::Error E = Reached.search()) return E;
   dropUnreached(**Opened, Reached);
   if (llvm::Error E = (*Opened)->materializeAll()) return E;
-  if (llvm::verifyModule(**Opened))
+  bool HasBrokenDebugInfo = false;
+  if (llvm::verifyModule(**Opened, nullptr, &HasBrokenDebugInfo))
     return llvm::createStringError(llvm::inconvertibleErrorCode(), "invalid");
+  if (HasBrokenDebugInfo) llvm::StripDebugInfo(**Opened);
   Out = std::move(*Opened);
   return llvm::Error::success();
 }

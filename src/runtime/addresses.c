@@ -141,8 +141,9 @@ static void write_place(const place *it, uint64_t address, char *text,
              it->name, it->length_bytes);
   } else {
     snprintf(text, capacity,
-             "%" PRIu64 " bytes past the end of %s '%s' of %" PRIu64 " bytes",
-             away_bytes - 1, it->kind, it->name, it->length_bytes);
+             "%" PRIu64 " byte%s past the end of %s '%s' of %" PRIu64 " bytes",
+             away_bytes - 1, away_bytes == 2 ? "" : "s", it->kind, it->name,
+             it->length_bytes);
   }
 }
 

@@ -10,6 +10,15 @@
 #include "runtime/objects.h"
 #include "runtime/weak.h"
 
+// What kernels may rely on (src/compiler/enter_kernel.c).
+enum { BOUND_ALIGNMENT = 16 };
+
+size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc) {
+  return !desc->guarded                ? 0
+         : desc->guard_alignment_bytes ? desc->guard_alignment_bytes
+                                       : BOUND_ALIGNMENT;
+}
+
 static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
   const uint64_t page_bytes = mtli_machine_page_bytes();
   if (desc->bytes) {
@@ -52,6 +61,14 @@ static mtl_status check_desc(const mtl_device *device,
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: hazard tracking %d does not exist",
                      (int)desc->hazard_tracking);
+  }
+  const uint32_t alignment_bytes = desc->guard_alignment_bytes;
+  if (alignment_bytes > BOUND_ALIGNMENT ||
+      (alignment_bytes & (alignment_bytes - 1))) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_buffer_create: a guard alignment of %u bytes is not "
+                     "1, 2, 4, 8 or 16",
+                     alignment_bytes);
   }
   return desc->no_copy_bytes ? check_no_copy(desc) : MTL_OK;
 }

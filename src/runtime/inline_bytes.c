@@ -97,7 +97,7 @@ static bool has_room(const mtli_shared_pages *shared, size_t size_bytes) {
 }
 
 static bool shared_create(mtli_shared_pages *shared, size_t size_bytes) {
-  if (mtli_pages_create(size_bytes, false, &shared->pages) != MTL_OK) {
+  if (mtli_pages_create(size_bytes, 0, &shared->pages) != MTL_OK) {
     return false;
   }
   shared->size_bytes = size_bytes;

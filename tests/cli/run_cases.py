@@ -16,6 +16,7 @@ import bad_files
 import compiling
 import corpora
 import debugging
+import ends
 import examples
 import installed
 import machine
@@ -32,7 +33,7 @@ from tool import CASES, Tool
 
 MODULES = (usage, running, naming, picturing, pictures, bad_files, compiling,
            corpora, terminal, examples, installed, machine, models,
-           random_words, debugging, timelines)
+           random_words, debugging, timelines, ends)
 
 
 def default_build():

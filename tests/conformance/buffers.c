@@ -311,6 +311,25 @@ TEST(buffers, guarded_address_is_aligned_to_16) {
   CHECK_EQUAL(mtl_buffer_length(buffer), 21);
 }
 
+TEST(buffers, guarded_end_with_a_page_as_their_alignment_allows) {
+  for (uint32_t alignment = 1; alignment <= 16; alignment *= 2) {
+    mtl_buffer *buffer = new_buffer_like(
+        (mtl_buffer_desc){.length_bytes = 21 * alignment,
+                          .guarded = true,
+                          .guard_alignment_bytes = (uint8_t)alignment});
+    const uintptr_t address = (uintptr_t)mtl_buffer_contents(buffer);
+    CHECK_EQUAL((address + 21 * alignment) % page_bytes(), 0);
+  }
+  mtl_buffer *buffer = NULL;
+  for (uint32_t alignment = 3; alignment <= 32; alignment += 29) {
+    const mtl_buffer_desc desc = {.length_bytes = 64,
+                                  .guarded = true,
+                                  .guard_alignment_bytes = (uint8_t)alignment};
+    CHECK_ERROR(mtl_buffer_create(the_device(), &desc, &buffer),
+                MTL_INVALID_ARGUMENT, "1, 2, 4, 8 or 16");
+  }
+}
+
 TEST(buffers, did_modify_range_checks_the_range) {
   mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
       .length_bytes = 100, .storage_mode = MTL_STORAGE_MANAGED});

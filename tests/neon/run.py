@@ -29,6 +29,7 @@ grids.places_in_two_dimensions
 threadgroups.*
 simdgroups.*
 atomics.*
+containment.*
 hazards.fences_order_encoders_over_untracked_buffers
 hazards.serial_dispatch_sees_all_threadgroups_before
 events.ping_pong_between_two_queues
