@@ -18,8 +18,8 @@ import sys
 # them). fuzz_bindings runs the whole library, whose paths vary with the machine.
 FLOORS = {"fuzz_arguments": 1650, "fuzz_bindings": 2800, "fuzz_container": 800,
           "fuzz_npy": 285, "fuzz_source": 685}
-# Of an input: no seed is cut, and a file of 64 KiB says more than one of 4. What
-# is longer than the longest seed by much is slow and repeats itself.
+# Of an input: no seed is cut. What is longer than the longest seed by much is
+# slow and repeats itself, but for files.
 MOST_BYTES = {"fuzz_arguments": 320, "fuzz_bindings": 128, "fuzz_source": 512}
 FILE_BYTES = 65536
 

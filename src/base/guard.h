@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// True if this system can, and METTLE_GUARDS is not "mappings". Cheap to repeat.
+// True if this system can and METTLE_GUARDS is not "mappings". Cheap to repeat.
 bool mtli_guard_is_there(void);
 // Drops what is in whole pages and makes them inaccessible. False if it cannot.
 bool mtli_guard_install(char *first, size_t size_bytes);

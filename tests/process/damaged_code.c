@@ -160,8 +160,8 @@ static mtl_status make_pipeline(const void *bytes, size_t size_bytes,
   return status;
 }
 
-// LLVM's reader itself has places that end the process: the caller is told. They
-// are few, since what it has read is checked before anything is done with it.
+// LLVM's reader itself has places that end the process: the caller is told.
+// They are few, since what it has read is checked before it is used.
 TEST(damaged, ir_is_an_error_or_compiles) {
   enum { COUNT = 120, MOST_LOST = 6 };
   use_clang();
