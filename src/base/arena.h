@@ -16,8 +16,8 @@ void *mtli_arena_allocate(mtli_arena *arena, size_t size_bytes);
 // Copies a string of the given length and terminates it; NULL when out of
 // memory.
 char *mtli_arena_copy_text(mtli_arena *arena, const char *text, size_t length);
-// Frees everything that came from the arena; it is empty again. Blocks go to its
-// pool, while that has room.
+// Frees everything that came from the arena; it is empty again. Blocks go to
+// its pool, while that has room.
 void mtli_arena_clear(mtli_arena *arena);
 // Keeps the newest block for reuse and frees the rest.
 void mtli_arena_reset(mtli_arena *arena);
