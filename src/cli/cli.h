@@ -54,6 +54,9 @@ typedef struct cli_verb {
   bool traces;  // takes --trace FILE, which main.c takes out of its arguments
 } cli_verb;
 
+// main.c: true if a timeline of this process is written.
+bool cli_is_traced(void);
+
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_compile;
 extern const cli_verb cli_verb_reflect;

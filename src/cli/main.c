@@ -2,6 +2,7 @@
 // main.c: the command `mettle`: finds the verb and lets it run.
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -80,6 +81,13 @@ static int fail_verb(const char *name) {
   return CLI_USAGE;
 }
 
+static bool traces;
+
+bool cli_is_traced(void) {
+  const char *setting = getenv("METTLE_TRACE");
+  return traces || (setting && *setting);
+}
+
 // Takes --trace FILE out of arguments, and begins the timeline, which the end
 // of the process ends.
 static bool take_trace(char **arguments, cli_error *error) {
@@ -98,6 +106,7 @@ static bool take_trace(char **arguments, cli_error *error) {
     }
   }
   *to = NULL;
+  traces = path != NULL;
   const mtl_status status = path ? mtl_trace_start(path) : MTL_OK;
   return status == MTL_OK || cli_fail_status(error, status, "--trace");
 }

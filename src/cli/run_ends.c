@@ -133,7 +133,8 @@ static ends_verdict try_ends(const run_options *options, run_state *state,
 
 bool run_check_ends(const run_options *options, run_state *state,
                     cli_error *error) {
-  if (options->unchecked || !has_open_end(options, state)) {
+  // A timeline is to show one run.
+  if (options->unchecked || cli_is_traced() || !has_open_end(options, state)) {
     return true;
   }
   // A kernel that reads bytes as vectors wants more alignment than bytes have.
