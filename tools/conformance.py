@@ -4,7 +4,7 @@
 and which test shows it, from tests/features.txt and the lists of tests.
 
 A line of tests/features.txt is  FEATURE | PATTERN, PATTERN...  where a pattern
-(as fnmatch) names tests, or  FEATURE | -  for what is not there; "= TITLE"
+(as fnmatch) names tests, or  FEATURE | - REASON  for what is not there; "= TITLE"
 starts a section. A pattern that names no test is an error: the page may not
 promise what nothing tests. --check writes nothing and fails if the page is not
 what would be written, counts apart, which every new test changes; its last line
@@ -123,8 +123,8 @@ def cannot(device):
 
 
 def row(feature, patterns, tests, wrong):
-    if patterns == ["-"]:
-        return f"| {feature} | - | |"
+    if patterns[0].startswith("-"):
+        return f"| {feature} | {', '.join(patterns)} | |"
     found = set()
     for pattern in patterns:
         matches = fnmatch.filter(tests, pattern)

@@ -34,8 +34,9 @@ typedef struct mtl_buffer_desc {
   mtl_storage_mode storage_mode;
   mtl_hazard_tracking hazard_tracking;
   const void *bytes;    // [length_bytes] initial contents, or NULL for zeros
-  void *no_copy_bytes;  // [length_bytes] the caller's memory to use in place,
-                        // a multiple of the page size; shared mode only
+  void *no_copy_bytes;  // [length_bytes] the caller's memory to use in place;
+                        // it and the length are multiples of the device's
+                        // no_copy_alignment_bytes; shared mode only
   mtl_buffer_deallocator *deallocator;  // for no_copy_bytes; NULL for none
   void *deallocator_context;
   bool guarded;       // an inaccessible page right behind the last byte: an
@@ -51,7 +52,10 @@ typedef struct mtl_buffer_desc {
 // Makes a buffer. Contents start as desc->bytes, or as zeros. The pages of a
 // buffer are its own, and memory around them is inaccessible: a kernel that
 // leaves it reaches no other buffer and nothing of the program's, but faults
-// (docs/errors.md).
+// (docs/errors.md). With no_copy_bytes the memory around is the program's: a
+// kernel that leaves the buffer reaches it, but one that stays inside leaves
+// the bytes beside it alone, to the last. Kernels need the alignment that their
+// arguments' types have; blits need none.
 //
 // Ownership  The buffer is yours; it retains device. bytes is borrowed;
 //            no_copy_bytes stays the caller's until the deallocator is called.

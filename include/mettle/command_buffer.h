@@ -133,6 +133,21 @@ MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed(
     mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
     void *context);
 
+// The same for completion, called at once on the thread that finds the work
+// done, before the callbacks of mtl_command_buffer_on_completed and without the
+// wake of another thread: for who takes note and signals. Such a callback holds
+// up the device: its queue stands still, and a thread that kernels need is not
+// there. So it must be brief, and neither block nor wait for work. It may
+// record and commit, signal events and release objects; what would wait for its
+// own queue is MTL_INVALID_STATE.
+//
+// Threads    Any of the device's, or one of the client's that waits for
+//            something. Callbacks of one queue come one by one.
+// Errors     MTL_INVALID_STATE  already committed
+MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed_directly(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context);
+
 // Records a wait: nothing recorded later starts before event is at least
 // value. It blocks the queue, never the caller.
 //

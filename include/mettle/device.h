@@ -46,9 +46,11 @@ typedef struct mtl_device_info {
   uint64_t buffer_offset_alignment_bytes;      // of offsets in set_buffer; 1
   uint32_t compute_units;                      // threadgroups that run at once
   bool has_unified_memory;
-  bool runs_host_work;              // mtl_command_buffer_host_work
-  uint64_t timestamp_frequency_hz;  // ticks a second of the device's clock
-                                    // (counters.h)
+  bool runs_host_work;               // mtl_command_buffer_host_work
+  uint64_t no_copy_alignment_bytes;  // of no_copy_bytes and of its length: 1 if
+                                     // any will do
+  uint64_t timestamp_frequency_hz;   // ticks a second of the device's clock
+                                     // (counters.h)
 } mtl_device_info;
 
 // Lists the devices of this machine that work is meant for, the first of them

@@ -118,6 +118,9 @@ MTL_API void mtl_compute_encoder_set_bytes(mtl_compute_encoder *encoder,
                                            size_t length_bytes, uint32_t index);
 // Sets the size of [[threadgroup(index)]].
 //
+// An argument whose size is not set has no memory: a kernel may declare one
+// that it does not use, and faults where it does.
+//
 //   length_bytes   a multiple of 16; 0 unbinds
 MTL_API void mtl_compute_encoder_set_threadgroup_memory(
     mtl_compute_encoder *encoder, size_t length_bytes, uint32_t index);
@@ -164,7 +167,7 @@ MTL_API void mtl_compute_encoder_set_function_tables(
 
 // Runs grid threads in threadgroups of group threads; the last ones along each
 // side are smaller where grid is no multiple of group. An empty grid does
-// nothing.
+// nothing, whatever group is.
 //
 //   group   1 to the pipeline's max_total_threads_per_threadgroup in all, and
 //           to the device's max_threadgroup_threads along each side

@@ -20,11 +20,12 @@ typedef struct mtl_constant_values mtl_constant_values;
 
 // Metal language versions, major * 100 + minor * 10, as __METAL_VERSION__.
 typedef enum mtl_language_version {
-  MTL_LANGUAGE_DEFAULT = 0,  // the newest supported: 3.2
+  MTL_LANGUAGE_DEFAULT = 0,  // 3.2
   MTL_LANGUAGE_2_4 = 240,
   MTL_LANGUAGE_3_0 = 300,
   MTL_LANGUAGE_3_1 = 310,
   MTL_LANGUAGE_3_2 = 320,
+  MTL_LANGUAGE_4_0 = 400,  // as 3.2; headers that are new in it are not there
 } mtl_language_version;
 
 // What the compiler may do with floating point.
@@ -74,6 +75,7 @@ typedef struct mtl_compile_options {
   const char *file_name;  // shown in diagnostics, and its folder is searched;
                           // NULL means "program_source", and no folder
   bool debug;             // full debug information; pipelines use tier T0
+  bool keep_source;       // in the library and its data: mtl_library_source
   bool permissive;        // what Metal's compiler refuses and this one can
                           // compile is a warning, as with -fpermissive
 } mtl_compile_options;
@@ -99,6 +101,26 @@ MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_source(
     mtl_device *device, const char *source, size_t source_bytes,
     const mtl_compile_options *options, mtl_library **out_library);
 
+// Receives the library, or NULL with the status and text of the failure.
+//
+// Ownership  library is yours; error is borrowed.
+// Threads    Called once, on a thread of Mettle's.
+typedef void mtl_library_callback(void *context, mtl_library *library,
+                                  mtl_status status, const char *error);
+
+// Compiles in the background and calls back.
+//
+// Ownership  Copies source and options, but for the header callback, which is
+//            called on the thread that compiles. Retains device.
+// Threads    Any.
+// Errors     MTL_INVALID_ARGUMENT  device, source or callback is NULL
+//            MTL_OUT_OF_MEMORY. All others go to the callback
+// Source     Metal: newLibraryWithSource:options:completionHandler:
+MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_source_async(
+    mtl_device *device, const char *source, size_t source_bytes,
+    const mtl_compile_options *options, mtl_library_callback *callback,
+    void *context);
+
 // What keeps a source that takes the compiler process over from doing harm. A
 // kernel of Linux that lacks one, or a sandbox that forbids it, leaves it out
 // (docs/security.md).
@@ -113,15 +135,16 @@ typedef enum mtl_confinement {
 //
 // Threads    Any.
 // Errors     MTL_COMPILER_LOST, MTL_OUT_OF_MEMORY
-MTL_API MTL_MUST_USE mtl_status mtl_compiler_confinement(uint32_t *out_confined);
+MTL_API MTL_MUST_USE mtl_status
+mtl_compiler_confinement(uint32_t *out_confined);
 
 // Makes a library from a code container in memory, checked in full.
 //
 // Errors     MTL_BAD_DATA  damaged, cut short, or from another version
 // Source     Metal: -[MTLDevice newLibraryWithData:error:]
-MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_data(
-    mtl_device *device, const void *data, size_t data_bytes,
-    mtl_library **out_library);
+MTL_API MTL_MUST_USE mtl_status
+mtl_library_create_from_data(mtl_device *device, const void *data,
+                             size_t data_bytes, mtl_library **out_library);
 
 // The same from a file that mtl_library_write wrote.
 //
@@ -138,6 +161,12 @@ MTL_API MTL_MUST_USE mtl_status mtl_library_write(const mtl_library *library,
 // mtl_library_create_from_data takes it. Valid as long as the library.
 MTL_API const void *mtl_library_data(const mtl_library *library,
                                      size_t *out_size_bytes);
+
+// Returns the source that the library was compiled from with keep_source, here
+// or before it was written; NULL if it was not kept. Not terminated. Valid as
+// long as the library.
+MTL_API const char *mtl_library_source(const mtl_library *library,
+                                       size_t *out_length);
 
 MTL_API mtl_library *mtl_library_retain(mtl_library *library);
 MTL_API void mtl_library_release(mtl_library *library);
@@ -255,16 +284,16 @@ typedef enum mtl_access {
 typedef struct mtl_member mtl_member;
 struct mtl_member {
   const char *name;
-  const char *type_name;   // of one element, as written: "packed_float3"
-  mtl_data_type type;      // of a component; MTL_TYPE_NONE for a struct, a
-                           // pointer, a bit-field
-  uint32_t components;     // 1 to 4, of a matrix those of a column; 0 for
-                           // MTL_TYPE_NONE
-  uint32_t columns;        // of a matrix, each size_bytes / columns long;
-                           // otherwise 1
-  uint32_t offset_bytes;   // in the struct that it is a member of
-  uint32_t size_bytes;     // of one element, what aligns the next included
-  uint32_t array_length;   // elements; 1 if no array
+  const char *type_name;  // of one element, as written: "packed_float3"
+  mtl_data_type type;     // of a component; MTL_TYPE_NONE for a struct, a
+                          // pointer, a bit-field
+  uint32_t components;    // 1 to 4, of a matrix those of a column; 0 for
+                          // MTL_TYPE_NONE
+  uint32_t columns;       // of a matrix, each size_bytes / columns long;
+                          // otherwise 1
+  uint32_t offset_bytes;  // in the struct that it is a member of
+  uint32_t size_bytes;    // of one element, what aligns the next included
+  uint32_t array_length;  // elements; 1 if no array
   // [member_count] of a struct, in its order; of an array of arrays, one
   // without a name: `uint g[2][3]` has array_length 2 and a uint of 3 in it.
   const mtl_member *members;
@@ -277,16 +306,16 @@ struct mtl_member {
 typedef struct mtl_argument {
   const char *name;
   mtl_argument_kind kind;
-  uint32_t index;          // in the table of its kind
+  uint32_t index;  // in the table of its kind
   mtl_access access;
-  const char *type_name;   // of the pointee, as written: "float4"; of a
-                           // texture, all of it
-  mtl_data_type type;      // of the pointee's elements
-  uint32_t components;     // 1 to 4; 0 for a struct
-  uint32_t size_bytes;     // of the pointee
+  const char *type_name;  // of the pointee, as written: "float4"; of a
+                          // texture, all of it
+  mtl_data_type type;     // of the pointee's elements
+  uint32_t components;    // 1 to 4; 0 for a struct
+  uint32_t size_bytes;    // of the pointee
   uint32_t alignment_bytes;
-  bool is_reference;       // T&: needs at least size_bytes behind the offset
-  bool is_active;          // false if the constants leave it out
+  bool is_reference;  // T&: needs at least size_bytes behind the offset
+  bool is_active;     // false if the constants leave it out
   // Textures, samplers and function tables: how many, 1 unless it is an
   // array<T, n>.
   uint32_t array_length;

@@ -31,6 +31,7 @@
 #include "library.h"
 #include "argument_encoder.h"
 #include "pipeline.h"
+#include "binary_archive.h"
 #include "function_table.h"
 #include "log.h"
 #include "queue.h"

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 typedef struct mtl_pipeline mtl_pipeline;
+typedef struct mtl_binary_archive mtl_binary_archive;  // binary_archive.h
 
 // The most private memory that a thread may have, in any tier: the arrays,
 // structures and matrices over 64 bytes that its kernel declares, with those of
@@ -54,7 +55,13 @@ typedef struct mtl_pipeline_desc {
                            // what is of another line. If a later stage fails,
                            // the error's text ends with it, from a line
                            // "; kernel NAME after PASS" on
-  bool report_code;  // mtl_pipeline_report counts the machine code's
+  // [archive_count] where the code is looked for, before it is compiled; the
+  // pipeline retains them, for code for other threadgroups. dump_after passes
+  // them by.
+  mtl_binary_archive *const *archives;
+  size_t archive_count;
+  bool fail_on_archive_miss;  // code that is in none of them is MTL_NOT_FOUND
+  bool report_code;           // mtl_pipeline_report counts the machine code's
                      // registers and spills too, which takes a little time
 } mtl_pipeline_desc;
 
@@ -73,9 +80,9 @@ typedef struct mtl_pipeline_desc {
 //                                  is another device's
 //            MTL_NOT_FOUND  dump_after is no pass; the text lists all
 // Source     Metal: -[MTLDevice newComputePipelineStateWithFunction:error:]
-MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create(
-    mtl_function *function, const mtl_pipeline_desc *desc,
-    mtl_pipeline **out_pipeline);
+MTL_API MTL_MUST_USE mtl_status
+mtl_pipeline_create(mtl_function *function, const mtl_pipeline_desc *desc,
+                    mtl_pipeline **out_pipeline);
 
 // Receives the pipeline, or NULL with the status and text of the failure.
 //
@@ -88,9 +95,9 @@ typedef void mtl_pipeline_callback(void *context, mtl_pipeline *pipeline,
 //
 // Ownership  Retains function and its linked functions until the callback
 //            returns. Borrows desc.
-MTL_API MTL_MUST_USE mtl_status mtl_pipeline_create_async(
-    mtl_function *function, const mtl_pipeline_desc *desc,
-    mtl_pipeline_callback *callback, void *context);
+MTL_API MTL_MUST_USE mtl_status
+mtl_pipeline_create_async(mtl_function *function, const mtl_pipeline_desc *desc,
+                          mtl_pipeline_callback *callback, void *context);
 
 MTL_API mtl_pipeline *mtl_pipeline_retain(mtl_pipeline *pipeline);
 MTL_API void mtl_pipeline_release(mtl_pipeline *pipeline);

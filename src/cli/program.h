@@ -54,8 +54,8 @@ enum {
   "  --math safe|relaxed|fast\n"                                               \
   "                         what may be done with floating point; fast, as\n"  \
   "                         in Metal, if not given\n"                          \
-  "  --std VERSION          metal2.4, metal3.0, metal3.1 or metal3.2 (the\n"   \
-  "                         default)\n"                                        \
+  "  --std VERSION          metal2.4, metal3.0, metal3.1, metal3.2 (the\n"     \
+  "                         default) or metal4.0\n"                            \
   "  -fpermissive           what Metal's compiler refuses and this one can\n"   \
   "                         compile is a warning\n"                            \
   "  --device NAME          a name that 'mettle devices' lists\n"

@@ -93,10 +93,9 @@ static bool take_std(program_options *options, const char *value,
     const char *name;
     mtl_language_version version;
   } versions[] = {
-      {"metal2.4", MTL_LANGUAGE_2_4},
-      {"metal3.0", MTL_LANGUAGE_3_0},
-      {"metal3.1", MTL_LANGUAGE_3_1},
-      {"metal3.2", MTL_LANGUAGE_3_2},
+      {"metal2.4", MTL_LANGUAGE_2_4}, {"metal3.0", MTL_LANGUAGE_3_0},
+      {"metal3.1", MTL_LANGUAGE_3_1}, {"metal3.2", MTL_LANGUAGE_3_2},
+      {"metal4.0", MTL_LANGUAGE_4_0},
   };
   for (size_t i = 0; i < sizeof versions / sizeof *versions; ++i) {
     if (strcmp(versions[i].name, value) == 0) {
@@ -111,9 +110,10 @@ static bool take_std(program_options *options, const char *value,
   char suggestion[CLI_SUGGESTION_SIZE];
   cli_suggest(suggestion, value, strlen(value), names,
               sizeof names / sizeof *names);
-  return cli_fail(error, CLI_USAGE,
-                  "--std %.100s: metal2.4, metal3.0, metal3.1 or metal3.2%s",
-                  value, suggestion);
+  return cli_fail(
+      error, CLI_USAGE,
+      "--std %.100s: metal2.4, metal3.0, metal3.1, metal3.2 or metal4.0%s",
+      value, suggestion);
 }
 
 static bool take_constant(program_options *options, const char *value,

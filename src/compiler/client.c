@@ -220,6 +220,33 @@ static void append_library(const void *library, size_t size,
                     checksum);
 }
 
+static void append_request(const mtli_pipeline_request *request,
+                           mtli_bytes *key_part) {
+  mtlc_pipeline_request_write_rest(request, key_part);
+  append_library(request->library_bytes, request->library_size_bytes, key_part);
+  for (size_t i = 0; i < request->linked_count; ++i) {
+    append_library(request->linked[i].library_bytes,
+                   request->linked[i].library_size_bytes, key_part);
+  }
+}
+
+mtl_status mtli_pipeline_key(const mtli_pipeline_request *request,
+                             unsigned char out_key[16]) {
+  static const mtli_bytes no_identity;
+  job self = {.exchange = {.kind = MTLC_FRAME_PIPELINE}};
+  mtli_bytes key = {0};
+  append_request(request, &self.key_part);
+  make_key(&self, &no_identity, &key);
+  const bool good = !key.failed && !self.key_part.failed;
+  if (good) {
+    const XXH128_canonical_t hash = mtlc_text_hash(key.data, key.size);
+    memcpy(out_key, &hash, sizeof hash);
+  }
+  mtli_bytes_clear(&self.key_part);
+  mtli_bytes_clear(&key);
+  return good ? MTL_OK : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a key");
+}
+
 mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
                                  mtli_compiled *out_compiled) {
   *out_compiled = (mtli_compiled){0};
@@ -228,13 +255,7 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
                            .contents = &contents,
                            .name = request->kernel_name},
               .wants_dump = request->dump_after != NULL};
-  mtlc_pipeline_request_write_rest(request, &self.key_part);
-  append_library(request->library_bytes, request->library_size_bytes,
-                 &self.key_part);
-  for (size_t i = 0; i < request->linked_count; ++i) {
-    append_library(request->linked[i].library_bytes,
-                   request->linked[i].library_size_bytes, &self.key_part);
-  }
+  append_request(request, &self.key_part);
   mtlc_pipeline_request_write(request, &contents);
   const mtl_status status = run(&self, out_compiled);
   mtli_bytes_clear(&self.key_part);
@@ -244,9 +265,8 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
 
 mtl_status mtli_probe_compiler(char **out_text) {
   const mtli_bytes nothing = {0};
-  const mtlc_exchange exchange = {.kind = MTLC_FRAME_PROBE,
-                                  .contents = &nothing,
-                                  .name = "a probe"};
+  const mtlc_exchange exchange = {
+      .kind = MTLC_FRAME_PROBE, .contents = &nothing, .name = "a probe"};
   mtli_bytes bytes = {0};
   mtlc_reply reply;
   *out_text = NULL;

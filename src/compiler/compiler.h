@@ -45,7 +45,7 @@ typedef struct mtli_pipeline_request {
   const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
                        // NULL for the CPU that the process runs on
   mtli_group_class group_class;  // what threadgroups to make it for
-  bool may_change_class;  // to what drivers form of any_groups that are brief
+  bool may_change_class;   // to what drivers form of any_groups that are brief
   const char *dump_after;  // a pass after which the IR is wanted in dump; the
                            // cache has no part in such a request; or NULL
   bool report_code;        // tell of the machine code in the report, too
@@ -57,6 +57,12 @@ typedef struct mtli_pipeline_request {
 // Ownership  *out_text is yours, malloc'ed.
 // Errors     MTL_COMPILER_LOST, MTL_OUT_OF_MEMORY
 mtl_status mtli_probe_compiler(char **out_text);
+
+// Finds 128 bits that two requests have in common only if code made for one is
+// right for the other, on this machine and for this version: a hash of all that
+// it depends on but which compiler it is.
+mtl_status mtli_pipeline_key(const mtli_pipeline_request *request,
+                             unsigned char out_key[16]);
 
 // One function of a library to a pipeline's container.
 mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,

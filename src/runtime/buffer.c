@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
-#include "base/machine.h"
 #include "runtime/objects.h"
 #include "runtime/weak.h"
 
@@ -19,8 +18,9 @@ size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc) {
                                        : BOUND_ALIGNMENT;
 }
 
-static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
-  const uint64_t page_bytes = mtli_machine_page_bytes();
+static mtl_status check_no_copy(const mtl_device *device,
+                                const mtl_buffer_desc *desc) {
+  const uint64_t alignment_bytes = device->info.no_copy_alignment_bytes;
   if (desc->bytes) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: both bytes and no_copy_bytes are set");
@@ -29,12 +29,14 @@ static mtl_status check_no_copy(const mtl_buffer_desc *desc) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: no_copy_bytes needs shared storage");
   }
-  if ((uintptr_t)desc->no_copy_bytes % page_bytes ||
-      desc->length_bytes % page_bytes) {
+  if ((uintptr_t)desc->no_copy_bytes % alignment_bytes ||
+      desc->length_bytes % alignment_bytes) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: no_copy_bytes %p and its length of "
-                     "%zu bytes must be multiples of the page size, %" PRIu64,
-                     desc->no_copy_bytes, desc->length_bytes, page_bytes);
+                     "%zu bytes must be multiples of %" PRIu64
+                     " on device '%s'",
+                     desc->no_copy_bytes, desc->length_bytes, alignment_bytes,
+                     device->info.name);
   }
   if (desc->guarded) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
@@ -70,7 +72,7 @@ static mtl_status check_desc(const mtl_device *device,
                      "1, 2, 4, 8 or 16",
                      alignment_bytes);
   }
-  return desc->no_copy_bytes ? check_no_copy(desc) : MTL_OK;
+  return desc->no_copy_bytes ? check_no_copy(device, desc) : MTL_OK;
 }
 
 static void trace_memory(const mtl_device *device) {
@@ -220,8 +222,8 @@ mtl_status mtl_buffer_create(mtl_device *device, const mtl_buffer_desc *desc,
 mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
                                  const mtl_buffer_desc *desc,
                                  size_t offset_bytes, mtl_buffer **out_buffer) {
-  MTL_TRY(buffer_allocate(memory->device, desc, memory, offset_bytes,
-                          out_buffer));
+  MTL_TRY(
+      buffer_allocate(memory->device, desc, memory, offset_bytes, out_buffer));
   (*out_buffer)->heap = mtl_heap_retain(heap);  // +1
   list_add(*out_buffer);
   return MTL_OK;

@@ -32,6 +32,7 @@ static void command_buffer_destroy(mtli_object *object) {
   mtli_recording_clear(recording);
   callbacks_free(recording->scheduled_callbacks);
   callbacks_free(recording->completed_callbacks);
+  callbacks_free(recording->direct_callbacks);
   mtli_work_times_free(recording->work_times);
   free(command_buffer->log);
   mtl_log_state_release(recording->log_state);  // -1
@@ -339,7 +340,7 @@ mtl_status mtl_command_buffer_error(const mtl_command_buffer *command_buffer,
 
 static mtl_status callback_add(mtl_command_buffer *command_buffer,
                                mtl_command_buffer_callback *function,
-                               void *context, bool on_completed,
+                               void *context, mtli_callback **link,
                                const char *call) {
   MTL_TRY(check_alive(command_buffer, call));
   mtli_recording *recording = mtli_recording_of(command_buffer);
@@ -356,8 +357,6 @@ static mtl_status callback_add(mtl_command_buffer *command_buffer,
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a callback");
   }
   *callback = (mtli_callback){.function = function, .context = context};
-  mtli_callback **link = on_completed ? &recording->completed_callbacks
-                                      : &recording->scheduled_callbacks;
   while (*link) {
     link = &(*link)->next;
   }
@@ -365,18 +364,32 @@ static mtl_status callback_add(mtl_command_buffer *command_buffer,
   return MTL_OK;
 }
 
+// Where the callbacks of one kind are; NULL of no command buffer.
+#define CALLBACKS(command_buffer, which) \
+  ((command_buffer) ? &mtli_recording_of(command_buffer)->which : NULL)
+
 mtl_status mtl_command_buffer_on_scheduled(
     mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
     void *context) {
-  return callback_add(command_buffer, callback, context, false,
+  return callback_add(command_buffer, callback, context,
+                      CALLBACKS(command_buffer, scheduled_callbacks),
                       "mtl_command_buffer_on_scheduled");
 }
 
 mtl_status mtl_command_buffer_on_completed(
     mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
     void *context) {
-  return callback_add(command_buffer, callback, context, true,
+  return callback_add(command_buffer, callback, context,
+                      CALLBACKS(command_buffer, completed_callbacks),
                       "mtl_command_buffer_on_completed");
+}
+
+mtl_status mtl_command_buffer_on_completed_directly(
+    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
+    void *context) {
+  return callback_add(command_buffer, callback, context,
+                      CALLBACKS(command_buffer, direct_callbacks),
+                      "mtl_command_buffer_on_completed_directly");
 }
 
 void mtl_command_buffer_set_label(mtl_command_buffer *command_buffer,

@@ -138,6 +138,10 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
                         memory_order_release);
   // Its place is free before callbacks run: they may want one.
   mtli_queue_leave(command_buffer->queue);
+  if (recording->direct_callbacks) {
+    progress_raise(recording, MTLI_PROGRESS_EXECUTED);
+    callbacks_run(recording, recording->direct_callbacks);
+  }
   if (recording->scheduled_callbacks || recording->completed_callbacks ||
       (recording->log_state && command_buffer->log->used_bytes)) {
     progress_raise(recording, MTLI_PROGRESS_EXECUTED);

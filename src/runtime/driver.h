@@ -216,6 +216,10 @@ typedef struct mtli_inline_argument {
   uint32_t length_bytes;
 } mtli_inline_argument;
 
+// The offset of the memory of a threadgroup argument that has none: this, or
+// more by a multiple of itself. A kernel that uses it must fault.
+enum { MTLI_NO_THREADGROUP_MEMORY = 64 * 1024 };
+
 typedef struct mtli_dispatch {
   mtl_pipeline *pipeline;
   // [pipeline->kernel->parameter_count], by position in the parameter list: a

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // library.c: libraries from source, from memory and from files.
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "runtime/files.h"
 #include "runtime/objects.h"
 #include "runtime/trace_work.h"
 
@@ -63,11 +58,49 @@ static mtl_status library_finish(mtl_library *library, mtl_status status,
   return MTL_OK;
 }
 
+// Puts the source into the container.
+static mtl_status keep_source(mtli_compiled *compiled, const char *source,
+                              size_t source_bytes) {
+  mtli_code *code = compiled->code;
+  if (mtli_code_find_blob(code, MTLI_BLOB_SOURCE)) {
+    return MTL_OK;
+  }
+  mtli_blob *blobs = calloc(code->blob_count + 1, sizeof *blobs);
+  if (!blobs) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to keep a source");
+  }
+  memcpy(blobs, code->blobs, code->blob_count * sizeof *blobs);
+  blobs[code->blob_count] = (mtli_blob){
+      .kind = MTLI_BLOB_SOURCE, .bytes = source, .size_bytes = source_bytes};
+  mtli_code with = *code;
+  with.blobs = blobs;
+  with.blob_count++;
+  void *bytes = NULL;
+  size_t size_bytes = 0;
+  mtl_status status = mtli_code_write(&with, &bytes, &size_bytes);
+  free(blobs);
+  if (status != MTL_OK) {
+    return status;
+  }
+  mtli_compiled made = {.bytes = bytes, .size_bytes = size_bytes};
+  status = mtli_code_read(bytes, size_bytes, &made.arena, &made.code);
+  if (status != MTL_OK) {
+    mtli_compiled_clear(&made);
+    return status;
+  }
+  mtli_compiled_clear(compiled);
+  *compiled = made;
+  return MTL_OK;
+}
+
 mtl_status mtli_library_compile(mtl_library *library, const char *source,
                                 size_t source_bytes,
                                 const mtl_compile_options *options) {
-  return mtli_compile_library(source, source_bytes, options,
-                              &library->compiled);
+  MTL_TRY(
+      mtli_compile_library(source, source_bytes, options, &library->compiled));
+  return options->keep_source
+             ? keep_source(&library->compiled, source, source_bytes)
+             : MTL_OK;
 }
 
 mtl_status mtli_library_load(mtl_library *library) {
@@ -124,10 +157,12 @@ static mtl_status check_options(const mtl_compile_options *options) {
     case MTL_LANGUAGE_2_4:
     case MTL_LANGUAGE_3_0:
     case MTL_LANGUAGE_3_1:
-    case MTL_LANGUAGE_3_2: break;
+    case MTL_LANGUAGE_3_2:
+    case MTL_LANGUAGE_4_0: break;
     default:
       return mtli_fail(MTL_INVALID_ARGUMENT,
-                       "language version %d is not one of 240, 300, 310, 320",
+                       "language version %d is not one of 240, 300, 310, 320, "
+                       "400",
                        (int)options->language_version);
   }
   if ((unsigned)options->math_mode > MTL_MATH_SAFE) {
@@ -196,43 +231,6 @@ mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,
   return library_finish(library, status, out_library);
 }
 
-// Reads a whole regular file; *out_bytes is malloc'ed.
-static mtl_status file_read(const char *path, void **out_bytes,
-                            size_t *out_size_bytes) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  struct stat facts;
-  if (file < 0 || fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    const int error = file < 0 ? errno : EINVAL;
-    if (file >= 0) {
-      close(file);
-    }
-    return mtli_fail(error == ENOENT ? MTL_NOT_FOUND : MTL_IO_ERROR,
-                     "cannot read '%s': %s", path, strerror(error));
-  }
-  const size_t size_bytes = (size_t)facts.st_size;
-  char *bytes = malloc(size_bytes + 1);
-  size_t done_bytes = 0;
-  ssize_t got_bytes = 1;
-  while (bytes && done_bytes < size_bytes && got_bytes > 0) {
-    got_bytes = read(file, bytes + done_bytes, size_bytes - done_bytes);
-    done_bytes += got_bytes > 0 ? (size_t)got_bytes : 0;
-  }
-  const int error = errno;
-  close(file);
-  if (!bytes) {
-    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for '%s' of %zu bytes", path,
-                     size_bytes);
-  }
-  if (got_bytes < 0) {
-    free(bytes);
-    return mtli_fail(MTL_IO_ERROR, "cannot read '%s': %s", path,
-                     strerror(error));
-  }
-  *out_bytes = bytes;
-  *out_size_bytes = done_bytes;
-  return MTL_OK;
-}
-
 mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
                                         mtl_library **out_library) {
   if (!device || !path || !out_library) {
@@ -245,7 +243,7 @@ mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
   *out_library = NULL;
   void *bytes = NULL;
   size_t size_bytes = 0;
-  MTL_TRY(file_read(path, &bytes, &size_bytes));
+  MTL_TRY(mtli_file_read(path, &bytes, &size_bytes));
   const mtl_status status =
       mtl_library_create_from_data(device, bytes, size_bytes, out_library);
   free(bytes);
@@ -255,78 +253,22 @@ mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
   return MTL_OK;
 }
 
-static bool write_all(int file, const void *bytes, size_t size_bytes) {
-  const char *rest = bytes;
-  while (size_bytes) {
-    const ssize_t written_bytes = write(file, rest, size_bytes);
-    if (written_bytes < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written_bytes <= 0) {
-      return false;
-    }
-    rest += written_bytes;
-    size_bytes -= (size_t)written_bytes;
-  }
-  return true;
-}
-
-// A pipe, terminal or device is written to: a rename would put a file in its
-// place.
-static bool is_special(const char *path) {
-  struct stat facts;
-  return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) &&
-         !S_ISDIR(facts.st_mode);
-}
-
-static mtl_status write_special(const mtl_library *library, const char *path) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC);
-  const bool good = file >= 0 && write_all(file, library->compiled.bytes,
-                                           library->compiled.size_bytes);
-  const int error = errno;
-  if (file >= 0) {
-    close(file);
-  }
-  return good ? MTL_OK
-              : mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
-                          strerror(error));
-}
-
 mtl_status mtl_library_write(const mtl_library *library, const char *path) {
   if (!library || !path) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_library_write: %s is NULL",
                      library ? "path" : "library");
   }
-  if (is_special(path)) {
-    return write_special(library, path);
+  return mtli_file_write(path, library->compiled.bytes,
+                         library->compiled.size_bytes);
+}
+
+const char *mtl_library_source(const mtl_library *library, size_t *out_length) {
+  const mtli_blob *source =
+      mtli_code_find_blob(library->compiled.code, MTLI_BLOB_SOURCE);
+  if (out_length) {
+    *out_length = source ? source->size_bytes : 0;
   }
-  // Written beside path and renamed, so that a reader sees all or nothing.
-  static _Atomic uint32_t serial;
-  char temporary[PATH_MAX];
-  const int length = snprintf(temporary, sizeof temporary, "%s.%d-%u.tmp", path,
-                              (int)getpid(), atomic_fetch_add(&serial, 1));
-  if (length >= (int)sizeof temporary) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_library_write: a path of %zu bytes is too long",
-                     strlen(path));
-  }
-  const int file =
-      open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) {
-    return mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
-                     strerror(errno));
-  }
-  bool good =
-      write_all(file, library->compiled.bytes, library->compiled.size_bytes);
-  int error = errno;
-  good = close(file) == 0 && good;
-  if (good && rename(temporary, path) == 0) {
-    return MTL_OK;
-  }
-  error = good ? errno : error;
-  unlink(temporary);
-  return mtli_fail(MTL_IO_ERROR, "cannot write '%s': %s", path,
-                   strerror(error));
+  return source ? source->bytes : NULL;
 }
 
 const void *mtl_library_data(const mtl_library *library,
@@ -363,8 +305,7 @@ const char *mtl_library_function_name(const mtl_library *library,
   return index < code->kernel_count ? code->kernels[index].name : NULL;
 }
 
-bool mtl_library_function_is_visible(const mtl_library *library,
-                                     size_t index) {
+bool mtl_library_function_is_visible(const mtl_library *library, size_t index) {
   const mtli_code *code = library->compiled.code;
   return index < code->kernel_count && code->kernels[index].is_visible;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/archives.h"
 #include "runtime/linked_functions.h"
 #include "runtime/weak.h"
 #include "runtime/trace_work.h"
@@ -17,9 +18,11 @@ struct mtli_pipeline_parts {
   mtl_function *function;  // +1
   mtli_linked_functions linked;
   mtli_tier tier;
-  char *target;  // NULL for this machine
-  char *label;   // NULL for the kernel's name
-  char *report;  // NULL for none
+  mtli_archives archives;
+  mtl_binary_archive *into;  // while it is made; NULL for none
+  char *target;              // NULL for this machine
+  char *label;               // NULL for the kernel's name
+  char *report;              // NULL for none
 };
 
 static void pipeline_free(mtl_pipeline *pipeline) {
@@ -29,6 +32,7 @@ static void pipeline_free(mtl_pipeline *pipeline) {
     free(parts->arguments);
     mtl_function_release(parts->function);  // -1
     mtli_linked_functions_clear(&parts->linked);
+    mtli_archives_clear(&parts->archives);
     free(parts->target);
     free(parts->label);
     free(parts->report);
@@ -161,6 +165,35 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
 
 static const mtl_pipeline_desc defaults;
 
+// Gets the code from the archives, or else compiles it.
+static mtl_status find_code(const struct mtli_pipeline_parts *parts,
+                            const mtli_pipeline_request *request,
+                            bool fail_on_miss, mtli_compiled *out_compiled) {
+  unsigned char key[MTLI_ARCHIVE_KEY_BYTES];
+  const bool asks = parts->archives.count && !request->dump_after &&
+                    mtli_pipeline_key(request, key) == MTL_OK;
+  mtl_status status =
+      asks ? mtli_archives_find(&parts->archives, key, out_compiled)
+           : MTL_NOT_FOUND;
+  if (status != MTL_NOT_FOUND) {
+    return status;
+  }
+  if (fail_on_miss) {
+    return mtli_fail(MTL_NOT_FOUND,
+                     "the code of function '%s' is in none of %zu archives",
+                     request->kernel_name, parts->archives.count);
+  }
+  MTL_TRY(mtli_compile_pipeline(request, out_compiled));
+  status = asks && parts->into
+               ? mtli_binary_archive_put(parts->into, key, request->kernel_name,
+                                         out_compiled)
+               : MTL_OK;
+  if (status != MTL_OK) {
+    mtli_compiled_clear(out_compiled);
+  }
+  return status;
+}
+
 static mtl_status compile(const mtl_function *function,
                           const struct mtli_pipeline_parts *parts,
                           mtli_group_class group_class, bool is_first,
@@ -186,7 +219,8 @@ static mtl_status compile(const mtl_function *function,
       .target = parts->target,
   };
   const uint64_t start_ns = mtli_trace_is_on() ? mtli_now_ns() : 0;
-  const mtl_status status = mtli_compile_pipeline(&request, out_compiled);
+  const mtl_status status = find_code(
+      parts, &request, is_first && desc->fail_on_archive_miss, out_compiled);
   free(linked);
   if (start_ns && status == MTL_OK) {
     mtli_trace_pipeline(request.kernel_name, out_compiled->from_cache,
@@ -255,6 +289,13 @@ mtl_status mtli_pipeline_compile_for(mtl_pipeline *pipeline,
 mtl_status mtl_pipeline_create(mtl_function *function,
                                const mtl_pipeline_desc *desc,
                                mtl_pipeline **out_pipeline) {
+  return mtli_pipeline_create_into(function, desc, NULL, out_pipeline);
+}
+
+mtl_status mtli_pipeline_create_into(mtl_function *function,
+                                     const mtl_pipeline_desc *desc,
+                                     mtl_binary_archive *into,
+                                     mtl_pipeline **out_pipeline) {
   if (!function || !out_pipeline) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_pipeline_create: %s is NULL",
                      function ? "out_pipeline" : "function");
@@ -282,6 +323,10 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   pipeline->parts = parts;
   mtl_status status =
       mtli_linked_functions_create(device, desc, &parts->linked);
+  parts->into = into;
+  if (status == MTL_OK) {
+    status = mtli_archives_create(device, desc, &parts->archives);
+  }
   if (status == MTL_OK) {
     status = device->driver->pipeline_create(pipeline, function, desc);
   }
@@ -295,6 +340,7 @@ mtl_status mtl_pipeline_create(mtl_function *function,
     pipeline_free(pipeline);
     return status;
   }
+  parts->into = NULL;
   mtl_device_retain(device);  // +1
   *out_pipeline = pipeline;
   return MTL_OK;
@@ -309,6 +355,7 @@ typedef struct creation {
   char *label;  // copies of what desc points at
   char *dump_after;
   mtli_linked_functions linked;
+  mtli_archives archives;
   mtl_pipeline_callback *callback;
   void *context;
 } creation;
@@ -319,16 +366,20 @@ static void creation_free(creation *work) {
   free(work->label);
   free(work->dump_after);
   mtli_linked_functions_clear(&work->linked);
+  mtli_archives_clear(&work->archives);
   free(work);
 }
 
-// Has desc name the functions that work keeps.
+// Has desc name the functions and archives that work keeps.
 static mtl_status keep_linked(creation *work) {
   mtl_linked_functions *named = &work->desc.linked_functions;
   MTL_TRY(mtli_linked_functions_create(work->function->library->device,
                                        &work->desc, &work->linked));
   named->functions = work->linked.functions;
   named->private_functions = work->linked.functions + work->linked.table_count;
+  MTL_TRY(mtli_archives_create(work->function->library->device, &work->desc,
+                               &work->archives));
+  work->desc.archives = work->archives.items;
   return MTL_OK;
 }
 

@@ -70,6 +70,7 @@ typedef struct mtli_recording {
   mtl_command_buffer_times times;
   mtli_callback *scheduled_callbacks;  // in the order added
   mtli_callback *completed_callbacks;
+  mtli_callback *direct_callbacks;  // of completion, on the driver's thread
   mtli_task scheduled_task;
   mtli_task completed_task;
 } mtli_recording;

@@ -223,19 +223,92 @@ TEST(buffers, no_copy_is_freed_only_after_the_work) {
   munmap(bytes, length);
 }
 
-TEST(buffers, no_copy_off_the_page_is_refused) {
+TEST(buffers, no_copy_off_the_alignment_is_refused) {
+  const uint64_t alignment = the_info()->no_copy_alignment_bytes;
+  CHECK(alignment >= 1);
+  if (alignment == 1) {
+    return;  // any address will do
+  }
   const size_t length = 2 * page_bytes();
   char *bytes = map_pages(length);
   mtl_buffer *buffer = (mtl_buffer *)1;
   CHECK_ERROR(mtl_buffer_create(the_device(),
                                 &(mtl_buffer_desc){
                                     .length_bytes = page_bytes(),
-                                    .no_copy_bytes = bytes + 16,
+                                    .no_copy_bytes = bytes + 1,
                                 },
                                 &buffer),
               MTL_INVALID_ARGUMENT, "no_copy_bytes");
   CHECK(buffer == NULL);
   munmap(bytes, length);
+}
+
+TEST(buffers, no_copy_of_any_address_and_length) {
+  if (the_info()->no_copy_alignment_bytes != 1) {
+    return;
+  }
+  char bytes[] = "neighbour.....neighbour";
+  mtl_buffer *buffer = new_buffer_like(
+      (mtl_buffer_desc){.length_bytes = 5, .no_copy_bytes = bytes + 9});
+  CHECK(mtl_buffer_contents(buffer) == bytes + 9);
+  CHECK_EQUAL(mtl_buffer_length(buffer), 5);
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_blit_encoder *blit = new_blit(commands);
+  mtl_blit_encoder_copy(blit, new_buffer_with("abcde", 5), 0, buffer, 0, 5);
+  end_blit(blit);
+  finish(commands);
+  CHECK_TEXT(bytes, "neighbourabcdeneighbour");
+}
+
+// Kernels write up to the last byte and leave what lies beside it alone.
+TEST(buffers, no_copy_leaves_neighbours_alone) {
+  if (the_info()->no_copy_alignment_bytes != 1) {
+    return;
+  }
+  enum { MOST = 70 };
+  mtl_pipeline *pipeline = new_pipeline(
+      "kernel void step(device uchar *data [[buffer(0)]],\n"
+      "                 uint i [[thread_position_in_grid]]) {\n"
+      "  data[i] = data[i] + uchar(i);\n"
+      "}\n",
+      "step");
+  for (size_t first = 1; first <= 4; first++) {
+    for (uint32_t length = 1; length <= MOST; length += 3) {
+      uint8_t bytes[MOST + 10];
+      memset(bytes, 0x55, sizeof bytes);
+      mtl_buffer *buffer = NULL;
+      CHECK_OK(
+          mtl_buffer_create(the_device(),
+                            &(mtl_buffer_desc){.length_bytes = length,
+                                               .no_copy_bytes = bytes + first},
+                            &buffer));
+      RUN(pipeline, size_of(length, 1, 1), size_of(32, 1, 1), buffer);
+      mtl_buffer_release(buffer);
+      for (size_t i = 0; i < sizeof bytes; i++) {
+        const bool is_inside = i >= first && i < first + length;
+        CHECK_EQUAL(bytes[i], is_inside ? (uint8_t)(0x55 + (i - first)) : 0x55);
+      }
+    }
+  }
+}
+
+TEST(buffers, no_copy_must_fit_the_arguments_type) {
+  if (the_info()->no_copy_alignment_bytes != 1 ||
+      !the_info()->has_unified_memory) {
+    return;  // a device with memory of its own has aligned memory
+  }
+  static uint32_t bytes[8];
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){
+      .length_bytes = 16, .no_copy_bytes = (char *)bytes + 2});
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder,
+                                   new_pipeline(simple_kernels, "add_one"));
+  mtl_compute_encoder_set_buffer(encoder, buffer, 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(2, 1, 1),
+                                       size_of(2, 1, 1));
+  CHECK_ERROR(mtl_compute_encoder_end(encoder), MTL_INVALID_ARGUMENT,
+              "not aligned to the 4 bytes");
 }
 
 TEST(buffers, no_copy_outside_shared_mode_is_refused) {

@@ -323,3 +323,120 @@ TEST(commands, null_arguments_are_refused) {
       MTL_INVALID_ARGUMENT, "callback");
   mtl_command_buffer_release(NULL);
 }
+
+typedef struct direct {
+  mtl_queue *queue;
+  mtl_buffer *target;
+  mtl_event *event;
+  mtl_command_buffer *next;
+  int *order;
+  int place;
+  mtl_status wait_status;
+} direct;
+
+static void note_direct(void *context, mtl_command_buffer *commands) {
+  direct *note = context;
+  note->place = ++*note->order;
+  CHECK_EQUAL(mtl_command_buffer_get_status(commands),
+              MTL_COMMAND_BUFFER_COMPLETED);
+}
+
+static void note_later(void *context, mtl_command_buffer *commands) {
+  (void)commands;
+  direct *note = context;
+  note->place = ++*note->order;
+}
+
+// They come first, whatever the order that they were added in.
+TEST(commands, direct_callbacks_come_before_the_others) {
+  int order = 0;
+  direct first = {.order = &order}, second = first, later = first;
+  mtl_command_buffer *commands = new_commands(new_queue());
+  CHECK_OK(mtl_command_buffer_on_completed(commands, note_later, &later));
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(commands, note_direct, &first));
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(commands, note_direct, &second));
+  finish(commands);
+  CHECK_EQUAL(first.place, 1);
+  CHECK_EQUAL(second.place, 2);
+  CHECK_EQUAL(later.place, 3);
+  CHECK_ERROR(
+      mtl_command_buffer_on_completed_directly(commands, note_direct, &first),
+      MTL_INVALID_STATE, "committed already");
+}
+
+static void commit_more(void *context, mtl_command_buffer *commands) {
+  direct *note = context;
+  CHECK_EQUAL(mtl_command_buffer_get_status(commands),
+              MTL_COMMAND_BUFFER_COMPLETED);
+  // What would wait for the queue is refused.
+  mtl_command_buffer *next = NULL;
+  CHECK_OK(mtl_command_buffer_create(note->queue, NULL, &next));
+  mtl_command_buffer_signal_event(next, note->event, 2);
+  CHECK_OK(mtl_command_buffer_commit(next));
+  note->wait_status = mtl_command_buffer_wait(next);
+  mtl_command_buffer_release(next);
+  CHECK_OK(mtl_event_signal(note->event, 1));
+}
+
+TEST(commands, direct_callbacks_commit_and_signal) {
+  direct note = {.queue = new_queue(), .event = new_event()};
+  mtl_command_buffer *commands = NULL;
+  CHECK_OK(mtl_command_buffer_create(note.queue, NULL, &commands));
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(commands, commit_more, &note));
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  mtl_command_buffer_release(commands);
+  CHECK_OK(mtl_event_wait(note.event, 2, MTL_WAIT_FOREVER));
+  CHECK_EQUAL(note.wait_status, MTL_INVALID_STATE);
+}
+
+// Each commits the next: nobody waits but for the last.
+static void commit_one_more(void *context, mtl_command_buffer *commands) {
+  (void)commands;
+  direct *note = context;
+  uint64_t value = 0;
+  CHECK_OK(mtl_event_value(note->event, &value));
+  if (value == 500) {
+    return;
+  }
+  mtl_command_buffer *next = NULL;
+  CHECK_OK(mtl_command_buffer_create(note->queue, NULL, &next));
+  mtl_command_buffer_signal_event(next, note->event, value + 1);
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(next, commit_one_more, note));
+  CHECK_OK(mtl_command_buffer_commit(next));
+  mtl_command_buffer_release(next);
+}
+
+TEST(commands, direct_callbacks_form_chains) {
+  direct note = {.queue = new_queue(), .event = new_event()};
+  mtl_command_buffer *first = new_commands(note.queue);
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(first, commit_one_more, &note));
+  CHECK_OK(mtl_command_buffer_commit(first));
+  CHECK_OK(mtl_event_wait(note.event, 500, MTL_WAIT_FOREVER));
+  // The last callback has returned when its command buffer is done.
+  mtl_command_buffer *last = new_commands(note.queue);
+  finish(last);
+}
+
+static void note_status(void *context, mtl_command_buffer *commands) {
+  direct *note = context;
+  note->wait_status = mtl_command_buffer_error(commands, NULL);
+}
+
+TEST(commands, direct_callbacks_of_failed_ones_see_the_error) {
+  direct note = {0};
+  mtl_command_buffer *commands = new_commands(new_queue());
+  CHECK_OK(
+      mtl_command_buffer_on_completed_directly(commands, note_status, &note));
+  mtl_blit_encoder *blit = new_blit(commands);
+  mtl_blit_encoder_fill(blit, NULL, 0, 4, 0);
+  CHECK_ERROR(mtl_blit_encoder_end(blit), MTL_INVALID_ARGUMENT, "NULL");
+  CHECK_ERROR(mtl_command_buffer_commit(commands), MTL_INVALID_ARGUMENT,
+              "NULL");
+  CHECK_ERROR(mtl_command_buffer_wait(commands), MTL_INVALID_ARGUMENT, "NULL");
+  CHECK_EQUAL(note.wait_status, MTL_INVALID_ARGUMENT);
+}

@@ -188,11 +188,12 @@ TEST(encoders, unbound_buffer_is_missing_again) {
   check_refused(it, "out");
 }
 
-TEST(encoders, missing_threadgroup_memory_is_refused) {
+// It is a fault where the kernel uses it: threadgroups.c.
+TEST(encoders, missing_threadgroup_memory_is_recorded) {
   recording it = record("use_scratch");
   mtl_compute_encoder_set_buffer(it.encoder, new_buffer(4), 0, 0);
   dispatch_one(it);
-  check_refused(it, "scratch");
+  end(it.encoder);
 }
 
 TEST(encoders, reference_behind_the_end_is_refused) {

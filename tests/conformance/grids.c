@@ -180,6 +180,12 @@ TEST(grids, empty_grids_do_nothing) {
   mtl_compute_encoder_dispatch_threads(encoder, size_of(1, 1, 0), group);
   mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(0, 5, 5), group);
   mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(5, 0, 5), group);
+  // Nobody looks at the group then.
+  static const mtl_size none;
+  mtl_compute_encoder_dispatch_threads(encoder, none, none);
+  mtl_compute_encoder_dispatch_threadgroups(encoder, none, none);
+  mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(0, 1, 1),
+                                            size_of(5000, 1, 1));
   end(encoder);
   finish(commands);
   CHECK_EQUAL(words(out)[0], 0);

@@ -73,11 +73,9 @@ TEST(libraries, language_versions_set_the_macro) {
   static const struct {
     mtl_language_version version;
     uint32_t expected;
-  } cases[] = {{MTL_LANGUAGE_DEFAULT, 320},
-               {MTL_LANGUAGE_2_4, 240},
-               {MTL_LANGUAGE_3_0, 300},
-               {MTL_LANGUAGE_3_1, 310},
-               {MTL_LANGUAGE_3_2, 320}};
+  } cases[] = {{MTL_LANGUAGE_DEFAULT, 320}, {MTL_LANGUAGE_2_4, 240},
+               {MTL_LANGUAGE_3_0, 300},     {MTL_LANGUAGE_3_1, 310},
+               {MTL_LANGUAGE_3_2, 320},     {MTL_LANGUAGE_4_0, 400}};
   const char *source =
       "kernel void store(device uint *out [[buffer(0)]]) {\n"
       "  out[0] = __METAL_VERSION__;\n"
@@ -363,4 +361,114 @@ TEST(libraries, function_outlives_its_library) {
   mtl_library_release(library);
   CHECK_TEXT(mtl_function_name(function), "add_one");
   mtl_function_release(function);
+}
+
+TEST(libraries, metal_4_is_cpp_as_before) {
+  CHECK_EQUAL(
+      stored(new_library_with(
+          "#include <metal_stdlib>\n"
+          "using namespace metal;\n"
+          "template <typename T> T twice(T x) { return x + x; }\n"
+          "kernel void store(device uint *out [[buffer(0)]]) {\n"
+          "  out[0] = twice(popcount(0xf0u)) + uint(bfloat(2.0));\n"
+          "}\n",
+          &(mtl_compile_options){.language_version = MTL_LANGUAGE_4_0})),
+      10);
+}
+
+TEST(libraries, keep_their_source_if_asked) {
+  const char *source = "kernel void k(device uint *out) { out[0] = 1; }\n";
+  size_t length = 1;
+  CHECK(mtl_library_source(new_library(source), &length) == NULL);
+  CHECK_EQUAL(length, 0);
+  mtl_library *library =
+      new_library_with(source, &(mtl_compile_options){.keep_source = true});
+  const char *kept = mtl_library_source(library, &length);
+  CHECK_EQUAL(length, strlen(source));
+  CHECK(memcmp(kept, source, length) == 0);
+  // And so do copies of it.
+  size_t bytes = 0;
+  const void *data = mtl_library_data(library, &bytes);
+  mtl_library *copy = NULL;
+  CHECK_OK(mtl_library_create_from_data(the_device(), data, bytes, &copy));
+  release_library_later(copy);
+  kept = mtl_library_source(copy, &length);
+  CHECK_EQUAL(length, strlen(source));
+  CHECK(memcmp(kept, source, length) == 0);
+  mtl_pipeline *pipeline = new_pipeline_from(copy, "k");
+  CHECK(pipeline != NULL);
+}
+
+typedef struct made {
+  mtl_event *event;
+  mtl_library *library;
+  mtl_status status;
+  char error[256];
+} made;
+
+static void note_made(void *context, mtl_library *library, mtl_status status,
+                      const char *error) {
+  made *note = context;
+  note->library = library;
+  note->status = status;
+  strncpy(note->error, error, sizeof note->error - 1);
+  CHECK_OK(mtl_event_signal(note->event, 1));
+}
+
+// What was given is gone before the library is made.
+TEST(libraries, are_made_in_the_background) {
+  made note = {.event = new_event()};
+  char *source = strdup(
+      "#include \"value.h\"\n"
+      "kernel void store(device uint *out [[buffer(0)]]) {\n"
+      "  out[0] = VALUE + MORE;\n"
+      "}\n");
+  char *folder = strdup(new_folder());
+  char path[4096];
+  snprintf(path, sizeof path, "%s/value.h", folder);
+  write_file(path, "#define VALUE 40\n", 17);
+  char name[] = "MORE", value[] = "2";
+  mtl_macro macro = {name, value};
+  const char *paths[] = {folder};
+  mtl_compile_options options = {.macros = &macro,
+                                 .macro_count = 1,
+                                 .include_paths = paths,
+                                 .include_path_count = 1};
+  CHECK_OK(mtl_library_create_from_source_async(
+      the_device(), source, strlen(source), &options, note_made, &note));
+  memset(source, ' ', strlen(source));
+  memset(folder, ' ', strlen(folder));
+  memset(name, ' ', strlen(name));
+  macro = (mtl_macro){0};
+  paths[0] = NULL;
+  CHECK_OK(mtl_event_wait(note.event, 1, MTL_WAIT_FOREVER));
+  CHECK_EQUAL(note.status, MTL_OK);
+  CHECK_TEXT(note.error, "");
+  release_library_later(note.library);
+  if (strcmp(the_info()->name, "null") != 0) {
+    CHECK_EQUAL(stored(note.library), 42);
+  }
+  free(source);
+  free(folder);
+}
+
+TEST(libraries, failures_in_the_background_come_with_their_text) {
+  made note = {.event = new_event(), .library = (mtl_library *)1};
+  CHECK_OK(mtl_library_create_from_source_async(the_device(), "nonsense", 8,
+                                                NULL, note_made, &note));
+  CHECK_OK(mtl_event_wait(note.event, 1, MTL_WAIT_FOREVER));
+  CHECK_EQUAL(note.status, MTL_COMPILE_FAILED);
+  CHECK(note.library == NULL);
+  CHECK_CONTAINS(note.error, "nonsense");
+  note.event = new_event();
+  mtl_macro macro = {NULL, NULL};
+  CHECK_OK(mtl_library_create_from_source_async(
+      the_device(), "", 0,
+      &(mtl_compile_options){.macros = &macro, .macro_count = 1}, note_made,
+      &note));
+  CHECK_OK(mtl_event_wait(note.event, 1, MTL_WAIT_FOREVER));
+  CHECK_EQUAL(note.status, MTL_INVALID_ARGUMENT);
+  CHECK_ERROR(mtl_library_create_from_source_async(the_device(), "", 0, NULL,
+                                                   NULL, NULL),
+              MTL_INVALID_ARGUMENT, "callback");
 }

@@ -209,3 +209,84 @@ TEST(threadgroups, barriers_in_a_loop_with_a_bound_of_its_own) {
     CHECK_EQUAL(words(out)[i], (i % 64 + n) % 64 + n);
   }
 }
+
+static const char unbound_kernels[] =
+    "#include <metal_stdlib>\n"
+    "kernel void maybe(device uint *out [[buffer(0)]],\n"
+    "                  constant uint &uses [[buffer(1)]],\n"
+    "                  threadgroup uint *first [[threadgroup(0)]],\n"
+    "                  threadgroup uint *second [[threadgroup(1)]],\n"
+    "                  uint i [[thread_index_in_threadgroup]]) {\n"
+    "  uint value = i;\n"
+    "  if (uses == 1) { first[i] = i; }\n"
+    "  if (uses == 2) { second[i] = i; }\n"
+    "  if (uses == 3) { value = second[i + 3]; }\n"
+    "  if (uses) { threadgroup_barrier(metal::mem_flags::mem_threadgroup); }\n"
+    "  out[i] = value + 1;\n"
+    "}\n"
+    "kernel void by_reference(device uint *out [[buffer(0)]],\n"
+    "                         constant uint &uses [[buffer(1)]],\n"
+    "                         threadgroup metal::atomic_uint &shared\n"
+    "                             [[threadgroup(2)]],\n"
+    "                         uint i [[thread_index_in_threadgroup]]) {\n"
+    "  uint value = i + 1;\n"
+    "  if (uses) {\n"
+    "    value = metal::atomic_fetch_add_explicit(\n"
+    "        &shared, uses, metal::memory_order_relaxed);\n"
+    "  }\n"
+    "  out[i] = value;\n"
+    "}\n";
+
+// Runs a kernel whose threadgroup arguments have no memory, or the first has.
+static mtl_status run_unbound(const char *name, uint32_t uses, bool debug,
+                              size_t first_bytes, mtl_buffer *out) {
+  mtl_library *library =
+      new_library_with(unbound_kernels, &(mtl_compile_options){.debug = debug});
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, new_pipeline_from(library, name));
+  mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
+  mtl_compute_encoder_set_bytes(encoder, &uses, sizeof uses, 1);
+  if (first_bytes) {
+    mtl_compute_encoder_set_threadgroup_memory(encoder, first_bytes, 0);
+    mtl_compute_encoder_set_threadgroup_memory(encoder, 64, 1);
+    mtl_compute_encoder_set_threadgroup_memory(encoder, 0, 1);
+  }
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(64, 1, 1),
+                                       size_of(64, 1, 1));
+  end(encoder);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  return mtl_command_buffer_wait(commands);
+}
+
+TEST(threadgroups, arguments_that_are_not_used_need_no_memory) {
+  for (int debug = 0; debug < 2; debug++) {
+    mtl_buffer *out = new_buffer(256);
+    CHECK_OK(run_unbound("maybe", 0, debug, 0, out));
+    CHECK_EQUAL(words(out)[0], 1);
+    CHECK_EQUAL(words(out)[63], 64);
+    mtl_buffer *other = new_buffer(256);
+    CHECK_OK(run_unbound("maybe", 1, debug, 256, other));
+    CHECK_EQUAL(words(other)[63], 64);
+    mtl_buffer *third = new_buffer(256);
+    CHECK_OK(run_unbound("by_reference", 0, debug, 0, third));
+    CHECK_EQUAL(words(third)[63], 64);
+  }
+}
+
+TEST(threadgroups, use_of_an_argument_without_memory_faults) {
+  for (int debug = 0; debug < 2; debug++) {
+    mtl_buffer *out = new_buffer(256);
+    CHECK_ERROR(run_unbound("maybe", 1, debug, 0, out), MTL_KERNEL_FAULT,
+                "it wrote to argument 'first' [[threadgroup(0)]], whose length "
+                "is 0");
+    CHECK_ERROR(run_unbound("maybe", 2, debug, 0, out), MTL_KERNEL_FAULT,
+                "argument 'second' [[threadgroup(1)]]");
+    CHECK_ERROR(run_unbound("maybe", 2, debug, 256, out), MTL_KERNEL_FAULT,
+                "argument 'second' [[threadgroup(1)]]");
+    CHECK_ERROR(run_unbound("maybe", 3, debug, 0, out), MTL_KERNEL_FAULT,
+                "it read argument 'second' [[threadgroup(1)]]");
+    CHECK_ERROR(run_unbound("by_reference", 1, debug, 0, out), MTL_KERNEL_FAULT,
+                "argument 'shared' [[threadgroup(2)]]");
+  }
+}

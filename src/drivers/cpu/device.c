@@ -53,6 +53,7 @@ static void info_fill(cpu_device *cpu) {
   info->compute_units = cpu_pool_threads(cpu->pool);
   info->has_unified_memory = !cpu_is_discrete(&cpu->device);
   info->runs_host_work = true;
+  info->no_copy_alignment_bytes = 1;
   info->timestamp_frequency_hz =
       UINT64_C(1000000000) / (cpu_is_discrete(&cpu->device) ? NS_A_TICK : 1);
 }

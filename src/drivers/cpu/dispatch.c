@@ -438,8 +438,12 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   job->run = run_groups;
   job->is_in_order = pipeline->pipeline.kernel->tier == MTLI_TIER_0;
   job->kept_bytes = code_bytes(job);
-  // T0 stays inside: what it touches beyond is a mistake of the kernel's.
-  job->margin_bytes = job->is_in_order ? 0 : MTLI_CPU_SCRATCH_MARGIN_BYTES;
+  // T0 stays inside: what it touches beyond is a mistake of the kernel's. Where
+  // there is no threadgroup memory, so is what any code touches behind the
+  // position: an argument without memory (driver.h) whose place it knew.
+  job->margin_bytes = job->is_in_order || !launch->threadgroup_bytes
+                          ? 0
+                          : MTLI_CPU_SCRATCH_MARGIN_BYTES;
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
   run_job(queue, job, &pipeline->group_ns, pipeline->habits, context);

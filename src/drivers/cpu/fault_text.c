@@ -99,6 +99,55 @@ static void describe_threadgroup_memory(const cpu_job *job,
   }
 }
 
+// Finds the threadgroup argument without memory that an address is of. Several
+// lie one behind the other (driver.h); the place of one that is alone is known
+// when code is made, and where there is no threadgroup memory at all nothing
+// else lies there. NULL if it is none such.
+static const mtl_argument *find_missing(const cpu_job *job,
+                                        const cpu_context *context) {
+  const uintptr_t first =
+      (uintptr_t)context->scratch + sizeof(mtli_cpu_position);
+  const uintptr_t address = context->fault.address;
+  if (job->command->kind != MTLI_COMMAND_DISPATCH || address < first ||
+      address - first > context->workspace.guard_bytes) {
+    return NULL;
+  }
+  const mtli_dispatch *dispatch = &job->command->dispatch;
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const uintptr_t near = address - first + MTLI_NO_THREADGROUP_MEMORY / 2;
+  const mtl_argument *nearest = NULL, *any = NULL;
+  uintptr_t nearest_offset = 0;
+  for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {
+    const mtli_parameter *parameter = &kernel->parameters[slot];
+    const uintptr_t offset = (uintptr_t)dispatch->arguments[slot];
+    if (parameter->builtin != MTLI_BUILTIN_NONE ||
+        parameter->argument.kind != MTL_ARGUMENT_THREADGROUP_MEMORY ||
+        offset < MTLI_NO_THREADGROUP_MEMORY) {
+      continue;
+    }
+    any = any ? any : &parameter->argument;
+    if (offset > nearest_offset && offset <= near) {
+      nearest = &parameter->argument;
+      nearest_offset = offset;
+    }
+  }
+  return nearest ? nearest : job->launch.threadgroup_bytes ? NULL : any;
+}
+
+static bool describe_missing(const cpu_job *job, const cpu_context *context,
+                             char *text, size_t capacity) {
+  const mtl_argument *argument = find_missing(job, context);
+  if (argument) {
+    snprintf(
+        text, capacity,
+        "it %s argument '%s' [[threadgroup(%u)]], whose length is 0: it is "
+        "not bound",
+        context->fault.is_write ? "wrote to" : "read", argument->name,
+        argument->index);
+  }
+  return argument;
+}
+
 // Describes an address next to the worker's own memory. False if it is not: a
 // wild one may lie between its parts, too.
 static bool describe_own(const cpu_job *job, const cpu_context *context,
@@ -192,7 +241,8 @@ static void describe(const cpu_job *job, const cpu_context *context, char *text,
     describe_stop(job, context, text, capacity);
     return;
   }
-  if (describe_own(job, context, text, capacity)) {
+  if (describe_missing(job, context, text, capacity) ||
+      describe_own(job, context, text, capacity)) {
     return;
   }
   const mtli_access access = {.address = fault->address,

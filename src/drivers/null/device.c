@@ -35,6 +35,7 @@ mtl_status null_device_open(mtl_device *device) {
   info->buffer_offset_alignment_bytes = 1;
   info->compute_units = 1;
   info->has_unified_memory = true;
+  info->no_copy_alignment_bytes = 1;
   info->timestamp_frequency_hz = UINT64_C(1000000000);
   return MTL_OK;
 }
