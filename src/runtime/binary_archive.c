@@ -66,6 +66,11 @@ mtl_status mtl_binary_archive_create(mtl_device *device,
   *out_archive = NULL;
   desc = desc ? desc : &defaults;
   MTL_TRY(mtli_device_check(device));
+  if (device->driver->code_kind == MTLI_BLOB_SOURCE) {
+    return mtli_fail(MTL_UNSUPPORTED,
+                     "device '%s' compiles by itself: its code is in no archive",
+                     device->info.name);
+  }
   mtli_archive contents;
   MTL_TRY(read_contents(desc, &contents));
   mtl_binary_archive *archive = calloc(1, sizeof *archive);

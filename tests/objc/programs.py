@@ -15,7 +15,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 OBJC = os.path.join(BUILD, "objc")
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
-PROGRAMS = ("language.m", "foundation.m", "compute.m", "mixed.mm")
+PROGRAMS = ("language.m", "foundation.m", "compute.m", "profiling.m",
+            "mixed.mm")
 VARIANTS = (("-O0",), ("-O2",), ("-O0", "-fobjc-arc"), ("-O2", "-fobjc-arc"))
 SECONDS = 60
 

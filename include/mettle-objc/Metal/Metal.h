@@ -235,8 +235,29 @@ typedef NS_OPTIONS(NSUInteger, MTLPipelineOption) {
   MTLPipelineOptionNone = 0,
   MTLPipelineOptionArgumentInfo = 1,
   MTLPipelineOptionBindingInfo = 1,
-  MTLPipelineOptionBufferTypeInfo = 2
+  MTLPipelineOptionBufferTypeInfo = 2,
+  MTLPipelineOptionFailOnBinaryArchiveMiss = 4
 };
+typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
+  MTLCounterSamplingPointAtStageBoundary = 0,
+  MTLCounterSamplingPointAtDrawBoundary = 1,
+  MTLCounterSamplingPointAtDispatchBoundary = 2,
+  MTLCounterSamplingPointAtTileDispatchBoundary = 3,
+  MTLCounterSamplingPointAtBlitBoundary = 4
+};
+typedef NS_ENUM(NSUInteger, MTLBinaryArchiveError) {
+  MTLBinaryArchiveErrorNone = 0,
+  MTLBinaryArchiveErrorInvalidFile = 1,
+  MTLBinaryArchiveErrorUnexpectedElement = 2,
+  MTLBinaryArchiveErrorCompilationFailure = 3,
+  MTLBinaryArchiveErrorInternalError = 4
+};
+// Sources: the sample was not taken; no sample is wanted.
+#define MTLCounterErrorValue ((uint64_t)~0ULL)
+#define MTLCounterDontSample ((NSUInteger)-1)
+typedef struct {
+  uint64_t timestamp;
+} MTLCounterResultTimestamp;
 typedef NS_ENUM(NSUInteger, MTLMutability) {
   MTLMutabilityDefault = 0,
   MTLMutabilityMutable = 1,
@@ -402,7 +423,16 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLCommandQueueDescriptor, MTLCommandBufferDescriptor,
     MTLComputePassDescriptor, MTLBlitPassDescriptor, MTLSharedEventListener,
     MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture,
-    MTLStageInputOutputDescriptor;
+    MTLStageInputOutputDescriptor, MTLArgumentDescriptor,
+    MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor;
+@protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive;
+
+typedef NSString *MTLCommonCounter;
+typedef NSString *MTLCommonCounterSet;
+MTL_EXTERN MTLCommonCounter const MTLCommonCounterTimestamp;
+MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetTimestamp;
+MTL_EXTERN NSErrorDomain const MTLCounterErrorDomain;
+MTL_EXTERN NSErrorDomain const MTLBinaryArchiveDomain;
 
 MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
 MTL_EXTERN NSErrorDomain const MTLCommandBufferErrorDomain;
@@ -451,6 +481,18 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property(readonly) BOOL supportsRaytracing;
 - (BOOL)supportsFamily:(MTLGPUFamily)family;
 - (void)sampleTimestamps:(MTLTimestamp *)cpu gpuTimestamp:(MTLTimestamp *)gpu;
+- (uint64_t)queryTimestampFrequency;
+@property(readonly) NSArray<id<MTLCounterSet>> *counterSets;
+- (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point;
+- (id<MTLCounterSampleBuffer>)
+    newCounterSampleBufferWithDescriptor:
+        (MTLCounterSampleBufferDescriptor *)descriptor
+                                   error:(NSError **)error;
+- (id<MTLBinaryArchive>)
+    newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor *)descriptor
+                             error:(NSError **)error;
+- (id<MTLArgumentEncoder>)newArgumentEncoderWithArguments:
+    (NSArray<MTLArgumentDescriptor *> *)arguments;
 - (id<MTLCommandQueue>)newCommandQueue;
 - (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:
     (NSUInteger)count;
@@ -751,8 +793,24 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property NSUInteger maxCallStackDepth;
 @property BOOL supportIndirectCommandBuffers;
 @property(copy) MTLLinkedFunctions *linkedFunctions;
+@property(copy) NSArray<id<MTLBinaryArchive>> *binaryArchives;
 @property(readonly) MTLPipelineBufferDescriptorArray *buffers;
 - (void)reset;
+@end
+
+@interface MTLBinaryArchiveDescriptor : NSObject <NSCopying>
+@property(copy) NSURL *url;
+@end
+@protocol MTLBinaryArchive <NSObject>
+@property(copy) NSString *label;
+@property(readonly) id<MTLDevice> device;
+- (BOOL)addComputePipelineFunctionsWithDescriptor:
+            (MTLComputePipelineDescriptor *)descriptor
+                                            error:(NSError **)error;
+- (BOOL)addFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
+                          library:(id<MTLLibrary>)library
+                            error:(NSError **)error;
+- (BOOL)serializeToURL:(NSURL *)url error:(NSError **)error;
 @end
 
 @protocol MTLBinding <NSObject>
@@ -797,6 +855,13 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index;
 @end
 
+@interface MTLArgumentDescriptor : NSObject <NSCopying>
++ (MTLArgumentDescriptor *)argumentDescriptor;
+@property MTLDataType dataType;
+@property NSUInteger index, arrayLength, constantBlockAlignment;
+@property MTLBindingAccess access;
+@property MTLTextureType textureType;
+@end
 @protocol MTLArgumentEncoder <NSObject>
 @property(copy) NSString *label;
 @property(readonly) id<MTLDevice> device;
@@ -823,11 +888,57 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property BOOL retainedReferences;
 @property MTLCommandBufferErrorOption errorOptions;
 @end
-@interface MTLComputePassDescriptor : NSObject
+@protocol MTLCounter <NSObject>
+@property(readonly) NSString *name;
+@end
+@protocol MTLCounterSet <NSObject>
+@property(readonly) NSString *name;
+@property(readonly) NSArray<id<MTLCounter>> *counters;
+@end
+@interface MTLCounterSampleBufferDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLCounterSet> counterSet;
+@property(copy) NSString *label;
+@property MTLStorageMode storageMode;
+@property NSUInteger sampleCount;
+@end
+@protocol MTLCounterSampleBuffer <NSObject>
+@property(readonly) id<MTLDevice> device;
+@property(readonly) NSString *label;
+@property(readonly) NSUInteger sampleCount;
+- (NSData *)resolveCounterRange:(NSRange)range;
+@end
+
+@interface MTLComputePassSampleBufferAttachmentDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLCounterSampleBuffer> sampleBuffer;
+@property NSUInteger startOfEncoderSampleIndex, endOfEncoderSampleIndex;
+@end
+@interface MTLComputePassSampleBufferAttachmentDescriptorArray : NSObject
+- (MTLComputePassSampleBufferAttachmentDescriptor *)objectAtIndexedSubscript:
+    (NSUInteger)index;
+- (void)setObject:(MTLComputePassSampleBufferAttachmentDescriptor *)attachment
+    atIndexedSubscript:(NSUInteger)index;
+@end
+@interface MTLBlitPassSampleBufferAttachmentDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLCounterSampleBuffer> sampleBuffer;
+@property NSUInteger startOfEncoderSampleIndex, endOfEncoderSampleIndex;
+@end
+@interface MTLBlitPassSampleBufferAttachmentDescriptorArray : NSObject
+- (MTLBlitPassSampleBufferAttachmentDescriptor *)objectAtIndexedSubscript:
+    (NSUInteger)index;
+- (void)setObject:(MTLBlitPassSampleBufferAttachmentDescriptor *)attachment
+    atIndexedSubscript:(NSUInteger)index;
+@end
+
+@interface MTLComputePassDescriptor : NSObject <NSCopying>
 + (MTLComputePassDescriptor *)computePassDescriptor;
 @property MTLDispatchType dispatchType;
+@property(readonly)
+    MTLComputePassSampleBufferAttachmentDescriptorArray *sampleBufferAttachments;
 @end
-@interface MTLBlitPassDescriptor : NSObject
+@interface MTLBlitPassDescriptor : NSObject <NSCopying>
++ (MTLBlitPassDescriptor *)blitPassDescriptor;
+@property(readonly)
+    MTLBlitPassSampleBufferAttachmentDescriptorArray *sampleBufferAttachments;
 @end
 
 @protocol MTLCommandQueue <NSObject>
@@ -867,6 +978,8 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDescriptor:
     (MTLComputePassDescriptor *)descriptor;
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder;
+- (id<MTLBlitCommandEncoder>)blitCommandEncoderWithDescriptor:
+    (MTLBlitPassDescriptor *)descriptor;
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)useResidencySet:(id<MTLResidencySet>)set;
@@ -886,6 +999,9 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @end
 
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)samples
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier;
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)pipeline;
 - (void)setBuffer:(id<MTLBuffer>)buffer
            offset:(NSUInteger)offset
@@ -929,6 +1045,13 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @end
 
 @protocol MTLBlitCommandEncoder <MTLCommandEncoder>
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)samples
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier;
+- (void)resolveCounters:(id<MTLCounterSampleBuffer>)samples
+                inRange:(NSRange)range
+      destinationBuffer:(id<MTLBuffer>)buffer
+      destinationOffset:(NSUInteger)offset;
 - (void)copyFromBuffer:(id<MTLBuffer>)source
           sourceOffset:(NSUInteger)source_offset
               toBuffer:(id<MTLBuffer>)target

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "drivers/metal/metal.h"
 
 #if defined(__APPLE__)
@@ -84,6 +85,7 @@ static void fill_info(metal_device *metal_of) {
   info->recommended_max_working_set_bytes =
       GET_NUMBER(object, recommendedMaxWorkingSetSize);
   info->buffer_offset_alignment_bytes = 1;
+  info->no_copy_alignment_bytes = mtli_machine_page_bytes();  // as Metal
   info->compute_units = 1;  // Metal does not say
   info->timestamp_frequency_hz = 1000 * 1000 * 1000;
   info->has_unified_memory = GET_BOOL(object, hasUnifiedMemory);

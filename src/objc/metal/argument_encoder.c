@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // argument_encoder.c: MTLArgumentEncoder.
+#include <stdlib.h>
+
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
@@ -38,6 +40,109 @@ static id function_encoder(id self, SEL _cmd, NSUInteger index) {
 METHODS(function_methods, METHOD("newArgumentEncoderWithBufferIndex:",
                                  "@24@0:8Q16", function_encoder));
 DEFINE_CATEGORY(MettleFunction, argument_encoders, function_methods);
+
+// --- MTLArgumentDescriptor ---------------------------------------------------
+
+typedef struct argument_descriptor {
+  struct objc_object object;
+  NSUInteger dataType;  // MTLDataType
+  NSUInteger index;
+  NSUInteger arrayLength;
+  NSUInteger access;
+  NSUInteger textureType;
+  NSUInteger constantBlockAlignment;
+} argument_descriptor;
+
+VALUE_PROPERTY(argument_descriptor, NSUInteger, dataType)
+VALUE_PROPERTY(argument_descriptor, NSUInteger, index)
+VALUE_PROPERTY(argument_descriptor, NSUInteger, arrayLength)
+VALUE_PROPERTY(argument_descriptor, NSUInteger, access)
+VALUE_PROPERTY(argument_descriptor, NSUInteger, textureType)
+VALUE_PROPERTY(argument_descriptor, NSUInteger, constantBlockAlignment)
+
+static id argument_make(Class self, SEL _cmd) {
+  (void)_cmd;
+  return objc_autorelease(instance_create(self, 0));
+}
+
+static id argument_copy(id self, SEL _cmd, void *zone) {
+  (void)_cmd;
+  (void)zone;
+  return fields_copy(self, sizeof(argument_descriptor), 0, 0);
+}
+
+METHODS(argument_methods,
+        METHOD("copyWithZone:", "@24@0:8^v16", argument_copy),
+        VALUE_METHODS(argument_descriptor, dataType, "setDataType:", "Q"),
+        VALUE_METHODS(argument_descriptor, index, "setIndex:", "Q"),
+        VALUE_METHODS(argument_descriptor, arrayLength, "setArrayLength:",
+                      "Q"),
+        VALUE_METHODS(argument_descriptor, access, "setAccess:", "Q"),
+        VALUE_METHODS(argument_descriptor, textureType, "setTextureType:",
+                      "Q"),
+        VALUE_METHODS(argument_descriptor, constantBlockAlignment,
+                      "setConstantBlockAlignment:", "Q"));
+METHODS(argument_class_methods,
+        METHOD("argumentDescriptor", "@16@0:8", argument_make));
+DEFINE_CLASS(MTLArgumentDescriptor, NSObject, sizeof(argument_descriptor),
+             argument_methods, &argument_class_methods);
+
+// What an MTLDataType is to the C API; false if it can be no member.
+static bool desc_of(const argument_descriptor *from, mtl_argument_desc *out) {
+  enum { TEXTURE = 58, SAMPLER = 59, POINTER = 60, TABLE = 115 };
+  enum { FIRST_MATRIX = 7, FIRST_HALF_MATRIX = 20, MATRICES = 9 };
+  *out = (mtl_argument_desc){
+      .id = (uint32_t)from->index,
+      .array_length = (uint32_t)from->arrayLength,
+      .alignment_bytes = (uint32_t)from->constantBlockAlignment};
+  const NSUInteger type = from->dataType;
+  switch (type) {
+    case TEXTURE: out->kind = MTL_MEMBER_TEXTURE; return true;
+    case SAMPLER: out->kind = MTL_MEMBER_SAMPLER; return true;
+    case POINTER: out->kind = MTL_MEMBER_BUFFER; return true;
+    case TABLE: out->kind = MTL_MEMBER_FUNCTION_TABLE; return true;
+  }
+  for (int half = 0; half < 2; ++half) {
+    const NSUInteger first = half ? FIRST_HALF_MATRIX : FIRST_MATRIX;
+    if (type >= first && type < first + MATRICES) {  // 2x2, 2x3, 2x4, 3x2, ...
+      out->type = half ? MTL_TYPE_HALF : MTL_TYPE_FLOAT;
+      out->columns = (uint32_t)(type - first) / 3 + 2;
+      out->components = (uint32_t)(type - first) % 3 + 2;
+      return true;
+    }
+  }
+  return element_type_of(type, &out->type, &out->components);
+}
+
+static id device_encoder(id self, SEL _cmd, id arguments) {
+  (void)_cmd;
+  const size_t count = array_count(arguments);
+  mtl_argument_desc *descs = calloc(count + 1, sizeof *descs);
+  bool good = descs && count;
+  for (size_t i = 0; good && i < count; ++i) {
+    const argument_descriptor *from =
+        (argument_descriptor *)array_at(arguments, i);
+    good = desc_of(from, &descs[i]);
+    if (!good) {
+      metal_assert("newArgumentEncoderWithArguments: %lu is no MTLDataType of a "
+                   "member",
+                   from->dataType);
+    }
+  }
+  mtl_argument_encoder *encoder = NULL;
+  if (good && mtl_argument_encoder_create_from_descs(
+                  device_of(self), descs, count, &encoder) != MTL_OK) {
+    metal_assert("newArgumentEncoderWithArguments: %s", mtl_last_error());
+  }
+  free(descs);
+  return encoder ? create(self, encoder) : NULL;
+}
+
+METHODS(device_methods, METHOD("newArgumentEncoderWithArguments:",
+                               "@24@0:8@16", device_encoder));
+DEFINE_CATEGORY(MettleDevice, argument_encoders, device_methods);
+
+// --- MTLArgumentEncoder ------------------------------------------------------
 
 static void encoder_dealloc(id self, SEL _cmd) {
   (void)_cmd;

@@ -2,6 +2,7 @@
 // blit_encoder.c: MTLBlitCommandEncoder.
 #include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
+#include "objc/metal/passes.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleBlitEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
@@ -10,11 +11,10 @@ static mtl_blit_encoder *encoder_of(id self) {
   return ((metal_encoder *)self)->blit;
 }
 
-static id commands_encoder(id self, SEL _cmd) {
-  (void)_cmd;
+static id open(id self, const mtl_encoder_desc *desc) {
   mtl_blit_encoder *encoder;
-  if (mtl_blit_encoder_create(((metal_command_buffer *)self)->commands,
-                              &encoder) != MTL_OK) {
+  if (mtl_blit_encoder_create_with(((metal_command_buffer *)self)->commands,
+                                   desc, &encoder) != MTL_OK) {
     metal_assert("blitCommandEncoder: %s", mtl_last_error());
   }
   metal_encoder *made = (metal_encoder *)CREATE(MettleBlitEncoder);
@@ -23,14 +23,16 @@ static id commands_encoder(id self, SEL _cmd) {
   return objc_autorelease(&made->object);
 }
 
-static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
-  (void)descriptor;  // of its sample buffers
-  return commands_encoder(self, _cmd);
+static id commands_encoder(id self, SEL _cmd) {
+  (void)_cmd;
+  return open(self, NULL);
 }
 
-METHODS(no_methods, METHOD_LIST_END);
-DEFINE_CLASS(MTLBlitPassDescriptor, NSObject, sizeof(struct objc_object),
-             no_methods, NO_METHODS);
+static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
+  (void)_cmd;
+  const mtl_encoder_desc desc = encoder_desc_of(descriptor);
+  return open(self, &desc);
+}
 
 METHODS(commands_methods,
         METHOD("blitCommandEncoder", "@16@0:8", commands_encoder),
@@ -166,8 +168,28 @@ static void pop_group(id self, SEL _cmd) {
   (void)_cmd;
 }
 
+static void sample(id self, SEL _cmd, id samples, NSUInteger index,
+                   int with_barrier) {
+  (void)_cmd;
+  mtl_blit_encoder_sample_counters(encoder_of(self), samples_of(samples),
+                                   (uint32_t)index, with_barrier & 0xff);
+}
+
+static void resolve(id self, SEL _cmd, id samples, NSRange range, id buffer,
+                    NSUInteger offset) {
+  (void)_cmd;
+  mtl_blit_encoder_resolve_counters(
+      encoder_of(self), samples_of(samples), (uint32_t)range.location,
+      (uint32_t)range.length, buffer_of(buffer),
+      buffer_offset_of(buffer) + offset);
+}
+
 METHODS(
-    encoder_methods, METHOD("endEncoding", "v16@0:8", encoder_end),
+    encoder_methods, METHOD("sampleCountersInBuffer:atSampleIndex:withBarrier:",
+           "v36@0:8@16Q24B32", sample),
+    METHOD("resolveCounters:inRange:destinationBuffer:destinationOffset:",
+           "v56@0:8@16{_NSRange=QQ}24@40Q48", resolve),
+    METHOD("endEncoding", "v16@0:8", encoder_end),
     METHOD("copyFromBuffer:sourceOffset:toBuffer:destinationOffset:size:",
            "v56@0:8@16Q24@32Q40Q48", copy_buffer),
     METHOD("fillBuffer:range:value:", "v44@0:8@16{_NSRange=QQ}24C40",

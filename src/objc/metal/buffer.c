@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // buffer.c: MTLBuffer, and how a device makes one.
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "objc/metal/metal.h"
 #include "objc/runtime/block.h"
@@ -74,27 +73,21 @@ static void give_back(void *context, void *bytes, size_t length) {
   free(lent);
 }
 
-// Metal asks for whole pages; ggml lends any memory that the host has. The
-// buffer then covers the pages around it.
+// Metal asks for whole pages; ggml lends any memory that the host has.
 static id new_no_copy(id self, SEL _cmd, void *bytes, NSUInteger length,
                       NSUInteger options, id deallocator) {
   (void)_cmd;
   if (!bytes || !length) {
     return NULL;
   }
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  const uintptr_t first = (uintptr_t)bytes & -page;
-  const uintptr_t end = ((uintptr_t)bytes + length + page - 1) & -page;
-  mtl_buffer_desc desc = {.length_bytes = end - first,
-                          .no_copy_bytes = (void *)first};
+  mtl_buffer_desc desc = {.length_bytes = length, .no_copy_bytes = bytes};
   lent_memory *lent = deallocator ? malloc(sizeof *lent) : NULL;
   if (lent) {
     *lent = (lent_memory){bytes, length, _Block_copy(deallocator)};
     desc.deallocator = give_back;
     desc.deallocator_context = lent;
   }
-  const id made =
-      create(self, options, desc, (uintptr_t)bytes - first, length);
+  const id made = create(self, options, desc, 0, length);
   if (!made && lent) {  // the memory stays the caller's
     _Block_release(lent->deallocator);
     free(lent);

@@ -124,7 +124,9 @@ static mtl_compile_options options_of(const char *params) {
     options.math_mode = MTL_MATH_SAFE;
   }
   const char *version = strstr(params, "metal3.");
-  if (version) {
+  if (strstr(params, "metal4.")) {
+    options.language_version = MTL_LANGUAGE_4_0;
+  } else if (version) {
     options.language_version = (mtl_language_version)(
         300 + 10 * strtol(version + strlen("metal3."), NULL, 10));
     if (options.language_version > MTL_LANGUAGE_3_2) {

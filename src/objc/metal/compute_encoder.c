@@ -4,7 +4,7 @@
 
 #include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
-#include "objc/metal/property.h"
+#include "objc/metal/passes.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleComputeEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
@@ -14,59 +14,37 @@ static mtl_compute_encoder *encoder_of(id self) {
   return ((metal_encoder *)self)->compute;
 }
 
-enum { UNBOUND_BYTES = 16 };
-
 // --- Opening and closing -----------------------------------------------------
 
-static id open(id commands, mtl_dispatch_type type) {
+static id open(id commands, const mtl_encoder_desc *desc) {
   mtl_compute_encoder *encoder;
-  if (mtl_compute_encoder_create(((metal_command_buffer *)commands)->commands,
-                                 type, &encoder) != MTL_OK) {
+  if (mtl_compute_encoder_create_with(
+          ((metal_command_buffer *)commands)->commands, desc, &encoder) !=
+      MTL_OK) {
     metal_assert("computeCommandEncoder: %s", mtl_last_error());
   }
   metal_encoder *made = (metal_encoder *)CREATE(MettleComputeEncoder);
   made->commands = objc_retain(commands);
   made->compute = encoder;
-  // Kernels may declare threadgroup memory that they are not given and do not
-  // use: ggml's do.
-  mtl_compute_encoder_set_threadgroup_memory(encoder, UNBOUND_BYTES, 0);
   return objc_autorelease(&made->object);
 }
 
 static id commands_encoder(id self, SEL _cmd) {
   (void)_cmd;
-  return open(self, MTL_DISPATCH_SERIAL);
+  return open(self, NULL);
 }
 
 static id commands_encoder_of_type(id self, SEL _cmd, NSUInteger type) {
   (void)_cmd;
-  return open(self, type ? MTL_DISPATCH_CONCURRENT : MTL_DISPATCH_SERIAL);
+  const mtl_encoder_desc desc = {
+      .dispatch_type = type ? MTL_DISPATCH_CONCURRENT : MTL_DISPATCH_SERIAL};
+  return open(self, &desc);
 }
-
-// Of an MTLComputePassDescriptor only the type of its dispatches counts.
-typedef struct pass_descriptor {
-  struct objc_object object;
-  NSUInteger dispatchType;
-} pass_descriptor;
-
-VALUE_PROPERTY(pass_descriptor, NSUInteger, dispatchType)
-
-static id pass_make(Class self, SEL _cmd) {
-  (void)_cmd;
-  return objc_autorelease(instance_create(self, 0));
-}
-
-METHODS(pass_methods,
-        VALUE_METHODS(pass_descriptor, dispatchType, "setDispatchType:",
-                      "Q"));
-METHODS(pass_class_methods,
-        METHOD("computePassDescriptor", "@16@0:8", pass_make));
-DEFINE_CLASS(MTLComputePassDescriptor, NSObject, sizeof(pass_descriptor),
-             pass_methods, &pass_class_methods);
 
 static id commands_encoder_by(id self, SEL _cmd, id descriptor) {
-  return commands_encoder_of_type(
-      self, _cmd, ((pass_descriptor *)descriptor)->dispatchType);
+  (void)_cmd;
+  const mtl_encoder_desc desc = encoder_desc_of(descriptor);
+  return open(self, &desc);
 }
 
 METHODS(commands_methods,
@@ -125,8 +103,8 @@ static void set_bytes(id self, SEL _cmd, const void *bytes, NSUInteger length,
 static void set_threadgroup_memory(id self, SEL _cmd, NSUInteger length,
                                    NSUInteger index) {
   (void)_cmd;
-  mtl_compute_encoder_set_threadgroup_memory(
-      encoder_of(self), length ? length : UNBOUND_BYTES, (uint32_t)index);
+  mtl_compute_encoder_set_threadgroup_memory(encoder_of(self), length,
+                                             (uint32_t)index);
 }
 
 static void set_texture(id self, SEL _cmd, id texture, NSUInteger index) {
@@ -169,26 +147,16 @@ static void set_tables(id self, SEL _cmd, const id *tables, NSRange range) {
 
 // --- Dispatching -------------------------------------------------------------
 
-static bool is_empty(MTLSize grid) {
-  return !grid.width || !grid.height || !grid.depth;
-}
-
-// An empty grid does nothing, whatever its threadgroups: tinygrad sends (0, 0,
-// 0) twice to have a pipeline used.
 static void dispatch_threads(id self, SEL _cmd, MTLSize grid, MTLSize group) {
   (void)_cmd;
-  if (!is_empty(grid)) {
-    mtl_compute_encoder_dispatch_threads(encoder_of(self), size_of(grid),
-                                         size_of(group));
-  }
+  mtl_compute_encoder_dispatch_threads(encoder_of(self), size_of(grid),
+                                       size_of(group));
 }
 
 static void dispatch_groups(id self, SEL _cmd, MTLSize grid, MTLSize group) {
   (void)_cmd;
-  if (!is_empty(grid)) {
-    mtl_compute_encoder_dispatch_threadgroups(encoder_of(self), size_of(grid),
-                                              size_of(group));
-  }
+  mtl_compute_encoder_dispatch_threadgroups(encoder_of(self), size_of(grid),
+                                            size_of(group));
 }
 
 static void dispatch_indirect(id self, SEL _cmd, id buffer, NSUInteger offset,
@@ -308,8 +276,17 @@ static NSUInteger encoder_dispatch_type(id self, SEL _cmd) {
   return 0;
 }
 
+static void sample(id self, SEL _cmd, id samples, NSUInteger index,
+                   int with_barrier) {
+  (void)_cmd;
+  mtl_compute_encoder_sample_counters(encoder_of(self), samples_of(samples),
+                                      (uint32_t)index, with_barrier & 0xff);
+}
+
 METHODS(
     encoder_methods, METHOD("endEncoding", "v16@0:8", encoder_end),
+    METHOD("sampleCountersInBuffer:atSampleIndex:withBarrier:",
+           "v36@0:8@16Q24B32", sample),
     METHOD("dispatchType", "Q16@0:8", encoder_dispatch_type),
     METHOD("setComputePipelineState:", "v24@0:8@16", set_pipeline),
     METHOD("setBuffer:offset:atIndex:", "v40@0:8@16Q24Q32", set_buffer),

@@ -185,14 +185,6 @@ static int supports_samples(id self, SEL _cmd, NSUInteger count) {
   return count == 1 || count == 2 || count == 4 || count == 8;
 }
 
-static void sample_timestamps(id self, SEL _cmd, uint64_t *out_cpu,
-                              uint64_t *out_gpu) {
-  extern uint64_t dispatch_now_ns(void);
-  (void)self;
-  (void)_cmd;
-  *out_cpu = *out_gpu = dispatch_now_ns();
-}
-
 static NSUInteger linear_alignment(id self, SEL _cmd, NSUInteger format) {
   (void)self;
   (void)_cmd;
@@ -275,8 +267,6 @@ METHODS(
     METHOD("areProgrammableSamplePositionsSupported", "B16@0:8", no),
     METHOD("areRasterOrderGroupsSupported", "B16@0:8", no),
     METHOD("supportsTextureSampleCount:", "B24@0:8Q16", supports_samples),
-    METHOD("sampleTimestamps:gpuTimestamp:", "v32@0:8^Q16^Q24",
-           sample_timestamps),
     METHOD("minimumLinearTextureAlignmentForPixelFormat:", "Q24@0:8Q16",
            linear_alignment),
     METHOD("minimumTextureBufferAlignmentForPixelFormat:", "Q24@0:8Q16",

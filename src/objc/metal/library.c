@@ -18,12 +18,12 @@ enum { MATH_SAFE = 0, MATH_RELAXED = 1, MATH_FAST = 2, FUNCTIONS_PRECISE = 1 };
 typedef struct compile_options {
   struct objc_object object;
   id preprocessorMacros;
+  id installName;
+  id libraries;
   NSInteger mathMode;
   NSInteger mathFloatingPointFunctions;
   NSUInteger languageVersion;  // major << 16 | minor; 0 for the newest
   NSInteger libraryType;
-  id installName;
-  id libraries;
   bool preserveInvariance;
   NSInteger optimizationLevel;
   NSInteger compileSymbolVisibility;
@@ -38,15 +38,7 @@ static id options_init(id self, SEL _cmd) {
   return self;
 }
 
-static void options_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  const compile_options *options = (compile_options *)self;
-  objc_release(options->preprocessorMacros);
-  objc_release(options->installName);
-  objc_release(options->libraries);
-  instance_dispose(self);
-}
-
+REFERENCES(compile_options, preprocessorMacros, libraries)
 COPY_PROPERTY(compile_options, preprocessorMacros)
 VALUE_PROPERTY(compile_options, NSInteger, mathMode)
 VALUE_PROPERTY(compile_options, NSInteger, mathFloatingPointFunctions)
@@ -73,24 +65,9 @@ static void options_set_fast(id self, SEL _cmd, int value) {
       (value & 0xff) != 0 ? MATH_FAST : MATH_SAFE;
 }
 
-static id options_copy(id self, SEL _cmd, void *zone) {
-  (void)_cmd;
-  (void)zone;
-  const compile_options *from = (compile_options *)self;
-  compile_options *made = (compile_options *)instance_create(self->isa, 0);
-  const struct objc_object object = made->object;
-  *made = *from;
-  made->object = object;
-  objc_retain(made->preprocessorMacros);
-  objc_retain(made->installName);
-  objc_retain(made->libraries);
-  return &made->object;
-}
-
 METHODS(
     options_methods, METHOD("init", "@16@0:8", options_init),
-    METHOD("dealloc", "v16@0:8", options_dealloc),
-    METHOD("copyWithZone:", "@24@0:8^v16", options_copy),
+    REFERENCES_METHODS(compile_options),
     METHOD("fastMathEnabled", "B16@0:8", options_is_fast),
     METHOD("setFastMathEnabled:", "v20@0:8B16", options_set_fast),
     OBJECT_METHODS(compile_options, preprocessorMacros,
@@ -127,7 +104,8 @@ static mtl_language_version language_of(NSUInteger version) {
   return number <= 240   ? MTL_LANGUAGE_2_4
          : number <= 300 ? MTL_LANGUAGE_3_0
          : number <= 310 ? MTL_LANGUAGE_3_1
-                         : MTL_LANGUAGE_3_2;
+         : number <= 320 ? MTL_LANGUAGE_3_2
+                         : MTL_LANGUAGE_4_0;
 }
 
 static mtl_math_mode math_of(const compile_options *options) {
@@ -172,9 +150,9 @@ typedef struct constant_values {
   mtl_constant_values *values;
 } constant_values;
 
-// MTLDataType: scalars are followed by their vectors of 2, 3 and 4.
-static bool data_type_of(NSUInteger type, mtl_data_type *out_type,
-                         uint32_t *out_components) {
+bool element_type_of(NSUInteger type, mtl_data_type *out_type,
+                  uint32_t *out_components) {
+  // Scalars are followed by their vectors of 2, 3 and 4.
   static const struct {
     NSUInteger first;
     mtl_data_type type;
@@ -223,7 +201,7 @@ static void set_value(id self, const void *value, NSUInteger type,
                       const char *name, NSUInteger index) {
   mtl_data_type element;
   uint32_t components;
-  if (!data_type_of(type, &element, &components)) {
+  if (!element_type_of(type, &element, &components)) {
     metal_assert("setConstantValue: %lu is no type of a function constant",
                  type);
   }
@@ -256,7 +234,7 @@ static void values_set_range(id self, SEL _cmd, const void *values,
   mtl_data_type element;
   uint32_t components = 1;
   size_t bytes = 0;
-  if (data_type_of(type, &element, &components)) {
+  if (element_type_of(type, &element, &components)) {
     // A vector of three takes the room of four.
     bytes = mtl_data_type_size(element) * (components == 3 ? 4 : components);
   }
@@ -285,9 +263,11 @@ typedef struct function_descriptor {
   id name;
   id specializedName;
   id constantValues;
-  NSUInteger options;
   id binaryArchives;
+  NSUInteger options;
 } function_descriptor;
+
+REFERENCES(function_descriptor, name, binaryArchives)
 
 COPY_PROPERTY(function_descriptor, name)
 COPY_PROPERTY(function_descriptor, specializedName)
@@ -295,22 +275,12 @@ OBJECT_PROPERTY(function_descriptor, constantValues)
 VALUE_PROPERTY(function_descriptor, NSUInteger, options)
 COPY_PROPERTY(function_descriptor, binaryArchives)
 
-static void descriptor_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  const function_descriptor *descriptor = (function_descriptor *)self;
-  objc_release(descriptor->name);
-  objc_release(descriptor->specializedName);
-  objc_release(descriptor->constantValues);
-  objc_release(descriptor->binaryArchives);
-  instance_dispose(self);
-}
-
 static id descriptor_make(Class self, SEL _cmd) {
   (void)_cmd;
   return objc_autorelease(instance_create(self, 0));
 }
 
-METHODS(descriptor_methods, METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+METHODS(descriptor_methods, REFERENCES_METHODS(function_descriptor),
         OBJECT_METHODS(function_descriptor, name, "setName:"),
         OBJECT_METHODS(function_descriptor, specializedName,
                        "setSpecializedName:"),

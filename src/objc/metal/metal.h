@@ -189,6 +189,10 @@ extern id const MTLLibraryErrorDomain;
 extern id const MTLCommandBufferErrorDomain;
 extern id const MTLDeviceError;
 
+// Finds what an MTLDataType of a scalar or vector is; false for others.
+bool element_type_of(NSUInteger type, mtl_data_type *out_type,
+                  uint32_t *out_components);
+
 // An object's label: "" gives nil.
 id label_make(const char *label);
 

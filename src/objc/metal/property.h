@@ -8,6 +8,8 @@
 #ifndef METTLE_OBJC_PROPERTY_H
 #define METTLE_OBJC_PROPERTY_H
 
+#include <stddef.h>
+
 #include "objc/runtime/instance.h"
 #include "objc/runtime/message.h"
 
@@ -59,5 +61,38 @@
 #define FLAG_METHODS(owner, name, setter) VALUE_METHODS(owner, name, setter, "B")
 #define OBJECT_METHODS(owner, name, setter) \
   VALUE_METHODS(owner, name, setter, "@")
+
+// Copies an object of size_bytes, whose references are the fields [count] from
+// first_offset on; and gives those of one back.
+id fields_copy(id from, size_t size_bytes, size_t first_offset, size_t count);
+void fields_release(id object, size_t first_offset, size_t count);
+
+// What copyWithZone: and dealloc are of an object whose fields are values, and
+// references from first to last, which lie together.
+//
+//   REFERENCES(linked_functions, functions, privateFunctions)
+//   METHODS(list, REFERENCES_METHODS(linked_functions), ...);
+#define REFERENCES(owner, first, last)                                      \
+  enum {                                                                    \
+    owner##_reference_count =                                               \
+        (offsetof(owner, last) - offsetof(owner, first)) / sizeof(id) + 1   \
+  };                                                                        \
+  static void owner##_release(id self) {                                    \
+    fields_release(self, offsetof(owner, first), owner##_reference_count);  \
+  }                                                                         \
+  static id owner##_copy(id self, SEL _cmd, void *zone) {                   \
+    (void)_cmd;                                                             \
+    (void)zone;                                                             \
+    return fields_copy(self, sizeof(owner), offsetof(owner, first),         \
+                       owner##_reference_count);                            \
+  }                                                                         \
+  static void owner##_dealloc(id self, SEL _cmd) {                          \
+    (void)_cmd;                                                             \
+    owner##_release(self);                                                  \
+    instance_dispose(self);                                                 \
+  }
+#define REFERENCES_METHODS(owner)                  \
+  METHOD("dealloc", "v16@0:8", owner##_dealloc),   \
+      METHOD("copyWithZone:", "@24@0:8^v16", owner##_copy)
 
 #endif

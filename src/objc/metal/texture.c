@@ -132,10 +132,7 @@ static id descriptor_buffer(Class self, SEL _cmd, NSUInteger format,
 static id descriptor_copy(id self, SEL _cmd, void *zone) {
   (void)_cmd;
   (void)zone;
-  texture_descriptor *made =
-      (texture_descriptor *)instance_create(self->isa, 0);
-  *made = *(texture_descriptor *)self;
-  return &made->object;
+  return fields_copy(self, sizeof(texture_descriptor), 0, 0);
 }
 
 METHODS(
