@@ -64,6 +64,11 @@ static void bind_handles(const metal_encoding *encoding,
   }
 }
 
+// True of the offset of an argument without memory (driver.h).
+static bool is_missing(const void *offset) {
+  return (uintptr_t)offset >= MTLI_NO_THREADGROUP_MEMORY;
+}
+
 // The memory of a threadgroup argument ends where the next one begins.
 static void bind_threadgroup(const metal_encoding *encoding,
                              const mtli_dispatch *dispatch, uint32_t slot,
@@ -73,13 +78,15 @@ static void bind_threadgroup(const metal_encoding *encoding,
   uintptr_t end = dispatch->threadgroup_end;
   for (uint32_t next = slot + 1; next < kernel->parameter_count; next++) {
     const mtl_argument *other = &kernel->parameters[next].argument;
-    if (other->kind == MTL_ARGUMENT_THREADGROUP_MEMORY && other->is_active) {
+    if (other->kind == MTL_ARGUMENT_THREADGROUP_MEMORY && other->is_active &&
+        !is_missing(dispatch->arguments[next])) {
       end = (uintptr_t)dispatch->arguments[next];
       break;
     }
   }
   SEND(void (*)(id, SEL, unsigned long, unsigned long), encoding->compute,
-       setThreadgroupMemory, (unsigned long)(end - first),
+       setThreadgroupMemory,
+       is_missing((void *)first) ? 0ul : (unsigned long)(end - first),
        (unsigned long)argument->index);
 }
 
