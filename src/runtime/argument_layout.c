@@ -65,8 +65,8 @@ static const char *skip_nested(const char *text) {
 
 static bool kind_of(char letter, mtl_member_kind *out_kind) {
   static const char letters[] = {
-      [MTL_MEMBER_CONSTANT] = 'c', [MTL_MEMBER_BUFFER] = 'b',
-      [MTL_MEMBER_TEXTURE] = 't',  [MTL_MEMBER_SAMPLER] = 's',
+      [MTL_MEMBER_CONSTANT] = 'c',       [MTL_MEMBER_BUFFER] = 'b',
+      [MTL_MEMBER_TEXTURE] = 't',        [MTL_MEMBER_SAMPLER] = 's',
       [MTL_MEMBER_FUNCTION_TABLE] = 'f',
   };
   const char *found = memchr(letters, letter, sizeof letters);
@@ -111,8 +111,7 @@ static bool read_member(mtli_argument_layout *layout, const char **text,
       .element_bytes = size_bytes,
   };
   return out->name && kind_of(letter, &out->kind) && count <= UINT32_MAX &&
-         id <= UINT32_MAX &&
-         (size_bytes == 0 || count <= room / size_bytes) &&
+         id <= UINT32_MAX && (size_bytes == 0 || count <= room / size_bytes) &&
          (out->kind == MTL_MEMBER_CONSTANT || size_bytes == sizeof(uint64_t));
 }
 
@@ -165,7 +164,8 @@ static mtl_status element_of(const mtl_argument_desc *desc, uint64_t *out_bytes,
                      desc->id, (int)desc->type, components, columns,
                      desc->alignment_bytes);
   }
-  const uint64_t column_bytes = scalar_bytes * (components == 3 ? 4 : components);
+  const uint64_t column_bytes =
+      scalar_bytes * (components == 3 ? 4 : components);
   *out_bytes = column_bytes * columns;
   *out_alignment = desc->alignment_bytes > column_bytes ? desc->alignment_bytes
                                                         : column_bytes;

@@ -67,9 +67,10 @@ mtl_status mtl_binary_archive_create(mtl_device *device,
   desc = desc ? desc : &defaults;
   MTL_TRY(mtli_device_check(device));
   if (device->driver->code_kind == MTLI_BLOB_SOURCE) {
-    return mtli_fail(MTL_UNSUPPORTED,
-                     "device '%s' compiles by itself: its code is in no archive",
-                     device->info.name);
+    return mtli_fail(
+        MTL_UNSUPPORTED,
+        "device '%s' compiles by itself: its code is in no archive",
+        device->info.name);
   }
   mtli_archive contents;
   MTL_TRY(read_contents(desc, &contents));

@@ -6,7 +6,8 @@
 
 #include "drivers/metal/metal.h"
 
-// --- arguments -----------------------------------------------------------------
+// --- arguments
+// -----------------------------------------------------------------
 
 static uint32_t inline_bytes(const mtli_dispatch *dispatch, uint32_t slot) {
   for (uint32_t i = 0; i < dispatch->inline_count; i++) {
@@ -51,8 +52,7 @@ static void bind_handles(const metal_encoding *encoding,
   const uint64_t *ids = dispatch->arguments[slot];
   metal_device *device = metal_device_of(dispatch->pipeline->device);
   const SEL selector =
-      metal.selectors[argument->kind == MTL_ARGUMENT_TEXTURE
-                          ? METAL_setTexture
+      metal.selectors[argument->kind == MTL_ARGUMENT_TEXTURE ? METAL_setTexture
                       : argument->kind == MTL_ARGUMENT_SAMPLER
                           ? METAL_setSamplerState
                           : METAL_setVisibleFunctionTable];
@@ -109,7 +109,8 @@ static mtl_status bind_all(const metal_encoding *encoding,
   return MTL_OK;
 }
 
-// --- shadows -------------------------------------------------------------------
+// --- shadows
+// -------------------------------------------------------------------
 
 typedef void shadow_fn(metal_encoding *encoding, metal_texture *texture);
 
@@ -132,7 +133,8 @@ static void visit_listed(metal_encoding *encoding, shadow_fn *visit,
   for (size_t i = 0; i < encoding->buffer_count; i++) {
     metal_texture *each = ((metal_buffer *)encoding->buffers[i])->shadows;
     for (; each; each = each->next_shadow) {
-      if (!is_drain || each->texture.desc.usage & MTL_TEXTURE_USAGE_SHADER_WRITE) {
+      if (!is_drain ||
+          each->texture.desc.usage & MTL_TEXTURE_USAGE_SHADER_WRITE) {
         visit(encoding, each);
       }
     }
@@ -171,7 +173,8 @@ static void visit_shadows(metal_encoding *encoding,
   }
 }
 
-// --- the dispatch --------------------------------------------------------------
+// --- the dispatch
+// --------------------------------------------------------------
 
 static bool is_even(const mtli_dispatch *dispatch) {
   return dispatch->grid_threads[0] % dispatch->group_threads[0] == 0 &&

@@ -71,15 +71,12 @@ static id argument_copy(id self, SEL _cmd, void *zone) {
   return fields_copy(self, sizeof(argument_descriptor), 0, 0);
 }
 
-METHODS(argument_methods,
-        METHOD("copyWithZone:", "@24@0:8^v16", argument_copy),
+METHODS(argument_methods, METHOD("copyWithZone:", "@24@0:8^v16", argument_copy),
         VALUE_METHODS(argument_descriptor, dataType, "setDataType:", "Q"),
         VALUE_METHODS(argument_descriptor, index, "setIndex:", "Q"),
-        VALUE_METHODS(argument_descriptor, arrayLength, "setArrayLength:",
-                      "Q"),
+        VALUE_METHODS(argument_descriptor, arrayLength, "setArrayLength:", "Q"),
         VALUE_METHODS(argument_descriptor, access, "setAccess:", "Q"),
-        VALUE_METHODS(argument_descriptor, textureType, "setTextureType:",
-                      "Q"),
+        VALUE_METHODS(argument_descriptor, textureType, "setTextureType:", "Q"),
         VALUE_METHODS(argument_descriptor, constantBlockAlignment,
                       "setConstantBlockAlignment:", "Q"));
 METHODS(argument_class_methods,
@@ -124,9 +121,10 @@ static id device_encoder(id self, SEL _cmd, id arguments) {
         (argument_descriptor *)array_at(arguments, i);
     good = desc_of(from, &descs[i]);
     if (!good) {
-      metal_assert("newArgumentEncoderWithArguments: %lu is no MTLDataType of a "
-                   "member",
-                   from->dataType);
+      metal_assert(
+          "newArgumentEncoderWithArguments: %lu is no MTLDataType of a "
+          "member",
+          from->dataType);
     }
   }
   mtl_argument_encoder *encoder = NULL;
@@ -138,8 +136,8 @@ static id device_encoder(id self, SEL _cmd, id arguments) {
   return encoder ? create(self, encoder) : NULL;
 }
 
-METHODS(device_methods, METHOD("newArgumentEncoderWithArguments:",
-                               "@24@0:8@16", device_encoder));
+METHODS(device_methods, METHOD("newArgumentEncoderWithArguments:", "@24@0:8@16",
+                               device_encoder));
 DEFINE_CATEGORY(MettleDevice, argument_encoders, device_methods);
 
 // --- MTLArgumentEncoder ------------------------------------------------------
@@ -204,8 +202,7 @@ static void set_texture(id self, SEL _cmd, id texture, NSUInteger index) {
         "setTexture:");
 }
 
-static void set_textures(id self, SEL _cmd, const id *textures,
-                         NSRange range) {
+static void set_textures(id self, SEL _cmd, const id *textures, NSRange range) {
   for (NSUInteger i = 0; i < range.length; ++i) {
     set_texture(self, _cmd, textures[i], range.location + i);
   }
@@ -218,8 +215,7 @@ static void set_sampler(id self, SEL _cmd, id sampler, NSUInteger index) {
         "setSamplerState:");
 }
 
-static void set_samplers(id self, SEL _cmd, const id *samplers,
-                         NSRange range) {
+static void set_samplers(id self, SEL _cmd, const id *samplers, NSRange range) {
   for (NSUInteger i = 0; i < range.length; ++i) {
     set_sampler(self, _cmd, samplers[i], range.location + i);
   }
@@ -273,8 +269,7 @@ METHODS(encoder_methods, METHOD("dealloc", "v16@0:8", encoder_dealloc),
         METHOD("setSamplerState:atIndex:", "v32@0:8@16Q24", set_sampler),
         METHOD("setSamplerStates:withRange:", "v40@0:8^@16{_NSRange=QQ}24",
                set_samplers),
-        METHOD("setVisibleFunctionTable:atIndex:", "v32@0:8@16Q24",
-               set_table),
+        METHOD("setVisibleFunctionTable:atIndex:", "v32@0:8@16Q24", set_table),
         METHOD("constantDataAtIndex:", "^v24@0:8Q16", constant_data),
         METHOD("newArgumentEncoderForBufferAtIndex:", "@24@0:8Q16",
                nested_encoder));

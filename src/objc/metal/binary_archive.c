@@ -76,8 +76,7 @@ static int archive_add(id self, SEL _cmd, id descriptor, id *out_error) {
                                                 request.function, &request.desc)
                        : MTL_INVALID_ARGUMENT;
   if (!request.function && out_error) {
-    *out_error =
-        error_make(MTLBinaryArchiveDomain, 1, request.missing);
+    *out_error = error_make(MTLBinaryArchiveDomain, 1, request.missing);
   } else if (status != MTL_OK) {
     error_from_mettle(out_error, MTLBinaryArchiveDomain, status);
   }

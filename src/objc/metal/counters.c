@@ -65,8 +65,7 @@ METHODS(samples_descriptor_methods, REFERENCES_METHODS(samples_descriptor),
         OBJECT_METHODS(samples_descriptor, counterSet, "setCounterSet:"),
         OBJECT_METHODS(samples_descriptor, label, "setLabel:"),
         VALUE_METHODS(samples_descriptor, storageMode, "setStorageMode:", "Q"),
-        VALUE_METHODS(samples_descriptor, sampleCount, "setSampleCount:",
-                      "Q"));
+        VALUE_METHODS(samples_descriptor, sampleCount, "setSampleCount:", "Q"));
 DEFINE_CLASS(MTLCounterSampleBufferDescriptor, NSObject,
              sizeof(samples_descriptor), samples_descriptor_methods,
              NO_METHODS);
@@ -110,10 +109,9 @@ static id samples_resolve(id self, SEL _cmd, NSRange range) {
     return NULL;
   }
   uint64_t *ticks = malloc(range.length * sizeof *ticks + 1);
-  const bool good =
-      ticks && mtl_counter_sample_buffer_resolve(
-                   samples_of(self), (uint32_t)range.location,
-                   (uint32_t)range.length, ticks) == MTL_OK;
+  const bool good = ticks && mtl_counter_sample_buffer_resolve(
+                                 samples_of(self), (uint32_t)range.location,
+                                 (uint32_t)range.length, ticks) == MTL_OK;
   const id data = good ? data_make(ticks, range.length * sizeof *ticks) : NULL;
   free(ticks);
   return data;
@@ -196,8 +194,8 @@ static uint64_t timestamp_frequency(id self, SEL _cmd) {
 }
 
 METHODS(device_methods, METHOD("counterSets", "@16@0:8", device_sets),
-        METHOD("newCounterSampleBufferWithDescriptor:error:",
-               "@32@0:8@16^@24", new_samples),
+        METHOD("newCounterSampleBufferWithDescriptor:error:", "@32@0:8@16^@24",
+               new_samples),
         METHOD("supportsCounterSampling:", "B24@0:8Q16", supports_sampling),
         METHOD("sampleTimestamps:gpuTimestamp:", "v32@0:8^Q16^Q24",
                sample_timestamps),

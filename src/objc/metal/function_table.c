@@ -83,9 +83,8 @@ static id table_descriptor_make(Class self, SEL _cmd) {
   return objc_autorelease(instance_create(self, 0));
 }
 
-METHODS(table_descriptor_methods,
-        VALUE_METHODS(table_descriptor, functionCount, "setFunctionCount:",
-                      "Q"));
+METHODS(table_descriptor_methods, VALUE_METHODS(table_descriptor, functionCount,
+                                                "setFunctionCount:", "Q"));
 METHODS(table_descriptor_class_methods,
         METHOD("visibleFunctionTableDescriptor", "@16@0:8",
                table_descriptor_make));

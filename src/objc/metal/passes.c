@@ -5,10 +5,14 @@
 
 #include "objc/metal/property.h"
 
-extern struct objc_class OBJC_CLASS_$_MTLComputePassSampleBufferAttachmentDescriptor;
-extern struct objc_class OBJC_CLASS_$_MTLComputePassSampleBufferAttachmentDescriptorArray;
-extern struct objc_class OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptor;
-extern struct objc_class OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptorArray;
+extern struct objc_class
+    OBJC_CLASS_$_MTLComputePassSampleBufferAttachmentDescriptor;
+extern struct objc_class
+    OBJC_CLASS_$_MTLComputePassSampleBufferAttachmentDescriptorArray;
+extern struct objc_class
+    OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptor;
+extern struct objc_class
+    OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptorArray;
 
 // --- Attachments -------------------------------------------------------------
 
@@ -52,10 +56,11 @@ static id attachments_get(id self, SEL _cmd, NSUInteger index) {
   (void)_cmd;
   id *item = item_at(self, index);
   if (!*item) {
-    *item = self->isa ==
-                    &OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptorArray
-                ? CREATE(MTLBlitPassSampleBufferAttachmentDescriptor)
-                : CREATE(MTLComputePassSampleBufferAttachmentDescriptor);
+    *item =
+        self->isa ==
+                &OBJC_CLASS_$_MTLBlitPassSampleBufferAttachmentDescriptorArray
+            ? CREATE(MTLBlitPassSampleBufferAttachmentDescriptor)
+            : CREATE(MTLComputePassSampleBufferAttachmentDescriptor);
   }
   return *item;
 }
@@ -94,8 +99,7 @@ typedef struct pass_descriptor {
 } pass_descriptor;
 
 VALUE_PROPERTY(pass_descriptor, NSUInteger, dispatchType)
-REFERENCES(pass_descriptor, sampleBufferAttachments,
-           sampleBufferAttachments)
+REFERENCES(pass_descriptor, sampleBufferAttachments, sampleBufferAttachments)
 
 static id compute_attachments(id self, SEL _cmd) {
   (void)_cmd;
@@ -132,8 +136,7 @@ DEFINE_CLASS(MTLComputePassDescriptor, NSObject, sizeof(pass_descriptor),
 
 METHODS(blit_methods, REFERENCES_METHODS(pass_descriptor),
         METHOD("sampleBufferAttachments", "@16@0:8", blit_attachments));
-METHODS(blit_class_methods,
-        METHOD("blitPassDescriptor", "@16@0:8", pass_make));
+METHODS(blit_class_methods, METHOD("blitPassDescriptor", "@16@0:8", pass_make));
 DEFINE_CLASS(MTLBlitPassDescriptor, NSObject, sizeof(pass_descriptor),
              blit_methods, &blit_class_methods);
 
@@ -143,18 +146,18 @@ static uint32_t index_of(NSUInteger index) {
 
 mtl_encoder_desc encoder_desc_of(id descriptor) {
   const pass_descriptor *pass = (pass_descriptor *)descriptor;
-  mtl_encoder_desc desc = {
-      .dispatch_type = pass ? (mtl_dispatch_type)pass->dispatchType
-                            : MTL_DISPATCH_SERIAL};
+  mtl_encoder_desc desc = {.dispatch_type =
+                               pass ? (mtl_dispatch_type)pass->dispatchType
+                                    : MTL_DISPATCH_SERIAL};
   const attachments *list =
       pass ? (attachments *)pass->sampleBufferAttachments : NULL;
   for (size_t i = 0; list && i < MTL_MAX_SAMPLE_ATTACHMENTS; ++i) {
     const attachment *item = (attachment *)list->items[i];
     if (item && item->sampleBuffer) {
-      desc.samples[i] = (mtl_sample_attachment){
-          samples_of(item->sampleBuffer),
-          index_of(item->startOfEncoderSampleIndex),
-          index_of(item->endOfEncoderSampleIndex)};
+      desc.samples[i] =
+          (mtl_sample_attachment){samples_of(item->sampleBuffer),
+                                  index_of(item->startOfEncoderSampleIndex),
+                                  index_of(item->endOfEncoderSampleIndex)};
     }
   }
   return desc;

@@ -92,8 +92,7 @@ static void buffers_dealloc(id self, SEL _cmd) {
 
 METHODS(buffers_methods, METHOD("dealloc", "v16@0:8", buffers_dealloc),
         METHOD("objectAtIndexedSubscript:", "@24@0:8Q16", buffers_get),
-        METHOD("setObject:atIndexedSubscript:", "v32@0:8@16Q24",
-               buffers_set));
+        METHOD("setObject:atIndexedSubscript:", "v32@0:8@16Q24", buffers_set));
 DEFINE_CLASS(MTLPipelineBufferDescriptorArray, NSObject,
              sizeof(buffer_descriptors), buffers_methods, NO_METHODS);
 
@@ -162,14 +161,11 @@ METHODS(
     METHOD("reset", "v16@0:8", descriptor_reset),
     METHOD("buffers", "@16@0:8", descriptor_buffers),
     OBJECT_METHODS(pipeline_descriptor, label, "setLabel:"),
-    OBJECT_METHODS(pipeline_descriptor, computeFunction,
-                   "setComputeFunction:"),
-    OBJECT_METHODS(pipeline_descriptor, linkedFunctions,
-                   "setLinkedFunctions:"),
+    OBJECT_METHODS(pipeline_descriptor, computeFunction, "setComputeFunction:"),
+    OBJECT_METHODS(pipeline_descriptor, linkedFunctions, "setLinkedFunctions:"),
     OBJECT_METHODS(pipeline_descriptor, stageInputDescriptor,
                    "setStageInputDescriptor:"),
-    OBJECT_METHODS(pipeline_descriptor, insertLibraries,
-                   "setInsertLibraries:"),
+    OBJECT_METHODS(pipeline_descriptor, insertLibraries, "setInsertLibraries:"),
     OBJECT_METHODS(pipeline_descriptor, preloadedLibraries,
                    "setPreloadedLibraries:"),
     OBJECT_METHODS(pipeline_descriptor, binaryArchives, "setBinaryArchives:"),
@@ -240,8 +236,7 @@ void pipeline_request_open(pipeline_request *request, id descriptor,
   }
   desc->linked_functions.functions = request->linked;
   desc->linked_functions.private_functions = request->private_ones;
-  request->archives =
-      archives_of(from->binaryArchives, &desc->archive_count);
+  request->archives = archives_of(from->binaryArchives, &desc->archive_count);
   desc->archives = request->archives;
 }
 

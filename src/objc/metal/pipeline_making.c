@@ -75,9 +75,8 @@ typedef struct order {
 static void create_then_call(void *context) {
   order *of = context;
   id error = NULL, reflection = NULL;
-  const id made =
-      create(of->device, of->descriptor, of->function, of->options,
-             of->with_reflection ? &reflection : NULL, &error);
+  const id made = create(of->device, of->descriptor, of->function, of->options,
+                         of->with_reflection ? &reflection : NULL, &error);
   if (of->with_reflection) {
     BLOCK_CALL(void (*)(id, id, id, id), of->literal, made, reflection, error);
   } else {
@@ -92,8 +91,7 @@ static void create_then_call(void *context) {
 }
 
 static void create_later(id device, id descriptor, id function,
-                         NSUInteger options, id literal,
-                         bool with_reflection) {
+                         NSUInteger options, id literal, bool with_reflection) {
   extern id dispatch_get_global_queue(long, unsigned long);
   order *made = malloc(sizeof *made);
   if (made) {
@@ -103,8 +101,7 @@ static void create_later(id device, id descriptor, id function,
                     _Block_copy(literal),
                     options,
                     with_reflection};
-    dispatch_queue_add(dispatch_get_global_queue(0, 0), create_then_call,
-                       made);
+    dispatch_queue_add(dispatch_get_global_queue(0, 0), create_then_call, made);
   }
 }
 
