@@ -249,3 +249,44 @@ TEST(lifetimes, process_ends_while_work_waits_for_ever) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 }
+
+static size_t resident_bytes(void) {
+  size_t all, resident;
+  FILE *file = fopen("/proc/self/statm", "re");
+  CHECK(file && fscanf(file, "%zu %zu", &all, &resident) == 2);
+  fclose(file);
+  return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void load_and_run(mtl_queue *queue, const void *bytes, size_t size,
+                         mtl_buffer *data) {
+  mtl_library *library = NULL;
+  CHECK_OK(mtl_library_create_from_data(the_device(), bytes, size, &library));
+  mtl_function *function = NULL;
+  CHECK_OK(mtl_function_create(library, "add_one", NULL, &function));
+  mtl_pipeline *pipeline = NULL;
+  CHECK_OK(mtl_pipeline_create(function, NULL, &pipeline));
+  const worker one = {queue, pipeline, data};
+  work_once(&one);
+  mtl_pipeline_release(pipeline);
+  mtl_function_release(function);
+  mtl_library_release(library);
+}
+
+// A library, a function, a pipeline and a command buffer each time.
+TEST(lifetimes, loading_again_and_again_takes_no_more_memory) {
+  enum { FIRST = 50, MORE = 100, LEAK_BYTES = 16 * 1024 };
+  mtl_queue *queue = new_queue();
+  mtl_buffer *data = new_buffer(4000);
+  size_t size = 0;
+  const void *bytes = mtl_library_data(new_library(simple_kernels), &size);
+  for (int i = 0; i < FIRST; i++) {
+    load_and_run(queue, bytes, size, data);
+  }
+  const size_t before = resident_bytes();
+  for (int i = 0; i < MORE; i++) {
+    load_and_run(queue, bytes, size, data);
+  }
+  // Room for what a heap keeps; a leak of LEAK_BYTES a time would show.
+  CHECK(resident_bytes() < before + MORE * LEAK_BYTES);
+}
