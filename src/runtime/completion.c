@@ -93,6 +93,15 @@ void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
   }
 }
 
+void mtli_command_buffer_logged(mtl_command_buffer *command_buffer,
+                                const mtl_log_message *message) {
+  const mtli_recording *recording = mtli_recording_of(command_buffer);
+  const mtli_recording *outer = calling_back;
+  calling_back = recording;
+  mtli_log_tell(recording->log_state, message);
+  calling_back = outer;
+}
+
 // The end: gives back what was kept, then lets waiters go.
 static void finish(mtli_recording *recording) {
   mtl_command_buffer *command_buffer = &recording->command_buffer;

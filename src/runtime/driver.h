@@ -416,6 +416,11 @@ void mtli_command_buffer_scheduled(mtl_command_buffer *command_buffer);
 void mtli_command_buffer_ran(mtl_command_buffer *command_buffer,
                              uint64_t start_ns, uint64_t end_ns);
 
+// A kernel said message, which the device has formatted itself instead of
+// leaving it in command_buffer->log. As often as that happens.
+void mtli_command_buffer_logged(mtl_command_buffer *command_buffer,
+                                const mtl_log_message *message);
+
 // Everything is done, or has failed with status and text (borrowed). The
 // driver must not touch command_buffer afterwards; its queue may be gone, too.
 void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,

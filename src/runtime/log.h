@@ -36,6 +36,9 @@ mtli_log_header *mtli_log_memory_create(const mtl_log_state *state);
 // Formats what is in memory and calls the handlers.
 void mtli_log_deliver(mtl_log_state *state, const mtli_log_header *memory);
 
+// Calls the handlers with a message.
+void mtli_log_tell(mtl_log_state *state, const mtl_log_message *message);
+
 // Finds the text that a kernel's address means: [*out_length] characters, NULL
 // if no constant memory is there.
 typedef const char *mtli_log_string_fn(void *context, uint64_t address,

@@ -183,16 +183,20 @@ static void deliver_record(mtl_log_state *state,
                   record->size_bytes - sizeof *record, find_string, state);
   mtli_bytes_append(&text, "", 1);
   message.text = text.failed ? "(out of memory)" : (const char *)text.data;
+  mtli_log_tell(state, &message);
+  mtli_bytes_clear(&text);
+  for (int i = 0; i < 3; i++) {
+    free(copies[i]);
+  }
+}
+
+void mtli_log_tell(mtl_log_state *state, const mtl_log_message *message) {
   // Acquire: pairs with the release in mtl_log_state_add_handler.
   for (mtli_log_receiver *receiver =
            atomic_load_explicit(&state->receivers, memory_order_acquire);
        receiver;
        receiver = atomic_load_explicit(&receiver->next, memory_order_acquire)) {
-    receiver->handler(receiver->context, &message);
-  }
-  mtli_bytes_clear(&text);
-  for (int i = 0; i < 3; i++) {
-    free(copies[i]);
+    receiver->handler(receiver->context, message);
   }
 }
 

@@ -197,7 +197,8 @@ static unsigned long language_number(mtl_language_version version) {
          (unsigned long)version % 100 / 10;
 }
 
-static id compile_options(mtl_language_version version, mtl_math_mode mode) {
+static id compile_options(mtl_language_version version, mtl_math_mode mode,
+                          bool logs) {
   static const unsigned long modes[] = {  // MTLMathMode
       [MTL_MATH_FAST] = 2, [MTL_MATH_RELAXED] = 1, [MTL_MATH_SAFE] = 0};
   const id options = metal_new("MTLCompileOptions");
@@ -205,6 +206,9 @@ static id compile_options(mtl_language_version version, mtl_math_mode mode) {
     SET_NUMBER(options, setMathMode, modes[mode]);
   } else {
     SET_NUMBER(options, setFastMathEnabled, mode != MTL_MATH_SAFE);
+  }
+  if (logs && RESPONDS(options, setEnableLogging)) {
+    SET_NUMBER(options, setEnableLogging, 1);
   }
   if (version) {
     SET_NUMBER(options, setLanguageVersion, language_number(version));
@@ -221,7 +225,8 @@ static mtl_status compile(const mtl_device *device, const mtli_bytes *source,
   if (!text) {
     return mtli_fail(MTL_COMPILE_FAILED, "the source is not UTF-8");
   }
-  const id options = compile_options(version, mode);
+  const id options = compile_options(
+      version, mode, strstr(metal_text(text), "os_log") != NULL);
   *out_object =
       SEND(id(*)(id, SEL, id, id, id *), metal_device_of(device)->object,
            newLibrary, text, options, out_error);

@@ -136,6 +136,12 @@ typedef struct metal_size {
   X(respondsToSelector, "respondsToSelector:")                                 \
   X(retain, "retain")                                                          \
   X(sampleTimestamps, "sampleTimestamps:gpuTimestamp:")                        \
+  X(setLogState, "setLogState:")                                               \
+  X(setLevel, "setLevel:")                                                     \
+  X(setBufferSize, "setBufferSize:")                                           \
+  X(setEnableLogging, "setEnableLogging:")                                     \
+  X(addLogHandler, "addLogHandler:")                                           \
+  X(commandBufferWithDescriptor, "commandBufferWithDescriptor:")               \
   X(setArrayLength, "setArrayLength:")                                         \
   X(setBorderColor, "setBorderColor:")                                         \
   X(setBuffer, "setBuffer:offset:atIndex:")                                    \

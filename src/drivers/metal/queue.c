@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "code/log_abi.h"
 #include "drivers/metal/metal.h"
 
 // What Metal's callbacks hold on to. The runtime's command buffer is gone once
@@ -59,9 +60,55 @@ void metal_queue_destroy(mtl_queue *queue) {
 
 // --- recording -----------------------------------------------------------------
 
-static mtl_status make_commands(const mtl_queue *queue, id *out_commands) {
-  *out_commands = metal_retain(
-      GET_OBJECT(((const metal_queue *)queue)->object, commandBuffer));
+static void logged(const metal_block *block, id subsystem, id category,
+                   long level, id text) {
+  metal_run *run = (metal_run *)block->object;
+  const mtl_log_message message = {.subsystem = metal_text(subsystem),
+                                   .category = metal_text(category),
+                                   .level = (mtl_log_level)level,
+                                   .text = metal_text(text)};
+  mtli_command_buffer_logged(run->command_buffer, &message);
+}
+
+// An MTLLogState that tells run; nil if Metal has none, before macOS 15.
+static id make_log_state(metal_run *run) {
+  const mtli_log_header *log = run->command_buffer->log;
+  const id device = metal_device_of(run->device)->object;
+  if (!log || !RESPONDS(device, newLogState)) {
+    return NULL;
+  }
+  const id descriptor = metal_new("MTLLogStateDescriptor");
+  SET_NUMBER(descriptor, setLevel, log->level);
+  SET_NUMBER(descriptor, setBufferSize, log->capacity_bytes);
+  id error = NULL;
+  const id state = SEND(id(*)(id, SEL, id, id *), device, newLogState,
+                        descriptor, &error);
+  metal_release(descriptor);
+  if (state) {
+    const metal_block block =
+        metal_block_of((void (*)(void))logged, &run->object);
+    SEND(void (*)(id, SEL, const metal_block *), state, addLogHandler, &block);
+  }
+  return state;
+}
+
+static id new_commands(metal_run *run) {
+  const id queue = ((metal_queue *)run->command_buffer->queue)->object;
+  const id state = make_log_state(run);
+  if (!state) {
+    return GET_OBJECT(queue, commandBuffer);
+  }
+  const id descriptor = metal_new("MTLCommandBufferDescriptor");
+  SET_OBJECT(descriptor, setLogState, state);
+  const id commands =
+      SEND(id(*)(id, SEL, id), queue, commandBufferWithDescriptor, descriptor);
+  metal_release(descriptor);
+  metal_release(state);
+  return commands;
+}
+
+static mtl_status make_commands(metal_run *run, id *out_commands) {
+  *out_commands = metal_retain(new_commands(run));
   return *out_commands
              ? MTL_OK
              : mtli_fail(MTL_OUT_OF_MEMORY, "Metal has no command buffer");
@@ -158,7 +205,7 @@ static mtl_status sort_buffers(metal_encoding *encoding) {
 
 static mtl_status encode(metal_run *run) {
   const metal_queue *queue = (metal_queue *)run->command_buffer->queue;
-  MTL_TRY(make_commands(&queue->queue, &run->commands));
+  MTL_TRY(make_commands(run, &run->commands));
   metal_encoding encoding = {.command_buffer = run->command_buffer,
                              .commands = run->commands,
                              .fence = queue->fence};
@@ -263,7 +310,7 @@ static void completed(const metal_block *block, id commands) {
 // Replaces what was encoded by the signals alone.
 static void leave_signals(metal_run *run) {
   id commands = NULL;
-  while (make_commands(run->command_buffer->queue, &commands) != MTL_OK) {
+  while (make_commands(run, &commands) != MTL_OK) {
     sched_yield();  // nothing can be said here
   }
   encode_signals(commands, run->command_buffer->commands);

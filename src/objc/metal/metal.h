@@ -104,6 +104,7 @@ typedef struct metal_queue {
   struct objc_object object;
   id device;  // +1
   mtl_queue *queue;
+  id log_state;  // +1, or nil
 } metal_queue;
 
 typedef struct handler {
@@ -116,6 +117,7 @@ typedef struct metal_command_buffer {
   id queue;  // +1
   mtl_command_buffer *commands;
   bool unretained;
+  id log_state;  // +1 until the work is done: it has the handlers; or nil
   handler *scheduled;
   handler *completed;
   _Atomic(id) error;  // made when first asked for
@@ -157,6 +159,7 @@ mtl_sampler *sampler_of(id sampler);
 mtl_pipeline *pipeline_of(id pipeline);
 mtl_function *function_of(id function);
 mtl_event *event_of(id event);
+mtl_log_state *log_state_of(id state);
 mtl_fence *fence_of(id fence);
 
 mtl_heap *heap_of(id heap);

@@ -43,32 +43,34 @@ DEFINE_CLASS(MTLCommandQueueDescriptor, NSObject, sizeof(queue_descriptor),
 
 // --- MTLCommandQueue ---------------------------------------------------------
 
-static id new_queue_of(id self, NSUInteger count) {
+static id new_queue_of(id self, NSUInteger count, id log_state) {
   mtl_queue *queue;
-  const mtl_queue_desc desc = {.max_command_buffers = (uint32_t)count};
+  const mtl_queue_desc desc = {.max_command_buffers = (uint32_t)count,
+                               .log_state = log_state_of(log_state)};
   if (mtl_queue_create(device_of(self), &desc, &queue) != MTL_OK) {
     return NULL;
   }
   metal_queue *made = (metal_queue *)CREATE(MettleQueue);
   made->device = objc_retain(self);
   made->queue = queue;
+  made->log_state = objc_retain(log_state);
   return &made->object;
 }
 
 static id new_queue(id self, SEL _cmd) {
   (void)_cmd;
-  return new_queue_of(self, 64);
+  return new_queue_of(self, 64, NULL);
 }
 
 static id new_queue_with_count(id self, SEL _cmd, NSUInteger count) {
   (void)_cmd;
-  return new_queue_of(self, count);
+  return new_queue_of(self, count, NULL);
 }
 
 static id new_queue_by(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
-  return new_queue_of(self,
-                      ((queue_descriptor *)descriptor)->maxCommandBufferCount);
+  const queue_descriptor *from = (queue_descriptor *)descriptor;
+  return new_queue_of(self, from->maxCommandBufferCount, from->logState);
 }
 
 METHODS(device_methods, METHOD("newCommandQueue", "@16@0:8", new_queue),
@@ -80,6 +82,7 @@ DEFINE_CATEGORY(MettleDevice, queues, device_methods);
 static void queue_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   mtl_queue_release(((metal_queue *)self)->queue);
+  objc_release(((metal_queue *)self)->log_state);
   objc_release(((metal_queue *)self)->device);
   instance_dispose(self);
 }
@@ -100,9 +103,10 @@ static void queue_set_label(id self, SEL _cmd, id label) {
 }
 
 // A command buffer, autoreleased.
-static id command_buffer(id self, bool unretained) {
+static id command_buffer(id self, bool unretained, id log_state) {
   mtl_command_buffer *commands;
-  const mtl_command_buffer_desc desc = {.unretained_references = unretained};
+  const mtl_command_buffer_desc desc = {.unretained_references = unretained,
+                                        .log_state = log_state_of(log_state)};
   if (mtl_command_buffer_create(((metal_queue *)self)->queue, &desc,
                                 &commands) != MTL_OK) {
     return NULL;
@@ -112,17 +116,19 @@ static id command_buffer(id self, bool unretained) {
   made->queue = objc_retain(self);
   made->commands = commands;
   made->unretained = unretained;
+  made->log_state =
+      objc_retain(log_state ? log_state : ((metal_queue *)self)->log_state);
   return objc_autorelease(&made->object);
 }
 
 static id queue_commands(id self, SEL _cmd) {
   (void)_cmd;
-  return command_buffer(self, false);
+  return command_buffer(self, false, NULL);
 }
 
 static id queue_commands_unretained(id self, SEL _cmd) {
   (void)_cmd;
-  return command_buffer(self, true);
+  return command_buffer(self, true, NULL);
 }
 
 typedef struct command_buffer_descriptor {
@@ -162,8 +168,9 @@ DEFINE_CLASS(MTLCommandBufferDescriptor, NSObject,
 
 static id queue_commands_by(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
-  return command_buffer(
-      self, !((command_buffer_descriptor *)descriptor)->retainedReferences);
+  const command_buffer_descriptor *from =
+      (command_buffer_descriptor *)descriptor;
+  return command_buffer(self, !from->retainedReferences, from->logState);
 }
 
 static void queue_add_sets(id self, SEL _cmd, const id *sets,
@@ -249,6 +256,7 @@ static void commands_dealloc(id self, SEL _cmd) {
   handlers_free(buffer->completed);
   mtl_command_buffer_release(buffer->commands);
   objc_release(buffer->error);
+  objc_release(buffer->log_state);
   objc_release(buffer->queue);
   instance_dispose(self);
 }
@@ -317,7 +325,7 @@ static void commands_commit(id self, SEL _cmd) {
     is_late = mtl_command_buffer_on_scheduled(buffer->commands, tell_scheduled,
                                               self) != MTL_OK;
   }
-  if (buffer->completed) {
+  if (buffer->completed || buffer->log_state) {
     objc_retain(self);  // +1, until they are called
     is_late = mtl_command_buffer_on_completed(buffer->commands, tell_completed,
                                               self) != MTL_OK;
