@@ -174,13 +174,36 @@ mtl_status metal_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
   return MTL_OK;
 }
 
-// Metal brings memory in as it sees fit; emptied memory is used again at once.
+// Has a set of one bring memory in: it may leave again with the set.
+static void request_residency(const metal_device *device, id object) {
+  if (!RESPONDS(device->object, newResidencySet)) {
+    return;  // before macOS 15
+  }
+  void *pool = metal.pool_push();
+  const id descriptor = metal_new("MTLResidencySetDescriptor");
+  id error = NULL;
+  const id set = SEND(id(*)(id, SEL, id, id *), device->object, newResidencySet,
+                      descriptor, &error);
+  if (set) {
+    SET_OBJECT(set, addAllocation, object);
+    CALL(set, commit);
+    CALL(set, requestResidency);
+  }
+  metal_release(set);
+  metal_release(descriptor);
+  metal.pool_pop(pool);
+}
+
+// Emptied memory is used again at once.
 mtl_status metal_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
   enum { NON_VOLATILE = 2, EMPTY = 4 };  // MTLPurgeableState
   if (advice == MTLI_ADVICE_DISCARD) {
     const id object = metal_object_of(buffer);
     SET_NUMBER(object, setPurgeableState, EMPTY);
     SET_NUMBER(object, setPurgeableState, NON_VOLATILE);
+  } else {
+    request_residency(metal_device_of(buffer->device),
+                      metal_object_of(buffer));
   }
   return MTL_OK;
 }

@@ -142,6 +142,9 @@ typedef struct metal_size {
   X(setEnableLogging, "setEnableLogging:")                                     \
   X(addLogHandler, "addLogHandler:")                                           \
   X(commandBufferWithDescriptor, "commandBufferWithDescriptor:")               \
+  X(newResidencySet, "newResidencySetWithDescriptor:error:")                   \
+  X(addAllocation, "addAllocation:")                                           \
+  X(requestResidency, "requestResidency")                                      \
   X(setArrayLength, "setArrayLength:")                                         \
   X(setBorderColor, "setBorderColor:")                                         \
   X(setBuffer, "setBuffer:offset:atIndex:")                                    \
