@@ -157,6 +157,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-ferror-limit",
                                        "50",
                                        "-ftemplate-depth=1024",
+                                       "-fno-elide-type",
                                        "-Wno-gcc-compat",
                                        "-Wno-pragma-once-outside-header",
                                        "-Wno-psabi",
@@ -205,7 +206,7 @@ std::string optionsText(const mtl_compile_options &Options) {
 }
 
 void setDiagnostics(CompilerInstance &CI, llvm::raw_ostream &OS) {
-  CI.createDiagnostics(makeDiagnosticPrinter(OS, CI.getDiagnosticOpts()));
+  CI.createDiagnostics(makeDiagnosticPrinter(OS, CI));
 }
 
 std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {

@@ -117,10 +117,31 @@ class ShortcutScope {
   ShortcutScope &operator=(const ShortcutScope &) = delete;
 };
 
-// frontend_unsupported.cpp: prints diagnostics, each as clang would but for
-// what Metal has and Mettle has not. The engine that it is given to owns it.
-clang::DiagnosticConsumer *makeDiagnosticPrinter(
-    llvm::raw_ostream &OS, clang::DiagnosticOptions &Options);
+// frontend_unsupported.cpp: what to say in place of an error with this text if
+// it is about what Metal has and Mettle has not, else "".
+std::string unsupportedText(const clang::Diagnostic &Info,
+                            llvm::StringRef Text);
+
+// frontend_diagnostics.cpp: prints diagnostics, each as clang would but for
+// those of Metal's own library. The engine that it is given to owns it.
+clang::DiagnosticConsumer *makeDiagnosticPrinter(llvm::raw_ostream &OS,
+                                                 clang::CompilerInstance &CI);
+
+// frontend_words.cpp: the text of a diagnostic with a program's names for the
+// library's types.
+std::string inProgramsWords(llvm::StringRef Text);
+// True if a note about the library, which has no place in the program, says
+// something to its author.
+bool isOfUse(llvm::StringRef Note);
+// What to say of an error in the library.
+//
+//   Asked  the note about what the program asked for
+std::string textOfLibrary(llvm::StringRef Text, llvm::StringRef Asked);
+// The text, and what a name in it that nobody knows was probably meant to be.
+std::string withSuggestion(clang::CompilerInstance &CI, llvm::StringRef Text);
+// True if that is a word of the language, without which the parser misreads
+// what follows.
+bool isWordSuggested(llvm::StringRef Text);
 
 // frontend_host.cpp: errors for what a kernel must not use of the host.
 // First, once the main source, of that name, is the source manager's.

@@ -323,10 +323,26 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     }
   }
 
+  // The object file, and memory while it is made, hold all of it.
+  void checkSize(const VarDecl *V) {
+    constexpr int64_t MostBytes = 256 << 20;
+    const QualType T = V->getType();
+    if (T->isDependentType() || T->isReferenceType() || T->isIncompleteType())
+      return;
+    const int64_t Bytes = C.getTypeSizeInChars(T).getQuantity();
+    if (Bytes > MostBytes)
+      refuse(Out, V->getLocation(),
+             "constant '" + V->getNameAsString() + "' has " +
+                 std::to_string(Bytes) + " bytes; at most " +
+                 std::to_string(MostBytes) + " are supported",
+             "pass what is larger in a buffer", /*Always=*/true);
+  }
+
   // Variables that outlive a call must be constant or threadgroup memory.
   void checkStorage(const VarDecl *V) {
     if (isa<ParmVarDecl>(V) || V->isImplicit()) return;
     const LangAS Space = spaceOf(V->getType());
+    if (Space == LangAS::sycl_global_host) checkSize(V);
     if (Space == LangAS::sycl_local) {
       if (V->isStaticLocal()) checkInitializer(V);
       return;

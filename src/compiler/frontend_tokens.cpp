@@ -86,6 +86,19 @@ void findTestedConstants(const std::vector<mtlc_token> &Tokens,
   }
 }
 
+// What the library has under a name for programs that do not declare it.
+DeclContext::lookup_result findUndeclared(ASTContext &C, DeclarationName Name) {
+  const auto Spaces = C.getTranslationUnitDecl()->lookup(
+      &C.Idents.get("__mettle_if_undeclared"));
+  for (NamedDecl *Space : Spaces)
+    return cast<NamespaceDecl>(Space)->lookup(Name);
+  return {};
+}
+
+bool isIndirect(ASTContext &C, const IdentifierInfo *Name) {
+  return !findUndeclared(C, DeclarationName(Name)).empty();
+}
+
 // Keywords of OpenCL that the rewriter uses; clang's parser knows them in every
 // language, its lexer does not.
 void addSpaceKeywords(Preprocessor &PP) {
@@ -95,14 +108,46 @@ void addSpaceKeywords(Preprocessor &PP) {
   Table.get("__constant", tok::kw___constant);
 }
 
+// ::MTLDispatchThreadgroupsIndirectArguments: the structs of mettle_indirect.h
+// are no members of the global namespace, so a program that does not declare
+// one finds it without the colons, which go.
+void unqualifyIndirect(ASTContext &C, std::vector<Token> &Tokens) {
+  const auto NameAt = [&](size_t I) -> const IdentifierInfo * {
+    return I < Tokens.size() && !Tokens[I].isAnnotation() &&
+                   !Tokens[I].isLiteral()
+               ? Tokens[I].getIdentifierInfo()
+               : nullptr;
+  };
+  llvm::DenseSet<const IdentifierInfo *> Declared;
+  for (size_t I = 0; I + 2 < Tokens.size(); ++I)
+    if (Tokens[I].isOneOf(tok::kw_struct, tok::kw_using) && NameAt(I + 1) &&
+        Tokens[I + 2].isOneOf(tok::l_brace, tok::equal))
+      Declared.insert(NameAt(I + 1));
+  std::vector<Token> Kept;
+  Kept.reserve(Tokens.size());
+  for (size_t I = 0; I < Tokens.size(); ++I) {
+    const IdentifierInfo *Name = NameAt(I + 1);
+    const bool IsQualified =
+        I > 0 && !Tokens[I].hasLeadingSpace() &&
+        Tokens[I - 1].isOneOf(tok::greater, tok::identifier);
+    if (Tokens[I].is(tok::coloncolon) && Name && !IsQualified &&
+        Name->getName().starts_with("MTL") && !Declared.count(Name) &&
+        isIndirect(C, Name))
+      continue;
+    Kept.push_back(Tokens[I]);
+  }
+  Tokens.swap(Kept);
+}
+
 // Lexes the whole translation unit and rewrites it (source.h).
-bool readTokens(Preprocessor &PP, std::vector<Token> &Result,
+bool readTokens(Preprocessor &PP, ASTContext &C, std::vector<Token> &Result,
                 llvm::StringSet<> &TestedConstants, bool &HasPragmas) {
   std::vector<Token> Tokens;
   do {
     Tokens.emplace_back();
     PP.Lex(Tokens.back());
   } while (Tokens.back().isNot(tok::eof) && Tokens.size() < MostTokens);
+  unqualifyIndirect(C, Tokens);
   std::vector<mtlc_token> Described;
   Described.reserve(Tokens.size());
   for (const Token &T : Tokens) {
@@ -177,11 +222,7 @@ class UndeclaredNames : public ExternalSemaSource {
 
   bool LookupUnqualified(LookupResult &R, Scope *) override {
     if (!R.getLookupName().isIdentifier()) return false;
-    const auto Spaces = C.getTranslationUnitDecl()->lookup(
-        &C.Idents.get("__mettle_if_undeclared"));
-    for (NamedDecl *Space : Spaces)
-      for (NamedDecl *D : cast<NamespaceDecl>(Space)->lookup(R.getLookupName()))
-        R.addDecl(D);
+    for (NamedDecl *D : findUndeclared(C, R.getLookupName())) R.addDecl(D);
     R.resolveKind();
     return !R.empty();
   }
@@ -213,7 +254,7 @@ void mtlc::parseTranslationUnit(CompilerInstance &CI,
   if (ExternalASTSource *External = CI.getASTContext().getExternalSource())
     External->StartTranslationUnit(&Consumer);
   std::vector<Token> Tokens;
-  if (!readTokens(PP, Tokens, TestedConstants, HasPragmas)) {
+  if (!readTokens(PP, CI.getASTContext(), Tokens, TestedConstants, HasPragmas)) {
     report(CI.getDiagnostics(), SourceLocation(), DiagnosticsEngine::Fatal,
            "the source has more than 16 million tokens");
     return;

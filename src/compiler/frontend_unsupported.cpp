@@ -4,8 +4,6 @@
 #include <string>
 
 #include "clang/Basic/SourceManager.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
-#include "clang/Lex/LexDiagnostic.h"
 #include "clang/Lex/Lexer.h"
 #include "compiler/frontend_parts.h"
 
@@ -92,68 +90,27 @@ StringRef unknownName(StringRef Text) {
                    : "";
 }
 
-// The first error that names something of the list is told in words, and is
-// the last that is told.
-class Printer : public TextDiagnosticPrinter {
- public:
-  Printer(llvm::raw_ostream &OS, DiagnosticOptions &Options)
-      : TextDiagnosticPrinter(OS, &Options), Options(Options) {}
-
-  void HandleDiagnostic(DiagnosticsEngine::Level Level,
-                        const Diagnostic &Info) override {
-    if (IsSilent) return;
-    if (Info.getID() == diag::ext_pp_embed_directive) {
-      Options.ShowOptionNames = false;
-      TextDiagnosticPrinter::HandleDiagnostic(
-          Level,
-          Diagnostic(Info.getDiags(), "'#embed' is not supported in Metal"));
-      Options.ShowOptionNames = true;
-      return;
-    }
-    const Unsupported *Found =
-        Level >= DiagnosticsEngine::Error ? find(Info) : nullptr;
-    if (!Found) {
-      TextDiagnosticPrinter::HandleDiagnostic(Level, Info);
-      return;
-    }
-    const std::string Text = std::string("'") + Found->Name +
-                             "' is unsupported: Mettle has no " + Found->What;
-    TextDiagnosticPrinter::HandleDiagnostic(Level,
-                                            Diagnostic(Info.getDiags(), Text));
-    IsSilent = true;
-  }
-
- private:
-  static const Unsupported *find(const Diagnostic &Info) {
-    llvm::SmallString<256> Text;
-    Info.FormatDiagnostic(Text);
-    const std::string Name = Text == "expected namespace name"
-                                 ? wordAt(Info)
-                                 : unknownName(Text).str();
-    for (const Unsupported &Known : Names)
-      if (Name == Known.Name) return &Known;
-    return nullptr;
-  }
-
-  // The word at which the error stands.
-  static std::string wordAt(const Diagnostic &Info) {
-    if (!Info.hasSourceManager() || Info.getLocation().isInvalid()) return "";
-    const SourceManager &SM = Info.getSourceManager();
-    const SourceLocation Loc = SM.getSpellingLoc(Info.getLocation());
-    bool Invalid = false;
-    const char *Begin = SM.getCharacterData(Loc, &Invalid);
-    if (Invalid) return "";
-    const unsigned Length = Lexer::MeasureTokenLength(Loc, SM, LangOptions());
-    return std::string(Begin, Length);
-  }
-
-  DiagnosticOptions &Options;
-  bool IsSilent = false;
-};
+// The word at which an error stands.
+std::string wordAt(const Diagnostic &Info) {
+  if (!Info.hasSourceManager() || Info.getLocation().isInvalid()) return "";
+  const SourceManager &SM = Info.getSourceManager();
+  const SourceLocation Loc = SM.getSpellingLoc(Info.getLocation());
+  bool Invalid = false;
+  const char *Begin = SM.getCharacterData(Loc, &Invalid);
+  if (Invalid) return "";
+  const unsigned Length = Lexer::MeasureTokenLength(Loc, SM, LangOptions());
+  return std::string(Begin, Length);
+}
 
 }  // namespace
 
-DiagnosticConsumer *mtlc::makeDiagnosticPrinter(llvm::raw_ostream &OS,
-                                                DiagnosticOptions &Options) {
-  return new Printer(OS, Options);
+std::string mtlc::unsupportedText(const Diagnostic &Info, StringRef Text) {
+  const std::string Name = Text == "expected namespace name"
+                               ? wordAt(Info)
+                               : unknownName(Text).str();
+  for (const Unsupported &Known : Names)
+    if (Name == Known.Name)
+      return std::string("'") + Known.Name +
+             "' is unsupported: Mettle has no " + Known.What;
+  return "";
 }

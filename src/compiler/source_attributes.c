@@ -101,6 +101,12 @@ static const attribute known_attributes[] = {
     ATTRIBUTE(invariant, BARE),
 };
 
+const char *mtlc_attribute_name(size_t index) {
+  return index < sizeof known_attributes / sizeof *known_attributes
+             ? known_attributes[index].name
+             : NULL;
+}
+
 static const attribute *find_attribute(const mtlc_token *name) {
   const size_t known_count = sizeof known_attributes / sizeof *known_attributes;
   for (size_t i = 0; name->kind == MTLC_TOKEN_WORD && i < known_count; i++) {

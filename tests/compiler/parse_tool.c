@@ -133,9 +133,10 @@ static void print_code(const mtli_code *code) {
   }
 }
 
+// Of the processor: other work on the machine does not count.
 static double now_ms(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 

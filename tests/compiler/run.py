@@ -12,6 +12,7 @@ A file of FOLDER/language holds many small sources, each after a line
                          file beside it; `warning:` and `note:` likewise.
                          Without any error the source must compile, without
                          any warning without one
+  // never: TEXT         no diagnostic has TEXT
   // options: WORDS      for parse_tool
   // file: NAME          what follows goes to NAME beside the source
 
@@ -25,7 +26,7 @@ import sys
 import tempfile
 
 DIRECTIVE = re.compile(
-    r"//\s*(expect|ir|no-ir|error|warning|note|options): (.*)")
+    r"//\s*(expect|ir|no-ir|error|warning|note|never|options): (.*)")
 DIAGNOSTIC = re.compile(r"^(.*?):(\d+):(\d+): (?:fatal )?(error|warning|note): "
                         r"(.*)$", re.M)
 
@@ -83,6 +84,8 @@ def check(tool, folder, name, lines):
             if not any(k == kind and n == line and part in t
                        for k, n, t in found):
                 wrong.append(f"no {kind} in line {line}: {part}")
+        elif kind == "never" and text in run.stderr:
+            wrong.append(f"in a diagnostic: {text}")
         elif kind == "expect" and text not in run.stdout:
             wrong.append(f"not in the output: {text}")
         elif kind == "ir" and not re.search(text, run.stdout):
