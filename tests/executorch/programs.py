@@ -446,10 +446,21 @@ def mobilenet():
           f"{median_ms(theirs, x):.2f} ms")
 
 
+def gather_qmv_in_float(x, w, scales, biases, expert_idx, group_size):
+    """ExecuTorch's own reference refuses scales of another type than x."""
+    q = torch.stack((w & 15, w >> 4), dim=-1).flatten(-2)
+    weights = (q * scales.float().repeat_interleave(group_size, -1)
+               + biases.float().repeat_interleave(group_size, -1))
+    return torch.einsum("pnk,pk->pn", weights[expert_idx.long()],
+                        x.float()).to(x.dtype)
+
+
 def qwen3_5_moe():
     """ExecuTorch's own small Qwen, as its CI exports it: 8 tokens one by one,
     and a prompt of 13 at once."""
+    from executorch.backends.apple.metal.ops import gather_qmv
     from executorch.examples.models.qwen3_5_moe import export as qwen
+    gather_qmv.gather_qmv.register_kernel("cpu")(gather_qmv_in_float)
     kept = {}
     original = qwen.load_and_quantize
 
@@ -472,18 +483,18 @@ def qwen3_5_moe():
     with torch.no_grad():
         for position in range(8):
             inputs = (torch.tensor([[token]]), torch.tensor([position]))
-            want = eager(*inputs)
+            want = eager(*inputs)[:, -1]  # the program gives the last one's
             got = decode.execute(list(inputs))[0]
             agree(got, want, 1e-2)
-            assert got[0, -1].argmax() == want[0, -1].argmax(), position
-            token = int(want[0, -1].argmax())
+            assert got[0].argmax() == want[0].argmax(), position
+            token = int(want[0].argmax())
         eager = copy.deepcopy(kept["model"])
         tokens = torch.arange(13).reshape(1, 13) * 5 % 256
         inputs = (tokens, torch.arange(13))
-        want = eager(*inputs)
+        want = eager(*inputs)[:, -1]
         got = load(path, "prefill").execute(list(inputs))[0]
         agree(got, want, 1e-2)
-        assert torch.equal(got[0, -1].argmax(), want[0, -1].argmax())
+        assert got[0].argmax() == want[0].argmax()
 
 
 def main():
