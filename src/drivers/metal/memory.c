@@ -80,7 +80,9 @@ static mtl_status fill_private(metal_device *device, const metal_buffer *target,
 static id create_guarded(const metal_device *device, metal_buffer *buffer,
                          const mtl_buffer_desc *desc) {
   const uintptr_t page = (uintptr_t)mtli_machine_page_bytes();
-  if (mtli_pages_create(desc->length_bytes, true, &buffer->pages) != MTL_OK) {
+  if (mtli_pages_create(desc->length_bytes,
+                        mtli_buffer_end_alignment(desc),
+                        &buffer->pages) != MTL_OK) {
     return NULL;
   }
   char *bytes = buffer->pages.bytes;
