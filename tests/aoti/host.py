@@ -25,7 +25,8 @@ class Tensor(ctypes.Structure):  # mtl_model_tensor
     _fields_ = [("buffer", ctypes.c_void_p), ("offset_bytes", ctypes.c_size_t),
                 ("type", ctypes.c_int), ("rank", ctypes.c_uint32),
                 ("sizes", ctypes.c_int64 * MAX_RANK),
-                ("strides", ctypes.c_int64 * MAX_RANK)]
+                ("strides", ctypes.c_int64 * MAX_RANK),
+                ("data", ctypes.c_void_p)]
 
 
 class BufferDesc(ctypes.Structure):  # mtl_buffer_desc

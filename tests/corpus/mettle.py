@@ -63,6 +63,9 @@ class _PipelineDesc(ctypes.Structure):
                 ("max_call_stack_depth", ctypes.c_uint32),
                 ("debug", ctypes.c_bool),
                 ("dump_after", ctypes.c_char_p),
+                ("archives", ctypes.c_void_p),
+                ("archive_count", ctypes.c_size_t),
+                ("fail_on_archive_miss", ctypes.c_bool),
                 ("report_code", ctypes.c_bool)]
 
 
