@@ -412,7 +412,10 @@ static void note_made(void *context, mtl_library *library, mtl_status status,
   note->library = library;
   note->status = status;
   strncpy(note->error, error, sizeof note->error - 1);
-  CHECK_OK(mtl_event_signal(note->event, 1));
+  // The test may release its own once it has seen the value.
+  mtl_event *event = mtl_event_retain(note->event);
+  CHECK_OK(mtl_event_signal(event, 1));
+  mtl_event_release(event);
 }
 
 // What was given is gone before the library is made.
