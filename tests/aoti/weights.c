@@ -11,7 +11,7 @@
 
 enum { WEIGHT_BYTES = 1 << 20 };
 
-static size_t ahead_bytes;
+static _Atomic size_t ahead_bytes;  // models are loaded on many threads
 
 // Stands before the C library's, for the libraries too.
 __attribute__((visibility("default"))) int madvise(void *address, size_t length,
