@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,14 +126,26 @@ static mtl_status load_file(mtl_model *model, const char *path,
   return status;
 }
 
+// One at a time, as the dynamic linker does it; its lock alone would do, were
+// ThreadSanitizer to see it: what one thread unmaps another's object may get.
+static mtl_status load_object_of(mtl_model *model, const char *path,
+                                 const mtl_model_desc *desc) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  const mtl_status status =
+      desc->object
+          ? load_bytes(model, path ? path : "a model in memory", desc->object,
+                       desc->object_bytes, desc->instances)
+          : load_file(model, path, desc->instances);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
 static mtl_status load_parts(mtl_model *model, const char *path,
                              const mtl_model_desc *desc) {
   mtl_stream *stream = NULL;
   AOTI_TRY(mtl_stream_current(&stream));
-  AOTI_TRY(desc->object
-               ? load_bytes(model, path ? path : "a model in memory",
-                            desc->object, desc->object_bytes, desc->instances)
-               : load_file(model, path, desc->instances));
+  AOTI_TRY(load_object_of(model, path, desc));
   AOTI_TRY(model_weights_load(model, path, desc));
   if (!desc->compile_lazily) {
     AOTI_TRY(model_kernels_compile(model, mtl_stream_device(stream)));

@@ -21,7 +21,10 @@ LIB = mettle.compile_shader(SAXPY)
 def run(program, *, interrupt=False, seconds=60):
     """A program in a process of its own; with interrupt it is sent SIGINT when
     it prints "ready"."""
-    text = "import mettle, numpy as np, os, signal, sys, threading, time\n" \
+    # Who runs the tests in the background may have it ignore SIGINT.
+    text = "import signal\n" \
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n" \
+        "import mettle, numpy as np, os, sys, threading, time\n" \
         "from case import SAXPY, SPIN\n" + textwrap.dedent(program)
     process = subprocess.Popen([sys.executable, "-c", text], text=True,
                                cwd=os.path.dirname(__file__),
