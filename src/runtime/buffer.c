@@ -45,15 +45,21 @@ static mtl_status check_no_copy(const mtl_device *device,
   return MTL_OK;
 }
 
+mtl_status mtli_buffer_check_length(const mtl_device *device,
+                                    size_t length_bytes, const char *call) {
+  const uint64_t limit_bytes = device->info.max_buffer_bytes;
+  return length_bytes > 0 && length_bytes <= limit_bytes
+             ? MTL_OK
+             : mtli_fail(MTL_INVALID_ARGUMENT,
+                         "%s: length %zu is not within 1 to %" PRIu64
+                         " bytes, the limit of device '%s'",
+                         call, length_bytes, limit_bytes, device->info.name);
+}
+
 static mtl_status check_desc(const mtl_device *device,
                              const mtl_buffer_desc *desc) {
-  const uint64_t limit_bytes = device->info.max_buffer_bytes;
-  if (desc->length_bytes == 0 || desc->length_bytes > limit_bytes) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_buffer_create: length %zu is not within 1 to %" PRIu64
-                     " bytes, the limit of device '%s'",
-                     desc->length_bytes, limit_bytes, device->info.name);
-  }
+  MTL_TRY(mtli_buffer_check_length(device, desc->length_bytes,
+                                   "mtl_buffer_create"));
   if ((unsigned)desc->storage_mode > MTL_STORAGE_PRIVATE) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_buffer_create: storage mode %d does not exist",

@@ -432,22 +432,8 @@ void mtl_compute_encoder_dispatch_threadgroups_indirect(
   if (!check_state(encoder, call) || !mtli_check_group(encoder, group)) {
     return;
   }
-  if (!buffer) {
-    FAIL(encoder, "%s: buffer is NULL", call);
-    return;
-  }
-  const size_t needed_bytes = 3 * sizeof(uint32_t);
-  if (offset_bytes % 4 || buffer->length_bytes < needed_bytes ||
-      offset_bytes > buffer->length_bytes - needed_bytes) {
-    FAIL(encoder,
-         "%s: %zu bytes at offset %zu, a multiple of 4, do not lie in buffer "
-         "'%s' of %zu bytes",
-         call, needed_bytes, offset_bytes, mtl_buffer_label(buffer),
-         buffer->length_bytes);
-    return;
-  }
-  if (!mtli_recording_check_device(encoder->base.recording, buffer->device,
-                                   "a buffer")) {
+  if (!mtli_encoder_check_counts(&encoder->base, buffer, offset_bytes, 3,
+                                 call)) {
     return;
   }
   mtli_recording_use_buffer(encoder->base.recording, buffer);

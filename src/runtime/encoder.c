@@ -114,3 +114,25 @@ bool mtli_encoder_check(mtli_encoder *encoder, const char *call) {
   }
   return encoder->is_open;
 }
+
+bool mtli_encoder_check_counts(mtli_encoder *encoder, const mtl_buffer *buffer,
+                               size_t offset_bytes, size_t count,
+                               const char *call) {
+  mtli_recording *recording = encoder->recording;
+  if (!buffer) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT, "%s: buffer is NULL",
+                        call);
+    return false;
+  }
+  const size_t needed_bytes = count * sizeof(uint32_t);
+  if (offset_bytes % 4 || buffer->length_bytes < needed_bytes ||
+      offset_bytes > buffer->length_bytes - needed_bytes) {
+    mtli_recording_fail(recording, MTL_INVALID_ARGUMENT,
+                        "%s: %zu bytes at offset %zu, a multiple of 4, do not "
+                        "lie in buffer '%s' of %zu bytes",
+                        call, needed_bytes, offset_bytes,
+                        mtl_buffer_label(buffer), buffer->length_bytes);
+    return false;
+  }
+  return mtli_recording_check_device(recording, buffer->device, "a buffer");
+}

@@ -36,5 +36,10 @@ mtl_status mtli_encoder_end(mtli_encoder *encoder, const char *call);
 // Tells whether commands may be recorded; if not, fails the recording if it
 // still can.
 bool mtli_encoder_check(mtli_encoder *encoder, const char *call);
+// Checks that buffer has count words at the offset, which the device is to
+// read when it comes to the command. False fails the recording.
+bool mtli_encoder_check_counts(mtli_encoder *encoder, const mtl_buffer *buffer,
+                               size_t offset_bytes, size_t count,
+                               const char *call);
 
 #endif

@@ -44,13 +44,8 @@ static void heap_destroy(mtli_object *object) {
 
 static mtl_status check_desc(const mtl_device *device,
                              const mtl_heap_desc *desc) {
-  const uint64_t limit_bytes = device->info.max_buffer_bytes;
-  if (desc->length_bytes == 0 || desc->length_bytes > limit_bytes) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "mtl_heap_create: length %zu is not within 1 to %" PRIu64
-                     " bytes, the limit of device '%s'",
-                     desc->length_bytes, limit_bytes, device->info.name);
-  }
+  MTL_TRY(mtli_buffer_check_length(device, desc->length_bytes,
+                                   "mtl_heap_create"));
   if ((unsigned)desc->type > MTL_HEAP_PLACEMENT) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_heap_create: type %d does not exist",
@@ -186,13 +181,7 @@ mtl_status mtl_device_heap_buffer_size_and_align(mtl_device *device,
                                                  mtl_size_and_align *out_size) {
   static const char call[] = "mtl_device_heap_buffer_size_and_align";
   MTL_TRY(check_pointers(device, "device", call, out_size, call));
-  const uint64_t limit_bytes = device->info.max_buffer_bytes;
-  if (length_bytes == 0 || length_bytes > limit_bytes) {
-    return mtli_fail(MTL_INVALID_ARGUMENT,
-                     "%s: length %zu is not within 1 to %" PRIu64
-                     " bytes, the limit of device '%s'",
-                     call, length_bytes, limit_bytes, device->info.name);
-  }
+  MTL_TRY(mtli_buffer_check_length(device, length_bytes, call));
   *out_size = (mtl_size_and_align){.size_bytes = round_up(length_bytes),
                                    .align_bytes = ALIGNMENT};
   return MTL_OK;

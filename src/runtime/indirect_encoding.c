@@ -109,22 +109,7 @@ void mtl_compute_encoder_execute_commands_indirect(
   if (!check(base, commands, "commands", call)) {
     return;
   }
-  if (!buffer) {
-    FAIL(base, "%s: buffer is NULL", call);
-    return;
-  }
-  const size_t needed_bytes = 2 * sizeof(uint32_t);
-  if (offset_bytes % 4 || buffer->length_bytes < needed_bytes ||
-      offset_bytes > buffer->length_bytes - needed_bytes) {
-    FAIL(base,
-         "%s: %zu bytes at offset %zu, a multiple of 4, do not lie in buffer "
-         "'%s' of %zu bytes",
-         call, needed_bytes, offset_bytes, mtl_buffer_label(buffer),
-         buffer->length_bytes);
-    return;
-  }
-  if (mtli_recording_check_device(base->recording, buffer->device,
-                                  "a buffer")) {
+  if (mtli_encoder_check_counts(base, buffer, offset_bytes, 2, call)) {
     record(encoder, (mtli_execute){.commands = commands,
                                    .range = buffer,
                                    .range_offset_bytes = offset_bytes});

@@ -43,6 +43,9 @@ mtl_status mtli_device_check(const mtl_device *device);
 // it lies in none of device's.
 size_t mtli_bytes_behind(mtl_device *device, uint64_t address);
 
+// Checks that the device can have a buffer of this length.
+mtl_status mtli_buffer_check_length(const mtl_device *device,
+                                    size_t length_bytes, const char *call);
 // Makes a buffer in memory, that of heap, where the caller has taken the place.
 mtl_status mtli_buffer_create_in(mtl_heap *heap, mtl_buffer *memory,
                                  const mtl_buffer_desc *desc,
