@@ -154,29 +154,40 @@ static const char *text_at(const elf_file *file, const dynamic_part *part,
   return text && memchr(text, 0, room) ? text : NULL;
 }
 
-// Returns the address of a function of this library, of no other.
-static void *own_function(const char *name) {
-  static const char *const first = "aoti_torch_empty_strided";
-  Dl_info ours, found;
-  if (!dladdr((void *)aoti_torch_empty_strided, &ours)) {
-    return NULL;
+// Where functions are looked up: this library's, and no other's.
+typedef struct own_functions {
+  void *handle;  // of dlopen; NULL where nothing is found
+  const void *base;
+} own_functions;
+
+static own_functions open_own_functions(void) {
+  Dl_info about;
+  if (!dladdr((void *)aoti_torch_empty_strided, &about)) {
+    return (own_functions){0};
   }
   // A library, by its file; what is linked into the program, by the program.
-  void *self = dlopen(ours.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-  self = self && dlsym(self, first) ? self : dlopen(NULL, RTLD_NOW);
-  void *address = self ? dlsym(self, name) : NULL;
-  if (self) {
-    dlclose(self);
+  void *handle = dlopen(about.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  return (own_functions){.handle = handle ? handle : dlopen(NULL, RTLD_NOW),
+                         .base = about.dli_fbase};
+}
+
+static void close_own_functions(const own_functions *own) {
+  if (own->handle) {
+    dlclose(own->handle);
   }
-  return address && dladdr(address, &found) &&
-                 found.dli_fbase == ours.dli_fbase
+}
+
+static void *own_function(const own_functions *own, const char *name) {
+  Dl_info about;
+  void *address = own->handle ? dlsym(own->handle, name) : NULL;
+  return address && dladdr(address, &about) && about.dli_fbase == own->base
              ? address
              : NULL;
 }
 
 // Binds the symbol if it is a reference to the shim.
 static mtl_status bind_symbol(const elf_file *file, const dynamic_part *part,
-                              uint64_t index) {
+                              const own_functions *own, uint64_t index) {
   Elf64_Sym symbol;
   uint8_t *place =
       at_address(file, part->symbols + index * sizeof symbol, sizeof symbol);
@@ -188,7 +199,7 @@ static mtl_status bind_symbol(const elf_file *file, const dynamic_part *part,
   if (symbol.st_shndx != SHN_UNDEF || !name) {
     return MTL_OK;
   }
-  void *address = own_function(name);
+  void *address = own_function(own, name);
   if (!address) {
     return strncmp(name, "aoti_torch_", strlen("aoti_torch_")) == 0
                ? mtl_fail(MTL_UNSUPPORTED, "%s needs %s, which Mettle has not",
@@ -203,7 +214,7 @@ static mtl_status bind_symbol(const elf_file *file, const dynamic_part *part,
   return MTL_OK;
 }
 
-static mtl_status bind(const elf_file *file) {
+static mtl_status bind_all(const elf_file *file, const own_functions *own) {
   const dynamic_part part = dynamic_part_of(file);
   for (size_t i = 0; i < 2; ++i) {
     const relocation_table *table = &part.relocations[i];
@@ -216,11 +227,18 @@ static mtl_status bind(const elf_file *file) {
       memcpy(&entry, entries + at, sizeof entry);
       const uint64_t index = ELF64_R_SYM(entry.r_info);
       if (index != 0) {
-        AOTI_TRY(bind_symbol(file, &part, index));
+        AOTI_TRY(bind_symbol(file, &part, own, index));
       }
     }
   }
   return MTL_OK;
+}
+
+static mtl_status bind(const elf_file *file) {
+  const own_functions own = open_own_functions();
+  const mtl_status status = bind_all(file, &own);
+  close_own_functions(&own);
+  return status;
 }
 
 // --- The file ------------------------------------------------------------------
