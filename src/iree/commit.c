@@ -77,13 +77,14 @@ static void commands_completed(void *context,
   mettle_callback_leave();
 }
 
-// Records the waits that the queue's own order does not see to.
+// Records the waits that the queue's own order does not satisfy: on a device
+// with unified memory a completed callback comes before the queue's next work.
 static iree_status_t encode_waits(mettle_op *op,
                                   mtl_command_buffer *command_buffer) {
   for (uint32_t i = 0; i < op->wait_count; i++) {
     mettle_wait *wait = &op->waits[i];
     if (!wait->is_awaited || !wait->ours ||
-        (op->device->completes_in_turn && wait->cover_queue == op->queue) ||
+        (op->device->is_unified && wait->cover_queue == op->queue) ||
         iree_async_semaphore_query(&wait->ours->async) >= wait->value) {
       continue;
     }
@@ -107,11 +108,6 @@ static iree_status_t encode_work(mettle_op *op,
 static iree_status_t fill(mettle_op *op, mtl_command_buffer *command_buffer) {
   IREE_RETURN_IF_ERROR(encode_waits(op, command_buffer));
   IREE_RETURN_IF_ERROR(encode_work(op, command_buffer));
-  if (!mtl_command_buffer_on_completed_directly) {
-    return mettle_status(
-        mtl_command_buffer_on_completed(command_buffer, commands_completed, op),
-        "mtl_command_buffer_on_completed");
-  }
   return mettle_status(mtl_command_buffer_on_completed_directly(
                            command_buffer, commands_completed, op),
                        "mtl_command_buffer_on_completed_directly");

@@ -95,8 +95,6 @@ iree_status_t mettle_hal_device_create(
   device->host_allocator = host_allocator;
   device->device = mtl_device_retain(mtl);  // +1
   device->is_unified = info->has_unified_memory;
-  device->completes_in_turn = info->has_unified_memory &&
-                              mtl_command_buffer_on_completed_directly != NULL;
   device->math_mode = options->math_mode;
   device->identifier = IREE_SV(METTLE_HAL_DRIVER_NAME);
   device->proactor_pool = create_params->proactor_pool;

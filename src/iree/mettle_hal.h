@@ -65,8 +65,7 @@ struct mettle_device {
   iree_atomic_ref_count_t references;
   iree_allocator_t host_allocator;
   mtl_device *device;
-  bool is_unified;         // one memory for host and device
-  bool completes_in_turn;  // a completed callback comes before the queue's next
+  bool is_unified;  // one memory for host and device
   mtl_math_mode math_mode;
 
   iree_hal_allocator_t *allocator;
@@ -209,7 +208,8 @@ void mettle_semaphore_remove_wait(mettle_wait *wait);
 void mettle_semaphore_add_uncovered(mettle_semaphore *semaphore,
                                     mettle_wait *wait);
 void mettle_semaphore_remove_uncovered(mettle_wait *wait);
-// Gives the event beside the semaphore, made at the first call. Borrowed.
+// Returns the mtl_event that has the semaphore's value, made at the first call.
+// Borrowed.
 iree_status_t mettle_semaphore_event(mettle_semaphore *semaphore,
                                      mtl_event **out_event);
 iree_status_t mettle_event_create(iree_allocator_t host_allocator,
@@ -452,12 +452,6 @@ void mettle_callback_leave(void);
 // Does a small transfer at once, if there is nothing to wait for and the host
 // sees the memory; false otherwise (commit.c).
 bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status);
-// Calls back on the thread that finds the work done, before the queue goes on.
-// A libmettle without it calls back on another: then events see to what the
-// queue's order would (mettle_device.completes_in_turn).
-MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_on_completed_directly(
-    mtl_command_buffer *command_buffer, mtl_command_buffer_callback *callback,
-    void *context) __attribute__((weak));
 // Commits the work of an operation (commit.c).
 iree_status_t mettle_op_commit(mettle_op *op);
 
