@@ -49,16 +49,6 @@ static void run(mtl_model *model, mtl_stream *stream, int factor) {
   mtl_model_result_release(result);
 }
 
-static size_t resident_kb(void) {
-  FILE *file = fopen("/proc/self/statm", "r");
-  size_t whole = 0;
-  size_t resident = 0;
-  CHECK(file != NULL);
-  CHECK_EQUAL(fscanf(file, "%zu %zu", &whole, &resident), 2);
-  fclose(file);
-  return resident * (size_t)sysconf(_SC_PAGESIZE) / 1024;
-}
-
 // executorch 22953: the 2nd to 12th load failed; 18673: memory grew.
 TEST(life, a_thousand_cycles_keep_memory_flat) {
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -72,10 +62,10 @@ TEST(life, a_thousand_cycles_keep_memory_flat) {
     run(model, stream, 2 + i % 2);
     mtl_model_release(model);
     if (i == CYCLES / 5) {
-      settled_kb = resident_kb();
+      settled_kb = test_resident_bytes() / 1024;
     }
   }
-  const size_t end_kb = resident_kb();
+  const size_t end_kb = test_resident_bytes() / 1024;
   // 800 cycles more, and not 8 MiB: not 10 KiB a cycle.
   if (end_kb > settled_kb + 8192) {
     test_fail(__FILE__, __LINE__, "memory grew from %zu to %zu KiB", settled_kb,

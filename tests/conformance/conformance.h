@@ -98,4 +98,31 @@ void *read_file(const char *path, size_t *out_length_bytes);
 //   add_one       data[i] += 1                   buffer 0 data (uint)
 extern const char simple_kernels[];
 
+// --- MSL that several files have ---------------------------------------------
+
+// add: data[i] += amount. triple: data[i] = data[i] * 3 + amount, in a time that
+// differs among threads; noise is never that value, which no compiler knows.
+#define ADD_AND_TRIPLE \
+    "kernel void add(device uint *data [[buffer(0)]],\n" \
+    "                constant uint &amount [[buffer(1)]],\n" \
+    "                uint i [[thread_position_in_grid]]) {\n" \
+    "  data[i] += amount;\n" \
+    "}\n" \
+    "kernel void triple(device uint *data [[buffer(0)]],\n" \
+    "                   constant uint &amount [[buffer(1)]],\n" \
+    "                   uint i [[thread_position_in_grid]]) {\n" \
+    "  uint spin = i < 64 ? 2000 : 10;\n" \
+    "  uint noise = i;\n" \
+    "  for (uint n = 0; n < spin; n++) { noise = noise * 1664525 + n; }\n" \
+    "  data[i] = data[i] * 3 + amount + (noise == 0x9e3779b9 ? 1 : 0);\n" \
+    "}\n"
+
+// add_there: adds 4 to what a pointer in an argument buffer points to.
+#define ADD_THERE \
+    "struct Place { device uint *data; };\n" \
+    "kernel void add_there(constant Place &place [[buffer(0)]],\n" \
+    "                      uint i [[thread_position_in_grid]]) {\n" \
+    "  place.data[i] += 4;\n" \
+    "}\n"
+
 #endif

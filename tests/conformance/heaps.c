@@ -2,31 +2,13 @@
 // heaps.c: buffers and textures that share the memory of a heap.
 #include "conformance.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char kernels[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "kernel void add(device uint *data [[buffer(0)]],\n"
-    "                constant uint &amount [[buffer(1)]],\n"
-    "                uint i [[thread_position_in_grid]]) {\n"
-    "  data[i] += amount;\n"
-    "}\n"
-    "kernel void triple(device uint *data [[buffer(0)]],\n"
-    "                   constant uint &amount [[buffer(1)]],\n"
-    "                   uint i [[thread_position_in_grid]]) {\n"
-    "  uint spin = i < 64 ? 2000 : 10;\n"
-    "  uint noise = i;\n"
-    "  for (uint n = 0; n < spin; n++) { noise = noise * 1664525 + n; }\n"
-    "  data[i] = data[i] * 3 + amount + (noise == 0x9e3779b9 ? 1 : 0);\n"
-    "}\n"
-    "struct Place { device uint *data; };\n"
-    "kernel void add_there(constant Place &place [[buffer(0)]],\n"
-    "                      uint i [[thread_position_in_grid]]) {\n"
-    "  place.data[i] += 4;\n"
-    "}\n";
+    ADD_AND_TRIPLE
+    ADD_THERE;
 
 enum { KIB = 1024, MIB = 1024 * 1024, COUNT = 1024 };
 
@@ -444,14 +426,6 @@ TEST(heaps, textures_lie_in_heaps) {
 
 // --- purgeable states -------------------------------------------------------
 
-static size_t resident_bytes(void) {
-  size_t all, resident;
-  FILE *file = fopen("/proc/self/statm", "re");
-  CHECK(file && fscanf(file, "%zu %zu", &all, &resident) == 2);
-  fclose(file);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static mtl_purgeable_state set(mtl_buffer *buffer, mtl_purgeable_state state) {
   mtl_purgeable_state before;
   CHECK_OK(mtl_buffer_set_purgeable_state(buffer, state, &before));
@@ -466,9 +440,9 @@ TEST(heaps, purgeable_states_of_buffers) {
   CHECK_EQUAL(set(buffer, MTL_PURGEABLE_VOLATILE), MTL_PURGEABLE_NON_VOLATILE);
   CHECK_EQUAL(set(buffer, MTL_PURGEABLE_NON_VOLATILE), MTL_PURGEABLE_VOLATILE);
   CHECK_EQUAL(words(buffer)[MIB], 0x01010101);
-  const size_t before = resident_bytes();
+  const size_t before = test_resident_bytes();
   CHECK_EQUAL(set(buffer, MTL_PURGEABLE_EMPTY), MTL_PURGEABLE_NON_VOLATILE);
-  CHECK(resident_bytes() + 12 * MIB < before);
+  CHECK(test_resident_bytes() + 12 * MIB < before);
   CHECK_EQUAL(set(buffer, MTL_PURGEABLE_NON_VOLATILE), MTL_PURGEABLE_EMPTY);
   memset(mtl_buffer_contents(buffer), 2, 16 * MIB);
   CHECK_EQUAL(words(buffer)[MIB], 0x02020202);
@@ -487,9 +461,9 @@ TEST(heaps, purgeable_states_of_heaps_are_their_resources) {
   CHECK_EQUAL(set(buffer, MTL_PURGEABLE_KEEP_CURRENT), MTL_PURGEABLE_VOLATILE);
   CHECK_ERROR(mtl_buffer_set_purgeable_state(buffer, MTL_PURGEABLE_EMPTY, NULL),
               MTL_INVALID_ARGUMENT, "whose state it has");
-  const size_t before = resident_bytes();
+  const size_t before = test_resident_bytes();
   CHECK_OK(mtl_heap_set_purgeable_state(heap, MTL_PURGEABLE_EMPTY, NULL));
-  CHECK(resident_bytes() + 6 * MIB < before);
+  CHECK(test_resident_bytes() + 6 * MIB < before);
   CHECK_OK(
       mtl_heap_set_purgeable_state(heap, MTL_PURGEABLE_NON_VOLATILE, &state));
   CHECK_EQUAL(state, MTL_PURGEABLE_EMPTY);

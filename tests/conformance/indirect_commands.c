@@ -8,20 +8,7 @@
 static const char kernels[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "kernel void add(device uint *data [[buffer(0)]],\n"
-    "                constant uint &amount [[buffer(1)]],\n"
-    "                uint i [[thread_position_in_grid]]) {\n"
-    "  data[i] += amount;\n"
-    "}\n"
-    "kernel void triple(device uint *data [[buffer(0)]],\n"
-    "                   constant uint &amount [[buffer(1)]],\n"
-    "                   uint i [[thread_position_in_grid]]) {\n"
-    "  uint spin = i < 64 ? 2000 : 10;\n"
-    "  uint noise = i;\n"
-    "  for (uint n = 0; n < spin; n++) { noise = noise * 1664525 + n; }\n"
-    // True for no i here, which a compiler cannot know.
-    "  data[i] = data[i] * 3 + amount + (noise == 0x9e3779b9 ? 1 : 0);\n"
-    "}\n"
+    ADD_AND_TRIPLE
     "kernel void reverse(device uint *data [[buffer(0)]],\n"
     "                    threadgroup uint *scratch [[threadgroup(0)]],\n"
     "                    uint i [[thread_position_in_threadgroup]],\n"

@@ -250,14 +250,6 @@ TEST(lifetimes, process_ends_while_work_waits_for_ever) {
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 }
 
-static size_t resident_bytes(void) {
-  size_t all, resident;
-  FILE *file = fopen("/proc/self/statm", "re");
-  CHECK(file && fscanf(file, "%zu %zu", &all, &resident) == 2);
-  fclose(file);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static void load_and_run(mtl_queue *queue, const void *bytes, size_t size,
                          mtl_buffer *data) {
   mtl_library *library = NULL;
@@ -286,10 +278,10 @@ TEST(lifetimes, loading_again_and_again_takes_no_more_memory) {
   for (int i = 0; i < FIRST; i++) {
     load_and_run(queue, bytes, size, data);
   }
-  const size_t before = resident_bytes();
+  const size_t before = test_resident_bytes();
   for (int i = 0; i < MORE; i++) {
     load_and_run(queue, bytes, size, data);
   }
   // Room for what a heap keeps; a leak of LEAK_BYTES a time would show.
-  CHECK(resident_bytes() < before + MORE * LEAK_BYTES);
+  CHECK(test_resident_bytes() < before + MORE * LEAK_BYTES);
 }

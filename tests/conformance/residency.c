@@ -2,17 +2,10 @@
 // residency.c: sets of what work may use without naming it.
 #include "conformance.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 static const char kernels[] =
     "#include <metal_stdlib>\n"
     "using namespace metal;\n"
-    "struct Place { device uint *data; };\n"
-    "kernel void add_there(constant Place &place [[buffer(0)]],\n"
-    "                      uint i [[thread_position_in_grid]]) {\n"
-    "  place.data[i] += 4;\n"
-    "}\n";
+    ADD_THERE;
 
 enum { COUNT = 1024, MIB = 1024 * 1024 };
 
@@ -133,14 +126,6 @@ TEST(residency, allocations_are_kept_until_their_removal_is_committed) {
 
 // --- memory that is there ---------------------------------------------------
 
-static size_t resident_bytes(void) {
-  size_t all, resident;
-  FILE *file = fopen("/proc/self/statm", "re");
-  CHECK(file && fscanf(file, "%zu %zu", &all, &resident) == 2);
-  fclose(file);
-  return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static mtl_buffer *new_untouched(void) {
   return new_buffer_like((mtl_buffer_desc){
       .length_bytes = 16 * MIB, .storage_mode = MTL_STORAGE_PRIVATE});
@@ -150,21 +135,21 @@ TEST(residency, requested_memory_is_there) {
   mtl_residency_set *set = new_set();
   add(set, BUFFER(new_untouched()));
   mtl_residency_set_request(set);  // nothing is committed
-  size_t before = resident_bytes();
+  size_t before = test_resident_bytes();
   CHECK_OK(mtl_residency_set_commit(set));
-  CHECK(resident_bytes() > before + 12 * MIB);
+  CHECK(test_resident_bytes() > before + 12 * MIB);
   // What is committed later counts, until it ends.
-  before = resident_bytes();
+  before = test_resident_bytes();
   add(set, BUFFER(new_untouched()));
   CHECK_OK(mtl_residency_set_commit(set));
-  CHECK(resident_bytes() > before + 12 * MIB);
+  CHECK(test_resident_bytes() > before + 12 * MIB);
   mtl_residency_set_end(set);
-  before = resident_bytes();
+  before = test_resident_bytes();
   add(set, BUFFER(new_untouched()));
   CHECK_OK(mtl_residency_set_commit(set));
-  CHECK(resident_bytes() < before + 4 * MIB);
+  CHECK(test_resident_bytes() < before + 4 * MIB);
   mtl_residency_set_request(set);
-  CHECK(resident_bytes() > before + 12 * MIB);
+  CHECK(test_resident_bytes() > before + 12 * MIB);
 }
 
 TEST(residency, contents_stay) {

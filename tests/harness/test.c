@@ -47,6 +47,14 @@ void test_skip(const char *format, ...) {
   _exit(TEST_SKIPPED);
 }
 
+size_t test_resident_bytes(void) {
+  size_t all, resident;
+  FILE *file = fopen("/proc/self/statm", "re");
+  CHECK(file && fscanf(file, "%zu %zu", &all, &resident) == 2);
+  fclose(file);
+  return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 void test_defer(void (*function)(void *context), void *context) {
   deferred *entry = malloc(sizeof *entry);
   if (entry == NULL) {

@@ -40,6 +40,9 @@ _Noreturn void test_skip(const char *format, ...)
 // Calls function(context) when the test has passed, the latest first.
 void test_defer(void (*function)(void *context), void *context);
 
+// Returns how much of the process's memory is present now.
+size_t test_resident_bytes(void);
+
 void test_check_equal(const char *file, int line, const char *text,
                       uint64_t actual, uint64_t expected);
 void test_check_text(const char *file, int line, const char *text,
