@@ -20,7 +20,7 @@ static mtl_status set(mtl_buffer *memory, mtl_purgeable_state state,
                                      memory_order_relaxed);
   if (state == MTL_PURGEABLE_EMPTY && !memory->no_copy_bytes) {
     atomic_store_explicit(&memory->is_prefaulted, false, memory_order_relaxed);
-    // A wish: a device that cannot keeps the memory.
+    // Advice: a device that cannot give memory back keeps it.
     (void)memory->device->driver->buffer_advise(memory, MTLI_ADVICE_DISCARD);
   }
   if (out_before) {

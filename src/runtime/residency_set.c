@@ -339,7 +339,7 @@ static void prefault(const committed *it) {
     // Relaxed: twice does no harm.
     if (!atomic_exchange_explicit(&buffer->is_prefaulted, true,
                                   memory_order_relaxed)) {
-      // A wish: a device that cannot leaves it to the first touch.
+      // Advice: on a device that cannot prefault, the first access does it.
       (void)buffer->device->driver->buffer_advise(buffer, MTLI_ADVICE_PREFAULT);
     }
   }

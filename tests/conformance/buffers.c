@@ -260,7 +260,7 @@ TEST(buffers, no_copy_of_any_address_and_length) {
   CHECK_TEXT(bytes, "neighbourabcdeneighbour");
 }
 
-// Kernels write up to the last byte and leave what lies beside it alone.
+// A kernel writes all of a no-copy buffer; the bytes around it stay as they are.
 TEST(buffers, no_copy_leaves_neighbours_alone) {
   if (the_info()->no_copy_alignment_bytes != 1) {
     return;

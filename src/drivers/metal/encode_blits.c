@@ -152,7 +152,8 @@ typedef void to_buffer(id, SEL, id, unsigned long, unsigned long, metal_size,
                        metal_size, id, unsigned long, unsigned long,
                        unsigned long);
 
-// Copies every level of every slice, one way or the other.
+// Copies all mipmap levels of all slices between a texture and its shadow in a
+// buffer: to the texture if is_fill, otherwise to the buffer.
 static void copy_shadow(metal_encoding *encoding, const metal_texture *of,
                         bool is_fill) {
   const mtl_texture *texture = &of->texture;

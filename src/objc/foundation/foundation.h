@@ -110,7 +110,7 @@ typedef struct enumeration {
 // localizedDescription.
 void error_set(id *out_error, id domain, NSInteger code, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
-// With one entry more in its userInfo.
+// The same, with value under key in its userInfo, too.
 id error_make_with(id domain, NSInteger code, const char *text,
                    const char *key, id value);
 

@@ -19,8 +19,8 @@ typedef struct pipeline_request {
   mtl_binary_archive **archives;
 } pipeline_request;
 
-// Reads descriptor, or function where that is nil. Borrows both: close it while
-// they are there.
+// Fills request in from a MTLComputePipelineDescriptor, or from function alone
+// where descriptor is nil. Borrows both until it is closed.
 void pipeline_request_open(pipeline_request *request, id descriptor,
                            id function, NSUInteger options);
 void pipeline_request_close(pipeline_request *request);
