@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
-#include "cli/json.h"
-#include "cli/progress.h"
+#include "cli/base/arguments.h"
+#include "cli/base/json.h"
+#include "cli/base/progress.h"
 #include "mettle/mettle.h"
 
 #define COPY_BYTES ((size_t)64 << 20)  // larger than most caches

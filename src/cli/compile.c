@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/listing.h"
-#include "cli/program.h"
+#include "cli/base/listing.h"
+#include "cli/program/program.h"
 
 enum {
   OPTION_OUTPUT = OPTION_VERB,

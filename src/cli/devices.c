@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arguments.h"
-#include "cli/json.h"
+#include "cli/base/arguments.h"
+#include "cli/base/json.h"
 #include "mettle/device.h"
 #include "mettle/library.h"
 

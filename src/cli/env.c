@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
+#include "cli/base/arguments.h"
 
 // Where libMetal lies, from the folder of this command: in the build folder,
 // or installed.

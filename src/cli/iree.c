@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 #include "mettle/version.h"
 
 #define LIBRARY "libmettle-iree.so.0"

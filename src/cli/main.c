@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/suggest.h"
+#include "cli/base/cli.h"
+#include "cli/base/suggest.h"
 #include "mettle/trace.h"
 #include "mettle/version.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/json.h"
-#include "cli/program.h"
+#include "cli/base/json.h"
+#include "cli/program/program.h"
 
 enum { OPTION_JSON = OPTION_VERB };
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fuzz_arguments.c: any lines as the command line of `mettle run`: read without
 // harm, refused with a text, and what is bound can be made, whatever the type
-// of the kernel's argument. Needs src/cli/{run_options,program_options,
-// arguments,binding,binding_resolve,element,element_read,texture_binding,
-// npy_header,values,suggest,json,report}.c.
+// of the kernel's argument. Needs what `mettle run` reads its words with.
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/run.h"
+#include "cli/run/run.h"
 
 #define MAX_WORDS 64
 #define MAX_FILL_BYTES (64u << 10)

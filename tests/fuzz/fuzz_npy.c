@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fuzz_npy.c: any bytes as a .npy file: read without harm, and what is read
-// comes back the same when it is written. Needs src/cli/{npy,npy_header,values,
-// report}.c.
+// comes back the same when it is written.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/npy.h"
+#include "cli/values/npy.h"
 
 #define MAX_DATA_BYTES (1u << 20)  // read and written again below this
 
