@@ -37,6 +37,14 @@ typedef struct cpu_device {
 // Turns a time of CLOCK_MONOTONIC into the device's: the same on cpu.
 uint64_t cpu_device_ticks(const cpu_device *device, uint64_t now_ns);
 
+static inline uint64_t at_least(uint64_t value, uint64_t low) {
+  return value < low ? low : value;
+}
+
+static inline uint64_t at_most(uint64_t value, uint64_t high) {
+  return value > high ? high : value;
+}
+
 static inline bool cpu_is_discrete(const mtl_device *device) {
   return device->index == CPU_DISCRETE_DEVICE;
 }
@@ -519,6 +527,25 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context);
 // Keeps the current command buffer's first failure.
 void cpu_queue_fail(cpu_queue *queue, mtl_status status, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
+
+// --- share.c -----------------------------------------------------------------
+
+// Runs all pieces of a job, or hands them to the pool. *lately_ns is what a
+// piece took lately, 0 if unknown; it is brought up to date. habits may be NULL:
+// then a job that is worth it is always shared. The context may be left
+// unfinished.
+void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
+                 cpu_habit *habits, cpu_context *context);
+// The same for a job of which it is known what a piece takes.
+void cpu_job_run_known(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
+                       cpu_context *context);
+
+// --- groups.c ----------------------------------------------------------------
+
+// Chooses the threadgroups that run: threads along x, y and z.
+void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]);
+
+// --- dispatch.c, blits.c -----------------------------------------------------
 
 // Begins to make the code that a dispatch will need.
 void cpu_dispatch_prepare(mtli_command *command);

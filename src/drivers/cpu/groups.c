@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// groups.c: the threadgroups of a dispatch: the program's, or others for kernels
+// to which they make no difference.
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+enum { MOST_THREADS = 1024, LEAST_THREADS = 128 };  // of threadgroups formed
+
+// Where simdgroups below each other share what they load in loops. False if the
+// program's own threadgroups have such.
+static bool choose_block(const uint32_t own[3], const uint32_t grid[3],
+                         uint32_t out_side[3]) {
+  enum { ROWS = 8, HALF = MTL_SIMD_WIDTH / 2 };
+  const uint64_t threads = (uint64_t)own[0] * own[1] * own[2];
+  if (((own[0] == MTL_SIMD_WIDTH || own[0] == HALF) &&
+       threads % LEAST_THREADS == 0) ||
+      grid[0] < MTL_SIMD_WIDTH || grid[1] < ROWS) {
+    return false;
+  }
+  out_side[0] = MTL_SIMD_WIDTH;
+  out_side[1] = ROWS;
+  out_side[2] = 1;
+  return true;
+}
+
+// Rows of the grid, or pieces of them: whole simdgroups, memory in its order,
+// and no code for other rows. False if a program's own threadgroups are that
+// already, or more of their lanes have threads, or if there are loops: what
+// these read may be near in them.
+static bool choose_rows(bool is_brief, const uint32_t own[3],
+                        const uint32_t grid[3], uint32_t out_side[3]) {
+  enum { LEAST_GROUPS = 256 };
+  const uint64_t own_threads = (uint64_t)own[0] * own[1] * own[2];
+  const bool is_row = own[1] == 1 && own[2] == 1 && own[0] >= LEAST_THREADS &&
+                      own[0] % MTL_SIMD_WIDTH == 0;
+  const bool fills = grid[0] >= LEAST_THREADS || grid[0] % MTL_SIMD_WIDTH == 0;
+  const bool are_few = own_threads < MTL_SIMD_WIDTH && grid[0] > own_threads;
+  out_side[1] = out_side[2] = 1;
+  if (is_row && is_brief && own[0] < MOST_THREADS) {
+    // Several of the program's at a time, if there are many: each costs what
+    // it takes to call it.
+    const uint64_t groups = (uint64_t)(grid[0] / own[0]) * grid[1] * grid[2];
+    const uint64_t most = at_most(grid[0], MOST_THREADS) / own[0];
+    out_side[0] =
+        own[0] * (uint32_t)at_least(at_most(groups / LEAST_GROUPS, most), 1);
+    return true;
+  }
+  if (is_row || !(are_few || (fills && is_brief))) {
+    return false;
+  }
+  const uint32_t most = is_brief ? MOST_THREADS : LEAST_THREADS;
+  out_side[0] = (uint32_t)at_most(grid[0], most);
+  if (out_side[0] >= LEAST_THREADS) {
+    out_side[0] -= out_side[0] % MTL_SIMD_WIDTH;
+  } else if (fills) {
+    out_side[1] = (uint32_t)at_most(grid[1], LEAST_THREADS / out_side[0]);
+  }
+  return true;
+}
+
+void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const uint32_t *own = dispatch->group_threads;
+  const uint32_t *grid = dispatch->grid_threads;
+  uint32_t side[3];
+  memcpy(out_group, own, 3 * sizeof *own);
+  if (!kernel->any_groups || dispatch->indirect ||
+      grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] || !grid[1] || !grid[2]) {
+    return;
+  }
+  if (!(kernel->shares_rows ? choose_block(own, grid, side)
+                            : choose_rows(kernel->is_brief, own, grid, side))) {
+    return;
+  }
+  const uint64_t columns = (grid[0] + side[0] - 1) / side[0];
+  const uint64_t rows = (grid[1] + side[1] - 1) / side[1];
+  if (columns * rows <= UINT32_MAX / grid[2]) {
+    memcpy(out_group, side, sizeof side);
+  }
+}
