@@ -49,7 +49,7 @@ typedef struct mtli_cpu_position {
   // zero; NULL if there is none. To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
   // with the program counter in the kernel, and does not come back.
-  // reserved[4] and [5], offset 32: the code's own (ir/counters.ll), an address
+  // reserved[4] and [5], offset 32: the code's own (ir/text/counters.ll), an address
   // that is NULL where a worker's share begins if will_finish is set.
   uint32_t reserved[12];
 } mtli_cpu_position;

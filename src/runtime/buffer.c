@@ -9,7 +9,7 @@
 #include "runtime/objects.h"
 #include "runtime/weak.h"
 
-// What kernels may rely on (src/compiler/enter_kernel.c).
+// What kernels may rely on (src/compiler/passes/enter_kernel.c).
 enum { BOUND_ALIGNMENT = 16 };
 
 size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "compiler/frontend.h"
+#include "compiler/frontend/frontend.h"
 
 enum { MOST_OPTIONS = 64 };
 

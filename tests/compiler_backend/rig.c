@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "compiler/frontend.h"
-#include "compiler/passes.h"
+#include "compiler/frontend/frontend.h"
+#include "compiler/passes/passes.h"
 #include "harness/test.h"
 
 static const char *const builtin_names[MTLI_BUILTIN_COUNT] = {

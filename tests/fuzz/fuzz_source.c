@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fuzz_source.c: any tokens through the source rewriter: no harm, every token
 // of the result stands for one of the input, and brackets that matched still
-// do. Needs src/compiler/source*.c.
+// do. Needs src/compiler/frontend/*.c.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/source.h"
+#include "compiler/frontend/source.h"
 
 #define MOST_TOKENS 65536
 

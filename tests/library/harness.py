@@ -14,7 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 HEADERS = os.path.join(ROOT, "src", "compiler", "metal")
 CLANG = os.environ.get("METTLE_TEST_CLANG", "/usr/lib/llvm-19/bin/clang")
 
-# What the front end sets (src/compiler/frontend.cpp), as cc1 flags.
+# What the front end sets (src/compiler/frontend/frontend.cpp), as cc1 flags.
 FLAGS = """-cc1 -triple x86_64-unknown-linux-gnu
   -aux-triple x86_64-unknown-linux-gnu -x c++ -std=c++17 -fsycl-is-device
   -fdeclspec -ffp-contract=on -fwchar-type=int -nostdsysteminc

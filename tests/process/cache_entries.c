@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/cache.h"
-#include "compiler/cache_folder.h"
-#include "compiler/connection.h"
+#include "compiler/client/cache.h"
+#include "compiler/client/cache_folder.h"
+#include "compiler/client/connection.h"
 #include "harness/test.h"
 #include "process.h"
 

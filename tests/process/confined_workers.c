@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/confine.h"
+#include "compiler/process/confine.h"
 #include "harness/test.h"
 #include "process.h"
 

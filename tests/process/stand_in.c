@@ -28,7 +28,7 @@
 
 #include "base/status.h"
 #include "code/code.h"
-#include "compiler/compile.h"
+#include "compiler/process/compile.h"
 
 enum { MOST_KERNELS = 64 };
 

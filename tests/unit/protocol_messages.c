@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/protocol.h"
+#include "compiler/process/protocol.h"
 #include "harness/test.h"
 
 // Reads a message from an exact copy, so that a sanitizer sees reads past its

@@ -2,7 +2,7 @@
 // mettle_air.h: functions of Apple's intermediate representation that programs
 // declare for themselves, `... __asm("air.wait_simdgroup_events")`, and that no
 // header of Metal's has. A declaration with such a label finds its definition
-// here by the label with '_' for '.' (frontend_kernels.cpp).
+// here by the label with '_' for '.' (frontend/kernels.cpp).
 //
 // Copies by a simdgroup: the threads that call it share the elements out among
 // themselves and are done when it returns, so an event is nothing to wait for;

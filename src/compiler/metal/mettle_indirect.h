@@ -2,7 +2,7 @@
 // mettle_indirect.h: the structs of arguments that kernels write and that the
 // host's indirect calls read, as Metal's host headers lay them out. A program
 // may declare one for itself, since not every compiler of Apple's has them all:
-// they are found only where no other declaration is (frontend_tokens.cpp).
+// they are found only where no other declaration is (frontend/tokens.cpp).
 #ifndef METTLE_INDIRECT_H
 #define METTLE_INDIRECT_H
 

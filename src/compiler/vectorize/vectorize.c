@@ -9,29 +9,29 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/keep_calls.h"
-#include "compiler/vectorize/at_once.h"
-#include "compiler/vectorize/called.h"
-#include "compiler/vectorize/carried_pointers.h"
-#include "compiler/vectorize/emitter.h"
-#include "compiler/vectorize/even_steps.h"
-#include "compiler/vectorize/expand_copies.h"
-#include "compiler/vectorize/group.h"
-#include "compiler/vectorize/guards.h"
-#include "compiler/vectorize/halves.h"
-#include "compiler/vectorize/inside.h"
-#include "compiler/vectorize/lines.h"
-#include "compiler/vectorize/loads_first.h"
-#include "compiler/vectorize/pairs.h"
-#include "compiler/vectorize/part_conditions.h"
-#include "compiler/vectorize/repeat_tests.h"
-#include "compiler/vectorize/split_addresses.h"
-#include "compiler/vectorize/take_turns.h"
-#include "compiler/vectorize/tiles.h"
-#include "compiler/vectorize/turn_costs.h"
-#include "compiler/vectorize/unmasked.h"
-#include "compiler/vectorize/unroll_rows.h"
-#include "compiler/vectorize/unwrapped.h"
+#include "compiler/ir/keep_calls.h"
+#include "compiler/vectorize/finish/jam_simdgroups.h"
+#include "compiler/vectorize/emit/calls/vector_calls.h"
+#include "compiler/vectorize/prepare/pointer_induction.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/prepare/canonical_strides.h"
+#include "compiler/vectorize/prepare/expand_memcpy.h"
+#include "compiler/vectorize/finish/group_loop.h"
+#include "compiler/vectorize/prepare/version_guard.h"
+#include "compiler/vectorize/plan/width.h"
+#include "compiler/vectorize/prepare/version_interior.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/prepare/hoist_loads.h"
+#include "compiler/vectorize/prepare/dot_products.h"
+#include "compiler/vectorize/prepare/split_exits.h"
+#include "compiler/vectorize/prepare/sink_tests.h"
+#include "compiler/vectorize/prepare/split_geps.h"
+#include "compiler/vectorize/prepare/interchange_simdgroups.h"
+#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/plan/loop_cost.h"
+#include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/prepare/unroll_row_walks.h"
+#include "compiler/vectorize/analysis/no_wrap.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
 // tested at their end, whose values leave through phis at the exits.
@@ -40,7 +40,7 @@ static const char preparation[] =
     "loop(loop-rotate<no-header-duplication>),simplifycfg<no-switch-range-to-"
     "icmp;no-switch-to-lookup;keep-loops>,instcombine<no-verify-fixpoint>,"
     "lower-switch,loop-simplify,lcssa)";
-// What is known where nothing is cut off (inside.c).
+// What is known where nothing is cut off (version_interior.c).
 static const char inside_folding[] =
     "function(instsimplify,simplifycfg<no-switch-range-to-icmp;"
     "no-switch-to-lookup;keep-loops>,lower-switch,loop-simplify,lcssa)";
@@ -186,7 +186,7 @@ static void find_any_groups(vectorizer *v) {
   }
 }
 
-// What patterns.c follows the bits of a position through.
+// What lane_bits.c follows the bits of a position through.
 static void survey_bits(LLVMValueRef instruction, void *context) {
   bool *any = context;
   LLVMTypeRef type = LLVMTypeOf(instruction);
@@ -696,7 +696,7 @@ static void expand_copies(mtlc_kernel *kernel) {
   }
 }
 
-// Where order matters to memory (fetch_ahead.c). Measured on a 2-core EPYC of
+// Where order matters to memory (prefetch.c). Measured on a 2-core EPYC of
 // the Zen 4 kind, 2026-11; a Zen 3 was slower so.
 static mtl_status take_turns(vectorizer *v) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);

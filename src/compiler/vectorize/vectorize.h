@@ -5,7 +5,7 @@
 #ifndef MTLC_VECTORIZE_H
 #define MTLC_VECTORIZE_H
 
-#include "compiler/passes.h"
+#include "compiler/passes/passes.h"
 
 // Requires kernel->thread as simplify_thread leaves it, threadgroup
 // variables still globals in their section. Leaves the code of

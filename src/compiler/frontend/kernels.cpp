@@ -1,0 +1,755 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// kernels.cpp: reads kernels and function constants off the syntax
+// tree, has them judged (reflect.h), and writes an entry for each kernel.
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "compiler/frontend/parts.h"
+#include "compiler/frontend/reflect.h"
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace {
+
+using namespace mtlc;
+
+// Returns what stands behind "mettle." in an annotation, or "".
+StringRef annotationName(const AnnotateAttr *A) {
+  StringRef Name = A->getAnnotation();
+  return Name.consume_front("mettle.") ? Name : "";
+}
+
+const AnnotateAttr *findAnnotation(const Decl *D, StringRef Name) {
+  for (const AnnotateAttr *A : D->specific_attrs<AnnotateAttr>())
+    if (annotationName(A) == Name) return A;
+  return nullptr;
+}
+
+bool evaluateIndex(const AnnotateAttr *A, const ASTContext &C, int64_t &Value) {
+  Expr::EvalResult Result;
+  if (A->args_size() == 0 || (*A->args_begin())->isValueDependent() ||
+      !(*A->args_begin())->EvaluateAsInt(Result, C))
+    return false;
+  Value = Result.Val.getInt().getExtValue();
+  return true;
+}
+
+mtl_data_type scalarType(const BuiltinType *T) {
+  switch (T->getKind()) {
+    case BuiltinType::Bool: return MTL_TYPE_BOOL;
+    case BuiltinType::SChar:
+    case BuiltinType::Char_S:
+    case BuiltinType::Char_U: return MTL_TYPE_CHAR;
+    case BuiltinType::UChar: return MTL_TYPE_UCHAR;
+    case BuiltinType::Short: return MTL_TYPE_SHORT;
+    case BuiltinType::UShort: return MTL_TYPE_USHORT;
+    case BuiltinType::Int: return MTL_TYPE_INT;
+    case BuiltinType::UInt: return MTL_TYPE_UINT;
+    case BuiltinType::Long:
+    case BuiltinType::LongLong: return MTL_TYPE_LONG;
+    case BuiltinType::ULong:
+    case BuiltinType::ULongLong: return MTL_TYPE_ULONG;
+    case BuiltinType::Half:
+    case BuiltinType::Float16: return MTL_TYPE_HALF;
+    case BuiltinType::BFloat16: return MTL_TYPE_BFLOAT;
+    case BuiltinType::Float: return MTL_TYPE_FLOAT;
+    default: return MTL_TYPE_NONE;
+  }
+}
+
+}  // namespace
+
+mtlc::ElementType mtlc::elementType(QualType T) {
+  ElementType E;
+  T = T.getCanonicalType();
+  if (const auto *B = T->getAs<BuiltinType>()) {
+    E.Type = scalarType(B);
+    E.Components = E.Type != MTL_TYPE_NONE;
+    E.IsPlain = true;
+    return E;
+  }
+  const CXXRecordDecl *Class = T->getAsCXXRecordDecl();
+  if (Class && Class->getQualifiedNameAsString() == "bfloat") {
+    E.Type = MTL_TYPE_BFLOAT;
+    E.Components = 1;
+    E.IsPlain = true;
+    return E;
+  }
+  const auto *Record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(Class);
+  if (!Record ||
+      !StringRef(Record->getQualifiedNameAsString()).starts_with("metal::"))
+    return E;
+  const StringRef Name = Record->getName();
+  const TemplateArgumentList &Args = Record->getTemplateArgs();
+  const bool IsVector = Name == "vec" || Name == "packed_vec";
+  if ((!IsVector && Name != "atomic") || Args.size() == 0 ||
+      Args[0].getKind() != TemplateArgument::Type)
+    return E;
+  E = elementType(Args[0].getAsType());
+  E.IsPlain = Name == "vec";
+  if (IsVector && Args.size() > 1 &&
+      Args[1].getKind() == TemplateArgument::Integral)
+    E.Components = Args[1].getAsIntegral().getExtValue();
+  return E;
+}
+
+// The type without qualifiers and without the library's namespace.
+std::string mtlc::writtenName(const ASTContext &C, QualType T) {
+  PrintingPolicy Policy(C.getLangOpts());
+  Policy.SuppressTagKeyword = true;
+  QualType Bare = C.removeAddrSpaceQualType(T).getUnqualifiedType();
+  while (const auto *Attributed = Bare->getAs<AttributedType>())
+    Bare = C.removeAddrSpaceQualType(Attributed->getModifiedType())
+               .getUnqualifiedType();
+  const std::string Text = inMetalsWords(Bare.getAsString(Policy));
+  StringRef Name = Text;
+  Name.consume_front("metal::");
+  return Name.str();
+}
+
+namespace {
+
+// The texture classes of the library.
+struct TextureClass {
+  const char *Name;
+  mtl_texture_type Type;
+  bool IsDepth;
+};
+constexpr TextureClass TextureClasses[] = {
+    {"texture1d", MTL_TEXTURE_1D, false},
+    {"texture1d_array", MTL_TEXTURE_1D_ARRAY, false},
+    {"texture2d", MTL_TEXTURE_2D, false},
+    {"texture2d_array", MTL_TEXTURE_2D_ARRAY, false},
+    {"texture2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, false},
+    {"texture2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, false},
+    {"texture3d", MTL_TEXTURE_3D, false},
+    {"texturecube", MTL_TEXTURE_CUBE, false},
+    {"texturecube_array", MTL_TEXTURE_CUBE_ARRAY, false},
+    {"texture_buffer", MTL_TEXTURE_BUFFER, false},
+    {"depth2d", MTL_TEXTURE_2D, true},
+    {"depth2d_array", MTL_TEXTURE_2D_ARRAY, true},
+    {"depth2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, true},
+    {"depth2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, true},
+    {"depthcube", MTL_TEXTURE_CUBE, true},
+    {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
+};
+
+// Notes in Facts what a texture, a sampler, a table of functions, or an array
+// of one of them is.
+void readResource(QualType T, mtlc_parameter_facts &Facts) {
+  const CXXRecordDecl *Class = T.getCanonicalType()->getAsCXXRecordDecl();
+  if (!Class || !StringRef(Class->getQualifiedNameAsString())
+                     .starts_with("metal::"))
+    return;
+  if (Class->getName() == "sampler") {
+    Facts.is_sampler = true;
+    Facts.array_length = 1;
+    return;
+  }
+  const auto *Record = dyn_cast<ClassTemplateSpecializationDecl>(Class);
+  if (!Record) return;
+  if (Record->getName() == "visible_function_table") {
+    Facts.is_function_table = true;
+    Facts.array_length = 1;
+    return;
+  }
+  const TemplateArgumentList &Args = Record->getTemplateArgs();
+  if (Args.size() < 2 || Args[0].getKind() != TemplateArgument::Type ||
+      Args[1].getKind() != TemplateArgument::Integral)
+    return;
+  const uint64_t Second = Args[1].getAsIntegral().getExtValue();
+  if (Record->getName() == "array") {
+    readResource(Args[0].getAsType(), Facts);
+    if (Facts.array_length) {
+      const uint64_t Length = Facts.array_length * Second;
+      Facts.array_length =
+          Length > UINT16_MAX ? UINT16_MAX : static_cast<uint32_t>(Length);
+    }
+    return;
+  }
+  for (const TextureClass &Known : TextureClasses) {
+    if (Record->getName() != Known.Name) continue;
+    // The order of metal::access: sample, read, write, read_write.
+    constexpr mtl_access Accesses[] = {
+        MTL_ACCESS_READ_ONLY, MTL_ACCESS_READ_ONLY, MTL_ACCESS_WRITE_ONLY,
+        MTL_ACCESS_READ_WRITE};
+    Facts.is_texture = true;
+    Facts.array_length = 1;
+    Facts.texture_type = Known.Type;
+    Facts.is_depth_texture = Known.IsDepth;
+    Facts.access = Accesses[Second & 3];
+    Facts.type = elementType(Args[0].getAsType()).Type;
+  }
+}
+
+mtlc_space spaceOf(QualType T) {
+  switch (T.getAddressSpace()) {
+    case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
+    case LangAS::sycl_global_host: return MTLC_SPACE_CONSTANT;
+    case LangAS::sycl_local: return MTLC_SPACE_THREADGROUP;
+    default: return MTLC_SPACE_THREAD;
+  }
+}
+
+// One compilation's results, and the way to them: collects kernels and
+// constants as they are parsed, judges them at the end, and gives each kernel
+// its entry before code is generated.
+class MetalConsumer : public SemaConsumer {
+ public:
+  MetalConsumer(const mtl_compile_options &Options, mtlc_parsed *Parsed,
+                const llvm::StringSet<> &Tested, LinkedSymbols &Linked,
+                CodeGenerator *Generator)
+      : Options(Options),
+        Parsed(Parsed),
+        Tested(Tested),
+        Linked(Linked),
+        Generator(Generator) {}
+
+  void InitializeSema(Sema &Semantics) override {
+    S = &Semantics;
+    C = &Semantics.Context;
+  }
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    refuseHostSyntax(*S, Group);
+    for (Decl *D : Group) {
+      collect(D);
+      if (isWritten(D)) Program.push_back(D);
+    }
+    return true;
+  }
+
+  // Of the precompiled library, which has no kernels.
+  void HandleInterestingDecl(DeclGroupRef) override {}
+
+  void HandleTranslationUnit(ASTContext &) override {
+    if (hasErrors()) return;
+    sortBySource(Constants);
+    sortBySource(Kernels);
+    sortBySource(Visible);
+    reflectConstants();
+    reflectFunctions();
+    for (FunctionDecl *F : Functions) checkStatics(F->getBody(), isKernel(F));
+    if (hasErrors()) return;
+    Refusals Judged{*S, languageVersion(Options), Options.permissive};
+    refuseProgram(Judged, Program);
+    if (hasErrors()) return;
+    for (size_t I = 0; I < Kernels.size(); ++I)
+      Generator->HandleTopLevelDecl(DeclGroupRef(makeEntry(Kernels[I], I)));
+    S->PerformPendingInstantiations();
+  }
+
+ private:
+  bool hasErrors() const {
+    return S->getDiagnostics().hasErrorOccurred();
+  }
+
+  void error(SourceLocation Loc, const llvm::Twine &Text) {
+    report(S->getDiagnostics(), Loc, DiagnosticsEngine::Error, Text.str());
+  }
+
+  const char *keep(StringRef Text) {
+    return mtli_arena_copy_text(&Parsed->arena, Text.data(), Text.size());
+  }
+
+  template <typename T>
+  T *keepArray(size_t Count) {
+    return static_cast<T *>(
+        mtli_arena_allocate(&Parsed->arena, Count * sizeof(T)));
+  }
+
+  // --- collecting ---
+
+  // Is D the program's own, and no instance of a template? Those come with
+  // their template.
+  bool isWritten(const Decl *D) const {
+    const auto *F = dyn_cast<FunctionDecl>(D);
+    return !(F && F->isTemplateInstantiation()) &&
+           !S->getSourceManager().isInSystemHeader(D->getLocation());
+  }
+
+  void collect(Decl *D) {
+    if (auto *Context = dyn_cast<DeclContext>(D);
+        Context && isa<NamespaceDecl, LinkageSpecDecl, CXXRecordDecl>(D)) {
+      for (Decl *Inner : Context->noload_decls()) collect(Inner);
+    } else if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      collectFunction(F);
+    } else if (auto *Template = dyn_cast<FunctionTemplateDecl>(D)) {
+      if (Template->getTemplatedDecl()->doesThisDeclarationHaveABody())
+        Functions.push_back(Template->getTemplatedDecl());
+    } else if (auto *V = dyn_cast<VarDecl>(D)) {
+      collectVariable(V);
+    }
+  }
+
+  // A function that the program declares by the name that it has in Apple's
+  // intermediate representation is the library's (metal/mettle_air.h).
+  void useLibrary(FunctionDecl *F) {
+    const auto *Label = F->getAttr<AsmLabelAttr>();
+    StringRef Wanted = Label ? Label->getLabel() : "";
+    Wanted.consume_front("\1");
+    if (!Wanted.starts_with("air.")) return;
+    std::string Name = Wanted.str();
+    std::replace(Name.begin(), Name.end(), '.', '_');
+    const auto Spaces =
+        C->getTranslationUnitDecl()->lookup(&C->Idents.get("__mettle"));
+    for (NamedDecl *Space : Spaces) {
+      const auto Found =
+          cast<NamespaceDecl>(Space)->lookup(&C->Idents.get(Name));
+      for (NamedDecl *D : Found) {
+        Generator->HandleTopLevelDecl(DeclGroupRef(D));
+        F->dropAttr<AsmLabelAttr>();
+        F->addAttr(AsmLabelAttr::CreateImplicit(*C, Name, true));
+        // Else a call would describe the library's function as the program's.
+        F->addAttr(NoDebugAttr::CreateImplicit(*C));
+        return;
+      }
+    }
+  }
+
+  void collectFunction(FunctionDecl *F) {
+    useLibrary(F);
+    if (F->isDependentContext()) return;
+    if (!F->doesThisDeclarationHaveABody()) {
+      if (isVisible(F) || F->getStorageClass() == SC_Extern)
+        Declared.push_back(F);
+      return;
+    }
+    const TemplateSpecializationKind Kind = F->getTemplateSpecializationKind();
+    if (Kind != TSK_ImplicitInstantiation &&
+        Kind != TSK_ExplicitInstantiationDefinition)
+      Functions.push_back(F);
+    if (Kind == TSK_ImplicitInstantiation ||
+        Kind == TSK_ExplicitInstantiationDeclaration)
+      return;
+    noteStage(F);
+    if (isKernel(F)) Kernels.push_back(F);
+    if (isVisible(F)) {
+      Visible.push_back(F);
+      // Emitted, whoever calls it or not.
+      F->addAttr(UsedAttr::CreateImplicit(S->Context));
+    }
+  }
+
+  void collectVariable(VarDecl *V) {
+    if (findAnnotation(V, "function_constant") && V == V->getCanonicalDecl())
+      Constants.push_back(V);
+    const auto *Section = V->getAttr<SectionAttr>();
+    if (V->getType().getAddressSpace() == LangAS::sycl_local && !Section)
+      Stray.push_back(V);
+    for (const AnnotateAttr *A : V->specific_attrs<AnnotateAttr>())
+      if (const mtli_builtin Input =
+              mtlc_find_builtin(annotationName(A).str().c_str()))
+        nameInput(V, Input);
+  }
+
+  // A built-in input at program scope, `uint i [[thread_position_in_grid]];`,
+  // gets a name that tells finishModule what it is.
+  void nameInput(VarDecl *V, mtli_builtin Input) {
+    const mtlc_parameter_facts Facts = parameterFacts(V);
+    mtli_parameter Parameter;
+    mtlc_parameter_error Error;
+    if (!mtlc_reflect_parameters(&Facts, 1, &Parameter, &Error)) {
+      error(V->getLocation(), Error.text);
+      return;
+    }
+    std::string Symbol;
+    llvm::raw_string_ostream(Symbol)
+        << InputPrefix << Input << '.' << Parameter.builtin_components << '.'
+        << Parameter.builtin_component_bytes << '.' << ++InputCount;
+    V->addAttr(AsmLabelAttr::CreateImplicit(S->Context, Symbol, true));
+  }
+
+  static bool isKernel(const FunctionDecl *F) {
+    return findAnnotation(F, "kernel") != nullptr;
+  }
+
+  // Functions of other stages compile, and have no use here but to be told of.
+  void noteStage(const FunctionDecl *F) {
+    for (const char *Stage :
+         {"vertex", "fragment", "mesh", "object", "intersection"})
+      if (findAnnotation(F, Stage))
+        Others += std::string(Stage) + " " + kernelName(F) + "\n";
+  }
+
+  static bool isVisible(const FunctionDecl *F) {
+    return findAnnotation(F, "visible") || findAnnotation(F, "stitchable");
+  }
+
+  static SourceLocation sourceOf(const Decl *D) {
+    if (const auto *F = dyn_cast<FunctionDecl>(D))
+      if (F->getPointOfInstantiation().isValid())
+        return F->getPointOfInstantiation();
+    return D->getLocation();
+  }
+
+  template <typename T>
+  void sortBySource(std::vector<T *> &Decls) {
+    const SourceManager &SM = S->getSourceManager();
+    std::stable_sort(Decls.begin(), Decls.end(), [&](T *A, T *B) {
+      return SM.isBeforeInTranslationUnit(sourceOf(A), sourceOf(B));
+    });
+    Decls.erase(std::unique(Decls.begin(), Decls.end()), Decls.end());
+  }
+
+  // --- function constants ---
+
+  void reflectConstants() {
+    std::vector<std::pair<int64_t, VarDecl *>> Indexed;
+    for (VarDecl *V : Constants) {
+      int64_t Index = 0;
+      if (!evaluateIndex(findAnnotation(V, "function_constant"), *C, Index) ||
+          Index < 0 || Index > UINT16_MAX)
+        error(V->getLocation(), "the index of function constant '" +
+                                    V->getName() + "' must be 0 to 65535");
+      else if (elementType(V->getType()).Components == 0)
+        error(V->getLocation(), "function constant '" + V->getName() +
+                                    "' must be a scalar or a vector");
+      else if (V->hasInit())
+        error(V->getLocation(), "function constant '" + V->getName() +
+                                    "' cannot have an initializer");
+      else
+        Indexed.push_back({Index, V});
+    }
+    std::stable_sort(
+        Indexed.begin(), Indexed.end(),
+        [](const auto &A, const auto &B) { return A.first < B.first; });
+    Constants.clear();
+    mtli_constant *Table = keepArray<mtli_constant>(Indexed.size());
+    for (auto &[Index, V] : Indexed) {
+      const ElementType E = elementType(V->getType());
+      mtli_constant &Constant = Table[Constants.size()];
+      Constant.info.name = keep(V->getName());
+      Constant.info.index = static_cast<uint32_t>(Index);
+      Constant.info.type = E.Type;
+      Constant.info.components = E.Components;
+      Constant.info.required = !Tested.count(V->getName());
+      Constant.symbol = keep(Generator->GetMangledName(GlobalDecl(V)));
+      Constants.push_back(V);
+    }
+    Parsed->code.constants = Table;
+    Parsed->code.constant_count = Constants.size();
+  }
+
+  // What [[function_constant(name)]] on a parameter means.
+  void reflectCondition(const ValueDecl *P, mtlc_parameter_facts &Facts) {
+    const AnnotateAttr *A = findAnnotation(P, "enabled_by");
+    Facts.enabling_constant = -1;
+    if (!A || A->args_size() == 0) return;
+    Facts.enabling_constant = enablingConstant(*A->args_begin(), Constants);
+    if (Facts.enabling_constant == -1)
+      Facts.condition = keep(conditionText(*A->args_begin(), *C, Constants));
+  }
+
+  // --- kernels ---
+
+  std::string kernelName(const FunctionDecl *F) {
+    StringRef Name;
+    for (const AnnotateAttr *A : F->specific_attrs<AnnotateAttr>()) {
+      StringRef Text = annotationName(A);
+      if (Text.consume_front("host_name:")) Name = Text;
+    }
+    if (!Name.empty()) return Name.str();
+    std::string Qualified;
+    llvm::raw_string_ostream OS(Qualified);
+    F->getNameForDiagnostic(OS, C->getPrintingPolicy(), /*Qualified=*/true);
+    return Qualified;
+  }
+
+  // Kernels first, then visible functions.
+  void reflectFunctions() {
+    for (const VarDecl *V : Stray)
+      error(V->getLocation(), "variable '" + V->getName() +
+                                  "' in the threadgroup address space must "
+                                  "be declared in a kernel");
+    const size_t Count = Kernels.size() + Visible.size();
+    mtli_kernel *Table = keepArray<mtli_kernel>(Count);
+    llvm::StringMap<const FunctionDecl *> Names;
+    for (size_t I = 0; I < Count; ++I) {
+      const bool IsKernel = I < Kernels.size();
+      const FunctionDecl *F =
+          IsKernel ? Kernels[I] : Visible[I - Kernels.size()];
+      const std::string Name = kernelName(F);
+      const auto [Entry, IsNew] = Names.insert({Name, F});
+      if (!IsNew) {
+        const std::string What = IsKernel ? "kernel" : "visible function";
+        error(sourceOf(F), What + " name '" + Name + "' is already used");
+        report(S->getDiagnostics(), sourceOf(Entry->second),
+               DiagnosticsEngine::Note, "the first " + What + " of that name");
+      }
+      reflectPlace(F, Name, Table[I]);
+      if (IsKernel)
+        reflectKernel(F, Name, I, Table[I]);
+      else
+        reflectVisible(F, Table[I]);
+    }
+    Parsed->code.kernels = Table;
+    Parsed->code.kernel_count = Count;
+    Parsed->code.other_functions = keep(Others);
+    for (const FunctionDecl *F : Declared)
+      Linked.Wanted.insert(Generator->GetMangledName(GlobalDecl(F)));
+  }
+
+  void reflectPlace(const FunctionDecl *F, StringRef Name,
+                    mtli_kernel &Function) {
+    const PresumedLoc Loc = S->getSourceManager().getPresumedLoc(
+        S->getSourceManager().getExpansionLoc(F->getLocation()));
+    Function.name = keep(Name);
+    Function.file = keep(Loc.isValid() ? Loc.getFilename() : "");
+    Function.line = Loc.isValid() ? Loc.getLine() : 0;
+  }
+
+  void reflectVisible(const FunctionDecl *F, mtli_kernel &Function) {
+    const StringRef Symbol = Generator->GetMangledName(GlobalDecl(F));
+    Function.symbol = keep(Symbol);
+    Function.is_visible = true;
+    Linked.Offered.insert(Symbol);
+    if (F->isVariadic() || (isa<CXXMethodDecl>(F) && !F->isStatic()))
+      error(F->getLocation(), "visible function '" + F->getName() +
+                                  "' must be a plain function");
+  }
+
+  void reflectKernel(const FunctionDecl *F, StringRef Name, size_t Number,
+                     mtli_kernel &Kernel) {
+    Kernel.symbol = keep(("mettle.kernel." + llvm::Twine(Number)).str());
+    if (!F->getReturnType()->isVoidType())
+      error(F->getLocation(), "kernel '" + Name + "' must return void");
+    if (isa<CXXMethodDecl>(F) || F->isVariadic())
+      error(F->getLocation(), "kernel '" + Name + "' must be a plain function");
+    reflectThreadLimit(F, Kernel);
+    reflectParameters(F, Kernel);
+  }
+
+  void reflectThreadLimit(const FunctionDecl *F, mtli_kernel &Kernel) {
+    const AnnotateAttr *A =
+        findAnnotation(F, "max_total_threads_per_threadgroup");
+    int64_t Value = 0;
+    if (A && (!evaluateIndex(A, *C, Value) || Value < 1 || Value > UINT32_MAX))
+      error(F->getLocation(),
+            "max_total_threads_per_threadgroup must be a positive number");
+    Kernel.max_total_threads_per_threadgroup = static_cast<uint32_t>(Value);
+  }
+
+  // The members of a struct by which a kernel takes arguments and inputs; null
+  // if D is no such struct.
+  const CXXRecordDecl *membersOf(const ValueDecl *D) {
+    const CXXRecordDecl *Class = D->getType()->getAsCXXRecordDecl();
+    if (!Class || D->hasAttr<AnnotateAttr>() ||
+        StringRef(Class->getQualifiedNameAsString()).starts_with("metal::") ||
+        !S->isCompleteType(D->getLocation(), D->getType()) ||
+        !Class->isAggregate() || Class->getNumBases() != 0 || Class->isUnion())
+      return nullptr;
+    const bool HasArguments = llvm::any_of(Class->fields(), [&](FieldDecl *F) {
+      return F->hasAttr<AnnotateAttr>() || membersOf(F);
+    });
+    return HasArguments ? Class : nullptr;
+  }
+
+  // Lists a parameter, or in its place the members of its struct.
+  void addParameter(const ValueDecl *D, std::vector<const ValueDecl *> &Out) {
+    if (const CXXRecordDecl *Class = membersOf(D))
+      for (const FieldDecl *F : Class->fields()) addParameter(F, Out);
+    else
+      Out.push_back(D);
+  }
+
+  void reflectParameters(const FunctionDecl *F, mtli_kernel &Kernel) {
+    std::vector<const ValueDecl *> Parameters;
+    for (const ParmVarDecl *P : F->parameters()) addParameter(P, Parameters);
+    const size_t Count = Parameters.size();
+    std::vector<mtlc_parameter_facts> Facts;
+    for (const ValueDecl *P : Parameters) Facts.push_back(parameterFacts(P));
+    Kernel.parameters = keepArray<mtli_parameter>(Count);
+    Kernel.parameter_count = Count;
+    mtlc_parameter_error Error;
+    if (!mtlc_reflect_parameters(Facts.data(), Count, Kernel.parameters,
+                                 &Error))
+      error(Parameters[Error.parameter]->getLocation(), Error.text);
+  }
+
+  mtlc_parameter_facts parameterFacts(const ValueDecl *P) {
+    mtlc_parameter_facts Facts = {};
+    Facts.name = keep(P->getName());
+    reflectCondition(P, Facts);
+    for (const AnnotateAttr *A : P->specific_attrs<AnnotateAttr>()) {
+      const StringRef Name = annotationName(A);
+      if (Name.empty() || Name == "enabled_by") continue;
+      Facts.attribute = keep(Name);
+      Facts.has_index = A->args_size() != 0;
+      if (Facts.has_index && !evaluateIndex(A, *C, Facts.index))
+        Facts.index = -1;
+    }
+    QualType T = P->getType();
+    Facts.is_pointer = T->isPointerType();
+    Facts.is_reference = T->isReferenceType();
+    if (Facts.is_pointer || Facts.is_reference) T = T->getPointeeType();
+    Facts.space = spaceOf(T);
+    Facts.is_const = T.isConstQualified();
+    const ElementType E = elementType(T);
+    Facts.type = E.Type;
+    Facts.components = E.Components;
+    if (!Facts.is_pointer && !Facts.is_reference) readResource(T, Facts);
+    const char *Plain =
+        E.IsPlain ? mtlc_type_name(E.Type, E.Components) : nullptr;
+    Facts.type_name = Plain ? Plain : keep(writtenName(*C, T));
+    if (S->isCompleteType(P->getLocation(), T) && !T->isFunctionType()) {
+      Facts.size_bytes = C->getTypeSizeInChars(T).getQuantity();
+      Facts.alignment_bytes = C->getTypeAlignInChars(T).getQuantity();
+    }
+    if (Facts.is_pointer || Facts.is_reference) {
+      Facts.layout = keep(argumentLayout(*S, T, 0));
+      const auto Members = structMembers(*S, T, Parsed->arena);
+      Facts.members = Members.data();
+      Facts.member_count = static_cast<uint32_t>(Members.size());
+    }
+    return Facts;
+  }
+
+  // --- threadgroup variables ---
+
+  // Walks a function for its threadgroup variables, which are static (see
+  // source.h) and so have no initialiser that could run once a threadgroup.
+  void checkStatics(const Stmt *Body, bool InKernel) {
+    if (!Body) return;
+    if (const auto *Statement = dyn_cast<DeclStmt>(Body))
+      for (const Decl *D : Statement->decls())
+        if (const auto *V = dyn_cast<VarDecl>(D)) checkStatic(V, InKernel);
+    for (const Stmt *Child : Body->children()) checkStatics(Child, InKernel);
+  }
+
+  void checkStatic(const VarDecl *V, bool InKernel) {
+    const auto *Section = V->getAttr<SectionAttr>();
+    if (!Section || Section->getName() != ".mettle.threadgroup") return;
+    const std::string Name = V->getNameAsString();
+    if (V->getType().getAddressSpace() != LangAS::sycl_local &&
+        !V->getType()->isDependentType() && !V->getType()->isArrayType())
+      error(V->getLocation(), "declare '" + Name +
+                                  "' apart from the threadgroup variables: "
+                                  "it is not one itself");
+    else if (!InKernel)
+      error(V->getLocation(), "variable '" + Name +
+                                  "' in the threadgroup address space must "
+                                  "be declared in a kernel");
+    else if (hasInitializer(V) && !V->getInit()->isValueDependent() &&
+             !V->hasConstantInitialization())
+      error(V->getLocation(), "variable '" + Name +
+                                  "' in the threadgroup address space needs "
+                                  "a constant initializer");
+  }
+
+  // A trivial default constructor is none.
+  static bool hasInitializer(const VarDecl *V) {
+    const Expr *Init = V->getInit();
+    if (!Init) return false;
+    const auto *Construct = dyn_cast<CXXConstructExpr>(Init->IgnoreImplicit());
+    return !Construct || Construct->getNumArgs() != 0 ||
+           !Construct->getConstructor()->isTrivial();
+  }
+
+  // --- entries ---
+
+  // Writes  void mettle.kernel.n(void **arguments) { kernel(...); }  with one
+  // pointer in arguments for each parameter, or for each member of a struct
+  // that stands for several (docs/ir.md).
+  FunctionDecl *makeEntry(FunctionDecl *Kernel, size_t Number) {
+    const SourceLocation Loc = Kernel->getLocation();
+    const std::string Symbol = ("mettle.kernel." + llvm::Twine(Number)).str();
+    const QualType Arguments = C->getPointerType(C->VoidPtrTy);
+    const QualType T = C->getFunctionType(C->VoidTy, {Arguments}, {});
+    FunctionDecl *Entry =
+        FunctionDecl::Create(*C, C->getTranslationUnitDecl(), Loc, Loc,
+                             &C->Idents.get("__" + Symbol), T,
+                             C->getTrivialTypeSourceInfo(T, Loc), SC_None);
+    ParmVarDecl *P = ParmVarDecl::Create(
+        *C, Entry, Loc, Loc, &C->Idents.get("arguments"), Arguments,
+        C->getTrivialTypeSourceInfo(Arguments, Loc), SC_None, nullptr);
+    Entry->setParams(P);
+    Entry->addAttr(AsmLabelAttr::CreateImplicit(*C, Symbol, true));
+    Sema::SynthesizedFunctionScope Scope(*S, Entry);
+    std::vector<Expr *> Values;
+    size_t Next = 0;
+    for (const ParmVarDecl *Parameter : Kernel->parameters())
+      Values.push_back(makeArgument(P, Next, Parameter));
+    Expr *Callee =
+        S->BuildDeclRefExpr(Kernel, Kernel->getType(), VK_LValue, Loc);
+    const ExprResult Call = S->BuildCallExpr(nullptr, Callee, Loc, Values, Loc);
+    if (Call.isUsable()) {
+      Stmt *Statement = S->MaybeCreateExprWithCleanups(Call.get());
+      Entry->setBody(
+          CompoundStmt::Create(*C, Statement, FPOptionsOverride(), Loc, Loc));
+    }
+    return Entry;
+  }
+
+  // The argument for a parameter, from where Next is on; T{...} for a struct.
+  Expr *makeArgument(ParmVarDecl *Arguments, size_t &Next, const ValueDecl *D) {
+    const CXXRecordDecl *Class = membersOf(D);
+    if (!Class) return makeArgument(Arguments, Next++, D->getType());
+    const SourceLocation Loc = Arguments->getLocation();
+    std::vector<Expr *> Members;
+    for (const FieldDecl *F : Class->fields())
+      Members.push_back(makeArgument(Arguments, Next, F));
+    Expr *List = new (*C) InitListExpr(*C, Loc, Members, Loc);
+    List->setType(C->VoidTy);
+    const QualType T = D->getType().getUnqualifiedType();
+    return S
+        ->BuildCXXTypeConstructExpr(C->getTrivialTypeSourceInfo(T, Loc), Loc,
+                                    List, Loc, /*ListInitialization=*/true)
+        .get();
+  }
+
+  // *(T *)&arguments[i] for a pointer T, **(T **)&arguments[i] for the rest.
+  Expr *makeArgument(ParmVarDecl *Arguments, size_t I, QualType T) {
+    const SourceLocation Loc = Arguments->getLocation();
+    const bool IsPointer = T->isPointerType();
+    const QualType Element =
+        (IsPointer ? T : C->getPointerType(T.getNonReferenceType()))
+            .getUnqualifiedType();
+    Expr *Index = IntegerLiteral::Create(
+        *C, llvm::APInt(C->getTypeSize(C->getSizeType()), I), C->getSizeType(),
+        Loc);
+    Expr *Base =
+        S->BuildDeclRefExpr(Arguments, Arguments->getType(), VK_LValue, Loc);
+    Expr *E = S->CreateBuiltinArraySubscriptExpr(Base, Loc, Index, Loc).get();
+    E = S->CreateBuiltinUnaryOp(Loc, UO_AddrOf, E).get();
+    const QualType Target = C->getPointerType(Element);
+    E = S->ImpCastExprToType(E, Target, CK_BitCast).get();
+    E = S->CreateBuiltinUnaryOp(Loc, UO_Deref, E).get();
+    return IsPointer ? E : S->CreateBuiltinUnaryOp(Loc, UO_Deref, E).get();
+  }
+
+  const mtl_compile_options &Options;
+  mtlc_parsed *Parsed;
+  const llvm::StringSet<> &Tested;  // as makeKernelConsumer
+  LinkedSymbols &Linked;
+  CodeGenerator *Generator;
+  Sema *S = nullptr;
+  ASTContext *C = nullptr;
+  std::vector<Decl *> Program;            // as written
+  std::vector<FunctionDecl *> Functions;  // as written, templates included
+  std::vector<FunctionDecl *> Kernels;
+  std::vector<FunctionDecl *> Visible;
+  std::vector<FunctionDecl *> Declared;  // without a body, for linking
+  std::vector<VarDecl *> Constants;
+  std::vector<VarDecl *> Stray;
+  std::string Others;     // as mtli_code.other_functions
+  size_t InputCount = 0;  // of built-in inputs at program scope
+};
+
+}  // namespace
+
+std::unique_ptr<ASTConsumer> mtlc::makeKernelConsumer(
+    const mtl_compile_options &Options, mtlc_parsed *Parsed,
+    const llvm::StringSet<> &TestedConstants, LinkedSymbols &Linked,
+    CodeGenerator *Generator) {
+  return std::make_unique<MetalConsumer>(Options, Parsed, TestedConstants,
+                                         Linked, Generator);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// shortcuts.cpp: two functions of clang 19 that do the same work
+// hundreds of times for a library of hundreds of instances of one template. The
+// linker's --wrap (CMakeLists.txt) sends clang's calls of them here, as it does
+// those of repairs.cpp.
+//
+//   CheckCompletedExpr  warns of conversions, overflow and order in a whole
+//                       expression: once for one place of a template. What its
+//                       instances have in common is told by the first of them
+//   getPresumedLoc      file, line and column of a place: code generation asks
+//                       for each instruction
+#include "clang/AST/Expr.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Sema/Sema.h"
+#include "compiler/frontend/parts.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace clang;
+
+#define COMPLETED \
+  "_ZN5clang4Sema18CheckCompletedExprEPNS_4ExprENS_14SourceLocationEb"
+#define PRESUMED \
+  "_ZNK5clang13SourceManager14getPresumedLocENS_14SourceLocationEb"
+
+void realCompleted(Sema *, Expr *, SourceLocation,
+                   bool) __asm__("__real_" COMPLETED);
+void wrapCompleted(Sema *, Expr *, SourceLocation,
+                   bool) __asm__("__wrap_" COMPLETED);
+PresumedLoc realPresumed(const SourceManager *, SourceLocation,
+                         bool) __asm__("__real_" PRESUMED);
+PresumedLoc wrapPresumed(const SourceManager *, SourceLocation,
+                         bool) __asm__("__wrap_" PRESUMED);
+
+namespace {
+
+// Of one compilation, which has its thread to itself.
+struct Shortcuts {
+  struct Place {
+    unsigned Location = 0;  // 0 is none
+    PresumedLoc Presumed;
+  };
+  static constexpr size_t PlaceCount = 1024;
+
+  llvm::DenseSet<unsigned> Checked;  // places of expressions in templates
+  const SourceManager *SM = nullptr;
+  Place Places[PlaceCount];  // by the lower bits of the location
+};
+thread_local Shortcuts *Current;
+
+}  // namespace
+
+mtlc::ShortcutScope::ShortcutScope() {
+  Current = new Shortcuts;
+}
+
+mtlc::ShortcutScope::~ShortcutScope() {
+  delete Current;
+  Current = nullptr;
+}
+
+void wrapCompleted(Sema *S, Expr *E, SourceLocation Loc, bool IsConstexpr) {
+  if (Current && E && S->inTemplateInstantiation()) {
+    const SourceLocation Place = Loc.isValid() ? Loc : E->getExprLoc();
+    if (!Current->Checked.insert(Place.getRawEncoding()).second) return;
+  }
+  realCompleted(S, E, Loc, IsConstexpr);
+}
+
+// Directives that change lines are read before the parser begins.
+PresumedLoc wrapPresumed(const SourceManager *SM, SourceLocation Loc,
+                         bool UseLineDirectives) {
+  if (!Current || !UseLineDirectives || Loc.isInvalid())
+    return realPresumed(SM, Loc, UseLineDirectives);
+  if (Current->SM != SM) {
+    Current->SM = SM;
+    for (Shortcuts::Place &Place : Current->Places) Place.Location = 0;
+  }
+  Shortcuts::Place &Place =
+      Current->Places[Loc.getRawEncoding() % Shortcuts::PlaceCount];
+  if (Place.Location != Loc.getRawEncoding()) {
+    Place.Presumed = realPresumed(SM, Loc, true);
+    Place.Location = Loc.getRawEncoding();
+  }
+  return Place.Presumed;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// finish_module.c: the last touches before code generation.
+//
+// Requires  describe_code
+// Leaves    a module that links by itself: the functions that code generation
+//           calls are there, functions bear the kernel's name and the target
+#include <stdio.h>
+
+#include "base/status.h"
+#include "code/cpu_abi.h"
+#include "compiler/ir/thread_state.h"
+
+enum { NAME_LIMIT = 200 };  // bytes of a symbol that profilers show
+
+// A kernel's name as a symbol: host names may hold anything.
+static void make_symbol(const char *name, const char *suffix,
+                        char out[NAME_LIMIT]) {
+  size_t length = 0;
+  for (; name[length] && length < NAME_LIMIT / 2; ++length) {
+    const char c = name[length];
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '_';
+    out[length] = is_plain ? c : '_';
+  }
+  snprintf(out + length, NAME_LIMIT - length, "%s", suffix);
+}
+
+static void rename_function(mtlc_kernel *kernel, LLVMValueRef function,
+                            const char *suffix) {
+  char symbol[NAME_LIMIT];
+  make_symbol(kernel->kernel->name, suffix, symbol);
+  LLVMSetValueName2(function, symbol, strlen(symbol));
+}
+
+// What is ours in the module takes the kernel's name in the place of "mettle".
+// Where the thread is a function, that has the plain name, else the group.
+static void rename_functions(mtlc_kernel *kernel) {
+  LLVMValueRef main_function =
+      LLVMGetNamedFunction(kernel->module, MTLC_BODY_FUNCTION);
+  if (!main_function) {
+    main_function = LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION);
+  }
+  static const char ours[] = "mettle";
+  for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
+       function = LLVMGetNextFunction(function)) {
+    const char *name = mtlc_name(function);
+    if (function == main_function) {
+      rename_function(kernel, function, "");
+    } else if (!LLVMIsDeclaration(function) &&
+               mtlc_starts_with(name, "mettle.")) {
+      rename_function(kernel, function, name + strlen(ours));
+    }
+  }
+}
+
+static bool has_function(LLVMModuleRef module, const char *prefix) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (mtlc_starts_with(mtlc_name(function), prefix)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void note_half(LLVMValueRef instruction, void *context) {
+  bool *has_half = context;
+  if (LLVMGetTypeKind(LLVMTypeOf(instruction)) == LLVMHalfTypeKind) {
+    *has_half = true;
+  }
+}
+
+// Adds what code generation may call by itself for this module on this target.
+static mtl_status link_callees(mtlc_kernel *kernel) {
+  // Unoptimised code also passes large values by copies on the stack.
+  if (kernel->tier == MTLI_TIER_0 || has_function(kernel->module, "llvm.mem")) {
+    MTL_TRY(mtlc_link_text(kernel, "memory", mtlc_text_memory));
+  }
+  if (!mtlc_target_has(kernel->target, "fma") &&
+      has_function(kernel->module, "llvm.fma.")) {
+    MTL_TRY(mtlc_link_text(kernel, "fused", mtlc_text_fused));
+  }
+  if (!mtlc_target_has(kernel->target, "f16c")) {
+    MTL_TRY(mtlc_link_text(kernel, "halves", mtlc_text_halves));
+  }
+  bool has_half = false;
+  mtlc_for_each_in_module(kernel->module, note_half, &has_half);
+  if (has_half) {
+    MTL_TRY(mtlc_link_text(kernel, "extremes", mtlc_text_extremes));
+  }
+  return MTL_OK;
+}
+
+// LLVM 19 makes atomic additions of floats compare-and-swap loops when it is
+// past expanding those; on AArch64 without LSE, what is left of them forgets
+// whether the store took place, and additions are lost. Expanded here, code
+// generation meets the loops as any other.
+static mtl_status expand_atomics(mtlc_kernel *kernel) {
+  return mtlc_target_is(kernel->target, "aarch64")
+             ? mtlc_run_llvm_passes(kernel, "function(atomic-expand)")
+             : MTL_OK;
+}
+
+mtl_status mtlc_finish_module(mtlc_kernel *kernel) {
+  mtlc_hide_functions(kernel->module);
+  MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline,globaldce"));
+  rename_functions(kernel);
+  MTL_TRY(link_callees(kernel));
+  mtlc_set_target_attributes(kernel);
+  return expand_atomics(kernel);
+}

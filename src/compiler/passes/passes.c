@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// passes.c: the order of the passes, with a reason a line.
+#include "compiler/passes/passes.h"
+
+#include <llvm-c/Analysis.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/vectorize.h"
+
+enum { T0 = 1 << MTLI_TIER_0, T1 = 1 << MTLI_TIER_1, ALL = T0 | T1 };
+
+typedef struct pass {
+  const char *name;
+  mtlc_pass *run;
+  unsigned tiers;
+} pass;
+
+static mtlc_pass vectorize;
+
+static const pass passes[] = {
+    // Initialisers name constants that only other kernels use: first of all,
+    // for they count as roots to what follows.
+    {"drop_initialisers", mtlc_drop_initialisers, ALL},
+    // One kernel is all that a pipeline has: what it does not reach need not
+    // be valid, have values, or cost time.
+    {"select_kernel", mtlc_select_kernel, ALL},
+    // Values first: whole branches and barriers hang on them.
+    {"fix_constants", mtlc_fix_constants, ALL},
+    // Each linked function comes with the values of its own constants; what
+    // follows sees one program.
+    {"link_functions", mtlc_link_functions, ALL},
+    // What both tiers still have alike, and before it costs time.
+    {"check_private", mtlc_check_private, ALL},
+    // Before conversions get their values, which are those of float.
+    {"lower_bfloat", mtlc_lower_bfloat, ALL},
+    // Arithmetic is defined before anything could draw conclusions from what
+    // C++ leaves undefined.
+    {"define_arithmetic", mtlc_define_arithmetic, ALL},
+    // Before functions are sorted into those that must be inlined and others.
+    {"lower_pointer_calls", mtlc_lower_pointer_calls, ALL},
+    // What is inlined many times is made short first; both tiers get the same.
+    {"simplify_library", mtlc_simplify_library, ALL},
+    // The thread as one function; what it calls of ours is inside it.
+    {"enter_kernel", mtlc_enter_kernel, ALL},
+    // The last pass that may change a result: so it comes before the tiers
+    // part.
+    {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
+    // Before loops are unrolled whose turns hang on it.
+    {"fix_threads", mtlc_fix_threads, T1},
+    // Everything after this wants SSA form, and few calls.
+    {"simplify_thread", mtlc_simplify_thread, T1},
+    // Places before vectors and loops are made; not before LLVM has seen that
+    // different variables do not overlap.
+    {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},
+    // What is chosen or goes round of private arrays is their indices.
+    {"carry_private", mtlc_carry_private, T1},
+    // Behind all that makes indices of private arrays constant, and before
+    // 32 threads' arrays lie side by side.
+    {"bound_private", mtlc_bound_private, ALL},
+    // The best code there is, where it can be had; those below stand back.
+    {"vectorize", vectorize, T1},
+    // Before it is asked whether threads wait for each other: here they do.
+    {"lower_tiles", mtlc_lower_tiles, ALL},
+    // Where the simdgroup is no vector, which is in step by itself.
+    {"advance_together", mtlc_advance_together, T0},
+    // Threads that never wait need no state of their own.
+    {"loop_lanes", mtlc_loop_lanes, ALL},
+    // Any other kernel.
+    {"make_coroutines", mtlc_make_coroutines, ALL},
+    // Last of what is made: from here on nothing is called by a name.
+    {"describe_code", mtlc_describe_code, ALL},
+    // Whatever the loops and the scheduler let through.
+    {"optimise", mtlc_optimise, T1},
+    // Names and attributes last, when no function comes or goes any more.
+    {"finish_module", mtlc_finish_module, ALL},
+    // Optimising would join its conditions again; before masks are numbers.
+    {"restore_extremes", mtlc_restore_extremes, T1},
+    // Optimising would make masks of the numbers again.
+    {"widen_masks", mtlc_widen_masks, T1},
+    // Optimising would join what this takes apart.
+    {"split_blocks", mtlc_split_blocks, ALL},
+    // Where blocks end, for each begins with the constants that it uses.
+    {"park_constants", mtlc_park_constants, T1},
+};
+
+enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
+
+#ifdef NDEBUG
+enum { VERIFY_EACH = 0 };
+#else
+enum { VERIFY_EACH = 1 };
+#endif
+
+static mtl_status vectorize(mtlc_kernel *kernel) {
+  if (kernel->without_vectors) {
+    return MTL_OK;
+  }
+  const mtl_status status = mtlc_vectorize(kernel);
+  if (status == MTL_UNSUPPORTED) {
+    return MTL_OK;  // the next passes take over; the report has the reason
+  }
+  kernel->has_group = status == MTL_OK;
+  return status;
+}
+
+void mtlc_report(mtlc_kernel *kernel, const char *format, ...) {
+  char *line = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  const int line_length = vasprintf(&line, format, arguments);
+  va_end(arguments);
+  if (line_length < 0) {
+    return;
+  }
+  const size_t length = kernel->report ? strlen(kernel->report) : 0;
+  char *grown = realloc(kernel->report, length + (size_t)line_length + 2);
+  if (grown) {
+    sprintf(grown + length, "%s\n", line);
+    kernel->report = grown;
+  }
+  free(line);
+}
+
+static mtl_status fail_unknown_pass(const char *name) {
+  char names[1024] = "frontend";
+  for (size_t i = 0; i < PASS_COUNT; ++i) {
+    const size_t length = strlen(names);
+    snprintf(names + length, sizeof names - length, ", %s", passes[i].name);
+  }
+  const size_t length = strlen(names);
+  snprintf(names + length, sizeof names - length, ", %s", MTLC_CODE_LISTING);
+  return mtli_fail(MTL_NOT_FOUND, "no pass is called %s; there are: %s", name,
+                   names);
+}
+
+static mtl_status check_name(const char *name) {
+  for (size_t i = 0; i < PASS_COUNT; ++i) {
+    if (strcmp(name, passes[i].name) == 0) {
+      return MTL_OK;
+    }
+  }
+  return strcmp(name, "frontend") == 0 || strcmp(name, MTLC_CODE_LISTING) == 0
+             ? MTL_OK
+             : fail_unknown_pass(name);
+}
+
+static void dump_if_wanted(mtlc_kernel *kernel, const char *after,
+                           const char *dump_after, char **out_dump) {
+  if (dump_after && strcmp(after, dump_after) == 0) {
+    char *text = LLVMPrintModuleToString(kernel->module);
+    *out_dump = strdup(text);
+    LLVMDisposeMessage(text);
+  }
+}
+
+// A module that does not verify is our mistake; say so and where, in place of
+// a crash further on.
+static mtl_status verify(mtlc_kernel *kernel, const char *after) {
+  char *message = NULL;
+  mtl_status status = MTL_OK;
+  if (LLVMVerifyModule(kernel->module, LLVMReturnStatusAction, &message)) {
+    status = mtli_fail(MTL_UNSUPPORTED,
+                       "kernel %s: invalid code after %s (a mistake in the "
+                       "compiler): %.2000s",
+                       kernel->kernel->name, after, message);
+  }
+  LLVMDisposeMessage(message);
+  return status;
+}
+
+mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
+                           char **out_dump) {
+  *out_dump = NULL;
+  if (dump_after) {
+    MTL_TRY(check_name(dump_after));
+  }
+  dump_if_wanted(kernel, "frontend", dump_after, out_dump);
+  for (size_t i = 0; i < PASS_COUNT; ++i) {
+    if (passes[i].tiers & (1u << kernel->tier)) {
+      MTL_TRY(passes[i].run(kernel));
+      if (VERIFY_EACH || i + 1 == PASS_COUNT) {
+        MTL_TRY(verify(kernel, passes[i].name));
+      }
+    }
+    // A pass that this tier has not changes nothing, and is dumped so.
+    dump_if_wanted(kernel, passes[i].name, dump_after, out_dump);
+  }
+  return MTL_OK;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compile.c: the two jobs of compile.h, from bytes to bytes.
+#include "compiler/process/compile.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "compiler/passes/passes.h"
+
+void mtlc_result_clear(mtlc_result *result) {
+  free(result->text);
+  free(result->bytes);
+  if (result->work) {
+    result->free_work(result->work);
+  }
+  *result = (mtlc_result){0};
+}
+
+static void *allocate(size_t size_bytes) {
+  void *memory = calloc(1, size_bytes);
+  if (!memory) {
+    abort();  // the compiler's process ends, and the runtime says so
+  }
+  return memory;
+}
+
+static char *copy_text(const char *text) {
+  char *copy = strdup(text ? text : "");
+  if (!copy) {
+    abort();  // as above
+  }
+  return copy;
+}
+
+// Ends a job: the error's text, if it failed, is the thread's last.
+static void finish(mtlc_result *result, mtl_status status, char *text) {
+  result->status = status;
+  if (status != MTL_OK) {
+    free(text);
+    text = copy_text(mtl_last_error());
+  }
+  result->text = text ? text : copy_text("");
+}
+
+// --- source to a library -----------------------------------------------------
+
+static mtl_status write_library(mtlc_parsed *parsed, mtlc_result *result) {
+  LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(parsed->module);
+  mtli_blob blob = {.kind = MTLI_BLOB_IR,
+                    .target = "",
+                    .bytes = LLVMGetBufferStart(bitcode),
+                    .size_bytes = LLVMGetBufferSize(bitcode)};
+  mtli_code code = parsed->code;
+  code.blobs = &blob;
+  code.blob_count = 1;
+  if (!code.warnings) {
+    code.warnings = "";
+  }
+  const mtl_status status =
+      mtli_code_write(&code, &result->bytes, &result->size_bytes);
+  LLVMDisposeMemoryBuffer(bitcode);
+  return status;
+}
+
+static void free_parsed(void *work) {
+  mtlc_parsed_clear(work);
+  free(work);
+}
+
+void mtlc_compile_library(const mtlc_source *source, mtlc_result *out_result) {
+  mtlc_parsed *parsed = allocate(sizeof *parsed);
+  *out_result = (mtlc_result){.work = parsed, .free_work = free_parsed};
+  if (!mtlc_parse(source, parsed)) {
+    out_result->status = MTL_COMPILE_FAILED;
+    out_result->text = copy_text(parsed->diagnostics);
+  } else {
+    const mtl_status status = write_library(parsed, out_result);
+    finish(out_result, status, copy_text(parsed->diagnostics));
+  }
+}
+
+// --- one kernel of a library to a pipeline -----------------------------------
+
+// What a pipeline's compilation holds on to.
+typedef struct pipeline {
+  const mtli_pipeline_request *request;
+  mtli_arena arena;
+  mtli_code *library;
+  mtlc_kernel kernel;
+  mtli_constant_value *no_values;  // where the request has none
+  void *object;
+  size_t object_bytes;
+  void *shared;
+  size_t shared_bytes;
+  char *llvm_error;
+} pipeline;
+
+// LLVM's remarks and warnings are about its own work, not the user's source.
+static void ignore_remarks(LLVMDiagnosticInfoRef info, void *context) {
+  char **error = context;
+  if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
+    char *text = LLVMGetDiagInfoDescription(info);
+    free(*error);
+    *error = strdup(text);
+    LLVMDisposeMessage(text);
+  }
+}
+
+static mtl_status read_library(pipeline *p) {
+  const mtli_pipeline_request *request = p->request;
+  MTL_TRY(mtli_code_read(request->library_bytes, request->library_size_bytes,
+                         &p->arena, &p->library));
+  p->kernel.library = p->library;
+  p->kernel.kernel = mtli_code_find_kernel(p->library, request->kernel_name);
+  if (!p->kernel.kernel) {
+    return mtli_fail(MTL_NOT_FOUND, "the library has no kernel %s",
+                     request->kernel_name);
+  }
+  if (p->kernel.kernel->is_visible) {
+    return mtli_fail(MTL_INVALID_ARGUMENT, "%s is no kernel",
+                     request->kernel_name);
+  }
+  const mtli_blob *blob = mtli_code_find_blob(p->library, MTLI_BLOB_IR);
+  if (!blob) {
+    return mtli_fail(MTL_BAD_DATA, "the container has no portable IR");
+  }
+  return mtlc_load_kernel(p->kernel.context, blob->bytes, blob->size_bytes,
+                          p->kernel.kernel->symbol, &p->kernel.module)
+             ? MTL_OK
+             : mtli_fail(MTL_BAD_DATA, "the container's IR is damaged");
+}
+
+static mtl_status take_constants(pipeline *p) {
+  const size_t wanted = p->library->constant_count;
+  p->kernel.constant_values = p->request->constant_values;
+  if (p->request->constant_values) {
+    return p->request->constant_count == wanted
+               ? MTL_OK
+               : mtli_fail(MTL_INVALID_ARGUMENT,
+                           "%zu function constants given, the library has %zu",
+                           p->request->constant_count, wanted);
+  }
+  p->no_values = calloc(wanted + 1, sizeof p->no_values[0]);
+  p->kernel.constant_values = p->no_values;
+  return p->no_values ? MTL_OK : mtli_fail(MTL_OUT_OF_MEMORY, "constants");
+}
+
+static mtl_status check_target(const char *target) {
+  char *wrong = target ? mtlc_target_error(target) : NULL;
+  const mtl_status status =
+      wrong ? mtli_fail(MTL_INVALID_ARGUMENT, "METTLE_CPU_TARGET is \"%s\": %s",
+                        target, wrong)
+            : MTL_OK;
+  free(wrong);
+  return status;
+}
+
+static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
+  MTL_TRY(check_target(p->request->target));
+  MTL_TRY(mtlc_target_machine(p->request->target, p->kernel.tier,
+                              &p->kernel.target));
+  MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
+  if (dump_after && strcmp(dump_after, MTLC_CODE_LISTING) == 0) {
+    MTL_TRY(mtlc_list_code(&p->kernel, dump));
+  }
+  MTL_TRY(mtlc_emit_object(&p->kernel, &p->object, &p->object_bytes));
+  if (p->request->report_code && p->kernel.tier == MTLI_TIER_1) {
+    mtlc_report_code(&p->kernel, p->object, p->object_bytes);
+  }
+  char *error = NULL;
+  mtl_status status = mtlc_link_shared(p->object, p->object_bytes, &p->shared,
+                                       &p->shared_bytes, &error);
+  if (status != MTL_OK) {
+    status = mtli_fail(status, "kernel %s does not link: %s",
+                       p->request->kernel_name, error ? error : "");
+  }
+  free(error);
+  return status;
+}
+
+// "x86_64 znver4 +avx2,..." of what the code was really made for.
+static char *target_text(LLVMTargetMachineRef target) {
+  char *triple = LLVMGetTargetMachineTriple(target);
+  char *cpu = LLVMGetTargetMachineCPU(target);
+  char *features = LLVMGetTargetMachineFeatureString(target);
+  const size_t bytes = strlen(triple) + strlen(cpu) + strlen(features) + 3;
+  char *text = malloc(bytes);
+  if (text) {
+    snprintf(text, bytes, "%.*s %s %s", (int)strcspn(triple, "-"), triple, cpu,
+             features);
+  }
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  return text;
+}
+
+static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
+  mtli_kernel kernel = *p->kernel.kernel;
+  kernel.static_threadgroup_bytes = p->kernel.static_threadgroup_bytes;
+  kernel.tier = p->kernel.tier;
+  kernel.group_class = p->kernel.group_class;
+  kernel.depends_on_row = p->kernel.depends_on_row;
+  kernel.depends_on_uneven = p->kernel.depends_on_uneven;
+  kernel.depends_on_single = p->kernel.depends_on_single;
+  kernel.depends_on_whole = p->kernel.depends_on_whole;
+  kernel.depends_on_far = p->kernel.depends_on_far;
+  kernel.depends_on_simdgroups = p->kernel.depends_on_simdgroups;
+  kernel.needs_simdgroups = p->kernel.needs_simdgroups;
+  kernel.any_groups = p->kernel.any_groups;
+  kernel.is_brief = p->kernel.is_brief;
+  kernel.shares_rows = p->kernel.shares_rows;
+  const char *report = p->kernel.report ? p->kernel.report : "";
+  char *target = target_text(p->kernel.target);
+  mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,
+                        .target = target ? target : "",
+                        .bytes = p->shared,
+                        .size_bytes = p->shared_bytes},
+                       {.kind = MTLI_BLOB_REPORT,
+                        .target = "",
+                        .bytes = report,
+                        .size_bytes = strlen(report)}};
+  mtli_code code = *p->library;
+  code.warnings = "";
+  code.kernels = &kernel;
+  code.kernel_count = 1;
+  code.blobs = blobs;
+  code.blob_count = sizeof blobs / sizeof blobs[0];
+  const mtl_status status =
+      mtli_code_write(&code, &result->bytes, &result->size_bytes);
+  free(target);
+  return status;
+}
+
+static mtl_status compile(pipeline *p, const char *dump_after,
+                          mtlc_result *result, char **dump) {
+  MTL_TRY(read_library(p));
+  MTL_TRY(take_constants(p));
+  MTL_TRY(make_code(p, dump_after, dump));
+  return write_pipeline(p, result);
+}
+
+static void free_pipeline(void *work) {
+  pipeline *p = work;
+  if (p->kernel.module) {
+    LLVMDisposeModule(p->kernel.module);
+  }
+  LLVMContextDispose(p->kernel.context);
+  free(p->kernel.report);
+  free(p->no_values);
+  free(p->object);
+  free(p->shared);
+  free(p->llvm_error);
+  mtli_arena_clear(&p->arena);
+  free(p);
+}
+
+// A stage behind the one that was asked for has failed: the error's text takes
+// along what was reached.
+static void append_dump(const char *kernel, const char *pass,
+                        const char *dump) {
+  char *text = NULL;
+  if (asprintf(&text, "%s\n; kernel %s after %s\n%s", mtl_last_error(), kernel,
+               pass, dump) >= 0) {
+    (void)mtli_fail_text(MTL_UNSUPPORTED, text);
+    free(text);
+  }
+}
+
+void mtlc_compile_pipeline(const mtli_pipeline_request *request,
+                           const char *dump_after, mtlc_result *out_result) {
+  char *dump = NULL;
+  pipeline *p = allocate(sizeof *p);
+  *out_result = (mtlc_result){.work = p, .free_work = free_pipeline};
+  p->request = request;
+  p->kernel = (mtlc_kernel){.context = LLVMContextCreate(),
+                            .tier = request->tier,
+                            .linked = request->linked,
+                            .linked_count = request->linked_count,
+                            .call_depth = request->call_depth,
+                            .group_class = request->group_class,
+                            .may_change_class = request->may_change_class};
+  LLVMContextSetDiagnosticHandler(p->kernel.context, ignore_remarks,
+                                  &p->llvm_error);
+  mtl_status status = compile(p, dump_after, out_result, &dump);
+  if (status == MTL_OK && p->llvm_error) {
+    status = mtli_fail(MTL_UNSUPPORTED, "kernel %s: %s", request->kernel_name,
+                       p->llvm_error);
+  }
+  if (status != MTL_OK && dump) {
+    append_dump(request->kernel_name, dump_after, dump);
+  }
+  finish(out_result, status, dump);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// affine.h: addresses as sums, so that it is seen which lie beside each other.
+#ifndef MTLC_AFFINE_H
+#define MTLC_AFFINE_H
+
+#include "compiler/vectorize/analysis/uniformity.h"
+
+enum { LANES_MOST_TERMS = 4 };
+
+// An address: base + scale * (extended sum of terms and constant) + bytes.
+typedef struct lanes_linear {
+  LLVMValueRef base;
+  uint64_t scale;
+  LLVMValueRef sum;        // the index before it is extended; NULL for none
+  LLVMTypeRef index_type;  // of the sum; NULL without an index
+  bool is_extended;        // from index_type to 64 bits, behind the sum
+  bool is_signed;          // where extended
+  bool is_unwrapped;       // the sum does not wrap (no_wrap.h)
+  LLVMValueRef terms[LANES_MOST_TERMS];  // [term_count], to be cut to
+                                         // index_type if wider
+  uint32_t term_count;
+  int64_t constant;   // it may wrap at the sum's width, unless
+  bool is_carryless;  // it is all of bits that the terms' sum does not have
+  int64_t bytes;
+} lanes_linear;
+
+// Says whether an address is a getelementptr whose indices count what they say.
+bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address);
+// Every address is one: with no index, if nothing is known of it.
+void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
+                       lanes_linear *out_linear);
+// Says whether two differ only by constant and bytes.
+bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b);
+// By how many bytes the second of two such is behind the first, if no index
+// wraps between them.
+int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b);
+// Says whether an index narrower than addresses could wrap between two such.
+bool lanes_linear_may_wrap(const lanes_values *values, const lanes_linear *a,
+                           const lanes_linear *b);
+
+#endif

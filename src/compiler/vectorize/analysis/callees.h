@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// callees.h: what the vectoriser knows about functions by their names.
+#ifndef MTLC_CALLEES_H
+#define MTLC_CALLEES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum lanes_callee {
+  LANES_CALLEE_OTHER,     // run by one thread after the other
+  LANES_CALLEE_NOTHING,   // no effect: markers of lifetime, assumptions, ...
+  LANES_CALLEE_ARGUMENT,  // the functions of docs/ir.md
+  LANES_CALLEE_APART,
+  LANES_CALLEE_ALL,
+  LANES_CALLEE_FIRST,   // version_row.c: the first lane's
+  LANES_CALLEE_DEMAND,  // version_guard.h
+  LANES_CALLEE_POSITION,
+  LANES_CALLEE_THREADGROUP_MEMORY,
+  LANES_CALLEE_THREADGROUP_BARRIER,
+  LANES_CALLEE_SIMDGROUP_BARRIER,
+  LANES_CALLEE_SHUFFLE,
+  LANES_CALLEE_BALLOT,
+  LANES_CALLEE_REDUCE,
+  LANES_CALLEE_SCAN,
+  LANES_CALLEE_TILE,
+  LANES_CALLEE_TRAP,
+  LANES_CALLEE_LOG_MEMORY,
+  LANES_CALLEE_PARAMETER,  // vector_calls.h
+  LANES_CALLEE_CALLED,
+  LANES_CALLEE_ELEMENTWISE,  // an intrinsic with a vector form; dot_products.h
+  LANES_CALLEE_UNKNOWN,      // named mettle. but not known here
+} lanes_callee;
+
+lanes_callee lanes_callee_of(LLVMValueRef call);
+
+// Says whether threads of a threadgroup wait for each other in a block.
+bool lanes_has_barrier(LLVMBasicBlockRef block);
+
+// Returns the called function's name, or "" for a call through a pointer.
+const char *lanes_callee_name(LLVMValueRef call);
+
+// The operation of a reduction or scan, from its name.
+typedef enum lanes_operation {
+  LANES_ADD,
+  LANES_MULTIPLY,
+  LANES_MINIMUM,
+  LANES_MAXIMUM,
+  LANES_AND,
+  LANES_OR,
+  LANES_XOR,
+  LANES_NO_OPERATION,
+} lanes_operation;
+
+typedef struct lanes_collective {
+  lanes_operation operation;
+  bool is_scan;
+  bool is_exclusive;
+  bool is_unsigned;  // of minima and maxima
+} lanes_collective;
+
+lanes_collective lanes_collective_of(LLVMValueRef call);
+
+// Of a call its arguments.
+unsigned lanes_operand_count(LLVMValueRef i);
+
+// A minimum or maximum of two integers of 32 bits.
+typedef struct lanes_limit {
+  bool is_max;
+  bool is_signed;
+} lanes_limit;
+// Returns false if a value is none.
+bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit);
+
+// Says whether an elementwise intrinsic's operand is the same for all lanes by
+// definition (a flag, not data).
+bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand);
+
+// Says whether a call must be run by exactly the threads that reach it.
+bool lanes_is_convergent(LLVMValueRef call);
+
+#endif

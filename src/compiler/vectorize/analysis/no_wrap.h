@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// no_wrap.h: narrow indices that do not wrap around between two threads,
+// because no buffer is as large as that would need.
+#ifndef MTLC_NO_WRAP_H
+#define MTLC_NO_WRAP_H
+
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "code/code.h"
+
+// Marks the extensions of indices that are nothing but parts of addresses in
+// buffers, and makes them signed. Returns whether there are any; values are to
+// be found again. Only for code that never sees a buffer of MTLI_FAR_BYTES.
+bool lanes_unwrap_indices(const mtli_kernel *kernel,
+                          const lanes_values *values);
+// Says whether an extension, or a shift to the right before it, is marked: the
+// run of its lanes goes on.
+bool lanes_is_unwrapped(LLVMValueRef instruction);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// shape.h: what is known about how a value differs between the 32 threads of
+// a simdgroup.
+#ifndef MTLC_SHAPE_H
+#define MTLC_SHAPE_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MOST_LANES = 32 };  // threads of a simdgroup
+
+// The elements of every vector: MOST_LANES, or half of them (width.h).
+extern _Thread_local uint32_t lanes_in_vectors;
+#define LANES lanes_in_vectors
+
+// In each run of `row` neighbouring lanes (LANES: in all of them), lane i of
+// the run holds the run's first value plus i * stride. A stride of 0 over all
+// lanes is a uniform value. Pointers count bytes; only integers and pointers
+// have a stride other than 0.
+typedef struct lanes_shape {
+  uint8_t row;    // LANES, 16, 8, 4 or 1 (varying); 0: nothing known yet
+  uint8_t align;  // each run's first value is a multiple of 2^align
+  uint8_t bits;   // as an unsigned integer the value is below 2^bits
+  // first + i * stride does not wrap as an unsigned, a signed number.
+  bool no_unsigned_wrap;
+  bool no_signed_wrap;
+  // The stride holds if lanes_stride_holds() says so at run time.
+  bool conditional;
+  int64_t stride;
+} lanes_shape;
+
+enum { LANES_ALIGN_ANY = 63 };  // of the value zero
+
+lanes_shape lanes_shape_varying(void);
+lanes_shape lanes_shape_uniform(void);
+lanes_shape lanes_shape_strided(uint8_t row, int64_t stride);
+
+// The shape of a value that may be one or the other, in uniform flow.
+lanes_shape lanes_shape_join(lanes_shape a, lanes_shape b);
+bool lanes_shape_equal(lanes_shape a, lanes_shape b);
+
+static inline bool lanes_is_uniform(lanes_shape shape) {
+  return shape.row == LANES && shape.stride == 0;
+}
+// Returns how many elements of a value are kept, the first of each run: 1 is a
+// scalar that stands for all lanes, LANES a vector of them all.
+static inline uint32_t lanes_width_of(lanes_shape shape) {
+  return LANES / shape.row;
+}
+static inline bool lanes_is_scalar(lanes_shape shape) {
+  return shape.row == LANES;
+}
+
+// Returns the shape of a constant.
+lanes_shape lanes_shape_of_constant(LLVMValueRef constant);
+
+typedef struct lanes_layout {
+  LLVMTargetDataRef data;
+  // By how much a getelementptr's offsets are multiplied: LANES for pointers
+  // into lane-interleaved memory, otherwise 1.
+  uint32_t offset_scale;
+} lanes_layout;
+
+// Returns the shape of an instruction's result from its operands' shapes, in
+// the order of the instruction's operands, for instructions whose result
+// depends on nothing else: arithmetic, casts, comparisons, select,
+// getelementptr.
+lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
+                                     const lanes_shape *operands,
+                                     const lanes_layout *layout);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// uniformity.h: which values and which control flow the threads of a simdgroup
+// share.
+#ifndef MTLC_UNIFORMITY_H
+#define MTLC_UNIFORMITY_H
+
+#include "code/group_class.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+
+// Private memory: an alloca of the thread function, 32 times, or once if all
+// threads keep the same in it.
+typedef struct lanes_private {
+  LLVMValueRef alloca_instruction;
+  uint64_t size_bytes;    // of one thread's copy
+  bool is_shared;         // there is one copy
+  uint32_t unit_bytes;    // 1, 2, 4, 8: the copies are interleaved in units of
+                          // this size; 0: they follow one another
+  uint64_t offset_bytes;  // from the start of the simdgroup's private memory
+} lanes_private;
+
+typedef struct lanes_values {
+  mtli_arena *arena;
+  const lanes_graph *graph;
+  LLVMTargetDataRef data;
+  uint8_t row;    // threads of a row of the threadgroup that are together in a
+                  // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
+  bool is_exact;  // rows are as long as that (group_class.h)
+  bool is_even;   // they begin at multiples of that in the grid
+
+  lanes_map numbers;    // instruction to number
+  LLVMValueRef *items;  // [count], in emission order
+  uint32_t *nodes;      // [count] where it stands
+  lanes_shape *shapes;  // [count]
+  uint32_t count;
+
+  lanes_private *privates;  // [private_count]
+  uint32_t private_count;
+  uint64_t private_bytes;  // of a simdgroup, a multiple of 64
+  uint32_t *private_of;    // [count] the private memory that an alloca or an
+                           // address inside it belongs to, or LANES_NONE
+
+  bool *divergent_branch;  // [node_count] threads may go both ways
+  bool *joins;             // [node_count] threads that parted may meet here
+  bool *masked;            // [node_count] some of the threads that entered the
+                           // function may be missing
+  bool *divergent_loop;    // [loop_count] threads may leave it at different
+                           // times or through different exits
+} lanes_values;
+
+// Numbers the instructions of the graph's blocks and finds all of the above,
+// for rows of that many threads in threadgroups of that class.
+void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
+                       uint8_t row, const mtli_group_class *group_class,
+                       lanes_values *out_values);
+
+// Returns the shape of an operand: an instruction or a constant.
+lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);
+
+// Says whether a load or a store is neither volatile nor atomic.
+bool lanes_is_plain(LLVMValueRef access);
+// Says whether it is that, or relaxed.
+bool lanes_is_ordinary(LLVMValueRef access);
+// Says whether a load reads one element for each row of lanes.
+bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address);
+
+// Returns by how much a getelementptr's offsets are to be multiplied.
+uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
+
+// Says whether an edge between nodes leaves a loop that threads leave at
+// different times.
+bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
+                                 uint32_t to);
+
+// Marks what follows if threads part at a branch: joins, masked nodes, loops
+// that they leave at different times. way is a scratch list, [node_count], of
+// LANES_NONE, and is so again afterwards.
+void lanes_spread_divergence(lanes_values *values, uint32_t branch,
+                             uint32_t *way);
+// To be called once all branches are known.
+void lanes_mask_divergent_loops(lanes_values *values);
+// Says whether the ways that lead to a phi part and meet again.
+bool lanes_parts_before(const lanes_values *values, uint32_t node);
+// Says whether a value leaves a loop for a node while other threads still
+// compute it.
+bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
+                       uint32_t to);
+
+// group_uniformity.c: what all simdgroups of a threadgroup have in common.
+typedef struct lanes_common {
+  // Lanes are compared with the same lanes of other simdgroups; else all with
+  // all.
+  bool by_lane;
+  bool *values;         // [values->count] equal in all threads of a threadgroup
+  bool *masked;         // [node_count] not all threads of one may come here
+  bool waits_together;  // all of them come to the same waits in the same order
+  // All of them take the same way at each branch, or by_lane: each thread does
+  // that its neighbours of other simdgroups do, and few things without others
+  // of its own.
+  bool goes_together;
+  bool parts_lanes;  // threads of a simdgroup do not take the same way
+} lanes_common;
+void lanes_common_find(const lanes_values *values, bool by_lane,
+                       lanes_common *out_common);
+// Says whether an operand, a constant too, is equal in all of them.
+bool lanes_is_common(const lanes_values *values, const lanes_common *common,
+                     LLVMValueRef operand);
+
+// private_layout.c: finds the thread function's allocas and lays them out.
+void lanes_privates_find(lanes_values *values);
+// Shares what, by the shapes found, all threads keep the same in. Returns
+// whether there is any that was not: more may be uniform then.
+bool lanes_privates_share(lanes_values *values);
+
+// callees.c: the shape of a call's result from its arguments' shapes.
+lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
+                                const lanes_shape *operands);
+
+#endif

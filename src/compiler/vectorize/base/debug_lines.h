@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// debug_lines.h: source lines of code that the vectoriser makes. Debuggers, profilers
+// and the texts of faults show the kernel as one function with the lines of the
+// accesses themselves; what was inlined into the thread, and the thread into
+// loops, leaves file and line, and no frames of its own.
+#ifndef MTLC_DEBUG_LINES_H
+#define MTLC_DEBUG_LINES_H
+
+#include "base/arena.h"
+#include "compiler/ir/module.h"
+
+// Source lines of instructions, one for each.
+typedef struct lanes_line {
+  const char *file;  // NULL: the source's own
+  uint32_t number;   // 0: of none
+} lanes_line;
+
+typedef struct lanes_lines {
+  lanes_line *items;  // [count]
+  uint32_t count;
+  uint32_t capacity;
+} lanes_lines;
+
+// Adds where an instruction comes from.
+void lanes_lines_add(mtli_arena *arena, lanes_lines *lines,
+                     LLVMValueRef instruction);
+
+// Returns what a report says of them: "3 gathers (lines 7, 12; rows.h 30)",
+// each line once, in order. The caller frees it.
+char *lanes_lines_describe(const lanes_lines *lines, const char *what);
+
+// Gives function the debug information of thread, as a function of its own, and
+// each call in it the thread's line. Does nothing if thread has none.
+void lanes_describe_function(mtlc_kernel *kernel, LLVMMetadataRef thread,
+                             LLVMValueRef function);
+
+// Returns where an instruction of another function comes from, as a location of
+// function; NULL if either has no debug information.
+LLVMMetadataRef lanes_line_in(mtlc_kernel *kernel, LLVMValueRef instruction,
+                              LLVMValueRef function);
+
+// Makes locations of what was inlined into locations of where it is now.
+void lanes_flatten_lines(mtlc_kernel *kernel);
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// common_index.c: what all lanes' indices have in common, apart from the rest:
+//
+//   const uint low = 2 * l - (l & (stride - 1)), other = l ^ stride;
+//
+// A simdgroup's first thread has an index that is a multiple of 32, and its
+// lanes the numbers below, which have no bits in common with that: `l & mask`
+// is `(first & mask) + (lane & mask)`. What each lane has of its own is then
+// the same in all simdgroups, and what is asked of it is asked in front of the
+// loop over them.
+#include "compiler/vectorize/emit/address/common_index.h"
+
+enum { MOST_STEPS = 12, WIDTH = 32 };
+
+static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
+                 lanes_index_parts *out);
+
+static LLVMValueRef number(const lanes_emitter *e, uint32_t value) {
+  return mtlc_i32(e->context, value);
+}
+
+// Lets the lanes have what the common part has too much.
+static void round_down(lanes_emitter *e, lanes_index_parts *parts) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef low = number(e, (1 << LANES_COMMON_BITS) - 1);
+  LLVMValueRef rest = LLVMBuildAnd(builder, parts->common, low, "");
+  parts->common = LLVMBuildSub(builder, parts->common, rest, "");
+  parts->own =
+      LLVMBuildAdd(builder, parts->own, lanes_splat(e, builder, rest), "");
+  parts->own_bits = 0;
+}
+
+// A number of which shapes tell how lanes differ.
+static bool part_run(lanes_emitter *e, LLVMValueRef value, lanes_shape shape,
+                     lanes_index_parts *out) {
+  if (shape.conditional || !lanes_is_at_hand(e, value)) {
+    return false;
+  }
+  out->common = lanes_scalar(e, value, 0);
+  out->own = lanes_steps(e->types.i32, 0, (uint64_t)shape.stride);
+  if (shape.align < LANES_COMMON_BITS) {
+    round_down(e, out);
+    return true;
+  }
+  const uint64_t last = (uint64_t)shape.stride * (LANES - 1);
+  const uint32_t align = shape.align < WIDTH ? shape.align : WIDTH - 1;
+  out->own_bits = last >> align == 0 ? align : 0;
+  return true;
+}
+
+static void part_sum(lanes_emitter *e, LLVMOpcode opcode,
+                     const lanes_index_parts *a, const lanes_index_parts *b,
+                     lanes_index_parts *out) {
+  LLVMBuilderRef builder = e->builder;
+  out->common = LLVMBuildBinOp(builder, opcode, a->common, b->common, "");
+  out->own = LLVMBuildBinOp(builder, opcode, a->own, b->own, "");
+  out->own_bits = 0;
+}
+
+// A number whose parts share no bits, with bits that are the same for all.
+static bool part_bits(lanes_emitter *e, LLVMOpcode opcode,
+                      const lanes_index_parts *from, LLVMValueRef bits,
+                      lanes_index_parts *out) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef below = number(e, (UINT32_C(1) << from->own_bits) - 1);
+  LLVMValueRef high = LLVMBuildAnd(builder, bits, LLVMConstNot(below), "");
+  LLVMValueRef low = LLVMBuildAnd(builder, bits, below, "");
+  *out = *from;
+  out->common = LLVMBuildBinOp(builder, opcode, from->common, high, "");
+  out->own = LLVMBuildBinOp(builder, opcode, from->own,
+                            lanes_splat(e, builder, low), "");
+  return from->own_bits > 0;
+}
+
+static void part_product(lanes_emitter *e, const lanes_index_parts *from,
+                         LLVMValueRef factor, lanes_index_parts *out) {
+  LLVMBuilderRef builder = e->builder;
+  out->common = LLVMBuildMul(builder, from->common, factor, "");
+  out->own =
+      LLVMBuildMul(builder, from->own, lanes_splat(e, builder, factor), "");
+  out->own_bits = 0;
+}
+
+// What is shifted out of the lanes' parts carries nothing to the common one.
+static bool part_shift(lanes_emitter *e, LLVMOpcode opcode,
+                       const lanes_index_parts *from, LLVMValueRef by,
+                       lanes_index_parts *out) {
+  LLVMBuilderRef builder = e->builder;
+  out->common = LLVMBuildBinOp(builder, opcode, from->common, by, "");
+  out->own = LLVMBuildBinOp(builder, opcode, from->own,
+                            lanes_splat(e, builder, by), "");
+  out->own_bits = 0;
+  if (opcode == LLVMShl) {
+    return true;
+  }
+  round_down(e, out);
+  return from->own_bits > 0;
+}
+
+// With what is the same for all lanes.
+static bool part_with_uniform(lanes_emitter *e, LLVMOpcode opcode,
+                              LLVMValueRef value, LLVMValueRef uniform,
+                              uint32_t steps, lanes_index_parts *out) {
+  lanes_index_parts from;
+  if (!lanes_is_uniform(lanes_shape_of(e->values, uniform)) ||
+      !lanes_is_at_hand(e, uniform) || !part(e, value, steps, &from)) {
+    return false;
+  }
+  LLVMValueRef scalar = lanes_scalar(e, uniform, 0);
+  switch (opcode) {
+    case LLVMMul: part_product(e, &from, scalar, out); return true;
+    case LLVMShl:
+    case LLVMLShr: return part_shift(e, opcode, &from, scalar, out);
+    default: return part_bits(e, opcode, &from, scalar, out);
+  }
+}
+
+static bool is_sum(LLVMValueRef value, LLVMOpcode opcode) {
+  return opcode == LLVMAdd || opcode == LLVMSub ||
+         (opcode == LLVMOr && LLVMGetIsDisjoint(value));
+}
+
+static bool part_operation(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
+                           lanes_index_parts *out) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  const bool is_shift = opcode == LLVMShl || opcode == LLVMLShr;
+  if (!is_sum(value, opcode) && !is_shift && opcode != LLVMMul &&
+      opcode != LLVMAnd && opcode != LLVMOr && opcode != LLVMXor) {
+    return false;
+  }
+  LLVMValueRef left = LLVMGetOperand(value, 0);
+  LLVMValueRef right = LLVMGetOperand(value, 1);
+  if (is_sum(value, opcode)) {
+    lanes_index_parts a, b;
+    if (!part(e, left, steps, &a) || !part(e, right, steps, &b)) {
+      return false;
+    }
+    part_sum(e, opcode == LLVMSub ? LLVMSub : LLVMAdd, &a, &b, out);
+    return true;
+  }
+  return part_with_uniform(e, opcode, left, right, steps, out) ||
+         (!is_shift && part_with_uniform(e, opcode, right, left, steps, out));
+}
+
+static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
+                 lanes_index_parts *out) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  if (shape.row == LANES) {
+    return part_run(e, value, shape, out);
+  }
+  return LLVMIsAInstruction(value) && steps > 0 &&
+         part_operation(e, value, steps - 1, out);
+}
+
+bool lanes_index_part(lanes_emitter *e, LLVMValueRef index,
+                      lanes_index_parts *out_parts) {
+  return LLVMTypeOf(index) == e->types.i32 &&
+         part(e, index, MOST_STEPS, out_parts);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// common_index.h: what all lanes' indices have in common, apart from the rest.
+#ifndef MTLC_COMMON_INDEX_H
+#define MTLC_COMMON_INDEX_H
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+enum { LANES_COMMON_BITS = 4 };
+
+// A number of 32 bits: common + own, which may wrap.
+typedef struct lanes_index_parts {
+  LLVMValueRef common;  // i32, a multiple of 2^LANES_COMMON_BITS
+  LLVMValueRef own;     // <LANES x i32>
+  // The common part is a multiple of 2^own_bits, and own ones are below that.
+  // 0 if that is not known.
+  uint32_t own_bits;
+} lanes_index_parts;
+
+// Computes the two anew. Returns false if it cannot.
+bool lanes_index_part(lanes_emitter *e, LLVMValueRef index,
+                      lanes_index_parts *out_parts);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// segment_addresses.c: addresses of runs of lanes, each computed on its own from
+// the terms of its sum: what runs have in common stays a scalar, what stays in
+// a loop is taken out of its vector before it.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
+                        LLVMTypeRef type) {
+  return LLVMGetIntTypeWidth(LLVMTypeOf(value)) == LLVMGetIntTypeWidth(type)
+             ? value
+             : LLVMBuildTrunc(e->builder, value, type, "");
+}
+
+LLVMValueRef lanes_first_of_run(lanes_emitter *e, LLVMValueRef operand,
+                                uint32_t width, uint32_t run) {
+  if (width == 1 || lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+    return lanes_scalar(e, operand, 0);
+  }
+  return LLVMBuildExtractElement(e->builder, lanes_form(e, operand, 0, width),
+                                 mtlc_i32(e->context, run), "");
+}
+
+static bool has_width(const lanes_emitter *e, LLVMValueRef value,
+                      uint32_t width) {
+  return width % lanes_width(e, value) == 0;
+}
+
+bool lanes_is_sum_of_runs(const lanes_emitter *e, const lanes_linear *at,
+                          uint32_t width) {
+  bool fits = at->index_type && has_width(e, at->base, width);
+  for (uint32_t i = 0; i < at->term_count; i++) {
+    fits &= has_width(e, at->terms[i], width);
+  }
+  return fits;
+}
+
+static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
+                           bool uniform, uint32_t width, uint32_t run) {
+  LLVMValueRef sum = NULL;
+  for (uint32_t i = 0; i < at->term_count; i++) {
+    if (lanes_is_uniform(lanes_shape_of(e->values, at->terms[i])) != uniform) {
+      continue;
+    }
+    LLVMValueRef term =
+        cut(e, lanes_first_of_run(e, at->terms[i], width, run), at->index_type);
+    sum = sum ? LLVMBuildAdd(e->builder, sum, term, "") : term;
+  }
+  return sum ? sum : LLVMConstNull(at->index_type);
+}
+
+static LLVMValueRef with_uniform(lanes_emitter *e, const lanes_linear *at,
+                                 LLVMValueRef own) {
+  LLVMValueRef uniform = LLVMBuildAdd(
+      e->builder, sum_of(e, at, true, 1, 0),
+      LLVMConstInt(at->index_type, (uint64_t)at->constant, true), "");
+  return LLVMBuildAdd(e->builder, own, uniform, "");
+}
+
+LLVMValueRef lanes_index_of_run(lanes_emitter *e, const lanes_linear *at,
+                                uint32_t width, uint32_t run) {
+  return with_uniform(e, at, sum_of(e, at, false, width, run));
+}
+
+static LLVMValueRef address_of(lanes_emitter *e, const lanes_linear *at,
+                               LLVMValueRef base, LLVMValueRef index) {
+  LLVMValueRef wide =
+      LLVMBuildIntCast2(e->builder, index, e->types.i64, at->is_signed, "");
+  LLVMTypeRef step = LLVMArrayType2(e->types.i8, at->scale);
+  return lanes_address_at(e,
+                          LLVMBuildGEP2(e->builder, step, base, &wide, 1, ""),
+                          (uint64_t)at->bytes);
+}
+
+LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
+                                  uint32_t width, uint32_t run) {
+  return address_of(e, at, lanes_first_of_run(e, at->base, width, run),
+                    lanes_index_of_run(e, at, width, run));
+}
+
+void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
+                                  uint32_t width, LLVMValueRef *live,
+                                  LLVMValueRef *out_addresses) {
+  LLVMValueRef bases[MOST_LANES], own[MOST_LANES];
+  LLVMValueRef first_base = NULL, first_own = NULL;
+  for (uint32_t r = width; r-- > 0;) {
+    bases[r] = lanes_first_of_run(e, at->base, width, r);
+    own[r] = sum_of(e, at, false, width, r);
+    first_base = first_base ? LLVMBuildSelect(e->builder, live[r], bases[r],
+                                              first_base, "")
+                            : bases[r];
+    first_own =
+        first_own ? LLVMBuildSelect(e->builder, live[r], own[r], first_own, "")
+                  : own[r];
+  }
+  for (uint32_t r = 0; r < width; r++) {
+    LLVMValueRef base =
+        LLVMBuildSelect(e->builder, live[r], bases[r], first_base, "");
+    LLVMValueRef index =
+        LLVMBuildSelect(e->builder, live[r], own[r], first_own, "");
+    out_addresses[r] = address_of(e, at, base, with_uniform(e, at, index));
+  }
+}
+
+LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
+  lanes_linear at;
+  lanes_linear_find(e->values, pointer, &at);
+  return lanes_is_sum_of_runs(e, &at, LANES)
+             ? lanes_address_of_run(e, &at, LANES, 0)
+             : lanes_first_of_run(e, pointer, LANES, 0);
+}
+
+void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
+                          LLVMValueRef out_addresses[MOST_LANES]) {
+  const lanes_pattern pattern = lanes_pattern_here(e, pointer);
+  if (!lanes_pattern_is_whole(&pattern)) {
+    lanes_take_operand(e, pointer, out_addresses);
+    return;
+  }
+  LLVMValueRef first = lanes_first_address(e, pointer);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_addresses[lane] =
+        lanes_address_at(e, first, lanes_pattern_at(&pattern, lane));
+  }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// wrap_checks.c: addresses whose stride holds unless an index wraps around in its
+// narrow type between two lanes, or is cut off by a minimum or maximum: the
+// question at run time, and what the addresses are if it wraps.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+static bool is_extension(LLVMValueRef value) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+  return opcode == LLVMZExt || opcode == LLVMSExt;
+}
+
+// Says whether a conditional value is an extension that made it so.
+static bool is_root(const lanes_emitter *e, LLVMValueRef value) {
+  return is_extension(value) &&
+         !lanes_shape_of(e->values, LLVMGetOperand(value, 0)).conditional;
+}
+
+// Says whether it is an extension that made it so once more: of a run of which
+// a part may be cut off, and that may wrap behind that.
+static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
+  return is_extension(value) && !is_root(e, value) &&
+         !lanes_shape_of(e->values, value).no_signed_wrap;
+}
+
+// A narrow index, the first of a run, and how far it is from wrapping.
+typedef struct narrow_run {
+  LLVMValueRef index;
+  LLVMTypeRef type;
+  lanes_shape shape;
+  bool is_signed;
+  uint64_t smallest;
+  uint64_t largest;
+} narrow_run;
+
+static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
+  narrow_run run = {
+      .index = LLVMGetOperand(extension, 0),
+      .is_signed = LLVMGetInstructionOpcode(extension) == LLVMSExt};
+  run.type = LLVMTypeOf(run.index);
+  run.shape = lanes_shape_of(e->values, run.index);
+  const uint64_t ones = ~UINT64_C(0) >> (64 - LLVMGetIntTypeWidth(run.type));
+  run.largest = run.is_signed ? ones >> 1 : ones;
+  run.smallest = run.is_signed ? ~run.largest : 0;
+  return run;
+}
+
+// Of few runs each is asked for itself: addresses want scalars.
+static bool asks_each(const lanes_emitter *e, const lanes_linear *at,
+                      const narrow_run *run) {
+  const uint32_t width = lanes_width_of(run->shape);
+  return width > 1 && width <= 4 && at->sum == run->index &&
+         lanes_is_sum_of_runs(e, at, width);
+}
+
+// The run is exact if its last lane does not wrap. Lanes that do not run may;
+// asking for the whole row is simplest.
+static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
+                               const lanes_linear *at) {
+  const narrow_run run = run_of(e, extension);
+  const uint32_t width = lanes_width_of(run.shape);
+  const uint64_t span =
+      (uint64_t)(run.shape.row - 1) * (uint64_t)run.shape.stride;
+  const bool rising = run.shape.stride > 0;
+  const LLVMIntPredicate predicate =
+      rising ? (run.is_signed ? LLVMIntSLE : LLVMIntULE)
+             : (run.is_signed ? LLVMIntSGE : LLVMIntUGE);
+  LLVMValueRef limit = LLVMConstInt(
+      run.type, (rising ? run.largest : run.smallest) - span, false);
+  if (asks_each(e, at, &run)) {
+    LLVMValueRef all = NULL;
+    for (uint32_t r = 0; r < width; r++) {
+      LLVMValueRef index = lanes_index_of_run(e, at, width, r);
+      LLVMValueRef one = LLVMBuildICmp(e->builder, predicate, index, limit, "");
+      all = all ? LLVMBuildAnd(e->builder, all, one, "") : one;
+    }
+    return all;
+  }
+  LLVMValueRef each =
+      LLVMBuildICmp(e->builder, predicate, lanes_scalar(e, run.index, 0),
+                    lanes_splat_to(e, e->builder, limit, width), "");
+  return width == 1 ? each : lanes_all(e, each);
+}
+
+static const char question[] = "mettle.question";
+
+void lanes_mark_question(LLVMValueRef branch) {
+  mtlc_mark(branch, question);
+}
+
+bool lanes_is_question(LLVMValueRef branch) {
+  return mtlc_is_marked(branch, question);
+}
+
+// A run is not cut off if its first and last lane are not, nor wraps on the
+// way.
+static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
+                                lanes_limit limit) {
+  const lanes_shape shape = lanes_shape_of(e->values, call);
+  const uint32_t width = lanes_width_of(shape);
+  const uint32_t number =
+      lanes_shape_of(e->values, LLVMGetOperand(call, 0)).stride ? 0 : 1;
+  LLVMTypeRef wide = lanes_wide(e->types.i64, width);
+  const LLVMOpcode extend = limit.is_signed ? LLVMSExt : LLVMZExt;
+  LLVMValueRef ends[2], inside[2];
+  ends[0] = LLVMBuildCast(e->builder, extend,
+                          lanes_form(e, LLVMGetOperand(call, number), 0, width),
+                          wide, "");
+  LLVMValueRef bound = LLVMBuildCast(
+      e->builder, extend,
+      lanes_form(e, LLVMGetOperand(call, 1 - number), 0, width), wide, "");
+  LLVMValueRef span =
+      mtlc_i64(e->context, (shape.row - 1u) * (uint64_t)shape.stride);
+  LLVMValueRef largest =
+      mtlc_i64(e->context, limit.is_signed ? INT32_MAX : UINT32_MAX);
+  ends[1] = LLVMBuildAdd(e->builder, ends[0],
+                         lanes_splat_to(e, e->builder, span, width), "");
+  inside[0] = LLVMBuildICmp(e->builder, LLVMIntSGE, ends[0], bound, "");
+  inside[1] = LLVMBuildICmp(
+      e->builder, LLVMIntSLE, ends[1],
+      limit.is_max ? lanes_splat_to(e, e->builder, largest, width) : bound, "");
+  LLVMValueRef holds = limit.is_max
+                           ? LLVMBuildAnd(e->builder, inside[0], inside[1], "")
+                           : inside[1];
+  return width == 1 ? holds : lanes_all(e, holds);
+}
+
+static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
+                                 const lanes_linear *at) {
+  if (is_root(e, value)) {
+    return root_holds(e, value, at);
+  }
+  lanes_limit limit;
+  LLVMValueRef holds = lanes_limit_find(value, &limit)
+                           ? limit_holds(e, value, limit)
+                       : is_root_as_well(e, value) ? root_holds(e, value, at)
+                                                   : NULL;
+  const int count = LLVMGetNumOperands(value);
+  for (int i = 0; i < count; i++) {
+    LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
+    if (!lanes_shape_of(e->values, operand).conditional) {
+      continue;
+    }
+    LLVMValueRef this = stride_holds(e, operand, at);
+    holds = holds ? LLVMBuildAnd(e->builder, holds, this, "") : this;
+  }
+  return holds ? holds : LLVMConstInt(e->types.i1, 1, false);
+}
+
+LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address) {
+  lanes_linear at;
+  lanes_linear_find(e->values, address, &at);
+  return stride_holds(e, address, &at);
+}
+
+// --- What the addresses are if an index wraps --------------------------------
+
+// Follows a conditional value down to its one root. Returns by what the value
+// changes when the root changes by one, or 0 if there is more than one way.
+static int64_t follow(const lanes_emitter *e, LLVMValueRef value,
+                      LLVMValueRef *out_root) {
+  if (is_root(e, value)) {
+    *out_root = value;
+    return 1;
+  }
+  lanes_limit limit;
+  int found = -1;
+  if (lanes_limit_find(value, &limit)) {
+    return 0;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+    if (lanes_shape_of(e->values, LLVMGetOperand(value, (unsigned)i))
+            .conditional) {
+      if (found >= 0) {
+        return 0;
+      }
+      found = i;
+    }
+  }
+  if (found < 0) {
+    return 0;
+  }
+  LLVMValueRef operand = LLVMGetOperand(value, (unsigned)found);
+  const int64_t inner = lanes_shape_of(e->values, operand).stride;
+  const int64_t others =
+      LLVMGetInstructionOpcode(value) == LLVMGetElementPtr && found > 0
+          ? lanes_shape_of(e->values, LLVMGetOperand(value, 0)).stride
+          : 0;
+  // Strides add up unless all other operands are uniform.
+  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+    if (i != found && !lanes_is_uniform(lanes_shape_of(
+                          e->values, LLVMGetOperand(value, (unsigned)i)))) {
+      return 0;
+    }
+  }
+  const int64_t outer = lanes_shape_of(e->values, value).stride - others;
+  if (!inner || outer % inner) {
+    return 0;
+  }
+  return outer / inner * follow(e, operand, out_root);
+}
+
+LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
+                               LLVMValueRef *out_jump_bytes) {
+  LLVMValueRef root = NULL;
+  const int64_t factor = follow(e, address, &root);
+  if (!factor || !lanes_is_scalar(lanes_shape_of(e->values, address))) {
+    return NULL;
+  }
+  const narrow_run run = run_of(e, root);
+  const uint32_t width = LLVMGetIntTypeWidth(run.type);
+  if (width != 32) {
+    return NULL;
+  }
+  const bool rising = run.shape.stride > 0;
+  const uint64_t step =
+      (uint64_t)(rising ? run.shape.stride : -run.shape.stride);
+  LLVMValueRef first = lanes_scalar(e, run.index, 0);
+  LLVMValueRef edge =
+      LLVMConstInt(run.type, rising ? run.largest : run.smallest, false);
+  LLVMValueRef room = rising ? LLVMBuildSub(e->builder, edge, first, "")
+                             : LLVMBuildSub(e->builder, first, edge, "");
+  LLVMValueRef last =
+      LLVMBuildUDiv(e->builder, room, LLVMConstInt(run.type, step, false), "");
+  const int64_t jump = (INT64_C(1) << 32) * factor;
+  *out_jump_bytes = mtlc_i64(e->context, (uint64_t)(rising ? -jump : jump));
+  return LLVMBuildICmp(e->builder, LLVMIntULE, lanes_steps(run.type, 0, 1),
+                       lanes_splat(e, e->builder, last), "");
+}

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// builtin_calls.c: calls of the functions of docs/ir.md and of LLVM's
+// intrinsics. Positions and arguments are computed once, in the entry block.
+#include <stddef.h>
+#include <string.h>
+
+#include "code/cpu_abi.h"
+#include "compiler/vectorize/emit/calls/vector_calls.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/prepare/dot_products.h"
+
+// --- Loads in the entry block ------------------------------------------------
+
+static LLVMValueRef parameter(const lanes_emitter *e, lanes_parameter which) {
+  return LLVMGetParam(e->function, which);
+}
+
+// Nothing writes the launch while it runs.
+static LLVMValueRef launch_load(lanes_emitter *e, LLVMTypeRef type,
+                                LLVMValueRef at) {
+  LLVMValueRef value = LLVMBuildLoad2(e->prologue, type, at, "");
+  mtlc_mark_invariant(value);
+  return value;
+}
+
+static LLVMValueRef launch_u32(lanes_emitter *e, size_t offset,
+                               uint32_t dimension) {
+  return launch_load(e, e->types.i32,
+                     mtlc_offset(e->prologue, parameter(e, LANES_LAUNCH),
+                                 offset + 4 * dimension));
+}
+
+static LLVMValueRef group_u32(lanes_emitter *e, size_t offset,
+                              uint32_t dimension) {
+  return LLVMBuildLoad2(e->prologue, e->types.i32,
+                        mtlc_offset(e->prologue, parameter(e, LANES_GROUP),
+                                    offset + 4 * dimension),
+                        "");
+}
+
+static LLVMValueRef threadgroup_memory(lanes_emitter *e, LLVMValueRef offset) {
+  LLVMValueRef start = mtlc_offset(e->prologue, parameter(e, LANES_SCRATCH),
+                                   sizeof(mtli_cpu_position));
+  return LLVMBuildGEP2(e->prologue, e->types.i8, start, &offset, 1, "");
+}
+
+// Threadgroup arguments lie behind the kernel's own variables: where there is
+// one alone, it is known where.
+static bool is_only_memory(const mtli_kernel *kernel) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < kernel->parameter_count; i++) {
+    const mtli_parameter *parameter = &kernel->parameters[i];
+    count += parameter->builtin == MTLI_BUILTIN_NONE &&
+             parameter->argument.kind == MTL_ARGUMENT_THREADGROUP_MEMORY;
+  }
+  return count == 1;
+}
+
+static LLVMValueRef argument(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  const mtli_kernel *kernel = e->kernel->kernel;
+  const uint64_t slot = LLVMIsAConstantInt(operand)
+                            ? LLVMConstIntGetZExtValue(operand)
+                            : UINT64_MAX;
+  if (slot >= kernel->parameter_count) {
+    lanes_refuse(e, "mettle.argument of no parameter");
+    return LLVMGetPoison(e->types.pointer);
+  }
+  LLVMValueRef table =
+      launch_load(e, e->types.pointer, parameter(e, LANES_LAUNCH));
+  LLVMValueRef at = mtlc_offset(e->prologue, table, slot * sizeof(void *));
+  if (kernel->parameters[slot].argument.kind ==
+      MTL_ARGUMENT_THREADGROUP_MEMORY) {
+    return threadgroup_memory(
+        e, is_only_memory(kernel)
+               ? mtlc_i64(e->context, e->kernel->static_threadgroup_bytes)
+               : launch_load(e, e->types.i64, at));
+  }
+  return launch_load(e, e->types.pointer, at);
+}
+
+static LLVMValueRef log_memory(lanes_emitter *e) {
+  return launch_load(e, e->types.pointer,
+                     mtlc_offset(e->prologue, parameter(e, LANES_LAUNCH),
+                                 offsetof(mtli_cpu_launch, log)));
+}
+
+// Whether two buffers lie apart.
+static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
+  LLVMTypeRef types[] = {e->types.pointer, e->types.i64, e->types.i64};
+  LLVMValueRef arguments[] = {parameter(e, LANES_LAUNCH), NULL, NULL};
+  for (unsigned i = 0; i < 2; i++) {
+    arguments[i + 1] =
+        mtlc_i64(e->context, LLVMConstIntGetZExtValue(LLVMGetOperand(call, i)));
+  }
+  return mtlc_call(e->prologue,
+                   mtlc_declare(e->kernel->module, "mettle.are_apart",
+                                LLVMFunctionType(e->types.i1, types, 3, false)),
+                   arguments, 3);
+}
+
+static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value) {
+  return lanes_is_scalar(lanes_shape_of(e->values, value))
+             ? lanes_scalar(e, value, 0)
+             : LLVMBuildExtractElement(e->builder, lanes_vector(e, value, 0),
+                                       mtlc_i32(e->context, 0), "");
+}
+
+// Whether a condition holds for all threads of a whole simdgroup.
+static void emit_all(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef mask = parameter(e, LANES_ENTRY_MASK);
+  LLVMValueRef function =
+      mtlc_declare(e->kernel->module, "mettle.is_whole",
+                   LLVMFunctionType(e->types.i1, &e->types.i32, 1, false));
+  mtlc_set_attribute(function, "nounwind", 0);
+  mtlc_set_attribute(function, "willreturn", 0);
+  mtlc_set_attribute(function, "memory", 0);
+  LLVMValueRef is_whole = mtlc_call(e->builder, function, &mask, 1);
+  LLVMValueRef all = lanes_holds_for_all(e, LLVMGetOperand(call, 0), true);
+  lanes_set_result(e, call, 0, LLVMBuildAnd(e->builder, is_whole, all, ""));
+}
+
+// Where a thread would leave, those that call several simdgroups at once are
+// told that nothing has been done.
+static void emit_demand(lanes_emitter *e, LLVMValueRef call) {
+  LLVMBasicBlockRef next = lanes_block(e, "demanded");
+  LLVMBasicBlockRef refused = lanes_block(e, "refused");
+  lanes_mark_question(LLVMBuildCondBr(
+      e->builder, lanes_holds_for_all(e, LLVMGetOperand(call, 0), true), next,
+      refused));
+  LLVMPositionBuilderAtEnd(e->builder, refused);
+  LLVMBuildRet(e->builder, mtlc_i32(e->context, LANES_REFUSED));
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+// --- Positions ---------------------------------------------------------------
+
+static LLVMValueRef u32(const lanes_emitter *e, uint32_t value) {
+  return mtlc_i32(e->context, value);
+}
+
+// The number of units of width that hold count threads.
+static LLVMValueRef units(lanes_emitter *e, LLVMValueRef count,
+                          uint32_t width) {
+  LLVMValueRef up = LLVMBuildAdd(e->prologue, count, u32(e, width - 1), "");
+  return LLVMBuildUDiv(e->prologue, up, u32(e, width), "");
+}
+
+static LLVMValueRef full_group_threads(lanes_emitter *e) {
+  const size_t offset = offsetof(mtli_cpu_launch, group_threads);
+  LLVMValueRef plane = LLVMBuildMul(e->prologue, launch_u32(e, offset, 0),
+                                    launch_u32(e, offset, 1), "");
+  return LLVMBuildMul(e->prologue, plane, launch_u32(e, offset, 2), "");
+}
+
+// first + i * step for each of width lanes.
+static LLVMValueRef lanes_from(lanes_emitter *e, LLVMValueRef first,
+                               uint32_t step, uint32_t width) {
+  LLVMValueRef items[MOST_LANES];
+  for (uint32_t i = 0; i < width; i++) {
+    items[i] = u32(e, i * step);
+  }
+  return LLVMBuildAdd(e->prologue, lanes_splat_to(e, e->prologue, first, width),
+                      LLVMConstVector(items, width), "");
+}
+
+// Whole quotients of thread indices, which floats hold exactly.
+static LLVMValueRef divide(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
+  LLVMTypeRef number =
+      LLVMVectorType(e->types.f32, LLVMGetVectorSize(LLVMTypeOf(a)));
+  LLVMValueRef quotient =
+      LLVMBuildFDiv(e->prologue, LLVMBuildUIToFP(e->prologue, a, number, ""),
+                    LLVMBuildUIToFP(e->prologue, b, number, ""), "");
+  return LLVMBuildFPToUI(e->prologue, quotient, LLVMTypeOf(a), "");
+}
+
+// thread_position_in_threadgroup of the first thread of each row.
+static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
+  const uint32_t row = e->values->row;
+  if (row == LANES) {
+    return parameter(e, (lanes_parameter)(LANES_X + dimension));
+  }
+  if (e->values->is_exact) {
+    LLVMValueRef zero = u32(e, 0);
+    LLVMValueRef first_row =
+        LLVMBuildUDiv(e->prologue, parameter(e, LANES_FIRST), u32(e, row), "");
+    return dimension == 1 ? lanes_from(e, first_row, 1, LANES / row)
+                          : lanes_splat_to(e, e->prologue, zero, LANES / row);
+  }
+  LLVMValueRef rest =
+      lanes_from(e, parameter(e, LANES_FIRST), row, LANES / row);
+  for (uint32_t d = 0;; d++) {
+    LLVMValueRef size = lanes_splat_to(
+        e, e->prologue, group_u32(e, offsetof(mtli_cpu_group, size), d),
+        LANES / row);
+    LLVMValueRef above = divide(e, rest, size);
+    if (d == dimension) {
+      return LLVMBuildSub(e->prologue, rest,
+                          LLVMBuildMul(e->prologue, above, size, ""), "");
+    }
+    rest = above;
+  }
+}
+
+static LLVMValueRef cached_position(lanes_emitter *e, mtli_builtin builtin,
+                                    uint32_t dimension);
+
+static LLVMValueRef position_in_grid(lanes_emitter *e, uint32_t dimension) {
+  LLVMValueRef origin = group_u32(e, offsetof(mtli_cpu_group, origin), dimension);
+  LLVMValueRef at =
+      cached_position(e, MTLI_THREAD_POSITION_IN_THREADGROUP, dimension);
+  origin = lanes_splat_to(e, e->prologue, origin, LANES / e->values->row);
+  return LLVMBuildAdd(e->prologue, origin, at, "");
+}
+
+static LLVMValueRef position(lanes_emitter *e, mtli_builtin builtin,
+                             uint32_t dimension) {
+  LLVMValueRef first = parameter(e, LANES_FIRST);
+  const size_t launch_grid = offsetof(mtli_cpu_launch, grid_threads);
+  const size_t launch_group = offsetof(mtli_cpu_launch, group_threads);
+  const size_t launch_count = offsetof(mtli_cpu_launch, group_count);
+  const size_t group_threads = offsetof(mtli_cpu_group, threads);
+  switch (builtin) {
+    case MTLI_THREAD_POSITION_IN_GRID: return position_in_grid(e, dimension);
+    case MTLI_THREAD_POSITION_IN_THREADGROUP:
+      return position_in_group(e, dimension);
+    case MTLI_THREADGROUP_POSITION_IN_GRID:
+      return group_u32(e, offsetof(mtli_cpu_group, position), dimension);
+    case MTLI_THREADS_PER_THREADGROUP:
+      return group_u32(e, offsetof(mtli_cpu_group, size), dimension);
+    case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
+      return launch_u32(e, launch_group, dimension);
+    case MTLI_THREADS_PER_GRID:
+    case MTLI_GRID_SIZE: return launch_u32(e, launch_grid, dimension);
+    case MTLI_THREADGROUPS_PER_GRID:
+      return launch_u32(e, launch_count, dimension);
+    case MTLI_GRID_ORIGIN: return u32(e, 0);
+    case MTLI_THREAD_INDEX_IN_THREADGROUP: return first;
+    case MTLI_THREAD_INDEX_IN_SIMDGROUP: return u32(e, 0);
+    case MTLI_THREAD_INDEX_IN_QUADGROUP:
+      return lanes_splat_to(e, e->prologue, u32(e, 0), LANES / 4);
+    case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP:
+      return LLVMBuildUDiv(e->prologue, first, u32(e, LANES), "");
+    case MTLI_QUADGROUP_INDEX_IN_THREADGROUP:
+      return lanes_from(e, LLVMBuildUDiv(e->prologue, first, u32(e, 4), ""), 1,
+                        LANES / 4);
+    case MTLI_SIMDGROUPS_PER_THREADGROUP:
+      return units(e, group_u32(e, group_threads, 0), LANES);
+    case MTLI_QUADGROUPS_PER_THREADGROUP:
+      return units(e, group_u32(e, group_threads, 0), 4);
+    case MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
+      return units(e, full_group_threads(e), LANES);
+    case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
+      return units(e, full_group_threads(e), 4);
+    case MTLI_THREADS_PER_SIMDGROUP: return u32(e, LANES);
+    case MTLI_BUILTIN_NONE:
+    case MTLI_BUILTIN_COUNT: break;
+  }
+  lanes_refuse(e, "an unknown built-in input");
+  return LLVMGetPoison(e->types.i32);
+}
+
+static LLVMValueRef cached_position(lanes_emitter *e, mtli_builtin builtin,
+                                    uint32_t dimension) {
+  if (builtin >= MTLI_BUILTIN_COUNT || dimension > 2) {
+    lanes_refuse(e, "an unknown built-in input");
+    return LLVMGetPoison(e->types.i32);
+  }
+  LLVMValueRef *cached = &e->positions[builtin][dimension];
+  if (!*cached) {
+    *cached = position(e, builtin, dimension);
+  }
+  return *cached;
+}
+
+static void emit_position(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef builtin = LLVMGetOperand(call, 0);
+  LLVMValueRef dimension = LLVMGetOperand(call, 1);
+  if (!LLVMIsAConstantInt(builtin) || !LLVMIsAConstantInt(dimension)) {
+    lanes_refuse(e, "mettle.position of something that is not constant");
+    return;
+  }
+  lanes_set_everywhere(
+      e, call,
+      cached_position(e, (mtli_builtin)LLVMConstIntGetZExtValue(builtin),
+                      (uint32_t)LLVMConstIntGetZExtValue(dimension)));
+}
+
+// --- Intrinsics --------------------------------------------------------------
+
+// Which of the types an intrinsic is named after: its result, its argument.
+static uint32_t overloads_of(const char *name, LLVMTypeRef result,
+                             LLVMTypeRef argument_type, LLVMTypeRef second,
+                             LLVMTypeRef *out_types) {
+  if (strncmp(name, "llvm.fpto", 9) == 0) {
+    out_types[0] = result;
+    out_types[1] = argument_type;
+    return 2;
+  }
+  if (strncmp(name, "llvm.ldexp.", 11) == 0) {
+    out_types[0] = result;
+    out_types[1] = second;
+    return 2;
+  }
+  out_types[0] = argument_type;
+  return 1;
+}
+
+// The result of a conversion that LLVM has no vectors for, or NULL.
+static LLVMValueRef as_integer(lanes_emitter *e, const char *name,
+                               LLVMValueRef value, LLVMTypeRef type) {
+  const bool is_signed = strcmp(name, "llvm.fptosi.sat") == 0;
+  return is_signed || strcmp(name, "llvm.fptoui.sat") == 0
+             ? lanes_to_integer(e, value, type, is_signed)
+             : NULL;
+}
+
+static bool rounds(const char *name) {
+  static const char *const names[] = {
+      "llvm.floor", "llvm.ceil",      "llvm.trunc",    "llvm.rint",
+      "llvm.round", "llvm.nearbyint", "llvm.roundeven"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (strcmp(name, names[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// To a whole number; LLVM 19 rounds halves lane by lane, so as floats, which
+// hold what becomes of them.
+static LLVMValueRef rounded(lanes_emitter *e, const char *name,
+                            LLVMValueRef value) {
+  LLVMValueRef as_float = lanes_as_float(e, value);
+  LLVMTypeRef type = LLVMTypeOf(as_float);
+  LLVMValueRef result = lanes_intrinsic(e, name, &type, 1, &as_float, 1);
+  return as_float == value
+             ? result
+             : LLVMBuildFPTrunc(e->builder, result, LLVMTypeOf(value), "");
+}
+
+static void emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
+  const uint32_t width = lanes_width(e, call);
+  const uint32_t argument_count = LLVMGetNumArgOperands(call);
+  LLVMValueRef first = LLVMGetOperand(call, 0);
+  const uint32_t count = lanes_component_count(LLVMTypeOf(first));
+  const char *full = lanes_callee_name(call);
+  // The name without the types, which LLVM appends anew.
+  char name[64];
+  const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(call));
+  size_t length = 0;
+  const char *base = LLVMIntrinsicGetName(id, &length);
+  if (length >= sizeof name || argument_count > 4) {
+    lanes_refuse(e, "the intrinsic %s", full);
+    return;
+  }
+  memcpy(name, base, length);
+  name[length] = 0;
+  LLVMTypeRef result_type = LLVMTypeOf(call);
+  const bool is_pair = LLVMGetTypeKind(result_type) == LLVMStructTypeKind;
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMValueRef arguments[4];
+    for (uint32_t i = 0; i < argument_count; i++) {
+      LLVMValueRef operand = LLVMGetOperand(call, i);
+      arguments[i] = lanes_operand_is_flag(call, i)
+                         ? operand
+                         : lanes_form(e, operand, c, width);
+    }
+    LLVMTypeRef part = lanes_component_type(result_type, c);
+    LLVMTypeRef types[2];
+    const uint32_t type_count = overloads_of(
+        full, lanes_wide(part, width), LLVMTypeOf(arguments[0]),
+        argument_count > 1 ? LLVMTypeOf(arguments[1]) : NULL, types);
+    LLVMValueRef value = as_integer(e, name, arguments[0], types[0]);
+    if (!value && rounds(name)) {
+      value = rounded(e, name, arguments[0]);
+    } else if (!value) {
+      value = lanes_intrinsic(e, name, types, type_count, arguments,
+                              argument_count);
+    }
+    if (!is_pair) {
+      lanes_set_result(e, call, c, value);
+      continue;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+      lanes_set_result(e, call, c + k * count,
+                       LLVMBuildExtractValue(e->builder, value, k, ""));
+    }
+  }
+}
+
+// --- Barriers and traps ------------------------------------------------------
+
+// Keeps LLVM from moving memory accesses across; the lanes of a simdgroup need
+// no more, for they run in step.
+static void emit_fence(lanes_emitter *e) {
+  LLVMBuildFence(e->builder, LLVMAtomicOrderingSequentiallyConsistent, true,
+                 "");
+}
+
+// An operand's value in one lane.
+static LLVMValueRef of_lane(lanes_emitter *e, LLVMValueRef operand,
+                            LLVMValueRef lane) {
+  return lanes_width(e, operand) == 1
+             ? lanes_scalar(e, operand, 0)
+             : LLVMBuildExtractElement(e->builder, lanes_vector(e, operand, 0),
+                                       lane, "");
+}
+
+// Notes why and where, then stops the worker (cpu_abi.h).
+static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+                              LLVMConstInt(e->types.i1, 0, false)};
+  LLVMValueRef lane =
+      lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2);
+  LLVMValueRef thread =
+      LLVMBuildAdd(e->builder, parameter(e, LANES_FIRST), lane, "");
+  LLVMValueRef scratch = parameter(e, LANES_SCRATCH);
+  LLVMSetVolatile(
+      LLVMBuildStore(e->builder, thread,
+                     mtlc_offset(e->builder, scratch,
+                                 offsetof(mtli_cpu_position, thread_in_group))),
+      true);
+  LLVMSetVolatile(
+      LLVMBuildStore(
+          e->builder, of_lane(e, LLVMGetOperand(call, 1), lane),
+          mtlc_offset(e->builder, scratch, MTLI_CPU_TRAP_TEXT_OFFSET)),
+      true);
+  LLVMValueRef reason = LLVMBuildAdd(
+      e->builder, of_lane(e, LLVMGetOperand(call, 0), lane), u32(e, 1), "");
+  LLVMSetVolatile(
+      LLVMBuildStore(e->builder, reason,
+                     mtlc_offset(e->builder, scratch,
+                                 offsetof(mtli_cpu_position, reserved))),
+      true);
+  lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
+}
+
+// Threads that went another way may wait for each other here only if they are
+// on their way out: no barrier lies before them.
+static bool others_are_leaving(const lanes_emitter *e) {
+  const uint32_t count = e->graph->node_count;
+  lanes_set reached = lanes_set_make(e->arena, count);
+  lanes_set_add_all(reached, &e->plan->steps[e->node].deferred);
+  for (uint32_t n = lanes_set_next(reached, 0); n != LANES_NONE;
+       n = lanes_set_next(reached, n + 1)) {
+    const lanes_node *node = &e->graph->nodes[n];
+    if ((node->block && lanes_has_barrier(node->block)) ||
+        (node->loop != LANES_NONE &&
+         lanes_in_loop(e->graph, e->node, node->loop))) {
+      return false;
+    }
+    for (uint32_t k = 0; k < node->successors.count; k++) {
+      lanes_set_add(reached, node->successors.items[k]);
+    }
+  }
+  return true;
+}
+
+// Whether threads that part at a branch may be at a node before they meet.
+static bool parts_before(const lanes_emitter *e, uint32_t branch,
+                         uint32_t node) {
+  const lanes_graph *graph = e->graph;
+  lanes_set reached = lanes_set_make(e->arena, graph->node_count);
+  lanes_set_add(reached, branch);
+  for (uint32_t n = branch; n != LANES_NONE && n < node;
+       n = lanes_set_next(reached, n + 1)) {
+    const lanes_list *next = &graph->nodes[n].successors;
+    for (uint32_t k = 0; k < next->count; k++) {
+      if (next->items[k] != graph->nodes[branch].postdominator) {
+        lanes_set_add(reached, next->items[k]);
+      }
+    }
+  }
+  return lanes_set_has(reached, node);
+}
+
+// The line of the last branch before a barrier at which threads part, or 0.
+static uint32_t parting_line(const lanes_emitter *e) {
+  for (uint32_t n = e->node; n-- > 0;) {
+    if (e->values->divergent_branch[n] && parts_before(e, n, e->node)) {
+      return LLVMGetDebugLocLine(
+          LLVMGetBasicBlockTerminator(e->graph->nodes[n].block));
+    }
+  }
+  return 0;
+}
+
+static void emit_threadgroup_barrier(lanes_emitter *e, LLVMValueRef barrier) {
+  if (e->single_simdgroup) {
+    emit_fence(e);
+    return;
+  }
+  if (e->plan->steps[e->node].mask != LANES_NONE && !others_are_leaving(e)) {
+    lanes_refuse(e,
+                 "a threadgroup barrier (line %u) that not all threads reach "
+                 "together (they part at line %u)",
+                 LLVMGetDebugLocLine(barrier), parting_line(e));
+    return;
+  }
+  lanes_emit_wait(e);
+}
+
+// --- All calls ---------------------------------------------------------------
+
+void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
+  switch (lanes_callee_of(call)) {
+    case LANES_CALLEE_NOTHING: return;
+    case LANES_CALLEE_ARGUMENT:
+      lanes_set_everywhere(e, call, argument(e, call));
+      return;
+    case LANES_CALLEE_THREADGROUP_MEMORY:
+      lanes_set_everywhere(e, call,
+                           threadgroup_memory(e, LLVMGetOperand(call, 0)));
+      return;
+    case LANES_CALLEE_LOG_MEMORY:
+      lanes_set_everywhere(e, call, log_memory(e));
+      return;
+    case LANES_CALLEE_APART:
+      lanes_set_everywhere(e, call, are_apart(e, call));
+      return;
+    case LANES_CALLEE_ALL: emit_all(e, call); return;
+    case LANES_CALLEE_FIRST:
+      lanes_set_result(e, call, 0, first_of(e, LLVMGetOperand(call, 0)));
+      return;
+    case LANES_CALLEE_DEMAND: emit_demand(e, call); return;
+    case LANES_CALLEE_POSITION: emit_position(e, call); return;
+    case LANES_CALLEE_THREADGROUP_BARRIER:
+      emit_threadgroup_barrier(e, call);
+      return;
+    case LANES_CALLEE_SIMDGROUP_BARRIER: emit_fence(e); return;
+    case LANES_CALLEE_SHUFFLE: lanes_emit_shuffle(e, call); return;
+    case LANES_CALLEE_BALLOT: lanes_emit_ballot(e, call); return;
+    case LANES_CALLEE_REDUCE:
+    case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
+    case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
+    case LANES_CALLEE_TRAP: emit_trap(e, call); return;
+    case LANES_CALLEE_PARAMETER: lanes_emit_called_parameter(e, call); return;
+    case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
+    case LANES_CALLEE_ELEMENTWISE:
+      (lanes_is_pairs(call) ? lanes_emit_pairs : emit_elementwise)(e, call);
+      return;
+    case LANES_CALLEE_UNKNOWN:
+      lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+      return;
+    case LANES_CALLEE_OTHER: lanes_emit_serially(e, call); return;
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// adjacent_atomics.c: read-modify-write operations on words that lanes have
+// side by side, as where rows are added to those of a table. Processors
+// compare and exchange 16 bytes as well as four, and what was not to be changed
+// keeps its value: four lanes at a time, where each float takes a loop of its
+// own else.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+enum { BLOCK_WORDS = 4, BLOCK_BYTES = 16, WORD_BYTES = 4 };
+
+static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
+  LLVMValueRef address = LLVMGetOperand(atomic, 0);
+  const lanes_shape shape = lanes_shape_of(e->values, address);
+  LLVMTypeRef type = LLVMTypeOf(atomic);
+  return e->machine.has_avx2 &&
+         (type == e->types.i32 || type == e->types.f32) && shape.row == LANES &&
+         shape.stride == WORD_BYTES && !LLVMGetFirstUse(atomic) &&
+         !LLVMGetVolatile(atomic) &&
+         LLVMGetOrdering(atomic) == LLVMAtomicOrderingMonotonic &&
+         LLVMGetAtomicRMWBinOp(atomic) != LLVMAtomicRMWBinOpXchg &&
+         !lanes_is_in_threadgroup(e, address) &&
+         lanes_can_update(LLVMGetAtomicRMWBinOp(atomic));
+}
+
+// Eight bytes as they are at some time.
+static LLVMValueRef load_half(lanes_emitter *e, LLVMValueRef block,
+                              uint64_t offset) {
+  LLVMValueRef half = LLVMBuildLoad2(e->builder, e->types.i64,
+                                     lanes_address_at(e, block, offset), "");
+  LLVMSetAlignment(half, 8);
+  LLVMSetOrdering(half, LLVMAtomicOrderingMonotonic);
+  return half;
+}
+
+// What is in a block, if nobody is about to change it.
+static LLVMValueRef load_block(lanes_emitter *e, LLVMValueRef block) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef i128 = LLVMIntTypeInContext(e->context, 8 * BLOCK_BYTES);
+  LLVMValueRef low = LLVMBuildZExt(b, load_half(e, block, 0), i128, "");
+  LLVMValueRef high =
+      LLVMBuildZExt(b, load_half(e, block, BLOCK_BYTES / 2), i128, "");
+  return LLVMBuildOr(
+      b, LLVMBuildShl(b, high, LLVMConstInt(i128, 64, false), ""), low, "");
+}
+
+// Of four bits, each as a lane.
+static LLVMValueRef lanes_of_bits(lanes_emitter *e, LLVMValueRef bits) {
+  LLVMTypeRef i4 = LLVMIntTypeInContext(e->context, BLOCK_WORDS);
+  return LLVMBuildBitCast(e->builder, LLVMBuildTrunc(e->builder, bits, i4, ""),
+                          LLVMVectorType(e->types.i1, BLOCK_WORDS), "");
+}
+
+// Changes the words of a block that have a bit until nobody has come between.
+static void update_block(lanes_emitter *e, LLVMValueRef atomic,
+                         LLVMValueRef block, LLVMValueRef operands,
+                         LLVMValueRef bits) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef i128 = LLVMIntTypeInContext(e->context, 8 * BLOCK_BYTES);
+  LLVMValueRef lanes = lanes_of_bits(e, bits);
+  LLVMValueRef first = load_block(e, block);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef again = lanes_block(e, "exchange");
+  LLVMBasicBlockRef done = lanes_block(e, "exchanged");
+  LLVMBuildBr(b, again);
+  LLVMPositionBuilderAtEnd(b, again);
+  LLVMValueRef expected = LLVMBuildPhi(b, i128, "");
+  LLVMValueRef old = LLVMBuildBitCast(b, expected, LLVMTypeOf(operands), "");
+  LLVMValueRef new = LLVMBuildSelect(
+      b, lanes, lanes_updated(e, LLVMGetAtomicRMWBinOp(atomic), old, operands),
+      old, "");
+  LLVMValueRef exchanged = LLVMBuildAtomicCmpXchg(
+      b, block, expected, LLVMBuildBitCast(b, new, i128, ""),
+      LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+  LLVMSetAlignment(exchanged, BLOCK_BYTES);
+  LLVMValueRef values[] = {first, LLVMBuildExtractValue(b, exchanged, 0, "")};
+  LLVMBasicBlockRef from[] = {before, again};
+  LLVMAddIncoming(expected, values, from, 2);
+  LLVMBuildCondBr(b, LLVMBuildExtractValue(b, exchanged, 1, ""), done, again);
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
+// Goes through the blocks in which lanes run, from that of the first lane on;
+// what they add lies in memory as far from a block's beginning as their words.
+static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
+                          LLVMValueRef first, LLVMValueRef operand) {
+  LLVMBuilderRef b = e->builder;
+  LLVMTypeRef i64 = e->types.i64;
+  LLVMTypeRef words =
+      LLVMVectorType(LLVMGetElementType(LLVMTypeOf(operand)), BLOCK_WORDS);
+  LLVMValueRef memory =
+      lanes_reserve(e, LLVMVectorType(e->types.i32, 2 * LANES));
+  LLVMValueRef skipped =
+      LLVMBuildAnd(b, LLVMBuildPtrToInt(b, first, i64, ""),
+                   mtlc_i64(e->context, BLOCK_BYTES - WORD_BYTES), "");
+  // Each exchange waits for all memory before it: lines come at once, before.
+  lanes_fetch_to_change(e, first, 2 * LANES * WORD_BYTES + 1);
+  LLVMValueRef back = LLVMBuildNeg(b, skipped, "");
+  LLVMValueRef base = LLVMBuildGEP2(b, e->types.i8, first, &back, 1, "");
+  LLVMSetAlignment(
+      LLVMBuildStore(b, operand,
+                     LLVMBuildGEP2(b, e->types.i8, memory, &skipped, 1, "")),
+      WORD_BYTES);
+  LLVMValueRef all =
+      LLVMBuildShl(b, LLVMBuildZExt(b, lanes_bits(e, e->mask), i64, ""),
+                   LLVMBuildLShr(b, skipped, mtlc_i64(e->context, 2), ""), "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+  LLVMBasicBlockRef header = lanes_block(e, "blocks");
+  LLVMBasicBlockRef body = lanes_block(e, "block");
+  LLVMBasicBlockRef runs = lanes_block(e, "runs");
+  LLVMBasicBlockRef latch = lanes_block(e, "updated");
+  LLVMBasicBlockRef done = lanes_block(e, "done");
+  LLVMBuildBr(b, header);
+  LLVMPositionBuilderAtEnd(b, header);
+  LLVMValueRef offset = LLVMBuildPhi(b, i64, "");
+  LLVMValueRef bits = LLVMBuildPhi(b, i64, "");
+  LLVMValueRef zero = mtlc_i64(e->context, 0);
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, bits, zero, ""), body, done);
+  LLVMPositionBuilderAtEnd(b, body);
+  LLVMValueRef own =
+      LLVMBuildAnd(b, bits, mtlc_i64(e->context, (1 << BLOCK_WORDS) - 1), "");
+  LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, own, zero, ""), runs, latch);
+  LLVMPositionBuilderAtEnd(b, runs);
+  LLVMValueRef operands = LLVMBuildLoad2(
+      b, words, LLVMBuildGEP2(b, e->types.i8, memory, &offset, 1, ""), "");
+  LLVMSetAlignment(operands, BLOCK_BYTES);
+  update_block(e, atomic, LLVMBuildGEP2(b, e->types.i8, base, &offset, 1, ""),
+               operands, own);
+  LLVMBuildBr(b, latch);
+  LLVMPositionBuilderAtEnd(b, latch);
+  LLVMValueRef offsets[] = {
+      zero, LLVMBuildAdd(b, offset, mtlc_i64(e->context, BLOCK_BYTES), "")};
+  LLVMValueRef rest[] = {
+      all, LLVMBuildLShr(b, bits, mtlc_i64(e->context, BLOCK_WORDS), "")};
+  LLVMBasicBlockRef from[] = {before, latch};
+  LLVMAddIncoming(offset, offsets, from, 2);
+  LLVMAddIncoming(bits, rest, from, 2);
+  lanes_keep_loop(LLVMBuildBr(b, header));
+  LLVMPositionBuilderAtEnd(b, done);
+}
+
+bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic) {
+  if (!may_be_block(e, atomic)) {
+    return false;
+  }
+  LLVMValueRef address = LLVMGetOperand(atomic, 0);
+  const bool may_wrap = lanes_shape_of(e->values, address).conditional;
+  LLVMBasicBlockRef apart = NULL, done = NULL;
+  const bool uncached = e->uncached;
+  if (may_wrap) {
+    LLVMBasicBlockRef neighbours = lanes_block(e, "neighbours");
+    apart = lanes_block(e, "apart");
+    done = lanes_block(e, "done");
+    lanes_mark_question(LLVMBuildCondBr(
+        e->builder, lanes_stride_holds(e, address), neighbours, apart));
+    LLVMPositionBuilderAtEnd(e->builder, neighbours);
+    e->uncached = true;
+  }
+  update_blocks(e, atomic, lanes_scalar(e, address, 0),
+                lanes_vector(e, LLVMGetOperand(atomic, 1), 0));
+  if (may_wrap) {
+    LLVMBuildBr(e->builder, done);
+    LLVMPositionBuilderAtEnd(e->builder, apart);
+    const lanes_lines serials = e->serials;
+    lanes_emit_serially(e, atomic);
+    e->serials = serials;
+    LLVMBuildBr(e->builder, done);
+    e->uncached = uncached;
+    LLVMPositionBuilderAtEnd(e->builder, done);
+  }
+  return true;
+}

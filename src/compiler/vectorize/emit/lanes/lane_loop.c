@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_loop.c: gathers and scatters that the machine has no instruction for:
+// scatters but of words with AVX-512, gathers without AVX2. Where many lanes
+// run, one lane after another without a loop; otherwise a loop over those that
+// do. LLVM makes a branch for each lane, which runs no faster and takes the
+// compiler much longer.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+// Lanes that run, from which on a loop over them takes longer than a turn for
+// each of the 32 without one: its end is seldom guessed right.
+enum { MANY_LANES = 8 };
+
+// Accesses of a function that have both: a hundred instructions each. What has
+// more is long, and its time is elsewhere.
+enum { MOST_WITHOUT_LOOP = 16 };
+
+// Where each lane's element is, and what it is.
+typedef struct each_lane {
+  const lanes_access *a;
+  uint64_t offset;
+  bool has_place;
+  lanes_place place;
+  LLVMValueRef first;      // else lane 0's address, the others by a's stride
+  LLVMValueRef pointers;   // else
+  LLVMValueRef addresses;  // an array of the place's indices, or of pointers
+  LLVMValueRef values;     // an array of elements
+  LLVMValueRef home;       // or the sum that has them, if that is not NULL
+  uint32_t element;        // of each lane's two in a sum
+  bool store;
+} each_lane;
+
+static each_lane begin(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef pointers, uint64_t offset) {
+  each_lane each = {.a = a, .offset = offset, .pointers = pointers};
+  each.has_place = a->pointer && lanes_place_find(e, a->pointer, &each.place);
+  return each;
+}
+
+// An element of a lane whose index in the place, or whose pointer, is given.
+static LLVMValueRef address_of(lanes_emitter *e, const each_lane *each,
+                               LLVMValueRef own) {
+  return lanes_address_at(
+      e, each->has_place ? lanes_place_of_lane(e, &each->place, own) : own,
+      each->offset);
+}
+
+static LLVMValueRef load(lanes_emitter *e, const each_lane *each,
+                         LLVMValueRef address) {
+  LLVMValueRef value =
+      LLVMBuildLoad2(e->builder, each->a->element, address, "");
+  LLVMSetAlignment(value,
+                   lanes_common_alignment(each->a->alignment, each->offset));
+  return value;
+}
+
+static void store(lanes_emitter *e, const each_lane *each, LLVMValueRef value,
+                  LLVMValueRef address) {
+  LLVMSetAlignment(LLVMBuildStore(e->builder, value, address),
+                   lanes_common_alignment(each->a->alignment, each->offset));
+}
+
+// --- Many lanes --------------------------------------------------------------
+
+static bool is_all(LLVMValueRef mask) {
+  return LLVMIsConstant(mask) && mask == LLVMConstAllOnes(LLVMTypeOf(mask));
+}
+
+LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector) {
+  if (is_all(e->mask)) {
+    return vector;
+  }
+  LLVMValueRef one =
+      LLVMBuildExtractElement(e->builder, vector, lanes_last(e), "");
+  return LLVMBuildSelect(e->builder, e->mask, vector,
+                         lanes_splat(e, e->builder, one), "");
+}
+
+// Each lane's index in the place, or its pointer. Lanes that do not run do once
+// more what the last that does: before it, others may store to the same place,
+// and it stores there last.
+static void take_addresses(lanes_emitter *e, const each_lane *each,
+                           LLVMValueRef out_own[MOST_LANES]) {
+  LLVMValueRef own =
+      lanes_filled(e, each->has_place ? each->place.index : each->pointers);
+  if (!each->has_place || !LLVMIsConstant(own)) {
+    lanes_take_all(e, own, out_own);
+    return;
+  }
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_own[lane] = LLVMGetAggregateElement(own, lane);
+  }
+}
+
+static LLVMValueRef load_many(lanes_emitter *e, const each_lane *each) {
+  LLVMValueRef own[MOST_LANES];
+  take_addresses(e, each, own);
+  LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(each->a->element));
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    whole = LLVMBuildInsertElement(
+        e->builder, whole, load(e, each, address_of(e, each, own[lane])),
+        mtlc_i32(e->context, lane), "");
+  }
+  return whole;
+}
+
+static void store_many(lanes_emitter *e, const each_lane *each,
+                       LLVMValueRef value) {
+  LLVMValueRef own[MOST_LANES];
+  take_addresses(e, each, own);
+  value = lanes_filled(e, value);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    LLVMValueRef element = LLVMBuildExtractElement(
+        e->builder, value, mtlc_i32(e->context, lane), "");
+    store(e, each, element, address_of(e, each, own[lane]));
+  }
+}
+
+static lanes_whole_question ask_many(lanes_emitter *e) {
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMValueRef count =
+      lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+  return lanes_ask(e, LLVMBuildICmp(e->builder, LLVMIntUGE, count,
+                                    mtlc_i32(e->context, MANY_LANES), ""));
+}
+
+// --- Some of them ------------------------------------------------------------
+
+static LLVMValueRef address_of_lane(lanes_emitter *e, const each_lane *each,
+                                    LLVMValueRef lane) {
+  if (each->first) {
+    LLVMValueRef by = LLVMBuildMul(
+        e->builder, LLVMBuildZExt(e->builder, lane, e->types.i64, ""),
+        mtlc_i64(e->context, (uint64_t)each->a->shape.stride), "");
+    return lanes_address_at(e,
+                            LLVMBuildGEP2(e->builder, e->types.i8, each->first,
+                                          &by, 1, ""),
+                            each->offset);
+  }
+  LLVMTypeRef type = each->has_place ? e->types.i32 : e->types.pointer;
+  return address_of(e, each,
+                    lanes_element_of(e, type, each->addresses, lane));
+}
+
+// Where a lane's value is, to be loaded or stored.
+static LLVMValueRef value_of_lane(lanes_emitter *e, const each_lane *each,
+                                  LLVMValueRef lane) {
+  return each->home
+             ? lanes_sum_element_at(e, each->home, each->element, lane)
+             : lanes_element_at(e, each->a->element, each->values, lane);
+}
+
+static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const each_lane *each = context;
+  LLVMValueRef address = address_of_lane(e, each, lane);
+  LLVMValueRef at = value_of_lane(e, each, lane);
+  if (each->store) {
+    store(e, each, LLVMBuildLoad2(e->builder, each->a->element, at, ""),
+          address);
+  } else {
+    LLVMBuildStore(e->builder, load(e, each, address), at);
+  }
+}
+
+static void run_some(lanes_emitter *e, each_lane *each,
+                     LLVMBasicBlockRef done) {
+  if (!each->first) {
+    each->addresses = lanes_array_from(
+        e, each->has_place ? each->place.index : each->pointers);
+  }
+  lanes_loop_over(e, run_one, each, done);
+}
+
+static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
+                              LLVMBasicBlockRef done) {
+  each->values = lanes_array_of(e, each->a->element);
+  run_some(e, each, done);
+  return LLVMBuildLoad2(e->builder, lanes_vector_of(each->a->element),
+                        each->values, "");
+}
+
+static bool has_call(LLVMValueRef from, LLVMValueRef to) {
+  while (from != to && !LLVMIsACallInst(from)) {
+    from = LLVMGetNextInstruction(from);
+  }
+  return from != to;
+}
+
+// Finds a sum of tiles that has what is stored, each thread's element, and to
+// which nothing has been added since that was taken.
+static void find_sum(lanes_emitter *e, each_lane *each, LLVMValueRef stored) {
+  LLVMValueRef instruction = each->a->instruction;
+  if (!LLVMIsAStoreInst(instruction) || each->a->element != e->types.f32) {
+    return;
+  }
+  LLVMValueRef value = LLVMGetOperand(instruction, 0);
+  if (LLVMIsAConstant(value) || stored != lanes_vector(e, value, 0)) {
+    return;
+  }
+  uint32_t component = 0;
+  if (LLVMIsAExtractElementInst(value) &&
+      LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
+    component = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1));
+    value = LLVMGetOperand(value, 0);
+  }
+  const bool is_here = LLVMIsACastInst(value) &&
+                       LLVMGetInstructionParent(value) ==
+                           LLVMGetInstructionParent(instruction);
+  if (is_here && !has_call(value, instruction)) {
+    each->home = lanes_home_of_element(e, value, component, &each->element);
+  }
+}
+
+static void store_some(lanes_emitter *e, each_lane *each, LLVMValueRef value,
+                       LLVMBasicBlockRef done) {
+  find_sum(e, each, value);
+  if (!each->home) {
+    each->values = lanes_array_from(e, value);
+  }
+  run_some(e, each, done);
+}
+
+LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef first, uint64_t offset) {
+  each_lane each =
+      first ? (each_lane){.a = a, .offset = offset, .first = first}
+            : begin(e, a, lanes_vector(e, a->pointer, 0), offset);
+  return load_some(e, &each, lanes_block(e, "loaded"));
+}
+
+void lanes_store_running(lanes_emitter *e, const lanes_access *a,
+                         LLVMValueRef pointers, uint64_t offset,
+                         LLVMValueRef value) {
+  each_lane each = begin(e, a, pointers, offset);
+  each.store = true;
+  store_some(e, &each, value, lanes_block(e, "stored"));
+}
+
+void lanes_store_few(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
+                     uint32_t lanes) {
+  if (lanes == UINT32_MAX) {
+    lanes_store_running(e, a, pointers, offset, value);
+    return;
+  }
+  const each_lane each = begin(e, a, pointers, offset);
+  LLVMValueRef own = each.has_place ? each.place.index : each.pointers;
+  LLVMValueRef bits = lanes_bits(e, e->mask);
+  for (; lanes; lanes &= lanes - 1) {
+    LLVMValueRef lane =
+        mtlc_i32(e->context, (uint32_t)__builtin_ctz(lanes));
+    LLVMValueRef bit = mtlc_i32(e->context, lanes & -lanes);
+    LLVMBasicBlockRef runs = lanes_block(e, "runs");
+    LLVMBasicBlockRef stored = lanes_block(e, "stored");
+    LLVMBuildCondBr(
+        e->builder,
+        LLVMBuildICmp(e->builder, LLVMIntNE,
+                      LLVMBuildAnd(e->builder, bits, bit, ""),
+                      LLVMConstNull(e->types.i32), ""),
+        runs, stored);
+    LLVMPositionBuilderAtEnd(e->builder, runs);
+    store(e, &each, LLVMBuildExtractElement(e->builder, value, lane, ""),
+          address_of(e, &each,
+                     LLVMBuildExtractElement(e->builder, own, lane, "")));
+    LLVMBuildBr(e->builder, stored);
+    LLVMPositionBuilderAtEnd(e->builder, stored);
+  }
+}
+
+// --- Several values each -----------------------------------------------------
+
+typedef struct kept_values {
+  const lanes_own_value *values;  // [count]
+  uint32_t count;
+  LLVMValueRef *elements;   // [count] arrays
+  LLVMValueRef *addresses;  // [count] arrays
+} kept_values;
+
+static void store_own(lanes_emitter *e, void *context, LLVMValueRef lane) {
+  const kept_values *all = context;
+  for (uint32_t i = 0; i < all->count; i++) {
+    const lanes_own_value *own = &all->values[i];
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(own->value));
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, lanes_element_of(e, type, all->elements[i], lane),
+        lanes_element_of(e, e->types.pointer, all->addresses[i], lane));
+    LLVMSetAlignment(store, own->alignment);
+  }
+}
+
+void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
+                            uint32_t count) {
+  kept_values all = {
+      .values = values,
+      .count = count,
+      .elements = lanes_allocate(e->arena, count, sizeof(LLVMValueRef)),
+      .addresses = lanes_allocate(e->arena, count, sizeof(LLVMValueRef))};
+  for (uint32_t i = 0; i < count; i++) {
+    all.elements[i] = lanes_array_from(e, values[i].value);
+    all.addresses[i] = lanes_array_from(e, values[i].pointers);
+  }
+  lanes_loop_over(e, store_own, &all, lanes_block(e, "stored"));
+}
+
+// --- Either ------------------------------------------------------------------
+
+static bool is_one_too_many(lanes_emitter *e) {
+  return ++e->each_count > MOST_WITHOUT_LOOP;
+}
+
+LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef pointers, uint64_t offset) {
+  each_lane each = begin(e, a, pointers, offset);
+  if (is_one_too_many(e)) {
+    return load_some(e, &each, lanes_block(e, "loaded"));
+  }
+  if (is_all(e->mask)) {
+    return load_many(e, &each);
+  }
+  LLVMTypeRef type = lanes_vector_of(a->element);
+  const lanes_whole_question question = ask_many(e);
+  LLVMValueRef values[] = {load_many(e, &each), NULL};
+  LLVMBasicBlockRef apart = lanes_block(e, "apart");
+  lanes_ask_rest(e, &question, question.some);
+  values[1] = load_some(e, &each, apart);
+  lanes_ask_rest(e, &question, question.done);
+  LLVMBasicBlockRef from[] = {question.all, apart};
+  LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
+  LLVMAddIncoming(loaded, values, from, 2);
+  return loaded;
+}
+
+void lanes_store_each(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef pointers, uint64_t offset,
+                      LLVMValueRef value) {
+  each_lane each = begin(e, a, pointers, offset);
+  each.store = true;
+  if (is_one_too_many(e)) {
+    store_some(e, &each, value, lanes_block(e, "stored"));
+    return;
+  }
+  if (is_all(e->mask)) {
+    store_many(e, &each, value);
+    return;
+  }
+  const lanes_whole_question question = ask_many(e);
+  store_many(e, &each, value);
+  lanes_ask_rest(e, &question, question.some);
+  store_some(e, &each, value, question.done);
+}

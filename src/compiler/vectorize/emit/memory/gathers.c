@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// gathers.c: gathers and scatters: every lane has an address of its own.
+#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/analysis/affine.h"
+
+enum { MOST_INDICES = 6 };  // of an address, but for its base
+
+// Machines gather words, not bytes: the aligned word around an element lies in
+// the same page, so that reading it does no harm.
+static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
+  return a->size_bytes < 4 &&
+         lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
+}
+
+// What an address's indices but the last lead to, of which that chooses an
+// element.
+static LLVMTypeRef type_before_last(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  for (unsigned i = 2; i < last; i++) {
+    type =
+        LLVMGetTypeKind(type) == LLVMStructTypeKind
+            ? LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(
+                                                 LLVMGetOperand(address, i)))
+            : LLVMGetElementType(type);
+  }
+  return type;
+}
+
+LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
+  if (!lanes_is_plain_step(e->values, address)) {
+    return NULL;
+  }
+  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  if (last > MOST_INDICES) {
+    return NULL;
+  }
+  for (unsigned i = 0; i < last; i++) {
+    if (!lanes_is_uniform(
+            lanes_shape_of(e->values, LLVMGetOperand(address, i)))) {
+      return NULL;
+    }
+  }
+  if (last == 1) {
+    return LLVMGetGEPSourceElementType(address);
+  }
+  LLVMTypeRef type = type_before_last(address);
+  return LLVMGetTypeKind(type) == LLVMArrayTypeKind ? LLVMGetElementType(type)
+                                                    : NULL;
+}
+
+LLVMValueRef lanes_index_of(LLVMValueRef address) {
+  return LLVMGetOperand(address, (unsigned)LLVMGetNumOperands(address) - 1);
+}
+
+LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
+  LLVMValueRef base = lanes_scalar(e, LLVMGetOperand(address, 0), 0);
+  LLVMValueRef outer[MOST_INDICES];
+  const unsigned count = (unsigned)LLVMGetNumOperands(address) - 2;
+  for (unsigned i = 0; i < count; i++) {
+    outer[i] = lanes_scalar(e, LLVMGetOperand(address, i + 1), 0);
+  }
+  return count == 0
+             ? base
+             : LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address),
+                             base, outer, count, "");
+}
+
+// How many lanes are gathered, from the first on: fewer where others never
+// come, but as many as a register of AVX-512's least has words.
+static uint32_t lanes_gathered(const lanes_emitter *e) {
+  enum { LEAST = 4 };
+  const uint32_t count = lanes_narrow_count(e);
+  return count < LEAST ? LEAST : count;
+}
+
+// An index of 32 bits if there is one: a signed number, which is the unsigned
+// one that it was once *bias is added to it.
+static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
+                                 uint64_t *out_bias) {
+  const uint32_t count = lanes_gathered(e);
+  *out_bias = 0;
+  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_made_again(e, index)
+                            ? LLVMGetOperand(index, 0)
+                            : NULL;
+  if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
+    return lanes_piece(e, lanes_vector(e, index, 0), 0, count);
+  }
+  LLVMTypeRef wide = LLVMVectorType(e->types.i64, count);
+  LLVMValueRef low = lanes_piece(e, lanes_vector(e, narrow, 0), 0, count);
+  if (lanes_shape_of(e->values, narrow).bits < 32) {
+    return LLVMBuildSExt(e->builder, low, wide, "");
+  }
+  *out_bias = UINT64_C(1) << 31;
+  low = LLVMBuildXor(
+      e->builder, low,
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, 1u << 31), count), "");
+  return LLVMBuildSExt(e->builder, low, wide, "");
+}
+
+// The addresses offset bytes behind those of consecutive lanes.
+static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
+                                 uint64_t offset) {
+  const lanes_shape shape = lanes_shape_of(e->values, address);
+  LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
+  LLVMValueRef steps =
+      lanes_piece(e, lanes_steps(e->types.i64, 0, (uint64_t)shape.stride), 0,
+                  lanes_gathered(e));
+  return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
+}
+
+// The addresses offset bytes behind pointers, as one base and an index for each
+// lane where possible: x86 gathers twice as fast by signed indices of 32 bits
+// as by 64 (vpgatherdd, vpgatherqd).
+static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef pointers, uint64_t offset) {
+  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
+  if (type == NULL) {
+    return lanes_address_at(e, lanes_piece(e, pointers, 0, lanes_gathered(e)),
+                            offset);
+  }
+  if (!lanes_is_made_again(e, a->pointer)) {
+    return behind_first(e, a->pointer, offset);
+  }
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
+  const unsigned last = (unsigned)LLVMGetNumOperands(a->pointer) - 1;
+  uint64_t bias = 0;
+  LLVMValueRef index = narrow_index(e, LLVMGetOperand(a->pointer, last), &bias);
+  bias *= LLVMABISizeOfType(e->values->data, type);
+  return LLVMBuildGEP2(e->builder, type,
+                       lanes_address_at(e, base, bias + offset), &index, 1, "");
+}
+
+LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
+                               LLVMValueRef pointers, uint32_t alignment,
+                               LLVMValueRef mask) {
+  LLVMTypeRef type =
+      LLVMVectorType(element, LLVMGetVectorSize(LLVMTypeOf(pointers)));
+  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, alignment), mask,
+                              LLVMGetPoison(type)};
+  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
+  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
+}
+
+static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
+                                 LLVMValueRef pointers, uint64_t offset) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef longs = lanes_vector_of(e->types.i64);
+  LLVMValueRef at = lanes_address_at(e, pointers, offset);
+  LLVMValueRef low =
+      LLVMBuildAnd(e->builder, LLVMBuildPtrToInt(e->builder, at, longs, ""),
+                   lanes_steps(e->types.i64, 3, 0), "");
+  LLVMValueRef back = LLVMBuildNeg(e->builder, low, "");
+  LLVMValueRef aligned =
+      LLVMBuildGEP2(e->builder, e->types.i8, at, &back, 1, "");
+  LLVMValueRef word = lanes_gather_from(e, e->types.i32, aligned, 4, e->mask);
+  LLVMValueRef shift =
+      LLVMBuildMul(e->builder, LLVMBuildTrunc(e->builder, low, words, ""),
+                   lanes_steps(e->types.i32, 8, 0), "");
+  LLVMTypeRef narrow =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  LLVMValueRef value =
+      LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, word, shift, ""),
+                     lanes_vector_of(narrow), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->element), "");
+}
+
+// Functions for several simdgroups at once have no branches that hang on which
+// simdgroup it is: there LLVM has to do what the machine has not.
+LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef pointers, uint64_t offset) {
+  if (e->machine.has_avx2 && is_part_of_word(a, offset)) {
+    return gather_words(e, a, pointers, offset);
+  }
+  if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
+    return lanes_load_each(e, a, pointers, offset);
+  }
+  const uint32_t count = lanes_gathered(e);
+  return lanes_widened(
+      e,
+      lanes_gather_from(e, a->element, addresses_of(e, a, pointers, offset),
+                        lanes_common_alignment(a->alignment, offset),
+                        lanes_piece(e, e->mask, 0, count)),
+      count);
+}
+
+bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
+  return (e->machine.has_avx512 && a->size_bytes >= 4) || e->is_at_once;
+}
+
+void lanes_scatter(lanes_emitter *e, const lanes_access *a,
+                   LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
+  // 16 lanes take a Zen 4 30 cycles, whichever run.
+  const uint32_t few = e->is_at_once ? 0 : lanes_few_that_come(e);
+  if (few) {
+    lanes_store_few(e, a, pointers, offset, value, few);
+    return;
+  }
+  if (!lanes_has_scatter(e, a)) {
+    lanes_store_each(e, a, pointers, offset, value);
+    return;
+  }
+  const uint32_t alignment = lanes_common_alignment(a->alignment, offset);
+  const uint32_t count = lanes_gathered(e);
+  LLVMValueRef arguments[] = {
+      lanes_piece(e, value, 0, count), addresses_of(e, a, pointers, offset),
+      mtlc_i32(e->context, alignment), lanes_piece(e, e->mask, 0, count)};
+  LLVMTypeRef overloads[] = {LLVMTypeOf(arguments[0]),
+                             LLVMTypeOf(arguments[1])};
+  lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);
+}

@@ -1,0 +1,876 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// interleaved.c: loads and stores of lanes a small stride apart: whole
+// vectors of memory, taken apart and put together by shuffles. Loads beside
+// each other, as of x[4 * i] to x[4 * i + 3], are done as one.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+enum { LARGEST_STRIDE_BYTES = 32, BLOCK_BYTES = 16 };
+
+// Returns how many elements lanes are apart, or 0 if that is not the case.
+uint32_t lanes_stride_elements(const lanes_access *a) {
+  const uint64_t span = a->count * a->size_bytes;
+  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
+      a->shape.stride > LARGEST_STRIDE_BYTES ||
+      a->shape.stride % (int64_t)a->size_bytes ||
+      a->pitch_bytes != a->size_bytes) {
+    return 0;
+  }
+  const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
+  // Of eight, one is taken by 14 shuffles, against 32 gathered elements.
+  const bool is_sparse = stride > 4 && stride != 8;
+  return a->count == 1 && is_sparse ? 0 : stride;
+}
+
+static bool is_power_of_two(uint32_t value) {
+  return (value & (value - 1)) == 0;
+}
+
+uint32_t lanes_stride_in_rows(const lanes_access *a) {
+  enum { LEAST_ROW = 4, LEAST_BYTES = 4 };
+  lanes_access whole = *a;
+  whole.shape.row = (uint8_t)LANES;
+  const uint32_t stride = lanes_stride_elements(&whole);
+  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && a->count == 1 &&
+                 stride > 1 && is_power_of_two(stride) &&
+                 a->size_bytes >= LEAST_BYTES
+             ? stride
+             : 0;
+}
+
+enum { WORD_BITS = 64 };
+
+// spread_mask by a general register, whose bits the machine deposits, so far
+// apart that a product puts the wanted ones of each lane beside each other:
+// shuffles of masks are of vectors as long as what is loaded.
+static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
+                                   uint32_t wanted, uint32_t first,
+                                   uint32_t length) {
+  LLVMBuilderRef b = e->builder;
+  const uint32_t word = first / WORD_BITS;
+  LLVMValueRef lanes =
+      LLVMBuildZExt(b, lanes_bits(e, e->mask), e->types.i64, "");
+  lanes = LLVMBuildLShr(
+      b, lanes, mtlc_i64(e->context, word * (WORD_BITS / stride)), "");
+  uint64_t places = 0;
+  for (uint32_t bit = 0; bit < WORD_BITS; bit += stride) {
+    places |= UINT64_C(1) << bit;
+  }
+  LLVMValueRef arguments[] = {lanes, mtlc_i64(e->context, places)};
+  LLVMValueRef all =
+      lanes_intrinsic(e, "llvm.x86.bmi.pdep.64", NULL, 0, arguments, 2);
+  all = LLVMBuildMul(b, all, mtlc_i64(e->context, wanted), "");
+  all = LLVMBuildLShr(b, all, mtlc_i64(e->context, first % WORD_BITS), "");
+  all = LLVMBuildTrunc(b, all, LLVMIntTypeInContext(e->context, length), "");
+  return LLVMBuildBitCast(b, all, LLVMVectorType(e->types.i1, length), "");
+}
+
+// Lane i's mask at those of its elements i * stride to (i + 1) * stride - 1
+// that are in a set of bits; length of them, from first on.
+static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
+                                uint32_t wanted, uint32_t first,
+                                uint32_t length) {
+  if (e->machine.has_avx512 && stride > 1 && is_power_of_two(stride) &&
+      length <= WORD_BITS && !LLVMIsConstant(e->mask)) {
+    return deposited_mask(e, stride, wanted, first, length);
+  }
+  int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < length; i++) {
+    const bool is_wanted = wanted >> (first + i) % stride & 1;
+    lanes[i] = is_wanted ? (int)((first + i) / stride) : (int)LANES;
+  }
+  return lanes_shuffle(e, e->mask, LLVMConstNull(LLVMTypeOf(e->mask)), lanes,
+                       length);
+}
+
+static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
+  return (uint64_t)LANES * stride * a->size_bytes;
+}
+
+// The set of the first count elements.
+static uint32_t all_of(uint32_t count) {
+  return (uint32_t)((UINT64_C(1) << count) - 1);
+}
+
+// Which elements vectors hold, counted from the first one of the first lane.
+typedef int held_elements[MOST_LANES];
+
+// A step from count vectors that hold elements first, first + step, ... to half
+// as many of those that are even ones of them, and of the odd ones.
+typedef struct parting {
+  uint64_t size_bytes;
+  uint32_t wanted;  // elements of a lane
+  uint32_t first;
+  uint32_t step;
+  uint32_t count;
+} parting;
+
+static parting next_parting(const parting *p, uint32_t odd) {
+  return (parting){.size_bytes = p->size_bytes,
+                   .wanted = p->wanted,
+                   .first = p->first + odd * p->step,
+                   .step = 2 * p->step,
+                   .count = p->count / 2};
+}
+
+// Says whether the step stays within blocks of 16 bytes, whose elements are
+// then out of order. That is done beside products, while permutations of two
+// whole registers take the place of most of one (Zen 4: 0.8). The last step
+// puts what is in them into order.
+static bool stays_in_blocks(const lanes_emitter *e, const parting *p) {
+  return e->machine.has_avx512 && p->count > 2 &&
+         p->step * p->size_bytes < BLOCK_BYTES;
+}
+
+// The elements of a vector that a step makes of two that hold held[0] and [1],
+// the number-th of them.
+static void hold_half(const lanes_emitter *e, const parting *p,
+                      const held_elements *held, uint32_t odd, uint32_t number,
+                      held_elements out_held) {
+  const parting next = next_parting(p, odd);
+  const uint32_t block = BLOCK_BYTES / (uint32_t)p->size_bytes;
+  const uint32_t whole = e->machine.vector_bytes / (uint32_t)p->size_bytes;
+  for (uint32_t i = 0; i < LANES; i++) {
+    if (!stays_in_blocks(e, p)) {
+      out_held[i] = (int)(next.first + (number * LANES + i) * next.step);
+      continue;
+    }
+    const uint32_t in_block = 2 * i % block + odd;
+    const uint32_t second = i % block / (block / 2);
+    const uint32_t from = (i / whole * 2 + second) * whole +
+                          i % whole / block * block + in_block;
+    out_held[i] = held[from / LANES][from % LANES];
+  }
+}
+
+// What vectors hold that lie one behind the other, and the first step for them.
+static parting hold_all(uint64_t size_bytes, uint32_t wanted, uint32_t count,
+                        held_elements *out_held) {
+  for (uint32_t i = 0; i < count * LANES; i++) {
+    out_held[i / LANES][i % LANES] = (int)i;
+  }
+  return (parting){
+      .size_bytes = size_bytes, .wanted = wanted, .step = 1, .count = count};
+}
+
+// Where two vectors, one behind the other, hold an element.
+static int place_of(const held_elements a, const held_elements b, int element) {
+  uint32_t place = 0;
+  while ((place < LANES ? a[place] : b[place - LANES]) != element) {
+    place++;
+  }
+  return (int)place;
+}
+
+// Takes apart what lies in vectors of 32, one behind the other: elements first,
+// first + step, ... of those that a lane has, into out_components. Each step
+// parts even from odd ones, of two registers at a time, which is what machines
+// can do.
+static void part_registers(lanes_emitter *e, const parting *p,
+                           LLVMValueRef *parts, const held_elements *held,
+                           LLVMValueRef *out_components) {
+  if (p->first >= p->wanted || p->count == 1) {
+    if (p->first < p->wanted) {
+      out_components[p->first] = parts[0];
+    }
+    return;
+  }
+  LLVMValueRef half[LARGEST_STRIDE_BYTES / 2];
+  held_elements half_held[LARGEST_STRIDE_BYTES / 2];
+  for (uint32_t odd = 0; odd < 2; odd++) {
+    for (uint32_t k = 0; k < p->count / 2; k++) {
+      hold_half(e, p, held + 2 * k, odd, k, half_held[k]);
+      int lanes[MOST_LANES];
+      for (uint32_t i = 0; i < LANES; i++) {
+        lanes[i] = place_of(held[2 * k], held[2 * k + 1], half_held[k][i]);
+      }
+      half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
+    }
+    const parting next = next_parting(p, odd);
+    part_registers(e, &next, half, half_held, out_components);
+  }
+}
+
+// Lanes' four or eight words in registers of eight, in which one or two lanes
+// have theirs. Parting even from odd ones is two steps across a register's
+// halves, each time; but fours of words of lanes that are four apart are
+// transposed within them.
+enum { WORDS = 8, MOST_GROUPS = MOST_LANES / WORDS };
+
+// The half of a register in which a lane has its first or second four words.
+static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
+  static const int halves[2][WORDS] = {{0, 1, 2, 3, 8, 9, 10, 11},
+                                       {4, 5, 6, 7, 12, 13, 14, 15}};
+  return halves[count == WORDS ? four : lane % 2];
+}
+
+static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                       uint32_t wanted, LLVMValueRef *out_components) {
+  const uint32_t group_count = LANES / WORDS;
+  LLVMValueRef groups[WORDS][MOST_GROUPS];
+  for (uint32_t g = 0; g < group_count; g++) {
+    LLVMValueRef in[WORDS], apart[4], words[4];
+    for (uint32_t k = 0; k < count; k++) {
+      const uint32_t number = g * count + k;
+      in[k] = lanes_piece(e, parts[number / group_count],
+                          number % group_count * WORDS, WORDS);
+    }
+    for (uint32_t four = 0; four < count / 4; four++) {
+      for (uint32_t k = 0; k < 4; k++) {
+        apart[k] =
+            lanes_shuffle(e, in[k * count / WORDS], in[(k + 4) * count / WORDS],
+                          half_of(count, k, four), WORDS);
+      }
+      lanes_transpose(e, apart, words);
+      for (uint32_t c = 0; c < 4; c++) {
+        groups[four * 4 + c][g] = words[c];
+      }
+    }
+  }
+  for (uint32_t c = 0; c < wanted; c++) {
+    out_components[c] = lanes_concatenated(e, groups[c], group_count);
+  }
+}
+
+// Says whether that is the way of a machine.
+static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
+                          uint64_t size_bytes) {
+  return (count == 4 || count == WORDS) && size_bytes == 4 &&
+         e->machine.has_avx2 && !e->machine.has_avx512;
+}
+
+// Takes apart what lies in count vectors of 32 as the machine does it best.
+static void part(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
+                 uint64_t size_bytes, uint32_t wanted,
+                 LLVMValueRef *out_components) {
+  if (goes_by_fours(e, count, size_bytes)) {
+    part_fours(e, parts, count, wanted, out_components);
+  } else {
+    held_elements held[LARGEST_STRIDE_BYTES];
+    const parting p = hold_all(size_bytes, wanted, count, held);
+    part_registers(e, &p, parts, held, out_components);
+  }
+}
+
+// The reverse: fills vectors, of which those without a component are left
+// undefined.
+static void join_registers(lanes_emitter *e, const parting *p,
+                           LLVMValueRef *components, const held_elements *held,
+                           LLVMValueRef *out_parts) {
+  if (p->count == 1) {
+    out_parts[0] = p->first < p->wanted
+                       ? components[p->first]
+                       : LLVMGetPoison(LLVMTypeOf(components[0]));
+    return;
+  }
+  LLVMValueRef half[2][LARGEST_STRIDE_BYTES / 2];
+  held_elements half_held[2][LARGEST_STRIDE_BYTES / 2];
+  for (uint32_t odd = 0; odd < 2; odd++) {
+    for (uint32_t k = 0; k < p->count / 2; k++) {
+      hold_half(e, p, held + 2 * k, odd, k, half_held[odd][k]);
+    }
+    const parting next = next_parting(p, odd);
+    join_registers(e, &next, components, half_held[odd], half[odd]);
+  }
+  for (uint32_t k = 0; k < p->count; k++) {
+    int lanes[MOST_LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] =
+          place_of(half_held[0][k / 2], half_held[1][k / 2], held[k][i]);
+    }
+    out_parts[k] =
+        lanes_shuffle(e, half[0][k / 2], half[1][k / 2], lanes, LANES);
+  }
+}
+
+static void join_fours(lanes_emitter *e, LLVMValueRef *components,
+                       uint32_t wanted, uint32_t count,
+                       LLVMValueRef *out_parts) {
+  LLVMTypeRef type =
+      LLVMVectorType(LLVMGetElementType(LLVMTypeOf(components[0])), WORDS);
+  const uint32_t group_count = LANES / WORDS;
+  LLVMValueRef pieces[WORDS][MOST_GROUPS];
+  for (uint32_t g = 0; g < group_count; g++) {
+    LLVMValueRef fours[2][4];
+    for (uint32_t four = 0; four < count / 4; four++) {
+      LLVMValueRef words[4];
+      for (uint32_t c = 0; c < 4; c++) {
+        const uint32_t from = four * 4 + c;
+        words[c] = from < wanted
+                       ? lanes_piece(e, components[from], g * WORDS, WORDS)
+                       : LLVMGetPoison(type);
+      }
+      lanes_transpose(e, words, fours[four]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+      const uint32_t lane = k * WORDS / count;
+      LLVMValueRef *second =
+          count == WORDS ? fours[1] + lane % 4 : fours[0] + (lane + 1) % 4;
+      const uint32_t number = g * count + k;
+      pieces[number / group_count][number % group_count] = lanes_shuffle(
+          e, fours[0][lane % 4], *second, half_of(WORDS, 0, lane / 4), WORDS);
+    }
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    out_parts[k] = lanes_concatenated(e, pieces[k], group_count);
+  }
+}
+
+static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
+                 uint64_t size_bytes, uint32_t count, LLVMValueRef *out_parts) {
+  if (goes_by_fours(e, count, size_bytes)) {
+    join_fours(e, components, wanted, count, out_parts);
+  } else {
+    held_elements held[LARGEST_STRIDE_BYTES];
+    const parting p = hold_all(size_bytes, wanted, count, held);
+    join_registers(e, &p, components, held, out_parts);
+  }
+}
+
+// Some of the vectors of 32 in which lanes' elements lie, or a part of it.
+typedef struct lanes_part {
+  LLVMValueRef address;
+  LLVMValueRef mask;
+  uint32_t alignment;
+} lanes_part;
+
+// Elements from first on, of those that lanes have one behind the other.
+static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
+                          uint32_t stride, uint32_t wanted, uint32_t first,
+                          uint32_t length) {
+  const uint32_t in_row = a->shape.row * stride;
+  const uint64_t offset = first % in_row * a->size_bytes;
+  LLVMValueRef start = a->shape.row == LANES
+                           ? lanes_access_begin(e, a)
+                           : lanes_address_of_row(e, a, first / in_row);
+  return (lanes_part){
+      .address = lanes_address_at(e, start, offset),
+      .mask = spread_mask(e, stride, wanted, first, length),
+      .alignment = lanes_common_alignment(a->alignment, offset)};
+}
+
+static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                       uint32_t wanted, LLVMValueRef *out_components) {
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  const uint32_t in_row = a->shape.row * stride;
+  const uint32_t length = in_row < LANES ? in_row : LANES;
+  for (uint32_t k = 0; k < stride; k++) {
+    LLVMValueRef pieces[MOST_LANES];
+    for (uint32_t i = 0; i < LANES / length; i++) {
+      const lanes_part part =
+          part_at(e, a, stride, wanted, k * LANES + i * length, length);
+      pieces[i] = lanes_masked_load(e, LLVMVectorType(a->element, length),
+                                    part.address, part.alignment, part.mask);
+    }
+    parts[k] = lanes_concatenated(e, pieces, LANES / length);
+  }
+  part(e, parts, stride, a->size_bytes, a->count, out_components);
+}
+
+void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
+                      LLVMValueRef *out_components) {
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(whole));
+  const uint64_t size_bytes = LLVMStoreSizeOfType(e->values->data, element);
+  if (size_bytes < 4) {
+    lanes_take_apart(e, whole, count, count, out_components);
+    return;
+  }
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  for (uint32_t k = 0; k < count; k++) {
+    parts[k] = lanes_piece(e, whole, k * LANES, LANES);
+  }
+  part(e, parts, count, size_bytes, count, out_components);
+}
+
+static void store_parts(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *components) {
+  LLVMValueRef parts[LARGEST_STRIDE_BYTES];
+  join(e, components, a->count, a->size_bytes, stride, parts);
+  for (uint32_t k = 0; k < stride; k++) {
+    const lanes_part part =
+        part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
+    lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
+  }
+}
+
+// Says whether lanes' elements are best taken for words, of which each has one:
+// bytes by fours. Also with AVX-512, where they could be gathered from
+// anywhere: what is computed with them mostly wants words.
+static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
+                      uint32_t stride) {
+  return stride == 4 && element == e->types.i8;
+}
+
+static void take_bytes(lanes_emitter *e, LLVMValueRef words, uint32_t count,
+                       LLVMValueRef *out_components) {
+  for (uint32_t c = 0; c < count; c++) {
+    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    out_components[c] =
+        LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, words, by, ""),
+                       lanes_vector_of(e->types.i8), "");
+  }
+}
+
+void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
+                      uint32_t count, LLVMValueRef *out_components) {
+  if (are_words(e, LLVMGetElementType(LLVMTypeOf(all)), stride)) {
+    take_bytes(
+        e, LLVMBuildBitCast(e->builder, all, lanes_vector_of(e->types.i32), ""),
+        count, out_components);
+    return;
+  }
+  for (uint32_t c = 0; c < count; c++) {
+    int lanes[MOST_LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+      lanes[i] = (int)(i * stride + c);
+    }
+    out_components[c] =
+        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
+  }
+}
+
+LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
+  return spread_mask(e, count, all_of(count), 0, LANES * count);
+}
+
+// The first lanes alone, a power of two of them, where others never come: what
+// one step of a tree stores, the next then finds in the registers on the way to
+// memory, which machines cannot give back from stores with gaps.
+uint32_t lanes_narrow_count(const lanes_emitter *e) {
+  uint32_t count = 1;
+  while (count < e->coming) {
+    count *= 2;
+  }
+  return count;
+}
+
+LLVMValueRef lanes_widened(lanes_emitter *e, LLVMValueRef first,
+                           uint32_t count) {
+  int lanes[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = i < count ? (int)i : -1;
+  }
+  return count == LANES ? first : lanes_shuffle(e, first, NULL, lanes, LANES);
+}
+
+static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
+                                     uint32_t count) {
+  LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
+                                          lanes_access_begin(e, a),
+                                          a->alignment,
+                                          lanes_piece(e, e->mask, 0, count));
+  return lanes_widened(e, loaded, count);
+}
+
+static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
+  const uint64_t bytes = bytes_of(a, stride);
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes);
+  LLVMValueRef next = lanes_next_lines(e, a, false);
+  lanes_fetch_at(e, lanes_access_begin(e, a), next, bytes);
+}
+
+// All elements of all lanes, of which each lane has the first few.
+static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
+                            uint32_t stride) {
+  return stride == 1
+             ? e->mask
+             : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
+}
+
+bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
+  return stride > a->count && a->size_bytes < 4 && is_power_of_two(stride) &&
+         stride * a->size_bytes <= sizeof(uint64_t);
+}
+
+// Components of the first or last half of the lanes, from a word for each.
+static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      bool last, LLVMValueRef *out_components) {
+  const uint32_t half = LANES / 2;
+  const uint64_t word_bytes = stride * a->size_bytes;
+  const uint64_t skipped = last ? word_bytes - a->count * a->size_bytes : 0;
+  const uint64_t offset = last ? half * word_bytes - skipped : 0;
+  LLVMTypeRef word = LLVMIntTypeInContext(e->context, (unsigned)word_bytes * 8);
+  LLVMTypeRef narrow =
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+  LLVMValueRef words =
+      LLVMBuildLoad2(e->builder, LLVMVectorType(word, half),
+                     lanes_address_at(e, lanes_access_begin(e, a), offset), "");
+  LLVMSetAlignment(words, lanes_common_alignment(a->alignment, offset));
+  for (uint32_t c = 0; c < a->count; c++) {
+    LLVMValueRef by[MOST_LANES / 2];
+    for (uint32_t i = 0; i < half; i++) {
+      by[i] = LLVMConstInt(word, (skipped + c * a->size_bytes) * 8, false);
+    }
+    LLVMValueRef shifted =
+        LLVMBuildLShr(e->builder, words, LLVMConstVector(by, half), "");
+    LLVMValueRef taken =
+        LLVMBuildTrunc(e->builder, shifted, LLVMVectorType(narrow, half), "");
+    out_components[c] = LLVMBuildBitCast(e->builder, taken,
+                                         LLVMVectorType(a->element, half), "");
+  }
+}
+
+void lanes_load_words(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      LLVMValueRef *out_components) {
+  LLVMValueRef halves[2][LARGEST_STRIDE_BYTES];
+  fetch(e, a, stride);
+  load_half(e, a, stride, false, halves[0]);
+  load_half(e, a, stride, true, halves[1]);
+  for (uint32_t c = 0; c < a->count; c++) {
+    LLVMValueRef both[] = {halves[0][c], halves[1][c]};
+    out_components[c] = lanes_concatenated(e, both, 2);
+  }
+}
+
+static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
+                             uint32_t stride) {
+  if (are_words(e, a->element, stride) && a->count == stride) {
+    LLVMValueRef words =
+        lanes_masked_load(e, lanes_vector_of(e->types.i32),
+                          lanes_access_begin(e, a), a->alignment, e->mask);
+    return LLVMBuildBitCast(e->builder, words,
+                            LLVMVectorType(a->element, LANES * stride), "");
+  }
+  return lanes_masked_load(e, LLVMVectorType(a->element, LANES * stride),
+                           lanes_access_begin(e, a), a->alignment,
+                           mask_of(e, a, stride));
+}
+
+static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
+                      LLVMValueRef all) {
+  if (are_words(e, a->element, stride) && a->count == stride) {
+    LLVMTypeRef words = lanes_vector_of(e->types.i32);
+    lanes_masked_store(e, a, LLVMBuildBitCast(e->builder, all, words, ""),
+                       lanes_access_begin(e, a), a->alignment, e->mask);
+    return;
+  }
+  lanes_masked_store(e, a, all, lanes_access_begin(e, a), a->alignment,
+                     mask_of(e, a, stride));
+}
+
+LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a) {
+  fetch(e, a, a->count);
+  return load_all(e, a, a->count);
+}
+
+void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef all) {
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, a->count));
+  store_all(e, a, a->count, all);
+}
+
+void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
+                        uint32_t stride, LLVMValueRef *out_components) {
+  fetch(e, a, stride);
+  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+    out_components[0] = load_first_lanes(e, a, lanes_narrow_count(e));
+    return;
+  }
+  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
+    load_parts(e, a, stride, all_of(a->count), out_components);
+    return;
+  }
+  lanes_take_apart(e, load_all(e, a, stride), stride, a->count, out_components);
+}
+
+// Joins vectors of equal length, a power of two of them in the end.
+LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                uint32_t count) {
+  while (count > 1) {
+    const uint32_t length = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
+    int *lanes = lanes_allocate(e->arena, 2 * length, sizeof *lanes);
+    for (uint32_t i = 0; i < 2 * length; i++) {
+      lanes[i] = (int)i;
+    }
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < count; i += 2) {
+      LLVMValueRef second =
+          i + 1 < count ? parts[i + 1] : LLVMGetPoison(LLVMTypeOf(parts[i]));
+      parts[joined++] = lanes_shuffle(e, parts[i], second, lanes, 2 * length);
+    }
+    count = joined;
+  }
+  return parts[0];
+}
+
+// The reverse of take_bytes, as bytes.
+static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
+                              uint32_t count) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef words = LLVMBuildZExt(e->builder, components[0], type, "");
+  for (uint32_t c = 1; c < count; c++) {
+    LLVMValueRef one = LLVMBuildZExt(e->builder, components[c], type, "");
+    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    words = LLVMBuildOr(e->builder, words,
+                        LLVMBuildShl(e->builder, one, by, ""), "");
+  }
+  return LLVMBuildBitCast(e->builder, words,
+                          LLVMVectorType(e->types.i8, LANES * 4), "");
+}
+
+LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
+                                uint32_t stride, uint32_t count) {
+  if (stride == 1) {
+    return components[0];
+  }
+  if (are_words(e, LLVMGetElementType(LLVMTypeOf(components[0])), stride)) {
+    return put_bytes(e, components, count);
+  }
+  int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
+  for (uint32_t i = 0; i < LANES * stride; i++) {
+    lanes[i] = i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
+  }
+  return lanes_shuffle(e, lanes_concatenated(e, components, count), NULL, lanes,
+                       LANES * stride);
+}
+
+void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
+                         uint32_t stride, LLVMValueRef *components) {
+  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, stride));
+  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
+    store_parts(e, a, stride, components);
+    return;
+  }
+  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+    const uint32_t count = lanes_narrow_count(e);
+    lanes_masked_store(e, a, lanes_piece(e, components[0], 0, count),
+                       lanes_access_begin(e, a), a->alignment,
+                       lanes_piece(e, e->mask, 0, count));
+    return;
+  }
+  store_all(e, a, stride, lanes_put_together(e, components, stride, a->count));
+}
+
+// --- Neighbours --------------------------------------------------------------
+
+bool lanes_may_write(LLVMValueRef instruction) {
+  switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMStore:
+    case LLVMFence:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return true;
+    case LLVMLoad: return !lanes_is_plain(instruction);
+    case LLVMCall: {
+      const lanes_callee callee = lanes_callee_of(instruction);
+      return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
+             callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_FIRST &&
+             callee != LANES_CALLEE_ELEMENTWISE &&
+             callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
+    }
+    default: return false;
+  }
+}
+
+// Says whether a load is one of the elements around another's, and how many it
+// is behind it.
+static bool is_near(const lanes_emitter *e, const lanes_access *a,
+                    const lanes_linear *from, uint32_t stride,
+                    LLVMValueRef instruction, int64_t *out_distance) {
+  if (LLVMGetInstructionOpcode(instruction) != LLVMLoad ||
+      LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction)) {
+    return false;
+  }
+  lanes_linear other;
+  lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
+  const int64_t size = (int64_t)a->size_bytes;
+  const int64_t bytes = lanes_linear_distance(from, &other);
+  if (!lanes_linear_like(from, &other) || bytes % size ||
+      lanes_linear_may_wrap(e->values, from, &other)) {
+    return false;
+  }
+  const lanes_shape shape =
+      lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
+  *out_distance = bytes / size;
+  return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
+         !shape.conditional && shape.row == a->shape.row &&
+         shape.stride == a->shape.stride;
+}
+
+// What one access is to load for several instructions.
+typedef struct neighbours {
+  LLVMValueRef loads[LARGEST_STRIDE_BYTES];  // by element; NULL for none
+  int64_t lowest;                            // behind the first instruction's
+  uint32_t wanted;                           // the set of those that are there
+  uint32_t count;                            // up to the last of them
+  uint32_t alignment;
+} neighbours;
+
+// The lowest element that any of the loads takes up to the next write.
+static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
+                           const lanes_linear *from, uint32_t stride) {
+  int64_t lowest = 0;
+  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
+       i = LLVMGetNextInstruction(i)) {
+    int64_t at = 0;
+    if (is_near(e, a, from, stride, i, &at) && at < lowest) {
+      lowest = at;
+    }
+  }
+  return lowest;
+}
+
+static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
+                                  const lanes_linear *from, uint32_t stride) {
+  neighbours found = {.lowest = lowest_near(e, a, from, stride),
+                      .alignment = a->alignment};
+  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
+       i = LLVMGetNextInstruction(i)) {
+    int64_t at = 0;
+    if (!is_near(e, a, from, stride, i, &at) ||
+        at - found.lowest >= (int64_t)stride ||
+        found.loads[at - found.lowest]) {
+      continue;
+    }
+    const uint32_t element = (uint32_t)(at - found.lowest);
+    found.loads[element] = i;
+    found.wanted |= UINT32_C(1) << element;
+    found.count = element + 1 > found.count ? element + 1 : found.count;
+    const uint32_t alignment = LLVMGetAlignment(i);
+    found.alignment = alignment < found.alignment ? alignment : found.alignment;
+  }
+  return found;
+}
+
+enum { WORD_BYTES = 4 };
+
+// The set of the words of which a lane has all elements; 0 if it has but some
+// of any, for there need be no memory where the others are.
+static uint32_t whole_words(const neighbours *found, uint64_t size_bytes) {
+  const uint32_t in_word = WORD_BYTES / (uint32_t)size_bytes;
+  uint32_t words = 0;
+  for (uint32_t at = 0; at < found->count; at += in_word) {
+    const uint32_t elements = found->wanted >> at & all_of(in_word);
+    if (elements && elements != all_of(in_word)) {
+      return 0;
+    }
+    words |= elements ? UINT32_C(1) << at / in_word : 0;
+  }
+  return words;
+}
+
+LLVMValueRef lanes_part_of_word(lanes_emitter *e, const lanes_access *a,
+                                LLVMValueRef word, uint64_t offset) {
+  LLVMTypeRef narrow = lanes_vector_of(
+      LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
+  LLVMValueRef by = lanes_steps(e->types.i32, offset * 8, 0);
+  LLVMValueRef part = LLVMBuildTrunc(
+      e->builder, LLVMBuildLShr(e->builder, word, by, ""), narrow, "");
+  return LLVMBuildBitCast(e->builder, part, lanes_vector_of(a->type), "");
+}
+
+// Words of all lanes, stride apart. Where masks cost, lanes one by one if some
+// do not run and memory may end.
+static void load_whole_words(lanes_emitter *e, const lanes_access *words,
+                             uint32_t stride, uint32_t wanted,
+                             LLVMValueRef *out_words) {
+  LLVMValueRef mask = e->mask;
+  if (e->machine.has_avx512 || LLVMIsConstant(mask)) {
+    load_parts(e, words, stride, wanted, out_words);
+    return;
+  }
+  LLVMTypeRef all = LLVMVectorType(words->element, LANES * stride);
+  const lanes_whole_question question =
+      lanes_ask(e, lanes_may_load_whole(e, all, words->first, mask));
+  const bool uncached = e->uncached;
+  LLVMValueRef ways[2][LARGEST_STRIDE_BYTES];
+  LLVMBasicBlockRef from[2];
+  e->uncached = true;
+  e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+  load_parts(e, words, stride, wanted, ways[0]);
+  e->mask = mask;
+  from[0] = LLVMGetInsertBlock(e->builder);
+  lanes_ask_rest(e, &question, question.some);
+  for (uint32_t w = 0; w < words->count; w++) {
+    if (wanted >> w & 1) {
+      ways[1][w] = lanes_load_running(e, words, words->first, w * WORD_BYTES);
+    }
+  }
+  from[1] = LLVMGetInsertBlock(e->builder);
+  lanes_ask_rest(e, &question, question.done);
+  e->uncached = uncached;
+  for (uint32_t w = 0; w < words->count; w++) {
+    if (wanted >> w & 1) {
+      LLVMValueRef both[] = {ways[0][w], ways[1][w]};
+      out_words[w] =
+          LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+      LLVMAddIncoming(out_words[w], both, from, 2);
+    }
+  }
+}
+
+// Loads bytes and halves that make whole words as these: what is computed with
+// them mostly wants words, and parts them by shifts.
+static bool load_in_words(lanes_emitter *e, const lanes_access *all,
+                          uint32_t stride, const neighbours *found,
+                          LLVMValueRef *out_components) {
+  const uint32_t in_word = WORD_BYTES / (uint32_t)all->size_bytes;
+  const uint32_t wanted = whole_words(found, all->size_bytes);
+  // Without masks, gaps are for what reads around them.
+  const bool may_have_gaps = e->machine.has_avx2;
+  if (!wanted || stride % in_word || e->is_at_once ||
+      (!may_have_gaps && wanted != all_of(stride / in_word))) {
+    return false;
+  }
+  lanes_access words = *all;
+  words.element = words.type = e->types.i32;
+  words.size_bytes = words.pitch_bytes = WORD_BYTES;
+  words.count = found->count / in_word;
+  LLVMValueRef loaded[LARGEST_STRIDE_BYTES];
+  load_whole_words(e, &words, stride / in_word, wanted, loaded);
+  for (uint32_t at = 0; at < found->count; at++) {
+    if (found->loads[at]) {
+      out_components[at] = lanes_part_of_word(e, all, loaded[at / in_word],
+                                              at % in_word * all->size_bytes);
+    }
+  }
+  return true;
+}
+
+bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t in_rows = lanes_stride_in_rows(a);
+  const uint32_t stride = in_rows ? in_rows : lanes_stride_elements(a);
+  const bool is_power = is_power_of_two(stride);
+  if (stride < 2 || a->count != 1 || a->element != a->type ||
+      (!is_power && a->size_bytes < WORD_BYTES)) {
+    return false;
+  }
+  lanes_linear from;
+  lanes_linear_find(e->values, a->pointer, &from);
+  const neighbours found = find_neighbours(e, a, &from, stride);
+  if (is_power_of_two(found.wanted) ||  // alone
+      (!is_power && found.wanted != all_of(stride))) {
+    return false;
+  }
+  lanes_access all = *a;
+  all.count = found.count;
+  all.alignment = found.alignment;
+  const uint64_t offset = (uint64_t)found.lowest * a->size_bytes;
+  LLVMValueRef firsts[MOST_LANES];
+  if (in_rows) {
+    for (uint32_t r = 0; r < LANES / a->shape.row; r++) {
+      firsts[r] = lanes_address_at(e, lanes_address_of_row(e, a, r), offset);
+    }
+    all.firsts = firsts;
+  } else {
+    all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0), offset);
+    lanes_fetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
+  }
+  LLVMValueRef components[LARGEST_STRIDE_BYTES];
+  if (!is_power) {
+    lanes_take_apart(e, load_all(e, &all, stride), stride, stride, components);
+  } else if (a->size_bytes >= WORD_BYTES) {
+    load_parts(e, &all, stride, found.wanted, components);
+  } else if (!load_in_words(e, &all, stride, &found, components)) {
+    return false;
+  }
+  for (uint32_t at = 0; at < found.count; at++) {
+    if (found.loads[at]) {
+      lanes_set_result(e, found.loads[at], 0, components[at]);
+      lanes_map_set(e->arena, &e->loaded_ahead, found.loads[at], 1);
+    }
+  }
+  return true;
+}
+
+bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load) {
+  return lanes_map_get(&e->loaded_ahead, load) != LANES_NONE;
+}

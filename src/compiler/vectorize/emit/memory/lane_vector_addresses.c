@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_vector_addresses.c: where the rows of lanes are that may be anywhere in memory, and
+// the words that they are made of.
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+
+enum { LEAST_RUN = 4 };
+
+static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
+                           bool uniform) {
+  LLVMValueRef sum = NULL;
+  for (uint32_t i = 0; i < at->term_count; i++) {
+    if (lanes_is_uniform(lanes_shape_of(e->values, at->terms[i])) != uniform) {
+      continue;
+    }
+    LLVMTypeRef type =
+        uniform ? at->index_type : lanes_vector_of(at->index_type);
+    LLVMValueRef term =
+        LLVMBuildTruncOrBitCast(e->builder,
+                                uniform ? lanes_scalar(e, at->terms[i], 0)
+                                        : lanes_vector(e, at->terms[i], 0),
+                                type, "");
+    sum = sum ? LLVMBuildAdd(e->builder, sum, term, "") : term;
+  }
+  return sum;
+}
+
+static LLVMValueRef extended(lanes_emitter *e, const lanes_linear *at,
+                             LLVMValueRef value) {
+  const bool is_vector =
+      LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+  return LLVMBuildIntCast2(
+      e->builder, value,
+      is_vector ? lanes_vector_of(e->types.i64) : e->types.i64, at->is_signed,
+      "");
+}
+
+// The last value of an index before it is extended.
+static uint64_t last_index(const lanes_linear *at) {
+  const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
+  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+// Says whether lanes + uniform .. lanes + uniform + span are what they are
+// before the index is extended: not negative, and not beyond the last.
+static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_row *row,
+                              LLVMValueRef lanes, LLVMValueRef uniform) {
+  LLVMTypeRef type = row->at.index_type;
+  LLVMBuilderRef b = e->builder;
+  const uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
+  LLVMValueRef last = LLVMConstInt(type, last_index(&row->at) - span, false);
+  LLVMValueRef room = LLVMBuildSub(b, last, uniform, "");
+  LLVMValueRef holds = LLVMBuildICmp(b, LLVMIntULE, uniform, last, "");
+  if (lanes == NULL) {
+    return holds;
+  }
+  LLVMValueRef beyond =
+      LLVMBuildICmp(b, row->at.is_signed ? LLVMIntSGT : LLVMIntUGT, lanes,
+                    lanes_splat(e, b, room), "");
+  // Lanes that do not run may hold poison, which must not spread.
+  beyond = LLVMBuildSelect(b, e->mask, beyond,
+                           LLVMConstNull(LLVMTypeOf(beyond)), "");
+  return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
+}
+
+// From the first index of a run of lanes a stride apart to its last.
+static uint64_t span_of(const lanes_row *row, const lanes_shape *shape) {
+  return (uint64_t)(row->most_constant - row->at.constant) +
+         (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
+}
+
+// Of such lanes: what is read is so only if no index wraps on the way.
+static LLVMValueRef run_holds(lanes_emitter *e, const lanes_row *row,
+                              const lanes_shape *shape, uint32_t run) {
+  const lanes_linear *at = &row->at;
+  return LLVMBuildICmp(
+      e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
+      lanes_index_of_run(e, at, lanes_width_of(*shape), run),
+      LLVMConstInt(at->index_type, last_index(at) - span_of(row, shape), false),
+      "");
+}
+
+// All lanes have to run: those that do not could lie behind the end.
+static lanes_row_places strided_addresses(lanes_emitter *e,
+                                          const lanes_row *row,
+                                          const lanes_shape *shape) {
+  const uint32_t width = lanes_width_of(*shape);
+  lanes_row_places result = {.strided = shape, .holds = lanes_all(e, e->mask)};
+  for (uint32_t r = 0; r < width; r++) {
+    if (row->at.is_extended && !row->at.is_unwrapped) {
+      result.holds =
+          LLVMBuildSelect(e->builder, result.holds, run_holds(e, row, shape, r),
+                          LLVMConstNull(e->types.i1), "");
+    }
+    result.firsts[r] =
+        row->at.index_type
+            ? lanes_address_of_run(e, &row->at, width, r)
+            : lanes_address_at(e, lanes_first_of_run(e, row->at.base, width, r),
+                               (uint64_t)row->at.bytes);
+  }
+  return result;
+}
+
+// Says whether a row is a word or two, which lanes of a run have side by side.
+static bool do_rows_touch(const lanes_row *row, const lanes_shape *shape) {
+  return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
+         (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
+}
+
+// Says whether only the row's own index can tell that lanes are not a stride
+// apart.
+static bool has_stride(const lanes_emitter *e, const lanes_row *row,
+                       const lanes_shape *shape) {
+  const uint32_t width = lanes_width_of(*shape);
+  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 &&
+              !lanes_shape_of(e->values, row->at.base).conditional;
+  if (!row->at.index_type) {
+    return fits && width % lanes_width(e, row->at.base) == 0;
+  }
+  fits = fits && row->at.scale && shape->stride % (int64_t)row->at.scale == 0 &&
+         lanes_is_sum_of_runs(e, &row->at, width) &&
+         span_of(row, shape) <= last_index(&row->at);
+  for (uint32_t i = 0; i < row->at.term_count; i++) {
+    fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
+  }
+  return fits;
+}
+
+static bool is_strided(const lanes_emitter *e, const lanes_row *row,
+                       const lanes_shape *shape) {
+  return (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
+         has_stride(e, row, shape);
+}
+
+bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row) {
+  const lanes_shape *shape = &row->members[0].access.shape;
+  return shape->row == LANES && shape->stride == row->bytes &&
+         has_stride(e, row, shape);
+}
+
+lanes_row_places lanes_row_dense_places(lanes_emitter *e,
+                                        const lanes_row *row) {
+  return strided_addresses(e, row, &row->members[0].access.shape);
+}
+
+static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
+  LLVMBuilderRef b = e->builder;
+  const lanes_linear *at = &row->at;
+  lanes_row_places result = {
+      .offset = mtlc_i64(e->context, (uint64_t)at->bytes),
+      .holds = lanes_any(e, e->mask)};
+  LLVMValueRef pointers = lanes_vector(e, at->base, 0);
+  if (at->index_type) {
+    LLVMTypeRef step = LLVMArrayType2(e->types.i8, at->scale);
+    LLVMValueRef lanes = sum_of(e, at, false);
+    LLVMValueRef constant =
+        LLVMConstInt(at->index_type, (uint64_t)at->constant, true);
+    LLVMValueRef terms = sum_of(e, at, true);
+    LLVMValueRef uniform =
+        terms ? LLVMBuildAdd(b, terms, constant, "") : constant;
+    if (at->is_extended) {
+      // What is the same for all lanes may be poison if none runs.
+      result.holds =
+          LLVMBuildSelect(b, result.holds, sums_hold(e, row, lanes, uniform),
+                          LLVMConstNull(e->types.i1), "");
+    }
+    if (lanes) {
+      LLVMValueRef wide = extended(e, at, lanes);
+      pointers = LLVMBuildGEP2(b, step, pointers, &wide, 1, "");
+    }
+    LLVMValueRef by = LLVMBuildMul(b, extended(e, at, uniform),
+                                   mtlc_i64(e->context, at->scale), "");
+    result.offset = LLVMBuildAdd(b, by, result.offset, "");
+  }
+  result.lanes = lanes_filled(e, pointers);
+  return result;
+}
+
+// Says whether an index that is extended may wrap.
+static bool may_wrap(const lanes_row *row) {
+  return row->at.is_extended && !row->at.is_unwrapped;
+}
+
+// By how much the last lane's index is above the first one's, which is the
+// least; UINT64_MAX if that is not known.
+static uint64_t pattern_span(lanes_emitter *e, const lanes_row *row) {
+  const lanes_pattern pattern = lanes_pattern_here(e, row->at.sum);
+  if (!lanes_pattern_is_whole(&pattern) ||
+      !lanes_is_sum_of_runs(e, &row->at, LANES)) {
+    return UINT64_MAX;
+  }
+  uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
+  for (uint32_t b = 0; 1u << b < LANES; b++) {
+    if (pattern.by_bit[b] < 0) {
+      return UINT64_MAX;
+    }
+    span += (uint64_t)pattern.by_bit[b];
+  }
+  return span <= last_index(&row->at) ? span : UINT64_MAX;
+}
+
+// Says whether lanes are constants apart, where all of them run.
+static bool has_pattern(lanes_emitter *e, const lanes_row *row,
+                        const lanes_row_member *own, bool whole) {
+  if (!own->access.pointer || (!whole && e->values->masked[e->node]) ||
+      (may_wrap(row) && pattern_span(e, row) == UINT64_MAX)) {
+    return false;
+  }
+  const lanes_pattern pattern = lanes_pattern_here(e, own->access.pointer);
+  return lanes_pattern_is_whole(&pattern);
+}
+
+static lanes_row_places pattern_addresses(lanes_emitter *e,
+                                          const lanes_row *row,
+                                          const lanes_row_member *own) {
+  LLVMValueRef pointer = own->access.pointer;
+  lanes_row_places result = {.has_pattern = true,
+                             .pattern = lanes_pattern_here(e, pointer),
+                             .holds = lanes_all(e, e->mask)};
+  if (may_wrap(row)) {
+    const uint64_t last = last_index(&row->at) - pattern_span(e, row);
+    LLVMValueRef holds = LLVMBuildICmp(
+        e->builder, row->at.is_signed ? LLVMIntSLE : LLVMIntULE,
+        lanes_index_of_run(e, &row->at, LANES, 0),
+        LLVMConstInt(row->at.index_type, last, false), "");
+    result.holds = LLVMBuildSelect(e->builder, result.holds, holds,
+                                   LLVMConstNull(e->types.i1), "");
+  }
+  result.firsts[0] = lanes_address_at(e, lanes_first_address(e, pointer),
+                                      (uint64_t)-own->start);
+  return result;
+}
+
+lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *own, bool whole) {
+  const lanes_shape *shape = &own->access.shape;
+  return is_strided(e, row, shape)         ? strided_addresses(e, row, shape)
+         : has_pattern(e, row, own, whole) ? pattern_addresses(e, row, own)
+                                           : addresses_of(e, row);
+}
+
+LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+                               uint32_t lane, uint64_t offset) {
+  if (where->has_pattern) {
+    return lanes_address_at(e, where->firsts[0],
+                            lanes_pattern_at(&where->pattern, lane) + offset);
+  }
+  if (where->strided) {
+    const uint32_t row = where->strided->row;
+    const int64_t in_run = lane % row * where->strided->stride;
+    return lanes_address_at(e, where->firsts[lane / row],
+                            (uint64_t)in_run + offset);
+  }
+  LLVMValueRef base = LLVMBuildExtractElement(e->builder, where->lanes,
+                                              mtlc_i32(e->context, lane), "");
+  LLVMValueRef address = LLVMBuildGEP2(e->builder, e->types.i8, base,
+                                       (LLVMValueRef *)&where->offset, 1, "");
+  return lanes_address_at(e, address, offset);
+}
+
+LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *m) {
+  lanes_linear at = row->at;
+  LLVMValueRef pointers = lanes_vector(e, at.base, 0);
+  if (at.index_type) {
+    LLVMValueRef index =
+        lanes_splat(e, e->builder,
+                    LLVMConstInt(at.index_type, (uint64_t)m->constant, true));
+    LLVMValueRef lanes = sum_of(e, &at, false);
+    LLVMValueRef uniform = sum_of(e, &at, true);
+    if (lanes) {
+      index = LLVMBuildAdd(e->builder, index, lanes, "");
+    }
+    if (uniform) {
+      index = LLVMBuildAdd(e->builder, index,
+                           lanes_splat(e, e->builder, uniform), "");
+    }
+    LLVMValueRef wide = extended(e, &at, index);
+    pointers = LLVMBuildGEP2(e->builder, LLVMArrayType2(e->types.i8, at.scale),
+                             pointers, &wide, 1, "");
+  }
+  return lanes_address_at(e, pointers, (uint64_t)m->bytes);
+}
+
+void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+                   const lanes_access *a, LLVMValueRef value) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef *word = &words[offset / LANES_WORD_BYTES];
+  if (a->size_bytes == 8) {
+    LLVMValueRef both = LLVMBuildBitCast(
+        e->builder, value, LLVMVectorType(e->types.i32, 2 * LANES), "");
+    word[0] = lanes_deinterleave(e, both, 0);
+    word[1] = lanes_deinterleave(e, both, 1);
+  } else if (a->size_bytes == LANES_WORD_BYTES) {
+    *word = LLVMBuildBitCast(e->builder, value, type, "");
+  } else {
+    LLVMTypeRef bits =
+        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
+    LLVMValueRef part = LLVMBuildZExt(
+        e->builder,
+        LLVMBuildBitCast(e->builder, value, lanes_vector_of(bits), ""), type,
+        "");
+    part = LLVMBuildShl(
+        e->builder, part,
+        lanes_steps(e->types.i32, offset % LANES_WORD_BYTES * 8, 0), "");
+    *word = LLVMBuildOr(e->builder, *word, part, "");
+  }
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_vectors.c: loads of lanes that are anywhere in memory, where each lane
+// reads several elements side by side: a row of a matrix, a structure chosen by
+// an index, one vector of four. Each lane's 16 bytes are one load, and four
+// words of 32 lanes are made of them in registers: a fifth of what it takes to
+// gather the words.
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/prepare/hoist_loads.h"
+
+enum { FARTHEST = 1000 };  // instructions behind an access to look at
+
+// --- What is loaded at once --------------------------------------------------
+
+// Numbers of whole bytes.
+static bool is_whole(const lanes_access *a) {
+  return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
+         a->element == a->type && a->pitch_bytes == a->size_bytes &&
+         a->size_bytes <= 8 && a->count * a->size_bytes <= LANES_ROW_BYTES;
+}
+
+static int64_t end_of(const lanes_row_member *m) {
+  return m->start + (int64_t)(m->access.count * m->access.size_bytes);
+}
+
+bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
+                   LLVMValueRef pointer, LLVMTypeRef type) {
+  lanes_linear at;
+  lanes_linear_find(e->values, pointer, &at);
+  if (!lanes_linear_like(&row->at, &at) ||
+      row->member_count == LANES_ROW_MEMBERS) {
+    return false;
+  }
+  lanes_row_member m = {
+      .access = lanes_access_of(e, instruction, pointer, type),
+      .constant = at.constant,
+      .bytes = at.bytes};
+  const int64_t far = (int64_t)LANES_ROW_BYTES;
+  const int64_t apart = at.constant - row->at.constant;
+  m.start = lanes_linear_distance(&row->at, &at);
+  const bool is_near = apart > -far && apart < far && m.start > -far &&
+                       m.start < far && is_whole(&m.access);
+  if (is_near) {
+    row->members[row->member_count++] = m;
+  }
+  return is_near;
+}
+
+// The loads from around an access's place up to the next write that may be to
+// the same memory, itself first.
+static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
+  lanes_linear_find(e->values, a->pointer, &row->at);
+  LLVMValueRef i = a->instruction;
+  for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_change(i, a->pointer);
+       n++, i = LLVMGetNextInstruction(i)) {
+    const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+    if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
+        kind != LLVMArrayTypeKind && lanes_width(e, i) == LANES &&
+        !lanes_is_loaded_ahead(e, i)) {
+      lanes_row_add(e, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
+    }
+  }
+}
+
+// Says whether members read all bytes from first to before end.
+static bool is_covered(const lanes_row *row, int64_t first, int64_t end) {
+  for (int64_t at = first; at < end; at++) {
+    bool any = false;
+    for (uint32_t i = 0; i < row->member_count && !any; i++) {
+      any = row->members[i].start <= at && at < end_of(&row->members[i]);
+    }
+    if (!any) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_inside(const lanes_row *row, const lanes_row_member *m) {
+  const uint64_t size = m->access.size_bytes;
+  return m->start >= 0 && end_of(m) <= row->bytes &&
+         m->start %
+                 (int64_t)(size < LANES_WORD_BYTES ? size : LANES_WORD_BYTES) ==
+             0;
+}
+
+void lanes_row_choose(lanes_row *row) {
+  const lanes_row_member own = row->members[0];
+  int64_t first = own.start;
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    const int64_t start = row->members[i].start;
+    if (start < first && end_of(&own) - start <= LANES_ROW_BYTES &&
+        is_covered(row, start, own.start)) {
+      first = start;
+    }
+  }
+  while (row->bytes < LANES_ROW_BYTES &&
+         is_covered(row, first + row->bytes,
+                    first + row->bytes + LANES_WORD_BYTES)) {
+    row->bytes += LANES_WORD_BYTES;
+  }
+  uint32_t kept = 0;
+  row->at.bytes += first;  // and for constants, below
+  int64_t least = own.constant;
+  row->most_constant = own.constant;
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    lanes_row_member m = row->members[i];
+    m.start -= first;
+    if (is_inside(row, &m)) {
+      least = m.constant < least ? m.constant : least;
+      row->most_constant =
+          m.constant > row->most_constant ? m.constant : row->most_constant;
+      row->alignment = kept == 0 || m.access.alignment < row->alignment
+                           ? m.access.alignment
+                           : row->alignment;
+      row->members[kept++] = m;
+    }
+  }
+  row->member_count = kept;
+  row->at.bytes -= (least - own.constant) * (int64_t)row->at.scale;
+  row->at.constant = least;
+}
+
+// How many gathers of words and longs it takes to read bytes of each lane; 16
+// are one load a lane, and some work behind it.
+static uint32_t cost_of(uint32_t bytes) {
+  const uint32_t rest = bytes % LANES_UNIT_BYTES;
+  return bytes / LANES_UNIT_BYTES * 2 + rest / 8 + rest % 8 / LANES_WORD_BYTES;
+}
+
+static const lanes_row_member *member_of(const lanes_row *row,
+                                         LLVMValueRef load) {
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    if (row->members[i].access.instruction == load) {
+      return &row->members[i];
+    }
+  }
+  return NULL;
+}
+
+static bool is_worth_it(const lanes_row *row, LLVMValueRef load) {
+  uint32_t elements = 0;
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    elements += row->members[i].access.count;
+  }
+  return member_of(row, load) && elements > cost_of(row->bytes);
+}
+
+// --- Loads -------------------------------------------------------------------
+
+// Four lanes' units, of lanes 4 apart.
+static LLVMValueRef load_units(lanes_emitter *e, const lanes_row *row,
+                               const lanes_row_places *where, uint32_t first,
+                               uint64_t offset) {
+  LLVMValueRef units[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    units[i] = LLVMBuildLoad2(
+        e->builder, LLVMVectorType(e->types.i32, LANES_UNIT_WORDS),
+        lanes_row_address(e, where, first + 4 * i, offset), "");
+    LLVMSetAlignment(units[i], lanes_common_alignment(row->alignment, offset));
+  }
+  return lanes_concatenated(e, units, 4);
+}
+
+// In each four elements of two vectors, of 16 at most: two of the first and two
+// of the second, by turns if by single ones; from the lower or the upper half.
+static LLVMValueRef zip(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                        bool by_pairs, bool upper) {
+  int lanes[MOST_LANES / 2];
+  const int count = (int)LLVMGetVectorSize(LLVMTypeOf(a));
+  for (int i = 0; i < count; i++) {
+    const int in = i % 4, of = i - in + 2 * upper;
+    lanes[i] = by_pairs ? of + in % 2 + (in / 2) * count
+                        : of + in / 2 + in % 2 * count;
+  }
+  return lanes_shuffle(e, a, b, lanes, (uint32_t)count);
+}
+
+void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                     LLVMValueRef out_words[4]) {
+  for (uint32_t upper = 0; upper < 2; upper++) {
+    LLVMValueRef low = zip(e, parts[0], parts[1], false, upper);
+    LLVMValueRef high = zip(e, parts[2], parts[3], false, upper);
+    out_words[2 * upper] = zip(e, low, high, true, false);
+    out_words[2 * upper + 1] = zip(e, low, high, true, true);
+  }
+}
+
+void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
+                      LLVMValueRef *out_units) {
+  LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    parts[w] = lanes_piece(e, words[w], LANES / 2 * half, LANES / 2);
+  }
+  lanes_transpose(e, parts, units);
+  for (uint32_t lane = 0; lane < LANES / 2; lane++) {
+    out_units[lane] =
+        lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
+  }
+}
+
+static void load_unit(lanes_emitter *e, const lanes_row *row,
+                      const lanes_row_places *where, uint64_t offset,
+                      LLVMValueRef *out_words) {
+  enum { TOGETHER = 16 };  // lanes
+  LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
+  for (uint32_t first = 0; first < LANES; first += TOGETHER) {
+    LLVMValueRef parts[4], words[LANES_UNIT_WORDS];
+    for (uint32_t i = 0; i < 4; i++) {
+      parts[i] = load_units(e, row, where, first + i, offset);
+    }
+    lanes_transpose(e, parts, words);
+    for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+      done[w][first / TOGETHER] = words[w];
+    }
+  }
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    out_words[w] = lanes_concatenated(e, done[w], LANES / TOGETHER);
+  }
+}
+
+// Rows that touch, a run of lanes at a time.
+static LLVMValueRef load_runs(lanes_emitter *e, const lanes_row *row,
+                              const lanes_row_places *where, LLVMTypeRef type) {
+  LLVMValueRef runs[MOST_LANES];
+  const uint32_t lanes = where->strided->row;
+  for (uint32_t r = 0; r < LANES / lanes; r++) {
+    runs[r] = LLVMBuildLoad2(e->builder, LLVMVectorType(type, lanes),
+                             where->firsts[r], "");
+    LLVMSetAlignment(runs[r], row->alignment);
+  }
+  return lanes_concatenated(e, runs, LANES / lanes);
+}
+
+// An element of each lane's row.
+static LLVMValueRef gather(lanes_emitter *e, const lanes_row *row,
+                           const lanes_row_places *where, LLVMTypeRef type,
+                           uint64_t offset) {
+  if (where->strided) {
+    return load_runs(e, row, where, type);
+  }
+  if (where->has_pattern) {
+    return lanes_load_pattern(e, &where->pattern, type,
+                              LLVMGetIntTypeWidth(type) / 8,
+                              lanes_common_alignment(row->alignment, offset),
+                              lanes_address_at(e, where->firsts[0], offset));
+  }
+  LLVMValueRef pointers = LLVMBuildGEP2(
+      e->builder, e->types.i8, lanes_address_at(e, where->lanes, offset),
+      (LLVMValueRef *)&where->offset, 1, "");
+  return lanes_gather_from(e, type, pointers,
+                           lanes_common_alignment(row->alignment, offset),
+                           e->mask);
+}
+
+static void load_words(lanes_emitter *e, const lanes_row *row,
+                       const lanes_row_places *where,
+                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  uint32_t at = 0;
+  for (; row->bytes - at >= LANES_UNIT_BYTES; at += LANES_UNIT_BYTES) {
+    load_unit(e, row, where, at, out_words + at / LANES_WORD_BYTES);
+  }
+  for (; row->bytes - at >= 8; at += 8) {
+    LLVMValueRef both = gather(e, row, where, e->types.i64, at);
+    out_words[at / LANES_WORD_BYTES] =
+        LLVMBuildTrunc(e->builder, both, words, "");
+    out_words[at / LANES_WORD_BYTES + 1] = LLVMBuildTrunc(
+        e->builder,
+        LLVMBuildLShr(e->builder, both, lanes_steps(e->types.i64, 32, 0), ""),
+        words, "");
+  }
+  if (at < row->bytes) {
+    out_words[at / LANES_WORD_BYTES] = gather(e, row, where, e->types.i32, at);
+  }
+}
+
+static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
+                               uint64_t offset, const lanes_access *a) {
+  LLVMValueRef value = words[offset / LANES_WORD_BYTES];
+  if (a->size_bytes == 8) {
+    value = lanes_interleave(e, value, words[offset / LANES_WORD_BYTES + 1]);
+  } else if (a->size_bytes < LANES_WORD_BYTES) {
+    return lanes_part_of_word(e, a, value, offset % LANES_WORD_BYTES);
+  }
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
+}
+
+// The words of which lanes' elements are parts, of a gather for each element.
+static void load_apart(lanes_emitter *e, const lanes_row *row,
+                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  for (uint32_t w = 0; w < LANES_ROW_WORDS; w++) {
+    out_words[w] = LLVMConstNull(words);
+  }
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    lanes_access a = row->members[i].access;
+    LLVMValueRef pointers = lanes_row_member_places(e, row, &row->members[i]);
+    a.pointer = NULL;  // the vector alone counts
+    for (uint32_t c = 0; c < a.count; c++) {
+      const uint64_t by = c * a.size_bytes;
+      lanes_row_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
+                    lanes_gather(e, &a, pointers, by));
+    }
+  }
+}
+
+static void set_results(lanes_emitter *e, const lanes_row *row,
+                        bool is_gathered,
+                        LLVMValueRef words[LANES_ROW_WORDS]) {
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    const lanes_access *a = &row->members[i].access;
+    if (is_gathered) {
+      lanes_lines_add(e->arena, &e->gathers, a->instruction);
+    }
+    for (uint32_t c = 0; c < a->count; c++) {
+      const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
+      lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
+    }
+    lanes_map_set(e->arena, &e->loaded_ahead, a->instruction, 1);
+  }
+}
+
+// One vector for both ways of a word: elements that are less than one are taken
+// out of it behind them, where they are used.
+static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
+                                LLVMBasicBlockRef from[2]) {
+  LLVMValueRef phi =
+      LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+  LLVMAddIncoming(phi, words, from, 2);
+  return phi;
+}
+
+bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
+  lanes_row row = {0};
+  if (e->uncached || !is_whole(a)) {
+    return false;
+  }
+  collect(e, a, &row);
+  lanes_row_choose(&row);
+  if (!is_worth_it(&row, a->instruction)) {
+    return false;
+  }
+  const lanes_row_places where =
+      lanes_row_places_of(e, &row, member_of(&row, a->instruction), false);
+  LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
+                                lanes_block(e, "apart")};
+  LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
+  lanes_mark_question(
+      LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
+  LLVMValueRef words[2][LANES_ROW_WORDS], both[LANES_ROW_WORDS];
+  LLVMValueRef mask = e->mask;
+  e->uncached = true;
+  for (uint32_t way = 0; way < 2; way++) {
+    LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
+    if (way == 0) {
+      e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+      load_words(e, &row, &where, words[way]);
+      e->mask = mask;
+    } else {
+      load_apart(e, &row, words[way]);
+    }
+    blocks[way] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, loaded);
+  }
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, loaded);
+  for (uint32_t w = 0; w < row.bytes / LANES_WORD_BYTES; w++) {
+    LLVMValueRef ways[] = {words[0][w], words[1][w]};
+    both[w] = either_word(e, ways, blocks);
+  }
+  set_results(e, &row, !where.strided && !where.has_pattern, both);
+  return true;
+}

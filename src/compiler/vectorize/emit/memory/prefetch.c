@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// prefetch.c: asks for the memory that threadgroups to come will load and
+// store. What one does with a little of memory, for example a tree of sums with
+// its barriers, takes longer than a processor looks ahead, and its own guesses
+// end with each page; so loads fetch what lies behind them, unless a loop
+// repeats them at the same place or goes on from there in small steps.
+#include "code/code.h"
+#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/prepare/interchange_simdgroups.h"
+#include "compiler/vectorize/analysis/induction.h"
+
+enum {
+  // 1 to 12 KiB measured on a 2-core Xeon of Ice Lake's kind, 2026-11, mettle-
+  // bench: a tree of sums from 0.70 to 1.00 of the speed of plain C, prefix
+  // sums from 0.93 to 1.15. Not whole pages: lines a page apart have one place
+  // in the cache, where layer normalisation fell from 1.30 to 1.03.
+  // On a Zen 4 to the second level: the first has no room for that much of two
+  // rows, and a matrix of 64 MiB times a vector (half, float, 8 bits; 2-core
+  // EPYC, 2026-11) takes 0.8 of the time.
+  AHEAD_BYTES = 6144,
+  // Half a KiB to 6 outside loops, measured on a 2-core EPYC of the Zen 3 kind,
+  // 2026-11: a tree of sums from 0.60 to 0.80 of the speed of plain C. From 2
+  // KiB on, what the processor itself fetches is no longer of use. On a Zen 4
+  // without 0.6, with 128 bytes, the next simdgroup's, 0.92, with 384 the same,
+  // with half a KiB 0.6 to 0.85 by where the code's other loads are, further
+  // 0.65.
+  ZEN_3_NEAR_BYTES = 1536,
+  ZEN_4_NEAR_BYTES = 128,
+  // In loops by strides of a threadgroup, there: as far as the threadgroup
+  // walks, and no less than 8 KiB, of 2 to 32 tried in plain C; further than 64
+  // KiB would fill a second level of 512. On a Zen 3 what is so near is fetched
+  // to the first level, which has room for it. Layer normalisation takes 0.63
+  // of the time that it took with each simdgroup's own lines fetched 6 KiB
+  // ahead, RMS norms of rows of 4096 0.66, sums by simdgroups about 0.9 of that
+  // of orders in pieces of a KiB. On a Zen 4 the second level is better for all
+  // (layer normalisation takes 0.63 of the time, softmax 0.74, RMS norms 0.69),
+  // and 6 to 32 KiB are the same.
+  LEAST_REACH_BYTES = 8192,
+  MOST_REACH_BYTES = 65536,
+  MOST_STEP_BYTES = 16384,  // 1024 threads, 16 bytes each
+  LINE_BYTES = 64,
+  TURNS_AHEAD = 4,  // of a loop with longer steps than that
+  // Of a tile that threadgroups with barriers load: as many streams as it has
+  // rows, of a piece each, are more than a processor follows. 128 to 512
+  // measured on a Zen 4: a Jacobi step by tiles of 16 x 16 takes 0.4 of the
+  // time, by tiles of 32 x 32 a quarter (128 bytes: 0.32), a wave equation by
+  // planes 0.8. Without barriers stencils take 1.1 to 1.5 times as long.
+  ROWS_AHEAD_BYTES = 256,
+  MOST_STREAMS = 8,
+  LINES_LIMIT = 8,       // of one access; more is not a stream of small pieces
+  LIKENESS_LIMIT = 128,  // values to compare
+  FAR_STEP_BYTES = 512,  // from here on, processors do not guess it
+};
+
+// --- How far ahead -----------------------------------------------------------
+
+// By how much the loop around an access, if there is one, takes it on.
+static lanes_turn_step step_around(const lanes_emitter *e,
+                                   LLVMValueRef address) {
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  return loop == LANES_NONE ? (lanes_turn_step){.kind = LANES_STEP_SAME}
+                            : lanes_step_of(e, address, loop);
+}
+
+// A processor that does not ask for a line's neighbour by itself, as Intel's
+// with AVX-512 do: order matters more to it. Of those with AVX2 alone a Zen 3
+// stands for all.
+static bool needs_order(const lanes_emitter *e) {
+  return e->machine.is_zen || (e->machine.has_avx2 && !e->machine.has_avx512);
+}
+
+static bool is_zen_4(const lanes_emitter *e) {
+  return e->machine.is_zen && e->machine.has_avx512;
+}
+
+static int64_t near_bytes(const lanes_emitter *e) {
+  return is_zen_4(e) ? ZEN_4_NEAR_BYTES : ZEN_3_NEAR_BYTES;
+}
+
+// How far ahead to ask for what an access will be at. 0: not at all, because
+// the loop around it does not take it to other lines with each turn, or there
+// is none and the processor sees for itself what comes.
+static int64_t distance_of(const lanes_emitter *e, lanes_turn_step step) {
+  if (e->graph->nodes[e->node].loop == LANES_NONE && needs_order(e) &&
+      !e->counting.is_on) {
+    return e->has_waits ? near_bytes(e) : 0;
+  }
+  if (step.kind != LANES_STEP_KNOWN) {
+    return step.kind == LANES_STEP_UNKNOWN ? 0 : AHEAD_BYTES;
+  }
+  const int64_t by = (int64_t)step.by;
+  if (by >= AHEAD_BYTES || by <= -AHEAD_BYTES) {
+    return TURNS_AHEAD * by;
+  }
+  return by >= LINE_BYTES || by <= -LINE_BYTES ? AHEAD_BYTES : 0;
+}
+
+// --- What has been asked for -------------------------------------------------
+
+// Whether a value is another one and a constant that does not lead far.
+static bool is_near_another(LLVMValueRef value) {
+  enum { NEAR = MOST_LANES };
+  if ((!mtlc_is_opcode(value, LLVMAdd) && !mtlc_is_opcode(value, LLVMOr)) ||
+      !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
+    return false;
+  }
+  const int64_t by = LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
+  return by >= -NEAR && by <= NEAR;
+}
+
+// Where an access is, as neighbours have it too, whose lines are the same.
+static lanes_fetched neighbourhood(const lanes_emitter *e,
+                                   LLVMValueRef address) {
+  lanes_fetched place = {.address = address, .base = address, .node = e->node};
+  if (!LLVMIsAGetElementPtrInst(address)) {
+    return place;
+  }
+  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
+  place.base = LLVMGetOperand(address, 0);
+  place.index = LLVMGetOperand(address, last);
+  while (LLVMIsAZExtInst(place.index) || LLVMIsASExtInst(place.index) ||
+         is_near_another(place.index)) {
+    place.index = LLVMGetOperand(place.index, 0);
+  }
+  return place;
+}
+
+static uint32_t loop_of(const lanes_emitter *e, LLVMValueRef value) {
+  const uint32_t number = lanes_map_get(&e->values->numbers, value);
+  return e->graph->nodes[e->values->nodes[number]].loop;
+}
+
+// A comparison of two addresses; looks says how many more values it may take.
+typedef struct likeness {
+  const lanes_emitter *e;
+  uint32_t looks;
+} likeness;
+
+static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b);
+
+// Says whether b is a or, on some way, comes from it.
+static bool may_come_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
+  if (l->looks == 0 || is_alike(l, a, b)) {
+    return l->looks > 0;
+  }
+  l->looks--;
+  const unsigned count = LLVMIsAPHINode(b) ? LLVMCountIncoming(b) : 0;
+  for (unsigned i = 0; i < count && l->looks; i++) {
+    if (may_come_from(l, a, LLVMGetIncomingValue(b, i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Of counters: that of the second loop may go on where the first loop, a form
+// of it without masks, was left.
+static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
+  const uint32_t loop_a = loop_of(l->e, a);
+  const uint32_t loop_b = loop_of(l->e, b);
+  if (loop_a == LANES_NONE || loop_b == LANES_NONE || loop_a == loop_b) {
+    return false;
+  }
+  const lanes_turn_step step_a = lanes_step_of_phi(l->e, a, loop_a);
+  const lanes_turn_step step_b = lanes_step_of_phi(l->e, b, loop_b);
+  return step_a.kind != LANES_STEP_UNKNOWN && step_a.kind == step_b.kind &&
+         step_a.by == step_b.by && step_a.factor == step_b.factor &&
+         may_come_from(l, lanes_begin_of(l->e, a, loop_a),
+                       lanes_begin_of(l->e, b, loop_b));
+}
+
+// Says whether two addresses take the same way, each in a loop of its own.
+static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
+  if (a == b) {
+    return true;
+  }
+  if (l->looks == 0 || !LLVMIsAInstruction(a) || !LLVMIsAInstruction(b) ||
+      LLVMGetInstructionOpcode(a) != LLVMGetInstructionOpcode(b) ||
+      LLVMTypeOf(a) != LLVMTypeOf(b)) {
+    return false;
+  }
+  l->looks--;
+  if (LLVMIsAPHINode(a)) {
+    return is_alike_phi(l, a, b);
+  }
+  const int count = LLVMGetNumOperands(a);
+  bool alike =
+      count == LLVMGetNumOperands(b) && !LLVMIsACallInst(a) &&
+      (!LLVMIsAGetElementPtrInst(a) ||
+       LLVMGetGEPSourceElementType(a) == LLVMGetGEPSourceElementType(b));
+  for (int i = 0; alike && i < count; i++) {
+    alike = is_alike(l, LLVMGetOperand(a, (unsigned)i),
+                     LLVMGetOperand(b, (unsigned)i));
+  }
+  return alike;
+}
+
+// Says whether a loop has been through the lines of an address before. A Zen 4
+// leaves out some of what a short loop asks for at once: a softmax takes 0.75
+// of the time if its second and third loop ask again.
+static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
+                      LLVMValueRef address) {
+  likeness l = {e, LIKENESS_LIMIT};
+  return needs_order(e) && !is_zen_4(e) && is_alike(&l, before, address);
+}
+
+// Says whether what is around an access has been asked for on the way to it,
+// and notes that it will be. In one turn, no more streams than a processor
+// follows.
+static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
+  const lanes_fetched place = neighbourhood(e, address);
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  uint32_t streams = 0;
+  for (uint32_t i = 0; i < e->fetched_count; i++) {
+    const lanes_fetched *other = &e->fetched[i];
+    const bool is_before = lanes_dominates(e->graph, other->node, e->node);
+    if ((is_before && other->base == place.base &&
+         other->index == place.index) ||
+        is_walked(e, other->address, address)) {
+      return true;
+    }
+    streams += is_before && e->graph->nodes[other->node].loop == loop;
+  }
+  if (streams >= MOST_STREAMS || e->fetched_count == LANES_FETCHED) {
+    return true;
+  }
+  e->fetched[e->fetched_count++] = place;
+  return false;
+}
+
+// Which loops have barriers in them, by number.
+static const bool *find_loops_that_wait(lanes_emitter *e) {
+  const lanes_graph *graph = e->graph;
+  bool *wait = lanes_allocate(e->arena, graph->loop_count, sizeof *wait);
+  for (uint32_t n = 0; n < graph->node_count; n++) {
+    const lanes_node *node = &graph->nodes[n];
+    if (!node->block || !lanes_has_barrier(node->block)) {
+      continue;
+    }
+    for (uint32_t loop = node->loop; loop != LANES_NONE;
+         loop = graph->loops[loop].parent) {
+      wait[loop] = true;
+    }
+  }
+  return wait;
+}
+
+static bool does_loop_wait(lanes_emitter *e, uint32_t loop) {
+  if (!e->loops_that_wait) {
+    e->loops_that_wait = find_loops_that_wait(e);
+  }
+  return e->loops_that_wait[loop];
+}
+
+// How near to fetch: to the first level of the cache or the second.
+typedef enum fetch_level { SECOND_LEVEL = 2, FIRST_LEVEL = 3 } fetch_level;
+
+static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
+                  fetch_level level) {
+  enum { DATA = 1 };
+  LLVMValueRef arguments[] = {address, mtlc_i32(e->context, is_store),
+                              mtlc_i32(e->context, level),
+                              mtlc_i32(e->context, DATA)};
+  lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
+}
+
+static LLVMValueRef as_i64(lanes_emitter *e, LLVMValueRef value) {
+  return LLVMBuildIntCast2(e->builder, lanes_scalar(e, value, 0), e->types.i64,
+                           false, "");
+}
+
+static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
+  return LLVMBuildMul(e->builder, value, mtlc_i64(e->context, by), "");
+}
+
+// How far so many turns lead, of a step that is known at run time; NULL if it
+// is not that.
+static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
+                                  uint64_t turns) {
+  if (step.kind != LANES_STEP_TIMES ||
+      !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
+      !lanes_is_at_hand(e, step.factor)) {
+    return NULL;
+  }
+  return times(e, as_i64(e, step.factor), step.by * turns);
+}
+
+LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
+                             bool is_by_rows) {
+  uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
+  while (loop != LANES_NONE && !does_loop_wait(e, loop)) {
+    loop = e->graph->loops[loop].parent;
+  }
+  if (loop == LANES_NONE || lanes_takes_turns(e->graph, loop) ||
+      lanes_is_in_threadgroup(e, a->pointer)) {
+    return NULL;
+  }
+  const lanes_turn_step step = lanes_step_of(e, a->pointer, loop);
+  const int64_t by = (int64_t)step.by;
+  if (step.kind == LANES_STEP_KNOWN) {
+    const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
+    return by >= far || by <= -far ? mtlc_i64(e->context, step.by) : NULL;
+  }
+  return run_time_step(e, step, 1);
+}
+
+// By how much to be ahead of the rows of a tile; NULL if it is none. Whole rows
+// are one where threads know more than one dimension.
+static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
+                              bool is_by_rows) {
+  return (is_by_rows || e->in_rows) && needs_order(e) && e->has_waits &&
+                 a->pointer &&
+                 e->graph->nodes[e->node].loop == LANES_NONE &&
+                 !lanes_is_in_threadgroup(e, a->pointer) &&
+                 lanes_moves_with_grid(e, a->pointer)
+             ? mtlc_i64(e->context, ROWS_AHEAD_BYTES)
+             : NULL;
+}
+
+LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
+                              bool is_by_rows) {
+  LLVMValueRef next = lanes_next_turn(e, a, is_by_rows);
+  return next ? next : next_rows(e, a, is_by_rows);
+}
+
+// What lies step behind an address. Returns where that is.
+static LLVMValueRef fetch_lines(lanes_emitter *e, LLVMValueRef address,
+                                LLVMValueRef step, uint64_t bytes,
+                                bool is_store, fetch_level level) {
+  LLVMValueRef next =
+      LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
+  for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
+    fetch(e, lanes_address_at(e, next, at), is_store, level);
+  }
+  return next;
+}
+
+void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
+                           uint64_t bytes) {
+  fetch_lines(e, address, mtlc_i64(e->context, 0), bytes, true, FIRST_LEVEL);
+}
+
+void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
+                    uint64_t bytes) {
+  if (step) {
+    fetch_lines(e, address, step, bytes, false, FIRST_LEVEL);
+  }
+}
+
+// --- In the order of memory --------------------------------------------------
+
+// What a value in a loop's header is compared with, if that is the same for all
+// threads and turns; NULL otherwise.
+static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
+                             uint32_t loop) {
+  for (LLVMUseRef use = LLVMGetFirstUse(value); use;
+       use = LLVMGetNextUse(use)) {
+    LLVMValueRef user = LLVMGetUser(use);
+    LLVMValueRef bound = LLVMIsAICmpInst(user) ? LLVMGetOperand(user, 1) : NULL;
+    if (bound && bound != value && lanes_is_from_outside(e, bound, loop) &&
+        lanes_is_uniform(lanes_shape_of(e->values, bound))) {
+      return bound;
+    }
+  }
+  return NULL;
+}
+
+// A loop in which the threads of a threadgroup begin side by side, go on by as
+// many as they are, and end at a number: each counts from its own index, or all
+// from 0.
+typedef struct lanes_walk {
+  LLVMValueRef bound;     // the number; NULL if it is no such loop
+  lanes_turn_step step;   // of the index
+  uint64_t index_bytes;   // by which an index of one more is further on
+  uint64_t thread_bytes;  // by which the next thread begins further on
+} lanes_walk;
+
+static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
+                          lanes_turn_step step, uint64_t bytes) {
+  LLVMBasicBlockRef header =
+      e->graph->nodes[e->graph->loops[loop].header].block;
+  for (LLVMValueRef phi = header ? LLVMGetFirstInstruction(header) : NULL;
+       phi && LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
+    const lanes_turn_step own = lanes_step_of_phi(e, phi, loop);
+    LLVMValueRef bound = bound_of(e, phi, loop);
+    LLVMValueRef begin = lanes_begin_of(e, phi, loop);
+    if (own.kind == step.kind && own.factor == step.factor && own.by > 0 &&
+        step.by % own.by == 0 && bound &&
+        (LLVMIsAConstantInt(begin)
+             ? LLVMIsNull(begin)
+             : lanes_is_thread_index(begin) && lanes_width(e, begin) == 1)) {
+      return (lanes_walk){bound, own, step.by / own.by, bytes / LANES};
+    }
+  }
+  return (lanes_walk){0};
+}
+
+// Says whether simdgroups of a threadgroup go through the turns of a loop one
+// after the other, each time that they come to it.
+static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
+  if (loop == LANES_NONE || e->single_simdgroup || does_loop_wait(e, loop)) {
+    return false;
+  }
+  const uint32_t parent = e->graph->loops[loop].parent;
+  return parent == LANES_NONE || does_loop_wait(e, parent);
+}
+
+// Says whether a step is by the threads of a threadgroup, as far as one knows,
+// where a simdgroup accesses so many bytes.
+static bool is_by_threadgroup(lanes_turn_step step, uint64_t bytes) {
+  switch (step.kind) {
+    case LANES_STEP_KNOWN: return step.by > bytes && step.by <= MOST_STEP_BYTES;
+    case LANES_STEP_TIMES:
+      return step.by * LANES == bytes && lanes_is_threadgroup_size(step.factor);
+    default: return false;
+  }
+}
+
+// A step as a number.
+static LLVMValueRef length_of(lanes_emitter *e, lanes_turn_step step) {
+  return step.kind == LANES_STEP_KNOWN
+             ? mtlc_i64(e->context, step.by)
+             : times(e, as_i64(e, step.factor), step.by);
+}
+
+// The same as a number of that type to divide by, where control may come by
+// though no thread does, and the step was not computed.
+static LLVMValueRef divisor_of(lanes_emitter *e, lanes_turn_step step,
+                               LLVMTypeRef type) {
+  LLVMValueRef length =
+      LLVMBuildIntCast2(e->builder, length_of(e, step), type, false, "");
+  if (LLVMIsAConstantInt(length)) {
+    return length;
+  }
+  LLVMValueRef least[] = {LLVMBuildFreeze(e->builder, length, ""),
+                          LLVMConstInt(type, 1, false)};
+  return lanes_intrinsic(e, "llvm.umax", &type, 1, least, 2);
+}
+
+// How many turns a simdgroup takes but its first.
+static LLVMValueRef turns_behind_first(lanes_emitter *e,
+                                       const lanes_walk *walk) {
+  LLVMTypeRef type = LLVMTypeOf(walk->bound);
+  LLVMValueRef last = LLVMBuildSub(e->builder, lanes_scalar(e, walk->bound, 0),
+                                   LLVMConstInt(type, 1, false), "");
+  LLVMValueRef turns =
+      LLVMBuildUDiv(e->builder, last, divisor_of(e, walk->step, type), "");
+  return LLVMBuildIntCast2(e->builder, turns, e->types.i64, false, "");
+}
+
+static uint64_t known_reach(uint64_t bytes) {
+  return bytes < LEAST_REACH_BYTES  ? LEAST_REACH_BYTES
+         : bytes > MOST_REACH_BYTES ? MOST_REACH_BYTES
+                                    : bytes;
+}
+
+// How far ahead to be: as far as the threadgroup walks at least, or else its
+// first simdgroup overtakes what all ask for.
+static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
+  LLVMValueRef bytes = times(e, as_i64(e, walk->bound), walk->index_bytes);
+  if (LLVMIsAConstantInt(bytes)) {
+    return mtlc_i64(e->context,
+                    known_reach(LLVMConstIntGetZExtValue(bytes)));
+  }
+  LLVMValueRef most[] = {bytes, mtlc_i64(e->context, MOST_REACH_BYTES)};
+  bytes = lanes_intrinsic(e, "llvm.umin", &e->types.i64, 1, most, 2);
+  LLVMValueRef least[] = {bytes, mtlc_i64(e->context, LEAST_REACH_BYTES)};
+  return lanes_intrinsic(e, "llvm.umax", &e->types.i64, 1, least, 2);
+}
+
+// How far ahead a simdgroup is in its turns, computed in front of the loop.
+typedef struct lanes_lead {
+  LLVMValueRef memory;  // holds it
+  LLVMValueRef loss;    // by which each turn has less
+  fetch_level level;
+} lanes_lead;
+
+static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
+                          lanes_turn_step step, uint64_t bytes) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef reach = reach_of(e, walk);
+  LLVMValueRef first = LLVMBuildZExt(
+      builder, LLVMGetParam(e->function, LANES_FIRST), e->types.i64, "");
+  LLVMValueRef before =
+      LLVMBuildMul(builder, times(e, first, walk->thread_bytes),
+                   turns_behind_first(e, walk), "");
+  lanes_lead lead = {.memory = lanes_memory(e, e->types.i64),
+                     .loss = LLVMBuildSub(builder, length_of(e, step),
+                                          mtlc_i64(e->context, bytes), ""),
+                     .level = !is_zen_4(e) && LLVMIsAConstantInt(reach) &&
+                                      LLVMConstIntGetZExtValue(reach) ==
+                                          LEAST_REACH_BYTES
+                                  ? FIRST_LEVEL
+                                  : SECOND_LEVEL};
+  LLVMBuildStore(builder, LLVMBuildAdd(builder, reach, before, ""),
+                 lead.memory);
+  return lead;
+}
+
+static bool is_walk_at_hand(lanes_emitter *e, const lanes_walk *walk) {
+  return lanes_is_at_hand(e, walk->bound) &&
+         (walk->step.kind == LANES_STEP_KNOWN ||
+          lanes_is_at_hand(e, walk->step.factor));
+}
+
+// In front of a loop nothing is at hand but what is kept. Returns no memory if
+// that is too little.
+static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
+                              const lanes_walk *walk, lanes_turn_step step,
+                              uint64_t bytes) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMBasicBlockRef start = e->starts[e->graph->loops[loop].header];
+  const uint32_t fresh = e->fresh;
+  const bool uncached = e->uncached;
+  lanes_lead lead = {0};
+  e->fresh = UINT32_MAX;
+  e->uncached = true;
+  LLVMPositionBuilderBefore(e->builder, LLVMGetBasicBlockTerminator(start));
+  if (is_walk_at_hand(e, walk)) {
+    lead = lead_of(e, walk, step, bytes);
+  }
+  LLVMPositionBuilderAtEnd(e->builder, here);
+  e->fresh = fresh;
+  e->uncached = uncached;
+  return lead;
+}
+
+// Says whether a threadgroup walks on in a second turn, as far as one knows: a
+// single one is in order.
+static bool has_turns(const lanes_walk *walk) {
+  return walk->step.kind != LANES_STEP_KNOWN ||
+         !LLVMIsAConstantInt(walk->bound) ||
+         LLVMConstIntGetZExtValue(walk->bound) > walk->step.by;
+}
+
+// A simdgroup accesses a piece of each row of its threadgroup: lines far from
+// each other, one after the other, which memory is slow to give. What it asks
+// for lies in the order in which simdgroups and their turns come: the first
+// simdgroup asks for the first lines that a later threadgroup will access, the
+// second for those behind them. Returns false if the loop around the access is
+// another.
+static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
+                           lanes_turn_step step, uint64_t bytes,
+                           bool is_store) {
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  if (!needs_order(e) || !is_loop_shared(e, loop) ||
+      !is_by_threadgroup(step, bytes)) {
+    return false;
+  }
+  const lanes_walk walk = walk_of(e, loop, step, bytes);
+  if (!walk.bound || !has_turns(&walk)) {
+    return false;
+  }
+  const lanes_lead lead = lead_before(e, loop, &walk, step, bytes);
+  if (!lead.memory) {
+    return false;
+  }
+  LLVMValueRef ahead =
+      LLVMBuildLoad2(e->builder, e->types.i64, lead.memory, "");
+  // Of stores, too, as if to load: that takes 0.9 of the time.
+  fetch_lines(e, first, ahead, bytes, false,
+              is_store ? SECOND_LEVEL : lead.level);
+  LLVMBuildStore(e->builder, LLVMBuildSub(e->builder, ahead, lead.loss, ""),
+                 lead.memory);
+  return true;
+}
+
+// --- Marks -------------------------------------------------------------------
+
+static const char ahead_mark[] = "mettle.ahead";
+
+bool lanes_is_ahead(LLVMValueRef address) {
+  return mtlc_is_marked(address, ahead_mark);
+}
+
+// --- Everything --------------------------------------------------------------
+
+void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
+                       LLVMValueRef first, uint64_t bytes) {
+  const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
+  if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
+      lanes_is_in_threadgroup(e, a->pointer) ||
+      !lanes_moves_with_grid(e, a->pointer)) {
+    return;
+  }
+  const uint32_t loop = e->graph->nodes[e->node].loop;
+  if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
+    return;  // in the order of memory, which processors see
+  }
+  const lanes_turn_step step = step_around(e, a->pointer);
+  const uint64_t distance = (uint64_t)distance_of(e, step);
+  if (!distance || is_fetched(e, a->pointer)) {
+    return;
+  }
+  if (fetch_in_order(e, first, step, bytes, is_store)) {
+    return;
+  }
+  // A walk down a column, whose rows are as long as the program says.
+  LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
+  const bool is_row = !turns && loop != LANES_NONE &&
+                      distance == AHEAD_BYTES && is_zen_4(e);
+  LLVMValueRef next = fetch_lines(
+      e, first, turns ? turns : mtlc_i64(e->context, distance), bytes, is_store,
+      is_row ? SECOND_LEVEL : FIRST_LEVEL);
+  if (is_row && e->is_at_once) {
+    mtlc_mark(next, ahead_mark);
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// private_interleaved.c: loads and stores of interleaved private memory: in parts
+// of its unit, each of which is one vector where all lanes use the same index.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+// In private memory that is interleaved in smaller units than the access, an
+// element is several parts, each 32 times in a row.
+uint32_t lanes_unit_of(const lanes_emitter *e, const lanes_access *a) {
+  const uint32_t number = lanes_map_get(&e->values->numbers, a->pointer);
+  const uint32_t private =
+      number == LANES_NONE ? LANES_NONE : e->values->private_of[number];
+  return private == LANES_NONE ? 0 : e->values->privates[private].unit_bytes;
+}
+
+static bool is_pointer(LLVMTypeRef type) {
+  return LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+}
+
+// The bits of a vector of elements as integers of the same size, and back.
+static LLVMValueRef to_bits(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef elements, LLVMTypeRef bits) {
+  return is_pointer(a->element)
+             ? LLVMBuildPtrToInt(e->builder, elements, bits, "")
+             : LLVMBuildBitCast(e->builder, elements, bits, "");
+}
+
+static LLVMValueRef from_bits(lanes_emitter *e, const lanes_access *a,
+                              LLVMValueRef bits) {
+  LLVMTypeRef elements = lanes_vector_of(a->element);
+  return is_pointer(a->element)
+             ? LLVMBuildIntToPtr(e->builder, bits, elements, "")
+             : LLVMBuildBitCast(e->builder, bits, elements, "");
+}
+
+// The access to one part of an interleaved element.
+static lanes_access part_access(lanes_emitter *e, const lanes_access *a,
+                                uint32_t unit) {
+  lanes_access part = *a;
+  if (a->size_bytes != unit) {
+    part.element = LLVMIntTypeInContext(e->context, unit * 8);
+  }
+  part.count = 1;
+  part.size_bytes = unit;
+  part.alignment = unit;
+  return part;
+}
+
+// Whether a part of all lanes is one vector, and its address if so.
+static bool is_part_vector(const lanes_access *part, uint32_t unit) {
+  return part->shape.row == LANES && part->shape.stride == (int64_t)unit &&
+         !part->shape.conditional;
+}
+
+static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
+                              uint64_t offset) {
+  const uint32_t unit = (uint32_t)part->size_bytes;
+  if (is_part_vector(part, unit)) {
+    LLVMValueRef at =
+        lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset);
+    // Private: reading the copies of lanes that do not run is harmless.
+    LLVMValueRef value =
+        LLVMBuildLoad2(e->builder, lanes_vector_of(part->element), at, "");
+    LLVMSetAlignment(value, lanes_common_alignment(64, unit * LANES));
+    return value;
+  }
+  lanes_lines_add(e->arena, &e->gathers, part->instruction);
+  return lanes_gather(e, part, lanes_vector(e, part->pointer, 0), offset);
+}
+
+static void store_part(lanes_emitter *e, const lanes_access *part,
+                       uint64_t offset, LLVMValueRef value) {
+  const uint32_t unit = (uint32_t)part->size_bytes;
+  if (is_part_vector(part, unit)) {
+    lanes_masked_store(
+        e, part, value,
+        lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset),
+        lanes_common_alignment(64, unit * LANES), e->mask);
+    return;
+  }
+  lanes_lines_add(e->arena, &e->scatters, part->instruction);
+  lanes_scatter(e, part, lanes_vector(e, part->pointer, 0), offset, value);
+}
+
+void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+                      LLVMValueRef *out_components) {
+  const lanes_access part = part_access(e, a, unit);
+  const uint32_t parts = (uint32_t)a->size_bytes / unit;
+  for (uint32_t c = 0; c < a->count; c++) {
+    const uint64_t offset = c * a->size_bytes * LANES;
+    if (parts == 1) {
+      out_components[c] = load_part(e, &part, offset);
+      continue;
+    }
+    LLVMTypeRef whole = lanes_vector_of(
+        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
+    LLVMValueRef sum = LLVMConstNull(whole);
+    for (uint32_t p = 0; p < parts; p++) {
+      LLVMValueRef value = LLVMBuildZExt(
+          e->builder, load_part(e, &part, offset + (uint64_t)p * unit * LANES),
+          whole, "");
+      LLVMValueRef shift =
+          lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
+      sum = LLVMBuildOr(e->builder, sum,
+                        LLVMBuildShl(e->builder, value, shift, ""), "");
+    }
+    out_components[c] = from_bits(e, a, sum);
+  }
+}
+
+void lanes_store_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+                       LLVMValueRef *components) {
+  const lanes_access part = part_access(e, a, unit);
+  const uint32_t parts = (uint32_t)a->size_bytes / unit;
+  for (uint32_t c = 0; c < a->count; c++) {
+    const uint64_t offset = c * a->size_bytes * LANES;
+    if (parts == 1) {
+      store_part(e, &part, offset, components[c]);
+      continue;
+    }
+    LLVMTypeRef whole = lanes_vector_of(
+        LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
+    LLVMValueRef bits = to_bits(e, a, components[c], whole);
+    for (uint32_t p = 0; p < parts; p++) {
+      LLVMValueRef shift =
+          lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
+      LLVMValueRef value =
+          LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, bits, shift, ""),
+                         lanes_vector_of(part.element), "");
+      store_part(e, &part, offset + (uint64_t)p * unit * LANES, value);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// segment_vectors.c: loads and stores of rows shorter than a simdgroup, each of
+// them one vector.
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+// Each row is one vector, of whole vectors of up to 4 components.
+bool lanes_is_by_rows(const lanes_access *a) {
+  return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
+         a->pitch_bytes == a->size_bytes &&
+         a->shape.stride == (int64_t)(a->count * a->size_bytes);
+}
+
+// The address of a row: computed for each on its own, so that what rows have in
+// common stays out of vectors, which are dear to take apart.
+LLVMValueRef lanes_address_of_row(lanes_emitter *e, const lanes_access *a,
+                                  uint32_t row) {
+  const uint32_t width = LANES / a->shape.row;
+  if (a->firsts) {
+    return a->firsts[row];
+  }
+  lanes_linear at;
+  lanes_linear_find(e->values, a->pointer, &at);
+  if (!a->first && lanes_is_sum_of_runs(e, &at, width)) {
+    return lanes_address_of_run(e, &at, width, row);
+  }
+  return LLVMBuildExtractElement(e->builder,
+                                 lanes_form(e, a->pointer, 0, width),
+                                 mtlc_i32(e->context, row), "");
+}
+
+static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
+  return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);
+}
+
+// Of masks of less than 16 bytes of elements LLVM 19 keeps more bits than there
+// are elements where a register with masks has to be spilled (a copy that would
+// clear them is lost), and the machine stores what is behind the row. So rows
+// that short are 16 bytes there, under a mask made from an integer.
+static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t length = a->shape.row * a->count;
+  const bool is_short = length * a->size_bytes < 16;
+  return is_short && e->machine.has_avx512 ? 16 / (uint32_t)a->size_bytes
+                                           : length;
+}
+
+static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
+                             LLVMValueRef mask, uint32_t r, uint32_t length) {
+  const uint32_t row = a->shape.row * a->count;
+  if (row == length) {
+    return lanes_piece(e, mask, r * row, row);
+  }
+  LLVMTypeRef all =
+      LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+  LLVMValueRef bits =
+      LLVMBuildLShr(e->builder, LLVMBuildBitCast(e->builder, mask, all, ""),
+                    LLVMConstInt(all, (uint64_t)r * row, false), "");
+  bits = LLVMBuildAnd(e->builder, bits,
+                      LLVMConstInt(all, (UINT64_C(1) << row) - 1, false), "");
+  bits = LLVMBuildTrunc(e->builder, bits,
+                        LLVMIntTypeInContext(e->context, length), "");
+  return LLVMBuildBitCast(e->builder, bits, LLVMVectorType(e->types.i1, length),
+                          "");
+}
+
+LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t row = a->shape.row;
+  const uint32_t length = row_length(e, a);
+  LLVMValueRef mask = elements_mask(e, a);
+  LLVMValueRef parts[MOST_LANES];
+  LLVMValueRef next = lanes_next_lines(e, a, true);
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    LLVMValueRef address = lanes_address_of_row(e, a, r);
+    lanes_fetch_at(e, address, next, row * a->count * a->size_bytes);
+    parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
+                                 a->alignment, row_mask(e, a, mask, r, length));
+    if (length != row * a->count) {
+      parts[r] = lanes_piece(e, parts[r], 0, row * a->count);
+    }
+  }
+  return lanes_concatenated(e, parts, LANES / row);
+}
+
+void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef *out_components) {
+  lanes_take_apart(e, lanes_load_whole_rows(e, a), a->count, a->count,
+                   out_components);
+}
+
+// Whether any thread of a row is there.
+static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
+                              uint32_t r) {
+  const uint32_t row = a->shape.row;
+  return lanes_any(e, lanes_piece(e, e->mask, r * row, row));
+}
+
+static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef lives, LLVMValueRef address) {
+  LLVMValueRef mask =
+      LLVMBuildBitCast(e->builder, lives, LLVMVectorType(e->types.i1, 1), "");
+  LLVMValueRef value = lanes_masked_load(e, LLVMVectorType(a->element, 1),
+                                         address, a->alignment, mask);
+  return LLVMBuildExtractElement(e->builder, value, mtlc_i32(e->context, 0),
+                                 "");
+}
+
+// One element for each row, read if any thread of the row wants it; or else
+// that of another row, where one does for sure.
+LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
+  const uint32_t width = LANES / a->shape.row;
+  LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];
+  for (uint32_t r = 0; r < width; r++) {
+    lives[r] = row_lives(e, a, r);
+  }
+  lanes_linear at;
+  lanes_linear_find(e->values, a->pointer, &at);
+  const bool is_safe =
+      lanes_has_thread(e) && lanes_is_sum_of_runs(e, &at, width);
+  if (is_safe) {
+    lanes_addresses_of_live_runs(e, &at, width, lives, addresses);
+  }
+  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
+  for (uint32_t r = 0; r < width; r++) {
+    LLVMValueRef value =
+        is_safe ? LLVMBuildLoad2(e->builder, a->element, addresses[r], "")
+                : load_if(e, a, lives[r], lanes_address_of_row(e, a, r));
+    if (is_safe) {
+      LLVMSetAlignment(value, a->alignment);
+    }
+    result = LLVMBuildInsertElement(e->builder, result, value,
+                                    mtlc_i32(e->context, r), "");
+  }
+  return result;
+}
+
+LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
+                               uint64_t offset) {
+  const uint32_t width = LANES / a->shape.row;
+  LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
+  for (uint32_t r = 0; r < width; r++) {
+    LLVMValueRef address = lanes_address_at(e, a->firsts[r], offset);
+    LLVMValueRef value = NULL;
+    if (width == 1 && lanes_has_thread(e)) {
+      value = LLVMBuildLoad2(e->builder, a->element, address, "");
+      LLVMSetAlignment(value, lanes_common_alignment(a->alignment, offset));
+    } else {
+      value = load_if(e, a, row_lives(e, a, r), address);
+    }
+    result = LLVMBuildInsertElement(e->builder, result, value,
+                                    mtlc_i32(e->context, r), "");
+  }
+  return result;
+}
+
+void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef all) {
+  const uint32_t row = a->shape.row * a->count;
+  const uint32_t length = row_length(e, a);
+  LLVMValueRef mask = elements_mask(e, a);
+  for (uint32_t r = 0; r < LANES * a->count / row; r++) {
+    int lanes[4 * MOST_LANES];
+    for (uint32_t i = 0; i < length; i++) {
+      lanes[i] = i < row ? (int)(r * row + i) : -1;
+    }
+    lanes_masked_store(e, a, lanes_shuffle(e, all, NULL, lanes, length),
+                       lanes_address_of_row(e, a, r), a->alignment,
+                       row_mask(e, a, mask, r, length));
+  }
+}
+
+void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef *components) {
+  lanes_store_whole_rows(e, a,
+                         lanes_put_together(e, components, a->count, a->count));
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// product_functions.c: functions for products of tiles. A kernel of dozens of
+// products, for the middle of a matrix and for its edges, compiles several
+// times as long as one of their code, and needs no more of it: a product is
+// some hundred multiplications, its sides and its sums are in memory.
+#include <stdio.h>
+
+#include "compiler/vectorize/emit/tiles/tiles.h"
+
+enum {
+  NAME_BYTES = 64,
+  MOST_PARAMETERS = 2 + 3 * LANES_MOST_PRODUCTS,
+};
+
+// What such a function is given, in this order.
+typedef struct arguments {
+  LLVMValueRef values[MOST_PARAMETERS];  // [count]
+  LLVMTypeRef types[MOST_PARAMETERS];
+  uint32_t count;
+} arguments;
+
+static void add(arguments *a, LLVMValueRef value) {
+  a->types[a->count] = LLVMTypeOf(value);
+  a->values[a->count++] = value;
+}
+
+static void add_side(arguments *a, const lanes_tile_home *home) {
+  add(a, home->first_row ? home->first_row : home->memory);
+  if (home->first_row) {
+    add(a, home->row_bytes);
+  }
+}
+
+static arguments arguments_of(const lanes_products *products) {
+  arguments a = {0};
+  add_side(&a, &products->left);
+  for (uint32_t i = 0; i < products->count; i++) {
+    add_side(&a, &products->right[i]);
+    add(&a, products->sums[i]);
+  }
+  return a;
+}
+
+static void take_side(LLVMValueRef function, unsigned *next,
+                      lanes_tile_home *home) {
+  if (home->first_row) {
+    home->first_row = LLVMGetParam(function, (*next)++);
+    home->row_bytes = LLVMGetParam(function, (*next)++);
+  } else {
+    home->memory = LLVMGetParam(function, (*next)++);
+  }
+}
+
+// The same products of what a function is given.
+static lanes_products given(const lanes_products *products,
+                            LLVMValueRef function) {
+  lanes_products own = *products;
+  unsigned next = 0;
+  take_side(function, &next, &own.left);
+  for (uint32_t i = 0; i < own.count; i++) {
+    take_side(function, &next, &own.right[i]);
+    own.sums[i] = LLVMGetParam(function, next++);
+  }
+  return own;
+}
+
+static char letter_of(const lanes_tile_home *home) {
+  static const char orders[] = {[LANES_BY_BLOCKS] = 'b',
+                                [LANES_BY_ROWS] = 'r',
+                                [LANES_BY_COLUMNS] = 'c',
+                                [LANES_LEFT_PAIRS] = 'p',
+                                [LANES_RIGHT_PAIRS] = 'p'};
+  return home->first_row ? 's' : orders[home->order];
+}
+
+// Functions differ by how their sides lie.
+static void name_of(const lanes_products *products, char name[NAME_BYTES]) {
+  char rights[LANES_MOST_PRODUCTS + 1] = "";
+  for (uint32_t i = 0; i < products->count; i++) {
+    rights[i] = letter_of(&products->right[i]);
+  }
+  snprintf(name, NAME_BYTES, "mettle.products.%c.%s",
+           letter_of(&products->left), rights);
+}
+
+static LLVMValueRef define(lanes_emitter *e, const lanes_products *products,
+                           const char *name, LLVMTypeRef type) {
+  LLVMValueRef function = LLVMAddFunction(e->kernel->module, name, type);
+  LLVMSetLinkage(function, LLVMInternalLinkage);
+  mtlc_set_attribute(function, "nounwind", 0);
+  mtlc_set_attribute(function, "noinline", 0);
+  lanes_emitter own = *e;
+  own.function = function;
+  own.builder = LLVMCreateBuilderInContext(e->context);
+  LLVMPositionBuilderAtEnd(own.builder, lanes_block(&own, "entry"));
+  const lanes_products inside = given(products, function);
+  lanes_emit_products(&own, &inside);
+  LLVMBuildRetVoid(own.builder);
+  LLVMDisposeBuilder(own.builder);
+  return function;
+}
+
+static bool have_places(const lanes_emitter *e,
+                        const lanes_products *products) {
+  for (uint32_t i = 0; i < products->count; i++) {
+    if (e->has_one_sum || !products->sums[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool lanes_call_products(lanes_emitter *e, const lanes_products *products) {
+  char name[NAME_BYTES];
+  if (!have_places(e, products)) {
+    return false;
+  }
+  arguments a = arguments_of(products);
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context),
+                                      a.types, a.count, false);
+  name_of(products, name);
+  LLVMValueRef function = LLVMGetNamedFunction(e->kernel->module, name);
+  if (!function) {
+    function = define(e, products, name, type);
+  }
+  LLVMBuildCall2(e->builder, type, function, a.values, a.count, "");
+  return true;
+}

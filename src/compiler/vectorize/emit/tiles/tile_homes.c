@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tile_homes.c: the memory that tiles to multiply and their sums are in. A
+// product wants a side's elements by index, or several times at once, for which
+// a load is enough.
+#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/tiles/tiles.h"
+
+enum {
+  SIDE = LANES_TILE_SIDE,
+  QUAD = LANES_TILE_QUAD,
+  ROW_BYTES = SIDE * 4,
+  LINE_BYTES = 64,
+};
+
+// --- What loads are for ------------------------------------------------------
+
+static bool is_widening(LLVMValueRef instruction) {
+  return mtlc_is_opcode(instruction, LLVMCall) &&
+         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+}
+
+// Returns the last product of a side's block that it is a side of, if it is for
+// products of its block alone, else NULL.
+static LLVMValueRef last_product(const lanes_emitter *e, LLVMValueRef side,
+                                 lanes_tile_use *use_of) {
+  LLVMBasicBlockRef block = LLVMGetInstructionParent(side);
+  uint32_t uses = 0;
+  use_of->is_in_pairs = true;
+  for (LLVMUseRef use = LLVMGetFirstUse(side); use;
+       use = LLVMGetNextUse(use), uses++) {
+    LLVMValueRef user = LLVMGetUser(use);
+    if (LLVMGetInstructionParent(user) != block || !lanes_is_product(user) ||
+        LLVMGetOperand(user, 2) == side) {
+      return NULL;
+    }
+    use_of->is_left |= LLVMGetOperand(user, 0) == side;
+    use_of->is_right |= LLVMGetOperand(user, 1) == side;
+    use_of->is_in_pairs &= lanes_is_of_pairs(e, user);
+  }
+  for (LLVMValueRef i = side; i && uses; i = LLVMGetNextInstruction(i)) {
+    for (unsigned k = 0; lanes_is_product(i) && k < 2; k++) {
+      uses -= LLVMGetOperand(i, k) == side;
+    }
+    if (!uses) {
+      return i;
+    }
+  }
+  return NULL;
+}
+
+// Calls that write to no memory that tiles are in: when a simdgroup's threads
+// wait for each other, all have done the same.
+static bool is_harmless_call(LLVMValueRef i) {
+  const char *name = mtlc_is_opcode(i, LLVMCall) ? lanes_callee_name(i) : "";
+  return (mtlc_starts_with(name, "mettle.tile.") &&
+          !mtlc_starts_with(name, "mettle.tile.store.")) ||
+         (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);
+}
+
+// Says whether nothing writes to memory between a load and a product.
+static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
+  for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
+    if (lanes_may_write(i) && !is_harmless_call(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool waits_between(LLVMValueRef first, LLVMValueRef last) {
+  for (LLVMValueRef i = first; i != last; i = LLVMGetNextInstruction(i)) {
+    if (LLVMGetInstructionOpcode(i) == LLVMCall &&
+        lanes_callee_of(i) == LANES_CALLEE_THREADGROUP_BARRIER) {
+      return true;
+    }
+  }
+  return false;
+}
+
+lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load) {
+  lanes_tile_use use = {.side = load};
+  LLVMUseRef only = LLVMGetFirstUse(load);
+  if (only && !LLVMGetNextUse(only) && is_widening(LLVMGetUser(only)) &&
+      LLVMGetInstructionParent(LLVMGetUser(only)) ==
+          LLVMGetInstructionParent(load)) {
+    use.side = LLVMGetUser(only);
+  }
+  LLVMValueRef last = last_product(e, use.side, &use);
+  if (!last || waits_between(load, last)) {
+    return (lanes_tile_use){0};
+  }
+  use.stays = stays_between(load, last);
+  return use;
+}
+
+// --- Sides -------------------------------------------------------------------
+
+static LLVMValueRef new_memory(lanes_emitter *e) {
+  LLVMValueRef memory =
+      lanes_reserve(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
+  LLVMSetAlignment(memory, LINE_BYTES);
+  return memory;
+}
+
+// Orders, a bit each.
+enum {
+  OF_FLOATS = 1 << LANES_BY_BLOCKS | 1 << LANES_BY_ROWS | 1 << LANES_BY_COLUMNS,
+  ANY = -1,
+};
+
+static lanes_tile_home *home_of(lanes_emitter *e, LLVMValueRef value,
+                                int orders) {
+  if (e->homes_fresh != e->fresh) {
+    e->home_count = 0;
+    e->homes_fresh = e->fresh;
+  }
+  for (uint32_t i = 0; i < e->home_count; i++) {
+    lanes_tile_home *home = &e->homes[i];
+    if (home->value == value && (orders >> home->order & 1)) {
+      return home;
+    }
+  }
+  return NULL;
+}
+
+static lanes_tile_home *add_home(lanes_emitter *e, LLVMValueRef value,
+                                 lanes_tile_order order) {
+  e->homes = lanes_make_room(e->arena, e->homes, e->home_count,
+                             &e->home_capacity, 16, sizeof *e->homes);
+  lanes_tile_home *home = &e->homes[e->home_count++];
+  home->value = value;
+  home->order = order;
+  home->first_row = NULL;
+  return home;
+}
+
+static lanes_tile_home *add_memory(lanes_emitter *e, LLVMValueRef value,
+                                   lanes_tile_order order) {
+  lanes_tile_home *home = add_home(e, value, order);
+  if (!home->memory) {
+    home->memory = new_memory(e);
+  }
+  return home;
+}
+
+LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
+                            lanes_tile_order order) {
+  home_of(e, side, ANY);
+  return add_memory(e, side, order)->memory;
+}
+
+void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
+                     LLVMValueRef first_row, LLVMValueRef row_bytes) {
+  home_of(e, side, ANY);
+  lanes_tile_home *home = add_home(e, side, LANES_BY_ROWS);
+  home->first_row = first_row;
+  home->row_bytes = row_bytes;
+}
+
+bool lanes_has_home(lanes_emitter *e, LLVMValueRef side) {
+  return home_of(e, side, ANY) != NULL;
+}
+
+lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand) {
+  lanes_tile_home *home = home_of(e, operand, OF_FLOATS);
+  if (!home) {
+    home = add_memory(e, operand, LANES_BY_BLOCKS);
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, lanes_tile_of(e, operand, e->types.f32), home->memory);
+    LLVMSetAlignment(store, LINE_BYTES);
+  }
+  return *home;
+}
+
+lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand) {
+  if (!lanes_goes_by_rows(e)) {
+    return lanes_left_home(e, operand);
+  }
+  lanes_tile_home *home = home_of(e, operand, 1 << LANES_BY_ROWS);
+  if (!home) {
+    home = add_memory(e, operand, LANES_BY_ROWS);
+    LLVMValueRef tile = lanes_tile_of(e, operand, e->types.f32);
+    for (int r = 0; r < SIDE; r++) {
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder, lanes_row_of_tile(e, tile, r),
+          lanes_address_at(e, home->memory, (uint64_t)r * ROW_BYTES));
+      LLVMSetAlignment(store, ROW_BYTES);
+    }
+  }
+  return *home;
+}
+
+// A row's pairs, each turned around; or those of a row and the next.
+static LLVMValueRef pairs_of(lanes_emitter *e, LLVMValueRef row,
+                             LLVMValueRef next) {
+  int items[2 * SIDE];
+  for (int i = 0; i < 2 * SIDE; i++) {
+    items[i] = next ? i / 2 + (1 - i % 2) * SIDE : i ^ 1;
+  }
+  return lanes_shuffle(e, row, next, items, next ? 2 * SIDE : SIDE);
+}
+
+// In 64 bytes at once: they are loaded so.
+void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
+                       LLVMValueRef *rows, lanes_tile_order order) {
+  for (uint32_t h = 0; h < 2; h++) {
+    LLVMValueRef *own = rows + h * QUAD, quarters[2];
+    for (int i = 0; i < 4; i += 2) {
+      quarters[i / 2] =
+          order == LANES_RIGHT_PAIRS
+              ? pairs_of(e, own[i], own[i + 1])
+              : lanes_joined(e, pairs_of(e, own[i], NULL),
+                             pairs_of(e, own[i + 1], NULL), SIDE);
+    }
+    LLVMValueRef store = LLVMBuildStore(
+        e->builder, lanes_joined(e, quarters[0], quarters[1], 2 * SIDE),
+        lanes_address_at(e, memory, (uint64_t)h * LINE_BYTES));
+    LLVMSetAlignment(store, LINE_BYTES);
+  }
+}
+
+// The bfloats that floats were made of.
+static LLVMValueRef upper_halves(lanes_emitter *e, LLVMValueRef floats) {
+  const uint32_t count = LANES_TILE_ELEMENTS;
+  LLVMValueRef shift =
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, 16), count);
+  return LLVMBuildTrunc(e->builder,
+                        LLVMBuildLShr(e->builder, floats, shift, ""),
+                        LLVMVectorType(e->types.i16, count), "");
+}
+
+lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
+                                 lanes_tile_order order) {
+  lanes_tile_home *home = home_of(e, widening, 1 << order);
+  if (!home) {
+    home = add_memory(e, widening, order);
+    LLVMValueRef tile =
+        upper_halves(e, lanes_tile_of(e, widening, e->types.i32));
+    LLVMValueRef rows[SIDE];
+    for (int r = 0; r < SIDE; r++) {
+      rows[r] = lanes_row_of_tile(e, tile, r);
+    }
+    lanes_store_pairs(e, home->memory, rows, order);
+  }
+  return *home;
+}
+
+// --- Sums --------------------------------------------------------------------
+
+// Volatile, so that LLVM leaves it there.
+void lanes_keep_in_home(LLVMValueRef access) {
+  LLVMSetVolatile(access, true);
+  LLVMSetAlignment(access, LINE_BYTES);
+}
+
+static LLVMTypeRef row_type(const lanes_emitter *e) {
+  return LLVMVectorType(e->types.f32, SIDE);
+}
+
+static LLVMTypeRef tile_type(const lanes_emitter *e) {
+  return LLVMVectorType(e->types.f32, LANES_TILE_ELEMENTS);
+}
+
+static void keep_row_in_home(LLVMValueRef access) {
+  LLVMSetVolatile(access, true);
+  LLVMSetAlignment(access, ROW_BYTES);
+}
+
+void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                         uint32_t count, LLVMValueRef *out_rows) {
+  if (e->has_one_sum) {
+    LLVMValueRef all = LLVMBuildLoad2(e->builder, tile_type(e), home, "");
+    for (uint32_t r = 0; r < count; r++) {
+      out_rows[r] = lanes_piece(e, all, r * SIDE, SIDE);
+    }
+    return;
+  }
+  for (uint32_t r = 0; r < count; r++) {
+    out_rows[r] =
+        LLVMBuildLoad2(e->builder, row_type(e),
+                       lanes_address_at(e, home, (first + r) * ROW_BYTES), "");
+    keep_row_in_home(out_rows[r]);
+  }
+}
+
+void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                          uint32_t count, LLVMValueRef *rows) {
+  if (e->has_one_sum) {
+    LLVMValueRef halves[2];
+    for (int h = 0; h < 2; h++) {
+      LLVMValueRef *half = rows + h * SIDE / 2;
+      halves[h] =
+          lanes_joined(e, lanes_joined(e, half[0], half[1], SIDE),
+                       lanes_joined(e, half[2], half[3], SIDE), 2 * SIDE);
+    }
+    LLVMBuildStore(e->builder, lanes_joined(e, halves[0], halves[1], 4 * SIDE),
+                   home);
+    return;
+  }
+  for (uint32_t r = 0; r < count; r++) {
+    keep_row_in_home(
+        LLVMBuildStore(e->builder, rows[r],
+                       lanes_address_at(e, home, (first + r) * ROW_BYTES)));
+  }
+}
+
+// Rows that are read for other things than products: they may be kept
+// elsewhere.
+static void read_rows(lanes_emitter *e, LLVMValueRef home,
+                      LLVMValueRef rows[SIDE]) {
+  lanes_read_sum_rows(e, home, 0, SIDE, rows);
+  for (uint32_t r = 0; r < SIDE && !e->has_one_sum; r++) {
+    LLVMSetVolatile(rows[r], false);
+  }
+}
+
+bool lanes_has_sum_elements(const lanes_emitter *e) {
+  return lanes_goes_by_rows(e) && !e->has_one_sum;
+}
+
+LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
+                                    uint32_t element) {
+  LLVMValueRef rows[SIDE];
+  read_rows(e, home, rows);
+  // Eight lanes have a block of 4 x 4: two lanes each row.
+  LLVMValueRef blocks[MOST_LANES / SIDE];
+  for (int b = 0; b < MOST_LANES / SIDE; b++) {
+    const int first = b % 2 * QUAD + (int)element;
+    const int lanes[QUAD] = {first, first + 2, first + SIDE, first + SIDE + 2};
+    LLVMValueRef *own = rows + b / 2 * QUAD;
+    blocks[b] =
+        lanes_joined(e, lanes_shuffle(e, own[0], own[1], lanes, QUAD),
+                     lanes_shuffle(e, own[2], own[3], lanes, QUAD), QUAD);
+  }
+  return lanes_concatenated(e, blocks, MOST_LANES / SIDE);
+}
+
+// By which a lane's first element is behind a sum's first one, in floats.
+static LLVMValueRef places_of_lanes(lanes_emitter *e) {
+  static const char name[] = "mettle.tile.lanes";
+  LLVMModuleRef module = LLVMGetGlobalParent(e->function);
+  LLVMValueRef table = LLVMGetNamedGlobal(module, name);
+  if (table) {
+    return table;
+  }
+  LLVMValueRef places[MOST_LANES];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    const uint32_t block = lane / SIDE, in_block = lane % SIDE;
+    const uint32_t row = block / 2 * QUAD + in_block / 2;
+    const uint32_t column = block % 2 * QUAD + in_block % 2 * 2;
+    places[lane] = LLVMConstInt(e->types.i8, row * SIDE + column, false);
+  }
+  LLVMValueRef all = LLVMConstArray2(e->types.i8, places, LANES);
+  table = LLVMAddGlobal(module, LLVMTypeOf(all), name);
+  LLVMSetInitializer(table, all);
+  LLVMSetGlobalConstant(table, true);
+  LLVMSetLinkage(table, LLVMPrivateLinkage);
+  return table;
+}
+
+LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
+                                  uint32_t element, LLVMValueRef lane) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef at =
+      LLVMBuildGEP2(b, e->types.i8, places_of_lanes(e), &lane, 1, "");
+  LLVMValueRef place = LLVMBuildZExt(b, LLVMBuildLoad2(b, e->types.i8, at, ""),
+                                     e->types.i64, "");
+  LLVMValueRef first = LLVMBuildGEP2(b, e->types.f32, home, &place, 1, "");
+  return lanes_address_at(e, first, element * sizeof(float));
+}
+
+LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
+  LLVMTypeRef type = lanes_vector_of(e->types.i64);
+  if (!lanes_goes_by_rows(e)) {
+    LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
+    LLVMSetAlignment(sum, LINE_BYTES);
+    return sum;
+  }
+  LLVMValueRef rows[SIDE];
+  read_rows(e, home, rows);
+  return LLVMBuildBitCast(e->builder, lanes_tile_of_rows(e, rows), type, "");
+}
+
+void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile) {
+  if (!lanes_goes_by_rows(e)) {
+    lanes_keep_in_home(LLVMBuildStore(e->builder, tile, home));
+    return;
+  }
+  LLVMValueRef floats = LLVMBuildBitCast(e->builder, tile, tile_type(e), "");
+  LLVMValueRef rows[SIDE];
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = lanes_row_of_tile(e, floats, r);
+  }
+  lanes_write_sum_rows(e, home, 0, SIDE, rows);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tile_products.c: c + a * b of tiles. Each element is eight fused
+// multiply-adds, the first column of a and row of b first.
+// Products of one a by several b go together: as many as have room for their
+// sums in registers.
+#include <string.h>
+
+#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/tiles/tiles.h"
+
+enum { LIFT_DEPTH = 6 };  // two words, extended, shifted, joined
+
+bool lanes_is_product(LLVMValueRef instruction) {
+  return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
+         strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
+             0;
+}
+
+static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
+  return lanes_is_product(other) &&
+         LLVMGetOperand(product, 0) == LLVMGetOperand(other, 0);
+}
+
+// --- Together ----------------------------------------------------------------
+
+// Says whether an operand is there before an instruction of the same block.
+static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
+  if (!LLVMIsAInstruction(operand) ||
+      LLVMGetInstructionParent(operand) !=
+          LLVMGetInstructionParent(instruction)) {
+    return true;
+  }
+  for (LLVMValueRef i = instruction; i; i = LLVMGetNextInstruction(i)) {
+    if (i == operand) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_widening(LLVMValueRef instruction) {
+  return mtlc_is_opcode(instruction, LLVMCall) &&
+         mtlc_starts_with(lanes_callee_name(instruction), "mettle.tile.widen.");
+}
+
+static bool is_tile_load(LLVMValueRef instruction) {
+  if (!mtlc_is_opcode(instruction, LLVMCall)) {
+    return false;
+  }
+  const char *name = lanes_callee_name(instruction);
+  return mtlc_starts_with(name, "mettle.tile.load.") ||
+         mtlc_starts_with(name, "mettle.tile.own.");
+}
+
+// What only puts a tile's bits or its address together.
+static bool only_computes(LLVMValueRef value) {
+  switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMBitCast:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMTrunc:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMOr:
+    case LLVMAdd:
+    case LLVMMul:
+    case LLVMInsertElement:
+    case LLVMExtractElement:
+    case LLVMShuffleVector:
+    case LLVMGetElementPtr: return true;
+    default: return is_widening(value);
+  }
+}
+
+// Says whether a tile is the same if it is loaded before an instruction.
+static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
+  for (LLVMValueRef i = instruction; i != load; i = LLVMGetNextInstruction(i)) {
+    if (lanes_may_write(i) && !lanes_is_product(i) && !is_tile_load(i) &&
+        !is_widening(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Says whether an operand is there before an instruction, or can be made there.
+static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
+                     uint32_t depth) {
+  if (is_there_before(operand, instruction)) {
+    return true;
+  }
+  bool can =
+      depth && (only_computes(operand) ||
+                (is_tile_load(operand) && loads_same(operand, instruction)));
+  for (int i = 0; can && i < LLVMGetNumOperands(operand); i++) {
+    can =
+        can_lift(LLVMGetOperand(operand, (unsigned)i), instruction, depth - 1);
+  }
+  return can;
+}
+
+static void lift(LLVMBuilderRef builder, LLVMValueRef operand,
+                 LLVMValueRef instruction) {
+  if (is_there_before(operand, instruction)) {
+    return;
+  }
+  for (int i = 0; i < LLVMGetNumOperands(operand); i++) {
+    lift(builder, LLVMGetOperand(operand, (unsigned)i), instruction);
+  }
+  LLVMInstructionRemoveFromParent(operand);
+  LLVMPositionBuilderBefore(builder, instruction);
+  LLVMInsertIntoBuilder(builder, operand);
+}
+
+// Moves what can be to behind leader, and what it needs, loads of right sides
+// as well, before it; returns the last of those together.
+static LLVMValueRef gather_behind(LLVMBuilderRef builder, LLVMValueRef leader) {
+  LLVMValueRef last = leader;
+  LLVMValueRef next = LLVMGetNextInstruction(leader);
+  for (LLVMValueRef i = next; i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    if (!shares_left(leader, i) ||
+        !can_lift(LLVMGetOperand(i, 1), leader, LIFT_DEPTH) ||
+        !can_lift(LLVMGetOperand(i, 2), leader, LIFT_DEPTH)) {
+      continue;
+    }
+    lift(builder, LLVMGetOperand(i, 1), leader);
+    lift(builder, LLVMGetOperand(i, 2), leader);
+    if (LLVMGetNextInstruction(last) != i) {
+      LLVMInstructionRemoveFromParent(i);
+      LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(last));
+      LLVMInsertIntoBuilder(builder, i);
+    }
+    last = i;
+  }
+  return last;
+}
+
+// Moves conversions to behind what they convert, where they are in no
+// product's way.
+static void lift_widenings(LLVMBuilderRef builder, LLVMBasicBlockRef block) {
+  LLVMValueRef next = NULL;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    LLVMValueRef tile = is_widening(i) ? LLVMGetOperand(i, 0) : NULL;
+    if (!tile || !LLVMIsAInstruction(tile) || LLVMIsAPHINode(tile) ||
+        LLVMGetInstructionParent(tile) != block ||
+        LLVMGetNextInstruction(tile) == i) {
+      continue;
+    }
+    LLVMInstructionRemoveFromParent(i);
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(tile));
+    LLVMInsertIntoBuilder(builder, i);
+  }
+}
+
+void lanes_gather_products(LLVMValueRef function) {
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(
+      LLVMGetModuleContext(LLVMGetGlobalParent(function)));
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    lift_widenings(builder, block);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      if (lanes_is_product(i)) {
+        i = gather_behind(builder, i);
+      }
+    }
+  }
+  LLVMDisposeBuilder(builder);
+}
+
+static bool uses_result(const lanes_products *batch, LLVMValueRef call) {
+  for (uint32_t i = 0; i < batch->count; i++) {
+    for (unsigned operand = 0; operand < 3; operand++) {
+      if (LLVMGetOperand(call, operand) == batch->calls[i]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// With 32 registers of 512 bits, 16 hold the sums of four products; by rows,
+// those of parts of two tiles fill the registers, which share a left side.
+static uint32_t most_products(const lanes_emitter *e) {
+  return e->machine.has_avx512 || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
+                                                        : 1;
+}
+
+uint32_t lanes_most_sums(const lanes_emitter *e) {
+  return e->machine.has_avx512 ? LANES_MOST_PRODUCTS : 1;
+}
+
+static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
+                      LLVMValueRef other) {
+  return shares_left(product, other) &&
+         lanes_is_of_pairs(e, product) == lanes_is_of_pairs(e, other);
+}
+
+// The products that are emitted together with a call. A row of neighbours with
+// one left side is cut into batches from its beginning.
+static lanes_products batch_of(const lanes_emitter *e, LLVMValueRef call) {
+  const uint32_t most = most_products(e);
+  LLVMValueRef first = call;
+  while (goes_with(e, call, LLVMGetPreviousInstruction(first))) {
+    first = LLVMGetPreviousInstruction(first);
+  }
+  lanes_products batch = {0};
+  bool found = false;
+  for (LLVMValueRef i = first; goes_with(e, call, i);
+       i = LLVMGetNextInstruction(i)) {
+    if (batch.count == most || uses_result(&batch, i)) {
+      if (found) {
+        break;
+      }
+      batch.count = 0;
+    }
+    batch.calls[batch.count++] = i;
+    found |= i == call;
+  }
+  return batch;
+}
+
+// --- The loop ----------------------------------------------------------------
+
+lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
+                                uint32_t count) {
+  lanes_halves halves = {
+      .before = LLVMGetInsertBlock(e->builder),
+      .body = lanes_block(e, "products"),
+      .phis = lanes_allocate(e->arena, count, sizeof(LLVMValueRef)),
+      .count = count};
+  LLVMBuildBr(e->builder, halves.body);
+  LLVMPositionBuilderAtEnd(e->builder, halves.body);
+  halves.half = LLVMBuildPhi(e->builder, e->types.i64, "");
+  for (uint32_t i = 0; i < count; i++) {
+    halves.phis[i] = LLVMBuildPhi(e->builder, LLVMTypeOf(values[i]), "");
+    LLVMAddIncoming(halves.phis[i], &values[i], &halves.before, 1);
+    values[i] = halves.phis[i];
+  }
+  return halves;
+}
+
+void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
+                      LLVMValueRef *values) {
+  LLVMBasicBlockRef after = lanes_block(e, "multiplied");
+  LLVMValueRef first = mtlc_i64(e->context, 0);
+  LLVMValueRef next =
+      LLVMBuildAdd(e->builder, halves->half, mtlc_i64(e->context, 1), "");
+  LLVMAddIncoming(halves->half, &first, &halves->before, 1);
+  LLVMAddIncoming(halves->half, &next, &halves->body, 1);
+  for (uint32_t i = 0; i < halves->count; i++) {
+    LLVMAddIncoming(halves->phis[i], &values[i], &halves->body, 1);
+  }
+  LLVMValueRef again =
+      LLVMBuildICmp(e->builder, LLVMIntULT, next, mtlc_i64(e->context, 2), "");
+  lanes_keep_loop(LLVMBuildCondBr(e->builder, again, halves->body, after));
+  LLVMPositionBuilderAtEnd(e->builder, after);
+}
+
+// Where sides and sums are; a sum that begins with something else has that in
+// its place then.
+static void find_memory(lanes_emitter *e, lanes_products *batch) {
+  const bool of_pairs = lanes_is_of_pairs(e, batch->calls[0]);
+  LLVMValueRef left = LLVMGetOperand(batch->calls[0], 0);
+  batch->left = of_pairs ? lanes_pairs_home(e, left, LANES_LEFT_PAIRS)
+                         : lanes_left_home(e, left);
+  for (uint32_t i = 0; i < batch->count; i++) {
+    LLVMValueRef right = LLVMGetOperand(batch->calls[i], 1);
+    batch->right[i] = of_pairs ? lanes_pairs_home(e, right, LANES_RIGHT_PAIRS)
+                               : lanes_right_home(e, right);
+  }
+  for (uint32_t i = 0; i < batch->count; i++) {
+    LLVMValueRef start = LLVMGetOperand(batch->calls[i], 2);
+    batch->sums[i] = lanes_sum_home(e, batch->calls[i]);
+    if (batch->sums[i] && !lanes_has_home_of(e, start, batch->calls[i])) {
+      lanes_write_sum(e, batch->sums[i], lanes_vector(e, start, 0));
+    }
+  }
+}
+
+void lanes_emit_products(lanes_emitter *e, const lanes_products *products) {
+  if (lanes_goes_by_rows(e)) {
+    lanes_emit_row_products(e, products);
+  } else {
+    lanes_emit_block_products(e, products);
+  }
+}
+
+void lanes_emit_product(lanes_emitter *e, LLVMValueRef call) {
+  lanes_products batch = batch_of(e, call);
+  if (batch.calls[0] != call) {
+    return;  // the first has done it
+  }
+  e->product_count += batch.count;
+  e->batch_count++;
+  find_memory(e, &batch);
+  if (!lanes_call_products(e, &batch)) {
+    lanes_emit_products(e, &batch);
+  }
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tiles.c: the 8 x 8 tiles that a simdgroup holds, as whole tiles. A tile is
+// <32 x i64> (or i32), a thread's two elements in each: the 64 elements in a
+// row are four blocks of 4 x 4, upper left, upper right, lower left, lower
+// right, row by row each. That is Apple's layout (metal_simdgroup_matrix), and
+// a good one: a block is a 512-bit register, a row of it 128 bits, so that
+// columns of a and rows of b are repeated without crossing much.
+#include "compiler/vectorize/emit/tiles/tiles.h"
+
+#include <string.h>
+
+#include "compiler/vectorize/emit/memory/accesses.h"
+
+enum {
+  SIDE = LANES_TILE_SIDE,
+  QUAD = LANES_TILE_QUAD,
+  BLOCK = LANES_TILE_BLOCK,
+  ELEMENTS = LANES_TILE_ELEMENTS
+};
+
+// Where threads may be missing, their elements may be poison, which must not
+// spread over the tile.
+LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
+                            LLVMTypeRef element) {
+  LLVMValueRef value = lanes_vector(e, operand, 0);
+  if (e->values->masked[e->node]) {
+    value = LLVMBuildFreeze(e->builder, value, "");
+  }
+  return LLVMBuildBitCast(e->builder, value, LLVMVectorType(element, ELEMENTS),
+                          "");
+}
+
+void lanes_set_tile(lanes_emitter *e, LLVMValueRef call, LLVMValueRef tile) {
+  LLVMTypeRef type = lanes_vector_of(LLVMTypeOf(call));
+  lanes_set_result(e, call, 0, LLVMBuildBitCast(e->builder, tile, type, ""));
+}
+
+LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
+                             int column) {
+  int items[BLOCK];
+  for (int i = 0; i < BLOCK; i++) {
+    items[i] = (row * 2 + column) * BLOCK + i;
+  }
+  return lanes_shuffle(e, tile, NULL, items, BLOCK);
+}
+
+LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                          int count) {
+  int items[ELEMENTS];
+  for (int i = 0; i < 2 * count; i++) {
+    items[i] = i;
+  }
+  return lanes_shuffle(e, a, b, items, (uint32_t)(2 * count));
+}
+
+LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks) {
+  return lanes_joined(e, lanes_joined(e, blocks[0], blocks[1], BLOCK),
+                      lanes_joined(e, blocks[2], blocks[3], BLOCK), 2 * BLOCK);
+}
+
+LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row) {
+  int items[SIDE];
+  for (int i = 0; i < SIDE; i++) {
+    items[i] =
+        (row / QUAD * 2 + i / QUAD) * BLOCK + row % QUAD * QUAD + i % QUAD;
+  }
+  return lanes_shuffle(e, tile, NULL, items, SIDE);
+}
+
+LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows) {
+  LLVMValueRef halves[2];
+  for (int h = 0; h < 2; h++) {
+    LLVMValueRef *first = rows + h * QUAD;
+    LLVMValueRef half =
+        lanes_joined(e, lanes_joined(e, first[0], first[1], SIDE),
+                     lanes_joined(e, first[2], first[3], SIDE), 2 * SIDE);
+    int items[2 * BLOCK];
+    for (int i = 0; i < 2 * BLOCK; i++) {
+      items[i] = i % BLOCK / QUAD * SIDE + i / BLOCK * QUAD + i % QUAD;
+    }
+    halves[h] = lanes_shuffle(e, half, NULL, items, 2 * BLOCK);
+  }
+  return lanes_joined(e, halves[0], halves[1], 2 * BLOCK);
+}
+
+// --- Memory ------------------------------------------------------------------
+
+typedef struct tile_access {
+  LLVMValueRef call;
+  LLVMValueRef pointer;  // operands
+  LLVMValueRef first;    // address of the tile, where threads give others
+  LLVMValueRef elements_per_row;
+  LLVMValueRef transposed;
+  LLVMTypeRef element;  // an integer
+  uint32_t size_bytes;  // of an element
+} tile_access;
+
+static tile_access access_of(lanes_emitter *e, LLVMValueRef call,
+                             LLVMTypeRef pair, unsigned first_operand) {
+  const unsigned bits = LLVMGetIntTypeWidth(pair) / 2;
+  return (tile_access){
+      .call = call,
+      .pointer = LLVMGetOperand(call, first_operand),
+      .elements_per_row = LLVMGetOperand(call, first_operand + 1),
+      .transposed = LLVMGetOperand(call, first_operand + 2),
+      .element = LLVMIntTypeInContext(e->context, bits),
+      .size_bytes = bits / 8,
+  };
+}
+
+// Says whether all threads mean the same tile, as they must.
+static bool is_one_tile(const lanes_emitter *e, const tile_access *a) {
+  return (a->first ||
+          lanes_is_uniform(lanes_shape_of(e->values, a->pointer))) &&
+         lanes_is_uniform(lanes_shape_of(e->values, a->elements_per_row)) &&
+         lanes_is_uniform(lanes_shape_of(e->values, a->transposed));
+}
+
+static bool is_plain(const tile_access *a) {
+  return LLVMIsAConstantInt(a->transposed) &&
+         !LLVMConstIntGetZExtValue(a->transposed);
+}
+
+// The tile with rows for columns, if the access says so.
+static LLVMValueRef turned(lanes_emitter *e, const tile_access *a,
+                           LLVMValueRef tile) {
+  if (is_plain(a)) {
+    return tile;
+  }
+  LLVMValueRef blocks[4];
+  for (int i = 0; i < 4; i++) {
+    int items[BLOCK];
+    for (int k = 0; k < BLOCK; k++) {
+      items[k] = k % QUAD * QUAD + k / QUAD;
+    }
+    blocks[i] = lanes_shuffle(e, lanes_block_of_tile(e, tile, i % 2, i / 2),
+                              NULL, items, BLOCK);
+  }
+  return LLVMBuildSelect(e->builder, lanes_scalar(e, a->transposed, 0),
+                         lanes_tile_of_blocks(e, blocks), tile, "");
+}
+
+static LLVMValueRef tile_address(lanes_emitter *e, const tile_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
+static LLVMValueRef bytes_of_rows(lanes_emitter *e, const tile_access *a,
+                                  int count) {
+  return LLVMBuildMul(e->builder, lanes_scalar(e, a->elements_per_row, 0),
+                      mtlc_i64(e->context, (uint64_t)count * a->size_bytes),
+                      "");
+}
+
+// The address of the half row of a block.
+static LLVMValueRef quad_address(lanes_emitter *e, const tile_access *a,
+                                 int row, int block_column) {
+  LLVMValueRef offset = bytes_of_rows(e, a, row);
+  LLVMValueRef pointer = LLVMBuildGEP2(e->builder, e->types.i8,
+                                       tile_address(e, a), &offset, 1, "");
+  return lanes_address_at(e, pointer,
+                          (uint64_t)block_column * QUAD * a->size_bytes);
+}
+
+static LLVMValueRef load_tile(lanes_emitter *e, const tile_access *a) {
+  LLVMTypeRef quad = LLVMVectorType(a->element, QUAD);
+  LLVMValueRef blocks[4];
+  for (int b = 0; b < 4; b++) {
+    LLVMValueRef rows[QUAD];
+    for (int r = 0; r < QUAD; r++) {
+      rows[r] = LLVMBuildLoad2(
+          e->builder, quad, quad_address(e, a, b / 2 * QUAD + r, b % 2), "");
+      LLVMSetAlignment(rows[r], a->size_bytes);
+    }
+    blocks[b] =
+        lanes_joined(e, lanes_joined(e, rows[0], rows[1], QUAD),
+                     lanes_joined(e, rows[2], rows[3], QUAD), 2 * QUAD);
+  }
+  return turned(e, a, lanes_tile_of_blocks(e, blocks));
+}
+
+static void store_tile(lanes_emitter *e, const tile_access *a,
+                       LLVMValueRef tile) {
+  tile = turned(e, a, tile);
+  for (int b = 0; b < 4; b++) {
+    LLVMValueRef block = lanes_block_of_tile(e, tile, b / 2, b % 2);
+    for (int r = 0; r < QUAD; r++) {
+      int items[QUAD];
+      for (int i = 0; i < QUAD; i++) {
+        items[i] = r * QUAD + i;
+      }
+      LLVMValueRef store = LLVMBuildStore(
+          e->builder, lanes_shuffle(e, block, NULL, items, QUAD),
+          quad_address(e, a, b / 2 * QUAD + r, b % 2));
+      LLVMSetAlignment(store, a->size_bytes);
+    }
+  }
+}
+
+// --- Threads that do not agree on a tile: each for itself --------------------
+
+// Row (or else first column) of each thread's elements.
+static LLVMValueRef places(lanes_emitter *e, bool row) {
+  LLVMValueRef items[MOST_LANES];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    const uint32_t its_row = (lane >> 2 & 4) | (lane >> 1 & 3);
+    const uint32_t its_column = (lane >> 1 & 4) | (lane << 1 & 2);
+    items[lane] = mtlc_i64(e->context, row ? its_row : its_column);
+  }
+  return LLVMConstVector(items, LANES);
+}
+
+// Sets the addresses of each thread's two elements.
+static void find_addresses(lanes_emitter *e, const tile_access *a,
+                           LLVMValueRef out_addresses[2]) {
+  LLVMBuilderRef builder = e->builder;
+  LLVMValueRef row = places(e, true);
+  LLVMValueRef column = places(e, false);
+  LLVMValueRef transposed = lanes_vector(e, a->transposed, 0);
+  LLVMValueRef stride = lanes_vector(e, a->elements_per_row, 0);
+  LLVMValueRef down = LLVMBuildSelect(builder, transposed, column, row, "");
+  LLVMValueRef along = LLVMBuildSelect(builder, transposed, row, column, "");
+  LLVMValueRef step = LLVMBuildSelect(
+      builder, transposed, stride, lanes_steps(e->types.i64, 1, 0), "");
+  LLVMValueRef index =
+      LLVMBuildAdd(builder, LLVMBuildMul(builder, down, stride, ""), along, "");
+  out_addresses[0] = LLVMBuildGEP2(
+      builder, a->element, lanes_vector(e, a->pointer, 0), &index, 1, "");
+  out_addresses[1] =
+      LLVMBuildGEP2(builder, a->element, out_addresses[0], &step, 1, "");
+}
+
+// Its addresses are not those of the operand.
+static lanes_access own_access(const tile_access *a) {
+  return (lanes_access){.instruction = a->call,
+                        .element = a->element,
+                        .type = a->element,
+                        .count = 1,
+                        .size_bytes = a->size_bytes,
+                        .pitch_bytes = a->size_bytes,
+                        .alignment = a->size_bytes};
+}
+
+static LLVMValueRef gather_tile(lanes_emitter *e, const tile_access *a) {
+  const lanes_access own = own_access(a);
+  LLVMValueRef addresses[2];
+  LLVMValueRef halves[2];
+  find_addresses(e, a, addresses);
+  for (int i = 0; i < 2; i++) {
+    lanes_lines_add(e->arena, &e->gathers, a->call);
+    halves[i] = lanes_gather(e, &own, addresses[i], 0);
+  }
+  return lanes_interleave(e, halves[0], halves[1]);
+}
+
+static void scatter_tile(lanes_emitter *e, const tile_access *a,
+                         LLVMValueRef tile) {
+  const lanes_access own = own_access(a);
+  LLVMValueRef addresses[2];
+  find_addresses(e, a, addresses);
+  for (uint32_t i = 0; i < 2; i++) {
+    lanes_lines_add(e->arena, &e->scatters, a->call);
+    lanes_scatter(e, &own, addresses[i], 0, lanes_deinterleave(e, tile, i));
+  }
+}
+
+// Asks for the rows that the next turn of a loop will load, if it is as far
+// from this one as this one from the last: processors look ahead along a row,
+// but not from row to row.
+static void fetch_next(lanes_emitter *e, const tile_access *a) {
+  if (e->graph->nodes[e->node].loop == LANES_NONE ||
+      lanes_is_in_threadgroup(e, a->pointer)) {
+    return;
+  }
+  LLVMTypeRef number = e->types.i64;
+  LLVMValueRef memory = lanes_memory(e, number);
+  LLVMBuildStore(e->prologue, mtlc_i64(e->context, 0), memory);
+  LLVMValueRef here = LLVMBuildPtrToInt(
+      e->builder, tile_address(e, a), number, "");
+  LLVMValueRef step = LLVMBuildSub(
+      e->builder, here, LLVMBuildLoad2(e->builder, number, memory, ""), "");
+  LLVMBuildStore(e->builder, here, memory);
+  for (int r = 0; r < 2 * QUAD; r++) {
+    LLVMValueRef address = quad_address(e, a, r, 0);
+    LLVMValueRef arguments[] = {
+        LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, ""),
+        mtlc_i32(e->context, 0), mtlc_i32(e->context, 3),
+        mtlc_i32(e->context, 1)};
+    lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
+  }
+}
+
+static void store_row(lanes_emitter *e, LLVMValueRef home, int row,
+                      LLVMValueRef value) {
+  const uint32_t bytes = SIDE * 4;
+  LLVMValueRef store = LLVMBuildStore(
+      e->builder, value, lanes_address_at(e, home, (uint64_t)row * bytes));
+  LLVMSetAlignment(store, bytes);
+}
+
+// Elements of 16 bits as floats.
+static LLVMValueRef widened(lanes_emitter *e, LLVMValueRef values,
+                            bool is_half) {
+  const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(values));
+  if (is_half) {
+    LLVMTypeRef halves = LLVMVectorType(e->types.f16, count);
+    return LLVMBuildFPExt(e->builder,
+                          LLVMBuildBitCast(e->builder, values, halves, ""),
+                          LLVMVectorType(e->types.f32, count), "");
+  }
+  LLVMValueRef shift[ELEMENTS];
+  for (uint32_t i = 0; i < count; i++) {
+    shift[i] = mtlc_i32(e->context, 16);
+  }
+  LLVMValueRef bits = LLVMBuildZExt(
+      e->builder, values, LLVMVectorType(e->types.i32, count), "");
+  return LLVMBuildShl(e->builder, bits, LLVMConstVector(shift, count), "");
+}
+
+static bool is_of_halves(LLVMValueRef widening) {
+  return strcmp(lanes_callee_name(widening), "mettle.tile.widen.f16") == 0;
+}
+
+// Makes columns of rows: pairs of rows within each 128 bits, then pairs of
+// pairs.
+static void turn_rows(lanes_emitter *e, LLVMValueRef *rows) {
+  static const int halves[2][SIDE] = {{0, 1, 2, 3, 8, 9, 10, 11},
+                                      {4, 5, 6, 7, 12, 13, 14, 15}};
+  static const int ones[2][SIDE] = {{0, 8, 1, 9, 4, 12, 5, 13},
+                                    {2, 10, 3, 11, 6, 14, 7, 15}};
+  static const int twos[2][SIDE] = {{0, 1, 8, 9, 4, 5, 12, 13},
+                                    {2, 3, 10, 11, 6, 7, 14, 15}};
+  LLVMValueRef old[SIDE];
+  memcpy(old, rows, sizeof old);
+  for (int h = 0; h < 2; h++) {
+    LLVMValueRef four[QUAD], pairs[QUAD];
+    for (int i = 0; i < QUAD; i++) {
+      four[i] = lanes_shuffle(e, old[i], old[i + QUAD], halves[h], SIDE);
+    }
+    for (int i = 0; i < QUAD; i++) {
+      pairs[i] = lanes_shuffle(e, four[i / 2 * 2], four[i / 2 * 2 + 1],
+                               ones[i % 2], SIDE);
+    }
+    for (int i = 0; i < QUAD; i++) {
+      rows[h * QUAD + i] = lanes_shuffle(e, pairs[i / 2], pairs[i / 2 + 2],
+                                         twos[i % 2], SIDE);
+    }
+  }
+}
+
+static LLVMValueRef load_row(lanes_emitter *e, const tile_access *a, int row) {
+  LLVMValueRef load =
+      LLVMBuildLoad2(e->builder, LLVMVectorType(a->element, SIDE),
+                     quad_address(e, a, row, 0), "");
+  LLVMSetAlignment(load, a->size_bytes);
+  return load;
+}
+
+// Rows one after the other, straight from where they are, widened by a call or
+// not.
+static void copy_rows(lanes_emitter *e, const tile_access *a, LLVMValueRef home,
+                      LLVMValueRef widening, bool turn) {
+  LLVMValueRef rows[SIDE];
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = load_row(e, a, r);
+    if (widening) {
+      rows[r] = widened(e, rows[r], is_of_halves(widening));
+    }
+    if (!turn) {
+      store_row(e, home, r, rows[r]);
+    }
+  }
+  if (turn) {
+    turn_rows(e, rows);
+    for (int r = 0; r < SIDE; r++) {
+      store_row(e, home, r, rows[r]);
+    }
+  }
+}
+
+// Rows to multiply by pairs, straight from where they are.
+static void bring_pairs(lanes_emitter *e, const tile_access *a,
+                        const lanes_tile_use *use) {
+  const lanes_tile_order order =
+      use->is_left ? LANES_LEFT_PAIRS : LANES_RIGHT_PAIRS;
+  LLVMValueRef rows[SIDE];
+  fetch_next(e, a);
+  for (int r = 0; r < SIDE; r++) {
+    rows[r] = load_row(e, a, r);
+  }
+  lanes_store_pairs(e, lanes_new_home(e, use->side, order), rows, order);
+}
+
+// Brings a tile to where products want it, or lets it stay where it is, if it
+// is for products alone. Returns whether it did.
+static bool bring_home(lanes_emitter *e, const tile_access *a) {
+  const lanes_tile_use use = lanes_use_of_tile(e, a->call);
+  LLVMValueRef widening = use.side != a->call ? use.side : NULL;
+  if (!use.side || (!widening && a->size_bytes != 4) ||
+      !LLVMIsAConstantInt(a->transposed)) {
+    return false;
+  }
+  if (use.is_in_pairs && use.is_left != use.is_right && is_plain(a)) {
+    bring_pairs(e, a, &use);
+    return true;
+  }
+  if (!lanes_goes_by_rows(e) && (use.is_left || widening || !is_plain(a))) {
+    return false;
+  }
+  // Rows of right sides are loaded again for each left one. In a matrix of a
+  // device they may lie where the cache has room for few.
+  const bool may_stay =
+      !use.is_right ||
+      (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e, a->pointer));
+  if (use.stays && !widening && is_plain(a) && may_stay) {
+    fetch_next(e, a);
+    lanes_stay_home(e, use.side, tile_address(e, a), bytes_of_rows(e, a, 1));
+    return true;
+  }
+  const bool turn = !is_plain(a) && use.is_right;
+  const lanes_tile_order order =
+      is_plain(a) || turn ? LANES_BY_ROWS : LANES_BY_COLUMNS;
+  fetch_next(e, a);
+  copy_rows(e, a, lanes_new_home(e, use.side, order), widening, turn);
+  return true;
+}
+
+// By lane, if each gives its own element's address.
+static void emit_load(lanes_emitter *e, LLVMValueRef call, bool by_lane) {
+  tile_access a = access_of(e, call, LLVMTypeOf(call), 0);
+  a.first = by_lane ? lanes_first_address(e, a.pointer) : NULL;
+  if (!is_one_tile(e, &a)) {
+    lanes_set_tile(e, call, gather_tile(e, &a));
+  } else if (!bring_home(e, &a)) {
+    fetch_next(e, &a);
+    lanes_set_tile(e, call, load_tile(e, &a));
+  }
+}
+
+static void emit_store(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef value = LLVMGetOperand(call, 0);
+  const tile_access a = access_of(e, call, LLVMTypeOf(value), 1);
+  LLVMValueRef tile = lanes_tile_of(e, value, a.element);
+  if (is_one_tile(e, &a)) {
+    store_tile(e, &a, tile);
+  } else {
+    scatter_tile(e, &a, tile);
+  }
+}
+
+// What is at home was widened on the way there.
+static void emit_widen(lanes_emitter *e, LLVMValueRef call) {
+  if (lanes_has_home(e, call)) {
+    return;
+  }
+  LLVMValueRef operand = LLVMGetOperand(call, 0);
+  LLVMTypeRef element = is_of_halves(call) ? e->types.f16 : e->types.i16;
+  lanes_set_tile(e, call, widened(e, lanes_tile_of(e, operand, element),
+                                  is_of_halves(call)));
+}
+
+void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
+  const char *name = lanes_callee_name(call) + strlen("mettle.tile.");
+  if (strcmp(name, "multiply_add") == 0) {
+    lanes_emit_product(e, call);
+  } else if (mtlc_starts_with(name, "load.")) {
+    emit_load(e, call, false);
+  } else if (mtlc_starts_with(name, "own.")) {
+    emit_load(e, call, true);
+  } else if (mtlc_starts_with(name, "store.")) {
+    emit_store(e, call);
+  } else if (mtlc_starts_with(name, "widen.")) {
+    emit_widen(e, call);
+  } else {
+    lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
+  }
+}

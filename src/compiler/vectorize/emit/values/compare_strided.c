@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compare_strided.c: `i < n` for a counter of 64 bits that rises from lane to
+// lane, which counters are that lead to addresses: how many lanes of each run
+// are below the bound is a small number, and to compare lanes with that takes
+// half as long as to compare what they count.
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// run < bound if it holds, run >= bound otherwise.
+typedef struct comparison {
+  LLVMValueRef run;
+  LLVMValueRef bound;  // the same for all lanes of a run
+  bool is_signed;
+  bool holds;
+} comparison;
+
+static bool is_run(const lanes_emitter *e, LLVMValueRef value, bool is_signed) {
+  const lanes_shape shape = lanes_shape_of(e->values, value);
+  return LLVMTypeOf(value) == e->types.i64 && shape.row > 1 &&
+         shape.stride > 0 && shape.stride < INT32_MAX / MOST_LANES &&
+         !shape.conditional &&
+         (is_signed ? shape.no_signed_wrap : shape.no_unsigned_wrap);
+}
+
+// A constant and one more; NULL where that is none or there is no more.
+static LLVMValueRef one_more(LLVMValueRef bound, bool is_signed) {
+  if (!LLVMIsAConstantInt(bound)) {
+    return NULL;
+  }
+  const uint64_t value = LLVMConstIntGetZExtValue(bound);
+  return value == (is_signed ? INT64_MAX : UINT64_MAX)
+             ? NULL
+             : LLVMConstInt(LLVMTypeOf(bound), value + 1, is_signed);
+}
+
+static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
+  LLVMIntPredicate how = LLVMGetICmpPredicate(i);
+  LLVMValueRef a = LLVMGetOperand(i, 0);
+  LLVMValueRef b = LLVMGetOperand(i, 1);
+  const bool holds = how == LLVMIntULT || how == LLVMIntSLT ||
+                     how == LLVMIntUGT || how == LLVMIntSGT;
+  if (how == LLVMIntEQ || how == LLVMIntNE) {
+    return false;
+  }
+  how = holds ? how : lanes_inverse_of(how);
+  const bool is_signed = how == LLVMIntSLT || how == LLVMIntSGT;
+  *out = (comparison){a, b, is_signed, holds};
+  if (how == LLVMIntUGT || how == LLVMIntSGT) {
+    if (LLVMIsAConstantInt(b)) {  // not below one more
+      out->bound = one_more(b, is_signed);
+      out->holds = !holds;
+    } else {  // the other is below
+      *out = (comparison){b, a, is_signed, holds};
+    }
+  }
+  return out->bound && is_run(e, out->run, is_signed) &&
+         lanes_is_same_in(e, out->bound,
+                          lanes_shape_of(e->values, out->run).row);
+}
+
+LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction) {
+  comparison c;
+  if (!read(e, instruction, &c)) {
+    return NULL;
+  }
+  const lanes_shape shape = lanes_shape_of(e->values, c.run);
+  const uint32_t runs = lanes_width_of(shape);
+  LLVMValueRef first = lanes_form(e, c.run, 0, runs);
+  LLVMTypeRef type = LLVMTypeOf(first);
+  LLVMValueRef ends[] = {lanes_form(e, c.bound, 0, runs), first};
+  LLVMValueRef end = lanes_intrinsic(e, c.is_signed ? "llvm.smax" : "llvm.umax",
+                                     &type, 1, ends, 2);
+  const uint64_t length = shape.row * (uint64_t)shape.stride;
+  LLVMValueRef distances[] = {
+      LLVMBuildSub(e->builder, end, first, ""),
+      lanes_splat_to(e, e->builder, mtlc_i64(e->context, length), runs)};
+  LLVMValueRef distance =
+      lanes_intrinsic(e, "llvm.umin", &type, 1, distances, 2);
+  distance =
+      LLVMBuildTrunc(e->builder, distance, lanes_wide(e->types.i32, runs), "");
+  LLVMValueRef steps[MOST_LANES];
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    steps[lane] =
+        mtlc_i32(e->context, lane % shape.row * (uint32_t)shape.stride);
+  }
+  LLVMValueRef all = lanes_spread(e, distance, runs, 0, LANES);
+  return LLVMBuildICmp(e->builder, c.holds ? LLVMIntUGT : LLVMIntULE, all,
+                       LLVMConstVector(steps, LANES), "");
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// demanded_lanes.c: where a step of a tree loads and stores its first lanes
+// alone, what it computes between is a vector of all, most of whose lanes
+// nobody asks for. LLVM does additions in a register as short as the store, but
+// loads whole registers for comparisons, which a processor cannot give back
+// from a short store that is still on its way to memory. Here what is computed
+// is as short as what is taken of it.
+#include <llvm-c/DebugInfo.h>
+
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+enum { DEPTH = 8 };  // operations behind one another
+
+// Says whether the first lanes of a shuffle are those of its first operand.
+static bool begins_alike(LLVMValueRef shuffle, unsigned count) {
+  for (unsigned k = 0; k < count; k++) {
+    if (LLVMGetMaskValue(shuffle, k) != (int)k) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static unsigned lanes_of_operand(LLVMValueRef shuffle) {
+  return LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(shuffle, 0)));
+}
+
+static bool takes_first_lanes(LLVMValueRef i) {
+  if (!LLVMIsAShuffleVectorInst(i)) {
+    return false;
+  }
+  const unsigned count = LLVMGetNumMaskElements(i);
+  return count < lanes_of_operand(i) && begins_alike(i, count);
+}
+
+// Says whether each lane of a result is made of the same lane of the operands,
+// for nobody else.
+static bool is_by_lane(LLVMValueRef value) {
+  if (!LLVMIsAInstruction(value) || !LLVMGetFirstUse(value) ||
+      LLVMGetNextUse(LLVMGetFirstUse(value))) {
+    return false;
+  }
+  switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFNeg:
+    case LLVMFCmp:
+    case LLVMICmp:
+    case LLVMSelect: return true;
+    case LLVMCall:
+      return lanes_callee_of(value) == LANES_CALLEE_ELEMENTWISE &&
+             mtlc_starts_with(lanes_callee_name(value), "llvm.");
+    default: return mtlc_is_plain_arithmetic(LLVMGetInstructionOpcode(value));
+  }
+}
+
+static LLVMValueRef first_lanes(LLVMBuilderRef builder, LLVMValueRef vector,
+                                unsigned count) {
+  LLVMValueRef lanes[MOST_LANES];
+  LLVMTypeRef i32 =
+      LLVMInt32TypeInContext(LLVMGetTypeContext(LLVMTypeOf(vector)));
+  for (unsigned k = 0; k < count; k++) {
+    lanes[k] = LLVMConstInt(i32, k, false);
+  }
+  LLVMValueRef none = LLVMGetPoison(LLVMTypeOf(vector));
+  return LLVMBuildShuffleVector(builder, vector, none,
+                                LLVMConstVector(lanes, count), "");
+}
+
+static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
+                           unsigned count, uint32_t depth);
+
+// The same operation of fewer lanes.
+static LLVMValueRef operation(LLVMBuilderRef builder, LLVMValueRef i,
+                              LLVMValueRef *operands, unsigned count) {
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+  switch (opcode) {
+    case LLVMFNeg: return LLVMBuildFNeg(builder, operands[0], "");
+    case LLVMFCmp:
+      return LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(i), operands[0],
+                           operands[1], "");
+    case LLVMICmp:
+      return LLVMBuildICmp(builder, LLVMGetICmpPredicate(i), operands[0],
+                           operands[1], "");
+    case LLVMSelect:
+      return LLVMBuildSelect(builder, operands[0], operands[1], operands[2],
+                             "");
+    case LLVMCall:
+      return mtlc_call_alike(
+          builder, i, LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), count),
+          operands);
+    default:
+      return LLVMBuildBinOp(builder, opcode, operands[0], operands[1], "");
+  }
+}
+
+static LLVMValueRef narrow_operation(LLVMBuilderRef builder, LLVMValueRef i,
+                                     unsigned count, uint32_t depth) {
+  enum { MOST_OPERANDS = 3 };
+  LLVMValueRef operands[MOST_OPERANDS];
+  const unsigned operand_count = LLVMIsACallInst(i)
+                                     ? LLVMGetNumArgOperands(i)
+                                     : (unsigned)LLVMGetNumOperands(i);
+  if (operand_count > MOST_OPERANDS) {
+    return first_lanes(builder, i, count);
+  }
+  for (unsigned k = 0; k < operand_count; k++) {
+    operands[k] = narrow(builder, LLVMGetOperand(i, k), count, depth);
+  }
+  LLVMValueRef made = operation(builder, i, operands, count);
+  if (LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made) &&
+      LLVMCanValueUseFastMathFlags(i)) {
+    LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(i));
+  }
+  return made;
+}
+
+// The first lanes of a value. What is no vector is the same for all.
+static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
+                           unsigned count, uint32_t depth) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    return value;
+  }
+  // What was widened for the operation.
+  if (LLVMIsAShuffleVectorInst(value) && lanes_of_operand(value) == count &&
+      begins_alike(value, count)) {
+    return LLVMGetOperand(value, 0);
+  }
+  return depth > 0 && is_by_lane(value)
+             ? narrow_operation(builder, value, count, depth - 1)
+             : first_lanes(builder, value, count);
+}
+
+bool lanes_narrow(LLVMValueRef function) {
+  LLVMBuilderRef builder =
+      LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(function)));
+  bool any = false;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    LLVMValueRef next = NULL;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+      next = LLVMGetNextInstruction(i);
+      if (!takes_first_lanes(i) || !is_by_lane(LLVMGetOperand(i, 0))) {
+        continue;
+      }
+      LLVMPositionBuilderBefore(builder, i);
+      LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(i));
+      mtlc_replace(i, narrow_operation(builder, LLVMGetOperand(i, 0),
+                                       LLVMGetNumMaskElements(i), DEPTH));
+      any = true;
+    }
+  }
+  LLVMDisposeBuilder(builder);
+  return any;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// finish_vectors.c: LLVM's passes over what the vectoriser has made, with the
+// loop over threadgroups around it: those that find something in code that is
+// vectors already. LLVM's -O3 would spend most of its time on looking for more.
+#include "base/status.h"
+#include "compiler/ir/loops.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/finish/specialise_group_size.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/vectorize.h"
+
+static const char finishing[] =
+    "globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
+    "loop-mssa(licm),gvn<no-pre>,dse,simplifycfg<sink-common-insts>)";
+static const char widening[] =
+    "function(loop-simplify,lcssa,loop(indvars,loop-deletion))";
+static const char unrolling[] =
+    "function(loop-unroll<O2;no-runtime>,early-cse,"
+    "instcombine<no-verify-fixpoint>)";
+// Where it is known which simdgroup is at work: memory into registers.
+static const char settling[] =
+    "function(simplifycfg,sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)";
+static const char closing[] =
+    "function(early-cse<memssa>,loop-simplify,lcssa,loop-mssa(licm),adce,"
+    "simplifycfg),globaldce";
+// Where loops have been found to do nothing.
+static const char tidying[] =
+    "function(loop-simplify,lcssa,loop(loop-deletion),simplifycfg)";
+
+// Where loops go round in parts, whose memory is to stay memory.
+static const char parting[] = "function(adce)";
+
+// Where several simdgroups go at once: what each does with a number that its
+// lanes share, a vector of theirs. Where they only find addresses so, vectors
+// have to be taken apart again, or gather what rows share: a product by
+// threadgroups of 8 x 8 takes 2.2 times as long.
+static const char joining[] =
+    "function(slp-vectorizer,instcombine<no-verify-fixpoint>)";
+
+static void find_arithmetic(LLVMValueRef i, void *found) {
+  const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+  if ((kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind) &&
+      (LLVMIsABinaryOperator(i) || LLVMIsACallInst(i) || LLVMIsACastInst(i))) {
+    *(bool *)found = true;
+  }
+}
+
+static bool has_arithmetic(LLVMModuleRef module) {
+  bool found = false;
+  mtlc_for_each_in_module(module, find_arithmetic, &found);
+  return found;
+}
+
+// --- Simdgroups with nothing to do -------------------------------------------
+
+// Says whether a block only goes round itself, noting where it is.
+static bool is_idle(LLVMBasicBlockRef block) {
+  LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+  bool is_loop = false;
+  for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
+    is_loop |= LLVMGetSuccessor(end, k) == block;
+  }
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && is_loop;
+       i = LLVMGetNextInstruction(i)) {
+    const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    is_loop = lanes_notes_thread(i) || opcode == LLVMPHI || opcode == LLVMAdd ||
+              opcode == LLVMICmp || opcode == LLVMSelect ||
+              opcode == LLVMZExt || opcode == LLVMGetElementPtr || i == end;
+  }
+  return is_loop;
+}
+
+// Simdgroups that have nothing to do between two barriers, such as those past
+// the bound of a step of a tree, need not say which one is at it.
+static bool forget_idle_places(mtlc_kernel *kernel) {
+  bool any = false;
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
+         block = LLVMGetNextBasicBlock(block)) {
+      LLVMValueRef next = NULL;
+      const bool idle = is_idle(block);
+      for (LLVMValueRef i = idle ? LLVMGetFirstInstruction(block) : NULL; i;
+           i = next) {
+        next = LLVMGetNextInstruction(i);
+        if (lanes_notes_thread(i)) {
+          LLVMInstructionEraseFromParent(i);
+          any = true;
+        }
+      }
+    }
+  }
+  return any;
+}
+
+// --- The passes --------------------------------------------------------------
+
+// In the form for a known number of threads: before LLVM asks what is known of
+// the other's loops, for which it tries the turns of these.
+static mtl_status use_threads(mtlc_kernel *kernel) {
+  lanes_unroll_simdgroups(kernel);
+  MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));
+  lanes_open_memory(kernel);
+  return mtlc_run_llvm_passes(kernel, settling);
+}
+
+mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_run_llvm_passes(kernel, "always-inline"));
+  lanes_answer_is_whole(kernel->module);
+  MTL_TRY(mtlc_run_llvm_passes(kernel, finishing));
+  if (kernel->knows_threads) {
+    MTL_TRY(use_threads(kernel));
+  }
+  if (mtlc_most_loops(kernel->module) <= MTLC_MANY_LOOPS) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, widening));
+  }
+  if (mtlc_has_known_turns(kernel->module)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, unrolling));
+  }
+  MTL_TRY(mtlc_run_llvm_passes(kernel, closing));
+  if (forget_idle_places(kernel)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
+  }
+  lanes_skip_idle(kernel);
+  lanes_write_notes(kernel);
+  if (lanes_part_loops(kernel)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, parting));
+  }
+  if (kernel->is_at_once && has_arithmetic(kernel->module)) {
+    MTL_TRY(mtlc_run_llvm_passes(kernel, joining));
+  }
+  lanes_flatten_lines(kernel);
+  return MTL_OK;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// register_tiling.h: a loop that goes round in parts (register_tiling.c), while
+// it is taken apart.
+#ifndef MTLC_REGISTER_TILING_H
+#define MTLC_REGISTER_TILING_H
+
+#include "base/arena.h"
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+enum {
+  MOST_PIECES = 16,
+  MOST_KEPT = 256,
+  MOST_SIDE_BY_SIDE = 8,
+  MOST_STEPS = 4,  // of arithmetic from one turn to the next
+  // Units whose order is the same, divided by this, work with the same.
+  LANES_UNIT_ROW = MOST_KEPT * MOST_PIECES,
+};
+
+// An instruction of the loop.
+typedef struct lanes_item {
+  LLVMValueRef value;
+  bool is_kept;  // hangs on what is kept: made in pieces alone
+  bool is_counted;
+  LLVMValueRef whole;                // its copy in the loop being made, or NULL
+  LLVMValueRef pieces[MOST_PIECES];  // the same of pieces of its lanes, or NULL
+  // What a phi's pieces begin with and come to. Of a bundle's phi k, while its
+  // loops are made: register k of each piece, as they lie in memory.
+  LLVMValueRef first[MOST_PIECES];
+  LLVMValueRef last[MOST_PIECES];
+} lanes_item;
+
+// Phis whose lanes' elements lie side by side in memory.
+typedef struct lanes_bundle {
+  uint32_t phis[MOST_SIDE_BY_SIDE];  // [count] numbers of items
+  uint32_t count;
+  LLVMValueRef current;  // the phi in the loop being made
+  // In front of the loop and behind it they lie so, too: at the first offsets
+  // [count] of the simdgroup's frame and at the second (tiling_frames.c).
+  bool is_in_frame;
+  uint64_t offsets[2][MOST_SIDE_BY_SIDE];
+} lanes_bundle;
+
+// Accesses to frames (tiling_frames.c).
+typedef struct lanes_frames lanes_frames;
+
+// What stays in one register through the loop: a phi's piece, or of a bundle's
+// piece the register `k` of as many as it has phis.
+typedef struct lanes_unit {
+  uint32_t piece;
+  uint32_t bundle;  // LANES_NONE: a single phi
+  uint32_t number;  // of the phi, or k
+  uint64_t order;   // units that work with the same come together
+  LLVMValueRef phi;
+  LLVMValueRef slot;  // its memory in front of its loop and behind it
+} lanes_unit;
+
+typedef struct lanes_parted {
+  mtlc_kernel *kernel;
+  lanes_machine machine;
+  mtli_arena *arena;
+  LLVMBuilderRef builder;
+  LLVMBuilderRef before_builder;  // at the end of the block in front
+  LLVMBasicBlockRef before;       // where control comes from
+  LLVMBasicBlockRef header;
+  LLVMBasicBlockRef body;  // or the header
+  LLVMBasicBlockRef behind;
+  lanes_item *items;  // [count]
+  uint32_t count;
+  lanes_map numbers;         // of instructions
+  uint32_t kept[MOST_KEPT];  // [kept_count] the phis, numbers of items
+  uint32_t kept_count;
+  uint32_t lanes;         // of each
+  uint64_t element_bits;  // of each
+  uint32_t pieces;        // of a register each
+  lanes_bundle *bundles;  // [bundle_count]
+  uint32_t bundle_count;
+  lanes_frames *frames;
+  lanes_unit *units;  // [unit_count]
+  uint32_t unit_count;
+  uint32_t loop_count;  // that it becomes
+  uint32_t piece;       // being made
+} lanes_parted;
+
+// An element of a vector that is loaded in the loop.
+typedef struct lanes_element {
+  LLVMValueRef base;
+  int64_t bytes;
+  LLVMValueRef load;
+} lanes_element;
+
+// Lanes of a vector; 1 of another value.
+uint32_t lanes_in(LLVMValueRef value);
+// The loop's own record of an instruction, NULL of what is not in it.
+lanes_item *lanes_item_of(const lanes_parted *l, LLVMValueRef value);
+static inline uint32_t lanes_in_piece(const lanes_parted *l) {
+  return l->lanes / l->pieces;
+}
+// What a phi, by its number, begins with and comes to next.
+LLVMValueRef lanes_start_of(const lanes_parted *l, uint32_t phi);
+LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi);
+// What each of a bundle's phis comes to next.
+void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
+                    LLVMValueRef *out);
+// Says whether an instruction computes each lane of its operands' same one.
+bool lanes_is_lanewise(LLVMValueRef i);
+bool lanes_is_lanewise_call(LLVMValueRef call);
+bool lanes_is_prefetch(LLVMValueRef i);
+// How many units from one on go round together.
+uint32_t lanes_units_together(const lanes_parted *l, uint32_t from);
+
+// tiling_bundles.c: finds the bundles and units, in order.
+void lanes_find_units(lanes_parted *l);
+// The operands with that number of several operations.
+void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
+                         LLVMValueRef *out);
+// Says whether values are one.
+bool lanes_are_all(LLVMValueRef *values, uint32_t count);
+// Says whether some lanes have the same.
+bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count);
+// Says whether values' lanes of a piece lie side by side, count of each lane,
+// and where the first one is.
+bool lanes_lie_side_by_side(const lanes_parted *l, LLVMValueRef *values,
+                            uint32_t count, uint32_t first,
+                            lanes_element *out_first);
+
+// tiling_pieces.c: copies at the builder, for the loop and the piece being made.
+void lanes_take_line(lanes_parted *l, LLVMValueRef i);
+// A value as it is.
+LLVMValueRef lanes_copy_whole(lanes_parted *l, LLVMValueRef value);
+// As many lanes of a vector as a piece has.
+LLVMValueRef lanes_copy_piece(lanes_parted *l, LLVMValueRef value,
+                              uint32_t first);
+// Register k of what a bundle's phis, or what is computed from them, come to.
+LLVMValueRef lanes_copy_register(lanes_parted *l, const lanes_bundle *b,
+                                 LLVMValueRef *values, uint32_t k);
+// The same lanes at a builder of something from outside.
+LLVMValueRef lanes_cut(lanes_parted *l, LLVMBuilderRef builder,
+                       LLVMValueRef value, uint32_t first);
+// Vectors one behind the other, a power of two of them.
+LLVMValueRef lanes_joined_pieces(lanes_parted *l, LLVMBuilderRef builder,
+                                 LLVMValueRef *vectors, uint32_t count);
+// What lanes have in count registers, put as it lies in memory, and taken
+// apart.
+void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count);
+void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
+                                LLVMValueRef *registers, uint32_t count);
+
+// tiling_frames.c: finds the bundles whose phis may stay in the frame as they lie
+// in memory; then sees to what reads them elsewhere.
+void lanes_find_frames(lanes_parted *l);
+void lanes_settle_frames(lanes_parted *l);
+
+// tiling_copies.c: says whether what is used behind the loop can be made there.
+bool lanes_may_be_left(const lanes_parted *l);
+void lanes_make_loops(lanes_parted *l);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// specialise_group_size.h: a second form of a kernel, for threadgroups of as many
+// threads as its threadgroup memory is made for.
+#ifndef MTLC_SPECIALISE_GROUP_SIZE_H
+#define MTLC_SPECIALISE_GROUP_SIZE_H
+
+#include "compiler/vectorize/finish/group_loop.h"
+
+typedef struct lanes_known_group {
+  uint32_t threads;       // 0: no such form
+  uint32_t row;           // of these, in a row
+  uint64_t memory_bytes;  // of threadgroup memory, if that is in registers
+} lanes_known_group;
+
+// Returns how many threads a threadgroup has, or is likely to have, whose code
+// is better for knowing it. Sets kernel->depends_on_simdgroups if it may be so
+// for some.
+//
+//   frame_bytes  what a simdgroup keeps across barriers
+lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
+                                      const lanes_variant *variant,
+                                      uint64_t frame_bytes);
+
+// Builds, in mettle.group, the call of the loops over simdgroups for a
+// threadgroup of just so many threads, with memory of its own.
+void lanes_call_for_threads(const mtlc_kernel *kernel, LLVMBuilderRef builder,
+                            LLVMValueRef loops, lanes_known_group known,
+                            uint64_t frame_bytes);
+
+// Once those loops are inlined and the number is in its place: asks LLVM to
+// unroll them.
+void lanes_unroll_simdgroups(mtlc_kernel *kernel);
+
+// Once they are unrolled: makes the accesses to that memory such as LLVM makes
+// registers of.
+void lanes_open_memory(mtlc_kernel *kernel);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// threadgroup_sroa.h: threadgroup memory as vectors, where each access touches
+// elements that are known by number.
+#ifndef MTLC_THREADGROUP_SROA_H
+#define MTLC_THREADGROUP_SROA_H
+
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/analysis/evaluate.h"
+
+// An access to memory, element by element.
+typedef struct lanes_touch {
+  LLVMValueRef instruction;
+  LLVMValueRef address;  // of the first element, or a vector of all addresses
+  LLVMValueRef mask;     // NULL: of all elements
+  LLVMValueRef value;    // what is stored, or else loaded; NULL: nothing else
+  LLVMTypeRef type;      // of what is loaded or stored
+  uint32_t count;        // elements
+  uint32_t element_bytes;
+  bool stores;
+} lanes_touch;
+
+// Describes an access that may be made one of registers. False if it is
+// anything else.
+bool lanes_touch_of(LLVMTargetDataRef data, LLVMValueRef instruction,
+                    lanes_touch *out);
+
+typedef enum lanes_whereabouts {
+  LANES_NOWHERE,  // the element is not touched
+  LANES_SOMEWHERE,
+  LANES_KNOWN,
+} lanes_whereabouts;
+
+// Finds how many bytes behind root an element of an access is.
+lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
+                                   const lanes_touch *touch, uint32_t element,
+                                   LLVMValueRef root, int64_t *out);
+
+// Finds all accesses to what root points to. False if there is anything else
+// that is done with it.
+bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
+                        mtlc_values *accesses);
+
+// Puts vectors in the place of a variable that is 0 at first, if all accesses
+// to it are to known elements, near each other of one size.
+void lanes_make_cells(mtlc_kernel *kernel, LLVMValueRef variable);
+
+#endif

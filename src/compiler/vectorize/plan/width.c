@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// width.c: 32 floats fill four registers of 256 bits, and four such values all
+// sixteen that the machine has: a long kernel is then for the most part moves
+// to the stack and back. If its threads cannot tell who is in their simdgroup,
+// they run 16 at a time. That is half the machine code, and half the time to
+// make it.
+#include "compiler/vectorize/plan/width.h"
+
+#include "compiler/vectorize/plan/loop_cost.h"
+
+_Thread_local uint32_t lanes_in_vectors = MOST_LANES;
+
+// What is done once for all threads is done twice then, and fewer chains of
+// instructions run beside each other: a loss where registers suffice, as they
+// mostly do in shorter kernels and in those that are more about addresses. Of
+// shorter kernels the loops tell.
+// Kernels that wait, and all with AVX-512, are halved for their sums alone.
+enum {
+  LEAST_INSTRUCTIONS = 200,
+  LEAST_WIDE_PERCENT = 60,
+  LEAST_SUMS_PERCENT = 80,  // of the registers
+};
+
+// Says whether a builtin tells how threads are laid out in simdgroups.
+static bool tells_simdgroups(uint64_t builtin) {
+  switch (builtin) {
+    case MTLI_THREAD_POSITION_IN_GRID:
+    case MTLI_THREAD_POSITION_IN_THREADGROUP:
+    case MTLI_THREAD_INDEX_IN_THREADGROUP:
+    case MTLI_THREADGROUP_POSITION_IN_GRID:
+    case MTLI_THREADS_PER_GRID:
+    case MTLI_THREADS_PER_THREADGROUP:
+    case MTLI_THREADGROUPS_PER_GRID:
+    case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
+    case MTLI_GRID_SIZE:
+    case MTLI_GRID_ORIGIN: return false;
+    default: return true;
+  }
+}
+
+static void survey(LLVMValueRef instruction, void *context) {
+  bool *can_tell = context;
+  if (LLVMGetInstructionOpcode(instruction) != LLVMCall) {
+    return;
+  }
+  switch (lanes_callee_of(instruction)) {
+    case LANES_CALLEE_OTHER:
+    case LANES_CALLEE_NOTHING:
+    case LANES_CALLEE_ARGUMENT:
+    case LANES_CALLEE_APART:
+    case LANES_CALLEE_PARAMETER:
+    case LANES_CALLEE_CALLED:
+    case LANES_CALLEE_THREADGROUP_MEMORY:
+    case LANES_CALLEE_THREADGROUP_BARRIER:
+    case LANES_CALLEE_ELEMENTWISE: break;
+    case LANES_CALLEE_POSITION:
+      *can_tell |= tells_simdgroups(
+          LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 0)));
+      break;
+    default: *can_tell = true;
+  }
+}
+
+static bool is_short(const mtlc_kernel *kernel) {
+  return mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS;
+}
+
+bool lanes_may_be_halved(const mtlc_kernel *kernel, const lanes_graph *graph) {
+  bool can_tell = false;
+  if (is_short(kernel) && graph->loop_count == 0) {
+    return false;
+  }
+  mtlc_for_each_instruction(kernel->thread, survey, &can_tell);
+  return !can_tell;
+}
+
+static bool is_mostly_wide(const lanes_values *values) {
+  uint32_t wide = 0;
+  for (uint32_t i = 0; i < values->count; i++) {
+    wide += !lanes_is_scalar(values->shapes[i]);
+  }
+  return wide * 100 >= values->count * LEAST_WIDE_PERCENT;
+}
+
+// How many numbers of its own a thread sums up in a loop, at most: what a
+// product keeps in registers.
+static uint32_t most_sums(const lanes_values *values) {
+  const lanes_graph *graph = values->graph;
+  uint32_t most = 0, sums = 0, header = LANES_NONE;
+  for (uint32_t n = 0; n < values->count; n++) {
+    LLVMValueRef i = values->items[n];
+    const uint32_t node = values->nodes[n];
+    const uint32_t loop = graph->nodes[node].loop;
+    if (!LLVMIsAPHINode(i) || loop == LANES_NONE ||
+        graph->loops[loop].header != node ||
+        lanes_is_scalar(values->shapes[n])) {
+      continue;
+    }
+    sums = header == node ? sums : 0;
+    header = node;
+    sums += lanes_component_count(LLVMTypeOf(i));
+    most = sums > most ? sums : most;
+  }
+  return most;
+}
+
+// Says whether the sums fill the registers, or more than that.
+static bool has_many_sums(const lanes_machine *machine,
+                          const lanes_values *values) {
+  const uint32_t each = MOST_LANES * 4 / machine->vector_bytes;
+  return most_sums(values) * each * 100 >=
+         machine->vector_registers * LEAST_SUMS_PERCENT;
+}
+
+uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
+                          uint32_t most_at_once, bool waits) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
+  if (waits || machine.has_avx512) {
+    return has_many_sums(&machine, values) ? MOST_LANES / 2 : MOST_LANES;
+  }
+  bool is_less = is_mostly_wide(values);
+  if (is_short(kernel)) {
+    lanes_turns turns;
+    double whole, half;
+    lanes_turns_find(values, &turns);
+    lanes_best_at_once(&turns, &machine, MOST_LANES, most_at_once, &whole);
+    lanes_best_at_once(&turns, &machine, MOST_LANES / 2, most_at_once, &half);
+    is_less = lanes_is_worth(half, whole);
+  }
+  return is_less ? MOST_LANES / 2 : MOST_LANES;
+}

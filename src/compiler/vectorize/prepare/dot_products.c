@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dot_products.c: sums of products of small integers. Bytes come by fours in a word,
+// as char4, and x.x * y.x + x.y * y.y + ... would take each of them out of it
+// into 32 bits. x86 multiplies words' 16-bit halves and adds the two products
+// (vpmaddwd), so a word's even bytes go together, and its odd ones. Modulo 2^32
+// the order of a sum does not matter.
+#include "compiler/vectorize/prepare/dot_products.h"
+
+#include <string.h>
+
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/analysis/affine.h"
+
+enum {
+  MOST_TERMS = 160,  // of one sum
+  MOST_ROWS = 8,     // that bytes of one are loaded from
+  WORD_BITS = 32,
+  HALF_BITS = 16,
+  LEAST_WORDS = 4,  // of a register
+};
+
+// --- What is summed up -------------------------------------------------------
+
+// A component of a vector of small integers, widened to 32 bits, or one of
+// several that are loaded from beside each other.
+typedef struct piece {
+  LLVMValueRef source;  // <n x i8> or <n x i16>, or the first load
+  uint32_t index;
+  uint32_t bits;
+  bool is_signed;
+} piece;
+
+typedef struct term {
+  LLVMValueRef value;
+  bool is_product;
+  bool is_done;
+  piece sides[2];
+} term;
+
+typedef struct sum_finder {
+  const lanes_values *values;  // where bytes are loaded one by one
+  mtlc_types types;
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef builder;
+  term terms[MOST_TERMS];
+  uint32_t term_count;
+  LLVMValueRef rows[MOST_ROWS];  // [row_count] first loads of the sum
+  uint32_t row_count;
+} sum_finder;
+
+static bool is_extension(LLVMValueRef value) {
+  return mtlc_is_opcode(value, LLVMSExt) || mtlc_is_opcode(value, LLVMZExt);
+}
+
+// A vector of whole words of bytes, or of 16-bit integers.
+static bool is_packed(LLVMValueRef value, uint32_t *out_bits) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind ||
+      LLVMGetTypeKind(LLVMGetElementType(type)) != LLVMIntegerTypeKind) {
+    return false;
+  }
+  *out_bits = LLVMGetIntTypeWidth(LLVMGetElementType(type));
+  return (*out_bits == 8 || *out_bits == HALF_BITS) &&
+         *out_bits * LLVMGetVectorSize(type) % WORD_BITS == 0;
+}
+
+// A component of an extended vector, or an extended component of one.
+static bool find_component(LLVMValueRef vector, LLVMValueRef index,
+                           LLVMValueRef extension, piece *out_piece) {
+  if (!LLVMIsAConstantInt(index) || !is_packed(vector, &out_piece->bits)) {
+    return false;
+  }
+  out_piece->source = vector;
+  out_piece->index = (uint32_t)LLVMConstIntGetZExtValue(index);
+  out_piece->is_signed = mtlc_is_opcode(extension, LLVMSExt);
+  return out_piece->bits == 8 || out_piece->is_signed;
+}
+
+// Says whether what the later of two instructions of a block loads could as
+// well be loaded at the earlier one.
+static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
+  while (from && from != to && !lanes_may_write(from)) {
+    from = LLVMGetNextInstruction(from);
+  }
+  return from == to;
+}
+
+// By how many bytes a load is behind another, which is in front of it; negative
+// if that is not known.
+static int64_t distance(const sum_finder *f, LLVMValueRef from,
+                        LLVMValueRef to) {
+  lanes_linear at, at_from;
+  lanes_linear_find(f->values, LLVMGetOperand(to, 0), &at);
+  lanes_linear_find(f->values, LLVMGetOperand(from, 0), &at_from);
+  return lanes_linear_like(&at_from, &at) &&
+                 !lanes_linear_may_wrap(f->values, &at_from, &at) &&
+                 is_same_from(from, to)
+             ? lanes_linear_distance(&at_from, &at)
+             : -1;
+}
+
+// A byte of a row, of which the first one that the sum takes tells where it is.
+static bool find_byte(sum_finder *f, LLVMValueRef extension,
+                      piece *out_piece) {
+  enum { MOST_BYTES = 64 };
+  LLVMValueRef load = LLVMGetOperand(extension, 0);
+  if (!f->values || !mtlc_is_opcode(load, LLVMLoad) ||
+      LLVMTypeOf(load) != f->types.i8 || !lanes_is_plain(load)) {
+    return false;
+  }
+  *out_piece = (piece){.bits = 8,
+                       .is_signed = mtlc_is_opcode(extension, LLVMSExt)};
+  for (uint32_t r = 0; r < f->row_count && !out_piece->source; r++) {
+    const int64_t behind = distance(f, f->rows[r], load);
+    if (behind >= 0 && behind < MOST_BYTES) {
+      out_piece->source = f->rows[r];
+      out_piece->index = (uint32_t)behind;
+    }
+  }
+  if (!out_piece->source && f->row_count < MOST_ROWS) {
+    out_piece->source = f->rows[f->row_count++] = load;
+  }
+  return out_piece->source != NULL;
+}
+
+static bool find_piece(sum_finder *f, LLVMValueRef value, piece *out_piece) {
+  if (is_extension(value)) {
+    LLVMValueRef part = LLVMGetOperand(value, 0);
+    return mtlc_is_opcode(part, LLVMExtractElement)
+               ? find_component(LLVMGetOperand(part, 0),
+                                LLVMGetOperand(part, 1), value, out_piece)
+               : find_byte(f, value, out_piece);
+  }
+  if (!mtlc_is_opcode(value, LLVMExtractElement) ||
+      !is_extension(LLVMGetOperand(value, 0))) {
+    return false;
+  }
+  LLVMValueRef wide = LLVMGetOperand(value, 0);
+  return find_component(LLVMGetOperand(wide, 0), LLVMGetOperand(value, 1), wide,
+                        out_piece);
+}
+
+// A product of two components of one number, which may be one of a product of
+// vectors.
+static bool find_product(sum_finder *f, LLVMValueRef value,
+                         piece out_sides[2]) {
+  if (mtlc_is_opcode(value, LLVMMul)) {
+    return find_piece(f, LLVMGetOperand(value, 0), &out_sides[0]) &&
+           find_piece(f, LLVMGetOperand(value, 1), &out_sides[1]) &&
+           out_sides[0].index == out_sides[1].index &&
+           out_sides[0].bits == out_sides[1].bits;
+  }
+  if (!mtlc_is_opcode(value, LLVMExtractElement) ||
+      !mtlc_is_opcode(LLVMGetOperand(value, 0), LLVMMul)) {
+    return false;
+  }
+  LLVMValueRef all = LLVMGetOperand(value, 0);
+  for (unsigned side = 0; side < 2; side++) {
+    LLVMValueRef wide = LLVMGetOperand(all, side);
+    if (!is_extension(wide) ||
+        !find_component(LLVMGetOperand(wide, 0), LLVMGetOperand(value, 1), wide,
+                        &out_sides[side])) {
+      return false;
+    }
+  }
+  return out_sides[0].bits == out_sides[1].bits;
+}
+
+// Says whether value is a sum that only another one of the block takes part in.
+static bool is_part_of_sum(LLVMValueRef value) {
+  LLVMUseRef use = LLVMGetFirstUse(value);
+  return mtlc_is_opcode(value, LLVMAdd) && use && !LLVMGetNextUse(use) &&
+         mtlc_is_opcode(LLVMGetUser(use), LLVMAdd) &&
+         LLVMGetInstructionParent(LLVMGetUser(use)) ==
+             LLVMGetInstructionParent(value);
+}
+
+static void collect(sum_finder *f, LLVMValueRef sum) {
+  for (unsigned i = 0; i < 2; i++) {
+    LLVMValueRef value = LLVMGetOperand(sum, i);
+    if (is_part_of_sum(value)) {
+      collect(f, value);
+    } else if (f->term_count < MOST_TERMS) {
+      term *t = &f->terms[f->term_count];
+      *t = (term){.value = value};
+      t->is_product = find_product(f, value, t->sides);
+      f->term_count++;
+    } else {
+      f->term_count = MOST_TERMS + 1;
+      return;
+    }
+  }
+}
+
+// --- Products of one word ----------------------------------------------------
+
+static uint32_t pieces_per_word(const term *t) {
+  return WORD_BITS / t->sides[0].bits;
+}
+
+static bool is_like(const piece *a, const piece *b) {
+  return a->source == b->source && a->bits == b->bits &&
+         a->is_signed == b->is_signed;
+}
+
+// The product of the same vectors' components of another number; or NULL.
+static term *find_partner(sum_finder *f, const term *first, uint32_t index) {
+  for (uint32_t i = 0; i < f->term_count; i++) {
+    term *t = &f->terms[i];
+    const bool fits = t->is_product && !t->is_done &&
+                      t->sides[0].index == index &&
+                      ((is_like(&t->sides[0], &first->sides[0]) &&
+                        is_like(&t->sides[1], &first->sides[1])) ||
+                       (is_like(&t->sides[0], &first->sides[1]) &&
+                        is_like(&t->sides[1], &first->sides[0])));
+    if (fits) {
+      return t;
+    }
+  }
+  return NULL;
+}
+
+// A word of a vector that is loaded: loaded as such where that is.
+static LLVMValueRef load_word(sum_finder *f, LLVMValueRef load,
+                              uint32_t number) {
+  LLVMBuilderRef b = LLVMCreateBuilderInContext(f->context);
+  LLVMPositionBuilderBefore(b, load);
+  const uint64_t offset = number * (WORD_BITS / 8);
+  LLVMValueRef by = LLVMConstInt(f->types.i64, offset, false);
+  LLVMValueRef address = LLVMGetOperand(load, 0);
+  if (offset) {
+    address = LLVMBuildGEP2(b, f->types.i8, address, &by, 1, "");
+  }
+  LLVMValueRef word = LLVMBuildLoad2(b, f->types.i32, address, "");
+  LLVMSetAlignment(word,
+                   lanes_common_alignment(LLVMGetAlignment(load), offset));
+  LLVMDisposeBuilder(b);
+  return word;
+}
+
+static LLVMValueRef word_of(sum_finder *f, const piece *p) {
+  LLVMTypeRef word = f->types.i32;
+  const uint32_t bits = p->bits * LLVMGetVectorSize(LLVMTypeOf(p->source));
+  const uint32_t number = p->index * p->bits / WORD_BITS;
+  if (mtlc_is_opcode(p->source, LLVMLoad) && lanes_is_plain(p->source)) {
+    return load_word(f, p->source, number);
+  }
+  if (bits == WORD_BITS) {
+    return LLVMBuildBitCast(f->builder, p->source, word, "");
+  }
+  LLVMValueRef words = LLVMBuildBitCast(
+      f->builder, p->source, LLVMVectorType(word, bits / WORD_BITS), "");
+  return LLVMBuildExtractElement(f->builder, words,
+                                 LLVMConstInt(word, number, false), "");
+}
+
+static LLVMValueRef call(sum_finder *f, const char *name, LLVMValueRef *words,
+                         uint32_t count) {
+  LLVMTypeRef types[] = {f->types.i32, f->types.i32};
+  LLVMTypeRef type = LLVMFunctionType(f->types.i32, types, count, false);
+  return LLVMBuildCall2(f->builder, type, mtlc_declare(f->module, name, type),
+                        words, count, "");
+}
+
+// A word's even or odd bytes as a pair.
+static LLVMValueRef half_of(sum_finder *f, const piece *p, LLVMValueRef word,
+                            bool odd) {
+  if (p->is_signed) {
+    return call(f, odd ? "mettle.pairs.odd" : "mettle.pairs.even", &word, 1);
+  }
+  if (odd) {
+    word = LLVMBuildLShr(f->builder, word, LLVMConstInt(f->types.i32, 8, false),
+                         "");
+  }
+  return LLVMBuildAnd(f->builder, word,
+                      LLVMConstInt(f->types.i32, 0xff00ff, false), "");
+}
+
+static LLVMValueRef dot_of(sum_finder *f, const term *t) {
+  LLVMValueRef words[] = {word_of(f, &t->sides[0]), word_of(f, &t->sides[1])};
+  if (t->sides[0].bits == HALF_BITS) {
+    return call(f, "mettle.pairs.dot", words, 2);
+  }
+  LLVMValueRef sums[2];
+  for (uint32_t odd = 0; odd < 2; odd++) {
+    LLVMValueRef halves[] = {half_of(f, &t->sides[0], words[0], odd),
+                             half_of(f, &t->sides[1], words[1], odd)};
+    sums[odd] = call(f, "mettle.pairs.dot", halves, 2);
+  }
+  return LLVMBuildAdd(f->builder, sums[0], sums[1], "");
+}
+
+// All products of a term's words, if there are as many as they have pieces.
+static bool take_products(sum_finder *f, const term *first,
+                          LLVMValueRef *out_dot) {
+  term *partners[WORD_BITS / 8];
+  const uint32_t count = pieces_per_word(first);
+  const uint32_t start = first->sides[0].index / count * count;
+  for (uint32_t i = 0; i < count; i++) {
+    partners[i] = find_partner(f, first, start + i);
+    if (!partners[i]) {
+      return false;
+    }
+  }
+  *out_dot = dot_of(f, first);
+  for (uint32_t i = 0; i < count; i++) {
+    partners[i]->is_done = true;
+  }
+  return true;
+}
+
+// Puts the sum's pairs in the place of their products. What goes round a loop
+// is added last: all else need not wait for it.
+static bool rewrite(sum_finder *f, LLVMValueRef root) {
+  LLVMValueRef sum = NULL;
+  f->term_count = f->row_count = 0;
+  collect(f, root);
+  if (f->term_count > MOST_TERMS) {
+    return false;
+  }
+  LLVMPositionBuilderBefore(f->builder, root);
+  for (uint32_t i = 0; i < f->term_count; i++) {
+    const term *t = &f->terms[i];
+    LLVMValueRef dot = NULL;
+    if (t->is_product && !t->is_done && take_products(f, t, &dot)) {
+      sum = sum ? LLVMBuildAdd(f->builder, sum, dot, "") : dot;
+    }
+  }
+  for (uint32_t i = 0; sum && i < f->term_count; i++) {
+    if (!f->terms[i].is_done) {
+      sum = LLVMBuildAdd(f->builder, sum, f->terms[i].value, "");
+    }
+  }
+  if (sum) {
+    LLVMReplaceAllUsesWith(root, sum);
+  }
+  return sum != NULL;
+}
+
+static bool is_sum(const sum_finder *f, LLVMValueRef value) {
+  return mtlc_is_opcode(value, LLVMAdd) && LLVMTypeOf(value) == f->types.i32 &&
+         !is_part_of_sum(value);
+}
+
+bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
+                      const lanes_values *values) {
+  if (!mtlc_target_is(kernel->target, "x86_64")) {
+    return false;
+  }
+  sum_finder f = {.values = values,
+                  .types = mtlc_types_of(kernel->context),
+                  .context = kernel->context,
+                  .module = kernel->module,
+                  .builder = LLVMCreateBuilderInContext(kernel->context)};
+  bool any = false;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
+       block = LLVMGetNextBasicBlock(block)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
+         i = LLVMGetNextInstruction(i)) {
+      any |= is_sum(&f, i) && rewrite(&f, i);
+    }
+  }
+  LLVMDisposeBuilder(f.builder);
+  return any;
+}
+
+// --- Emission ----------------------------------------------------------------
+
+static bool ends_with(LLVMValueRef call, const char *end) {
+  size_t length = 0;
+  const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
+  return length > strlen(end) && !strcmp(name + length - strlen(end), end);
+}
+
+bool lanes_is_pairs(LLVMValueRef call) {
+  size_t length = 0;
+  const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
+  return !strncmp(name, "mettle.pairs.", strlen("mettle.pairs."));
+}
+
+static LLVMValueRef halves_of(lanes_emitter *e, LLVMValueRef words,
+                              uint32_t width) {
+  LLVMTypeRef half = LLVMIntTypeInContext(e->context, HALF_BITS);
+  return LLVMBuildBitCast(e->builder, words, LLVMVectorType(half, 2 * width),
+                          "");
+}
+
+// The odd bytes of halves as numbers with a sign, or the even ones.
+static LLVMValueRef bytes_of(lanes_emitter *e, LLVMValueRef halves, bool odd) {
+  const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(halves));
+  LLVMTypeRef half = LLVMGetElementType(LLVMTypeOf(halves));
+  LLVMValueRef items[2 * MOST_LANES];
+  for (uint32_t i = 0; i < count; i++) {
+    items[i] = LLVMConstInt(half, HALF_BITS / 2, false);
+  }
+  LLVMValueRef by = LLVMConstVector(items, count);
+  halves = odd ? halves : LLVMBuildShl(e->builder, halves, by, "");
+  return LLVMBuildAShr(e->builder, halves, by, "");
+}
+
+// A register's products.
+static LLVMValueRef multiply(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
+                             uint32_t words) {
+  const char *name = words == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                     : words == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                  : "llvm.x86.sse2.pmadd.wd";
+  LLVMValueRef sides[] = {x, y};
+  return lanes_intrinsic(e, name, NULL, 0, sides, 2);
+}
+
+// How many words a register holds.
+static uint32_t register_words(const lanes_emitter *e) {
+  LLVMTargetMachineRef target = e->kernel->target;
+  return mtlc_target_has(target, "avx512bw") ? 16
+         : mtlc_target_has(target, "avx2")   ? 8
+                                             : 4;
+}
+
+// What is not a whole register of few words does not matter.
+static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
+                           uint32_t count) {
+  int items[MOST_LANES];
+  const int own = (int)LLVMGetVectorSize(LLVMTypeOf(halves));
+  for (int i = 0; i < (int)count; i++) {
+    items[i] = i < own ? i : -1;
+  }
+  return lanes_shuffle(e, halves, NULL, items, count);
+}
+
+static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
+                        uint32_t width) {
+  const uint32_t most = register_words(e);
+  x = halves_of(e, x, width);
+  y = halves_of(e, y, width);
+  if (width < LEAST_WORDS) {
+    return lanes_piece(e,
+                       multiply(e, padded(e, x, 2 * LEAST_WORDS),
+                                padded(e, y, 2 * LEAST_WORDS), LEAST_WORDS),
+                       0, width);
+  }
+  const uint32_t words = width < most ? width : most;
+  LLVMValueRef parts[MOST_LANES];
+  for (uint32_t i = 0; i < width / words; i++) {
+    parts[i] = multiply(e, lanes_piece(e, x, 2 * words * i, 2 * words),
+                        lanes_piece(e, y, 2 * words * i, 2 * words), words);
+  }
+  return lanes_concatenated(e, parts, width / words);
+}
+
+void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call) {
+  const uint32_t width = lanes_width(e, call);
+  LLVMValueRef x = lanes_form(e, LLVMGetOperand(call, 0), 0, width);
+  LLVMValueRef value = NULL;
+  if (ends_with(call, ".dot")) {
+    value = dot(e, x, lanes_form(e, LLVMGetOperand(call, 1), 0, width), width);
+  } else {
+    value = bytes_of(e, halves_of(e, x, width), ends_with(call, ".odd"));
+  }
+  lanes_set_result(
+      e, call, 0,
+      LLVMBuildBitCast(e->builder, value, lanes_wide(e->types.i32, width), ""));
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// hoist_checks.h: values that a part of the thread function computes, computed once
+// more in front of it: what is asked there decides between it and its copy.
+#ifndef MTLC_HOIST_CHECKS_H
+#define MTLC_HOIST_CHECKS_H
+
+#include "compiler/vectorize/prepare/clone_region.h"
+
+typedef struct lanes_front {
+  const lanes_part *part;
+  lanes_map made;
+  LLVMValueRef *values;  // [instructions of the part]
+} lanes_front;
+
+// Says whether a value is there in front of the part, or can be computed there
+// by no more than so many steps.
+bool lanes_front_can(const lanes_part *part, LLVMValueRef value,
+                     uint32_t depth);
+// Once the part has been surveyed.
+lanes_front lanes_front_begin(const lanes_part *part);
+// Computes a value at the part's builder, or returns it if it is there.
+LLVMValueRef lanes_front_make(lanes_front *front, LLVMValueRef value);
+
+#endif

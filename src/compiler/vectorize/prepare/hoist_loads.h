@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// hoist_loads.h: loads that come before the stores in front of them, where
+// buffers lie apart.
+#ifndef MTLC_HOIST_LOADS_H
+#define MTLC_HOIST_LOADS_H
+
+#include "compiler/ir/module.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+
+// Says whether of two addresses one is in a buffer and the other in the own
+// threadgroup or private memory of the kernel, for sure.
+bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
+// Says whether an instruction may change what lies at an address.
+bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
+
+// Says whether steps of a loop that is one block may be loaded before those in
+// front of them are stored, if buffers lie apart: what they store is found
+// where another step loads only if that is the same place in the same step.
+bool lanes_steps_may_load_first(const lanes_values *values,
+                                LLVMBasicBlockRef block);
+
+// Says whether any block loads behind a store.
+bool lanes_may_load_first(const lanes_graph *graph);
+
+// Makes a second form of blocks that load behind their first store: all stores
+// last, taken where the buffers lie apart (i1 mettle.apart(i32 slot, i32 slot),
+// src/compiler/ir/text/apart.ll). So it is for each block that loads or stores
+// elements side by side for each thread, and, where loops along rows have been
+// unrolled, for those in loops with several such loads. Returns whether there
+// are any: the graph is then to be built again.
+bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values,
+                      bool is_unrolled);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// split_exits.h: what all threads leave a loop for, apart from what each
+// leaves it for.
+#ifndef MTLC_SPLIT_EXITS_H
+#define MTLC_SPLIT_EXITS_H
+
+#include "compiler/vectorize/analysis/uniformity.h"
+
+// Returns whether a graph has a loop that is left on two conditions.
+bool lanes_may_part_conditions(const lanes_graph *graph);
+
+// Makes two branches of each that leaves a loop on a condition of the kind
+// `uniform && varying` or `uniform || varying`. Returns whether there are any;
+// the graph is to be built again.
+bool lanes_part_conditions(const lanes_values *values);
+
+#endif

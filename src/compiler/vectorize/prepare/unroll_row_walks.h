@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// unroll_row_walks.h: loops in which each thread walks along a row of its own.
+#ifndef MTLC_UNROLL_ROW_WALKS_H
+#define MTLC_UNROLL_ROW_WALKS_H
+
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+
+// Marks those loops of a graph to be unrolled, for rows of that many threads
+// in threadgroups of that class. Returns whether there are any: then
+// lanes_unrolling is to be run, and the graph to be built again.
+bool lanes_mark_row_loops(const lanes_graph *graph, LLVMTargetDataRef data,
+                          uint8_t row, const mtli_group_class *group_class);
+extern const char lanes_unrolling[];
+
+#endif
