@@ -55,7 +55,7 @@ demo: all
 # The tests and benchmarks as well; they need more packages.
 everything: configure
 	@tools/install_packages.sh $(apt) test
-	@tools/install_packages.sh $(apt) cross || \
+	@tools/install_packages.sh $(apt) cross pages || \
 	  echo "Going on without; their tests are skipped." >&2
 	@cmake --build $(build) -j $(JOBS)
 

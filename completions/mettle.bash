@@ -74,7 +74,7 @@ _mettle() {
       iree)
         shared="--function --input --output --repeat --device --json --help"
         shared+=" --version" ;;
-      trace) shared="--top --help --version" ;;
+      trace) shared="--top --output --help --version" ;;
       *) shared="--json --help --version" ;;
     esac
     COMPREPLY=($(compgen -W "$shared" -- "$word"))
@@ -95,7 +95,7 @@ _mettle() {
       COMPREPLY=($(compgen -f -X '!*.vmfb' -- "$word") \
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
-    trace:2) COMPREPLY=($(compgen -W "summary" -- "$word")) ;;
+    trace:2) COMPREPLY=($(compgen -W "summary view" -- "$word")) ;;
     trace:3)
       COMPREPLY=($(compgen -f -X '!*.json' -- "$word") \
         $(compgen -d -S / -- "$word"))

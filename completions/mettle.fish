@@ -137,8 +137,10 @@ complete -c mettle -n '__mettle_verb run' -l timeout -x \
 complete -c mettle -n '__mettle_verb run model' -l trace -r \
     -d 'write a timeline'
 complete -c mettle -n '__mettle_verb trace' -l top -x -d 'rows of commands'
+complete -c mettle -n '__mettle_verb trace' -l output -r \
+    -d 'the page to write'
 complete -c mettle -n '__mettle_verb trace; and __mettle_words 0' -x \
-    -a summary
+    -a 'summary view'
 complete -c mettle -n '__mettle_verb run' -l unchecked \
     -d 'do not look for accesses behind the ends of buffers'
 complete -c mettle -n '__mettle_verb run' -l log \

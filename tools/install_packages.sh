@@ -26,7 +26,7 @@ names() {
       if (sub(/^[^#]*#[ ]*/, "", why) && match(why, /^[a-z]+(:|$)/))
         line_kind = substr(why, 1, RLENGTH)
       sub(/:$/, "", line_kind)
-      if (line_kind !~ /^(build|demo|test|cross|bench|check|fresh)$/) line_kind = "build"
+      if (line_kind !~ /^(build|demo|test|cross|pages|bench|check|fresh)$/) line_kind = "build"
       if (line_kind == kind) print $1
     }' "$list"
 }

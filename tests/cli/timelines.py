@@ -120,5 +120,58 @@ def what_is_no_timeline_is_told(tool):
     tool.write("other.json", '{"a": [1, 2]}')
     done = tool("trace", "summary", "other.json")
     assert done.code == 1 and "not a timeline" in done.err, done.err
+    tool.fails(1, ("not a timeline",), "trace", "view", "other.json")
+    assert not os.path.exists(tool.file("other.html"))
     assert tool("trace", "summary").code == 2
     assert tool("trace", "sum", "other.json").code == 2
+
+
+@case
+def a_page_has_the_timeline_inside(tool):
+    assert tool(*RUN, "--trace=t.json").code == 0
+    assert tool.done("trace", "view", "t.json").out == "t.html\n"
+    with open(tool.file("t.html"), encoding="utf-8") as file:
+        page = file.read()
+    start = page.index("{", page.index('<script id="events"'))
+    inside = json.loads(page[start:page.index("</script>", start)])
+    assert inside["traceEvents"] == _timeline(tool.file("t.json"))
+    assert page.rstrip().endswith("</html>"), page[-100:]
+    for text in ("http:", "https:", "src=", "@import"):
+        assert text not in page, text
+    assert tool.done("trace", "view", "t.json", "--output=-").out == page
+    assert tool.done("trace", "view", "t.json", "-o", "p").out == "p\n"
+    with open(tool.file("p"), encoding="utf-8") as file:
+        assert file.read() == page
+
+
+@case
+def a_page_of_a_timeline_that_was_cut_has_its_whole_events(tool):
+    assert tool(*RUN, "--trace=t.json").code == 0
+    with open(tool.file("t.json"), "rb") as file:
+        whole = file.read()
+    events = _timeline(tool.file("t.json"))
+    for size in range(60, len(whole), 211):
+        tool.write("cut.json", whole[:size])
+        page = tool.done("trace", "view", "cut.json", "-o-").out
+        start = page.index("{", page.index('<script id="events"'))
+        inside = json.loads(page[start:page.index("</script>", start)])
+        count = len(inside["traceEvents"])
+        assert inside["traceEvents"] == events[:count], size
+        lines = whole[:size].count(b"\n") - 1
+        assert lines - 1 <= count <= lines + 1, (size, count, lines)
+
+
+@case
+def a_page_that_cannot_be_written_is_an_error(tool):
+    assert tool(*RUN, "--trace=t.json").code == 0
+    tool.fails(1, ("none/p.html: No such file",), "trace", "view", "t.json",
+               "--output", "none/p.html")
+    tool.fails(1, ("/dev/full: No space",), "trace", "view", "t.json",
+               "-o/dev/full")
+    tool.fails(2, ("--output needs a value",), "trace", "view", "t.json",
+               "--output")
+    tool.fails(2, ("FILE is missing",), "trace", "view")
+    tool.fails(2, ("one FILE is enough: u.json",), "trace", "view", "t.json",
+               "u.json")
+    tool.fails(2, ("there is no option --top",), "trace", "view", "t.json",
+               "--top", "3")

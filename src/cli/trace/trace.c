@@ -198,7 +198,7 @@ static bool print_queues(const trace_file *file) {
 static bool summarise(const char *path, size_t most, cli_error *error) {
   trace_file file;
   total_rows totals = {0};
-  bool is_done = trace_read(path, &file, error);
+  bool is_done = trace_read(path, &file, NULL, error);
   if (is_done && !add_up(&file, &totals)) {
     is_done = cli_fail(error, CLI_FAILED, "%s: no memory", path);
   }
@@ -216,14 +216,11 @@ static bool summarise(const char *path, size_t most, cli_error *error) {
   return is_done;
 }
 
-static bool run(char **arguments, cli_error *error) {
+static bool run_summary(char **arguments, cli_error *error) {
   enum { TOP = 20 };
-  if (!arguments[0] || strcmp(arguments[0], "summary") != 0) {
-    return cli_fail(error, CLI_USAGE, "what to do is missing: summary FILE");
-  }
   size_t most = TOP;
   const char *path = NULL;
-  for (char **word = arguments + 1; *word; ++word) {
+  for (char **word = arguments; *word; ++word) {
     if (strcmp(*word, "--top") == 0) {
       char *end = NULL;
       const long value = word[1] ? strtol(word[1], &end, 10) : 0;
@@ -244,17 +241,37 @@ static bool run(char **arguments, cli_error *error) {
               : cli_fail(error, CLI_USAGE, "FILE is missing");
 }
 
+static bool run(char **arguments, cli_error *error) {
+  const char *what = arguments[0];
+  if (what && strcmp(what, "summary") == 0) {
+    return run_summary(arguments + 1, error);
+  }
+  if (what && strcmp(what, "view") == 0) {
+    return trace_view(arguments + 1, error);
+  }
+  return cli_fail(error, CLI_USAGE, what ? "%s: it is summary FILE or view FILE"
+                                         : "what to do is missing: summary FILE "
+                                           "or view FILE", what);
+}
+
 const cli_verb cli_verb_trace = {
     .name = "trace",
     .summary = "tell where the time of a timeline went",
     .help =
         "Usage: mettle trace summary FILE [--top N]\n"
+        "       mettle trace view FILE [--output PAGE]\n"
         "\n"
-        "Adds up a timeline that METTLE_TRACE=FILE, `mettle run --trace FILE` or\n"
-        "mtl_trace_start wrote: time, share and bytes per second of each kernel\n"
-        "and copy; what compilation, commits and waits took; how busy each queue\n"
-        "was. Perfetto (ui.perfetto.dev) shows the file itself.\n"
+        "FILE is a timeline that METTLE_TRACE=FILE, `mettle run --trace FILE` or\n"
+        "mtl_trace_start wrote.\n"
         "\n"
-        "  --top N   so many rows of commands, 20 without it\n",
+        "summary adds it up: time, share and bytes per second of each kernel and\n"
+        "copy; what compilation, commits and waits took; how busy each queue was.\n"
+        "view writes a page for any browser that shows it, in one file that loads\n"
+        "nothing: zoom, move, search, measure. Perfetto (ui.perfetto.dev) opens\n"
+        "FILE itself.\n"
+        "\n"
+        "  --top N         so many rows of commands, 20 without it\n"
+        "  --output PAGE   the page's name; without it FILE's, with .html for\n"
+        "                  .json; - is standard output\n",
     .run = run,
 };

@@ -22,10 +22,17 @@ typedef struct trace_file {
   char *bytes;          // malloc'ed; texts of events are in it
   trace_event *events;  // [count] malloc'ed
   size_t count;
+  size_t first, end;  // where in the file the whole events are
 } trace_file;
 
 // Reads a timeline that Mettle wrote, a whole one or one that was cut short.
-bool trace_read(const char *path, trace_file *out_file, cli_error *error);
+// *out_raw, unless out_raw is NULL, is the file as it is, yours to free; it is
+// set if the file could be read.
+bool trace_read(const char *path, trace_file *out_file, char **out_raw,
+                cli_error *error);
 void trace_clear(trace_file *file);
+
+// `mettle trace view`: arguments are what follows these words.
+bool trace_view(char **arguments, cli_error *error);
 
 #endif

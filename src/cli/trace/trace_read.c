@@ -150,7 +150,6 @@ static bool take_event(reader *self, trace_event *event) {
     take_member(self, name, event);
     (void)take(self, ',');
   }
-  (void)take(self, ',');
   return !self->is_damaged;
 }
 
@@ -169,7 +168,32 @@ static bool append(trace_file *file, size_t *capacity,
   return true;
 }
 
-bool trace_read(const char *path, trace_file *out_file, cli_error *error) {
+// Reads the events of out_file's bytes, which end with a zero behind size.
+static bool read_events(const char *path, size_t size, trace_file *out_file,
+                        cli_error *error) {
+  char *bytes = out_file->bytes;
+  char *start = strstr(bytes, "\"traceEvents\"");
+  start = start ? strchr(start, '[') : NULL;
+  if (!start) {
+    return cli_fail(error, CLI_FAILED, "%s: not a timeline: it has no "
+                                       "\"traceEvents\"", path);
+  }
+  reader self = {.at = start + 1, .end = bytes + size};
+  out_file->first = out_file->end = (size_t)(self.at - bytes);
+  size_t capacity = 0;
+  trace_event event;
+  while (take_event(&self, &event)) {
+    out_file->end = (size_t)(self.at - bytes);
+    (void)take(&self, ',');
+    if (!append(out_file, &capacity, &event)) {
+      return cli_fail(error, CLI_FAILED, "%s: no memory", path);
+    }
+  }
+  return true;
+}
+
+bool trace_read(const char *path, trace_file *out_file, char **out_raw,
+                cli_error *error) {
   *out_file = (trace_file){0};
   size_t size = 0;
   if (!read_whole_file(path, &out_file->bytes, &size, error)) {
@@ -177,26 +201,19 @@ bool trace_read(const char *path, trace_file *out_file, cli_error *error) {
   }
   // Numbers and texts end before the bytes do.
   char *grown = realloc(out_file->bytes, size + 1);
-  if (!grown) {
+  char *raw = out_raw ? malloc(size + 1) : NULL;
+  if (grown) {
+    out_file->bytes = grown;
+    grown[size] = '\0';
+  }
+  if (!grown || (out_raw && !raw)) {
+    free(raw);
     return cli_fail(error, CLI_FAILED, "%s: no memory", path);
   }
-  out_file->bytes = grown;
-  grown[size] = '\0';
-  char *start = strstr(grown, "\"traceEvents\"");
-  start = start ? strchr(start, '[') : NULL;
-  if (!start) {
-    return cli_fail(error, CLI_FAILED, "%s: not a timeline: it has no "
-                                       "\"traceEvents\"", path);
+  if (out_raw) {
+    *out_raw = memcpy(raw, grown, size + 1);
   }
-  reader self = {.at = start + 1, .end = grown + size};
-  size_t capacity = 0;
-  trace_event event;
-  while (take_event(&self, &event)) {
-    if (!append(out_file, &capacity, &event)) {
-      return cli_fail(error, CLI_FAILED, "%s: no memory", path);
-    }
-  }
-  return true;
+  return read_events(path, size, out_file, error);
 }
 
 void trace_clear(trace_file *file) {
