@@ -11,17 +11,6 @@
 
 #include "stream/own_scope.h"
 
-// The model's own text for its last failure, behind ours.
-mtl_status model_fail_call(const mtl_model *model, const char *what) {
-  const char *text = NULL;
-  if (model->call.last_error) {
-    (void)model->call.last_error(&text);
-  }
-  const char *ours = mtl_last_error();
-  return mtl_fail(MTL_INVALID_ARGUMENT, "%s: %s%s%s", what, ours,
-                  *ours ? ": " : "", text && *text ? text : "the model failed");
-}
-
 // --- Loading -----------------------------------------------------------------
 
 static mtl_status open_object(mtl_model *model, const char *name,

@@ -57,7 +57,7 @@ struct mtl_model {
   _Atomic bool lacks_weights;  // no constant has a value
 };
 
-// --- model.c -----------------------------------------------------------------
+// --- model_failure.c ---------------------------------------------------------
 
 // Fails with the model's own text for its last failure behind ours.
 mtl_status model_fail_call(const mtl_model *model, const char *what);

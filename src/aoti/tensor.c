@@ -11,28 +11,6 @@
 
 enum { RANK_MAX = 64 };  // PyTorch's limit
 
-size_t aoti_element_size(int32_t dtype) {
-  switch (dtype) {
-    case AOTI_UINT8:
-    case AOTI_INT8:
-    case AOTI_BOOL: return 1;
-    case AOTI_INT16:
-    case AOTI_UINT16:
-    case AOTI_FLOAT16:
-    case AOTI_BFLOAT16: return 2;
-    case AOTI_INT32:
-    case AOTI_UINT32:
-    case AOTI_FLOAT32:
-    case AOTI_COMPLEX32: return 4;
-    case AOTI_INT64:
-    case AOTI_UINT64:
-    case AOTI_FLOAT64:
-    case AOTI_COMPLEX64: return 8;
-    case AOTI_COMPLEX128: return 16;
-    default: return 0;
-  }
-}
-
 static mtl_data_type metal_type(int32_t dtype) {
   switch (dtype) {
     case AOTI_UINT8: return MTL_TYPE_UCHAR;

@@ -81,43 +81,13 @@ static int fail_verb(const char *name) {
   return CLI_USAGE;
 }
 
-static bool traces;
-
-bool cli_is_traced(void) {
-  const char *setting = getenv("METTLE_TRACE");
-  return traces || (setting && *setting);
-}
-
-// Takes --trace FILE out of arguments, and begins the timeline, which the end
-// of the process ends.
-static bool take_trace(char **arguments, cli_error *error) {
-  const char *path = NULL;
-  char **to = arguments;
-  for (char **word = arguments; *word; ++word) {
-    if (strcmp(*word, "--trace") == 0) {
-      path = *++word;
-      if (!path) {
-        return cli_fail(error, CLI_USAGE, "--trace needs a file");
-      }
-    } else if (strncmp(*word, "--trace=", strlen("--trace=")) == 0) {
-      path = *word + strlen("--trace=");
-    } else {
-      *to++ = *word;
-    }
-  }
-  *to = NULL;
-  traces = path != NULL;
-  const mtl_status status = path ? mtl_trace_start(path) : MTL_OK;
-  return status == MTL_OK || cli_fail_status(error, status, "--trace");
-}
-
 static int run_verb(const cli_verb *verb, char **arguments) {
   if (answers_question(verb, arguments)) {
     return CLI_DONE;
   }
   cli_error error = {0};
   const bool is_done =
-      (!verb->traces || take_trace(arguments, &error)) &&
+      (!verb->traces || cli_take_trace(arguments, &error)) &&
       verb->run(arguments, &error);
   return is_done ? CLI_DONE : cli_report(verb->name, &error);
 }

@@ -51,10 +51,13 @@ typedef struct cli_verb {
   // Runs with the arguments behind the verb, NULL at the end; returns false
   // with error filled.
   bool (*run)(char **arguments, cli_error *error);
-  bool traces;  // takes --trace FILE, which main.c takes out of its arguments
+  bool traces;  // takes --trace FILE (trace_option.c)
 } cli_verb;
 
-// main.c: true if a timeline of this process is written.
+// trace_option.c: takes --trace FILE out of arguments and begins the timeline,
+// which the end of the process ends.
+bool cli_take_trace(char **arguments, cli_error *error);
+// True if a timeline of this process is written.
 bool cli_is_traced(void);
 
 extern const cli_verb cli_verb_run;

@@ -103,29 +103,6 @@ static size_t split(const char *text, char letter, const char **out_rest) {
   return found ? (size_t)(found - text) : strlen(text);
 }
 
-bool size_parse(const char *option, const char *word, uint32_t out_size[3],
-                cli_error *error) {
-  const char *rest = word;
-  for (int i = 0; i < 3; ++i) {
-    out_size[i] = 1;
-    if (rest == NULL) {
-      continue;
-    }
-    const char *text = rest;
-    uint64_t number;
-    const size_t length = split(text, ',', &rest);
-    if (!value_parse_count(text, length, UINT32_MAX, &number)) {
-      return cli_fail(error, CLI_USAGE,
-                      "%s %s: X[,Y[,Z]] must be numbers below 2^32", option,
-                      word);
-    }
-    out_size[i] = (uint32_t)number;
-  }
-  return rest == NULL ||
-         cli_fail(error, CLI_USAGE, "%s %s: there are three dimensions at most",
-                  option, word);
-}
-
 static const char *const fills[] = {
     [FILL_ZEROS] = "zeros",
     [FILL_ONES] = "ones",

@@ -106,10 +106,6 @@ bool constant_value_parse(const char *word, constant_value *out_value,
 bool constant_value_resolve(constant_value *value,
                             const mtl_constant_info *info, cli_error *error);
 
-// Reads X[,Y[,Z]] of 32-bit counts; what is missing is 1.
-bool size_parse(const char *option, const char *word, uint32_t out_size[3],
-                cli_error *error);
-
 // True if word [length] is an index with its prefix, good or too large: "3",
 // "tex0".
 bool index_is_one(const char *word, size_t length);

@@ -28,13 +28,6 @@ static const option_spec specs[] = {
 
 enum { REPEAT_MAX = 1000000 };
 
-bool model_fail(const model_options *options, mtl_status status,
-                cli_error *error) {
-  return status == MTL_COMPILE_FAILED
-             ? cli_fail_compile(error, status, options->path)
-             : cli_fail_status(error, status, options->path);
-}
-
 // a.npy:bf16 is a file and a type; a colon without a type is the path's.
 static bool add_input(model_options *options, const char *text,
                       cli_error *error) {

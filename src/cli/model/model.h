@@ -39,8 +39,12 @@ bool model_layout_follow(const char *why, mtl_device *device,
                          mtl_model_tensor *inputs, size_t count);
 
 // Fails as a call on the model: CLI_NOT_COMPILED for kernels.
-bool model_fail(const model_options *options, mtl_status status,
-                cli_error *error);
+static inline bool model_fail(const model_options *options, mtl_status status,
+                              cli_error *error) {
+  return status == MTL_COMPILE_FAILED
+             ? cli_fail_compile(error, status, options->path)
+             : cli_fail_status(error, status, options->path);
+}
 
 bool model_run(const model_options *options, mtl_model *model,
                cli_error *error);

@@ -359,3 +359,27 @@ bool value_parse_count(const char *text, size_t length, uint64_t maximum,
   *out_number = number;
   return length > 0 && number <= maximum;
 }
+
+bool size_parse(const char *option, const char *word, uint32_t out_size[3],
+                cli_error *error) {
+  const char *rest = word;
+  for (int i = 0; i < 3; ++i) {
+    out_size[i] = 1;
+    if (rest == NULL) {
+      continue;
+    }
+    const char *text = rest;
+    const size_t length = strcspn(text, ",");
+    rest = text[length] ? text + length + 1 : NULL;
+    uint64_t number;
+    if (!value_parse_count(text, length, UINT32_MAX, &number)) {
+      return cli_fail(error, CLI_USAGE,
+                      "%s %s: X[,Y[,Z]] must be numbers below 2^32", option,
+                      word);
+    }
+    out_size[i] = (uint32_t)number;
+  }
+  return rest == NULL ||
+         cli_fail(error, CLI_USAGE, "%s %s: there are three dimensions at most",
+                  option, word);
+}

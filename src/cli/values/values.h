@@ -71,6 +71,10 @@ void value_format(value_type type, const void *value,
 bool value_parse_count(const char *text, size_t length, uint64_t maximum,
                        uint64_t *out_number);
 
+// Reads X[,Y[,Z]] of 32-bit counts for option; what is missing is 1.
+bool size_parse(const char *option, const char *word, uint32_t out_size[3],
+                cli_error *error);
+
 // IEEE binary16 and bfloat16, rounded to nearest even.
 uint16_t value_half_from_double(double number);
 double value_half_to_double(uint16_t bits);
