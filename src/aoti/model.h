@@ -112,7 +112,7 @@ mtl_shader_library *model_kernels_library(const mtl_device *device,
 // Releases what models have deleted. Not from a model's destructors.
 void kernels_release_deleted(void);
 
-// --- model_run.c -------------------------------------------------------------
+// --- model_tensor.c ----------------------------------------------------------
 
 // Makes a tensor handle over value's buffer.
 mtl_status model_tensor_wrap(const mtl_model_tensor *value,

@@ -61,7 +61,7 @@ typedef struct run_attempt {
   mtl_log_state *log_state;  // NULL for none
 } run_attempt;
 
-// run.c: one dispatch in a command buffer of its own.
+// run_dispatch.c: one dispatch in a command buffer of its own.
 mtl_status run_dispatch(const run_options *options, const run_state *state,
                         const run_attempt *attempt, uint64_t *out_time_ns);
 
