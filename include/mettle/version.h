@@ -6,14 +6,14 @@
 #include "status.h"
 
 #define MTL_VERSION_MAJOR 0
-#define MTL_VERSION_MINOR 1
+#define MTL_VERSION_MINOR 2
 #define MTL_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Returns the version of the library that runs, "0.1.0" for instance.
+// Returns the version of the library that runs, "0.2.0" for instance.
 MTL_API const char *mtl_version(void);
 
 #ifdef __cplusplus

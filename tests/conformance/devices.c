@@ -206,7 +206,7 @@ TEST(devices, objects_keep_their_device_alive) {
 }
 
 TEST(devices, version_is_the_headers) {
-  CHECK_TEXT(mtl_version(), "0.1.0");
+  CHECK_TEXT(mtl_version(), "0.2.0");
 }
 
 TEST(devices, status_names_are_never_null) {
