@@ -42,8 +42,10 @@ typedef struct mtli_pipeline_request {
   size_t linked_count;
   uint32_t call_depth;  // of calls through tables within each other, at least 1
   mtli_tier tier;
-  const char *target;  // LLVM triple, CPU and features: "x86_64 znver4 +avx2…";
-                       // NULL for the CPU that the process runs on
+  // The machine, its kind and features: "x86_64 znver4 +avx2…", or
+  // "nvptx64 sm_90 +ptx78" for a GPU. NULL for the CPU that the process runs
+  // on.
+  const char *target;
   mtli_group_class group_class;  // what threadgroups to make it for
   bool may_change_class;   // to what drivers form of any_groups that are brief
   const char *dump_after;  // a pass after which the IR is wanted in dump; the

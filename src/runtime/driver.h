@@ -54,6 +54,9 @@ struct mtl_device {
   uint64_t process;       // mtli_process_number() at the start
   mtl_device_info info;   // device_open fills it in, but for name
   uint64_t memory_bytes;  // all buffers together at the most; by device_open
+  // What its pipelines are compiled for, by device_open (compiler.h); NULL for
+  // the CPU that the process runs on.
+  const char *code_target;
   _Atomic uint64_t allocated_bytes;
   pthread_mutex_t lock;  // of buffers, labels and released
   mtl_buffer *buffers;   // all that are alive, to name an address in an error

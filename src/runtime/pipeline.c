@@ -79,8 +79,11 @@ static mtl_status take_code(mtl_pipeline *pipeline,
                             const mtl_pipeline_desc *desc) {
   const mtl_device *device = pipeline->device;
   const mtli_code *code = pipeline->parts->compiled.code;
+  // METTLE_CPU_TARGET may name a GPU, to see what it would get.
+  const bool is_foreign =
+      !device->code_target && mtli_code_find_blob(code, MTLI_BLOB_PTX);
   if (code->kernel_count != 1 ||
-      !mtli_code_find_blob(code, device->driver->code_kind)) {
+      (!mtli_code_find_blob(code, device->driver->code_kind) && !is_foreign)) {
     return mtli_fail(
         MTL_BAD_DATA,
         "the compiler's answer has %zu functions and %s code for "
@@ -148,7 +151,8 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
     parts->arguments[parts->argument_count++] = parameter->argument;
   }
   const mtli_kernel *kernel = pipeline->kernel;
-  if (!pipeline->code || kernel->depends_on_row || kernel->depends_on_single ||
+  if (!pipeline->code || kernel->depends_on_row || kernel->depends_on_uneven ||
+      kernel->depends_on_single ||
       kernel->depends_on_whole || kernel->depends_on_far ||
       kernel->depends_on_simdgroups) {
     parts->function = mtl_function_retain(function);  // +1
@@ -250,7 +254,9 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
   // For runs under valgrind or an emulator, and to see what another machine
   // would get.
-  const char *target = getenv("METTLE_CPU_TARGET");
+  const mtl_device *device = function->library->device;
+  const char *target = device->code_target ? device->code_target
+                                           : getenv("METTLE_CPU_TARGET");
   parts->target = target && *target ? strdup(target) : NULL;
 }
 

@@ -457,7 +457,8 @@ bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family) {
 
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature) {
   char *features = LLVMGetTargetMachineFeatureString(target);
-  bool has = mtlc_target_is(target, "aarch64");
+  bool has =
+      mtlc_target_is(target, "aarch64") || mtlc_target_is(target, "nvptx64");
   char *rest = NULL;
   for (char *name = strtok_r(features, ",", &rest); name;
        name = strtok_r(NULL, ",", &rest)) {

@@ -170,8 +170,8 @@ void mtlc_hide_functions(LLVMModuleRef module);
 // optimises and emits for the plainest machine of the triple.
 void mtlc_set_target_attributes(mtlc_kernel *kernel);
 
-// Whether the target has an x86 feature, or is AArch64, which has the like of
-// those that are asked for.
+// Whether the target has an x86 feature, or is AArch64 or PTX, which have the
+// like of those that are asked for.
 bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
 // Whether a target's triple starts with an architecture.
 bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);

@@ -271,3 +271,21 @@ LLVMValueRef mtlc_build_simd_function(LLVMBuilderRef builder,
   }
   return build_scan(builder, function, values);
 }
+
+LLVMValueRef mtlc_build_simd_operation(LLVMBuilderRef builder,
+                                       const mtlc_simd_function *function,
+                                       LLVMValueRef left, LLVMValueRef right) {
+  return build_operation(builder, function, left, right);
+}
+
+LLVMValueRef mtlc_simd_identity(const mtlc_simd_function *function) {
+  return identity_of(function);
+}
+
+LLVMValueRef mtlc_simd_start(const mtlc_simd_function *function) {
+  return start_of(function);
+}
+
+bool mtlc_simd_starts_with_neighbours(const mtlc_simd_function *function) {
+  return starts_with_neighbours(function);
+}

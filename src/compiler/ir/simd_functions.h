@@ -47,4 +47,15 @@ LLVMValueRef mtlc_build_simd_function(LLVMBuilderRef builder,
                                       const mtlc_simd_function *function,
                                       LLVMValueRef values, LLVMValueRef mask);
 
+// Builds the operation of a reduction or scan for two values, or vectors.
+LLVMValueRef mtlc_build_simd_operation(LLVMBuilderRef builder,
+                                       const mtlc_simd_function *function,
+                                       LLVMValueRef left, LLVMValueRef right);
+// Returns the value that changes no other: of inactive threads.
+LLVMValueRef mtlc_simd_identity(const mtlc_simd_function *function);
+// Returns what thread 0 of an exclusive scan starts with.
+LLVMValueRef mtlc_simd_start(const mtlc_simd_function *function);
+// True if a reduction combines neighbours first, and this makes a difference.
+bool mtlc_simd_starts_with_neighbours(const mtlc_simd_function *function);
+
 #endif

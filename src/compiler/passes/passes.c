@@ -10,14 +10,22 @@
 
 #include "base/status.h"
 #include "compiler/ir/module.h"
+#include "compiler/ptx/ptx.h"
 #include "compiler/vectorize/vectorize.h"
 
-enum { T0 = 1 << MTLI_TIER_0, T1 = 1 << MTLI_TIER_1, ALL = T0 | T1 };
+// The lists that a pass is in: the cpu's tiers, and PTX, whose tiers are alike.
+enum {
+  T0 = 1 << MTLI_TIER_0,
+  T1 = 1 << MTLI_TIER_1,
+  PTX = 4,
+  CPU = T0 | T1,
+  ALL = CPU | PTX,
+};
 
 typedef struct pass {
   const char *name;
   mtlc_pass *run;
-  unsigned tiers;
+  unsigned lists;
 } pass;
 
 static mtlc_pass vectorize;
@@ -53,7 +61,7 @@ static const pass passes[] = {
     // Before loops are unrolled whose turns hang on it.
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
-    {"simplify_thread", mtlc_simplify_thread, T1},
+    {"simplify_thread", mtlc_simplify_thread, T1 | PTX},
     // Places before vectors and loops are made; not before LLVM has seen that
     // different variables do not overlap.
     {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},
@@ -68,22 +76,27 @@ static const pass passes[] = {
     {"lower_tiles", mtlc_lower_tiles, ALL},
     // Where the simdgroup is no vector, which is in step by itself.
     {"advance_together", mtlc_advance_together, T0},
+    // Of the same kernel a block of an NVIDIA GPU.
+    {"ptx_lower_simdgroups", mtlc_ptx_lower_simdgroups, PTX},
+    {"ptx_lower_memory", mtlc_ptx_lower_memory, PTX},
+    {"ptx_enter_block", mtlc_ptx_enter_block, PTX},
+    {"ptx_optimise", mtlc_ptx_optimise, PTX},
     // Threads that never wait need no state of their own.
-    {"loop_lanes", mtlc_loop_lanes, ALL},
+    {"loop_lanes", mtlc_loop_lanes, CPU},
     // Any other kernel.
-    {"make_coroutines", mtlc_make_coroutines, ALL},
+    {"make_coroutines", mtlc_make_coroutines, CPU},
     // Last of what is made: from here on nothing is called by a name.
-    {"describe_code", mtlc_describe_code, ALL},
+    {"describe_code", mtlc_describe_code, CPU},
     // Whatever the loops and the scheduler let through.
     {"optimise", mtlc_optimise, T1},
     // Names and attributes last, when no function comes or goes any more.
-    {"finish_module", mtlc_finish_module, ALL},
+    {"finish_module", mtlc_finish_module, CPU},
     // Optimising would join its conditions again; before masks are numbers.
     {"restore_extremes", mtlc_restore_extremes, T1},
     // Optimising would make masks of the numbers again.
     {"widen_masks", mtlc_widen_masks, T1},
     // Optimising would join what this takes apart.
-    {"split_blocks", mtlc_split_blocks, ALL},
+    {"split_blocks", mtlc_split_blocks, CPU},
     // Where blocks end, for each begins with the constants that it uses.
     {"park_constants", mtlc_park_constants, T1},
 };
@@ -180,8 +193,9 @@ mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
     MTL_TRY(check_name(dump_after));
   }
   dump_if_wanted(kernel, "frontend", dump_after, out_dump);
+  const unsigned list = kernel->is_ptx ? PTX : 1u << kernel->tier;
   for (size_t i = 0; i < PASS_COUNT; ++i) {
-    if (passes[i].tiers & (1u << kernel->tier)) {
+    if (passes[i].lists & list) {
       MTL_TRY(passes[i].run(kernel));
       if (VERIFY_EACH || i + 1 == PASS_COUNT) {
         MTL_TRY(verify(kernel, passes[i].name));

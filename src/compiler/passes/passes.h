@@ -41,6 +41,7 @@ typedef struct mtlc_kernel {
   size_t linked_count;
   uint32_t call_depth;  // as mtli_pipeline_request
   mtli_tier tier;
+  bool is_ptx;  // the target is no CPU but an NVIDIA GPU (ptx/ptx.h)
   mtli_group_class group_class;
   bool may_change_class;
   LLVMTargetMachineRef target;

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "compiler/passes/passes.h"
+#include "compiler/ptx/ptx.h"
 
 void mtlc_result_clear(mtlc_result *result) {
   free(result->text);
@@ -158,7 +159,22 @@ static mtl_status check_target(const char *target) {
   return status;
 }
 
+static mtl_status make_ptx(pipeline *p, const char *dump_after, char **dump) {
+  p->kernel.is_ptx = true;
+  MTL_TRY(mtlc_make_ptx_machine(p->request->target, &p->kernel.target));
+  mtlc_set_ptx_module(&p->kernel);
+  MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
+  MTL_TRY(mtlc_emit_ptx(&p->kernel, &p->shared, &p->shared_bytes));
+  if (dump_after && strcmp(dump_after, MTLC_CODE_LISTING) == 0) {
+    *dump = copy_text(p->shared);
+  }
+  return MTL_OK;
+}
+
 static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
+  if (mtlc_is_ptx_target(p->request->target)) {
+    return make_ptx(p, dump_after, dump);
+  }
   MTL_TRY(check_target(p->request->target));
   MTL_TRY(mtlc_target_machine(p->request->target, p->kernel.tier,
                               &p->kernel.target));
@@ -215,7 +231,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.shares_rows = p->kernel.shares_rows;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
-  mtli_blob blobs[] = {{.kind = MTLI_BLOB_ELF,
+  mtli_blob blobs[] = {{.kind = p->kernel.is_ptx ? MTLI_BLOB_PTX : MTLI_BLOB_ELF,
                         .target = target ? target : "",
                         .bytes = p->shared,
                         .size_bytes = p->shared_bytes},
@@ -249,6 +265,9 @@ static void free_pipeline(void *work) {
     LLVMDisposeModule(p->kernel.module);
   }
   LLVMContextDispose(p->kernel.context);
+  if (p->kernel.is_ptx && p->kernel.target) {
+    LLVMDisposeTargetMachine(p->kernel.target);
+  }
   free(p->kernel.report);
   free(p->no_values);
   free(p->object);

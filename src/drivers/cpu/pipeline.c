@@ -227,6 +227,9 @@ static bool is_foreign(const mtli_blob *elf) {
 #else
   const Elf64_Half ours = EM_X86_64;
 #endif
+  if (!elf) {
+    return true;  // of no CPU
+  }
   const Elf64_Ehdr *header = elf->bytes;
   return elf->size_bytes >= sizeof *header && header->e_machine != ours;
 }

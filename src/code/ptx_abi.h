@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ptx_abi.h: how the cuda driver calls compiled code. The compiler declares the
+// kernel's parameters in this order, the driver fills them in as one block.
+//
+// A pipeline's PTX blob has one entry, MTLI_PTX_ENTRY. A threadgroup is a block
+// of as many threads, along the same sides; its threadgroup memory is the
+// block's dynamic shared memory: first the kernel's static variables
+// (mtli_kernel.static_threadgroup_bytes), then the threadgroup arguments.
+//
+// The code is right for threadgroups of its class (mtli_kernel.group_class):
+//   is_uneven  the grid's last threadgroups may be cut off along any side; else
+//              all of them are full
+//   is_whole   the threads of each threadgroup are whole simdgroups
+// Code for uneven threadgroups serves all, code for whole ones these alone.
+#ifndef MTLI_PTX_ABI_H
+#define MTLI_PTX_ABI_H
+
+#include <stdint.h>
+
+#define MTLI_PTX_ABI_VERSION 1
+#define MTLI_PTX_ENTRY "mettle_kernel"
+
+// The parameters before the arguments, each at its natural alignment.
+typedef struct mtli_ptx_launch {
+  uint32_t grid_threads[3];   // offset 0: threads in the grid
+  uint32_t group_count[3];    // offset 12: threadgroups
+  uint32_t first_group[2];    // offset 24: along y and z, where the grid is
+                              // launched in parts
+  uint64_t log;               // offset 32: mtli_log_header's address, or 0
+  uint64_t fault;             // offset 40: mtli_ptx_fault's address
+} mtli_ptx_launch;
+// Then [parameter_count] 64 bits each: the address that a buffer parameter
+// points to; of a threadgroup parameter its memory's offset in bytes; 0 for
+// what is not there.
+
+// What a kernel that stops itself leaves: the first thread that does so writes
+// the record, and ends, as do all that come to such a place later.
+typedef struct mtli_ptx_fault {
+  uint32_t reason;   // offset 0: 0, or the reason of mettle.trap plus 1
+  uint32_t thread;   // offset 4: thread_index_in_threadgroup
+  uint64_t text;     // offset 8: the text's device address, or 0
+  uint32_t group[3]; // offset 16
+  uint32_t is_whole; // offset 28: not 0 once the rest is written
+} mtli_ptx_fault;
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ptx.h: from the portable IR of one thread to PTX (docs/ptx.md). Passes run in
+// this order, behind those that all targets share; passes.c has the list.
+#ifndef MTLC_PTX_H
+#define MTLC_PTX_H
+
+#include "compiler/ir/module.h"
+
+// True if a request's target is "nvptx64 sm_NN +ptxNN".
+bool mtlc_is_ptx_target(const char *target);
+
+// The compute capability that a target machine is of, times ten: 90 for sm_90.
+unsigned mtlc_ptx_capability(LLVMTargetMachineRef target);
+
+// The target machine of such a request; the caller keeps it.
+mtl_status mtlc_make_ptx_machine(const char *target,
+                                 LLVMTargetMachineRef *out_machine);
+
+// Has the module be of the target from the start: its triple and data layout.
+void mtlc_set_ptx_module(mtlc_kernel *kernel);
+
+// The passes, each in the file of its name.
+mtlc_pass mtlc_ptx_lower_simdgroups;
+mtlc_pass mtlc_ptx_lower_memory;
+mtlc_pass mtlc_ptx_enter_block;
+mtlc_pass mtlc_ptx_optimise;
+
+// Module to PTX text; malloc'ed.
+mtl_status mtlc_emit_ptx(mtlc_kernel *kernel, void **out_text,
+                         size_t *out_size_bytes);
+
+#endif
