@@ -57,6 +57,9 @@ struct mtl_device {
   // What its pipelines are compiled for, by device_open (compiler.h); NULL for
   // the CPU that the process runs on.
   const char *code_target;
+  // The addresses in command_buffer->log are of texts that the driver has
+  // copied, not of constant memory; by device_open.
+  bool copies_log_texts;
   _Atomic uint64_t allocated_bytes;
   pthread_mutex_t lock;  // of buffers, labels and released
   mtl_buffer *buffers;   // all that are alive, to name an address in an error
@@ -251,7 +254,8 @@ typedef struct mtli_host_work {
   mtl_host_work_function *function;
   const char *name;
   const void *arguments;
-  void **addresses;  // gpu_address plus offset of each buffer
+  void **addresses;  // [buffer_count] gpu_address plus offset of each
+  uint32_t buffer_count;
   size_t scratch_bytes;
   uint64_t piece_count;  // never 0
   uint64_t piece_ns;

@@ -6,6 +6,7 @@
 extern const mtli_driver mtli_cpu_driver;
 extern const mtli_driver mtli_null_driver;
 extern const mtli_driver mtli_metal_driver;
+extern const mtli_driver mtli_cuda_driver;
 
 // The first that has a listed device is the default; one may be made of another
 // that stands before it.
@@ -13,7 +14,7 @@ const mtli_driver *const mtli_drivers[] = {
 #if defined(__APPLE__)
     &mtli_metal_driver, &mtli_cpu_driver, &mtli_null_driver,
 #else
-    &mtli_cpu_driver, &mtli_null_driver, &mtli_metal_driver,
+    &mtli_cpu_driver, &mtli_null_driver, &mtli_metal_driver, &mtli_cuda_driver,
 #endif
 };
 const size_t mtli_driver_count = sizeof mtli_drivers / sizeof *mtli_drivers;

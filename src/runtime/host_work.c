@@ -73,6 +73,7 @@ void mtl_command_buffer_host_work(mtl_command_buffer *command_buffer,
       .arguments = copy(recording, work->arguments, work->arguments_bytes),
       .addresses = mtli_recording_allocate(
           recording, (work->buffer_count + 1) * sizeof(void *)),
+      .buffer_count = work->buffer_count,
       .scratch_bytes = work->scratch_bytes,
       .piece_count = work->piece_count,
       .piece_ns = work->piece_ns,

@@ -151,7 +151,9 @@ static const char *find_string(void *context, uint64_t address,
   const char *string = (const char *)(uintptr_t)address;
   Dl_info info;
   size_t most = mtli_bytes_behind(state->device, address);
-  if (most == 0 && dladdr(string, &info) != 0) {
+  if (state->device->copies_log_texts) {
+    most = MOST_STRING_BYTES;
+  } else if (most == 0 && dladdr(string, &info) != 0) {
     most = MOST_STRING_BYTES;
   }
   if (most == 0) {

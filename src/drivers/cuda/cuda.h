@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cuda.h: the cuda driver's objects and slots: NVIDIA GPUs through their driver
+// alone (docs/cuda.md).
+//
+// A queue is a stream. Two threads serve it, or a client that waits in their
+// place: one hands commands to the stream, the other waits for what comes back.
+#ifndef CUDA_H
+#define CUDA_H
+
+#include "base/pages.h"
+#include "code/ptx_abi.h"
+#include "drivers/cuda/api.h"
+#include "runtime/driver.h"
+
+// --- memory ------------------------------------------------------------------
+
+// Small pieces of large allocations: a power of two each, kept for the next of
+// their size.
+enum {
+  CUDA_LEAST_PIECE_SHIFT = 8,   // 256 bytes
+  CUDA_LARGEST_PIECE_SHIFT = 20,
+  CUDA_PIECE_SIZES = CUDA_LARGEST_PIECE_SHIFT - CUDA_LEAST_PIECE_SHIFT + 1,
+};
+typedef struct cuda_free_piece {
+  struct cuda_free_piece *next;
+  uint64_t address;
+} cuda_free_piece;
+typedef struct cuda_slabs {
+  pthread_mutex_t lock;
+  bool is_host;  // pinned memory of the host that the GPU sees; else the GPU's
+  cuda_free_piece *free[CUDA_PIECE_SIZES];
+  uint64_t *allocations;  // [count]
+  size_t count;
+} cuda_slabs;
+
+// Takes a piece of at least bytes; an address that both sides or the GPU see.
+mtl_status cuda_piece_take(cuda_slabs *slabs, size_t bytes,
+                           uint64_t *out_address);
+void cuda_piece_give(cuda_slabs *slabs, size_t bytes, uint64_t address);
+void cuda_slabs_init(cuda_slabs *slabs, bool is_host);
+void cuda_slabs_end(cuda_slabs *slabs, bool is_inherited);
+
+typedef enum cuda_home {
+  CUDA_NOWHERE,
+  CUDA_PINNED,    // a piece of pinned slabs
+  CUDA_MANAGED,   // pages that move to whoever touches them
+  CUDA_PIECE,     // a piece of the GPU's slabs
+  CUDA_CLIENTS,   // the client's memory, registered
+  CUDA_PART,      // of another buffer
+} cuda_home;
+
+typedef struct cuda_buffer {
+  mtl_buffer buffer;
+  cuda_home home;
+  mtli_pages host;  // the host's copy of a managed buffer
+  _Atomic bool was_prefetched;
+} cuda_buffer;
+
+typedef struct cuda_texture {
+  mtl_texture texture;
+  uint64_t piece;
+} cuda_texture;
+
+// --- devices -----------------------------------------------------------------
+
+typedef struct cuda_device {
+  mtl_device device;
+  CUdevice gpu;
+  CUcontext context;
+  CUstream stream;  // of what is not a queue's: copies to new buffers
+  pthread_mutex_t stream_lock;
+  char target[32];
+  char architecture[16];
+  cuda_slabs pinned, memory;
+  CUmodule clock_module;
+  CUfunction clock;  // writes the GPU's time to an address
+  uint64_t *clock_word;  // pinned
+} cuda_device;
+
+static inline cuda_device *cuda_device_of(mtl_device *device) {
+  return (cuda_device *)device;
+}
+
+// Makes the device's context the thread's, until cuda_leave.
+void cuda_enter(const cuda_device *device);
+void cuda_leave(void);
+
+// A fault ends CUDA for the process: what failed first, or NULL.
+const char *cuda_lost_text(void);
+void cuda_set_lost(const char *text);
+// MTL_OK, or a failure that says what; of those that last, remembers it.
+mtl_status cuda_done(CUresult result, const char *what);
+
+// Copies and clears, done when they return.
+mtl_status cuda_write(cuda_device *device, uint64_t target, const void *source,
+                      size_t bytes);
+mtl_status cuda_read(cuda_device *device, void *target, uint64_t source,
+                     size_t bytes);
+mtl_status cuda_clear(cuda_device *device, uint64_t target, size_t bytes);
+
+// --- pipelines ---------------------------------------------------------------
+
+typedef enum cuda_class {
+  CUDA_WHOLE,   // full threadgroups of whole simdgroups
+  CUDA_FULL,    // full threadgroups
+  CUDA_UNEVEN,  // any
+  CUDA_CLASSES,
+} cuda_class;
+
+typedef struct cuda_code {
+  CUmodule module;
+  CUfunction function;
+  bool may_stop;  // has assertions or traps
+} cuda_code;
+
+typedef struct cuda_pipeline {
+  mtl_pipeline pipeline;
+  pthread_mutex_t lock;  // of making codes
+  cuda_code codes[CUDA_CLASSES];
+  _Atomic bool is_ready[CUDA_CLASSES];
+} cuda_pipeline;
+
+// Finds code for a dispatch, or has it made.
+mtl_status cuda_code_find(cuda_pipeline *pipeline, const uint32_t grid[3],
+                          const uint32_t group[3], const cuda_code **out_code);
+
+// --- queues ------------------------------------------------------------------
+
+typedef struct cuda_event {
+  mtl_event event;
+  mtli_timeline timeline;
+} cuda_event;
+
+// An event on the stream, kept for the next.
+typedef struct cuda_mark {
+  struct cuda_mark *next;
+  CUevent event;
+} cuda_mark;
+
+typedef enum cuda_step_kind {
+  CUDA_STEP_TIMES,
+  CUDA_STEP_SIGNAL,
+  CUDA_STEP_END,
+} cuda_step_kind;
+
+// What is to be done when the stream has come to a place.
+typedef struct cuda_step {
+  struct cuda_step *next;
+  cuda_step_kind kind;
+  cuda_mark *start;  // of times and the end; NULL if nothing ran
+  cuda_mark *mark;   // the place; NULL: at once
+  mtl_command_buffer *command_buffer;
+  mtl_event *event;  // of a signal, and its value
+  uint64_t value;
+  mtli_command_times *times;
+} cuda_step;
+
+// A piece of memory that a command buffer uses until it has ended.
+typedef struct cuda_loan {
+  struct cuda_loan *next;
+  cuda_slabs *slabs;
+  size_t bytes;
+  uint64_t address;
+} cuda_loan;
+
+// The driver's part of a command buffer.
+typedef struct cuda_list {
+  cuda_loan *loans;
+  mtli_ptx_fault *fault;  // pinned; NULL without dispatches
+  struct mtli_log_header *log;  // pinned; NULL without a log
+  size_t log_bytes;
+  struct text *texts;  // that messages name, until they are delivered
+  cuda_mark *start;
+  mtl_status status;
+  char *text;  // malloc'ed
+  const mtl_pipeline *stopped;  // that was running when it stopped itself
+} cuda_list;
+
+typedef struct cuda_worker {
+  mtli_object object;  // a reference of the queue, one of each thread
+  cuda_device *device;
+  CUstream stream;
+  pthread_t threads[2];
+  pthread_mutex_t lock;
+  pthread_cond_t submitted, stepped;
+  mtl_command_buffer *first, *last;  // not taken up
+  cuda_step *first_step, *last_step;
+  bool is_submitting, is_stepping;  // someone is
+  bool is_ending;
+  uint32_t sleepers[2];
+  cuda_mark *free_marks;
+  // Of whoever is stepping: a moment known by both clocks.
+  CUevent anchor;
+  uint64_t anchor_ns;
+} cuda_worker;
+
+typedef struct cuda_queue {
+  mtl_queue queue;
+  cuda_worker *worker;
+} cuda_queue;
+
+cuda_mark *cuda_mark_place(cuda_worker *worker);
+void cuda_mark_free(cuda_worker *worker, cuda_mark *mark);
+// Puts a step behind the others; it is copied.
+void cuda_step_add(cuda_worker *worker, const cuda_step *step);
+// Hands a command buffer's commands to the stream, and adds its steps.
+void cuda_commands_run(cuda_worker *worker, mtl_command_buffer *command_buffer);
+// Notes why a command buffer fails, if it has not already.
+void cuda_list_fail(cuda_list *list, mtl_status status, const char *text);
+// Gives back what a command buffer has borrowed.
+void cuda_list_settle(cuda_list *list);
+// Says what a kernel left that stopped itself.
+void cuda_fault_note(cuda_worker *worker, cuda_list *list);
+// Hands what kernels have logged to the command buffer's own memory.
+void cuda_log_take(cuda_worker *worker, mtl_command_buffer *command_buffer);
+void cuda_log_forget(cuda_list *list);
+
+// --- slots -------------------------------------------------------------------
+
+mtli_device_count_fn cuda_device_count;
+mtli_device_name_fn cuda_device_name;
+mtli_device_is_listed_fn cuda_device_is_listed;
+mtli_device_open_fn cuda_device_open;
+mtli_device_close_fn cuda_device_close;
+mtli_device_family_fn cuda_device_family;
+mtli_device_timestamps_fn cuda_device_timestamps;
+mtli_buffer_create_fn cuda_buffer_create;
+mtli_buffer_destroy_fn cuda_buffer_destroy;
+mtli_buffer_modified_fn cuda_buffer_modified;
+mtli_buffer_advise_fn cuda_buffer_advise;
+mtli_texture_create_fn cuda_texture_create;
+mtli_texture_destroy_fn cuda_texture_destroy;
+mtli_pipeline_create_fn cuda_pipeline_create;
+mtli_pipeline_destroy_fn cuda_pipeline_destroy;
+mtli_commands_prepare_fn cuda_commands_prepare;
+mtli_commands_clear_fn cuda_commands_clear;
+mtli_queue_create_fn cuda_queue_create;
+mtli_queue_destroy_fn cuda_queue_destroy;
+mtli_queue_submit_fn cuda_queue_submit;
+mtli_queue_cancel_fn cuda_queue_cancel;
+mtli_queue_help_fn cuda_queue_help;
+mtli_event_create_fn cuda_event_create;
+mtli_event_destroy_fn cuda_event_destroy;
+mtli_event_value_fn cuda_event_value;
+mtli_event_signal_fn cuda_event_signal;
+mtli_event_wait_fn cuda_event_wait;
+mtli_event_notify_fn cuda_event_notify;
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dispatch.c: a dispatch's launch.
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/log_abi.h"
+#include "drivers/cuda/parts.h"
+
+enum {
+  INLINE_ALIGNMENT = 16,
+  MOST_GROUPS = 65535,  // along y and z in one launch
+  MOST_PARAMETERS = 256,
+  MOST_PARAMETER_BYTES = 4096,
+};
+
+static size_t round_up(size_t bytes) {
+  return (bytes + INLINE_ALIGNMENT - 1) / INLINE_ALIGNMENT * INLINE_ALIGNMENT;
+}
+
+// --- inline bytes ------------------------------------------------------------
+
+static size_t inline_bytes(const mtli_dispatch *dispatch) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < dispatch->inline_count; i++) {
+    bytes += round_up(dispatch->inline_arguments[i].length_bytes);
+  }
+  return bytes;
+}
+
+// Where a command's inline bytes are for kernels: the driver's part of it.
+static uint64_t *inline_address(const mtli_command *command) {
+  return mtli_command_data((mtli_command *)command);
+}
+
+static void gather_inline(const mtli_command *command, char *target,
+                          uint64_t address) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  *inline_address(command) = address;
+  for (uint32_t i = 0; i < dispatch->inline_count; i++) {
+    const mtli_inline_argument *argument = &dispatch->inline_arguments[i];
+    memcpy(target, dispatch->arguments[argument->slot], argument->length_bytes);
+    target += round_up(argument->length_bytes);
+  }
+}
+
+// Copies the inline bytes of the dispatches from first to end to the GPU, all
+// at once.
+static mtl_status send_inline(cuda_worker *worker, cuda_list *list,
+                              const mtli_command *first,
+                              const mtli_command *end) {
+  size_t bytes = 0;
+  for (const mtli_command *c = first; c != end; c = c->next) {
+    bytes += c->kind == MTLI_COMMAND_DISPATCH ? inline_bytes(&c->dispatch) : 0;
+  }
+  if (!bytes) {
+    return MTL_OK;
+  }
+  uint64_t host, address;
+  MTL_TRY(cuda_borrow(list, &worker->device->pinned, bytes, &host));
+  MTL_TRY(cuda_borrow(list, &worker->device->memory, bytes, &address));
+  size_t at = 0;
+  for (const mtli_command *c = first; c != end; c = c->next) {
+    if (c->kind == MTLI_COMMAND_DISPATCH) {
+      gather_inline(c, (char *)(uintptr_t)host + at, address + at);
+      at += inline_bytes(&c->dispatch);
+    }
+  }
+  return cuda_done(cuda.cuMemcpyHtoDAsync(address, (void *)(uintptr_t)host,
+                                          bytes, worker->stream),
+                   "a copy of arguments");
+}
+
+// --- faults and logs ---------------------------------------------------------
+
+static bool has_dispatches(const mtl_command_buffer *command_buffer) {
+  for (const mtli_command *c = command_buffer->commands; c; c = c->next) {
+    if (c->kind == MTLI_COMMAND_DISPATCH || c->kind == MTLI_COMMAND_EXECUTE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+mtl_status cuda_dispatches_begin(cuda_worker *worker,
+                                 mtl_command_buffer *command_buffer) {
+  cuda_list *list = command_buffer->driver_data;
+  if (!has_dispatches(command_buffer)) {
+    return MTL_OK;
+  }
+  uint64_t address;
+  MTL_TRY(cuda_borrow(list, &worker->device->pinned, sizeof *list->fault,
+                      &address));
+  list->fault = (mtli_ptx_fault *)(uintptr_t)address;
+  memset(list->fault, 0, sizeof *list->fault);
+  const mtli_log_header *log = command_buffer->log;
+  if (log) {
+    list->log_bytes = sizeof *log + log->capacity_bytes;
+    MTL_TRY(cuda_borrow(list, &worker->device->pinned, list->log_bytes,
+                        &address));
+    list->log = (struct mtli_log_header *)(uintptr_t)address;
+    memcpy(list->log, log, list->log_bytes);
+  }
+  return send_inline(worker, list, command_buffer->commands, NULL);
+}
+
+// --- launches ----------------------------------------------------------------
+
+typedef struct launch {
+  mtli_ptx_launch fixed;
+  uint64_t arguments[MOST_PARAMETERS];
+} launch;
+
+// What a kernel must not use: it would end the process's use of the GPU.
+static mtl_status check_argument(const mtli_dispatch *dispatch, size_t slot) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const mtl_argument *argument = &kernel->parameters[slot].argument;
+  const uintptr_t value = (uintptr_t)dispatch->arguments[slot];
+  if (kernel->parameters[slot].builtin != MTLI_BUILTIN_NONE ||
+      !argument->is_active) {
+    return MTL_OK;
+  }
+  if (argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY
+          ? value >= MTLI_NO_THREADGROUP_MEMORY
+          : value == 0) {
+    return mtli_fail(MTL_KERNEL_FAULT,
+                     "kernel '%s': argument '%s' has no memory, and the device "
+                     "'%s' does not start kernels that could touch it",
+                     kernel->name, argument->name,
+                     dispatch->pipeline->device->info.name);
+  }
+  return MTL_OK;
+}
+
+static mtl_status fill_arguments(const mtli_command *command,
+                                 launch *out_launch) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  const size_t count = dispatch->pipeline->kernel->parameter_count;
+  if (count > MOST_PARAMETERS) {
+    return mtli_fail(MTL_UNSUPPORTED, "kernel '%s' has %zu parameters; %d are "
+                     "possible", dispatch->pipeline->kernel->name, count,
+                     MOST_PARAMETERS);
+  }
+  for (size_t i = 0; i < count; i++) {
+    MTL_TRY(check_argument(dispatch, i));
+    out_launch->arguments[i] = (uintptr_t)dispatch->arguments[i];
+  }
+  uint64_t address = *inline_address(command);
+  for (uint32_t i = 0; i < dispatch->inline_count; i++) {
+    const mtli_inline_argument *argument = &dispatch->inline_arguments[i];
+    out_launch->arguments[argument->slot] = address;
+    address += round_up(argument->length_bytes);
+  }
+  return MTL_OK;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
+// Launches the whole grid, in parts where one launch takes fewer threadgroups.
+static mtl_status launch_grid(const cuda_worker *worker,
+                              const mtli_dispatch *dispatch,
+                              const cuda_code *code, launch *l) {
+  const uint32_t *group = dispatch->group_threads;
+  const uint32_t *count = l->fixed.group_count;
+  size_t bytes = sizeof l->fixed +
+                 dispatch->pipeline->kernel->parameter_count * sizeof(uint64_t);
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, l,
+                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  CUresult result = CUDA_SUCCESS;
+  for (uint32_t z = 0; z < count[2] && !result; z += MOST_GROUPS) {
+    for (uint32_t y = 0; y < count[1] && !result; y += MOST_GROUPS) {
+      l->fixed.first_group[0] = y;
+      l->fixed.first_group[1] = z;
+      result = cuda.cuLaunchKernel(
+          code->function, count[0], least(count[1] - y, MOST_GROUPS),
+          least(count[2] - z, MOST_GROUPS), group[0], group[1], group[2],
+          dispatch->threadgroup_bytes, worker->stream, NULL, extra);
+    }
+  }
+  if (result == CUDA_SUCCESS) {
+    return MTL_OK;
+  }
+  const mtl_status status = cuda_done(result, "a launch");
+  char text[512];
+  strncpy(text, mtl_last_error(), sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  return mtli_fail(status, "kernel '%s': %s", dispatch->pipeline->kernel->name,
+                   text);
+}
+
+// Reads how many threadgroups an indirect dispatch is of. False if none.
+static mtl_status read_counts(const cuda_worker *worker,
+                              const mtli_dispatch *dispatch,
+                              uint32_t out_count[3]) {
+  MTL_TRY(cuda_done(
+      cuda.cuMemcpyDtoHAsync(
+          out_count,
+          dispatch->indirect->gpu_address + dispatch->indirect_offset_bytes,
+          3 * sizeof *out_count, worker->stream),
+      "reading the size of an indirect dispatch"));
+  return cuda_stream_finish(worker);
+}
+
+// Sets the sizes of the grid. False if it is empty.
+static mtl_status find_grid(const cuda_worker *worker,
+                            const mtli_dispatch *dispatch, launch *l,
+                            bool *out_is_empty) {
+  uint32_t *count = l->fixed.group_count;
+  const uint32_t *group = dispatch->group_threads;
+  *out_is_empty = false;
+  if (!dispatch->indirect) {
+    for (int i = 0; i < 3; i++) {
+      l->fixed.grid_threads[i] = dispatch->grid_threads[i];
+      count[i] = (uint32_t)(((uint64_t)dispatch->grid_threads[i] + group[i] -
+                             1) / group[i]);
+    }
+    return MTL_OK;
+  }
+  MTL_TRY(read_counts(worker, dispatch, count));
+  for (int i = 0; i < 3; i++) {
+    const uint64_t threads = (uint64_t)count[i] * group[i];
+    *out_is_empty |= count[i] == 0;
+    if (threads > UINT32_MAX) {
+      return mtli_fail(MTL_INVALID_ARGUMENT,
+                       "kernel '%s': an indirect dispatch of %u threadgroups "
+                       "of %u threads; 2^32 - 1 threads are possible",
+                       dispatch->pipeline->kernel->name, count[i], group[i]);
+    }
+    l->fixed.grid_threads[i] = (uint32_t)threads;
+  }
+  return MTL_OK;
+}
+
+// Looks whether a kernel with assertions has stopped itself: then what is
+// behind it does not run.
+static mtl_status check_stop(cuda_worker *worker, cuda_list *list,
+                             const mtli_dispatch *dispatch) {
+  MTL_TRY(cuda_stream_finish(worker));
+  list->stopped = dispatch->pipeline;
+  cuda_fault_note(worker, list);
+  return MTL_OK;
+}
+
+mtl_status cuda_dispatch_run(cuda_worker *worker,
+                             mtl_command_buffer *command_buffer,
+                             const mtli_command *command) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  cuda_list *list = command_buffer->driver_data;
+  launch l = {.fixed = {.log = (uintptr_t)list->log,
+                        .fault = (uintptr_t)list->fault}};
+  bool is_empty;
+  MTL_TRY(find_grid(worker, dispatch, &l, &is_empty));
+  if (is_empty) {
+    return MTL_OK;
+  }
+  if (dispatch->inline_count && !*inline_address(command)) {
+    // Of an indirect command buffer's, which are known only now.
+    MTL_TRY(send_inline(worker, list, command, command->next));
+  }
+  MTL_TRY(fill_arguments(command, &l));
+  const cuda_code *code;
+  MTL_TRY(cuda_code_find((cuda_pipeline *)dispatch->pipeline,
+                         l.fixed.grid_threads, dispatch->group_threads, &code));
+  MTL_TRY(launch_grid(worker, dispatch, code, &l));
+  return code->may_stop ? check_stop(worker, list, dispatch) : MTL_OK;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fault.c: what kernels leave for the host: a record of why they stopped
+// themselves, and messages. Texts are the module's constants, on the GPU.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/log_abi.h"
+#include "drivers/cuda/cuda.h"
+
+enum { TEXT_LIMIT = 1024 };
+
+// Copies a text from the GPU, "" for address 0. In small steps: nothing is
+// known of what is behind its end.
+static void read_text(cuda_worker *worker, uint64_t address, char *text,
+                      size_t capacity) {
+  enum { STEP = 16 };
+  size_t length = 0;
+  text[0] = '\0';
+  while (address && length + STEP < capacity) {
+    const size_t step = STEP - (address + length) % STEP;
+    if (cuda_read(worker->device, text + length, address + length, step) !=
+        MTL_OK) {
+      break;
+    }
+    if (memchr(text + length, 0, step)) {
+      return;
+    }
+    length += step;
+  }
+  text[length] = '\0';
+}
+
+void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
+  const mtli_ptx_fault *fault = list->fault;
+  if (!fault || !fault->is_whole || list->status != MTL_OK) {
+    return;
+  }
+  char text[TEXT_LIMIT], message[TEXT_LIMIT + 512];
+  read_text(worker, fault->text, text, sizeof text);
+  const char *name =
+      list->stopped ? list->stopped->kernel->name : "of this command buffer";
+  const char *what = fault->reason == 1   ? "__builtin_trap was called"
+                     : fault->reason == 2 ? "assertion failed: "
+                                          : "";
+  snprintf(message, sizeof message,
+           "kernel '%s': %s%s; threadgroup (%u, %u, %u), thread %u", name, what,
+           text, fault->group[0], fault->group[1], fault->group[2],
+           fault->thread);
+  cuda_list_fail(list, MTL_KERNEL_FAULT, message);
+}
+
+// --- messages ----------------------------------------------------------------
+
+// Texts on the host, for as long as the messages are read.
+typedef struct text {
+  struct text *next;
+  uint64_t address;  // on the GPU
+  char bytes[TEXT_LIMIT];
+} text;
+
+typedef struct reader {
+  cuda_worker *worker;
+  text *texts;
+} reader;
+
+// Puts the host's address of a text in the place of the GPU's.
+static void move_text(reader *r, void *place) {
+  uint64_t address;
+  memcpy(&address, place, sizeof address);
+  text *at = r->texts;
+  while (at && at->address != address) {
+    at = at->next;
+  }
+  if (!at) {
+    at = malloc(sizeof *at);
+    if (!at) {
+      return;
+    }
+    read_text(r->worker, address, at->bytes, sizeof at->bytes);
+    at->address = address;
+    at->next = r->texts;
+    r->texts = at;
+  }
+  const uint64_t moved = (uintptr_t)at->bytes;
+  memcpy(place, &moved, sizeof moved);
+}
+
+static void move_record(reader *r, mtli_log_record *record) {
+  move_text(r, &record->subsystem);
+  move_text(r, &record->category);
+  move_text(r, &record->format);
+  char *at = (char *)(record + 1);
+  char *end = (char *)record + record->size_bytes;
+  while (at + sizeof(mtli_log_argument) <= end) {
+    mtli_log_argument argument;
+    memcpy(&argument, at, sizeof argument);
+    at += sizeof argument;
+    const size_t bytes =
+        ((size_t)argument.element_bytes * argument.elements + 7) / 8 * 8;
+    if (bytes == 0 || at + bytes > end) {
+      return;
+    }
+    if (argument.kind == MTLI_LOG_STRING) {
+      move_text(r, at);
+    }
+    at += bytes;
+  }
+}
+
+void cuda_log_take(cuda_worker *worker, mtl_command_buffer *command_buffer) {
+  cuda_list *list = command_buffer->driver_data;
+  if (!list->log || !list->log->used_bytes) {
+    return;
+  }
+  reader r = {.worker = worker};
+  char *at = (char *)(list->log + 1);
+  const char *end = at + list->log->capacity_bytes;
+  const uint32_t used = list->log->used_bytes;
+  if (used < list->log->capacity_bytes) {
+    end = at + used;
+  }
+  while (at + sizeof(mtli_log_record) <= end) {
+    mtli_log_record *record = (mtli_log_record *)at;
+    if (record->size_bytes < sizeof *record ||
+        record->size_bytes > (size_t)(end - at)) {
+      break;
+    }
+    if (record->level) {
+      move_record(&r, record);
+    }
+    at += record->size_bytes;
+  }
+  memcpy(command_buffer->log, list->log, list->log_bytes);
+  list->texts = r.texts;
+}
+
+void cuda_log_forget(cuda_list *list) {
+  for (text *at = list->texts; at;) {
+    text *next = at->next;
+    free(at);
+    at = next;
+  }
+  list->texts = NULL;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// memory.c: where buffers are. Shared ones of up to SMALL_BYTES are pinned
+// memory of the host, which kernels read across the bus; larger ones are pages
+// that move to whoever touches them, and are sent to the GPU before the first
+// kernel that uses them. Private ones are the GPU's. Managed ones have a copy
+// on each side.
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cuda/cuda.h"
+
+enum {
+  SMALL_BYTES = 64 * 1024,
+  SLAB_BYTES = 4 << 20,
+};
+
+// --- slabs -------------------------------------------------------------------
+
+void cuda_slabs_init(cuda_slabs *slabs, bool is_host) {
+  *slabs = (cuda_slabs){.is_host = is_host};
+  pthread_mutex_init(&slabs->lock, NULL);
+}
+
+void cuda_slabs_end(cuda_slabs *slabs, bool is_inherited) {
+  for (size_t i = 0; i < slabs->count && !is_inherited; i++) {
+    if (slabs->is_host) {
+      cuda.cuMemFreeHost((void *)(uintptr_t)slabs->allocations[i]);
+    } else {
+      cuda.cuMemFree(slabs->allocations[i]);
+    }
+  }
+  for (int i = 0; i < CUDA_PIECE_SIZES; i++) {
+    while (slabs->free[i]) {
+      cuda_free_piece *next = slabs->free[i]->next;
+      free(slabs->free[i]);
+      slabs->free[i] = next;
+    }
+  }
+  free(slabs->allocations);
+}
+
+static int size_class(size_t bytes) {
+  int shift = CUDA_LEAST_PIECE_SHIFT;
+  while (((size_t)1 << shift) < bytes) {
+    shift++;
+  }
+  return shift - CUDA_LEAST_PIECE_SHIFT;
+}
+
+static mtl_status allocate(cuda_slabs *slabs, size_t bytes,
+                           uint64_t *out_address) {
+  if (!slabs->is_host) {
+    return cuda_done(cuda.cuMemAlloc(out_address, bytes), "cuMemAlloc");
+  }
+  void *address = NULL;
+  MTL_TRY(cuda_done(
+      cuda.cuMemHostAlloc(&address, bytes,
+                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+      "cuMemHostAlloc"));
+  *out_address = (uintptr_t)address;
+  return MTL_OK;
+}
+
+static bool add_free(cuda_slabs *slabs, int class, uint64_t address) {
+  cuda_free_piece *piece = malloc(sizeof *piece);
+  if (piece) {
+    *piece = (cuda_free_piece){.next = slabs->free[class], .address = address};
+    slabs->free[class] = piece;
+  }
+  return piece != NULL;
+}
+
+// Cuts a new allocation into pieces of a size. The lock is held.
+static mtl_status add_slab(cuda_slabs *slabs, int class) {
+  const size_t piece_bytes = (size_t)1 << (class + CUDA_LEAST_PIECE_SHIFT);
+  // Of small pieces not thousands at once.
+  const size_t most = 1024 * piece_bytes;
+  const size_t bytes = most < SLAB_BYTES ? most : SLAB_BYTES;
+  uint64_t *grown = realloc(slabs->allocations,
+                            (slabs->count + 1) * sizeof *slabs->allocations);
+  if (!grown) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a buffer");
+  }
+  slabs->allocations = grown;
+  uint64_t address;
+  MTL_TRY(allocate(slabs, bytes, &address));
+  slabs->allocations[slabs->count++] = address;
+  for (size_t at = bytes; at > 0; at -= piece_bytes) {
+    if (!add_free(slabs, class, address + at - piece_bytes)) {
+      break;
+    }
+  }
+  return MTL_OK;
+}
+
+// What is larger than any piece is an allocation of its own.
+static bool is_piece(size_t bytes) {
+  return bytes <= (size_t)1 << CUDA_LARGEST_PIECE_SHIFT;
+}
+
+mtl_status cuda_piece_take(cuda_slabs *slabs, size_t bytes,
+                           uint64_t *out_address) {
+  if (!is_piece(bytes)) {
+    return allocate(slabs, bytes, out_address);
+  }
+  const int class = size_class(bytes);
+  mtl_status status = MTL_OK;
+  pthread_mutex_lock(&slabs->lock);
+  if (!slabs->free[class]) {
+    status = add_slab(slabs, class);
+  }
+  cuda_free_piece *piece = slabs->free[class];
+  if (status == MTL_OK && !piece) {
+    status = mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a buffer");
+  }
+  if (status == MTL_OK) {
+    slabs->free[class] = piece->next;
+    *out_address = piece->address;
+    free(piece);
+  }
+  pthread_mutex_unlock(&slabs->lock);
+  return status;
+}
+
+void cuda_piece_give(cuda_slabs *slabs, size_t bytes, uint64_t address) {
+  if (!is_piece(bytes)) {
+    if (slabs->is_host) {
+      cuda.cuMemFreeHost((void *)(uintptr_t)address);
+    } else {
+      cuda.cuMemFree(address);
+    }
+    return;
+  }
+  pthread_mutex_lock(&slabs->lock);
+  (void)add_free(slabs, size_class(bytes), address);
+  pthread_mutex_unlock(&slabs->lock);
+}
+
+// --- buffers -----------------------------------------------------------------
+
+static cuda_device *device_of(const cuda_buffer *buffer) {
+  return cuda_device_of(buffer->buffer.device);
+}
+
+// Fills new memory of the GPU's: from its start on, or with zeros.
+static mtl_status fill_new(cuda_buffer *made, const mtl_buffer_desc *desc) {
+  cuda_device *device = device_of(made);
+  return desc->bytes ? cuda_write(device, made->buffer.gpu_address, desc->bytes,
+                                  desc->length_bytes)
+                     : cuda_clear(device, made->buffer.gpu_address,
+                                  desc->length_bytes);
+}
+
+static mtl_status create_pinned(cuda_buffer *made,
+                                const mtl_buffer_desc *desc) {
+  MTL_TRY(cuda_piece_take(&device_of(made)->pinned, desc->length_bytes,
+                          &made->buffer.gpu_address));
+  made->home = CUDA_PINNED;
+  made->buffer.contents = (void *)(uintptr_t)made->buffer.gpu_address;
+  if (desc->bytes) {
+    memcpy(made->buffer.contents, desc->bytes, desc->length_bytes);
+  } else {
+    memset(made->buffer.contents, 0, desc->length_bytes);
+  }
+  return MTL_OK;
+}
+
+static mtl_status create_moving(cuda_buffer *made,
+                                const mtl_buffer_desc *desc) {
+  MTL_TRY(cuda_done(
+      cuda.cuMemAllocManaged(&made->buffer.gpu_address, desc->length_bytes,
+                             CU_MEM_ATTACH_GLOBAL),
+      "cuMemAllocManaged"));
+  made->home = CUDA_MANAGED;
+  made->buffer.contents = (void *)(uintptr_t)made->buffer.gpu_address;
+  cuda.cuMemAdvise(made->buffer.gpu_address, desc->length_bytes,
+                   CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device_of(made)->gpu);
+  if (desc->bytes) {
+    memcpy(made->buffer.contents, desc->bytes, desc->length_bytes);
+    return MTL_OK;
+  }
+  return fill_new(made, desc);
+}
+
+static mtl_status create_own(cuda_buffer *made, const mtl_buffer_desc *desc) {
+  cuda_device *device = device_of(made);
+  MTL_TRY(cuda_piece_take(&device->memory, desc->length_bytes,
+                          &made->buffer.gpu_address));
+  made->home = CUDA_PIECE;
+  if (desc->storage_mode == MTL_STORAGE_MANAGED) {
+    MTL_TRY(mtli_pages_create(desc->length_bytes, 0, &made->host));
+    made->buffer.contents = made->host.bytes;
+    if (desc->bytes) {
+      memcpy(made->host.bytes, desc->bytes, desc->length_bytes);
+    }
+  }
+  return fill_new(made, desc);
+}
+
+static mtl_status create_clients(cuda_buffer *made,
+                                 const mtl_buffer_desc *desc) {
+  MTL_TRY(cuda_done(
+      cuda.cuMemHostRegister(
+          desc->no_copy_bytes, desc->length_bytes,
+          CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
+      "cuMemHostRegister of no_copy_bytes"));
+  made->home = CUDA_CLIENTS;
+  made->buffer.contents = desc->no_copy_bytes;
+  return cuda_done(cuda.cuMemHostGetDevicePointer(&made->buffer.gpu_address,
+                                                  desc->no_copy_bytes, 0),
+                   "cuMemHostGetDevicePointer");
+}
+
+static mtl_status create_part(cuda_buffer *made, const mtl_buffer_desc *desc) {
+  const mtl_buffer *parent = made->buffer.parent;
+  const size_t offset = made->buffer.parent_offset_bytes;
+  made->home = CUDA_PART;
+  made->buffer.gpu_address = parent->gpu_address + offset;
+  if (parent->contents) {
+    made->buffer.contents = (char *)parent->contents + offset;
+  }
+  if (!desc->bytes) {
+    return MTL_OK;
+  }
+  if (made->buffer.contents) {
+    memcpy(made->buffer.contents, desc->bytes, desc->length_bytes);
+  }
+  return desc->storage_mode == MTL_STORAGE_SHARED ? MTL_OK
+                                                  : fill_new(made, desc);
+}
+
+mtl_status cuda_buffer_create(mtl_buffer *base, const mtl_buffer_desc *desc) {
+  cuda_buffer *made = (cuda_buffer *)base;
+  if (cuda_lost_text()) {
+    return mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text());
+  }
+  cuda_enter(device_of(made));
+  const mtl_status status =
+      base->parent          ? create_part(made, desc)
+      : desc->no_copy_bytes ? create_clients(made, desc)
+      : desc->storage_mode != MTL_STORAGE_SHARED ? create_own(made, desc)
+      : desc->length_bytes <= SMALL_BYTES        ? create_pinned(made, desc)
+                                                 : create_moving(made, desc);
+  cuda_leave();
+  if (status != MTL_OK) {
+    cuda_buffer_destroy(base);
+  }
+  return status;
+}
+
+void cuda_buffer_destroy(mtl_buffer *base) {
+  cuda_buffer *buffer = (cuda_buffer *)base;
+  cuda_device *device = device_of(buffer);
+  mtli_pages_destroy(&buffer->host);
+  if (mtli_device_is_inherited(base->device)) {
+    return;
+  }
+  cuda_enter(device);
+  switch (buffer->home) {
+    case CUDA_PINNED:
+      cuda_piece_give(&device->pinned, base->length_bytes, base->gpu_address);
+      break;
+    case CUDA_PIECE:
+      cuda_piece_give(&device->memory, base->length_bytes, base->gpu_address);
+      break;
+    case CUDA_MANAGED: cuda.cuMemFree(base->gpu_address); break;
+    case CUDA_CLIENTS: cuda.cuMemHostUnregister(base->contents); break;
+    case CUDA_PART:
+    case CUDA_NOWHERE: break;
+  }
+  cuda_leave();
+}
+
+// All memory is there, and stays.
+mtl_status cuda_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
+  (void)buffer;
+  (void)advice;
+  return MTL_OK;
+}
+
+mtl_status cuda_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
+                                size_t length_bytes) {
+  return cuda_write(cuda_device_of(buffer->device),
+                    buffer->gpu_address + offset_bytes,
+                    (const char *)buffer->contents + offset_bytes,
+                    length_bytes);
+}
+
+// --- textures ----------------------------------------------------------------
+
+mtl_status cuda_texture_create(mtl_texture *base) {
+  cuda_texture *texture = (cuda_texture *)base;
+  cuda_device *device = cuda_device_of(base->buffer->device);
+  cuda_enter(device);
+  mtl_status status = cuda_piece_take(
+      &device->memory, sizeof base->descriptor, &texture->piece);
+  cuda_leave();
+  if (status != MTL_OK) {
+    return status;
+  }
+  status = cuda_write(device, texture->piece, &base->descriptor,
+                      sizeof base->descriptor);
+  if (status != MTL_OK) {
+    cuda_texture_destroy(base);
+    return status;
+  }
+  base->resource_id = texture->piece;
+  return MTL_OK;
+}
+
+void cuda_texture_destroy(mtl_texture *base) {
+  cuda_texture *texture = (cuda_texture *)base;
+  cuda_device *device = cuda_device_of(base->buffer->device);
+  if (!mtli_device_is_inherited(&device->device)) {
+    cuda_piece_give(&device->memory, sizeof base->descriptor, texture->piece);
+  }
+}

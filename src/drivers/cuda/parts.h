@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// parts.h: what commands.c, dispatch.c and host_work.c share.
+#ifndef CUDA_PARTS_H
+#define CUDA_PARTS_H
+
+#include "drivers/cuda/cuda.h"
+
+// Takes memory until the command buffer has ended.
+mtl_status cuda_borrow(cuda_list *list, cuda_slabs *slabs, size_t bytes,
+                       uint64_t *out_address);
+
+// Waits for all that the stream has been given.
+mtl_status cuda_stream_finish(const cuda_worker *worker);
+
+// Has what the list's dispatches need be on the GPU: inline bytes; a record for
+// faults, and memory for the log.
+mtl_status cuda_dispatches_begin(cuda_worker *worker,
+                                 mtl_command_buffer *command_buffer);
+mtl_status cuda_dispatch_run(cuda_worker *worker,
+                             mtl_command_buffer *command_buffer,
+                             const mtli_command *command);
+
+mtl_status cuda_host_work_run(cuda_worker *worker,
+                              mtl_command_buffer *command_buffer,
+                              const mtli_command *command);
+
+#endif

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// queue.c: who hands commands to a stream, and who waits for it.
+//
+// Both are roles, taken under the worker's lock: the first by whoever finds a
+// command buffer that nobody has taken up, the second by whoever finds a step.
+// Two threads sleep until there is one, and a client that waits is sooner.
+// Either may drop the last reference to the queue: so they work on an object of
+// its own.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/thread.h"
+#include "drivers/cuda/cuda.h"
+
+enum {
+  // Looked for before a thread sleeps: as long as it takes to be woken.
+  SPIN_NS = 50 * 1000,
+  // The float that tells the time between two moments has 24 bits: 1 us in 16 s.
+  ANCHOR_NS = 8 * 1000 * 1000 * 1000LL,
+};
+
+// --- marks and steps ---------------------------------------------------------
+
+cuda_mark *cuda_mark_place(cuda_worker *worker) {
+  pthread_mutex_lock(&worker->lock);
+  cuda_mark *mark = worker->free_marks;
+  if (mark) {
+    worker->free_marks = mark->next;
+  }
+  pthread_mutex_unlock(&worker->lock);
+  if (!mark) {
+    mark = calloc(1, sizeof *mark);
+    if (mark && cuda.cuEventCreate(&mark->event, CU_EVENT_BLOCKING_SYNC)) {
+      free(mark);
+      mark = NULL;
+    }
+  }
+  if (mark) {
+    cuda.cuEventRecord(mark->event, worker->stream);
+  }
+  return mark;
+}
+
+void cuda_mark_free(cuda_worker *worker, cuda_mark *mark) {
+  if (mark) {
+    pthread_mutex_lock(&worker->lock);
+    mark->next = worker->free_marks;
+    worker->free_marks = mark;
+    pthread_mutex_unlock(&worker->lock);
+  }
+}
+
+void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
+  cuda_step *made = malloc(sizeof *made);
+  if (!made) {
+    abort();  // a command buffer that never ends would be worse
+  }
+  *made = *step;
+  made->next = NULL;
+  pthread_mutex_lock(&worker->lock);
+  if (worker->last_step) {
+    worker->last_step->next = made;
+  } else {
+    worker->first_step = made;
+  }
+  worker->last_step = made;
+  if (worker->sleepers[1]) {
+    pthread_cond_signal(&worker->stepped);
+  }
+  pthread_mutex_unlock(&worker->lock);
+}
+
+// Waits until the stream has come to a place.
+static void await_mark(const cuda_mark *mark) {
+  const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
+  CUresult result;
+  do {
+    result = cuda.cuEventQuery(mark->event);
+  } while (result == CUDA_ERROR_NOT_READY && mtli_now_ns() < end_ns);
+  if (result == CUDA_ERROR_NOT_READY) {
+    result = cuda.cuEventSynchronize(mark->event);
+  }
+  (void)cuda_done(result, "a kernel or a copy");
+}
+
+// Finds a moment that both clocks know, from time to time.
+static void renew_anchor(cuda_worker *worker) {
+  const uint64_t now_ns = mtli_now_ns();
+  if (worker->anchor && now_ns - worker->anchor_ns < ANCHOR_NS) {
+    return;
+  }
+  cuda_device *device = worker->device;
+  if (!worker->anchor) {
+    cuda.cuEventCreate(&worker->anchor, CU_EVENT_DEFAULT);
+  }
+  pthread_mutex_lock(&device->stream_lock);
+  cuda.cuEventRecord(worker->anchor, device->stream);
+  cuda.cuEventSynchronize(worker->anchor);
+  pthread_mutex_unlock(&device->stream_lock);
+  worker->anchor_ns = mtli_now_ns();
+}
+
+static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
+  float ms = 0;
+  if (cuda.cuEventElapsedTime(&ms, worker->anchor, mark->event)) {
+    return mtli_now_ns();
+  }
+  return worker->anchor_ns + (uint64_t)(int64_t)((double)ms * 1e6);
+}
+
+static void complete(cuda_worker *worker, const cuda_step *step) {
+  mtl_command_buffer *command_buffer = step->command_buffer;
+  cuda_list *list = command_buffer->driver_data;
+  if (cuda_lost_text()) {
+    cuda_list_fail(list, MTL_KERNEL_FAULT, cuda_lost_text());
+  } else if (step->mark) {
+    cuda_fault_note(worker, list);
+    cuda_log_take(worker, command_buffer);
+  }
+  if (step->mark && !command_buffer->is_failed) {
+    mtli_command_buffer_ran(command_buffer, time_of(worker, step->start),
+                            time_of(worker, step->mark));
+  } else if (!command_buffer->is_failed) {
+    const uint64_t now_ns = mtli_now_ns();
+    mtli_command_buffer_ran(command_buffer, now_ns, now_ns);
+  }
+  cuda_mark_free(worker, step->start);
+  cuda_mark_free(worker, step->mark);
+  cuda_list_settle(list);
+  if (list->status == MTL_OK && atomic_load(&command_buffer->is_cancelled)) {
+    cuda_list_fail(list, MTL_CANCELLED, "it was cancelled");
+  }
+  const mtl_status status = list->status;
+  char *text = list->text;
+  list->text = NULL;
+  mtli_command_buffer_completed(command_buffer, status, text ? text : "");
+  free(text);
+}
+
+static void do_step(cuda_worker *worker, cuda_step *step) {
+  if (step->mark && !cuda_lost_text()) {
+    await_mark(step->mark);
+    renew_anchor(worker);
+  }
+  switch (step->kind) {
+    case CUDA_STEP_TIMES:
+      if (step->start && step->mark && !cuda_lost_text()) {
+        mtli_command_starts(step->times, time_of(worker, step->start));
+        mtli_command_ends(step->times, time_of(worker, step->mark));
+      }
+      cuda_mark_free(worker, step->start);
+      cuda_mark_free(worker, step->mark);
+      break;
+    case CUDA_STEP_SIGNAL:
+      cuda_mark_free(worker, step->mark);
+      (void)cuda_event_signal(step->event, step->value);
+      break;
+    case CUDA_STEP_END: complete(worker, step); break;
+  }
+  free(step);
+}
+
+// --- roles -------------------------------------------------------------------
+
+// Takes up the next command buffer if nobody else is at it. Only up to last, if
+// that is not NULL and was not taken up before: then it is looked for. The lock
+// is held, and is again at the end.
+static bool submit_one(cuda_worker *worker) {
+  mtl_command_buffer *command_buffer = worker->first;
+  if (!command_buffer || worker->is_submitting) {
+    return false;
+  }
+  worker->first = command_buffer->next;
+  worker->last = worker->first ? worker->last : NULL;
+  worker->is_submitting = true;
+  pthread_mutex_unlock(&worker->lock);
+  cuda_enter(worker->device);
+  cuda_commands_run(worker, command_buffer);
+  cuda_leave();
+  pthread_mutex_lock(&worker->lock);
+  worker->is_submitting = false;
+  if (worker->first && worker->sleepers[0]) {
+    pthread_cond_signal(&worker->submitted);
+  }
+  return true;
+}
+
+static bool step_one(cuda_worker *worker) {
+  cuda_step *step = worker->first_step;
+  if (!step || worker->is_stepping) {
+    return false;
+  }
+  worker->first_step = step->next;
+  worker->last_step = worker->first_step ? worker->last_step : NULL;
+  worker->is_stepping = true;
+  pthread_mutex_unlock(&worker->lock);
+  cuda_enter(worker->device);
+  do_step(worker, step);
+  cuda_leave();
+  pthread_mutex_lock(&worker->lock);
+  worker->is_stepping = false;
+  if (worker->first_step && worker->sleepers[1]) {
+    pthread_cond_signal(&worker->stepped);
+  }
+  return true;
+}
+
+static void serve(cuda_worker *worker, int role,
+                  bool (*do_one)(cuda_worker *), pthread_cond_t *news) {
+  pthread_mutex_lock(&worker->lock);
+  for (;;) {
+    if (do_one(worker)) {
+      continue;
+    }
+    if (worker->is_ending) {
+      break;
+    }
+    worker->sleepers[role]++;
+    pthread_cond_wait(news, &worker->lock);
+    worker->sleepers[role]--;
+  }
+  pthread_mutex_unlock(&worker->lock);
+  mtli_object_release(&worker->object);  // -1, the thread's
+}
+
+static void *submitter_main(void *context) {
+  cuda_worker *worker = context;
+  serve(worker, 0, submit_one, &worker->submitted);
+  return NULL;
+}
+
+static void *stepper_main(void *context) {
+  cuda_worker *worker = context;
+  serve(worker, 1, step_one, &worker->stepped);
+  return NULL;
+}
+
+// True if the command buffer waits for someone to take it up. The lock is held.
+static bool is_pending(const cuda_worker *worker,
+                       const mtl_command_buffer *command_buffer) {
+  const mtl_command_buffer *at = worker->first;
+  while (at && at != command_buffer) {
+    at = at->next;
+  }
+  return at != NULL;
+}
+
+static bool is_completed(mtl_command_buffer *command_buffer) {
+  return mtl_command_buffer_get_status(command_buffer) >=
+         MTL_COMMAND_BUFFER_COMPLETED;
+}
+
+mtl_status cuda_queue_help(mtl_queue *base,
+                           mtl_command_buffer *command_buffer) {
+  cuda_worker *worker = ((cuda_queue *)base)->worker;
+  if (!command_buffer) {
+    return MTL_OK;
+  }
+  mtli_object_retain(&worker->object);  // +1
+  pthread_mutex_lock(&worker->lock);
+  while (!is_completed(command_buffer) &&
+         ((is_pending(worker, command_buffer) && submit_one(worker)) ||
+          step_one(worker))) {
+  }
+  pthread_mutex_unlock(&worker->lock);
+  mtli_object_release(&worker->object);  // -1
+  return MTL_OK;
+}
+
+// --- queues ------------------------------------------------------------------
+
+static void worker_destroy(mtli_object *object) {
+  cuda_worker *worker = (cuda_worker *)object;
+  pthread_cond_destroy(&worker->submitted);
+  pthread_cond_destroy(&worker->stepped);
+  pthread_mutex_destroy(&worker->lock);
+  free(worker);
+}
+
+// The threads' and the lock's state are the parent's.
+static void free_marks(cuda_worker *worker, bool is_inherited) {
+  while (worker->free_marks) {
+    cuda_mark *next = worker->free_marks->next;
+    if (!is_inherited) {
+      cuda.cuEventDestroy(worker->free_marks->event);
+    }
+    free(worker->free_marks);
+    worker->free_marks = next;
+  }
+}
+
+static bool start_thread(cuda_worker *worker, int role) {
+  mtli_object_retain(&worker->object);  // +1, the thread's
+  if (mtli_thread_start(&worker->threads[role],
+                        role == 0 ? "mettle-cuda" : "mettle-cuda-end",
+                        role == 0 ? submitter_main : stepper_main, worker)) {
+    return true;
+  }
+  mtli_object_release(&worker->object);  // -1
+  return false;
+}
+
+static void end_threads(cuda_worker *worker, int count) {
+  pthread_mutex_lock(&worker->lock);
+  worker->is_ending = true;
+  pthread_cond_broadcast(&worker->submitted);
+  pthread_cond_broadcast(&worker->stepped);
+  pthread_mutex_unlock(&worker->lock);
+  for (int i = 0; i < count; i++) {
+    mtli_thread_end(worker->threads[i]);
+  }
+}
+
+mtl_status cuda_queue_create(mtl_queue *queue) {
+  cuda_device *device = cuda_device_of(queue->device);
+  if (cuda_lost_text()) {
+    return mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text());
+  }
+  cuda_worker *worker = calloc(1, sizeof *worker);
+  if (!worker) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a queue");
+  }
+  mtli_object_init(&worker->object, worker_destroy);
+  pthread_mutex_init(&worker->lock, NULL);
+  pthread_cond_init(&worker->submitted, NULL);
+  pthread_cond_init(&worker->stepped, NULL);
+  worker->device = device;
+  cuda_enter(device);
+  mtl_status status = cuda_done(
+      cuda.cuStreamCreate(&worker->stream, CU_STREAM_NON_BLOCKING),
+      "cuStreamCreate");
+  cuda_leave();
+  for (int i = 0; i < 2 && status == MTL_OK; i++) {
+    if (!start_thread(worker, i)) {
+      end_threads(worker, i);
+      cuda_enter(device);
+      cuda.cuStreamDestroy(worker->stream);
+      cuda_leave();
+      status = mtli_fail(MTL_OUT_OF_MEMORY, "no thread for a queue");
+    }
+  }
+  if (status != MTL_OK) {
+    mtli_object_release(&worker->object);  // -1
+    return status;
+  }
+  ((cuda_queue *)queue)->worker = worker;
+  return MTL_OK;
+}
+
+void cuda_queue_destroy(mtl_queue *queue) {
+  cuda_worker *worker = ((cuda_queue *)queue)->worker;
+  if (mtli_device_is_inherited(queue->device)) {
+    free_marks(worker, true);
+    free(worker);
+    return;
+  }
+  end_threads(worker, 2);
+  cuda_enter(worker->device);
+  free_marks(worker, false);
+  if (worker->anchor) {
+    cuda.cuEventDestroy(worker->anchor);
+  }
+  cuda.cuStreamDestroy(worker->stream);
+  cuda_leave();
+  mtli_object_release(&worker->object);  // -1
+}
+
+void cuda_queue_submit(mtl_queue *queue, mtl_command_buffer *command_buffer) {
+  cuda_worker *worker = ((cuda_queue *)queue)->worker;
+  command_buffer->next = NULL;
+  pthread_mutex_lock(&worker->lock);
+  if (worker->last) {
+    worker->last->next = command_buffer;
+  } else {
+    worker->first = command_buffer;
+  }
+  worker->last = command_buffer;
+  if (worker->sleepers[0]) {
+    pthread_cond_signal(&worker->submitted);
+  }
+  pthread_mutex_unlock(&worker->lock);
+}
+
+// Whoever runs it looks before each command; what the GPU has begun goes on.
+mtl_status cuda_queue_cancel(mtl_queue *queue,
+                             mtl_command_buffer *command_buffer) {
+  (void)queue;
+  (void)command_buffer;
+  return MTL_OK;
+}
