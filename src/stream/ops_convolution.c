@@ -5,7 +5,8 @@
 static const char name[] = "convolution";
 
 // Bits of the kernels' option, as in convolution.metal.
-enum { TRANSPOSED = 1, BY_CHANNELS = 2, IN_LINES = 4, OUT_LINES = 8 };
+enum { TRANSPOSED = 1, OUT_CHANNELS = 2, IN_LINES = 4, OUT_LINES = 8 };
+enum { POSITIONS = 8 };  // of a thread, as there
 
 static int64_t or_one(int64_t value) {
   return value ? value : 1;
@@ -147,19 +148,55 @@ static uint64_t group_width(uint64_t row) {
   return width;
 }
 
+// Channels lie along the lanes. The weights are turned first: as they come, the
+// lanes' lie a window apart.
+static mtl_status convolve_channels(mtl_stream *stream, ops_dispatch dispatch,
+                                    const ops_convolution *it,
+                                    uint64_t batches) {
+  const mtl_tensor *weight = dispatch.tensors[1];
+  mtl_tensor turned = {.buffer = weight->buffer,
+                       .offset_bytes = weight->offset_bytes,
+                       .type = weight->type,
+                       .rank = 4,
+                       .sizes = {it->window[0], it->window[1], it->window[2],
+                                 it->groups},
+                       .strides = {it->weight_strides[2], it->weight_strides[3],
+                                   it->weight_strides[4],
+                                   it->weight_strides[0]}};
+  ops_scratch scratch;
+  STREAM_TRY(
+      ops_scratch_create(stream, MTL_TYPE_FLOAT, 4, turned.sizes, &scratch));
+  mtl_status status = mtl_ops_copy(stream, &turned, &scratch.tensor);
+  if (status == MTL_OK) {
+    const uint64_t parts =
+        ((uint64_t)it->out_size[2] + POSITIONS - 1) / POSITIONS;
+    dispatch.kernel = "convolve_depthwise_channels";
+    dispatch.constants[1] = MTL_TYPE_FLOAT;
+    dispatch.constants[4] = it->out_strides[1] == 1 ? OUT_CHANNELS : 0;
+    dispatch.tensors[1] = &scratch.tensor;
+    dispatch.grid_threads[0] = it->groups;
+    dispatch.grid_threads[1] =
+        (uint64_t)it->out_size[0] * (uint64_t)it->out_size[1] * parts;
+    dispatch.grid_threads[2] = batches;
+    dispatch.group_threads[0] = 32;
+    dispatch.group_threads[1] = 1;
+    status = ops_record(stream, &dispatch);
+  }
+  ops_scratch_release(&scratch);
+  return status;
+}
+
 static mtl_status convolve_depthwise(mtl_stream *stream, ops_dispatch dispatch,
                                      const ops_convolution *it,
                                      uint64_t batches) {
-  const bool is_last = it->in_strides[1] == 1 && it->groups > 1;
-  const uint64_t lines = (uint64_t)it->out_size[1] * (uint64_t)it->out_size[0];
-  const uint64_t width = (uint64_t)it->out_size[2];
+  if (it->in_strides[1] == 1 && it->groups > 1) {
+    return convolve_channels(stream, dispatch, it, batches);
+  }
   dispatch.kernel = "convolve_depthwise";
-  dispatch.constants[4] |= is_last ? BY_CHANNELS : 0;
-  dispatch.grid_threads[0] = is_last ? it->groups : width;
-  dispatch.grid_threads[1] = is_last ? lines * width : lines;
-  dispatch.grid_threads[2] = is_last ? batches : batches * it->groups;
-  dispatch.group_threads[0] = group_width(dispatch.grid_threads[0]);
-  dispatch.group_threads[1] = 32 / dispatch.group_threads[0];
+  dispatch.grid_threads[0] = (uint64_t)it->out_size[2];
+  dispatch.grid_threads[1] =
+      (uint64_t)it->out_size[1] * (uint64_t)it->out_size[0];
+  dispatch.grid_threads[2] = batches * it->groups;
   return ops_record(stream, &dispatch);
 }
 

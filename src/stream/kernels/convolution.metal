@@ -3,7 +3,7 @@
 // to type_3 are the types of in, weight, bias and out; bits of option say what
 // is known of the strides, so that neighbours are read as such.
 constant constexpr uint TRANSPOSED = 1;
-constant constexpr uint BY_CHANNELS = 2;  // of in, which lie side by side
+constant constexpr uint OUT_CHANNELS = 2;  // out's channels lie side by side
 constant constexpr uint IN_LINES = 4;     // in's lines lie in one piece
 constant constexpr uint OUT_LINES = 8;    // out's do
 
@@ -122,21 +122,19 @@ kernel void convolve(device const uchar *in [[buffer(0)]],
 }
 
 // One input and one output channel in each group: a thread for each element of
-// the output. Along the lanes lie channels or the last dimension.
+// the output.
 kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
                                device const uchar *weight [[buffer(1)]],
                                device const uchar *bias [[buffer(2)]],
                                device uchar *out [[buffer(3)]],
                                constant convolution &p [[buffer(4)]],
                                uint3 at [[thread_position_in_grid]]) {
-  const uint channel = option & BY_CHANNELS ? at.x : at.z % p.groups;
-  const long batch = option & BY_CHANNELS ? at.z : at.z / p.groups;
-  const uint line = option & BY_CHANNELS ? at.y / uint(p.out_size[2]) : at.y;
-  const int x = option & BY_CHANNELS ? int(at.y % uint(p.out_size[2])) : int(at.x);
-  const int y = int(line) % p.out_size[1], z = int(line) / p.out_size[1];
+  const uint channel = at.z % p.groups;
+  const long batch = at.z / p.groups;
+  const int x = int(at.x), y = int(at.y) % p.out_size[1],
+            z = int(at.y) / p.out_size[1];
   const long in_base =
-      batch * p.in_strides[0] +
-      (option & BY_CHANNELS ? long(channel) : long(channel) * p.in_strides[1]);
+      batch * p.in_strides[0] + long(channel) * p.in_strides[1];
   const long w_base = long(channel) * p.weight_strides[0];
   float sum = 0;
   for (int kz = 0; kz < p.window[0]; ++kz) {
@@ -171,6 +169,77 @@ kernel void convolve_depthwise(device const uchar *in [[buffer(0)]],
             z * p.out_strides[2] + y * p.out_strides[3] +
             (option & OUT_LINES ? long(x) : x * p.out_strides[4]),
         start + sum);
+}
+
+constant constexpr int POSITIONS = 8;  // of a line, for each thread
+
+// Adds what one line of the window gives to a thread's outputs, of which the
+// first meets the input at ix.
+static inline void add_line(constant convolution &p, device const uchar *in,
+                            device const float *weight, long row, int ix,
+                            bool is_inside, thread float *sums) {
+  const long step = long(p.stride[2]) * p.in_strides[4];
+  for (int kx = 0; kx < p.window[2]; ++kx) {
+    const float w = weight[long(kx) * p.groups];
+    long from = row + ix * p.in_strides[4];
+    for (int j = 0; j < POSITIONS; ++j, from += step) {
+      if (is_inside || uint(ix + j * p.stride[2]) < uint(p.in_size[2])) {
+        sums[j] = fma(load_float(type_0, in, from), w, sums[j]);
+      }
+    }
+    ix += p.dilation[2];
+  }
+}
+
+// The same where channels lie side by side: they lie along the lanes, and a
+// thread takes several positions of a line. weight is float, [taps, groups].
+kernel void convolve_depthwise_channels(
+    device const uchar *in [[buffer(0)]],
+    device const float *weight [[buffer(1)]],
+    device const uchar *bias [[buffer(2)]], device uchar *out [[buffer(3)]],
+    constant convolution &p [[buffer(4)]],
+    uint3 at [[thread_position_in_grid]]) {
+  const int parts = (p.out_size[2] + POSITIONS - 1) / POSITIONS;
+  const int x = int(at.y) % parts * POSITIONS;
+  const int line = int(at.y) / parts;
+  const int y = line % p.out_size[1], z = line / p.out_size[1];
+  const long channel = at.x, batch = at.z;
+  const int count = min(POSITIONS, p.out_size[2] - x);
+  const int ix = x * p.stride[2] - p.padding[2];
+  const int end = ix + (POSITIONS - 1) * p.stride[2] +
+                  (p.window[2] - 1) * p.dilation[2];
+  const bool is_inside = ix >= 0 && end < p.in_size[2];
+  const long base = batch * p.in_strides[0] + channel;
+  float sums[POSITIONS];
+  for (int j = 0; j < POSITIONS; ++j) {
+    sums[j] = 0;
+  }
+  device const float *w = weight + channel;
+  for (int kz = 0; kz < p.window[0]; ++kz) {
+    const int iz = z * p.stride[0] - p.padding[0] + kz * p.dilation[0];
+    for (int ky = 0; ky < p.window[1]; ++ky) {
+      const int iy = y * p.stride[1] - p.padding[1] + ky * p.dilation[1];
+      if (uint(iz) < uint(p.in_size[0]) && uint(iy) < uint(p.in_size[1])) {
+        const long row = base + iz * p.in_strides[2] + iy * p.in_strides[3];
+        if (is_inside) {
+          add_line(p, in, w, row, ix, true, sums);
+        } else {
+          add_line(p, in, w, row, ix, false, sums);
+        }
+      }
+      w += long(p.window[2]) * p.groups;
+    }
+  }
+  const float start =
+      p.has_bias ? load_float(type_2, bias, channel * p.bias_stride) : 0.0f;
+  long to = batch * p.out_strides[0] +
+            (option & OUT_CHANNELS ? channel : channel * p.out_strides[1]) +
+            z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4];
+  for (int j = 0; j < POSITIONS; ++j, to += p.out_strides[4]) {
+    if (j < count) {
+      store(type_3, out, to, start + sums[j]);
+    }
+  }
 }
 
 // What the window meets, as a matrix for a product: a row for each channel and
