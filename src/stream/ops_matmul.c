@@ -91,8 +91,9 @@ enum {
   COLUMNS = 64,
   PACKED_ROWS = 32,
   PACKED = 3,
-  // Rows that pay for packing.
+  // Rows that pay for packing, and columns that repay lanes without one.
   TALL = 16,
+  LEAST_COLUMNS = 8,
   PACKED_MAX_BYTES = 64 << 20,
 };
 
@@ -100,7 +101,7 @@ enum {
 // read across cache lines or from few of the caches' places.
 static bool is_worth_packing(const matmul *it, uint64_t batches) {
   const bool is_awkward = it->b_column != 1 || it->b_row % 256 == 0;
-  return is_awkward && it->m >= TALL && it->n >= COLUMNS / 2 && it->k >= 8 &&
+  return is_awkward && it->m >= TALL && it->n >= LEAST_COLUMNS && it->k >= 8 &&
          batches * it->n * it->k <= PACKED_MAX_BYTES / sizeof(float);
 }
 
