@@ -172,7 +172,9 @@ static mtl_status convolve_channels(mtl_stream *stream, ops_dispatch dispatch,
         ((uint64_t)it->out_size[2] + POSITIONS - 1) / POSITIONS;
     dispatch.kernel = "convolve_depthwise_channels";
     dispatch.constants[1] = MTL_TYPE_FLOAT;
-    dispatch.constants[4] = it->out_strides[1] == 1 ? OUT_CHANNELS : 0;
+    dispatch.constants[4] = it->out_strides[1] == 1   ? OUT_CHANNELS
+                            : it->out_strides[4] == 1 ? OUT_LINES
+                                                      : 0;
     dispatch.tensors[1] = &scratch.tensor;
     dispatch.grid_threads[0] = it->groups;
     dispatch.grid_threads[1] =

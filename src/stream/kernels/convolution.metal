@@ -235,9 +235,16 @@ kernel void convolve_depthwise_channels(
   long to = batch * p.out_strides[0] +
             (option & OUT_CHANNELS ? channel : channel * p.out_strides[1]) +
             z * p.out_strides[2] + y * p.out_strides[3] + x * p.out_strides[4];
-  for (int j = 0; j < POSITIONS; ++j, to += p.out_strides[4]) {
+  const long step = option & OUT_LINES ? 1 : p.out_strides[4];
+  if (count == POSITIONS) {
+    for (int j = 0; j < POSITIONS; ++j) {
+      store(type_3, out, to + j * step, start + sums[j]);
+    }
+    return;
+  }
+  for (int j = 0; j < POSITIONS; ++j) {
     if (j < count) {
-      store(type_3, out, to, start + sums[j]);
+      store(type_3, out, to + j * step, start + sums[j]);
     }
   }
 }
