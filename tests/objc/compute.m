@@ -2,6 +2,7 @@
 // compute.m: Metal itself: libraries, pipelines, buffers, encoders, events,
 // indirect commands, errors.
 #import <Metal/Metal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -362,6 +363,80 @@ static void failures(void) {
   CHECK(second.status == MTLCommandBufferStatusError && second.error != nil);
 }
 
+// What commit refuses is refused once: the handlers are called after the commit
+// that succeeds, and the command buffer goes when its work has.
+static void refused_commits(void) {
+  setenv("METTLE_OBJC_EXCEPTIONS", "1", 1);
+  __block int scheduled = 0, completed = 0, raised = 0;
+  @autoreleasepool {
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    for (int i = 0; i < 2; ++i) {
+      [commands addScheduledHandler:^(id<MTLCommandBuffer> which) {
+        ++scheduled;
+      }];
+      [commands addCompletedHandler:^(id<MTLCommandBuffer> which) {
+        completed += which.status == MTLCommandBufferStatusCompleted;
+      }];
+    }
+    for (int i = 0; i < 2; ++i) {
+      @try {
+        [commands commit];
+      } @catch (NSException *exception) {
+        raised += [exception.reason containsString:@"an encoder"];
+      }
+    }
+    CHECK(raised == 2 && scheduled == 0 && completed == 0);
+    [encoder endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK(scheduled == 2 && completed == 2);
+    for (int i = 0; i < 3; ++i) {
+      @try {
+        if (i == 0) {
+          [commands commit];
+        } else if (i == 1) {
+          [commands addCompletedHandler:^(id<MTLCommandBuffer> which) {
+            completed = 100;
+          }];
+        } else {
+          [commands addScheduledHandler:^(id<MTLCommandBuffer> which) {
+            scheduled = 100;
+          }];
+        }
+      } @catch (NSException *exception) {
+        raised += [exception.reason containsString:@"committed"];
+      }
+    }
+    CHECK(raised == 5 && scheduled == 2 && completed == 2);
+  }
+  unsetenv("METTLE_OBJC_EXCEPTIONS");
+}
+
+// A handler keeps what it names, and a command buffer that is never committed
+// keeps nothing.
+static void uncommitted_handlers(void) {
+  int gone = 0;
+  @autoreleasepool {
+    id<MTLBuffer> buffer =
+        [device newBufferWithBytesNoCopy:&gone
+                                  length:4
+                                 options:0
+                             deallocator:^(void *bytes, NSUInteger length) {
+                               *(int *)bytes = 1;
+                             }];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    [commands addScheduledHandler:^(id<MTLCommandBuffer> which) {
+      (void)buffer.length;
+    }];
+    [commands addCompletedHandler:^(id<MTLCommandBuffer> which) {
+      (void)buffer.length;
+    }];
+    RELEASE(buffer);
+  }
+  CHECK(gone == 1);
+}
+
 static void captures(void) {
   MTLCaptureManager *manager = [MTLCaptureManager sharedCaptureManager];
   MTLCaptureDescriptor *wanted = [[MTLCaptureDescriptor alloc] init];
@@ -411,6 +486,8 @@ int main(void) {
     placement();
     residency();
     failures();
+    refused_commits();
+    uncommitted_handlers();
     captures();
   }
   return checks_end();

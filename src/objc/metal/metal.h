@@ -118,6 +118,7 @@ typedef struct metal_command_buffer {
   mtl_command_buffer *commands;
   bool unretained;
   id log_state;  // +1 until the work is done: it has the handlers; or nil
+  bool is_told;  // of its completion
   handler *scheduled;
   handler *completed;
   _Atomic(id) error;  // made when first asked for

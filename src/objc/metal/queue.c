@@ -102,6 +102,8 @@ static void queue_set_label(id self, SEL _cmd, id label) {
   mtl_queue_set_label(((metal_queue *)self)->queue, string_utf8(label));
 }
 
+static bool tell_end(id self);
+
 // A command buffer, autoreleased.
 static id command_buffer(id self, bool unretained, id log_state) {
   mtl_command_buffer *commands;
@@ -118,6 +120,10 @@ static id command_buffer(id self, bool unretained, id log_state) {
   made->unretained = unretained;
   made->log_state =
       objc_retain(log_state ? log_state : ((metal_queue *)self)->log_state);
+  if (made->log_state && !tell_end(&made->object)) {
+    objc_release(&made->object);
+    return NULL;
+  }
   return objc_autorelease(&made->object);
 }
 
@@ -306,54 +312,72 @@ static void tell_scheduled(void *context, mtl_command_buffer *commands) {
   (void)commands;
   const id self = context;
   call_handlers(&((metal_command_buffer *)self)->scheduled, self);
-  objc_release(self);  // -1
 }
 
 static void tell_completed(void *context, mtl_command_buffer *commands) {
   (void)commands;
   const id self = context;
   call_handlers(&((metal_command_buffer *)self)->completed, self);
-  objc_release(self);  // -1
+  objc_release(self);  // -1, of commit
 }
 
 static void commands_commit(id self, SEL _cmd) {
   (void)_cmd;
   metal_command_buffer *buffer = (metal_command_buffer *)self;
-  bool is_late = false;
-  if (buffer->scheduled) {
-    objc_retain(self);  // +1, until they are called
-    is_late = mtl_command_buffer_on_scheduled(buffer->commands, tell_scheduled,
-                                              self) != MTL_OK;
-  }
-  if (buffer->completed || buffer->log_state) {
-    objc_retain(self);  // +1, until they are called
-    is_late = mtl_command_buffer_on_completed(buffer->commands, tell_completed,
-                                              self) != MTL_OK;
+  const bool is_awaited = buffer->is_told;
+  if (is_awaited) {
+    objc_retain(self);  // +1, until its handlers are called
   }
   // A recording that failed is no mistake of commit's: status and error have
   // it, and the handlers are called.
-  const mtl_status status = mtl_command_buffer_commit(buffer->commands);
-  if (is_late || status == MTL_INVALID_STATE) {
+  if (mtl_command_buffer_commit(buffer->commands) == MTL_INVALID_STATE) {
+    if (is_awaited) {
+      objc_release(self);  // -1
+    }
     metal_assert("commit: %s", mtl_last_error());
   }
 }
 
-static void add_handler(id self, handler **list, id literal) {
+static void add_handler(handler **list, id literal, bool is_told) {
+  if (!is_told || !handlers_add(list, literal)) {
+    metal_assert("no memory for a handler");
+  }
+}
+
+// Has tell_completed called, whatever the number of handlers. It borrows self,
+// which commit retains.
+static bool tell_end(id self) {
+  metal_command_buffer *buffer = (metal_command_buffer *)self;
+  buffer->is_told = buffer->is_told ||
+                    mtl_command_buffer_on_completed(
+                        buffer->commands, tell_completed, self) == MTL_OK;
+  return buffer->is_told;
+}
+
+static void check_open(id self) {
   if (mtl_command_buffer_get_status(commands_of(self)) >=
       MTL_COMMAND_BUFFER_COMMITTED) {
     metal_assert("a handler is added to a command buffer that is committed");
   }
-  handlers_add(list, literal);
 }
 
 static void commands_add_scheduled(id self, SEL _cmd, id literal) {
   (void)_cmd;
-  add_handler(self, &((metal_command_buffer *)self)->scheduled, literal);
+  metal_command_buffer *buffer = (metal_command_buffer *)self;
+  check_open(self);
+  const bool is_told =
+      tell_end(self) &&
+      (buffer->scheduled ||
+       mtl_command_buffer_on_scheduled(buffer->commands, tell_scheduled,
+                                       self) == MTL_OK);
+  add_handler(&buffer->scheduled, literal, is_told);
 }
 
 static void commands_add_completed(id self, SEL _cmd, id literal) {
   (void)_cmd;
-  add_handler(self, &((metal_command_buffer *)self)->completed, literal);
+  check_open(self);
+  add_handler(&((metal_command_buffer *)self)->completed, literal,
+              tell_end(self));
 }
 
 static void commands_wait(id self, SEL _cmd) {
