@@ -4,7 +4,8 @@
 //
 // The layout is that of the struct in C: a pointer is the 8-byte GPU address
 // (mtl_buffer_gpu_address plus an offset), a texture its resource id, a sampler
-// its word, a function table its resource id, constants lie as they are.
+// its word, a function table, a pipeline and an indirect command buffer their
+// resource ids, constants lie as they are.
 // Programs that know the struct may write it themselves. What an argument
 // buffer leads to is not kept alive by it: say mtl_compute_encoder_use_buffer.
 #ifndef METTLE_ARGUMENT_ENCODER_H
@@ -12,6 +13,7 @@
 
 #include "buffer.h"
 #include "function_table.h"
+#include "indirect_command_buffer.h"
 #include "library.h"
 #include "texture.h"
 
@@ -50,6 +52,8 @@ typedef enum mtl_member_kind {
   MTL_MEMBER_TEXTURE,
   MTL_MEMBER_SAMPLER,
   MTL_MEMBER_FUNCTION_TABLE,
+  MTL_MEMBER_PIPELINE,           // compute_pipeline_state
+  MTL_MEMBER_INDIRECT_COMMANDS,  // command_buffer
 } mtl_member_kind;
 
 // One member to be, for who has no function.
@@ -143,6 +147,16 @@ MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_sampler(
     mtl_argument_encoder *encoder, mtl_sampler *sampler, uint32_t id);
 MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_function_table(
     mtl_argument_encoder *encoder, mtl_function_table *table, uint32_t id);
+// What kernels encode commands with; also MTL_UNSUPPORTED, as
+// mtl_indirect_command_buffer_resource_id.
+//
+// Source     Metal: setComputePipelineState:atIndex:,
+//            setIndirectCommandBuffer:atIndex:
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_pipeline(
+    mtl_argument_encoder *encoder, mtl_pipeline *pipeline, uint32_t id);
+MTL_API MTL_MUST_USE mtl_status mtl_argument_encoder_set_indirect_commands(
+    mtl_argument_encoder *encoder, mtl_indirect_command_buffer *commands,
+    uint32_t id);
 
 // Returns where a constant member lies, to be written by the caller; NULL with
 // an error as above.

@@ -68,6 +68,25 @@ MTL_API void mtl_indirect_command_buffer_set_label(
 MTL_API const char *mtl_indirect_command_buffer_label(
     const mtl_indirect_command_buffer *commands);
 
+// Gives what a kernel knows the commands by: what command_buffer of MSL is in
+// an argument buffer. Kernels encode commands from then on, each by one thread
+// at a time: compute_command. They need
+// mtl_compute_encoder_use_commands, and see what the host has recorded; the host
+// sees what they have encoded once their command buffer is completed.
+//
+//   out_id   the same each time; valid as long as commands
+//
+// What a kernel encodes is checked when it is executed. A buffer is found by
+// its address: one that is in none, or a pipeline that is none, is
+// MTL_KERNEL_FAULT. A kernel that names a command or an index past the end, or
+// sets what is inherited, ends with MTL_KERNEL_FAULT itself.
+//
+// Errors     MTL_UNSUPPORTED    kernels of the device encode no commands
+//            MTL_OUT_OF_MEMORY
+// Source     Metal: -[MTLIndirectCommandBuffer gpuResourceID]
+MTL_API MTL_MUST_USE mtl_status mtl_indirect_command_buffer_resource_id(
+    mtl_indirect_command_buffer *commands, uint64_t *out_id);
+
 // --- One command ------------------------------------------------------------
 // index is the command's, 0 to max_commands - 1. A command runs when it has a
 // dispatch; one without, or with an empty grid, does nothing.
@@ -149,6 +168,16 @@ MTL_API void mtl_compute_encoder_execute_commands(
 MTL_API void mtl_compute_encoder_execute_commands_indirect(
     mtl_compute_encoder *encoder, mtl_indirect_command_buffer *commands,
     mtl_buffer *buffer, size_t offset_bytes);
+
+// Says that kernels of this encoder encode commands (MTL_USAGE_WRITE) or copy
+// from them, which keeps them alive and orders the kernels. Executions come
+// after all earlier kernels in any case.
+//
+// Ownership  Retains commands until the work finishes.
+// Source     Metal: useResource:usage:
+MTL_API void mtl_compute_encoder_use_commands(
+    mtl_compute_encoder *encoder, mtl_indirect_command_buffer *commands,
+    mtl_resource_usage usage);
 
 // Copies commands [count], when the blit runs. Both indirect command buffers
 // inherit the same, and target has room for what the commands bind; the ranges

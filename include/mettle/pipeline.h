@@ -118,6 +118,16 @@ MTL_API mtl_function_handle *mtl_function_handle_retain(
 MTL_API void mtl_function_handle_release(mtl_function_handle *handle);
 MTL_API const char *mtl_function_handle_name(const mtl_function_handle *handle);
 
+// Gives the number by which kernels that encode indirect commands know the
+// pipeline: what compute_pipeline_state of MSL is in an argument buffer. The
+// same each time, never 0, and no other pipeline's of the device.
+//
+// Errors     MTL_UNSUPPORTED    kernels of the device encode no commands
+//            MTL_OUT_OF_MEMORY
+// Source     Metal: -[MTLComputePipelineState gpuResourceID]
+MTL_API MTL_MUST_USE mtl_status
+mtl_pipeline_resource_id(mtl_pipeline *pipeline, uint64_t *out_id);
+
 // Threads in a threadgroup at the most.
 MTL_API uint32_t
 mtl_pipeline_max_total_threads_per_threadgroup(const mtl_pipeline *pipeline);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "runtime/objects.h"
+#include "runtime/weak.h"
 
 enum {
   // An address this far from an argument is told as "behind" or "before" it:
@@ -56,6 +57,25 @@ size_t mtli_bytes_behind(mtl_device *device, uint64_t address) {
              : 0;
   pthread_mutex_unlock(&device->lock);
   return behind_bytes;
+}
+
+mtl_buffer *mtli_buffer_at(mtl_device *device, uint64_t address) {
+  mtl_buffer *found = NULL;
+  pthread_mutex_lock(&device->lock);
+  for (mtl_buffer *it = device->buffers; it; it = it->next) {
+    // Of a heap's memory and the buffers in it, the buffer. Relaxed: one that
+    // is about to end waits for the lock.
+    if (address - it->gpu_address < it->length_bytes &&
+        (!found || it->length_bytes < found->length_bytes) &&
+        atomic_load_explicit(&it->object.references, memory_order_relaxed)) {
+      found = it;
+    }
+  }
+  if (found && !mtli_object_try_retain(&found->object)) {  // +1
+    found = NULL;
+  }
+  pthread_mutex_unlock(&device->lock);
+  return found;
 }
 
 static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {

@@ -137,6 +137,8 @@ static const char *kind_name(mtl_member_kind kind) {
       [MTL_MEMBER_CONSTANT] = "a constant", [MTL_MEMBER_BUFFER] = "a buffer",
       [MTL_MEMBER_TEXTURE] = "a texture",   [MTL_MEMBER_SAMPLER] = "a sampler",
       [MTL_MEMBER_FUNCTION_TABLE] = "a function table",
+      [MTL_MEMBER_PIPELINE] = "a pipeline",
+      [MTL_MEMBER_INDIRECT_COMMANDS] = "an indirect command buffer",
   };
   return names[kind];
 }
@@ -316,6 +318,28 @@ mtl_status mtl_argument_encoder_set_function_table(
   return set_word(encoder, id, MTL_MEMBER_FUNCTION_TABLE,
                   table ? mtl_function_table_resource_id(table) : 0,
                   "mtl_argument_encoder_set_function_table");
+}
+
+mtl_status mtl_argument_encoder_set_pipeline(mtl_argument_encoder *encoder,
+                                             mtl_pipeline *pipeline,
+                                             uint32_t id) {
+  uint64_t word = 0;
+  if (pipeline) {
+    MTL_TRY(mtl_pipeline_resource_id(pipeline, &word));
+  }
+  return set_word(encoder, id, MTL_MEMBER_PIPELINE, word,
+                  "mtl_argument_encoder_set_pipeline");
+}
+
+mtl_status mtl_argument_encoder_set_indirect_commands(
+    mtl_argument_encoder *encoder, mtl_indirect_command_buffer *commands,
+    uint32_t id) {
+  uint64_t word = 0;
+  if (commands) {
+    MTL_TRY(mtl_indirect_command_buffer_resource_id(commands, &word));
+  }
+  return set_word(encoder, id, MTL_MEMBER_INDIRECT_COMMANDS, word,
+                  "mtl_argument_encoder_set_indirect_commands");
 }
 
 void *mtl_argument_encoder_constant_data(mtl_argument_encoder *encoder,

@@ -67,7 +67,8 @@ static bool kind_of(char letter, mtl_member_kind *out_kind) {
   static const char letters[] = {
       [MTL_MEMBER_CONSTANT] = 'c',       [MTL_MEMBER_BUFFER] = 'b',
       [MTL_MEMBER_TEXTURE] = 't',        [MTL_MEMBER_SAMPLER] = 's',
-      [MTL_MEMBER_FUNCTION_TABLE] = 'f',
+      [MTL_MEMBER_FUNCTION_TABLE] = 'f', [MTL_MEMBER_PIPELINE] = 'p',
+      [MTL_MEMBER_INDIRECT_COMMANDS] = 'i',
   };
   const char *found = memchr(letters, letter, sizeof letters);
   *out_kind = found ? (mtl_member_kind)(found - letters) : MTL_MEMBER_CONSTANT;
@@ -144,7 +145,7 @@ static bool is_power_of_2(uint32_t value) {
 // room of four.
 static mtl_status element_of(const mtl_argument_desc *desc, uint64_t *out_bytes,
                              uint64_t *out_alignment) {
-  if ((unsigned)desc->kind > MTL_MEMBER_FUNCTION_TABLE) {
+  if ((unsigned)desc->kind > MTL_MEMBER_INDIRECT_COMMANDS) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "member %u: kind %d does not exist",
                      desc->id, (int)desc->kind);
   }

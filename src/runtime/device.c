@@ -47,6 +47,7 @@ static void device_destroy(mtli_object *object) {
   pthread_mutex_unlock(&registry_lock);
   device->driver->device_close(device);
   mtli_inline_bytes_close(device);
+  mtli_pipeline_ids_clear(device);
   mtli_arena_pool_clear(&device->arenas);
   pthread_mutex_destroy(&device->lock);
   free(device);

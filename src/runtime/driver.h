@@ -47,6 +47,13 @@ typedef struct mtli_tray mtli_tray;
 typedef struct mtli_weak mtli_weak;
 enum { MTLI_WARM_TRAYS = 16 };
 
+// Pipelines that kernels may name, by their numbers less 1 (pipeline_ids.c).
+typedef struct mtli_pipeline_ids {
+  mtli_weak **pipelines;  // [count] +1 each
+  size_t count;
+  size_t capacity;
+} mtli_pipeline_ids;
+
 struct mtl_device {
   mtli_object object;
   const mtli_driver *driver;
@@ -61,10 +68,11 @@ struct mtl_device {
   // copied, not of constant memory; by device_open.
   bool copies_log_texts;
   _Atomic uint64_t allocated_bytes;
-  pthread_mutex_t lock;  // of buffers, labels and released
+  pthread_mutex_t lock;  // of buffers, labels, released and pipeline_ids
   mtl_buffer *buffers;   // all that are alive, to name an address in an error
   mtli_released released[MTLI_RELEASED_COUNT];  // the last ones, in a ring
   uint32_t released_count;                      // to date
+  mtli_pipeline_ids pipeline_ids;               // under lock; the runtime's
   _Atomic(mtli_tray *) trays[MTLI_WARM_TRAYS];  // free ones; NULL for none
   mtli_arena_pool arenas;                       // of recordings
 };
@@ -154,6 +162,7 @@ struct mtl_pipeline {
   uint32_t max_threads;  // in a threadgroup
   bool is_foreign;       // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
+  uint64_t id;  // under device->lock; 0 if kernels do not know it
   _Atomic(mtli_weak *) weak;          // the runtime's
 };
 
@@ -635,6 +644,9 @@ struct mtli_driver {
   // EXECUTE and EDIT_INDIRECT; without them there are no indirect command
   // buffers.
   bool executes_indirect_commands;
+  // Kernels encode commands: the runtime may read and write a private buffer at
+  // its gpu_address, and the driver calls mtli_execution_begin in its turn.
+  bool kernels_encode_commands;
   bool has_heaps;  // buffer_create knows of parents
   // Sizes of the objects with the driver's part.
   size_t device_bytes;

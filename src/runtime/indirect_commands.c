@@ -2,6 +2,7 @@
 // indirect_commands.c: the commands of an indirect command buffer, as they are
 // recorded and edited: by the host, and by blits when they run.
 #include "runtime/indirect_commands.h"
+#include "runtime/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static void clear(mtl_indirect_command_buffer *commands, uint32_t index) {
   mtli_indirect_binding *bindings = mtli_indirect_bindings(commands, index);
   for (uint32_t i = 0; i < commands->desc.max_buffers; i++) {
     set_weak(&bindings[i].buffer, NULL);
+    bindings[i].address = 0;
   }
   memset(mtli_indirect_threadgroup_bytes(commands, index), 0,
          commands->desc.max_threadgroup_memory * sizeof(uint32_t));
@@ -38,6 +40,8 @@ static void commands_destroy(mtli_object *object) {
     clear(commands, i);
   }
   pthread_mutex_destroy(&commands->lock);
+  mtl_buffer_release(commands->memory);  // -1
+  free(commands->seen_versions);
   free(commands->records);
   free(commands->bindings);
   free(commands->threadgroup_bytes);
@@ -196,16 +200,19 @@ static mtl_status check_device(const mtl_indirect_command_buffer *commands,
                          what, device->info.name, commands->device->info.name);
 }
 
-// Opens a command for an edit; mtli_indirect_close ends it.
+// Opens a command for an edit; close ends it.
 static mtli_indirect_record *open(mtl_indirect_command_buffer *commands,
                                   uint32_t index) {
   pthread_mutex_lock(&commands->lock);
+  mtli_indirect_take_in(commands, index);
   mtli_indirect_record *record = &commands->records[index];
   record->version = ++commands->last_version;
   return record;
 }
 
-static mtl_status close(mtl_indirect_command_buffer *commands) {
+static mtl_status close(mtl_indirect_command_buffer *commands,
+                        uint32_t index) {
+  mtli_indirect_write_out(commands, index);
   pthread_mutex_unlock(&commands->lock);
   return MTL_OK;
 }
@@ -219,6 +226,7 @@ mtl_status mtl_indirect_command_buffer_set_pipeline(
     return mtli_fail(MTL_INVALID_STATE, "%s: the pipeline is inherited", call);
   }
   mtli_weak *weak = NULL;
+  uint64_t id = 0;
   if (pipeline) {
     MTL_TRY(check_device(commands, pipeline->device, "a pipeline", call));
     if (pipeline->is_foreign) {
@@ -227,13 +235,17 @@ mtl_status mtl_indirect_command_buffer_set_pipeline(
                        "one (METTLE_CPU_TARGET) and cannot run",
                        call, pipeline->kernel->name);
     }
+    id = mtli_pipeline_id(pipeline);
     weak = mtli_weak_of(&pipeline->weak, &pipeline->object);  // +1
-    if (!weak) {
+    if (!weak || !id) {
+      mtli_weak_release(weak);  // -1
       return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a reference");
     }
   }
-  set_weak(&open(commands, index)->pipeline, weak);
-  return close(commands);
+  mtli_indirect_record *record = open(commands, index);
+  set_weak(&record->pipeline, weak);
+  record->pipeline_id = id;
+  return close(commands, index);
 }
 
 static mtl_status check_binding(const mtl_buffer *buffer, size_t offset_bytes,
@@ -283,8 +295,8 @@ mtl_status mtl_indirect_command_buffer_set_buffer(
   mtli_indirect_binding *binding =
       &mtli_indirect_bindings(commands, index)[buffer_index];
   set_weak(&binding->buffer, weak);
-  binding->offset_bytes = offset_bytes;
-  return close(commands);
+  binding->address = buffer ? buffer->gpu_address + offset_bytes : 0;
+  return close(commands, index);
 }
 
 mtl_status mtl_indirect_command_buffer_set_threadgroup_memory(
@@ -308,7 +320,7 @@ mtl_status mtl_indirect_command_buffer_set_threadgroup_memory(
   (void)open(commands, index);
   mtli_indirect_threadgroup_bytes(commands, index)[memory_index] =
       (uint32_t)length_bytes;
-  return close(commands);
+  return close(commands, index);
 }
 
 static mtl_status dispatch(mtl_indirect_command_buffer *commands,
@@ -327,7 +339,7 @@ static mtl_status dispatch(mtl_indirect_command_buffer *commands,
   record->kind = kind;
   record->grid = grid;
   record->group = group;
-  return close(commands);
+  return close(commands, index);
 }
 
 mtl_status mtl_indirect_command_buffer_dispatch_threadgroups(
@@ -348,14 +360,16 @@ mtl_status mtl_indirect_command_buffer_set_barrier(
     mtl_indirect_command_buffer *commands, uint32_t index, bool has_barrier) {
   MTL_TRY(check(commands, index, 1, "mtl_indirect_command_buffer_set_barrier"));
   open(commands, index)->has_barrier = has_barrier;
-  return close(commands);
+  return close(commands, index);
 }
 
 static void clear_range(mtl_indirect_command_buffer *commands, uint32_t first,
                         uint32_t count) {
   pthread_mutex_lock(&commands->lock);
   for (uint32_t i = 0; i < count; i++) {
+    mtli_indirect_take_in(commands, first + i);
     clear(commands, first + i);
+    mtli_indirect_write_out(commands, first + i);
   }
   pthread_mutex_unlock(&commands->lock);
 }
@@ -370,9 +384,10 @@ mtl_status mtl_indirect_command_buffer_reset(
 // --- edits of blits ---------------------------------------------------------
 
 // Copies a command. The locks are held.
-static void copy(const mtl_indirect_command_buffer *source,
-                 uint32_t source_index, mtl_indirect_command_buffer *target,
-                 uint32_t target_index) {
+static void copy(mtl_indirect_command_buffer *source, uint32_t source_index,
+                 mtl_indirect_command_buffer *target, uint32_t target_index) {
+  mtli_indirect_take_in(source, source_index);
+  mtli_indirect_take_in(target, target_index);
   clear(target, target_index);
   const mtli_indirect_record *from = &source->records[source_index];
   mtli_indirect_record *to = &target->records[target_index];
@@ -393,6 +408,7 @@ static void copy(const mtl_indirect_command_buffer *source,
   memcpy(mtli_indirect_threadgroup_bytes(target, target_index),
          mtli_indirect_threadgroup_bytes(source, source_index),
          source->desc.max_threadgroup_memory * sizeof(uint32_t));
+  mtli_indirect_write_out(target, target_index);
 }
 
 // Both in the order of their addresses: copies the other way may run as well.

@@ -11,7 +11,7 @@
 // What a command binds to [[buffer(n)]].
 typedef struct mtli_indirect_binding {
   mtli_weak *buffer;  // +1; NULL for none
-  size_t offset_bytes;
+  uint64_t address;   // with a buffer or, if a kernel set it, with none
 } mtli_indirect_binding;
 
 typedef enum mtli_indirect_kind {
@@ -24,7 +24,8 @@ typedef enum mtli_indirect_kind {
 typedef struct mtli_indirect_record {
   uint64_t version;     // another one after each edit
   mtli_weak *pipeline;  // +1; NULL for none
-  mtli_indirect_kind kind;
+  uint64_t pipeline_id;  // mtli_pipeline_id, or what a kernel set; 0 for none
+  mtli_indirect_kind kind;  // of a kernel's making perhaps none of the three
   mtl_size grid;  // threads or threadgroups
   mtl_size group;
   bool has_barrier;
@@ -43,6 +44,8 @@ struct mtl_indirect_command_buffer {
   mtli_indirect_binding *bindings;  // [max_commands * max_buffers]
   uint32_t *threadgroup_bytes;      // [max_commands * max_threadgroup_memory]
   mtli_execution *executions;       // free ones, with what they have prepared
+  mtl_buffer *memory;  // +1; where kernels encode commands, NULL for nowhere
+  uint64_t *seen_versions;  // [max_commands] of slots there, last taken in
 };
 
 static inline mtli_indirect_binding *mtli_indirect_bindings(
@@ -71,6 +74,21 @@ typedef struct mtli_inherited {
   mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
   size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
 } mtli_inherited;
+
+// indirect_memory.c, with the lock held: brings the record of a command up to
+// date with what kernels made of it; has kernels see what the host made of it.
+void mtli_indirect_take_in(mtl_indirect_command_buffer *commands,
+                           uint32_t index);
+void mtli_indirect_write_out(mtl_indirect_command_buffer *commands,
+                             uint32_t index);
+// The memory, NULL for none. Once there it stays.
+mtl_buffer *mtli_indirect_memory(mtl_indirect_command_buffer *commands);
+
+// indirect_encoding.c: checks commands that are handed to an encoder; fails the
+// recording and returns false.
+bool mtli_indirect_check_use(mtli_encoder *encoder,
+                             const mtl_indirect_command_buffer *commands,
+                             const char *call);
 
 // indirect_execution.c: gives back what an execution used.
 void mtli_execution_end(const mtli_execute *execute);

@@ -23,6 +23,12 @@ static bool check(mtli_encoder *encoder,
                                      "an indirect command buffer");
 }
 
+bool mtli_indirect_check_use(mtli_encoder *encoder,
+                             const mtl_indirect_command_buffer *commands,
+                             const char *call) {
+  return check(encoder, commands, "commands", call);
+}
+
 static bool check_range(mtli_encoder *encoder,
                         const mtl_indirect_command_buffer *commands,
                         uint32_t first, uint32_t count, const char *what,
@@ -74,9 +80,11 @@ static void record(mtl_compute_encoder *encoder, mtli_execute execute) {
   const mtli_touches touches = execute.commands->desc.inherit_buffers
                                    ? MTLI_TOUCHES_BINDINGS
                                    : MTLI_TOUCHES_NOTHING;
+  // Kernels that encode commands end before these are read.
+  const bool is_ordered = mtli_take_order(encoder, touches, execute.range) ||
+                          mtli_indirect_memory(execute.commands);
   mtli_command *command =
-      mtli_recording_add(recording, MTLI_COMMAND_EXECUTE,
-                         mtli_take_order(encoder, touches, execute.range));
+      mtli_recording_add(recording, MTLI_COMMAND_EXECUTE, is_ordered);
   if (!command) {
     return;
   }

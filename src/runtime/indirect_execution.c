@@ -3,6 +3,7 @@
 // execution keeps what it has made for the next one: a command that was not
 // edited since is checked no more, but for whether its buffers and its pipeline
 // are still there.
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,36 @@ static bool hold_pipeline(mtli_execution *execution,
   return it->pipeline;
 }
 
+// Checks what a kernel may have encoded wrong; an edit of the host's has been
+// checked before.
+static bool check_encoded(mtli_execution *execution, uint32_t index) {
+  const mtl_indirect_command_buffer *commands = execution->commands;
+  const mtli_indirect_record *record = &commands->records[index];
+  const uint32_t types = commands->desc.command_types;
+  const uint32_t type = record->kind == MTLI_INDIRECT_THREADGROUPS
+                            ? MTL_INDIRECT_DISPATCH_THREADGROUPS
+                        : record->kind == MTLI_INDIRECT_THREADS
+                            ? MTL_INDIRECT_DISPATCH_THREADS
+                            : 0;
+  if (!(types & type)) {
+    FAIL(execution, MTL_INVALID_ARGUMENT,
+         "a kernel encoded a dispatch of type %#x; the command types are %#x",
+         type, types);
+    return false;
+  }
+  const uint32_t *lengths = mtli_indirect_threadgroup_bytes(commands, index);
+  for (uint32_t i = 0; i < commands->desc.max_threadgroup_memory; i++) {
+    if (lengths[i] % 16) {
+      FAIL(execution, MTL_INVALID_ARGUMENT,
+           "a kernel encoded %u bytes of threadgroup memory at index %u, not a "
+           "multiple of 16",
+           lengths[i], i);
+      return false;
+    }
+  }
+  return true;
+}
+
 // Tells whether the buffers that the kernel has are still there.
 static bool check_buffers(mtli_execution *execution, uint32_t index,
                           uint32_t buffers, const char *kernel) {
@@ -151,6 +182,13 @@ static bool check_buffers(mtli_execution *execution, uint32_t index,
   for (; buffers; buffers &= buffers - 1) {
     const int n = __builtin_ctz(buffers);
     const mtli_weak *weak = bindings[n].buffer;
+    if (!weak && bindings[n].address) {
+      FAIL(execution, MTL_KERNEL_FAULT,
+           "kernel '%s': [[buffer(%d)]] was encoded as address %#" PRIx64
+           ", where no buffer is",
+           kernel, n, bindings[n].address);
+      return false;
+    }
     if (weak && !mtli_weak_target(weak)) {
       FAIL(execution, MTL_KERNEL_FAULT,
            "kernel '%s': buffer '%s', bound to [[buffer(%d)]], was released; "
@@ -200,9 +238,12 @@ static void load(mtli_execution *execution, uint32_t index,
         mtli_indirect_bindings(commands, index);
     for (uint32_t i = 0; i < desc->max_buffers; i++) {
       if (bindings[i].buffer) {
+        mtl_buffer *buffer =
+            (mtl_buffer *)mtli_weak_target(bindings[i].buffer);
         resolver->bindings[i] = (mtli_binding){
-            .buffer = (mtl_buffer *)mtli_weak_target(bindings[i].buffer),
-            .offset_bytes = bindings[i].offset_bytes};
+            .buffer = buffer,
+            .offset_bytes =
+                buffer ? bindings[i].address - buffer->gpu_address : 0};
       }
     }
   }
@@ -223,7 +264,8 @@ static bool prepare(mtli_execution *execution, uint32_t index, prepared *it,
   const mtli_kernel *kernel = resolver->pipeline->kernel;
   mtl_size grid = record->grid;
   it->version = 0;
-  if (!mtli_check_group(resolver, record->group) ||
+  if (!check_encoded(execution, index) ||
+      !mtli_check_group(resolver, record->group) ||
       (record->kind == MTLI_INDIRECT_THREADGROUPS &&
        !mtli_threads_of(resolver, record->grid, record->group, &grid)) ||
       !mtli_check_grid(resolver, grid, record->group) ||
@@ -267,6 +309,11 @@ static prepared *take(mtli_execution *execution, uint32_t index,
   }
   if (commands->desc.inherit_pipeline) {
     execution->resolver.pipeline = inherited->pipeline;
+  } else if (!record->pipeline && record->pipeline_id) {
+    FAIL(execution, MTL_KERNEL_FAULT,
+         "a kernel encoded pipeline %" PRIu64 ", which is none",
+         record->pipeline_id);
+    return NULL;
   } else if (!record->pipeline) {
     FAIL(execution, MTL_INVALID_ARGUMENT, "it has a dispatch and no pipeline");
     return NULL;
@@ -301,6 +348,7 @@ static bool link_commands(mtli_execution *execution, mtli_command *command,
   for (uint32_t i = 0; i < execution->count; i++) {
     const uint32_t index = execution->first + i;
     const mtli_indirect_record *record = &execution->commands->records[index];
+    mtli_indirect_take_in(execution->commands, index);
     is_ordered |= record->has_barrier;
     if (is_empty(record)) {
       continue;

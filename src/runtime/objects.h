@@ -42,6 +42,16 @@ mtl_status mtli_device_check(const mtl_device *device);
 // Counts the bytes from address to the end of the buffer that it lies in; 0 if
 // it lies in none of device's.
 size_t mtli_bytes_behind(mtl_device *device, uint64_t address);
+// addresses.c: the smallest buffer of device that address is in, with one more
+// reference; NULL if there is none.
+mtl_buffer *mtli_buffer_at(mtl_device *device, uint64_t address);
+
+// pipeline_ids.c: the number by which kernels know a pipeline, never 0 unless
+// out of memory; the weak reference of the pipeline that has a number, with one
+// more reference, NULL if none had it.
+uint64_t mtli_pipeline_id(mtl_pipeline *pipeline);
+mtli_weak *mtli_pipeline_of_id(mtl_device *device, uint64_t id);
+void mtli_pipeline_ids_clear(mtl_device *device);
 
 // Checks that the device can have a buffer of this length.
 mtl_status mtli_buffer_check_length(const mtl_device *device,

@@ -45,12 +45,11 @@ void mtli_weak_end(_Atomic(mtli_weak *) *slot, const char *name) {
   mtli_weak_release(weak);  // -1
 }
 
-// Counts one more reference, unless there is none left.
-static bool try_retain(mtli_object *object) {
+bool mtli_object_try_retain(mtli_object *object) {
   uint32_t count =
       atomic_load_explicit(&object->references, memory_order_relaxed);
   while (count) {
-    // Relaxed: the lock orders this against the end.
+    // Relaxed: the caller's lock orders this against the end.
     if (atomic_compare_exchange_weak_explicit(&object->references, &count,
                                               count + 1, memory_order_relaxed,
                                               memory_order_relaxed)) {
@@ -63,7 +62,7 @@ static bool try_retain(mtli_object *object) {
 mtli_object *mtli_weak_promote(mtli_weak *weak) {
   pthread_mutex_lock(&weak->lock);
   mtli_object *target = mtli_weak_target(weak);
-  if (target && !try_retain(target)) {
+  if (target && !mtli_object_try_retain(target)) {
     target = NULL;  // about to end
   }
   pthread_mutex_unlock(&weak->lock);

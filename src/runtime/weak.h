@@ -43,5 +43,8 @@ static inline mtli_object *mtli_weak_target(const mtli_weak *weak) {
 }
 // Returns the target with one more reference, NULL if it has ended.
 mtli_object *mtli_weak_promote(mtli_weak *weak);
+// Counts one more reference, unless there is none left. The caller holds a lock
+// that the object's end takes before its memory goes.
+bool mtli_object_try_retain(mtli_object *object);
 
 #endif

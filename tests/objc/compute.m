@@ -19,6 +19,22 @@ static NSString *const source =
      "                  uint i [[thread_position_in_grid]]) {\n"
      "  b[i] = int(i) * factor;\n"
      "}\n"
+     "struct Encoder {\n"
+     "  command_buffer commands [[id(0)]];\n"
+     "  compute_pipeline_state add [[id(1)]];\n"
+     "  device float *b [[id(2)]];\n"
+     "};\n"
+     "kernel void encode(constant Encoder &e [[buffer(0)]],\n"
+     "                   constant float &k [[buffer(1)]],\n"
+     "                   uint i [[thread_position_in_grid]]) {\n"
+     "  compute_command command(e.commands, i);\n"
+     "  command.set_compute_pipeline_state(e.add);\n"
+     "  command.set_kernel_buffer(e.b + 4 * i, 0);\n"
+     "  command.set_kernel_buffer(e.b + 4 * i, 1);\n"
+     "  command.set_kernel_buffer(&k, 2);\n"
+     "  command.concurrent_dispatch_threads(uint3(4 - i, 1, 1),\n"
+     "                                      uint3(4, 1, 1));\n"
+     "}\n"
      "kernel void overrun(device float *b [[buffer(0)]]) { b[1 << 30] = 1; }\n";
 
 static id<MTLDevice> device;
@@ -195,6 +211,55 @@ static void indirect(void) {
   }
   CHECK(((float *)b.contents)[31] == 4.0f);
   indirect_by_blits(how, list, b);
+}
+
+// Two commands that a kernel encodes: 4 words get 2 more, then 3 words.
+static void indirect_by_kernels(void) {
+  id<MTLFunction> function = [library newFunctionWithName:@"encode"];
+  id<MTLComputePipelineState> encode = pipeline(@"encode");
+  id<MTLComputePipelineState> add = pipeline(@"add");
+  MTLIndirectCommandBufferDescriptor *how =
+      [[MTLIndirectCommandBufferDescriptor alloc] init];
+  how.commandTypes = MTLIndirectCommandTypeConcurrentDispatchThreads;
+  how.inheritBuffers = NO;
+  how.inheritPipelineState = NO;
+  how.maxKernelBufferBindCount = 3;
+  id<MTLIndirectCommandBuffer> list =
+      [device newIndirectCommandBufferWithDescriptor:how
+                                     maxCommandCount:2
+                                             options:0];
+  CHECK(list.storageMode == MTLStorageModeShared && list.heap == nil);
+  CHECK(list.hazardTrackingMode == MTLHazardTrackingModeTracked);
+  id<MTLBuffer> b = [device newBufferWithLength:32 options:0];
+  id<MTLArgumentEncoder> into = [function newArgumentEncoderWithBufferIndex:0];
+  id<MTLBuffer> arguments = [device newBufferWithLength:into.encodedLength
+                                                options:0];
+  [into setArgumentBuffer:arguments offset:0];
+  [into setIndirectCommandBuffer:list atIndex:0];
+  [into setComputePipelineState:add atIndex:1];
+  [into setBuffer:b offset:0 atIndex:2];
+  const uint64_t *words = arguments.contents;
+  CHECK(words[0] == list.gpuResourceID._impl);
+  CHECK(words[1] == add.gpuResourceID._impl && words[1] != 0);
+  const float two = 2;
+  id<MTLBuffer> k = [device newBufferWithBytes:&two length:4 options:0];
+  id<MTLCommandBuffer> commands = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+  [encoder setComputePipelineState:encode];
+  [encoder setBuffer:arguments offset:0 atIndex:0];
+  [encoder setBuffer:k offset:0 atIndex:1];
+  [encoder useResource:list usage:MTLResourceUsageWrite];
+  [encoder useResource:b usage:MTLResourceUsageRead | MTLResourceUsageWrite];
+  [encoder dispatchThreads:MTLSizeMake(2, 1, 1)
+      threadsPerThreadgroup:MTLSizeMake(2, 1, 1)];
+  [encoder executeCommandsInBuffer:list withRange:NSMakeRange(0, 2)];
+  [encoder endEncoding];
+  [commands commit];
+  [commands waitUntilCompleted];
+  const float *got = b.contents;
+  CHECK(commands.error == nil);
+  CHECK(got[0] == 2 && got[3] == 2 && got[4] == 2 && got[6] == 2);
+  CHECK(got[7] == 0);
 }
 
 static void events(void) {
@@ -476,11 +541,12 @@ int main(void) {
     CHECK(device != nil && device.maxThreadsPerThreadgroup.width == 1024);
     CHECK([MTLCopyAllDevices() indexOfObjectIdenticalTo:device] == 0);
     library = [device newLibraryWithSource:source options:nil error:&error];
-    CHECK(library.functionNames.count == 3);
+    CHECK(library.functionNames.count == 4);
     queue = [device newCommandQueue];
     dispatches();
     constants_and_reflection();
     indirect();
+    indirect_by_kernels();
     events();
     memory();
     placement();

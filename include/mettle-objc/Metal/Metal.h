@@ -294,6 +294,8 @@ typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeTexture = 58,
   MTLDataTypeSampler = 59,
   MTLDataTypePointer = 60,
+  MTLDataTypeComputePipeline = 79,
+  MTLDataTypeIndirectCommandBuffer = 80,
   MTLDataTypeLong = 81,
   MTLDataTypeULong = 85,
   MTLDataTypeBFloat = 121
@@ -836,6 +838,7 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property(readonly) NSUInteger threadExecutionWidth;
 @property(readonly) NSUInteger staticThreadgroupMemoryLength;
 @property(readonly) BOOL supportIndirectCommandBuffers;
+@property(readonly) MTLResourceID gpuResourceID;
 - (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
 - (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:
     (MTLVisibleFunctionTableDescriptor *)descriptor;
@@ -875,6 +878,16 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
           atIndex:(NSUInteger)index;
 - (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
+- (void)setComputePipelineState:(id<MTLComputePipelineState>)pipeline
+                        atIndex:(NSUInteger)index;
+- (void)setComputePipelineStates:
+            (id<MTLComputePipelineState> const[])pipelines
+                       withRange:(NSRange)range;
+- (void)setIndirectCommandBuffer:(id<MTLIndirectCommandBuffer>)commands
+                         atIndex:(NSUInteger)index;
+- (void)setIndirectCommandBuffers:
+            (id<MTLIndirectCommandBuffer> const[])commands
+                        withRange:(NSRange)range;
 - (void *)constantDataAtIndex:(NSUInteger)index;
 - (id<MTLArgumentEncoder>)newArgumentEncoderForBufferAtIndex:(NSUInteger)index;
 @end
@@ -1124,10 +1137,9 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property NSUInteger maxKernelBufferBindCount;
 @property NSUInteger maxKernelThreadgroupMemoryBindCount;
 @end
-@protocol MTLIndirectCommandBuffer <NSObject>
-@property(copy) NSString *label;
-@property(readonly) id<MTLDevice> device;
+@protocol MTLIndirectCommandBuffer <MTLResource>
 @property(readonly) NSUInteger size;
+@property(readonly) MTLResourceID gpuResourceID;
 - (void)resetWithRange:(NSRange)range;
 - (id<MTLIndirectComputeCommand>)indirectComputeCommandAtIndex:
     (NSUInteger)index;

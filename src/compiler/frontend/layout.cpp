@@ -117,6 +117,8 @@ class LayoutWriter {
     const StringRef Name = Class->getName();
     if (Name == "sampler") return 's';
     if (Name == "visible_function_table") return 'f';
+    if (Name == "command_buffer") return 'i';
+    if (Name == "compute_pipeline_state") return 'p';
     return Name.starts_with("texture") || Name.starts_with("depth") ? 't' : 'c';
   }
 

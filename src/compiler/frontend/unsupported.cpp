@@ -16,7 +16,6 @@ constexpr char RayTracing[] = "ray tracing";
 constexpr char MeshShaders[] = "mesh shaders";
 constexpr char TileShaders[] = "tile shaders and no imageblocks";
 constexpr char Tensors[] = "tensors";
-constexpr char IndirectCommands[] = "indirect commands that kernels encode";
 constexpr char Graphics[] = "graphics pipelines";
 
 struct Unsupported {
@@ -62,12 +61,8 @@ constexpr Unsupported Names[] = {
     {"tensor_inline", Tensors},
     {"tensor_ops", Tensors},
     {"cooperative_tensor", Tensors},
-    {"metal_command_buffer", IndirectCommands},
-    {"command_buffer", IndirectCommands},
-    {"compute_command", IndirectCommands},
-    {"render_command", IndirectCommands},
-    {"compute_pipeline_state", IndirectCommands},
-    {"render_pipeline_state", IndirectCommands},
+    {"render_command", Graphics},
+    {"render_pipeline_state", Graphics},
     {"metal_interpolate", Graphics},
     {"metal_tessellation", Graphics},
     {"interpolant", Graphics},

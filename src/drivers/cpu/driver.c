@@ -8,6 +8,7 @@ const mtli_driver mtli_cpu_driver = {
     .name = "cpu",
     .code_kind = MTLI_BLOB_ELF,
     .executes_indirect_commands = true,
+    .kernels_encode_commands = true,
     .has_heaps = true,
     .device_bytes = sizeof(cpu_device),
     .buffer_bytes = sizeof(cpu_buffer),

@@ -2,6 +2,7 @@
 // argument_encoder.c: MTLArgumentEncoder.
 #include <stdlib.h>
 
+#include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
@@ -86,7 +87,14 @@ DEFINE_CLASS(MTLArgumentDescriptor, NSObject, sizeof(argument_descriptor),
 
 // What an MTLDataType is to the C API; false if it can be no member.
 static bool desc_of(const argument_descriptor *from, mtl_argument_desc *out) {
-  enum { TEXTURE = 58, SAMPLER = 59, POINTER = 60, TABLE = 115 };
+  enum {
+    TEXTURE = 58,
+    SAMPLER = 59,
+    POINTER = 60,
+    PIPELINE = 79,
+    COMMANDS = 80,
+    TABLE = 115
+  };
   enum { FIRST_MATRIX = 7, FIRST_HALF_MATRIX = 20, MATRICES = 9 };
   *out = (mtl_argument_desc){
       .id = (uint32_t)from->index,
@@ -97,6 +105,8 @@ static bool desc_of(const argument_descriptor *from, mtl_argument_desc *out) {
     case TEXTURE: out->kind = MTL_MEMBER_TEXTURE; return true;
     case SAMPLER: out->kind = MTL_MEMBER_SAMPLER; return true;
     case POINTER: out->kind = MTL_MEMBER_BUFFER; return true;
+    case PIPELINE: out->kind = MTL_MEMBER_PIPELINE; return true;
+    case COMMANDS: out->kind = MTL_MEMBER_INDIRECT_COMMANDS; return true;
     case TABLE: out->kind = MTL_MEMBER_FUNCTION_TABLE; return true;
   }
   for (int half = 0; half < 2; ++half) {
@@ -228,6 +238,34 @@ static void set_table(id self, SEL _cmd, id table, NSUInteger index) {
         "setVisibleFunctionTable:");
 }
 
+static void set_pipeline(id self, SEL _cmd, id pipeline, NSUInteger index) {
+  (void)_cmd;
+  check(mtl_argument_encoder_set_pipeline(
+            encoder_of(self), pipeline_of(pipeline), (uint32_t)index),
+        "setComputePipelineState:");
+}
+
+static void set_pipelines(id self, SEL _cmd, const id *pipelines,
+                          NSRange range) {
+  for (NSUInteger i = 0; i < range.length; ++i) {
+    set_pipeline(self, _cmd, pipelines[i], range.location + i);
+  }
+}
+
+static void set_commands(id self, SEL _cmd, id commands, NSUInteger index) {
+  (void)_cmd;
+  check(mtl_argument_encoder_set_indirect_commands(
+            encoder_of(self), indirect_commands_of(commands), (uint32_t)index),
+        "setIndirectCommandBuffer:");
+}
+
+static void set_commands_range(id self, SEL _cmd, const id *commands,
+                               NSRange range) {
+  for (NSUInteger i = 0; i < range.length; ++i) {
+    set_commands(self, _cmd, commands[i], range.location + i);
+  }
+}
+
 static void *constant_data(id self, SEL _cmd, NSUInteger index) {
   (void)_cmd;
   void *place =
@@ -270,6 +308,14 @@ METHODS(encoder_methods, METHOD("dealloc", "v16@0:8", encoder_dealloc),
         METHOD("setSamplerStates:withRange:", "v40@0:8^@16{_NSRange=QQ}24",
                set_samplers),
         METHOD("setVisibleFunctionTable:atIndex:", "v32@0:8@16Q24", set_table),
+        METHOD("setComputePipelineState:atIndex:", "v32@0:8@16Q24",
+               set_pipeline),
+        METHOD("setComputePipelineStates:withRange:",
+               "v40@0:8^@16{_NSRange=QQ}24", set_pipelines),
+        METHOD("setIndirectCommandBuffer:atIndex:", "v32@0:8@16Q24",
+               set_commands),
+        METHOD("setIndirectCommandBuffers:withRange:",
+               "v40@0:8^@16{_NSRange=QQ}24", set_commands_range),
         METHOD("constantDataAtIndex:", "^v24@0:8Q16", constant_data),
         METHOD("newArgumentEncoderForBufferAtIndex:", "@24@0:8Q16",
                nested_encoder));

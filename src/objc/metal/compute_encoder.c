@@ -8,6 +8,7 @@
 
 extern struct objc_class OBJC_CLASS_$_MettleComputeEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
+extern struct objc_class OBJC_CLASS_$_MettleIndirectCommands;
 extern mtl_function_table *function_table_of(id table);
 
 static mtl_compute_encoder *encoder_of(id self) {
@@ -225,6 +226,10 @@ static void use_resource(id self, SEL _cmd, id resource, NSUInteger usage) {
   } else if (resource->isa == &OBJC_CLASS_$_MettleTexture) {
     mtl_compute_encoder_use_texture(encoder_of(self), texture_of(resource),
                                     usage_of(usage));
+  } else if (resource->isa == &OBJC_CLASS_$_MettleIndirectCommands) {
+    mtl_compute_encoder_use_commands(encoder_of(self),
+                                     indirect_commands_of(resource),
+                                     usage_of(usage));
   } else if (SEND(int (*)(id, SEL, SEL), resource, "respondsToSelector:",
                   SELECTOR("setFunction:atIndex:"))) {
     mtl_compute_encoder_use_function_table(encoder_of(self),

@@ -64,6 +64,7 @@ typedef struct indirect_commands {
   struct objc_object object;
   id device;  // +1
   mtl_indirect_command_buffer *commands;
+  NSUInteger options;  // MTLResourceOptions
 } indirect_commands;
 
 // What indirectComputeCommandAtIndex: gives: the place of a command.
@@ -180,7 +181,6 @@ enum {
 static id new_indirect(id self, SEL _cmd, id descriptor, NSUInteger count,
                        NSUInteger options) {
   (void)_cmd;
-  (void)options;
   const indirect_descriptor *from = (indirect_descriptor *)descriptor;
   const mtl_indirect_command_buffer_desc desc = {
       .max_commands = number_of(count),
@@ -198,6 +198,7 @@ static id new_indirect(id self, SEL _cmd, id descriptor, NSUInteger count,
   }
   indirect_commands *made =
       (indirect_commands *)CREATE(MettleIndirectCommands);
+  made->options = options;
   made->device = objc_retain(self);
   made->commands = commands;
   return &made->object;
@@ -264,7 +265,74 @@ static void buffer_set_label(id self, SEL _cmd, id label) {
                                         string_utf8(label));
 }
 
+static uint64_t buffer_resource(id self, SEL _cmd) {
+  (void)_cmd;
+  uint64_t resource = 0;
+  expect(mtl_indirect_command_buffer_resource_id(indirect_commands_of(self),
+                                                 &resource));
+  return resource;
+}
+
+// --- As an MTLResource -------------------------------------------------------
+
+static NSUInteger options_of(id self) {
+  return ((indirect_commands *)self)->options;
+}
+
+static NSUInteger resource_options(id self, SEL _cmd) {
+  (void)_cmd;
+  return options_of(self);
+}
+
+static NSUInteger resource_cache(id self, SEL _cmd) {
+  (void)_cmd;
+  return options_of(self) & 15;
+}
+
+static NSUInteger resource_storage(id self, SEL _cmd) {
+  (void)_cmd;
+  return options_of(self) >> 4 & 15;
+}
+
+static NSUInteger resource_hazards(id self, SEL _cmd) {
+  enum { TRACKED = 2 };
+  (void)_cmd;
+  const NSUInteger wish = options_of(self) >> 8 & 3;
+  return wish ? wish : TRACKED;
+}
+
+// It lies in no heap, stays, and counts for nothing in residency sets.
+static NSUInteger resource_zero(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;
+}
+
+static void resource_alias(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+}
+
+static NSUInteger resource_purge(id self, SEL _cmd, NSUInteger state) {
+  enum { NON_VOLATILE = 2 };
+  (void)self;
+  (void)_cmd;
+  (void)state;
+  return NON_VOLATILE;
+}
+
 METHODS(buffer_methods, METHOD("dealloc", "v16@0:8", buffer_dealloc),
+        METHOD("gpuResourceID", "{MTLResourceID=Q}16@0:8", buffer_resource),
+        METHOD("resourceOptions", "Q16@0:8", resource_options),
+        METHOD("cpuCacheMode", "Q16@0:8", resource_cache),
+        METHOD("storageMode", "Q16@0:8", resource_storage),
+        METHOD("hazardTrackingMode", "Q16@0:8", resource_hazards),
+        METHOD("heap", "@16@0:8", resource_zero),
+        METHOD("heapOffset", "Q16@0:8", resource_zero),
+        METHOD("allocatedSize", "Q16@0:8", resource_zero),
+        METHOD("isAliasable", "B16@0:8", resource_zero),
+        METHOD("makeAliasable", "v16@0:8", resource_alias),
+        METHOD("setPurgeableState:", "Q24@0:8Q16", resource_purge),
         METHOD("indirectComputeCommandAtIndex:", "@24@0:8Q16",
                buffer_command),
         METHOD("size", "Q16@0:8", buffer_count),

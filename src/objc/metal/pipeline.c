@@ -47,6 +47,15 @@ static int pipeline_indirect(id self, SEL _cmd) {
   return ((metal_pipeline *)self)->in_indirect_commands;
 }
 
+static uint64_t pipeline_resource(id self, SEL _cmd) {
+  (void)_cmd;
+  uint64_t resource;
+  if (mtl_pipeline_resource_id(pipeline_of(self), &resource) != MTL_OK) {
+    metal_assert("gpuResourceID: %s", mtl_last_error());
+  }
+  return resource;
+}
+
 static NSUInteger pipeline_imageblock(id self, SEL _cmd, MTLSize size) {
   (void)self;
   (void)_cmd;
@@ -73,6 +82,7 @@ METHODS(
     METHOD("threadExecutionWidth", "Q16@0:8", pipeline_width),
     METHOD("staticThreadgroupMemoryLength", "Q16@0:8", pipeline_memory),
     METHOD("supportIndirectCommandBuffers", "B16@0:8", pipeline_indirect),
+    METHOD("gpuResourceID", "{MTLResourceID=Q}16@0:8", pipeline_resource),
     METHOD("imageblockMemoryLengthForDimensions:", "Q40@0:8{?=QQQ}16",
            pipeline_imageblock),
     METHOD("shaderValidation", "q16@0:8", pipeline_validation),

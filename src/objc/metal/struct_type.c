@@ -22,6 +22,8 @@ enum {
   TYPE_TEXTURE = 58,
   TYPE_SAMPLER = 59,
   TYPE_POINTER = 60,
+  TYPE_COMPUTE_PIPELINE = 79,
+  TYPE_INDIRECT_COMMANDS = 80,
   TYPE_FUNCTION_TABLE = 115,
 };
 
@@ -337,7 +339,9 @@ static id struct_of_encoder(const mtl_argument *argument,
       [MTL_MEMBER_BUFFER] = TYPE_POINTER,
       [MTL_MEMBER_TEXTURE] = TYPE_TEXTURE,
       [MTL_MEMBER_SAMPLER] = TYPE_SAMPLER,
-      [MTL_MEMBER_FUNCTION_TABLE] = TYPE_FUNCTION_TABLE};
+      [MTL_MEMBER_FUNCTION_TABLE] = TYPE_FUNCTION_TABLE,
+      [MTL_MEMBER_PIPELINE] = TYPE_COMPUTE_PIPELINE,
+      [MTL_MEMBER_INDIRECT_COMMANDS] = TYPE_INDIRECT_COMMANDS};
   size_t count = 0;
   const mtl_argument_member *members =
       mtl_argument_encoder_members(encoder, &count);

@@ -135,23 +135,25 @@ kernel void t(imageblock<I, imageblock_layout_implicit> b,
   I x = b.read(i);
 }
 
-//--- indirect_commands_of_kernels_are_unsupported_in_one_error
+//--- render_commands_are_unsupported_in_one_error
 #include <metal_stdlib>
 using namespace metal;
 struct Encoder {
   command_buffer commands [[id(0)]];
-// error: 4: 'command_buffer' is unsupported: Mettle has no indirect commands that kernels encode
-  compute_pipeline_state pipeline [[id(1)]];
+  render_pipeline_state pipeline [[id(1)]];
+// error: 5: 'render_pipeline_state' is unsupported: Mettle has no graphics pipelines
 };
 kernel void k(device Encoder &e [[buffer(0)]], uint i [[thread_position_in_grid]]) {
-  compute_command command(e.commands, i);
-  command.set_compute_pipeline_state(e.pipeline);
+  render_command command(e.commands, i);
+  command.set_render_pipeline_state(e.pipeline);
 }
 
-//--- the_header_of_indirect_commands_is_unsupported
+//--- commands_are_those_of_their_command_buffer
 #include <metal_command_buffer>
-// error: 1: 'metal_command_buffer' is unsupported: Mettle has no indirect commands that kernels encode
-kernel void k() {}
+kernel void k(device metal::command_buffer *c [[buffer(0)]]) {
+  metal::compute_command command(3);
+// error: 3: no matching
+}
 
 //--- names_of_what_is_unsupported_are_free
 #include <metal_stdlib>
