@@ -71,8 +71,8 @@ typedef struct mtli_parameter {
   // for none. Words with blanks between: its size and alignment in bytes, then
   // for each member that is no struct: id, offset in bytes, kind (b buffer,
   // t texture, s sampler, f function table, p pipeline, i indirect commands, c
-  // constant), elements, bytes of
-  // one, name as a path ("-" for none); a buffer of such structs has their layout in { } behind it.
+  // constant), elements, bytes of one, name as a path ("-" for none); a buffer
+  // of such structs has their layout in { } behind it.
   const char *layout;
 } mtli_parameter;
 
