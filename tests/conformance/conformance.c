@@ -59,8 +59,12 @@ mtl_device *the_device(void) {
   static mtl_device *device;
   if (device == NULL) {
     const char *name = getenv("METTLE_TEST_DEVICE");
-    CHECK_OK(name ? mtl_device_by_name(name, &device)
-                  : mtl_device_default(&device));
+    const mtl_status status = name ? mtl_device_by_name(name, &device)
+                                   : mtl_device_default(&device);
+    if (status == MTL_NOT_FOUND && name && strcmp(name, "cuda") == 0) {
+      test_skip("no NVIDIA GPU");
+    }
+    CHECK_OK(status);
     test_defer(release_device_now, device);
   }
   return device;

@@ -11,6 +11,7 @@ smaller, statement by statement and expression by expression, and printed.
   --seed     another seed, other kernels; the same seed, the same kernels
   --count    kernels; 96 take about half a minute on two cores
   --target   as METTLE_CPU_TARGET: run for this machine instead of this one.
+             "cuda" is the GPU, as a device.
              Several may be given, "" for this machine: then every target must
              leave the same bits, too, but for x86-64-v2, which has no fused
              multiply-add to contract to
@@ -76,7 +77,9 @@ class Runner:
     def __init__(self, build, target, prefix=()):
         self.program = [*prefix, os.path.join(build, "run_random")]
         self.environment = dict(os.environ)
-        if target:
+        if target == "cuda":
+            self.environment["METTLE_DEVICE"] = target
+        elif target:
             self.environment["METTLE_CPU_TARGET"] = target
         self.environment["METTLE_CACHE"] = "0"
 
