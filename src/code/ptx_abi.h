@@ -36,11 +36,12 @@ typedef struct mtli_ptx_launch {
 // What a kernel that stops itself leaves: the first thread that does so writes
 // the record, and ends, as do all that come to such a place later.
 typedef struct mtli_ptx_fault {
-  uint32_t reason;   // offset 0: 0, or the reason of mettle.trap plus 1
-  uint32_t thread;   // offset 4: thread_index_in_threadgroup
-  uint64_t text;     // offset 8: the text's device address, or 0
-  uint32_t group[3]; // offset 16
-  uint32_t is_whole; // offset 28: not 0 once the rest is written
+  uint32_t reason;     // offset 0: 0, or the reason of mettle.trap plus 1
+  uint32_t is_whole;   // offset 4: not 0 once the rest is written
+  uint64_t text;       // offset 8: the text's device address, or 0
+  uint64_t place;      // offset 16: that of "FILE:LINE", or 0
+  uint32_t group[3];   // offset 24: threadgroup_position_in_grid
+  uint32_t thread[3];  // offset 36: thread_position_in_threadgroup
 } mtli_ptx_fault;
 
 #endif

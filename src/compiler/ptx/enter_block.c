@@ -337,9 +337,10 @@ static void end_thread(const entry *e) {
 
 // Where the parts of a record are, but for its reason, and is_whole behind all.
 static const size_t record_parts[] = {
-    offsetof(mtli_ptx_fault, text), offsetof(mtli_ptx_fault, thread),
-    offsetof(mtli_ptx_fault, group), offsetof(mtli_ptx_fault, group) + 4,
-    offsetof(mtli_ptx_fault, group) + 8};
+    offsetof(mtli_ptx_fault, text),       offsetof(mtli_ptx_fault, place),
+    offsetof(mtli_ptx_fault, group),      offsetof(mtli_ptx_fault, group) + 4,
+    offsetof(mtli_ptx_fault, group) + 8,  offsetof(mtli_ptx_fault, thread),
+    offsetof(mtli_ptx_fault, thread) + 4, offsetof(mtli_ptx_fault, thread) + 8};
 enum { RECORD_PARTS = sizeof record_parts / sizeof *record_parts };
 
 static void store_at(const entry *e, LLVMValueRef record, size_t offset,
@@ -354,8 +355,8 @@ static void store_at(const entry *e, LLVMValueRef record, size_t offset,
 // record of ptx_abi.h. Parameters: the record, the reason, the record's parts.
 static LLVMValueRef make_trap(entry *e) {
   LLVMTypeRef types[2 + RECORD_PARTS] = {e->types.pointer, e->types.i32,
-                                         e->types.i64};
-  for (unsigned i = 1; i < RECORD_PARTS; i++) {
+                                         e->types.i64, e->types.i64};
+  for (unsigned i = 2; i < RECORD_PARTS; i++) {
     types[2 + i] = e->types.i32;
   }
   LLVMContextRef context = e->kernel->context;
@@ -387,15 +388,29 @@ static LLVMValueRef make_trap(entry *e) {
   return trap;
 }
 
+// The text "FILE:LINE" of an instruction; null if that is not known.
+static LLVMValueRef place_of(const entry *e, LLVMValueRef instruction) {
+  unsigned length = 0;
+  const char *file = LLVMGetDebugLocFilename(instruction, &length);
+  const unsigned line = LLVMGetDebugLocLine(instruction);
+  char text[512];
+  if (!file || !length || !line) {
+    return LLVMConstNull(e->types.pointer);
+  }
+  snprintf(text, sizeof text, "%.*s:%u", (int)length, file, line);
+  return LLVMBuildGlobalString(e->builder, text, "mettle_place");
+}
+
 static void replace_trap(entry *e, LLVMValueRef call, LLVMValueRef trap,
                          LLVMValueRef record) {
   LLVMPositionBuilderBefore(e->builder, call);
   LLVMValueRef arguments[2 + RECORD_PARTS] = {
       record, plus(e, LLVMGetOperand(call, 0), number(e, 1)),
       LLVMBuildPtrToInt(e->builder, LLVMGetOperand(call, 1), e->types.i64, ""),
-      e->at.index};
+      LLVMBuildPtrToInt(e->builder, place_of(e, call), e->types.i64, "")};
   for (unsigned i = 0; i < 3; i++) {
     arguments[4 + i] = e->at.group[i];
+    arguments[7 + i] = e->at.thread[i];
   }
   mtlc_call(e->builder, trap, arguments, 2 + RECORD_PARTS);
   LLVMInstructionEraseFromParent(call);
@@ -435,7 +450,6 @@ mtl_status mtlc_ptx_enter_block(mtlc_kernel *kernel) {
   entry e = {.kernel = kernel,
              .types = mtlc_types_of(kernel->context),
              .builder = LLVMCreateBuilderInContext(kernel->context)};
-  LLVMStripModuleDebugInfo(kernel->module);
   make_function(&e);
   declare_shared(&e);
   find_places(&e);
@@ -450,6 +464,8 @@ mtl_status mtlc_ptx_enter_block(mtlc_kernel *kernel) {
     replace_traps(&e);
     limit_threads(&e);
   }
+  // The places of traps are taken from it; PTX has none.
+  LLVMStripModuleDebugInfo(kernel->module);
   kernel->depends_on_uneven = true;
   LLVMDisposeBuilder(e.builder);
   return status;

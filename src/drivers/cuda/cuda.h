@@ -72,6 +72,8 @@ typedef struct cuda_device {
   char target[32];
   char architecture[16];
   cuda_slabs pinned, memory;
+  pthread_mutex_t srgb_lock;
+  uint64_t srgb;  // an mtli_srgb_tables of the GPU's; 0 until it is needed
   CUmodule clock_module;
   CUfunction clock;  // writes the GPU's time to an address
   uint64_t *clock_word;  // pinned

@@ -171,7 +171,9 @@ static mtl_status open_parts(cuda_device *device) {
   uint64_t word;
   MTL_TRY(cuda_piece_take(&device->pinned, sizeof *device->clock_word, &word));
   device->clock_word = (uint64_t *)(uintptr_t)word;
-  return MTL_OK;
+  // The first launch loads the code: nobody is to wait for that.
+  uint64_t host_ns, ticks;
+  return cuda_device_timestamps(&device->device, &host_ns, &ticks);
 }
 
 mtl_status cuda_device_open(mtl_device *base) {
@@ -193,6 +195,7 @@ mtl_status cuda_device_open(mtl_device *base) {
       cuda.cuDevicePrimaryCtxRetain(&device->context, device->gpu),
       "cuDevicePrimaryCtxRetain"));
   pthread_mutex_init(&device->stream_lock, NULL);
+  pthread_mutex_init(&device->srgb_lock, NULL);
   cuda_slabs_init(&device->pinned, true);
   cuda_slabs_init(&device->memory, false);
   cuda_enter(device);
@@ -224,6 +227,7 @@ void cuda_device_close(mtl_device *base) {
   cuda_leave();
   cuda.cuDevicePrimaryCtxRelease(device->gpu);
   pthread_mutex_destroy(&device->stream_lock);
+  pthread_mutex_destroy(&device->srgb_lock);
 }
 
 // As the device cpu: the compute features of Apple7.
@@ -277,24 +281,39 @@ mtl_status cuda_clear(cuda_device *device, uint64_t target, size_t bytes) {
                 "clearing a buffer");
 }
 
-mtl_status cuda_device_timestamps(mtl_device *base, uint64_t *out_host_ns,
-                                  uint64_t *out_device) {
-  cuda_device *device = cuda_device_of(base);
+// Runs the clock's kernel once; says when it began and how long it took.
+static mtl_status read_clock(cuda_device *device, uint64_t *out_start_ns,
+                             uint64_t *out_took_ns) {
   uint64_t address = (uintptr_t)device->clock_word;
   size_t bytes = sizeof address;
   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &address,
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  *out_start_ns = mtli_now_ns();
+  MTL_TRY(cuda_done(cuda.cuLaunchKernel(device->clock, 1, 1, 1, 1, 1, 1, 0,
+                                        device->stream, NULL, extra),
+                    "reading the clock"));
+  MTL_TRY(cuda_done(cuda.cuStreamSynchronize(device->stream),
+                    "reading the clock"));
+  *out_took_ns = mtli_now_ns() - *out_start_ns;
+  return MTL_OK;
+}
+
+mtl_status cuda_device_timestamps(mtl_device *base, uint64_t *out_host_ns,
+                                  uint64_t *out_device) {
+  enum { TRIES = 4, GOOD_NS = 10 * 1000 };
+  cuda_device *device = cuda_device_of(base);
+  uint64_t best_ns = UINT64_MAX;
+  mtl_status status = MTL_OK;
   begin(device);
-  const uint64_t start_ns = mtli_now_ns();
-  const CUresult result = cuda.cuLaunchKernel(
-      device->clock, 1, 1, 1, 1, 1, 1, 0, device->stream, NULL, extra);
-  mtl_status status = cuda_done(result, "reading the clock");
-  if (status == MTL_OK) {
-    status = cuda_done(cuda.cuStreamSynchronize(device->stream),
-                       "reading the clock");
+  for (int i = 0; i < TRIES && best_ns > GOOD_NS && status == MTL_OK; i++) {
+    uint64_t start_ns = 0, took_ns = 0;
+    status = read_clock(device, &start_ns, &took_ns);
+    if (status == MTL_OK && took_ns < best_ns) {
+      best_ns = took_ns;
+      *out_host_ns = start_ns + took_ns / 2;
+      *out_device = *device->clock_word;
+    }
   }
-  *out_host_ns = start_ns + (mtli_now_ns() - start_ns) / 2;
-  *out_device = *device->clock_word;
   cuda_leave();
   pthread_mutex_unlock(&device->stream_lock);
   return status;

@@ -110,27 +110,6 @@ typedef struct launch {
   uint64_t arguments[MOST_PARAMETERS];
 } launch;
 
-// What a kernel must not use: it would end the process's use of the GPU.
-static mtl_status check_argument(const mtli_dispatch *dispatch, size_t slot) {
-  const mtli_kernel *kernel = dispatch->pipeline->kernel;
-  const mtl_argument *argument = &kernel->parameters[slot].argument;
-  const uintptr_t value = (uintptr_t)dispatch->arguments[slot];
-  if (kernel->parameters[slot].builtin != MTLI_BUILTIN_NONE ||
-      !argument->is_active) {
-    return MTL_OK;
-  }
-  if (argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY
-          ? value >= MTLI_NO_THREADGROUP_MEMORY
-          : value == 0) {
-    return mtli_fail(MTL_KERNEL_FAULT,
-                     "kernel '%s': argument '%s' has no memory, and the device "
-                     "'%s' does not start kernels that could touch it",
-                     kernel->name, argument->name,
-                     dispatch->pipeline->device->info.name);
-  }
-  return MTL_OK;
-}
-
 static mtl_status fill_arguments(const mtli_command *command,
                                  launch *out_launch) {
   const mtli_dispatch *dispatch = &command->dispatch;
@@ -141,7 +120,6 @@ static mtl_status fill_arguments(const mtli_command *command,
                      MOST_PARAMETERS);
   }
   for (size_t i = 0; i < count; i++) {
-    MTL_TRY(check_argument(dispatch, i));
     out_launch->arguments[i] = (uintptr_t)dispatch->arguments[i];
   }
   uint64_t address = *inline_address(command);
@@ -218,18 +196,23 @@ static mtl_status find_grid(const cuda_worker *worker,
     return MTL_OK;
   }
   MTL_TRY(read_counts(worker, dispatch, count));
+  uint64_t groups = 1;
+  bool is_too_large = false;
   for (int i = 0; i < 3; i++) {
     const uint64_t threads = (uint64_t)count[i] * group[i];
     *out_is_empty |= count[i] == 0;
-    if (threads > UINT32_MAX) {
-      return mtli_fail(MTL_INVALID_ARGUMENT,
-                       "kernel '%s': an indirect dispatch of %u threadgroups "
-                       "of %u threads; 2^32 - 1 threads are possible",
-                       dispatch->pipeline->kernel->name, count[i], group[i]);
-    }
+    groups = groups > UINT32_MAX ? groups : groups * count[i];
+    is_too_large |= threads > UINT32_MAX || groups > UINT32_MAX;
     l->fixed.grid_threads[i] = (uint32_t)threads;
   }
-  return MTL_OK;
+  return is_too_large && !*out_is_empty
+             ? mtli_fail(MTL_INVALID_ARGUMENT,
+                         "kernel '%s': an indirect dispatch of %u x %u x %u "
+                         "threadgroups is too large: 2^32 - 1 of them, and "
+                         "threads along each side, are possible",
+                         dispatch->pipeline->kernel->name, count[0], count[1],
+                         count[2])
+             : MTL_OK;
 }
 
 // Looks whether a kernel with assertions has stopped itself: then what is

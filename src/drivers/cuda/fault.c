@@ -15,13 +15,17 @@ enum { TEXT_LIMIT = 1024 };
 static void read_text(cuda_worker *worker, uint64_t address, char *text,
                       size_t capacity) {
   enum { STEP = 16 };
-  size_t length = 0;
+  size_t length = 0, most = STEP;
   text[0] = '\0';
   while (address && length + STEP < capacity) {
-    const size_t step = STEP - (address + length) % STEP;
+    const size_t step = most > 1 ? STEP - (address + length) % STEP : 1;
     if (cuda_read(worker->device, text + length, address + length, step) !=
         MTL_OK) {
-      break;
+      if (step == 1) {
+        break;
+      }
+      most = 1;  // the memory that the module has ends within the step
+      continue;
     }
     if (memchr(text + length, 0, step)) {
       return;
@@ -33,20 +37,24 @@ static void read_text(cuda_worker *worker, uint64_t address, char *text,
 
 void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
   const mtli_ptx_fault *fault = list->fault;
-  if (!fault || !fault->is_whole || list->status != MTL_OK) {
+  if (!fault || !fault->is_whole || !list->stopped ||
+      list->status != MTL_OK) {
     return;
   }
-  char text[TEXT_LIMIT], message[TEXT_LIMIT + 512];
+  char text[TEXT_LIMIT], place[TEXT_LIMIT], message[3 * TEXT_LIMIT];
   read_text(worker, fault->text, text, sizeof text);
-  const char *name =
-      list->stopped ? list->stopped->kernel->name : "of this command buffer";
-  const char *what = fault->reason == 1   ? "__builtin_trap was called"
+  read_text(worker, fault->place, place, sizeof place);
+  const mtli_kernel *kernel = list->stopped->kernel;
+  const char *what = fault->reason == 1   ? "it called __builtin_trap"
                      : fault->reason == 2 ? "assertion failed: "
                                           : "";
   snprintf(message, sizeof message,
-           "kernel '%s': %s%s; threadgroup (%u, %u, %u), thread %u", name, what,
-           text, fault->group[0], fault->group[1], fault->group[2],
-           fault->thread);
+           "kernel '%s' (%s:%u) failed at %s%sthread (%u, %u, %u) of "
+           "threadgroup (%u, %u, %u): %s%s",
+           kernel->name, kernel->file ? kernel->file : "", kernel->line, place,
+           *place ? ", " : "", fault->thread[0], fault->thread[1],
+           fault->thread[2], fault->group[0], fault->group[1], fault->group[2],
+           what, text);
   cuda_list_fail(list, MTL_KERNEL_FAULT, message);
 }
 

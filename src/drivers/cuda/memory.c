@@ -151,9 +151,16 @@ static mtl_status fill_new(cuda_buffer *made, const mtl_buffer_desc *desc) {
                                   desc->length_bytes);
 }
 
+// Pages of their own, as contents are to be.
+static size_t pinned_bytes(size_t length_bytes) {
+  enum { PAGE_BYTES = 4096 };
+  return length_bytes < PAGE_BYTES ? PAGE_BYTES : length_bytes;
+}
+
 static mtl_status create_pinned(cuda_buffer *made,
                                 const mtl_buffer_desc *desc) {
-  MTL_TRY(cuda_piece_take(&device_of(made)->pinned, desc->length_bytes,
+  MTL_TRY(cuda_piece_take(&device_of(made)->pinned,
+                          pinned_bytes(desc->length_bytes),
                           &made->buffer.gpu_address));
   made->home = CUDA_PINNED;
   made->buffer.contents = (void *)(uintptr_t)made->buffer.gpu_address;
@@ -258,7 +265,8 @@ void cuda_buffer_destroy(mtl_buffer *base) {
   cuda_enter(device);
   switch (buffer->home) {
     case CUDA_PINNED:
-      cuda_piece_give(&device->pinned, base->length_bytes, base->gpu_address);
+      cuda_piece_give(&device->pinned, pinned_bytes(base->length_bytes),
+                      base->gpu_address);
       break;
     case CUDA_PIECE:
       cuda_piece_give(&device->memory, base->length_bytes, base->gpu_address);
@@ -288,6 +296,30 @@ mtl_status cuda_buffer_modified(mtl_buffer *buffer, size_t offset_bytes,
 
 // --- textures ----------------------------------------------------------------
 
+// Puts the GPU's copy of the tables in the place of the host's, of which there
+// is one.
+static mtl_status find_srgb(cuda_device *device, uint64_t *address) {
+  if (!*address) {
+    return MTL_OK;
+  }
+  mtl_status status = MTL_OK;
+  pthread_mutex_lock(&device->srgb_lock);
+  if (!device->srgb) {
+    uint64_t made;
+    cuda_enter(device);
+    status = cuda_piece_take(&device->memory, sizeof(mtli_srgb_tables), &made);
+    cuda_leave();
+    if (status == MTL_OK) {
+      status = cuda_write(device, made, (const void *)(uintptr_t)*address,
+                          sizeof(mtli_srgb_tables));
+    }
+    device->srgb = status == MTL_OK ? made : 0;
+  }
+  *address = device->srgb;
+  pthread_mutex_unlock(&device->srgb_lock);
+  return status;
+}
+
 mtl_status cuda_texture_create(mtl_texture *base) {
   cuda_texture *texture = (cuda_texture *)base;
   cuda_device *device = cuda_device_of(base->buffer->device);
@@ -298,8 +330,11 @@ mtl_status cuda_texture_create(mtl_texture *base) {
   if (status != MTL_OK) {
     return status;
   }
-  status = cuda_write(device, texture->piece, &base->descriptor,
-                      sizeof base->descriptor);
+  mtli_texture_descriptor descriptor = base->descriptor;
+  status = find_srgb(device, &descriptor.srgb);
+  if (status == MTL_OK) {
+    status = cuda_write(device, texture->piece, &descriptor, sizeof descriptor);
+  }
   if (status != MTL_OK) {
     cuda_texture_destroy(base);
     return status;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// kernels.metal: what the PTX of small kernels must have (run_ptx.py).
+#include <metal_stdlib>
+using namespace metal;
+
+// A plain access of device memory and no branch: threadgroups are full.
+// has: .visible .entry mettle_kernel(
+// has: ld.global.f32
+// has: st.global.f32
+// has: mad.lo.s32 %r, %r, %r, %r;
+// has not: setp
+// has not: .local
+kernel void copies(device float *to [[buffer(0)]],
+                   device const float *from [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  to[i] = from[i];
+}
+
+// Threadgroups of 24 threads, of which the last may be cut off: those that it
+// does not have end at once.
+// group: 24,1,1
+// has: min.u32
+// has: setp
+kernel void copies_to_the_end(device float *to [[buffer(0)]],
+                              device const float *from [[buffer(1)]],
+                              uint i [[thread_position_in_grid]]) {
+  to[i] = from[i];
+}
+
+// Constants that hold for the whole dispatch go through the cache for those.
+// has: ld.global.nc.f32
+// has: fma.rn.f32
+// has not: mul.rn.f32
+kernel void fuses(device float *y [[buffer(0)]],
+                  constant float &a [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+  y[i] = a * y[i] + 1;
+}
+
+// has: div.rn.f32
+// has: sqrt.rn.f32
+// has not: .ftz
+// has not: .approx
+kernel void rounds(device float *y [[buffer(0)]],
+                   uint i [[thread_position_in_grid]]) {
+  y[i] = sqrt(y[i]) / y[i + 1];
+}
+
+// All 32 threads come here: nobody asks who is active.
+// has: shfl.sync.idx.b32
+// has: 31, -1;
+// has not: activemask
+kernel void sums(device float *y [[buffer(0)]],
+                 uint i [[thread_position_in_grid]]) {
+  y[i] = simd_sum(y[i]);
+}
+
+// Some of them come here.
+// has: activemask.b32
+kernel void sums_of_some(device float *y [[buffer(0)]],
+                         uint i [[thread_position_in_grid]]) {
+  if (y[i] > 1) y[i] = simd_sum(y[i]);
+}
+
+// has: redux.sync.add.s32
+// has: redux.sync.max.u32
+kernel void sums_of_integers(device int *y [[buffer(0)]],
+                             device uint *z [[buffer(1)]],
+                             uint i [[thread_position_in_grid]]) {
+  y[i] = simd_sum(y[i]);
+  z[i] = simd_max(z[i]);
+}
+
+// Which sm_75 has not.
+// target: sm_75
+// has not: redux
+// has: shfl.sync
+kernel void sums_of_integers_before(device int *y [[buffer(0)]],
+                                    uint i [[thread_position_in_grid]]) {
+  y[i] = simd_sum(y[i]);
+}
+
+// has: .extern .shared .align 64 .b8 mettle_shared[];
+// has: st.shared.f32
+// has: bar.sync 0;
+kernel void turns(device float *y [[buffer(0)]],
+                  threadgroup float *mine [[threadgroup(0)]],
+                  uint i [[thread_index_in_threadgroup]],
+                  uint n [[threads_per_threadgroup]]) {
+  threadgroup float own[64];
+  mine[i] = y[i];
+  own[i % 64] = y[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = mine[n - 1 - i] + own[i / 2 % 64];
+}
+
+// has: atom.global.add.u32
+// has: atom.shared.max.s32
+// has: atom.global.add.f32
+kernel void counts(device atomic_uint *y [[buffer(0)]],
+                   device atomic_float *z [[buffer(1)]],
+                   device int *out [[buffer(2)]],
+                   uint i [[thread_index_in_threadgroup]]) {
+  threadgroup atomic_int most;
+  atomic_store_explicit(&most, 0, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  out[64 + i] = (int)atomic_fetch_add_explicit(y, 1u, memory_order_relaxed);
+  atomic_fetch_max_explicit(&most, out[i], memory_order_relaxed);
+  atomic_fetch_add_explicit(z, 0.5f, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  out[i] = atomic_load_explicit(&most, memory_order_relaxed);
+}
+
+// has: fence.sc.gpu;
+kernel void publishes(device int *y [[buffer(0)]],
+                      device atomic_int *flag [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+  y[i] = 1;
+  atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst);
+  atomic_store_explicit(flag, 1, memory_order_relaxed);
+}
+
+// A short3 takes 8 bytes.
+// has: [16] = {255, 255, 254, 255, 253, 255, 0, 0, 1, 0, 2, 0, 3};
+constant short3 triples[2] = {short3(-1, -2, -3), short3(1, 2, 3)};
+kernel void reads_triples(device short *y [[buffer(0)]],
+                          uint i [[thread_position_in_grid]]) {
+  y[i] = triples[i & 1].z;
+}
+
+// A thread that stops itself ends, and the others of its simdgroup go on.
+// has: exit;
+// has: atom.cas.b32
+// has not: trap;
+kernel void stops(device int *y [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  if (y[i] == 7) __builtin_trap();
+  y[i] = 1;
+}
