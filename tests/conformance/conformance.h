@@ -16,6 +16,8 @@
 #define LONG_NS (10 * SECOND_NS)
 
 mtl_device *the_device(void);
+// Skips the test where a child finds no such device; this process opens none.
+void need_device(void);
 const mtl_device_info *the_info(void);
 
 mtl_queue *new_queue(void);

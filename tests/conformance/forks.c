@@ -103,6 +103,7 @@ TEST(forks, child_of_a_busy_process_uses_a_new_device_or_is_told) {
 }
 
 TEST(forks, child_of_an_idle_process_works) {
+  need_device();
   check_child(use_new_device, NULL);
 }
 

@@ -222,6 +222,7 @@ static int thread_count(void) {
 
 // Released work lives on, and takes its device and threads with it at its end.
 TEST(lifetimes, released_work_ends_when_its_event_comes) {
+  need_device();
   mtl_event *event = commit_waiting_work();
   CHECK(thread_count() > 0);
   CHECK_OK(mtl_event_signal(event, 1));
@@ -234,6 +235,7 @@ TEST(lifetimes, released_work_ends_when_its_event_comes) {
 
 // Nobody can signal any more; the process ends all the same.
 TEST(lifetimes, process_ends_while_work_waits_for_ever) {
+  need_device();
   fflush(NULL);
   const pid_t child = fork();
   CHECK(child >= 0);

@@ -31,6 +31,8 @@ void test_register(test_case *entry);
   }                                                                        \
   static void topic##_##behaviour(void)
 
+#define TEST_SKIPPED 77  // exit status, as in automake and CTest
+
 // Ends the test: failed, or skipped with a reason.
 _Noreturn void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
