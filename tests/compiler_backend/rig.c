@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "compiler/emit/emit_cpu.h"
 #include "compiler/frontend/frontend.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/passes/passes.h"
 #include "harness/test.h"
 

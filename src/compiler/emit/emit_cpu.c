@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // emit_cpu.c: the machine that code is made for, and the object file.
+#include "compiler/emit/emit_cpu.h"
+
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/emit/source_order.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/vectorize.h"
+#include "compiler/ir/names.h"
 
 enum {
   FEATURES_LIMIT = 4096,  // bytes; a host's list is about 1200

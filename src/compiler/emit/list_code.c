@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // list_code.c: a kernel's machine code as text to read: labels and
 // instructions, and "; FILE:LINE" in front of what belongs to another line.
+#include "compiler/emit/list_code.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/target.h"
 
 // Assembly text as LLVM writes it, with comments.
 static mtl_status write_assembly(mtlc_kernel *kernel,

@@ -6,13 +6,18 @@
 // Requires  the object of emit_cpu.c
 // Leaves    a line of the report: vector registers in use, and the
 //           instructions that move vectors to the stack and back
+#include "compiler/emit/report_code.h"
+
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Object.h>
 #include <llvm-c/Target.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
 
 enum { VECTOR_REGISTERS = 32, TEXT_BYTES = 256 };
 

@@ -6,9 +6,22 @@
 #include "compiler/ir/access_spaces.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/inlined_size.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/split_calls.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
 
 static const char number_name[] = "mettle.access";
 

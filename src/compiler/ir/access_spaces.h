@@ -5,9 +5,11 @@
 #ifndef MTLC_ACCESS_SPACES_H
 #define MTLC_ACCESS_SPACES_H
 
+#include <llvm-c/Core.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
 
 // A set of pieces of memory that threads share: the buffer of each argument by
 // its slot, what addresses found in memory lead to, and the threadgroup's. None

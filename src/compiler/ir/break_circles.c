@@ -6,10 +6,18 @@
 //
 // Requires  no function calls itself last of all: those are loops already
 // Leaves    functions with the same results; circles that do close stay
+#include "compiler/ir/break_circles.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
 
 // --- which functions ---------------------------------------------------------
 

@@ -8,6 +8,7 @@
 
 #include <llvm-c/Core.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { MTLC_NO_CYCLE = -1 };
 

@@ -3,6 +3,11 @@
 #include "compiler/ir/forward.h"
 
 #include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/names.h"
 
 // A range of bytes in an alloca.
 typedef struct location {

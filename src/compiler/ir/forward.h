@@ -3,7 +3,7 @@
 #ifndef MTLC_FORWARD_H
 #define MTLC_FORWARD_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
 
 // Returns the value that a load must have: what was last stored to the same
 // private memory, if the store is in the load's block and nothing between can

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // inlined_size.c: how long a thread is going to be.
+#include "compiler/ir/inlined_size.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/value_list.h"
 
 typedef struct inlined_sizes {
   mtlc_values functions;

@@ -5,11 +5,18 @@
 // takes minutes to compile. Other kernels have all in one function.
 #include "compiler/ir/keep_calls.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
 #include "compiler/ir/pass_values.h"
+#include "compiler/ir/same_arguments.h"
 #include "compiler/ir/variable_use.h"
 
 enum {

@@ -3,9 +3,10 @@
 #ifndef MTLC_KEEP_CALLS_H
 #define MTLC_KEEP_CALLS_H
 
+#include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "compiler/passes/passes.h"
+#include "compiler/ir/kernel.h"
 
 // What follows is the function's own name, or that with a number.
 #define MTLC_CALLED_PREFIX "mettle.called."
@@ -32,10 +33,5 @@ mtl_status mtlc_keep_calls(mtlc_kernel *kernel, bool *out_any);
 // short to call. Returns false if none is left or the kernel is not so long
 // that there is a point in calls.
 bool mtlc_settle_calls(mtlc_kernel *kernel);
-
-// same_arguments.c: gives calls of a function with the same values in several
-// places one of their own, into which it is to be inlined, and marks those with
-// many constants to be inlined themselves.
-void mtlc_share_arguments(mtlc_kernel *kernel, LLVMValueRef function);
 
 #endif

@@ -2,6 +2,8 @@
 // loops.c: which of LLVM's passes over loops are worth their time.
 #include "compiler/ir/loops.h"
 
+#include <stddef.h>
+
 #include "compiler/ir/cycles.h"
 
 // --- How many ----------------------------------------------------------------

@@ -8,10 +8,15 @@
 // extension hides it from LLVM's induction variables.
 #include "compiler/ir/own_counters.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "code/code.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/value_list.h"
 
 enum { PATIENCE = 200 };
 

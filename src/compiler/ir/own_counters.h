@@ -3,7 +3,10 @@
 #ifndef MTLC_OWN_COUNTERS_H
 #define MTLC_OWN_COUNTERS_H
 
-#include "compiler/passes/passes.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
 
 // Keeps LLVM from making such counters as wide as the addresses that they lead
 // to, until it is let go. Says whether there are any.

@@ -11,10 +11,18 @@
 #include "compiler/ir/pass_values.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/ir/variable_use.h"
 
 enum {

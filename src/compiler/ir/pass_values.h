@@ -4,9 +4,11 @@
 #ifndef MTLC_PASS_VALUES_H
 #define MTLC_PASS_VALUES_H
 
+#include <llvm-c/Core.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "compiler/passes/passes.h"
+#include "compiler/ir/kernel.h"
 
 // Gives each call of a function that only computes another callee, called prefix
 // and the function's name: it loads from the variables before the call and

@@ -2,12 +2,21 @@
 // same_arguments.c: functions for calls that give the same values twice. A
 // square is a product with half the work, which inlining would have found. So
 // is a product with constants, of which many are zero: that is inlined.
+#include "compiler/ir/same_arguments.h"
+
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "compiler/ir/keep_calls.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/value_list.h"
 
 enum {
   MOST_PARAMETERS = 256,

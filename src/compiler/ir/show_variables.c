@@ -5,7 +5,12 @@
 #include "compiler/ir/show_variables.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 
 enum { DW_OP_DEREF = 0x06 };
 

@@ -3,7 +3,9 @@
 #ifndef MTLC_SHOW_VARIABLES_H
 #define MTLC_SHOW_VARIABLES_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+
+#include "compiler/ir/kernel.h"
 
 // Has the debugger find a threadgroup variable, which is about to stop being a
 // global, where the address in slot leads, a variable of mettle.thread, in each

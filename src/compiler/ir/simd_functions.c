@@ -4,9 +4,14 @@
 #include "compiler/ir/simd_functions.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
 
 enum { WIDTH = 32 };
 

@@ -4,7 +4,10 @@
 #ifndef MTLC_SIMD_FUNCTIONS_H
 #define MTLC_SIMD_FUNCTIONS_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "mettle/status.h"
 
 typedef enum mtlc_simd_kind {
   MTLC_SIMD_BARRIER,

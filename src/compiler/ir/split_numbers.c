@@ -9,9 +9,16 @@
 // its components is. Vectors of bytes are data, and stay.
 #include "compiler/ir/split_numbers.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
 
 enum { MOST_COMPONENTS = 4, LEAST_BITS = 16 };
 

@@ -3,7 +3,10 @@
 #ifndef MTLC_SPLIT_NUMBERS_H
 #define MTLC_SPLIT_NUMBERS_H
 
-#include "compiler/passes/passes.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
 
 // Splits what a function computes with vectors of two to four integers of 16
 // bits and more: a position in the grid is the same for all threads of a row

@@ -3,11 +3,19 @@
 // structures and arithmetic on its position.
 #include "compiler/ir/thread_state.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
 
 _Static_assert(offsetof(mtli_cpu_launch, grid_threads) == 8, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, group_threads) == 20, "cpu_abi.h");

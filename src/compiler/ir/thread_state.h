@@ -3,7 +3,9 @@
 #ifndef MTLC_THREAD_STATE_H
 #define MTLC_THREAD_STATE_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+
+#include "compiler/ir/kernel.h"
 
 // The bound thread; the name in ir/*.ll.
 #define MTLC_BODY_FUNCTION "mettle.body"

@@ -7,11 +7,19 @@
 // apart threads' elements are.
 #include "compiler/ir/unroll_arrays.h"
 
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler/ir/calls.h"
 #include "compiler/ir/cycles.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/names.h"
 
 enum {
   LARGEST_ARRAY_BYTES = 1024,

@@ -3,7 +3,9 @@
 #ifndef MTLC_UNROLL_ARRAYS_H
 #define MTLC_UNROLL_ARRAYS_H
 
-#include "compiler/passes/passes.h"
+#include <llvm-c/Core.h>
+
+#include "compiler/ir/kernel.h"
 
 // Marks in kernel->thread the loops whose counters index private arrays of at
 // most 1 KiB, unless the source says otherwise or they would become too large.

@@ -3,7 +3,14 @@
 // addresses of, and whether it does anything but compute.
 #include "compiler/ir/variable_use.h"
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
 
 // --- What a function does with a variable ------------------------------------
 

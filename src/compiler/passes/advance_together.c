@@ -16,12 +16,23 @@
 // Leaves    more calls of mettle.barrier.simdgroup in mettle.thread, into which
 //           functions that touch such memory are inlined
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "compiler/ir/access_spaces.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
 #include "compiler/ir/cycles.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
+#include "compiler/ir/split_calls.h"
+#include "compiler/ir/types.h"
+#include "compiler/passes/passes.h"
 
 // What has been touched since the last wait.
 typedef mtlc_access reach;

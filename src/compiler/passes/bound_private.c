@@ -10,10 +10,18 @@
 // Leaves    addresses inside an array that is a variable, with an index that
 //           varies, in the form  array + (index in range ? index : spare) *
 //           unit
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // An address as a distance from the variable that it points into:
 // bytes + the sum of index[i] * stride[i].

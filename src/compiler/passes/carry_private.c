@@ -12,10 +12,17 @@
 // Requires  simplify_thread
 // Leaves    no phi or select of pointers into one variable, of which they are
 //           whole elements away; T1 only
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 typedef struct carrying {
   mtlc_kernel *kernel;

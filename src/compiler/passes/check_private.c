@@ -8,10 +8,15 @@
 // Leaves    every variable of constant size in its function's entry, and so few
 //           that 32 threads' fit the stack and the frames that a worker has
 #include <inttypes.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/passes/passes.h"
 #include "mettle/pipeline.h"
 
 enum {

@@ -6,10 +6,19 @@
 // Leaves    llvm.fma where a product and a sum are one operation; no
 //           llvm.fmuladd; no fast-math flags. From here on, every pass must
 //           keep each result to the bit
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/ir/calls.h"
 #include "compiler/ir/forward.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 typedef struct contraction {
   LLVMModuleRef module;

@@ -8,9 +8,15 @@
 // Leaves    no division that can trap, no shift by the width or more, no
 //           float to integer conversion out of range, no integer to half
 //           that LLVM might take for exact
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/calls.h"
 #include "compiler/ir/forward.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/passes/passes.h"
 
 typedef struct arithmetic {
   LLVMModuleRef module;

@@ -3,8 +3,13 @@
 //
 // Requires  mettle.group and the sizes that its pass has left in mtlc_kernel
 // Leaves    mettle_code of cpu_abi.h
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "code/cpu_abi.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/types.h"
+#include "compiler/passes/passes.h"
 
 _Static_assert(offsetof(mtli_cpu_code, run_group) == 0, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, begin) == 8, "cpu_abi.h");

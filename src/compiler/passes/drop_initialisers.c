@@ -5,9 +5,15 @@
 //
 // Requires  a library's module (docs/ir.md)
 // Leaves    llvm.global_ctors with what the kernel needs, or without it
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 static const char list_name[] = "llvm.global_ctors";
 

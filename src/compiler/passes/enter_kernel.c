@@ -9,10 +9,23 @@
 //           on an alignment of more than 16 bytes. Both tiers are alike up to
 //           contract_arithmetic, so what is inlined here does not depend on
 //           the tier.
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/break_circles.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // --- the call graph ----------------------------------------------------------
 

@@ -4,11 +4,20 @@
 // Requires  describe_code
 // Leaves    a module that links by itself: the functions that code generation
 //           calls are there, functions bear the kernel's name and the target
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/target.h"
 #include "compiler/ir/thread_state.h"
+#include "compiler/passes/passes.h"
 
 enum { NAME_LIMIT = 200 };  // bytes of a symbol that profilers show
 

@@ -7,11 +7,20 @@
 // Leaves    no mettle.constant_defined, no mettle.math_mode, no global without
 //           a value, no code that runs before the kernel
 #include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // Makes a constant of any type without pointers from its bytes in memory;
 // bytes past size_bytes are zero.

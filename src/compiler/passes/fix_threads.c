@@ -5,10 +5,17 @@
 //
 // Requires  enter_kernel
 // Leaves    constants in the place of some calls of mettle.position; T1 only
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 static uint64_t operand(LLVMValueRef call, unsigned index) {
   return LLVMConstIntGetZExtValue(LLVMGetOperand(call, index));

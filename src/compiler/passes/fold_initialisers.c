@@ -6,10 +6,18 @@
 // Requires  function constants with their values (fix_constants)
 // Leaves    the same program, its arithmetic defined; in functions that the
 //           initialisers do not call nothing but inlined library code is new
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 static const char list_name[] = "llvm.global_ctors";
 static const char simplify[] =

@@ -10,14 +10,23 @@
 // Requires  fix_constants
 // Leaves    nothing undefined but the functions of docs/ir.md; linked functions
 //           for tables by the names of module.h
+#include "compiler/passes/link_functions.h"
+
 #include <llvm-c/Linker.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 static const char level_attribute[] = "mettle.level";
 

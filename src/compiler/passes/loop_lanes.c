@@ -6,11 +6,23 @@
 //           mettle.group is already there
 // Leaves    mettle.group: a loop over mettle.body, which is the thread
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
 #include "compiler/ir/thread_state.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // T0 notes every thread; in T1 the group has to do, for a loop that stores a
 // thread's number to one place each turn is not vectorised.

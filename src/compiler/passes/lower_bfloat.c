@@ -5,7 +5,14 @@
 //
 // Requires  nothing has been optimised
 // Leaves    bfloat only as what is loaded, stored, chosen and moved
-#include "compiler/ir/module.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/types.h"
+#include "compiler/passes/passes.h"
 
 typedef struct bfloat_lowering {
   mtlc_types types;

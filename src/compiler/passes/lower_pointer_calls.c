@@ -13,9 +13,19 @@
 // Leaves    calls by name alone, but for types that no function has in kernels
 //           without tables
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/link_functions.h"
+#include "compiler/passes/passes.h"
 
 static bool is_chosen(LLVMValueRef function) {
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;

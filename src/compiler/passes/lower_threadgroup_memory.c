@@ -6,13 +6,22 @@
 // Leaves    mettle.threadgroup_memory in their place (passes.h), and
 //           static_threadgroup_bytes
 #include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
 #include "compiler/ir/show_variables.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 typedef struct placement {
   mtlc_kernel *kernel;

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 
 #include "base/status.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 mtl_status mtlc_lower_tiles(mtlc_kernel *kernel) {
   mtlc_values calls = {0};

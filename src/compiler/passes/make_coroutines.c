@@ -5,13 +5,26 @@
 // Requires  mettle.thread; stands back if mettle.group is already there
 // Leaves    mettle.group and mettle.context_bytes; no convergent function
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
 #include "compiler/ir/cycles.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
 #include "compiler/ir/simd_functions.h"
 #include "compiler/ir/thread_state.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // Further parameters of the body, behind those of thread_state.h.
 enum {

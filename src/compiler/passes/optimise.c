@@ -4,8 +4,11 @@
 // Requires  describe_code
 // Leaves    the same functions, faster; T1 only
 #include "base/status.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
-#include "compiler/vectorize/vectorize.h"
+#include "compiler/ir/target.h"
+#include "compiler/passes/passes.h"
+#include "compiler/vectorize/finish/finish_vectors.h"
 
 mtl_status mtlc_optimise(mtlc_kernel *kernel) {
   mtlc_set_target_attributes(kernel);

@@ -4,13 +4,17 @@
 
 #include <llvm-c/Analysis.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ptx/ptx.h"
+#include "compiler/vectorize/finish/hoist_constants.h"
+#include "compiler/vectorize/finish/mask_as_integers.h"
+#include "compiler/vectorize/finish/split_fminmax.h"
 #include "compiler/vectorize/vectorize.h"
 
 // The lists that a pass is in: the cpu's tiers, and PTX, whose tiers are alike.
@@ -119,24 +123,6 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
   }
   kernel->has_group = status == MTL_OK;
   return status;
-}
-
-void mtlc_report(mtlc_kernel *kernel, const char *format, ...) {
-  char *line = NULL;
-  va_list arguments;
-  va_start(arguments, format);
-  const int line_length = vasprintf(&line, format, arguments);
-  va_end(arguments);
-  if (line_length < 0) {
-    return;
-  }
-  const size_t length = kernel->report ? strlen(kernel->report) : 0;
-  char *grown = realloc(kernel->report, length + (size_t)line_length + 2);
-  if (grown) {
-    sprintf(grown + length, "%s\n", line);
-    kernel->report = grown;
-  }
-  free(line);
 }
 
 static mtl_status fail_unknown_pass(const char *name) {

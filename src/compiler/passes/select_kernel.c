@@ -6,11 +6,20 @@
 //           functions of docs/ir.md with their attributes; of others without
 //           a body those that linked functions may define
 #include <llvm-c/Comdat.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/passes/passes.h"
 
 // What the optimiser may assume of a function without a body.
 typedef struct known_function {

@@ -8,11 +8,20 @@
 // Leaves    calls of library functions inlined; the program's own functions as
 //           they are otherwise, for T0 shows what they say
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/ir/keep_calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/target.h"
+#include "compiler/passes/passes.h"
 
 // What a function of the program has while LLVM is kept from it, and what it
 // had.

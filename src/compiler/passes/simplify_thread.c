@@ -6,17 +6,26 @@
 // Leaves    mettle.thread with everything inlined but mettle.texel.*, what
 //           calls itself and, in long kernels, the functions of keep_calls.h,
 //           in SSA form; T1 only
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/inlined_size.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/ir/keep_calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
+#include "compiler/ir/marks.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
 #include "compiler/ir/own_counters.h"
+#include "compiler/ir/split_calls.h"
 #include "compiler/ir/split_numbers.h"
 #include "compiler/ir/unroll_arrays.h"
+#include "compiler/passes/passes.h"
 
 enum {
   // As the source has it, with everything inlined. What is above it is

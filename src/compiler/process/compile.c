@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/emit/emit_cpu.h"
+#include "compiler/emit/list_code.h"
+#include "compiler/emit/report_code.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/passes/passes.h"
 #include "compiler/ptx/ptx.h"
 

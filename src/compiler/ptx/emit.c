@@ -3,11 +3,14 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ptx/ptx.h"
 
 static const char architecture[] = "nvptx64";

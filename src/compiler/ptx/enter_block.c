@@ -10,12 +10,20 @@
 // Requires  lower_threadgroup_memory, lower_simdgroups
 // Leaves    mettle_kernel, which calls no function of docs/ir.md
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "code/ptx_abi.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/ptx/ptx.h"
 
 enum {

@@ -7,9 +7,17 @@
 // Leaves    fences as machine code; relaxed atomics; no initialiser with a
 //           vector in it; no globals that are LLVM's own
 #include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/ptx/ptx.h"
 
 // --- fences ------------------------------------------------------------------

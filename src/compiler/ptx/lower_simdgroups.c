@@ -15,12 +15,23 @@
 // Requires  mettle.thread in SSA form; group_class
 // Leaves    no calls of mettle.simd.* or mettle.barrier.*; depends_on_whole
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
-#include "compiler/ptx/ptx.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
 #include "compiler/ir/simd_functions.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/ptx/ptx.h"
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 enum {

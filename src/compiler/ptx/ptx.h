@@ -4,7 +4,7 @@
 #ifndef MTLC_PTX_H
 #define MTLC_PTX_H
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
 
 // True if a request's target is "nvptx64 sm_NN +ptxNN".
 bool mtlc_is_ptx_target(const char *target);

@@ -5,33 +5,63 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/ir/keep_calls.h"
-#include "compiler/vectorize/finish/jam_simdgroups.h"
-#include "compiler/vectorize/emit/calls/vector_calls.h"
-#include "compiler/vectorize/prepare/pointer_induction.h"
-#include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/prepare/canonical_strides.h"
-#include "compiler/vectorize/prepare/expand_memcpy.h"
-#include "compiler/vectorize/finish/group_loop.h"
-#include "compiler/vectorize/prepare/version_guard.h"
-#include "compiler/vectorize/plan/width.h"
-#include "compiler/vectorize/prepare/version_interior.h"
-#include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/prepare/hoist_loads.h"
-#include "compiler/vectorize/prepare/dot_products.h"
-#include "compiler/vectorize/prepare/split_exits.h"
-#include "compiler/vectorize/prepare/sink_tests.h"
-#include "compiler/vectorize/prepare/split_geps.h"
-#include "compiler/vectorize/prepare/interchange_simdgroups.h"
-#include "compiler/vectorize/emit/tiles/tiles.h"
-#include "compiler/vectorize/plan/loop_cost.h"
-#include "compiler/vectorize/prepare/version_uniform.h"
-#include "compiler/vectorize/prepare/unroll_row_walks.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/group_uniformity.h"
 #include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/calls/barriers.h"
+#include "compiler/vectorize/emit/calls/vector_calls.h"
+#include "compiler/vectorize/emit/flow/flow.h"
+#include "compiler/vectorize/emit/flow/promote_allocas.h"
+#include "compiler/vectorize/emit/lanes/deferred_atomics.h"
+#include "compiler/vectorize/emit/tiles/tile_phis.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
+#include "compiler/vectorize/emit/tiles/tile_sums.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
+#include "compiler/vectorize/finish/demanded_lanes.h"
+#include "compiler/vectorize/finish/group_loop.h"
+#include "compiler/vectorize/finish/jam_simdgroups.h"
+#include "compiler/vectorize/finish/scalarise_short.h"
+#include "compiler/vectorize/finish/single_simdgroup_regions.h"
+#include "compiler/vectorize/plan/linearize.h"
+#include "compiler/vectorize/plan/loop_cost.h"
+#include "compiler/vectorize/plan/width.h"
+#include "compiler/vectorize/prepare/canonical_strides.h"
+#include "compiler/vectorize/prepare/dot_products.h"
+#include "compiler/vectorize/prepare/expand_memcpy.h"
+#include "compiler/vectorize/prepare/hoist_loads.h"
+#include "compiler/vectorize/prepare/interchange_simdgroups.h"
+#include "compiler/vectorize/prepare/pointer_induction.h"
+#include "compiler/vectorize/prepare/recognise_tile_loads.h"
+#include "compiler/vectorize/prepare/sink_tests.h"
+#include "compiler/vectorize/prepare/split_exits.h"
+#include "compiler/vectorize/prepare/split_geps.h"
+#include "compiler/vectorize/prepare/unroll_row_walks.h"
+#include "compiler/vectorize/prepare/version_guard.h"
+#include "compiler/vectorize/prepare/version_interior.h"
+#include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/target/machine.h"
 
 // The form that the analyses want: branches only, loops with one back edge,
 // tested at their end, whose values leave through phis at the exits.
@@ -705,9 +735,7 @@ static mtl_status take_turns(vectorizer *v) {
   }
   for (bool found = true; found;) {
     const lanes_values values = usual_values(v);
-    lanes_emitter e = emitter_of(v, &values, NULL);
-    found = lanes_take_turns(&e);
-    drop_emitter(&e);
+    found = lanes_take_turns(v->kernel, &values);
     if (found) {
       v->loops_by_turns++;
       MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));

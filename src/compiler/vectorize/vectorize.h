@@ -5,7 +5,7 @@
 #ifndef MTLC_VECTORIZE_H
 #define MTLC_VECTORIZE_H
 
-#include "compiler/passes/passes.h"
+#include "compiler/ir/kernel.h"
 
 // Requires kernel->thread as simplify_thread leaves it, threadgroup
 // variables still globals in their section. Leaves the code of
@@ -19,12 +19,5 @@
 //
 // Errors  MTL_UNSUPPORTED  the kernel cannot be vectorised; the text says why
 mtl_status mtlc_vectorize(mtlc_kernel *kernel);
-
-// Optimises the module of a kernel that was vectorised.
-mtl_status mtlc_finish_vectors(mtlc_kernel *kernel);
-
-// Says whether a kernel's instructions are best left in their order
-// (source_order.c).
-bool mtlc_keeps_source_order(const mtlc_kernel *kernel);
 
 #endif

@@ -2,7 +2,11 @@
 // affine.c: addresses as sums, so that it is seen which lie beside each other.
 #include "compiler/vectorize/analysis/affine.h"
 
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
 #include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/vectorize/analysis/uniformity.h"
 
 static bool is_sum(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value)) {

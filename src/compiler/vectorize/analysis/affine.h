@@ -3,6 +3,10 @@
 #ifndef MTLC_AFFINE_H
 #define MTLC_AFFINE_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "compiler/vectorize/analysis/uniformity.h"
 
 enum { LANES_MOST_TERMS = 4 };

@@ -2,10 +2,12 @@
 // callees.c: sorts calls by the callee's name, and gives their results' shapes.
 #include "compiler/vectorize/analysis/callees.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "code/code.h"
 #include "compiler/ir/keep_calls.h"
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 const char *lanes_callee_name(LLVMValueRef call) {
@@ -380,4 +382,10 @@ bool lanes_has_barrier(LLVMBasicBlockRef block) {
     }
   }
   return false;
+}
+
+bool lanes_is_product(LLVMValueRef instruction) {
+  return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
+         strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
+             0;
 }

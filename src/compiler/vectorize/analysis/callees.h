@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+
 typedef enum lanes_callee {
   LANES_CALLEE_OTHER,     // run by one thread after the other
   LANES_CALLEE_NOTHING,   // no effect: markers of lifetime, assumptions, ...
@@ -78,5 +81,10 @@ bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand);
 
 // Says whether a call must be run by exactly the threads that reach it.
 bool lanes_is_convergent(LLVMValueRef call);
+
+bool lanes_is_product(LLVMValueRef instruction);
+// The shape of a call's result from its arguments' shapes.
+lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
+                                const lanes_shape *operands);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "compiler/vectorize/base/tables.h"
+
 // What is known before the order is: blocks by reverse post-order.
 typedef struct draft {
   mtli_arena *arena;

@@ -10,7 +10,10 @@
 #define MTLC_GRAPH_H
 
 #include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "base/arena.h"
 #include "compiler/vectorize/base/tables.h"
 
 typedef enum lanes_node_kind {

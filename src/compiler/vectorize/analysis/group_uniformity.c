@@ -3,9 +3,16 @@
 // simdgroup alone: values, and the way that control takes. If they come to each
 // barrier together, the loop over simdgroups stands between two barriers, and
 // what they share is computed and kept once (simdgroups_together.ll).
+#include "compiler/vectorize/analysis/group_uniformity.h"
+
+#include <stddef.h>
+
 #include "code/code.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 static bool is_common_position(LLVMValueRef call) {
   switch (LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0))) {

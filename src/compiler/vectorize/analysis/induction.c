@@ -3,7 +3,14 @@
 // phis of a loop and says what each turn adds to it.
 #include "compiler/vectorize/analysis/induction.h"
 
+#include <llvm-c/Target.h>
+
 #include "code/code.h"
+#include "compiler/ir/marks.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   STEP_DEPTH = 12,   // of the computation of an address
@@ -14,25 +21,25 @@ static const lanes_turn_step no_step = {.kind = LANES_STEP_KNOWN};
 static const lanes_turn_step same_step = {.kind = LANES_STEP_SAME};
 static const lanes_turn_step unknown_step = {.kind = LANES_STEP_UNKNOWN};
 
-bool lanes_is_from_outside(const lanes_emitter *e, LLVMValueRef value,
+bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
                            uint32_t loop) {
   if (!LLVMIsAInstruction(value)) {
     return true;
   }
-  const uint32_t number = lanes_map_get(&e->values->numbers, value);
+  const uint32_t number = lanes_map_get(&values->numbers, value);
   return number != LANES_NONE &&
-         !lanes_in_loop(e->graph, e->values->nodes[number], loop);
+         !lanes_in_loop(values->graph, values->nodes[number], loop);
 }
 
 // Says whether a value is the same in all turns of a loop. A number that the
 // program binds is loaded in each, where it need not be bound if there is none.
-static bool is_same(const lanes_emitter *e, LLVMValueRef value, uint32_t loop) {
+static bool is_same(const lanes_values *values, LLVMValueRef value, uint32_t loop) {
   if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
     value = LLVMGetOperand(value, 0);
   }
-  return lanes_is_from_outside(e, value, loop) ||
+  return lanes_is_from_outside(values, value, loop) ||
          (LLVMIsALoadInst(value) && mtlc_is_invariant(value) &&
-          lanes_is_from_outside(e, LLVMGetOperand(value, 0), loop));
+          lanes_is_from_outside(values, LLVMGetOperand(value, 0), loop));
 }
 
 static lanes_turn_step step_sum(lanes_turn_step a, lanes_turn_step b,
@@ -67,11 +74,11 @@ static lanes_turn_step step_times(lanes_turn_step a, LLVMValueRef factor,
   return a;
 }
 
-static lanes_turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
+static lanes_turn_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth);
 
 // From a phi to what the next turn has in its place.
-static lanes_turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
+static lanes_turn_step step_from_phi(const lanes_values *values, LLVMValueRef next,
                                      LLVMValueRef phi, uint32_t loop) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
   const bool is_address =
@@ -80,7 +87,7 @@ static lanes_turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
     return unknown_step;
   }
   const uint64_t bytes =
-      is_address ? LLVMABISizeOfType(e->values->data,
+      is_address ? LLVMABISizeOfType(values->data,
                                      LLVMGetGEPSourceElementType(next))
                  : 1;
   LLVMValueRef by = LLVMGetOperand(next, 1);
@@ -88,37 +95,37 @@ static lanes_turn_step step_from_phi(const lanes_emitter *e, LLVMValueRef next,
     return (lanes_turn_step){.by = bytes *
                                    (uint64_t)LLVMConstIntGetSExtValue(by)};
   }
-  return is_same(e, by, loop) ? (lanes_turn_step){LANES_STEP_TIMES, bytes, by}
+  return is_same(values, by, loop) ? (lanes_turn_step){LANES_STEP_TIMES, bytes, by}
                               : unknown_step;
 }
 
 // Of a phi in a loop's header: what each turn adds to it.
-static lanes_turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
+static lanes_turn_step step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                    uint32_t loop, uint32_t depth) {
   lanes_turn_step step = unknown_step;
   const uint32_t own =
-      e->graph->nodes[e->values->nodes[lanes_map_get(&e->values->numbers, phi)]]
+      values->graph->nodes[values->nodes[lanes_map_get(&values->numbers, phi)]]
           .loop;
   if (own == LANES_NONE ||
       LLVMGetInstructionParent(phi) !=
-          e->graph->nodes[e->graph->loops[own].header].block) {
+          values->graph->nodes[values->graph->loops[own].header].block) {
     return unknown_step;
   }
   if (own != loop) {
     // Of a loop inside: what each turn of the outer one adds to where it
     // begins.
-    LLVMValueRef begin = lanes_begin_of(e, phi, own);
-    return begin == phi ? unknown_step : step_of(e, begin, loop, depth - 1);
+    LLVMValueRef begin = lanes_begin_of(values, phi, own);
+    return begin == phi ? unknown_step : step_of(values, begin, loop, depth - 1);
   }
   for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
     LLVMValueRef next = LLVMGetIncomingValue(phi, i);
-    if (lanes_is_from_outside(e, next, loop)) {
+    if (lanes_is_from_outside(values, next, loop)) {
       continue;
     }
     if (step.kind != LANES_STEP_UNKNOWN) {
       return unknown_step;
     }
-    step = step_from_phi(e, next, phi, loop);
+    step = step_from_phi(values, next, phi, loop);
     if (step.kind == LANES_STEP_UNKNOWN) {
       return unknown_step;
     }
@@ -127,24 +134,24 @@ static lanes_turn_step step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
 }
 
 // Of an address in bytes.
-static lanes_turn_step step_of_address(const lanes_emitter *e,
+static lanes_turn_step step_of_address(const lanes_values *values,
                                        LLVMValueRef address, uint32_t loop,
                                        uint32_t depth) {
   if (LLVMGetNumOperands(address) != 2) {
     return unknown_step;
   }
   const uint64_t bytes =
-      LLVMABISizeOfType(e->values->data, LLVMGetGEPSourceElementType(address));
+      LLVMABISizeOfType(values->data, LLVMGetGEPSourceElementType(address));
   const lanes_turn_step base =
-      step_of(e, LLVMGetOperand(address, 0), loop, depth - 1);
+      step_of(values, LLVMGetOperand(address, 0), loop, depth - 1);
   lanes_turn_step index =
-      step_of(e, LLVMGetOperand(address, 1), loop, depth - 1);
+      step_of(values, LLVMGetOperand(address, 1), loop, depth - 1);
   index.by *= bytes;
   return step_sum(base, index, false);
 }
 
 // Of what is computed from values that stay the same.
-static lanes_turn_step step_of_others(const lanes_emitter *e,
+static lanes_turn_step step_of_others(const lanes_values *values,
                                       LLVMValueRef value, uint32_t loop,
                                       uint32_t depth) {
   if (LLVMIsALoadInst(value) || LLVMIsACallInst(value)) {
@@ -152,7 +159,7 @@ static lanes_turn_step step_of_others(const lanes_emitter *e,
   }
   for (int i = 0; i < LLVMGetNumOperands(value); i++) {
     const lanes_turn_step step =
-        step_of(e, LLVMGetOperand(value, (unsigned)i), loop, depth - 1);
+        step_of(values, LLVMGetOperand(value, (unsigned)i), loop, depth - 1);
     if (step.kind != LANES_STEP_KNOWN || step.by != 0) {
       return unknown_step;
     }
@@ -160,9 +167,9 @@ static lanes_turn_step step_of_others(const lanes_emitter *e,
   return no_step;
 }
 
-static lanes_turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
+static lanes_turn_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth) {
-  if (is_same(e, value, loop)) {
+  if (is_same(values, value, loop)) {
     return no_step;
   }
   if (depth == 0) {
@@ -170,43 +177,43 @@ static lanes_turn_step step_of(const lanes_emitter *e, LLVMValueRef value,
   }
   LLVMValueRef left = LLVMGetOperand(value, 0);
   switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMPHI: return step_of_phi(e, value, loop, depth);
+    case LLVMPHI: return step_of_phi(values, value, loop, depth);
     case LLVMZExt:
     case LLVMSExt:
-    case LLVMTrunc: return step_of(e, left, loop, depth - 1);
+    case LLVMTrunc: return step_of(values, left, loop, depth - 1);
     case LLVMAdd:
     case LLVMOr:  // of bits that are not there
     case LLVMSub:
-      return step_sum(step_of(e, left, loop, depth - 1),
-                      step_of(e, LLVMGetOperand(value, 1), loop, depth - 1),
+      return step_sum(step_of(values, left, loop, depth - 1),
+                      step_of(values, LLVMGetOperand(value, 1), loop, depth - 1),
                       LLVMGetInstructionOpcode(value) == LLVMSub);
     case LLVMMul:
     case LLVMShl:
-      return is_same(e, LLVMGetOperand(value, 1), loop)
-                 ? step_times(step_of(e, left, loop, depth - 1),
+      return is_same(values, LLVMGetOperand(value, 1), loop)
+                 ? step_times(step_of(values, left, loop, depth - 1),
                               LLVMGetOperand(value, 1),
                               LLVMGetInstructionOpcode(value) == LLVMShl)
                  : unknown_step;
-    case LLVMGetElementPtr: return step_of_address(e, value, loop, depth);
-    default: return step_of_others(e, value, loop, depth);
+    case LLVMGetElementPtr: return step_of_address(values, value, loop, depth);
+    default: return step_of_others(values, value, loop, depth);
   }
 }
 
-lanes_turn_step lanes_step_of(const lanes_emitter *e, LLVMValueRef value,
+lanes_turn_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
                               uint32_t loop) {
-  return step_of(e, value, loop, STEP_DEPTH);
+  return step_of(values, value, loop, STEP_DEPTH);
 }
 
-lanes_turn_step lanes_step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
+lanes_turn_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                   uint32_t loop) {
-  return step_of_phi(e, phi, loop, STEP_DEPTH);
+  return step_of_phi(values, phi, loop, STEP_DEPTH);
 }
 
-LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
+LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
                             uint32_t loop) {
   for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, i);
-    if (lanes_is_from_outside(e, value, loop)) {
+    if (lanes_is_from_outside(values, value, loop)) {
       return value;
     }
   }
@@ -268,7 +275,7 @@ static bool is_grid_position(LLVMValueRef value) {
   }
 }
 
-bool lanes_moves_with_grid(const lanes_emitter *e, LLVMValueRef address) {
+bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address) {
   LLVMValueRef work[WALK_LIMIT];
   lanes_map seen = {0};
   uint32_t count = 0;
@@ -289,7 +296,7 @@ bool lanes_moves_with_grid(const lanes_emitter *e, LLVMValueRef address) {
           lanes_map_get(&seen, operand) != LANES_NONE) {
         continue;
       }
-      lanes_map_set(e->arena, &seen, operand, 1);
+      lanes_map_set(values->arena, &seen, operand, 1);
       if (++looked >= WALK_LIMIT) {
         return false;
       }

@@ -3,7 +3,11 @@
 #ifndef MTLC_INDUCTION_H
 #define MTLC_INDUCTION_H
 
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/uniformity.h"
 
 // By how much a value rises with each turn of a loop: by a known number, by so
 // many times a value from outside the loop, by a number that is the same in all
@@ -20,16 +24,16 @@ typedef struct lanes_turn_step {
 } lanes_turn_step;
 
 // What each turn of a loop adds to a value; of an address, in bytes.
-lanes_turn_step lanes_step_of(const lanes_emitter *e, LLVMValueRef value,
+lanes_turn_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
                               uint32_t loop);
 // The same of a phi in that loop's header, or in that of one inside it.
-lanes_turn_step lanes_step_of_phi(const lanes_emitter *e, LLVMValueRef phi,
+lanes_turn_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                   uint32_t loop);
 // What a phi in a loop's header begins with.
-LLVMValueRef lanes_begin_of(const lanes_emitter *e, LLVMValueRef phi,
+LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
                             uint32_t loop);
 // Says whether a value is from outside a loop.
-bool lanes_is_from_outside(const lanes_emitter *e, LLVMValueRef value,
+bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
                            uint32_t loop);
 
 // Says whether a value is a thread's index in its threadgroup, in any
@@ -38,6 +42,6 @@ bool lanes_is_thread_index(LLVMValueRef value);
 bool lanes_is_threadgroup_size(LLVMValueRef value);
 // Says whether an address depends on where in the grid a thread is; what does
 // not is loaded by all threadgroups, and is there.
-bool lanes_moves_with_grid(const lanes_emitter *e, LLVMValueRef address);
+bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address);
 
 #endif

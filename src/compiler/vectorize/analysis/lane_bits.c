@@ -4,9 +4,13 @@
 // programs compute from a thread's row and column in a tile has one for each.
 #include "compiler/vectorize/analysis/lane_bits.h"
 
+#include <llvm-c/Target.h>
 #include <string.h>
 
 #include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   MOST_UNWRAPPED = 1 << 20,  // between threads of an index that may be any

@@ -4,6 +4,11 @@
 #ifndef MTLC_LANE_BITS_H
 #define MTLC_LANE_BITS_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 enum { LANES_BITS = 5 };  // of a lane's number, at most

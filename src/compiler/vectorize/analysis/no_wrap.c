@@ -18,9 +18,16 @@
 // index that is another one's fourth, of vectors of four, leads as far.
 #include "compiler/vectorize/analysis/no_wrap.h"
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum { MOST_VISITED = 64 };
 

@@ -4,8 +4,11 @@
 #ifndef MTLC_NO_WRAP_H
 #define MTLC_NO_WRAP_H
 
-#include "compiler/vectorize/analysis/uniformity.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
 #include "code/code.h"
+#include "compiler/vectorize/analysis/uniformity.h"
 
 // Marks the extensions of indices that are nothing but parts of addresses in
 // buffers, and makes them signed. Returns whether there are any; values are to

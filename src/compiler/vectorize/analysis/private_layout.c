@@ -3,7 +3,13 @@
 // granularity, the 32 copies are interleaved in units of it, so that one index
 // for all threads is one contiguous vector access. Where all threads keep the
 // same in it there is one copy, and what is loaded from it is uniform.
+#include "compiler/vectorize/analysis/private_layout.h"
+
+#include <llvm-c/Target.h>
+
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 // What the accesses to one alloca have in common.
 typedef struct private_survey {

@@ -4,6 +4,8 @@
 
 #include "compiler/vectorize/analysis/no_wrap.h"
 
+_Thread_local uint32_t lanes_in_vectors = MOST_LANES;
+
 lanes_shape lanes_shape_varying(void) {
   return (lanes_shape){.row = 1, .bits = 64};
 }

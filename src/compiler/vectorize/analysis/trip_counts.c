@@ -2,8 +2,12 @@
 // trip_counts.c: what the counters of loops run through.
 #include "compiler/vectorize/analysis/trip_counts.h"
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/predicates.h"
+#include "compiler/vectorize/base/tables.h"
 
 static bool is_one_more(LLVMValueRef value, LLVMValueRef than) {
   return mtlc_is_opcode(value, LLVMAdd) && LLVMGetOperand(value, 0) == than &&

@@ -3,6 +3,9 @@
 #ifndef MTLC_TRIP_COUNTS_H
 #define MTLC_TRIP_COUNTS_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
 #include "compiler/vectorize/analysis/graph.h"
 
 // A phi that begins with start and is one more in each turn, up to what is

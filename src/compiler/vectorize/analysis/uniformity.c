@@ -4,7 +4,14 @@
 // parted threads or a loop that they leave one by one says otherwise.
 #include "compiler/vectorize/analysis/uniformity.h"
 
+#include <stddef.h>
 #include <string.h>
+
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/private_layout.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/tables.h"
 
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand) {
   if (LLVMIsAInstruction(operand)) {

@@ -4,9 +4,16 @@
 #ifndef MTLC_UNIFORMITY_H
 #define MTLC_UNIFORMITY_H
 
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
 #include "code/group_class.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/tables.h"
 
 // Private memory: an alloca of the thread function, 32 times, or once if all
 // threads keep the same in it.
@@ -85,35 +92,5 @@ bool lanes_parts_before(const lanes_values *values, uint32_t node);
 // compute it.
 bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
                        uint32_t to);
-
-// group_uniformity.c: what all simdgroups of a threadgroup have in common.
-typedef struct lanes_common {
-  // Lanes are compared with the same lanes of other simdgroups; else all with
-  // all.
-  bool by_lane;
-  bool *values;         // [values->count] equal in all threads of a threadgroup
-  bool *masked;         // [node_count] not all threads of one may come here
-  bool waits_together;  // all of them come to the same waits in the same order
-  // All of them take the same way at each branch, or by_lane: each thread does
-  // that its neighbours of other simdgroups do, and few things without others
-  // of its own.
-  bool goes_together;
-  bool parts_lanes;  // threads of a simdgroup do not take the same way
-} lanes_common;
-void lanes_common_find(const lanes_values *values, bool by_lane,
-                       lanes_common *out_common);
-// Says whether an operand, a constant too, is equal in all of them.
-bool lanes_is_common(const lanes_values *values, const lanes_common *common,
-                     LLVMValueRef operand);
-
-// private_layout.c: finds the thread function's allocas and lays them out.
-void lanes_privates_find(lanes_values *values);
-// Shares what, by the shapes found, all threads keep the same in. Returns
-// whether there is any that was not: more may be uniform then.
-bool lanes_privates_share(lanes_values *values);
-
-// callees.c: the shape of a call's result from its arguments' shapes.
-lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
-                                const lanes_shape *operands);
 
 #endif

@@ -3,9 +3,16 @@
 #include "compiler/vectorize/base/debug_lines.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/names.h"
 #include "compiler/vectorize/base/tables.h"
 
 // A DISubprogram's compile unit: llvm/IR/DebugInfoMetadata.h, getRawUnit. The

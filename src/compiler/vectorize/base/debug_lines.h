@@ -6,8 +6,11 @@
 #ifndef MTLC_DEBUG_LINES_H
 #define MTLC_DEBUG_LINES_H
 
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
 #include "base/arena.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/kernel.h"
 
 // Source lines of instructions, one for each.
 typedef struct lanes_line {

@@ -5,11 +5,16 @@
 // loads whole registers for comparisons, which a processor cannot give back
 // from a short store that is still on its way to memory. Here what is computed
 // is as short as what is taken of it.
-#include <llvm-c/DebugInfo.h>
+#include "compiler/vectorize/finish/demanded_lanes.h"
 
-#include "compiler/ir/module.h"
+#include <llvm-c/DebugInfo.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
 #include "compiler/vectorize/analysis/callees.h"
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/analysis/shape.h"
 
 enum { DEPTH = 8 };  // operations behind one another
 

@@ -5,12 +5,17 @@
 // simdgroups load: such a store need not return, and an atomic one may be to
 // anything. Until that is done it is a call that writes to no memory of which
 // LLVM knows, for as an argument it would be as long as the memory behind it.
+#include "compiler/vectorize/finish/fault_position.h"
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/vectorize/analysis/callees.h"
-#include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/finish/register_tiling.h"
 
 static const char name[] = "mettle.note.thread";

@@ -2,13 +2,22 @@
 // finish_vectors.c: LLVM's passes over what the vectoriser has made, with the
 // loop over threadgroups around it: those that find something in code that is
 // vectors already. LLVM's -O3 would spend most of its time on looking for more.
+#include "compiler/vectorize/finish/finish_vectors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/status.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/loops.h"
-#include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/finish/specialise_group_size.h"
+#include "compiler/ir/module.h"
 #include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/finish/fault_position.h"
+#include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/skip_idle.h"
+#include "compiler/vectorize/finish/specialise_group_size.h"
 #include "compiler/vectorize/prepare/version_uniform.h"
-#include "compiler/vectorize/vectorize.h"
 
 static const char finishing[] =
     "globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"

@@ -6,12 +6,23 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/finish/specialise_group_size.h"
+#include "compiler/vectorize/target/machine.h"
 
 extern const char mtlc_text_simdgroups[];
 extern const char mtlc_text_simdgroups_waiting[];

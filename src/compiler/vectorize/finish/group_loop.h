@@ -3,7 +3,11 @@
 #ifndef MTLC_GROUP_LOOP_H
 #define MTLC_GROUP_LOOP_H
 
-#include "compiler/passes/passes.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
 
 // The function of one simdgroup, for one row length.
 typedef struct lanes_variant {
@@ -19,10 +23,6 @@ typedef struct lanes_variant {
   bool may_be_at_once;  // if threads go together
   bool may_refuse;      // at_once returns LANES_REFUSED where threads leave
 } lanes_variant;
-
-// Finds the states, up to 63, of a function whose simdgroups wait together,
-// that one simdgroup can do for all (single_simdgroup_regions.c).
-uint64_t lanes_states_once(LLVMValueRef function, mtli_arena *arena);
 
 // Links the loops over simdgroups around the variants, in order of preference,
 // the last of which must fit any threadgroup.

@@ -8,10 +8,18 @@
 // Leaves    constants of floating-point arithmetic in loops frozen in front of
 //           the outermost loop, a machine's vector each; only where machines
 //           have vectors of eight floats
-#include <math.h>
+#include "compiler/vectorize/finish/hoist_constants.h"
 
-#include "compiler/ir/module.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/target.h"
 #include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   MOST_MACHINE_ELEMENTS = 16,

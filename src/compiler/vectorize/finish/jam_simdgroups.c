@@ -9,7 +9,18 @@
 // order that a kernel could count on, as ever.
 #include "compiler/vectorize/finish/jam_simdgroups.h"
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
 
 enum {
   MOST = LANES_MOST_AT_ONCE,

@@ -3,7 +3,12 @@
 #ifndef MTLC_JAM_SIMDGROUPS_H
 #define MTLC_JAM_SIMDGROUPS_H
 
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "compiler/ir/kernel.h"
 
 // Whether a function of one simdgroup, however much of it SSA form takes away,
 // is larger than lanes_make_at_once takes, where it is so many forms of the code

@@ -7,11 +7,18 @@
 // Requires  a module that nothing optimises any more
 // Leaves    masks that are computed from masks, or cross from block to block,
 //           as vectors of 0 and -1, whose signs the accesses and selects take
+#include "compiler/vectorize/finish/mask_as_integers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/vectorize.h"
 
 enum { WIDEST = 128, NUMBER_BITS = 32 };
 

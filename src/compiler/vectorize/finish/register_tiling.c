@@ -22,7 +22,21 @@
 // Leaves    as many loops one behind the other as there are parts
 #include "compiler/vectorize/finish/register_tiling.h"
 
-#include "compiler/vectorize/vectorize.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/report.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/finish/tiling_bundles.h"
+#include "compiler/vectorize/finish/tiling_copies.h"
+#include "compiler/vectorize/finish/tiling_frames.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_INSTRUCTIONS = 1500,

@@ -4,9 +4,14 @@
 #ifndef MTLC_REGISTER_TILING_H
 #define MTLC_REGISTER_TILING_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_PIECES = 16,
@@ -82,13 +87,6 @@ typedef struct lanes_parted {
   uint32_t piece;       // being made
 } lanes_parted;
 
-// An element of a vector that is loaded in the loop.
-typedef struct lanes_element {
-  LLVMValueRef base;
-  int64_t bytes;
-  LLVMValueRef load;
-} lanes_element;
-
 // Lanes of a vector; 1 of another value.
 uint32_t lanes_in(LLVMValueRef value);
 // The loop's own record of an instruction, NULL of what is not in it.
@@ -109,51 +107,8 @@ bool lanes_is_prefetch(LLVMValueRef i);
 // How many units from one on go round together.
 uint32_t lanes_units_together(const lanes_parted *l, uint32_t from);
 
-// tiling_bundles.c: finds the bundles and units, in order.
-void lanes_find_units(lanes_parted *l);
-// The operands with that number of several operations.
-void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
-                         LLVMValueRef *out);
-// Says whether values are one.
-bool lanes_are_all(LLVMValueRef *values, uint32_t count);
-// Says whether some lanes have the same.
-bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count);
-// Says whether values' lanes of a piece lie side by side, count of each lane,
-// and where the first one is.
-bool lanes_lie_side_by_side(const lanes_parted *l, LLVMValueRef *values,
-                            uint32_t count, uint32_t first,
-                            lanes_element *out_first);
-
-// tiling_pieces.c: copies at the builder, for the loop and the piece being made.
-void lanes_take_line(lanes_parted *l, LLVMValueRef i);
-// A value as it is.
-LLVMValueRef lanes_copy_whole(lanes_parted *l, LLVMValueRef value);
-// As many lanes of a vector as a piece has.
-LLVMValueRef lanes_copy_piece(lanes_parted *l, LLVMValueRef value,
-                              uint32_t first);
-// Register k of what a bundle's phis, or what is computed from them, come to.
-LLVMValueRef lanes_copy_register(lanes_parted *l, const lanes_bundle *b,
-                                 LLVMValueRef *values, uint32_t k);
-// The same lanes at a builder of something from outside.
-LLVMValueRef lanes_cut(lanes_parted *l, LLVMBuilderRef builder,
-                       LLVMValueRef value, uint32_t first);
-// Vectors one behind the other, a power of two of them.
-LLVMValueRef lanes_joined_pieces(lanes_parted *l, LLVMBuilderRef builder,
-                                 LLVMValueRef *vectors, uint32_t count);
-// What lanes have in count registers, put as it lies in memory, and taken
-// apart.
-void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
-                                LLVMValueRef *registers, uint32_t count);
-void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
-                                LLVMValueRef *registers, uint32_t count);
-
-// tiling_frames.c: finds the bundles whose phis may stay in the frame as they lie
-// in memory; then sees to what reads them elsewhere.
-void lanes_find_frames(lanes_parted *l);
-void lanes_settle_frames(lanes_parted *l);
-
-// tiling_copies.c: says whether what is used behind the loop can be made there.
-bool lanes_may_be_left(const lanes_parted *l);
-void lanes_make_loops(lanes_parted *l);
+// Lets loops that keep more than the registers hold go round
+// for a part of the lanes at a time. Returns whether there are any.
+bool lanes_part_loops(mtlc_kernel *kernel);
 
 #endif

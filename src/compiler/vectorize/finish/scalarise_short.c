@@ -5,11 +5,15 @@
 // there: a multiplication of 32 bits is two instructions as a vector, and to
 // take an element out is two as well. Vectors that are only taken apart in the
 // end are parted from the beginning.
+#include "compiler/vectorize/finish/scalarise_short.h"
+
 #include <llvm-c/DebugInfo.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   MOST_ROWS = 4,

@@ -3,9 +3,15 @@
 // simdgroups of a threadgroup share, a sum of threadgroup memory for one. What
 // each of them would write is the same, and none changes what the next reads:
 // one of them does it for all.
-#include "compiler/ir/module.h"
+#include "compiler/vectorize/finish/single_simdgroup_regions.h"
+
+#include <stdbool.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/names.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/finish/group_loop.h"
 
 // Where an address begins that is made of constant steps and others.
 static LLVMValueRef base_of(LLVMValueRef address) {

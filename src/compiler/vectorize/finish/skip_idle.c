@@ -16,9 +16,15 @@
 //
 // Requires  loops as finish_vectors.c leaves them
 // Leaves    another way from their header to the next row, or to their end
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/vectorize.h"
+#include "compiler/vectorize/finish/skip_idle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/finish/fault_position.h"
 
 typedef struct rounds {
   LLVMBasicBlockRef header;

@@ -12,14 +12,26 @@
 // kept in registers at least.
 #include "compiler/vectorize/finish/specialise_group_size.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "code/cpu_abi.h"
+#include "compiler/ir/calls.h"
 #include "compiler/ir/cycles.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/finish/evaluate.h"
+#include "compiler/vectorize/finish/group_loop.h"
 #include "compiler/vectorize/finish/threadgroup_sroa.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_THREADS = 1024,

@@ -4,6 +4,10 @@
 #ifndef MTLC_SPECIALISE_GROUP_SIZE_H
 #define MTLC_SPECIALISE_GROUP_SIZE_H
 
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/finish/group_loop.h"
 
 typedef struct lanes_known_group {

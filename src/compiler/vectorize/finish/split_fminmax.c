@@ -7,8 +7,13 @@
 // Requires  a module that nothing optimises any more
 // Leaves    x is a NaN or x < y ? y : x, as x is a NaN ? y : x < y ? y : x, and
 //           where x or y is known for a number, without asking
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/vectorize.h"
+#include "compiler/vectorize/finish/split_fminmax.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
 
 // --- The pattern -------------------------------------------------------------
 

@@ -6,10 +6,19 @@
 // bytes, all those in a block of 256 bytes of the same size.
 #include "compiler/vectorize/finish/threadgroup_sroa.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "code/cpu_abi.h"
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/finish/evaluate.h"
 
 enum {
   WIDTH = MOST_LANES,         // elements of a cell

@@ -4,8 +4,14 @@
 #ifndef MTLC_THREADGROUP_SROA_H
 #define MTLC_THREADGROUP_SROA_H
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/analysis/evaluate.h"
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/vectorize/finish/evaluate.h"
 
 // An access to memory, element by element.
 typedef struct lanes_touch {

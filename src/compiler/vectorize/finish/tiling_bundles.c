@@ -2,8 +2,15 @@
 // tiling_bundles.c: what of a loop in parts (register_tiling.c) stays in registers
 // together: what works with the same elements of memory, and sums that are best
 // kept as these lie there.
+#include "compiler/vectorize/finish/tiling_bundles.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "compiler/ir/calls.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/finish/register_tiling.h"
 
 // --- Where elements lie ------------------------------------------------------

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tiling_copies.c: the loops that a loop in parts becomes (register_tiling.c), one
 // behind the other, each with memory for what the others keep in registers.
+#include "compiler/vectorize/finish/tiling_copies.h"
+
+#include <stddef.h>
 #include <string.h>
 
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/tiling_frames.h"
+#include "compiler/vectorize/finish/tiling_pieces.h"
 
 // --- All loops of one --------------------------------------------------------
 

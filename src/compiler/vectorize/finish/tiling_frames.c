@@ -4,7 +4,20 @@
 // each barrier: those of a bundle stay in their frame as their elements lie in
 // memory, so that only what is read elsewhere is taken apart, and nothing each
 // time that the loop is entered.
+#include "compiler/vectorize/finish/tiling_frames.h"
+
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/tiling_bundles.h"
+#include "compiler/vectorize/finish/tiling_pieces.h"
 
 enum { MOST_ACCESSES = 4096, CONTEXT = 2, SETS = 2 };
 

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tiling_pieces.c: a register's lanes of what a loop in parts computes
 // (register_tiling.c).
+#include "compiler/vectorize/finish/tiling_pieces.h"
+
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/tiling_bundles.h"
 
 // --- Making a piece ----------------------------------------------------------
 

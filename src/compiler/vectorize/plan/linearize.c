@@ -2,8 +2,14 @@
 // linearize.c: keeps branches that all threads take together, lines up the
 // nodes behind the others, and decides which to guard with "is any thread
 // here". After Moll and Hack, "Partial control-flow linearization" (PLDI 2018).
-#include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/plan/linearize.h"
+
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/plan/mask_placement.h"
 
 // --- Masks -------------------------------------------------------------------
 

@@ -4,7 +4,11 @@
 #ifndef MTLC_LINEARIZE_H
 #define MTLC_LINEARIZE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 // Where threads part, the vector code goes one way and leaves the other for
 // later: a set of deferred nodes travels with the flow of control, and of them
@@ -33,7 +37,5 @@ typedef struct lanes_plan {
 } lanes_plan;
 
 void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan);
-// The part of it that finds where masks are cleared.
-void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan);
 
 #endif

@@ -10,9 +10,16 @@
 // differ by a cycle or two.
 #include "compiler/vectorize/plan/loop_cost.h"
 
+#include <llvm-c/Target.h>
 #include <string.h>
 
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   TURNS = 4,     // that are followed to see how far one waits for another

@@ -4,7 +4,11 @@
 #ifndef MTLC_LOOP_COST_H
 #define MTLC_LOOP_COST_H
 
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/target/machine.h"
 
 // A turn of an innermost loop. Work and latency are in cycles; what is counted
 // in registers is for as many threads as a register has 32-bit elements.

@@ -7,6 +7,12 @@
 // node that was left for later is also come by on ways that passed by those
 // above it. So the dominators are those of the plan's order. Every node has two
 // places in it, its start, which may pass it by, and its body.
+#include "compiler/vectorize/plan/mask_placement.h"
+
+#include <stdbool.h>
+
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/plan/linearize.h"
 
 static uint32_t start_of(uint32_t node) { return 2 * node; }

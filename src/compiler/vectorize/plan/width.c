@@ -6,9 +6,16 @@
 // make it.
 #include "compiler/vectorize/plan/width.h"
 
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/plan/loop_cost.h"
-
-_Thread_local uint32_t lanes_in_vectors = MOST_LANES;
+#include "compiler/vectorize/target/machine.h"
 
 // What is done once for all threads is done twice then, and fewer chains of
 // instructions run beside each other: a loss where registers suffice, as they

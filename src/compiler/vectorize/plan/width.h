@@ -3,7 +3,12 @@
 #ifndef MTLC_WIDTH_H
 #define MTLC_WIDTH_H
 
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
 
 // Returns how many threads the vectors of a kernel should hold: MOST_LANES or
 // half of them, if so many simdgroups at most may go through it at once. The

@@ -11,10 +11,16 @@
 // of which one mostly stays without a use.
 #include "compiler/vectorize/prepare/canonical_strides.h"
 
+#include <stddef.h>
+
 #include "code/code.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   LEAST_WIDTH = 32,        // of numbers that are worth it

@@ -4,6 +4,10 @@
 #ifndef MTLC_CANONICAL_STRIDES_H
 #define MTLC_CANONICAL_STRIDES_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Returns a call for the thread's index in its simdgroup, NULL if none asks.

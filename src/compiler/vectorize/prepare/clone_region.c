@@ -3,7 +3,14 @@
 // simdgroups of which something holds.
 #include "compiler/vectorize/prepare/clone_region.h"
 
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 lanes_part lanes_part_begin(mtlc_kernel *kernel, const lanes_values *values) {
   return (lanes_part){

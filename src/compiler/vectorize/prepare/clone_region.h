@@ -3,9 +3,14 @@
 #ifndef MTLC_CLONE_REGION_H
 #define MTLC_CLONE_REGION_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 // Part of the thread function, to be copied.
 typedef struct lanes_part {

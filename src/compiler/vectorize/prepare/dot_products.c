@@ -6,18 +6,24 @@
 // the order of a sum does not matter.
 #include "compiler/vectorize/prepare/dot_products.h"
 
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/target.h"
+#include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
 
 enum {
   MOST_TERMS = 160,  // of one sum
   MOST_ROWS = 8,     // that bytes of one are loaded from
   WORD_BITS = 32,
   HALF_BITS = 16,
-  LEAST_WORDS = 4,  // of a register
 };
 
 // --- What is summed up -------------------------------------------------------
@@ -364,101 +370,4 @@ bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
   }
   LLVMDisposeBuilder(f.builder);
   return any;
-}
-
-// --- Emission ----------------------------------------------------------------
-
-static bool ends_with(LLVMValueRef call, const char *end) {
-  size_t length = 0;
-  const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
-  return length > strlen(end) && !strcmp(name + length - strlen(end), end);
-}
-
-bool lanes_is_pairs(LLVMValueRef call) {
-  size_t length = 0;
-  const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
-  return !strncmp(name, "mettle.pairs.", strlen("mettle.pairs."));
-}
-
-static LLVMValueRef halves_of(lanes_emitter *e, LLVMValueRef words,
-                              uint32_t width) {
-  LLVMTypeRef half = LLVMIntTypeInContext(e->context, HALF_BITS);
-  return LLVMBuildBitCast(e->builder, words, LLVMVectorType(half, 2 * width),
-                          "");
-}
-
-// The odd bytes of halves as numbers with a sign, or the even ones.
-static LLVMValueRef bytes_of(lanes_emitter *e, LLVMValueRef halves, bool odd) {
-  const uint32_t count = LLVMGetVectorSize(LLVMTypeOf(halves));
-  LLVMTypeRef half = LLVMGetElementType(LLVMTypeOf(halves));
-  LLVMValueRef items[2 * MOST_LANES];
-  for (uint32_t i = 0; i < count; i++) {
-    items[i] = LLVMConstInt(half, HALF_BITS / 2, false);
-  }
-  LLVMValueRef by = LLVMConstVector(items, count);
-  halves = odd ? halves : LLVMBuildShl(e->builder, halves, by, "");
-  return LLVMBuildAShr(e->builder, halves, by, "");
-}
-
-// A register's products.
-static LLVMValueRef multiply(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
-                             uint32_t words) {
-  const char *name = words == 16  ? "llvm.x86.avx512.pmaddw.d.512"
-                     : words == 8 ? "llvm.x86.avx2.pmadd.wd"
-                                  : "llvm.x86.sse2.pmadd.wd";
-  LLVMValueRef sides[] = {x, y};
-  return lanes_intrinsic(e, name, NULL, 0, sides, 2);
-}
-
-// How many words a register holds.
-static uint32_t register_words(const lanes_emitter *e) {
-  LLVMTargetMachineRef target = e->kernel->target;
-  return mtlc_target_has(target, "avx512bw") ? 16
-         : mtlc_target_has(target, "avx2")   ? 8
-                                             : 4;
-}
-
-// What is not a whole register of few words does not matter.
-static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
-                           uint32_t count) {
-  int items[MOST_LANES];
-  const int own = (int)LLVMGetVectorSize(LLVMTypeOf(halves));
-  for (int i = 0; i < (int)count; i++) {
-    items[i] = i < own ? i : -1;
-  }
-  return lanes_shuffle(e, halves, NULL, items, count);
-}
-
-static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
-                        uint32_t width) {
-  const uint32_t most = register_words(e);
-  x = halves_of(e, x, width);
-  y = halves_of(e, y, width);
-  if (width < LEAST_WORDS) {
-    return lanes_piece(e,
-                       multiply(e, padded(e, x, 2 * LEAST_WORDS),
-                                padded(e, y, 2 * LEAST_WORDS), LEAST_WORDS),
-                       0, width);
-  }
-  const uint32_t words = width < most ? width : most;
-  LLVMValueRef parts[MOST_LANES];
-  for (uint32_t i = 0; i < width / words; i++) {
-    parts[i] = multiply(e, lanes_piece(e, x, 2 * words * i, 2 * words),
-                        lanes_piece(e, y, 2 * words * i, 2 * words), words);
-  }
-  return lanes_concatenated(e, parts, width / words);
-}
-
-void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call) {
-  const uint32_t width = lanes_width(e, call);
-  LLVMValueRef x = lanes_form(e, LLVMGetOperand(call, 0), 0, width);
-  LLVMValueRef value = NULL;
-  if (ends_with(call, ".dot")) {
-    value = dot(e, x, lanes_form(e, LLVMGetOperand(call, 1), 0, width), width);
-  } else {
-    value = bytes_of(e, halves_of(e, x, width), ends_with(call, ".odd"));
-  }
-  lanes_set_result(
-      e, call, 0,
-      LLVMBuildBitCast(e->builder, value, lanes_wide(e->types.i32, width), ""));
 }

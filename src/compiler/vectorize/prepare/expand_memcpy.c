@@ -3,9 +3,12 @@
 // private memory that is filled or copied as a whole can still be interleaved.
 #include "compiler/vectorize/prepare/expand_memcpy.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
 
 enum { LONGEST_BYTES = 512 };
 

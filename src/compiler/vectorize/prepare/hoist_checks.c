@@ -3,8 +3,11 @@
 // more in front of it.
 #include "compiler/vectorize/prepare/hoist_checks.h"
 
-#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/ir/marks.h"
 #include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/prepare/clone_region.h"
 
 static bool is_of_part(const lanes_part *part, LLVMValueRef value) {
   return LLVMIsAInstruction(value) &&

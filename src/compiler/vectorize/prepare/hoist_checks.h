@@ -4,6 +4,11 @@
 #ifndef MTLC_HOIST_CHECKS_H
 #define MTLC_HOIST_CHECKS_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/prepare/clone_region.h"
 
 typedef struct lanes_front {

@@ -8,7 +8,21 @@
 // the block are kept.
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   MOST_PAIRS = 8,  // of buffers, to be asked for

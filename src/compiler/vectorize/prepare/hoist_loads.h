@@ -4,7 +4,10 @@
 #ifndef MTLC_HOIST_LOADS_H
 #define MTLC_HOIST_LOADS_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

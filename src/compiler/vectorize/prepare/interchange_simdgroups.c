@@ -22,10 +22,23 @@
 // buffers of 2^32 elements come to an end; it does no longer.
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
 
+#include <stddef.h>
+
 #include "code/code.h"
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/group_uniformity.h"
 #include "compiler/vectorize/analysis/induction.h"
+#include "compiler/vectorize/analysis/predicates.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum {
   // Of a loop: each lives from turn to turn, stored and loaded again.
@@ -39,7 +52,8 @@ enum {
 };
 
 typedef struct turns {
-  lanes_emitter *e;
+  mtlc_kernel *kernel;
+  const lanes_values *values;
   lanes_common common;
   LLVMBuilderRef builder;
 } turns;
@@ -59,27 +73,26 @@ bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop) {
 // --- Which loops -------------------------------------------------------------
 
 static bool is_common(const turns *t, LLVMValueRef value) {
-  return lanes_is_common(t->e->values, &t->common, value);
+  return lanes_is_common(t->values, &t->common, value);
 }
 
 // Says whether threads access side by side what they go on by together.
 static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                               uint32_t loop) {
-  const lanes_emitter *e = t->e;
   const bool is_load = LLVMIsALoadInst(access);
   if (!is_load && !LLVMIsAStoreInst(access)) {
     return false;
   }
   LLVMValueRef address = LLVMGetOperand(access, is_load ? 0 : 1);
-  const lanes_shape shape = lanes_shape_of(e->values, address);
+  const lanes_shape shape = lanes_shape_of(t->values, address);
   if (!lanes_is_plain(access) || shape.row != LANES || shape.stride <= 0 ||
-      lanes_is_in_threadgroup(e, address) ||
+      lanes_is_in_threadgroup(t->kernel, address) ||
       LLVMIsAAllocaInst(mtlc_root_of(address))) {
     return false;
   }
-  const lanes_turn_step step = lanes_step_of(e, address, loop);
+  const lanes_turn_step step = lanes_step_of(t->values, address, loop);
   const uint64_t stride = (uint64_t)shape.stride;
-  return lanes_moves_with_grid(e, address) &&
+  return lanes_moves_with_grid(t->values, address) &&
          (step.kind == LANES_STEP_KNOWN
               ? step.by > stride * LANES && step.by % (stride * LANES) == 0 &&
                     step.by <= MOST_STEP_BYTES
@@ -91,12 +104,11 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
 // the same row again, or stores one, memory has nothing to do meanwhile unless
 // it is asked for what comes (prefetch.c).
 static bool is_only_walk(const turns *t, uint32_t loop) {
-  const lanes_emitter *e = t->e;
-  for (uint32_t n = 0; n < e->values->count; n++) {
-    LLVMValueRef i = e->values->items[n];
-    const uint32_t other = e->graph->nodes[e->values->nodes[n]].loop;
+  for (uint32_t n = 0; n < t->values->count; n++) {
+    LLVMValueRef i = t->values->items[n];
+    const uint32_t other = t->values->graph->nodes[t->values->nodes[n]].loop;
     if (other != LANES_NONE &&
-        !lanes_in_loop(e->graph, e->values->nodes[n], loop) &&
+        !lanes_in_loop(t->values->graph, t->values->nodes[n], loop) &&
         is_row_of_threads(t, i, other)) {
       return false;
     }
@@ -128,7 +140,7 @@ static bool is_no_walk(LLVMValueRef i) {
 // number in its header rises to that in steps known, from what no index is
 // below.
 static bool is_short(const turns *t, uint32_t loop) {
-  const lanes_graph *graph = t->e->graph;
+  const lanes_graph *graph = t->values->graph;
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
   LLVMValueRef end = LLVMGetBasicBlockTerminator(header);
   LLVMValueRef test = LLVMIsConditional(end) ? LLVMGetCondition(end) : NULL;
@@ -138,18 +150,17 @@ static bool is_short(const turns *t, uint32_t loop) {
   }
   const uint64_t bound = LLVMConstIntGetZExtValue(LLVMGetOperand(test, 1));
   const lanes_turn_step step =
-      lanes_step_of(t->e, LLVMGetOperand(test, 0), loop);
+      lanes_step_of(t->values, LLVMGetOperand(test, 0), loop);
   return step.kind == LANES_STEP_KNOWN && bound / LEAST_TURNS < step.by;
 }
 
 static bool may_take_turns(const turns *t, uint32_t loop) {
-  const lanes_emitter *e = t->e;
-  const lanes_graph *graph = e->graph;
+  const lanes_graph *graph = t->values->graph;
   LLVMBasicBlockRef header = graph->nodes[graph->loops[loop].header].block;
   uint32_t instructions = 0, phis = 0, loads = 0;
-  for (uint32_t n = 0; n < e->values->count; n++) {
-    LLVMValueRef i = e->values->items[n];
-    if (!lanes_in_loop(graph, e->values->nodes[n], loop)) {
+  for (uint32_t n = 0; n < t->values->count; n++) {
+    LLVMValueRef i = t->values->items[n];
+    if (!lanes_in_loop(graph, t->values->nodes[n], loop)) {
       continue;
     }
     if (is_no_walk(i)) {
@@ -166,13 +177,13 @@ static bool may_take_turns(const turns *t, uint32_t loop) {
 // --- Loops that all leave together -------------------------------------------
 
 static void wait_in(turns *t, LLVMBasicBlockRef header) {
-  LLVMModuleRef module = t->e->kernel->module;
+  LLVMModuleRef module = t->kernel->module;
   LLVMValueRef barrier =
       LLVMGetNamedFunction(module, "mettle.barrier.threadgroup");
-  LLVMValueRef flags[] = {mtlc_i32(t->e->context, TURN)};
+  LLVMValueRef flags[] = {mtlc_i32(t->kernel->context, TURN)};
   mtlc_position_behind_phis(t->builder, LLVMGetFirstInstruction(header));
   mtlc_set_location(mtlc_call(t->builder, barrier, flags, 1),
-                    t->e->kernel->thread);
+                    t->kernel->thread);
 }
 
 // --- Loops that each leaves by itself ----------------------------------------
@@ -272,9 +283,9 @@ static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
     const uint32_t number =
-        lanes_map_get(&t->e->values->numbers, LLVMGetUser(use));
+        lanes_map_get(&t->values->numbers, LLVMGetUser(use));
     if (number == LANES_NONE ||
-        !lanes_in_loop(t->e->graph, t->e->values->nodes[number], loop)) {
+        !lanes_in_loop(t->values->graph, t->values->nodes[number], loop)) {
       return true;
     }
   }
@@ -290,7 +301,7 @@ static bool goes_on(const turns *t, const counted *c, LLVMValueRef phi,
                       (mtlc_is_opcode(next, LLVMGetElementPtr) &&
                        LLVMGetNumOperands(next) == 2);
   return is_sum && LLVMGetOperand(next, 0) == phi &&
-         lanes_is_from_outside(t->e, LLVMGetOperand(next, 1), loop) &&
+         lanes_is_from_outside(t->values, LLVMGetOperand(next, 1), loop) &&
          !is_used_behind(t, phi, loop);
 }
 
@@ -304,7 +315,7 @@ static bool find_counter(const turns *t, uint32_t loop, counted *c) {
     }
     c->next = LLVMGetIncomingValue(c->phi, next_turn(c, c->phi));
     c->by = LLVMGetOperand(c->next, 1);
-    c->begin = lanes_begin_of(t->e, c->phi, loop);
+    c->begin = lanes_begin_of(t->values, c->phi, loop);
     const bool is_up = LLVMIsAConstantInt(c->by)
                            ? LLVMConstIntGetSExtValue(c->by) > 0
                            : lanes_is_threadgroup_size(c->by);
@@ -335,7 +346,7 @@ static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
   if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
     return has_first(t, c, left, depth - 1);
   }
-  const lanes_shape shape = lanes_shape_of(t->e->values, value);
+  const lanes_shape shape = lanes_shape_of(t->values, value);
   const bool is_small = shape.bits < LLVMGetIntTypeWidth(LLVMTypeOf(value));
   return (is_small || is_signed(c)) &&
          (is_times(value)
@@ -446,7 +457,7 @@ static LLVMBasicBlockRef even_out(turns *t, counted *c, const bool *goes) {
   LLVMBasicBlockRef taken =
       mtlc_split_above(t->builder, LLVMGetBasicBlockTerminator(c->latch));
   LLVMPositionBuilderAtEnd(t->builder, taken);
-  mtlc_set_location(LLVMBuildBr(t->builder, c->latch), t->e->kernel->thread);
+  mtlc_set_location(LLVMBuildBr(t->builder, c->latch), t->kernel->thread);
   uint32_t n = 0;
   for (LLVMValueRef phi = LLVMGetFirstInstruction(c->header);
        LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
@@ -464,14 +475,14 @@ static LLVMBasicBlockRef even_out(turns *t, counted *c, const bool *goes) {
   mtlc_set_location(LLVMBuildCondBr(t->builder, first_test(t, c, own, count),
                                     c->is_left_if ? c->behind : ask,
                                     c->is_left_if ? ask : c->behind),
-                    t->e->kernel->thread);
+                    t->kernel->thread);
   LLVMSetSuccessor(c->branch, c->is_left_if ? 0 : 1, c->latch);
   replace_sources(t, c->behind, header);
   return header;
 }
 
 static bool find_counted(const turns *t, uint32_t loop, counted *c) {
-  const lanes_graph *graph = t->e->graph;
+  const lanes_graph *graph = t->values->graph;
   if (!leaves_in_header_alone(graph, loop) || !find_branch(graph, loop, c) ||
       !counts_up(c) || !only_computes(c->header) || !find_counter(t, loop, c) ||
       !has_first(t, c, c->begin, DEPTH)) {
@@ -483,7 +494,7 @@ static bool find_counted(const turns *t, uint32_t loop, counted *c) {
 
 // Has simdgroups take turns in a loop, if they may.
 static bool take_turns_in(turns *t, uint32_t loop) {
-  const lanes_graph *graph = t->e->graph;
+  const lanes_graph *graph = t->values->graph;
   const uint32_t header = graph->loops[loop].header;
   if (graph->nodes[header].predecessors.count != 1 ||
       t->common.masked[graph->nodes[header].predecessors.items[0]] ||
@@ -508,15 +519,15 @@ static bool take_turns_in(turns *t, uint32_t loop) {
   return true;
 }
 
-bool lanes_take_turns(lanes_emitter *e) {
-  turns t = {.e = e};
+bool lanes_take_turns(mtlc_kernel *kernel, const lanes_values *values) {
+  turns t = {.kernel = kernel, .values = values};
   bool found = false;
-  lanes_common_find(e->values, false, &t.common);
+  lanes_common_find(values, false, &t.common);
   if (!t.common.waits_together) {
     return false;
   }
-  t.builder = LLVMCreateBuilderInContext(e->context);
-  for (uint32_t loop = 0; loop < e->graph->loop_count && !found; loop++) {
+  t.builder = LLVMCreateBuilderInContext(kernel->context);
+  for (uint32_t loop = 0; loop < values->graph->loop_count && !found; loop++) {
     found = take_turns_in(&t, loop);
   }
   LLVMDisposeBuilder(t.builder);

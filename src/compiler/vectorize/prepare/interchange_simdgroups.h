@@ -4,13 +4,18 @@
 #ifndef MTLC_INTERCHANGE_SIMDGROUPS_H
 #define MTLC_INTERCHANGE_SIMDGROUPS_H
 
-#include "compiler/vectorize/emit/values/emitter.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
 
 // Finds a loop that walks through memory by the threads of a threadgroup, in a
 // kernel that waits, and has simdgroups wait for each other with each turn.
 // Returns whether there is one; the graph is to be built again, and there may
 // be more. Uses of the emitter no more than what is known before one emits.
-bool lanes_take_turns(lanes_emitter *e);
+bool lanes_take_turns(mtlc_kernel *kernel, const lanes_values *values);
 
 // Says whether simdgroups take turns in a loop.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop);

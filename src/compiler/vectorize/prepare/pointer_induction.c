@@ -11,9 +11,16 @@
 // stays outside.
 #include "compiler/vectorize/prepare/pointer_induction.h"
 
+#include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 enum { MOST_PHIS = 8 };
 

@@ -3,6 +3,8 @@
 #ifndef MTLC_POINTER_INDUCTION_H
 #define MTLC_POINTER_INDUCTION_H
 
+#include <stdbool.h>
+
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

@@ -6,12 +6,24 @@
 // as a tile:
 //   T mettle.tile.own.T(ptr, i64 elements_per_row, i1 transposed)
 // is load.T, but that each thread gives the address of its own first element.
+#include "compiler/vectorize/prepare/recognise_tile_loads.h"
+
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/lane_bits.h"
-#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 typedef enum element_kind { PLAIN, HALF, BFLOAT } element_kind;
 

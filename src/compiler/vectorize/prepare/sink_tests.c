@@ -4,7 +4,9 @@
 // across the barriers between, which takes longer than to ask again.
 #include "compiler/vectorize/prepare/sink_tests.h"
 
-#include "compiler/ir/module.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "compiler/vectorize/analysis/callees.h"
 
 enum { DEPTH = 3 };  // operations between a position and a test

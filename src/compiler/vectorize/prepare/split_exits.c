@@ -7,7 +7,11 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
 
 // A branch's condition `first && second`, or the same with `||`.
 typedef struct condition {

@@ -4,6 +4,9 @@
 #ifndef MTLC_SPLIT_EXITS_H
 #define MTLC_SPLIT_EXITS_H
 
+#include <stdbool.h>
+
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Returns whether a graph has a loop that is left on two conditions.

@@ -6,6 +6,8 @@
 #include "compiler/vectorize/prepare/split_geps.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 enum {
   SEEN = 32,  // that a block's next address is compared with

@@ -3,7 +3,7 @@
 #ifndef MTLC_SPLIT_GEPS_H
 #define MTLC_SPLIT_GEPS_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
 
 // Makes one address of what those of a block have in common up to the last
 // index, and steps from it: tile[y][x] and tile[y][x + 1].

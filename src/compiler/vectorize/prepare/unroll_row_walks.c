@@ -7,10 +7,16 @@
 #include "compiler/vectorize/prepare/unroll_row_walks.h"
 
 #include <llvm-c/DebugInfo.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
 // By the marks alone.

@@ -3,8 +3,13 @@
 #ifndef MTLC_UNROLL_ROW_WALKS_H
 #define MTLC_UNROLL_ROW_WALKS_H
 
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "code/group_class.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/uniformity.h"
 
 // Marks those loops of a graph to be unrolled, for rows of that many threads
 // in threadgroups of that class. Returns whether there are any: then

@@ -5,8 +5,12 @@
 // been done yet, and the simdgroups are run one by one instead.
 #include "compiler/vectorize/prepare/version_guard.h"
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
 
 static bool does_nothing(LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;

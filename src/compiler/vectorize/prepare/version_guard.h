@@ -3,7 +3,9 @@
 #ifndef MTLC_VERSION_GUARD_H
 #define MTLC_VERSION_GUARD_H
 
-#include "compiler/ir/module.h"
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
 
 // Makes the thread function demand that no thread leaves (void mettle.demand(
 // i1)), where that is asked before anything else is done. Returns false if

@@ -16,14 +16,24 @@
 // bounds. For those there is a form of the code that does not ask.
 #include "compiler/vectorize/prepare/version_interior.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/predicates.h"
+#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/trip_counts.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/prepare/clone_region.h"
 #include "compiler/vectorize/prepare/hoist_checks.h"
 #include "compiler/vectorize/prepare/version_row.h"
 #include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   LEAST_ACCESSES = 3,  // at indices that may be cut off

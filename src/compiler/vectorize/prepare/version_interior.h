@@ -3,8 +3,10 @@
 #ifndef MTLC_VERSION_INTERIOR_H
 #define MTLC_VERSION_INTERIOR_H
 
-#include "compiler/ir/module.h"
-#include "compiler/vectorize/analysis/graph.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Lets the thread function's body stand behind a block of its own, if a form of

@@ -10,9 +10,18 @@
 // gather.
 #include "compiler/vectorize/prepare/version_row.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
-#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/prepare/clone_region.h"
+#include "compiler/vectorize/prepare/hoist_checks.h"
 
 enum {
   MOST_DEPTH = 8,      // of what quotients are computed from

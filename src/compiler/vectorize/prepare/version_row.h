@@ -3,6 +3,10 @@
 #ifndef MTLC_VERSION_ROW_H
 #define MTLC_VERSION_ROW_H
 
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/prepare/clone_region.h"
 #include "compiler/vectorize/prepare/hoist_checks.h"
 
 enum { LANES_MOST_QUOTIENTS = 16 };

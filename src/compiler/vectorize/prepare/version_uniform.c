@@ -10,12 +10,24 @@
 // or at the beginning of a turn that has done nothing yet but load.
 #include "compiler/vectorize/prepare/version_uniform.h"
 
+#include <llvm-c/Target.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/value_list.h"
 #include "compiler/vectorize/analysis/callees.h"
-#include "compiler/vectorize/prepare/clone_region.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/prepare/clone_region.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   LEAST_ACCESSES_WITH_MASKS = 4,

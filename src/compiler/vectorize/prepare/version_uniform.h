@@ -4,7 +4,11 @@
 #ifndef MTLC_VERSION_UNIFORM_H
 #define MTLC_VERSION_UNIFORM_H
 
-#include "compiler/ir/module.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // base_index.c: addresses as one base and an index of 32 bits for each lane, and
 // what is done to them lane by lane without a loop.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/wrap_checks.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // The index of a getelementptr that differs between lanes, if it is the only
 // one, and what it counts. NULL otherwise.
@@ -311,4 +327,23 @@ LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
                                  reread(e, place->source, first, lane),
                                  e->types.i32, place->is_signed, "")
              : indices->taken[lane];
+}
+
+void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
+                        LLVMValueRef out_elements[MOST_LANES]) {
+  if (!lanes_is_uniform(lanes_shape_of(e->values, operand))) {
+    lanes_take_all(e, lanes_vector(e, operand, 0), out_elements);
+    return;
+  }
+  LLVMValueRef same = lanes_scalar(e, operand, 0);
+  for (uint32_t lane = 0; lane < LANES; lane++) {
+    out_elements[lane] = same;
+  }
+}
+
+lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value) {
+  if (!e->patterns.values) {
+    e->patterns = lanes_patterns_begin(e->values);
+  }
+  return lanes_pattern_of(&e->patterns, value);
 }

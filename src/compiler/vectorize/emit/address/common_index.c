@@ -10,6 +10,13 @@
 // loop over them.
 #include "compiler/vectorize/emit/address/common_index.h"
 
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
+
 enum { MOST_STEPS = 12, WIDTH = 32 };
 
 static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,

@@ -3,6 +3,10 @@
 #ifndef MTLC_COMMON_INDEX_H
 #define MTLC_COMMON_INDEX_H
 
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "compiler/vectorize/emit/values/emitter.h"
 
 enum { LANES_COMMON_BITS = 4 };

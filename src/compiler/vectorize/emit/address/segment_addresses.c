@@ -2,7 +2,19 @@
 // segment_addresses.c: addresses of runs of lanes, each computed on its own from
 // the terms of its sum: what runs have in common stays a scalar, what stays in
 // a loop is taken out of its vector before it.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
                         LLVMTypeRef type) {

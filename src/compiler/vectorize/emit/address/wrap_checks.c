@@ -2,7 +2,21 @@
 // wrap_checks.c: addresses whose stride holds unless an index wraps around in its
 // narrow type between two lanes, or is cut off by a minimum or maximum: the
 // question at run time, and what the addresses are if it wraps.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/address/wrap_checks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 static bool is_extension(LLVMValueRef value) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
@@ -79,16 +93,6 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
       LLVMBuildICmp(e->builder, predicate, lanes_scalar(e, run.index, 0),
                     lanes_splat_to(e, e->builder, limit, width), "");
   return width == 1 ? each : lanes_all(e, each);
-}
-
-static const char question[] = "mettle.question";
-
-void lanes_mark_question(LLVMValueRef branch) {
-  mtlc_mark(branch, question);
-}
-
-bool lanes_is_question(LLVMValueRef branch) {
-  return mtlc_is_marked(branch, question);
 }
 
 // A run is not cut off if its first and last lane are not, nor wraps on the

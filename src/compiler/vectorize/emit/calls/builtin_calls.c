@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // builtin_calls.c: calls of the functions of docs/ir.md and of LLVM's
 // intrinsics. Positions and arguments are computed once, in the entry block.
+#include "compiler/vectorize/emit/calls/builtin_calls.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "code/cpu_abi.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/calls/barriers.h"
+#include "compiler/vectorize/emit/calls/dot_calls.h"
 #include "compiler/vectorize/emit/calls/vector_calls.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/conversions.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/prepare/dot_products.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // --- Loads in the entry block ------------------------------------------------
 

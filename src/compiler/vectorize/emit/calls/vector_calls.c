@@ -5,10 +5,24 @@
 // passes what registers do not hold on the stack.
 #include "compiler/vectorize/emit/calls/vector_calls.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/ir/keep_calls.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 static const char wide_prefix[] = "mettle.wide.";
 static const char parameter_name[] = "mettle.parameter";

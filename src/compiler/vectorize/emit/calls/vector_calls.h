@@ -3,6 +3,9 @@
 #ifndef MTLC_VECTOR_CALLS_H
 #define MTLC_VECTOR_CALLS_H
 
+#include <llvm-c/Core.h>
+
+#include "compiler/ir/kernel.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Declares the vector form of each function of keep_calls.h in the module.

@@ -7,6 +7,13 @@
 //
 // A phi is put wherever ways meet while the memory lives; those that turn out
 // to have one value are taken out again.
+#include "compiler/vectorize/emit/flow/promote_allocas.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 typedef struct access {

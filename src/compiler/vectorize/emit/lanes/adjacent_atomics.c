@@ -4,7 +4,23 @@
 // compare and exchange 16 bytes as well as four, and what was not to be changed
 // keeps its value: four lanes at a time, where each float takes a loop of its
 // own else.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/lanes/adjacent_atomics.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/emit/address/prefetch_lines.h"
+#include "compiler/vectorize/emit/address/wrap_checks.h"
+#include "compiler/vectorize/emit/lanes/atomics.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { BLOCK_WORDS = 4, BLOCK_BYTES = 16, WORD_BYTES = 4 };
 
@@ -18,7 +34,7 @@ static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
          !LLVMGetVolatile(atomic) &&
          LLVMGetOrdering(atomic) == LLVMAtomicOrderingMonotonic &&
          LLVMGetAtomicRMWBinOp(atomic) != LLVMAtomicRMWBinOpXchg &&
-         !lanes_is_in_threadgroup(e, address) &&
+         !lanes_is_in_threadgroup(e->kernel, address) &&
          lanes_can_update(LLVMGetAtomicRMWBinOp(atomic));
 }
 

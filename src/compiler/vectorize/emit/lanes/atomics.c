@@ -2,7 +2,21 @@
 // atomics.c: read-modify-write operations of all threads on one address: the
 // simdgroup combines its operands and does a single one. Anything else goes
 // lane by lane (scalarise.c).
+#include "compiler/vectorize/emit/lanes/atomics.h"
+
+#include <stddef.h>
+
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/lanes/adjacent_atomics.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/deferred_atomics.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // Integer operations that may be combined in any order.
 static lanes_collective collective_of(LLVMAtomicRMWBinOp operation) {
@@ -68,23 +82,6 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   return result;
 }
 
-bool lanes_is_in_threadgroup(const lanes_emitter *e, LLVMValueRef address) {
-  address = mtlc_root_of(address);
-  if (!LLVMIsACallInst(address)) {
-    return false;
-  }
-  const lanes_callee callee = lanes_callee_of(address);
-  if (callee != LANES_CALLEE_ARGUMENT) {
-    return callee == LANES_CALLEE_THREADGROUP_MEMORY;
-  }
-  const uint64_t slot = LLVMConstIntGetZExtValue(LLVMGetOperand(address, 0));
-  const mtli_kernel *kernel = e->kernel->kernel;
-  return slot < kernel->parameter_count &&
-         kernel->parameters[slot].argument.kind ==
-             MTL_ARGUMENT_THREADGROUP_MEMORY &&
-         kernel->parameters[slot].builtin == MTLI_BUILTIN_NONE;
-}
-
 bool lanes_can_update(LLVMAtomicRMWBinOp operation) {
   return operation == LLVMAtomicRMWBinOpXchg ||
          operation == LLVMAtomicRMWBinOpFAdd ||
@@ -126,7 +123,7 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
     return lanes_count(e, atomic, address, operand);
   }
   // A threadgroup's threads all run on one worker.
-  if (!lanes_is_in_threadgroup(e, LLVMGetOperand(atomic, 0)) ||
+  if (!lanes_is_in_threadgroup(e->kernel, LLVMGetOperand(atomic, 0)) ||
       LLVMGetVolatile(atomic) ||
       !lanes_can_update(LLVMGetAtomicRMWBinOp(atomic))) {
     return NULL;

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // collectives.c: simdgroup operations as shuffles of whole vectors, in the
 // order of combination that docs/ir.md fixes.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/target.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 static bool is_float(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(type);

@@ -9,7 +9,28 @@
 //     for other such additions, and plain accesses to arguments that are not
 //     added to: no barrier can then lead from it to a reader. That arguments
 //     lie apart is found out when the worker begins.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/lanes/deferred_atomics.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum {
   PAIRS_LIMIT = 32,  // of arguments to compare
@@ -35,7 +56,7 @@ static bool is_addition(LLVMValueRef i) {
 }
 
 static bool is_own(const lanes_emitter *e, LLVMValueRef address) {
-  return lanes_is_in_threadgroup(e, address) ||
+  return lanes_is_in_threadgroup(e->kernel, address) ||
          LLVMIsAAllocaInst(mtlc_root_of(address));
 }
 

@@ -4,7 +4,25 @@
 // run, one lane after another without a loop; otherwise a loop over those that
 // do. LLVM makes a branch for each lane, which runs no faster and takes the
 // compiler much longer.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/operations.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // Lanes that run, from which on a loop over them takes longer than a turn for
 // each of the 32 without one: its end is seldom guessed right.

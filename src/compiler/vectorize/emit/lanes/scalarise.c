@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // scalarise.c: runs an instruction that has no vector form once for each thread
 // that is active, by rising lane: atomics, volatile accesses, unknown calls.
-#include <llvm-c/DebugInfo.h>
+#include "compiler/vectorize/emit/lanes/scalarise.h"
 
+#include <llvm-c/DebugInfo.h>
+#include <stddef.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/lanes/atomics.h"
+#include "compiler/vectorize/emit/lanes/deferred_atomics.h"
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // Bits do not lie in memory one a byte; everything else is as in a vector.
 static LLVMTypeRef storage_of(lanes_emitter *e, LLVMTypeRef type) {
@@ -217,18 +233,6 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
     }
     LLVMBuildStore(e->builder, value,
                    lanes_element_at(e, part, run->results[c], lane));
-  }
-}
-
-void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
-                        LLVMValueRef out_elements[MOST_LANES]) {
-  if (!lanes_is_uniform(lanes_shape_of(e->values, operand))) {
-    lanes_take_all(e, lanes_vector(e, operand, 0), out_elements);
-    return;
-  }
-  LLVMValueRef same = lanes_scalar(e, operand, 0);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
-    out_elements[lane] = same;
   }
 }
 

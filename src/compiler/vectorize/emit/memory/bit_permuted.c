@@ -3,7 +3,19 @@
 // order than their numbers', as where ggml's matrix products bring tiles into
 // threadgroup memory with their columns for rows: vectors of those that lie
 // side by side, which are put in order in registers.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/bit_permuted.h"
+
+#include <stddef.h>
+
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
 
 enum {
   // Of memory, instead of a gather. Measured on a Zen 3, 2026-11, ggml's
@@ -13,13 +25,6 @@ enum {
   LEAST_RUN_BYTES = 16,  // shorter ones are not safe under masks
   MOST_ELEMENTS = 8 * MOST_LANES,
 };
-
-lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value) {
-  if (!e->patterns.values) {
-    e->patterns = lanes_patterns_begin(e->values);
-  }
-  return lanes_pattern_of(&e->patterns, value);
-}
 
 // Runs of lanes with as many bytes side by side; of what is only read, lanes
 // may share one.

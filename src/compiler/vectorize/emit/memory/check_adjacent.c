@@ -3,9 +3,22 @@
 // the time, one behind the other all the same: positions clamped to an image's
 // edge, wrapped around it, chosen between two. A comparison at run time costs
 // a small part of what a gather does.
+#include "compiler/vectorize/emit/memory/check_adjacent.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { MOST_STEPS = 12, MOST_LOOKS = 100, MOST_PHIS = 8 };
 

@@ -7,7 +7,24 @@
 // Mostly that is one, and lanes are neighbours; where a tensor is broadcast it
 // is none, and all read the same element. Two questions cost a small part of
 // what a gather does.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/check_strides.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/check_adjacent.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { MOST_STEPS = 24, MOST_REPEATED = 64, LEAST_ROW = 8 };
 

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gathers.c: gathers and scatters: every lane has an address of its own.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/value_slots.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { MOST_INDICES = 6 };  // of an address, but for its base
 
@@ -129,17 +146,6 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
   bias *= LLVMABISizeOfType(e->values->data, type);
   return LLVMBuildGEP2(e->builder, type,
                        lanes_address_at(e, base, bias + offset), &index, 1, "");
-}
-
-LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
-                               LLVMValueRef pointers, uint32_t alignment,
-                               LLVMValueRef mask) {
-  LLVMTypeRef type =
-      LLVMVectorType(element, LLVMGetVectorSize(LLVMTypeOf(pointers)));
-  LLVMValueRef arguments[] = {pointers, mtlc_i32(e->context, alignment), mask,
-                              LLVMGetPoison(type)};
-  LLVMTypeRef overloads[] = {type, LLVMTypeOf(pointers)};
-  return lanes_intrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 4);
 }
 
 static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,

@@ -2,7 +2,30 @@
 // interleaved.c: loads and stores of lanes a small stride apart: whole
 // vectors of memory, taken apart and put together by shuffles. Loads beside
 // each other, as of x[4 * i] to x[4 * i + 3], are done as one.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { LARGEST_STRIDE_BYTES = 32, BLOCK_BYTES = 16 };
 
@@ -572,26 +595,6 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
   lanes_take_apart(e, load_all(e, a, stride), stride, a->count, out_components);
 }
 
-// Joins vectors of equal length, a power of two of them in the end.
-LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
-                                uint32_t count) {
-  while (count > 1) {
-    const uint32_t length = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
-    int *lanes = lanes_allocate(e->arena, 2 * length, sizeof *lanes);
-    for (uint32_t i = 0; i < 2 * length; i++) {
-      lanes[i] = (int)i;
-    }
-    uint32_t joined = 0;
-    for (uint32_t i = 0; i < count; i += 2) {
-      LLVMValueRef second =
-          i + 1 < count ? parts[i + 1] : LLVMGetPoison(LLVMTypeOf(parts[i]));
-      parts[joined++] = lanes_shuffle(e, parts[i], second, lanes, 2 * length);
-    }
-    count = joined;
-  }
-  return parts[0];
-}
-
 // The reverse of take_bytes, as bytes.
 static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
                               uint32_t count) {
@@ -641,24 +644,6 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
 }
 
 // --- Neighbours --------------------------------------------------------------
-
-bool lanes_may_write(LLVMValueRef instruction) {
-  switch (LLVMGetInstructionOpcode(instruction)) {
-    case LLVMStore:
-    case LLVMFence:
-    case LLVMAtomicRMW:
-    case LLVMAtomicCmpXchg: return true;
-    case LLVMLoad: return !lanes_is_plain(instruction);
-    case LLVMCall: {
-      const lanes_callee callee = lanes_callee_of(instruction);
-      return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
-             callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_FIRST &&
-             callee != LANES_CALLEE_ELEMENTWISE &&
-             callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
-    }
-    default: return false;
-  }
-}
 
 // Says whether a load is one of the elements around another's, and how many it
 // is behind it.

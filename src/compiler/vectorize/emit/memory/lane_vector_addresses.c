@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lane_vector_addresses.c: where the rows of lanes are that may be anywhere in memory, and
 // the words that they are made of.
+#include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { LEAST_RUN = 4 };
 

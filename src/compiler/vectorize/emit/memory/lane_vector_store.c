@@ -4,7 +4,19 @@
 // The components become words, which go 16 bytes a lane where all lanes run,
 // and otherwise two words at a time; scattered, each would be 32 stores of its
 // own, and bytes a branch each.
+#include "compiler/vectorize/emit/memory/lane_vector_store.h"
+
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { MOST_WORDS = 8 };
 

@@ -5,6 +5,25 @@
 // words of 32 lanes are made of them in registers: a fifth of what it takes to
 // gather the words.
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
+
+#include <stddef.h>
+
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/memory/bit_permuted.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
 enum { FARTHEST = 1000 };  // instructions behind an access to look at

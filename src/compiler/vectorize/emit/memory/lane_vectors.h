@@ -4,7 +4,13 @@
 #ifndef MTLC_LANE_VECTORS_H
 #define MTLC_LANE_VECTORS_H
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/values/emitter.h"
 
 enum {
   LANES_UNIT_BYTES = 16,  // of one lane
@@ -45,38 +51,12 @@ void lanes_row_choose(lanes_row *row);
 void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
                       LLVMValueRef *out_units);
 
-// lane_vector_addresses.c
-// Where lanes' rows are. Either what differs between lanes apart from what does
-// not, so that in a loop along rows the first stays; or, of lanes that are a
-// stride apart, the first of each run; or, of lanes that are constants apart,
-// lane 0's.
-typedef struct lanes_row_places {
-  LLVMValueRef lanes;          // <32 x ptr>
-  LLVMValueRef offset;         // i64, of all lanes
-  LLVMValueRef holds;          // i1: all that may be read so
-  const lanes_shape *strided;  // or NULL
-  bool has_pattern;
-  lanes_pattern pattern;
-  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
-} lanes_row_places;
-
-// own: a member whose address is there; whole: where not all lanes run, another
-// way is taken.
-lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *own, bool whole);
-// Says whether rows lie one behind the other, as far as only their own index
-// can tell, and where they are then.
-bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row);
-lanes_row_places lanes_row_dense_places(lanes_emitter *e, const lanes_row *row);
-// A lane's address, offset bytes into its row.
-LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
-                               uint32_t lane, uint64_t offset);
-// A member's own addresses: of the terms alone, for what is behind the first
-// access in the block may not be computed yet.
-LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *m);
-// Puts an element, a whole one or a part, into a row's words, zero before.
-void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
-                   const lanes_access *a, LLVMValueRef value);
+// The same where lanes may be anywhere, for an element or a vector
+// of them.
+bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a);
+// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
+// those of lanes 4 apart in one; and back. Of 8 lanes from vectors of two.
+void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
+                     LLVMValueRef out_words[4]);
 
 #endif

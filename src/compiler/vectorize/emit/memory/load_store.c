@@ -2,7 +2,41 @@
 // load_store.c: loads and stores of 32 threads: one scalar, one vector, a few
 // rows of vectors, or gathers and scatters, whatever the address's shape
 // allows. Lanes that do not run never touch memory.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/wrap_checks.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/memory/bit_permuted.h"
+#include "compiler/vectorize/emit/memory/check_adjacent.h"
+#include "compiler/vectorize/emit/memory/check_strides.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/lane_vector_store.h"
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+#include "compiler/vectorize/emit/memory/permute_window.h"
+#include "compiler/vectorize/emit/memory/private_interleaved.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/memory/store_group.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
                              LLVMValueRef pointer, LLVMTypeRef value_type) {
@@ -27,15 +61,6 @@ lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
   return a;
 }
 
-LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
-                              uint64_t offset) {
-  if (!offset) {
-    return pointer;
-  }
-  LLVMValueRef by = mtlc_i64(e->context, offset);
-  return LLVMBuildGEP2(e->builder, e->types.i8, pointer, &by, 1, "");
-}
-
 // --- Plain vectors -----------------------------------------------------------
 
 enum { SHORT_VECTOR = 4 };  // of which a branch each element is no more code
@@ -46,26 +71,6 @@ static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
   return e->machine.has_avx512 ||
          (e->machine.has_avx2 &&
           LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
-}
-
-lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds) {
-  const lanes_whole_question question = {lanes_block(e, "all"),
-                                         lanes_block(e, "some"),
-                                         lanes_block(e, "accessed")};
-  lanes_mark_question(
-      LLVMBuildCondBr(e->builder, holds, question.all, question.some));
-  LLVMPositionBuilderAtEnd(e->builder, question.all);
-  return question;
-}
-
-lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  return lanes_ask(e, lanes_all(e, mask));
-}
-
-void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
-                    LLVMBasicBlockRef next) {
-  LLVMBuildBr(e->builder, question->done);
-  LLVMPositionBuilderAtEnd(e->builder, next);
 }
 
 static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
@@ -111,7 +116,7 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
 
 bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a) {
   return a->pointer && !e->is_at_once &&
-         (lanes_is_in_threadgroup(e, a->pointer) || lanes_unit_of(e, a));
+         (lanes_is_in_threadgroup(e->kernel, a->pointer) || lanes_unit_of(e, a));
 }
 
 bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
@@ -607,7 +612,7 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
 // worker's.
 static void hold_in_place(lanes_emitter *e, LLVMValueRef access,
                           LLVMValueRef pointer) {
-  if (!lanes_is_plain(access) && !lanes_is_in_threadgroup(e, pointer)) {
+  if (!lanes_is_plain(access) && !lanes_is_in_threadgroup(e->kernel, pointer)) {
     LLVMBuildFence(e->builder, LLVMAtomicOrderingAcquireRelease, true, "");
   }
 }

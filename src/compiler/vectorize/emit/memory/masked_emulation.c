@@ -4,7 +4,14 @@
 // the 128 of a half4 is 1000 instructions; this is a loop, and for loads mostly
 // not even that: memory is there or not there by pages, so that what lies in
 // one page with an element that is wanted may be read whole.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+
+#include <llvm-c/Target.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
 
 enum { PAGE_BYTES = 4096 };  // the least that memory is there or not there by
 

@@ -12,8 +12,29 @@
 // scatter takes three times as long.
 //
 // What one access has found out, the next with the same indices knows.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/permute_window.h"
+
+#include <llvm-c/Target.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/common_index.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { MOST_STEPS = 12 };
 

@@ -4,10 +4,27 @@
 // its barriers, takes longer than a processor looks ahead, and its own guesses
 // end with each page; so loads fetch what lies behind them, unless a loop
 // repeats them at the same place or goes on from there in small steps.
+#include "compiler/vectorize/emit/memory/prefetch.h"
+
+#include <stddef.h>
+
 #include "code/code.h"
-#include "compiler/vectorize/emit/memory/accesses.h"
-#include "compiler/vectorize/prepare/interchange_simdgroups.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/induction.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/prefetch_lines.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/prepare/interchange_simdgroups.h"
 
 enum {
   // 1 to 12 KiB measured on a 2-core Xeon of Ice Lake's kind, 2026-11, mettle-
@@ -59,7 +76,7 @@ static lanes_turn_step step_around(const lanes_emitter *e,
                                    LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
   return loop == LANES_NONE ? (lanes_turn_step){.kind = LANES_STEP_SAME}
-                            : lanes_step_of(e, address, loop);
+                            : lanes_step_of(e->values, address, loop);
 }
 
 // A processor that does not ask for a line's neighbour by itself, as Intel's
@@ -161,12 +178,12 @@ static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (loop_a == LANES_NONE || loop_b == LANES_NONE || loop_a == loop_b) {
     return false;
   }
-  const lanes_turn_step step_a = lanes_step_of_phi(l->e, a, loop_a);
-  const lanes_turn_step step_b = lanes_step_of_phi(l->e, b, loop_b);
+  const lanes_turn_step step_a = lanes_step_of_phi(l->e->values, a, loop_a);
+  const lanes_turn_step step_b = lanes_step_of_phi(l->e->values, b, loop_b);
   return step_a.kind != LANES_STEP_UNKNOWN && step_a.kind == step_b.kind &&
          step_a.by == step_b.by && step_a.factor == step_b.factor &&
-         may_come_from(l, lanes_begin_of(l->e, a, loop_a),
-                       lanes_begin_of(l->e, b, loop_b));
+         may_come_from(l, lanes_begin_of(l->e->values, a, loop_a),
+                       lanes_begin_of(l->e->values, b, loop_b));
 }
 
 // Says whether two addresses take the same way, each in a loop of its own.
@@ -252,18 +269,6 @@ static bool does_loop_wait(lanes_emitter *e, uint32_t loop) {
   return e->loops_that_wait[loop];
 }
 
-// How near to fetch: to the first level of the cache or the second.
-typedef enum fetch_level { SECOND_LEVEL = 2, FIRST_LEVEL = 3 } fetch_level;
-
-static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
-                  fetch_level level) {
-  enum { DATA = 1 };
-  LLVMValueRef arguments[] = {address, mtlc_i32(e->context, is_store),
-                              mtlc_i32(e->context, level),
-                              mtlc_i32(e->context, DATA)};
-  lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
-}
-
 static LLVMValueRef as_i64(lanes_emitter *e, LLVMValueRef value) {
   return LLVMBuildIntCast2(e->builder, lanes_scalar(e, value, 0), e->types.i64,
                            false, "");
@@ -292,10 +297,10 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
     loop = e->graph->loops[loop].parent;
   }
   if (loop == LANES_NONE || lanes_takes_turns(e->graph, loop) ||
-      lanes_is_in_threadgroup(e, a->pointer)) {
+      lanes_is_in_threadgroup(e->kernel, a->pointer)) {
     return NULL;
   }
-  const lanes_turn_step step = lanes_step_of(e, a->pointer, loop);
+  const lanes_turn_step step = lanes_step_of(e->values, a->pointer, loop);
   const int64_t by = (int64_t)step.by;
   if (step.kind == LANES_STEP_KNOWN) {
     const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
@@ -311,8 +316,8 @@ static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
   return (is_by_rows || e->in_rows) && needs_order(e) && e->has_waits &&
                  a->pointer &&
                  e->graph->nodes[e->node].loop == LANES_NONE &&
-                 !lanes_is_in_threadgroup(e, a->pointer) &&
-                 lanes_moves_with_grid(e, a->pointer)
+                 !lanes_is_in_threadgroup(e->kernel, a->pointer) &&
+                 lanes_moves_with_grid(e->values, a->pointer)
              ? mtlc_i64(e->context, ROWS_AHEAD_BYTES)
              : NULL;
 }
@@ -323,27 +328,10 @@ LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
   return next ? next : next_rows(e, a, is_by_rows);
 }
 
-// What lies step behind an address. Returns where that is.
-static LLVMValueRef fetch_lines(lanes_emitter *e, LLVMValueRef address,
-                                LLVMValueRef step, uint64_t bytes,
-                                bool is_store, fetch_level level) {
-  LLVMValueRef next =
-      LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
-  for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
-    fetch(e, lanes_address_at(e, next, at), is_store, level);
-  }
-  return next;
-}
-
-void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
-                           uint64_t bytes) {
-  fetch_lines(e, address, mtlc_i64(e->context, 0), bytes, true, FIRST_LEVEL);
-}
-
 void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes) {
   if (step) {
-    fetch_lines(e, address, step, bytes, false, FIRST_LEVEL);
+    lanes_fetch_lines(e, address, step, bytes, false, LANES_FIRST_LEVEL);
   }
 }
 
@@ -357,7 +345,7 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
        use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
     LLVMValueRef bound = LLVMIsAICmpInst(user) ? LLVMGetOperand(user, 1) : NULL;
-    if (bound && bound != value && lanes_is_from_outside(e, bound, loop) &&
+    if (bound && bound != value && lanes_is_from_outside(e->values, bound, loop) &&
         lanes_is_uniform(lanes_shape_of(e->values, bound))) {
       return bound;
     }
@@ -381,9 +369,9 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
       e->graph->nodes[e->graph->loops[loop].header].block;
   for (LLVMValueRef phi = header ? LLVMGetFirstInstruction(header) : NULL;
        phi && LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
-    const lanes_turn_step own = lanes_step_of_phi(e, phi, loop);
+    const lanes_turn_step own = lanes_step_of_phi(e->values, phi, loop);
     LLVMValueRef bound = bound_of(e, phi, loop);
-    LLVMValueRef begin = lanes_begin_of(e, phi, loop);
+    LLVMValueRef begin = lanes_begin_of(e->values, phi, loop);
     if (own.kind == step.kind && own.factor == step.factor && own.by > 0 &&
         step.by % own.by == 0 && bound &&
         (LLVMIsAConstantInt(begin)
@@ -472,7 +460,7 @@ static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
 typedef struct lanes_lead {
   LLVMValueRef memory;  // holds it
   LLVMValueRef loss;    // by which each turn has less
-  fetch_level level;
+  lanes_fetch_level level;
 } lanes_lead;
 
 static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
@@ -490,8 +478,8 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
                      .level = !is_zen_4(e) && LLVMIsAConstantInt(reach) &&
                                       LLVMConstIntGetZExtValue(reach) ==
                                           LEAST_REACH_BYTES
-                                  ? FIRST_LEVEL
-                                  : SECOND_LEVEL};
+                                  ? LANES_FIRST_LEVEL
+                                  : LANES_SECOND_LEVEL};
   LLVMBuildStore(builder, LLVMBuildAdd(builder, reach, before, ""),
                  lead.memory);
   return lead;
@@ -558,8 +546,8 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
   LLVMValueRef ahead =
       LLVMBuildLoad2(e->builder, e->types.i64, lead.memory, "");
   // Of stores, too, as if to load: that takes 0.9 of the time.
-  fetch_lines(e, first, ahead, bytes, false,
-              is_store ? SECOND_LEVEL : lead.level);
+  lanes_fetch_lines(e, first, ahead, bytes, false,
+              is_store ? LANES_SECOND_LEVEL : lead.level);
   LLVMBuildStore(e->builder, LLVMBuildSub(e->builder, ahead, lead.loss, ""),
                  lead.memory);
   return true;
@@ -579,8 +567,8 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
-      lanes_is_in_threadgroup(e, a->pointer) ||
-      !lanes_moves_with_grid(e, a->pointer)) {
+      lanes_is_in_threadgroup(e->kernel, a->pointer) ||
+      !lanes_moves_with_grid(e->values, a->pointer)) {
     return;
   }
   const uint32_t loop = e->graph->nodes[e->node].loop;
@@ -599,9 +587,9 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
   const bool is_row = !turns && loop != LANES_NONE &&
                       distance == AHEAD_BYTES && is_zen_4(e);
-  LLVMValueRef next = fetch_lines(
+  LLVMValueRef next = lanes_fetch_lines(
       e, first, turns ? turns : mtlc_i64(e->context, distance), bytes, is_store,
-      is_row ? SECOND_LEVEL : FIRST_LEVEL);
+      is_row ? LANES_SECOND_LEVEL : LANES_FIRST_LEVEL);
   if (is_row && e->is_at_once) {
     mtlc_mark(next, ahead_mark);
   }

@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // private_interleaved.c: loads and stores of interleaved private memory: in parts
 // of its unit, each of which is one vector where all lanes use the same index.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/private_interleaved.h"
+
+#include <stdbool.h>
+
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // In private memory that is interleaved in smaller units than the access, an
 // element is several parts, each 32 times in a row.

@@ -4,7 +4,32 @@
 // thread loads some elements side by side, converts them at most, and stores
 // them side by side. Each lane's row is a vector from its load to its store; as
 // components of 32 lanes it would be taken apart and put together again.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/row_copies.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum {
   LEAST_BYTES = 8,   // of a row
@@ -37,7 +62,7 @@ static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
                            uint32_t depth) {
   LLVMValueRef base = mtlc_root_of(address);
   if (LLVMIsACallInst(base)) {
-    return lanes_is_in_threadgroup(e, base)                 ? THREADGROUP
+    return lanes_is_in_threadgroup(e->kernel, base)                 ? THREADGROUP
            : lanes_callee_of(base) == LANES_CALLEE_ARGUMENT ? DEVICE
                                                             : UNKNOWN;
   }

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // segment_vectors.c: loads and stores of rows shorter than a simdgroup, each of
 // them one vector.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // Each row is one vector, of whole vectors of up to 4 components.
 bool lanes_is_by_rows(const lanes_access *a) {

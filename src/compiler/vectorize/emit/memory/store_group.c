@@ -4,7 +4,31 @@
 // row written step by step, the members of a structure. They wait for the last
 // of them, and each lane's 16 bytes are one store then; scattered, every word
 // of every lane would be one.
+#include "compiler/vectorize/emit/memory/store_group.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/marks.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 
 // --- What is stored at once --------------------------------------------------

@@ -9,10 +9,19 @@
 // sums are those of two fused multiply-adds, the upper one first, but that what
 // is subnormal counts as 0 (so do Intel's, which take twice as long). Kernels
 // that are not compiled for safe mathematics get that.
+#include "compiler/vectorize/emit/tiles/block_products.h"
+
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
 
 enum {
   QUAD = LANES_TILE_QUAD,

@@ -3,9 +3,15 @@
 // products, for the middle of a matrix and for its edges, compiles several
 // times as long as one of their code, and needs no more of it: a product is
 // some hundred multiplications, its sides and its sums are in memory.
+#include "compiler/vectorize/emit/tiles/product_functions.h"
+
 #include <stdio.h>
 
+#include "compiler/ir/attributes.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
 
 enum {
   NAME_BYTES = 64,

@@ -6,8 +6,16 @@
 //
 // The steps of a half of the sum are a turn of a loop that stays one, so that
 // LLVM does not mix the products and runs out of registers.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/tiles/row_products.h"
+
+#include <stdbool.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
 
 enum {
   SIDE = LANES_TILE_SIDE,
@@ -15,10 +23,6 @@ enum {
   BLOCK = LANES_TILE_BLOCK,
   TOGETHER = 2,  // products
 };
-
-bool lanes_goes_by_rows(const lanes_emitter *e) {
-  return e->machine.has_avx2 && !e->machine.has_avx512;
-}
 
 // Rows of the sums of some products that are made in registers.
 typedef struct row_products {

@@ -2,8 +2,21 @@
 // tile_homes.c: the memory that tiles to multiply and their sums are in. A
 // product wants a side's elements by index, or several times at once, for which
 // a load is enough.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/tiles/tile_homes.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/tiles/block_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
 
 enum {
   SIDE = LANES_TILE_SIDE,
@@ -243,153 +256,4 @@ lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
     lanes_store_pairs(e, home->memory, rows, order);
   }
   return *home;
-}
-
-// --- Sums --------------------------------------------------------------------
-
-// Volatile, so that LLVM leaves it there.
-void lanes_keep_in_home(LLVMValueRef access) {
-  LLVMSetVolatile(access, true);
-  LLVMSetAlignment(access, LINE_BYTES);
-}
-
-static LLVMTypeRef row_type(const lanes_emitter *e) {
-  return LLVMVectorType(e->types.f32, SIDE);
-}
-
-static LLVMTypeRef tile_type(const lanes_emitter *e) {
-  return LLVMVectorType(e->types.f32, LANES_TILE_ELEMENTS);
-}
-
-static void keep_row_in_home(LLVMValueRef access) {
-  LLVMSetVolatile(access, true);
-  LLVMSetAlignment(access, ROW_BYTES);
-}
-
-void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
-                         uint32_t count, LLVMValueRef *out_rows) {
-  if (e->has_one_sum) {
-    LLVMValueRef all = LLVMBuildLoad2(e->builder, tile_type(e), home, "");
-    for (uint32_t r = 0; r < count; r++) {
-      out_rows[r] = lanes_piece(e, all, r * SIDE, SIDE);
-    }
-    return;
-  }
-  for (uint32_t r = 0; r < count; r++) {
-    out_rows[r] =
-        LLVMBuildLoad2(e->builder, row_type(e),
-                       lanes_address_at(e, home, (first + r) * ROW_BYTES), "");
-    keep_row_in_home(out_rows[r]);
-  }
-}
-
-void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
-                          uint32_t count, LLVMValueRef *rows) {
-  if (e->has_one_sum) {
-    LLVMValueRef halves[2];
-    for (int h = 0; h < 2; h++) {
-      LLVMValueRef *half = rows + h * SIDE / 2;
-      halves[h] =
-          lanes_joined(e, lanes_joined(e, half[0], half[1], SIDE),
-                       lanes_joined(e, half[2], half[3], SIDE), 2 * SIDE);
-    }
-    LLVMBuildStore(e->builder, lanes_joined(e, halves[0], halves[1], 4 * SIDE),
-                   home);
-    return;
-  }
-  for (uint32_t r = 0; r < count; r++) {
-    keep_row_in_home(
-        LLVMBuildStore(e->builder, rows[r],
-                       lanes_address_at(e, home, (first + r) * ROW_BYTES)));
-  }
-}
-
-// Rows that are read for other things than products: they may be kept
-// elsewhere.
-static void read_rows(lanes_emitter *e, LLVMValueRef home,
-                      LLVMValueRef rows[SIDE]) {
-  lanes_read_sum_rows(e, home, 0, SIDE, rows);
-  for (uint32_t r = 0; r < SIDE && !e->has_one_sum; r++) {
-    LLVMSetVolatile(rows[r], false);
-  }
-}
-
-bool lanes_has_sum_elements(const lanes_emitter *e) {
-  return lanes_goes_by_rows(e) && !e->has_one_sum;
-}
-
-LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
-                                    uint32_t element) {
-  LLVMValueRef rows[SIDE];
-  read_rows(e, home, rows);
-  // Eight lanes have a block of 4 x 4: two lanes each row.
-  LLVMValueRef blocks[MOST_LANES / SIDE];
-  for (int b = 0; b < MOST_LANES / SIDE; b++) {
-    const int first = b % 2 * QUAD + (int)element;
-    const int lanes[QUAD] = {first, first + 2, first + SIDE, first + SIDE + 2};
-    LLVMValueRef *own = rows + b / 2 * QUAD;
-    blocks[b] =
-        lanes_joined(e, lanes_shuffle(e, own[0], own[1], lanes, QUAD),
-                     lanes_shuffle(e, own[2], own[3], lanes, QUAD), QUAD);
-  }
-  return lanes_concatenated(e, blocks, MOST_LANES / SIDE);
-}
-
-// By which a lane's first element is behind a sum's first one, in floats.
-static LLVMValueRef places_of_lanes(lanes_emitter *e) {
-  static const char name[] = "mettle.tile.lanes";
-  LLVMModuleRef module = LLVMGetGlobalParent(e->function);
-  LLVMValueRef table = LLVMGetNamedGlobal(module, name);
-  if (table) {
-    return table;
-  }
-  LLVMValueRef places[MOST_LANES];
-  for (uint32_t lane = 0; lane < LANES; lane++) {
-    const uint32_t block = lane / SIDE, in_block = lane % SIDE;
-    const uint32_t row = block / 2 * QUAD + in_block / 2;
-    const uint32_t column = block % 2 * QUAD + in_block % 2 * 2;
-    places[lane] = LLVMConstInt(e->types.i8, row * SIDE + column, false);
-  }
-  LLVMValueRef all = LLVMConstArray2(e->types.i8, places, LANES);
-  table = LLVMAddGlobal(module, LLVMTypeOf(all), name);
-  LLVMSetInitializer(table, all);
-  LLVMSetGlobalConstant(table, true);
-  LLVMSetLinkage(table, LLVMPrivateLinkage);
-  return table;
-}
-
-LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
-                                  uint32_t element, LLVMValueRef lane) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef at =
-      LLVMBuildGEP2(b, e->types.i8, places_of_lanes(e), &lane, 1, "");
-  LLVMValueRef place = LLVMBuildZExt(b, LLVMBuildLoad2(b, e->types.i8, at, ""),
-                                     e->types.i64, "");
-  LLVMValueRef first = LLVMBuildGEP2(b, e->types.f32, home, &place, 1, "");
-  return lanes_address_at(e, first, element * sizeof(float));
-}
-
-LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
-  LLVMTypeRef type = lanes_vector_of(e->types.i64);
-  if (!lanes_goes_by_rows(e)) {
-    LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
-    LLVMSetAlignment(sum, LINE_BYTES);
-    return sum;
-  }
-  LLVMValueRef rows[SIDE];
-  read_rows(e, home, rows);
-  return LLVMBuildBitCast(e->builder, lanes_tile_of_rows(e, rows), type, "");
-}
-
-void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile) {
-  if (!lanes_goes_by_rows(e)) {
-    lanes_keep_in_home(LLVMBuildStore(e->builder, tile, home));
-    return;
-  }
-  LLVMValueRef floats = LLVMBuildBitCast(e->builder, tile, tile_type(e), "");
-  LLVMValueRef rows[SIDE];
-  for (int r = 0; r < SIDE; r++) {
-    rows[r] = lanes_row_of_tile(e, floats, r);
-  }
-  lanes_write_sum_rows(e, home, 0, SIDE, rows);
 }

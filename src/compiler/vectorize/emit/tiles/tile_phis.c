@@ -3,7 +3,12 @@
 // its end, as MLX does with thread_elements(), leaves them to LLVM as pairs of
 // floats, which each turn of the loop would make tiles of and pairs again. They
 // go round as tiles, and are taken apart where that is asked for.
-#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/tiles/tile_phis.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
 
 typedef struct phi_finder {
   mtlc_types types;

@@ -3,18 +3,29 @@
 // multiply-adds, the first column of a and row of b first.
 // Products of one a by several b go together: as many as have room for their
 // sums in registers.
+#include "compiler/vectorize/emit/tiles/tile_products.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/tiles/block_products.h"
+#include "compiler/vectorize/emit/tiles/product_functions.h"
+#include "compiler/vectorize/emit/tiles/row_products.h"
+#include "compiler/vectorize/emit/tiles/tile_homes.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { LIFT_DEPTH = 6 };  // two words, extended, shifted, joined
-
-bool lanes_is_product(LLVMValueRef instruction) {
-  return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
-         strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
-             0;
-}
 
 static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
   return lanes_is_product(other) &&

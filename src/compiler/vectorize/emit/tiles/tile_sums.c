@@ -8,7 +8,20 @@
 // Values belong together if a product adds to one and gives the other, or a phi
 // makes one of the other. They can have one place if of two of them only the
 // later one is used, on every path.
-#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/tiles/tile_sums.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
 
 typedef struct sums_finder {
   lanes_emitter *e;

@@ -7,9 +7,28 @@
 // columns of a and rows of b are repeated without crossing much.
 #include "compiler/vectorize/emit/tiles/tiles.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/effects.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/debug_lines.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/tiles/tile_homes.h"
+#include "compiler/vectorize/emit/tiles/tile_products.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum {
   SIDE = LANES_TILE_SIDE,
@@ -44,43 +63,9 @@ LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
   return lanes_shuffle(e, tile, NULL, items, BLOCK);
 }
 
-LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
-                          int count) {
-  int items[ELEMENTS];
-  for (int i = 0; i < 2 * count; i++) {
-    items[i] = i;
-  }
-  return lanes_shuffle(e, a, b, items, (uint32_t)(2 * count));
-}
-
 LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks) {
   return lanes_joined(e, lanes_joined(e, blocks[0], blocks[1], BLOCK),
                       lanes_joined(e, blocks[2], blocks[3], BLOCK), 2 * BLOCK);
-}
-
-LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row) {
-  int items[SIDE];
-  for (int i = 0; i < SIDE; i++) {
-    items[i] =
-        (row / QUAD * 2 + i / QUAD) * BLOCK + row % QUAD * QUAD + i % QUAD;
-  }
-  return lanes_shuffle(e, tile, NULL, items, SIDE);
-}
-
-LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows) {
-  LLVMValueRef halves[2];
-  for (int h = 0; h < 2; h++) {
-    LLVMValueRef *first = rows + h * QUAD;
-    LLVMValueRef half =
-        lanes_joined(e, lanes_joined(e, first[0], first[1], SIDE),
-                     lanes_joined(e, first[2], first[3], SIDE), 2 * SIDE);
-    int items[2 * BLOCK];
-    for (int i = 0; i < 2 * BLOCK; i++) {
-      items[i] = i % BLOCK / QUAD * SIDE + i / BLOCK * QUAD + i % QUAD;
-    }
-    halves[h] = lanes_shuffle(e, half, NULL, items, 2 * BLOCK);
-  }
-  return lanes_joined(e, halves[0], halves[1], 2 * BLOCK);
 }
 
 // --- Memory ------------------------------------------------------------------
@@ -268,7 +253,7 @@ static void scatter_tile(lanes_emitter *e, const tile_access *a,
 // but not from row to row.
 static void fetch_next(lanes_emitter *e, const tile_access *a) {
   if (e->graph->nodes[e->node].loop == LANES_NONE ||
-      lanes_is_in_threadgroup(e, a->pointer)) {
+      lanes_is_in_threadgroup(e->kernel, a->pointer)) {
     return;
   }
   LLVMTypeRef number = e->types.i64;
@@ -410,7 +395,7 @@ static bool bring_home(lanes_emitter *e, const tile_access *a) {
   // device they may lie where the cache has room for few.
   const bool may_stay =
       !use.is_right ||
-      (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e, a->pointer));
+      (lanes_goes_by_rows(e) && lanes_is_in_threadgroup(e->kernel, a->pointer));
   if (use.stays && !widening && is_plain(a) && may_stay) {
     fetch_next(e, a);
     lanes_stay_home(e, use.side, tile_address(e, a), bytes_of_rows(e, a, 1));

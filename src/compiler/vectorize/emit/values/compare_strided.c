@@ -3,7 +3,19 @@
 // lane, which counters are that lead to addresses: how many lanes of each run
 // are below the bound is a small number, and to compare lanes with that takes
 // half as long as to compare what they count.
+#include "compiler/vectorize/emit/values/compare_strided.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/predicates.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // run < bound if it holds, run >= bound otherwise.
 typedef struct comparison {

@@ -4,8 +4,12 @@
 // does what it calls saturating lane by lane. It also compares halves so, and
 // makes comparisons of halves of those of floats that were halves. What a
 // program has clamped itself is not clamped again.
-#include <math.h>
+#include "compiler/vectorize/emit/values/conversions.h"
 
+#include <math.h>
+#include <stddef.h>
+
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 typedef struct conversion {

@@ -2,7 +2,16 @@
 // divisions.c: quotients and remainders of integers, for which machines have no
 // vector instruction. Most divide by what is the same for all lanes, a width or
 // a number of channels that the program was given.
-#include "compiler/vectorize/emit/memory/accesses.h"
+#include "compiler/vectorize/emit/values/divisions.h"
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 // A quotient or remainder of vectors.
 typedef struct division {

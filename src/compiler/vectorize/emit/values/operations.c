@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // operations.c: arithmetic, comparisons, casts, selection, addresses and the
 // taking apart of aggregates, on scalars or on vectors of 32 alike.
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/operations.h"
 
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "compiler/ir/calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/compare_strided.h"
+#include "compiler/vectorize/emit/values/conversions.h"
+#include "compiler/vectorize/emit/values/divisions.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/sum_memory.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum { WORD_BITS = 32 };
 

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // runtime_checks.c: what is asked of all threads of a simdgroup at once. Of a run of
 // lanes, the first tells about the others.
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/marks.h"
+#include "compiler/vectorize/analysis/predicates.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/operations.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 enum {
   MOST_STRIDE = 1 << 20,  // its multiples are small numbers
@@ -21,46 +32,6 @@ bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
     case LLVMIntSLE: return shape.no_signed_wrap;
     default: return predicate == LLVMIntEQ;
   }
-}
-
-typedef LLVMIntPredicate predicate_pair[2];
-
-// The other one of a pair; a predicate in none of them stays.
-static LLVMIntPredicate other_of(const predicate_pair *pairs, uint32_t count,
-                                 LLVMIntPredicate predicate) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (predicate == pairs[i][0] || predicate == pairs[i][1]) {
-      return pairs[i][predicate == pairs[i][0]];
-    }
-  }
-  return predicate;
-}
-
-LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
-  static const predicate_pair inverses[] = {{LLVMIntUGE, LLVMIntULT},
-                                            {LLVMIntUGT, LLVMIntULE},
-                                            {LLVMIntSGE, LLVMIntSLT},
-                                            {LLVMIntSGT, LLVMIntSLE},
-                                            {LLVMIntNE, LLVMIntEQ}};
-  return other_of(inverses, sizeof inverses / sizeof *inverses, predicate);
-}
-
-bool lanes_is_signed(LLVMIntPredicate predicate) {
-  return predicate == LLVMIntSLT || predicate == LLVMIntSLE ||
-         predicate == LLVMIntSGT || predicate == LLVMIntSGE;
-}
-
-bool lanes_is_less(LLVMIntPredicate predicate) {
-  return predicate == LLVMIntULT || predicate == LLVMIntULE ||
-         predicate == LLVMIntSLT || predicate == LLVMIntSLE;
-}
-
-LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate) {
-  static const predicate_pair pairs[] = {{LLVMIntUGE, LLVMIntULE},
-                                         {LLVMIntUGT, LLVMIntULT},
-                                         {LLVMIntSGE, LLVMIntSLE},
-                                         {LLVMIntSGT, LLVMIntSLT}};
-  return other_of(pairs, sizeof pairs / sizeof *pairs, predicate);
 }
 
 // A comparison of runs with a number: of one run scalars, of several vectors.
@@ -255,4 +226,34 @@ LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition) {
   return opcode == LLVMSelect
              ? LLVMBuildSelect(e->builder, parts[0], parts[1], parts[2], "")
              : LLVMBuildBinOp(e->builder, opcode, parts[0], parts[1], "");
+}
+
+lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds) {
+  const lanes_whole_question question = {lanes_block(e, "all"),
+                                         lanes_block(e, "some"),
+                                         lanes_block(e, "accessed")};
+  lanes_mark_question(
+      LLVMBuildCondBr(e->builder, holds, question.all, question.some));
+  LLVMPositionBuilderAtEnd(e->builder, question.all);
+  return question;
+}
+
+lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
+  return lanes_ask(e, lanes_all(e, mask));
+}
+
+void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
+                    LLVMBasicBlockRef next) {
+  LLVMBuildBr(e->builder, question->done);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+static const char mark[] = "mettle.question";
+
+void lanes_mark_question(LLVMValueRef branch) {
+  mtlc_mark(branch, mark);
+}
+
+bool lanes_is_question(LLVMValueRef branch) {
+  return mtlc_is_marked(branch, mark);
 }

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // value_slots.c: which values of the thread function go through memory: those that
 // another block reads.
-#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/value_slots.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/names.h"
 #include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
 
 bool lanes_is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
   if (lanes_shape_of(e->values, instruction).conditional) {

@@ -2,7 +2,19 @@
 // barriers.c: threadgroup barriers. The function returns at each with a number,
 // and goes on there when it is called with that number; what is alive in
 // between is kept in the simdgroup's frame, 32 lanes to a vector.
+#include "compiler/vectorize/emit/calls/barriers.h"
+
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
 
 void lanes_emit_wait(lanes_emitter *e) {
   e->waits = lanes_make_room(e->arena, e->waits, e->wait_count,

@@ -12,10 +12,14 @@
 //
 // Requires  a module that is ready for code generation
 // Leaves    it as it is
-#include <llvm-c/Target.h>
+#include "compiler/emit/source_order.h"
 
-#include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/vectorize.h"
+#include <llvm-c/Target.h>
+#include <stddef.h>
+
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_REGISTERS = 16,  // with 32 it has not been measured

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // evaluate.c: follows a value to what it is made of, lane by lane.
-#include "compiler/vectorize/analysis/evaluate.h"
+#include "compiler/vectorize/finish/evaluate.h"
 
 #include <stddef.h>
 
 #include "code/cpu_abi.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/instructions.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 enum { DEPTH = 24 };  // operations behind one another

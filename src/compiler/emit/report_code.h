@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// report_code.h: what the finished machine code tells of registers.
+#ifndef MTLC_REPORT_CODE_H
+#define MTLC_REPORT_CODE_H
+
+#include <stddef.h>
+
+#include "compiler/ir/kernel.h"
+
+// Reports what an object of emit_object's says of registers; x86-64 only.
+void mtlc_report_code(mtlc_kernel *kernel, const void *object,
+                      size_t size_bytes);
+
+#endif

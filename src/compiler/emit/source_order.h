@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// source_order.h: whether machine code had better keep the order that a program
+// has, which is that of its formulas.
+#ifndef MTLC_SOURCE_ORDER_H
+#define MTLC_SOURCE_ORDER_H
+
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
+
+// Says whether a kernel's instructions are best left in their order
+// (source_order.c).
+bool mtlc_keeps_source_order(const mtlc_kernel *kernel);
+
+#endif

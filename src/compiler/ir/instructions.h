@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// instructions.h: reads, replaces and moves instructions.
+#ifndef MTLC_INSTRUCTIONS_H
+#define MTLC_INSTRUCTIONS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Whether a value is a threadgroup variable (docs/ir.md) or a constant
+// expression over one.
+bool mtlc_names_threadgroup_memory(LLVMValueRef value);
+
+// Calls visit for each instruction of a function, or of all functions. The
+// visited instruction may be erased, its block not split.
+typedef void mtlc_visit(LLVMValueRef instruction, void *context);
+void mtlc_for_each_instruction(LLVMValueRef function, mtlc_visit *visit,
+                               void *context);
+void mtlc_for_each_in_module(LLVMModuleRef module, mtlc_visit *visit,
+                             void *context);
+// The largest number of which both are multiples.
+uint64_t mtlc_common_divisor(uint64_t a, uint64_t b);
+// Has a builder go on in front of an instruction, or behind the phis that begin
+// with it.
+void mtlc_position_behind_phis(LLVMBuilderRef builder,
+                               LLVMValueRef instruction);
+// Moves all of a block but its branch to a new one, to which now leads what led
+// to the block; the phis behind the branch need not be told. Returns the new
+// one, which has no end yet.
+LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
+                                   LLVMValueRef branch);
+// Whether a value is an instruction of that kind.
+bool mtlc_is_opcode(LLVMValueRef value, LLVMOpcode opcode);
+// Whether an operation of two integers is never wrong to do, whatever they are:
+// no division.
+bool mtlc_is_plain_arithmetic(LLVMOpcode opcode);
+// Puts value in the place of an instruction and erases it.
+void mtlc_replace(LLVMValueRef instruction, LLVMValueRef value);
+// The address that lies bytes behind pointer.
+LLVMValueRef mtlc_offset(LLVMBuilderRef builder, LLVMValueRef pointer,
+                         uint64_t bytes);
+// Positions a builder where code that must run before the function's own may
+// be put: behind the first block's static allocas.
+void mtlc_position_at_entry(LLVMBuilderRef builder, LLVMValueRef function);
+// What an address is made of by getelementptr.
+LLVMValueRef mtlc_root_of(LLVMValueRef address);
+uint32_t mtlc_count_instructions(LLVMValueRef function);
+uint32_t mtlc_count_in_block(LLVMBasicBlockRef block);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// kernel.h: the kernel that the passes work on.
+#ifndef MTLC_KERNEL_H
+#define MTLC_KERNEL_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code/group_class.h"
+#include "compiler/compiler.h"
+
+#define MTLC_THREAD_FUNCTION "mettle.thread"
+#define MTLC_GROUP_FUNCTION "mettle.group"
+// mtli_cpu_code.begin and .finish of cpu_abi.h, where there is something to do.
+#define MTLC_BEGIN_FUNCTION "mettle.begin"
+#define MTLC_FINISH_FUNCTION "mettle.finish"
+#define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
+
+// What every pass may read, and the few facts that passes leave for later ones.
+typedef struct mtlc_kernel {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMValueRef thread;  // void(void): what one thread does (docs/ir.md)
+  const mtli_code *library;
+  const mtli_kernel *kernel;
+  const mtli_constant_value *constant_values;  // [library->constant_count]
+  // Visible functions that the kernel may call, [linked_count].
+  const mtli_linked_function *linked;
+  size_t linked_count;
+  uint32_t call_depth;  // as mtli_pipeline_request
+  mtli_tier tier;
+  bool is_ptx;  // the target is no CPU but an NVIDIA GPU (ptx/ptx.h)
+  mtli_group_class group_class;
+  bool may_change_class;
+  LLVMTargetMachineRef target;
+  // Left by lower_threadgroup_memory, or the vectoriser; a multiple of 64:
+  uint32_t static_threadgroup_bytes;
+  bool without_vectors;  // leave T1 to loops and coroutines; for tests
+  // Set by the pass that made MTLC_GROUP_FUNCTION; those after it stand back.
+  bool has_group;
+  // Set with it: what mtli_cpu_code has of these names.
+  uint64_t kept_bytes;
+  uint64_t context_bytes;
+  uint64_t simdgroup_bytes;
+  uint64_t frame_bytes;  // of those, by half a simdgroup where halves run
+  uint64_t thread_bytes;
+  // Set with it if the code is for threadgroups of group_class, and others
+  // would be wrong or slow (mtli_kernel).
+  bool depends_on_row;
+  bool depends_on_uneven;
+  bool depends_on_single;
+  bool depends_on_whole;
+  bool depends_on_far;
+  bool depends_on_simdgroups;
+  bool needs_simdgroups;
+  // These as mtli_kernel; set by the vectoriser.
+  bool any_groups;
+  bool is_brief;
+  bool shares_rows;
+  // Set with it if the vectoriser made it, and knows how to optimise it.
+  bool is_vectorized;
+  // Set with that if some loop takes several simdgroups at once, and if there
+  // is a form for threadgroups of a known size.
+  bool is_at_once;
+  bool knows_threads;
+  // The text for `mettle compile --report`, malloc'ed, grown by passes.
+  char *report;
+} mtlc_kernel;
+
+// Runs one pass. Returns MTL_OK, or a failure made with mtli_fail.
+typedef mtl_status mtlc_pass(mtlc_kernel *kernel);
+
+#endif

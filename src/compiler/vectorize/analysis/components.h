@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// components.h: the components of a type.
+#ifndef MTLC_COMPONENTS_H
+#define MTLC_COMPONENTS_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+uint32_t lanes_component_count(LLVMTypeRef type);
+LLVMTypeRef lanes_component_type(LLVMTypeRef type, uint32_t component);
+LLVMTypeRef lanes_vector_of(LLVMTypeRef type);
+// A vector of width elements; for 1, the type itself.
+LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// effects.h: what instructions may write, and which memory an address is in.
+#ifndef MTLC_EFFECTS_H
+#define MTLC_EFFECTS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
+
+// Says whether an address is one of threadgroup memory, for sure.
+bool lanes_is_in_threadgroup(const mtlc_kernel *kernel,
+                             LLVMValueRef address);
+// Says whether what is loaded behind an instruction may differ from what was
+// there before it.
+bool lanes_may_write(LLVMValueRef instruction);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// predicates.h: algebra of integer predicates.
+#ifndef MTLC_PREDICATES_H
+#define MTLC_PREDICATES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate);
+// The predicate for operands the other way round.
+LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate);
+bool lanes_is_signed(LLVMIntPredicate predicate);
+// Says whether it is one of what is less, or no more, than another.
+bool lanes_is_less(LLVMIntPredicate predicate);
+
+#endif

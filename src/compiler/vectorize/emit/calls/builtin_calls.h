@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// builtin_calls.h: calls of the functions of docs/ir.md and of LLVM's
+// intrinsics.
+#ifndef MTLC_BUILTIN_CALLS_H
+#define MTLC_BUILTIN_CALLS_H
+
+#include <llvm-c/Core.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Everything that docs/ir.md names, and intrinsics
+void lanes_emit_call(lanes_emitter *e, LLVMValueRef call);
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dot_calls.h: the calls that prepare/dot_products.c has made.
+#ifndef MTLC_DOT_CALLS_H
+#define MTLC_DOT_CALLS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Says whether a call is of one of the functions that they are made of, all of
+// words: mettle.pairs.even, .odd and .dot (src/compiler/ir/text/pairs.ll).
+bool lanes_is_pairs(LLVMValueRef call);
+void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call);
+
+#endif

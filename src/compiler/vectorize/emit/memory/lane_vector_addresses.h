@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_vector_addresses.h: where the rows of lanes are that may be anywhere in
+// memory, and the words that they are made of.
+#ifndef MTLC_LANE_VECTOR_ADDRESSES_H
+#define MTLC_LANE_VECTOR_ADDRESSES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// lane_vector_addresses.c
+// Where lanes' rows are. Either what differs between lanes apart from what does
+// not, so that in a loop along rows the first stays; or, of lanes that are a
+// stride apart, the first of each run; or, of lanes that are constants apart,
+// lane 0's.
+typedef struct lanes_row_places {
+  LLVMValueRef lanes;          // <32 x ptr>
+  LLVMValueRef offset;         // i64, of all lanes
+  LLVMValueRef holds;          // i1: all that may be read so
+  const lanes_shape *strided;  // or NULL
+  bool has_pattern;
+  lanes_pattern pattern;
+  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
+} lanes_row_places;
+// own: a member whose address is there; whole: where not all lanes run, another
+// way is taken.
+lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *own, bool whole);
+// Says whether rows lie one behind the other, as far as only their own index
+// can tell, and where they are then.
+bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row);
+lanes_row_places lanes_row_dense_places(lanes_emitter *e, const lanes_row *row);
+// A lane's address, offset bytes into its row.
+LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+                               uint32_t lane, uint64_t offset);
+// A member's own addresses: of the terms alone, for what is behind the first
+// access in the block may not be computed yet.
+LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
+                                     const lanes_row_member *m);
+// Puts an element, a whole one or a part, into a row's words, zero before.
+void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+                   const lanes_access *a, LLVMValueRef value);
+
+#endif

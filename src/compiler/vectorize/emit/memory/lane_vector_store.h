@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_vector_store.h: stores of lanes that are anywhere in memory, where each
+// lane has several components side by side.
+#ifndef MTLC_LANE_VECTOR_STORE_H
+#define MTLC_LANE_VECTOR_STORE_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Stores several components side by side of lanes anywhere.
+// Returns false if they are not that.
+bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef *components);
+
+#endif

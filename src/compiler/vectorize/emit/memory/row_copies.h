@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// row_copies.h: rows of threads' own that are copied from the kernel's buffers
+// to threadgroup memory or back, as where a threadgroup brings tiles in.
+#ifndef MTLC_ROW_COPIES_H
+#define MTLC_ROW_COPIES_H
+
+#include <llvm-c/Core.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Finds stores of rows that lanes load; emits one, its load and
+// what is between them.
+void lanes_copies_find(lanes_emitter *e);
+void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// segment_vectors.h: loads and stores of rows shorter than a simdgroup, each of
+// them one vector.
+#ifndef MTLC_SEGMENT_VECTORS_H
+#define MTLC_SEGMENT_VECTORS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Says whether each row is one vector, of whole vectors of up
+// to 4 components.
+bool lanes_is_by_rows(const lanes_access *a);
+void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+                     LLVMValueRef *out_components);
+void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+                      LLVMValueRef *components);
+// The address of a row's first element.
+LLVMValueRef lanes_address_of_row(lanes_emitter *e, const lanes_access *a,
+                                  uint32_t row);
+// The same of one vector in which all is as it lies in memory.
+LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a);
+void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+                            LLVMValueRef all);
+// Loads one element for each row (lanes_loads_by_rows), as a vector of as many
+// as there are rows.
+LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
+// The same at the first addresses that are given, so many bytes further on.
+LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
+                               uint64_t offset);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// block_products.h: products of tiles by blocks of 4 x 4, a register of 512
+// bits each.
+#ifndef MTLC_BLOCK_PRODUCTS_H
+#define MTLC_BLOCK_PRODUCTS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Says whether a product is made of pairs of bfloats (block_products.c).
+bool lanes_is_of_pairs(const lanes_emitter *e, LLVMValueRef product);
+// Emits products in registers of 512 bits; of bfloats by
+// pairs, if both sides lie so.
+void lanes_emit_block_products(lanes_emitter *e,
+                               const lanes_products *products);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tile_homes.h: the memory that tiles to multiply and their sums are in.
+#ifndef MTLC_TILE_HOMES_H
+#define MTLC_TILE_HOMES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Returns where a tile to multiply is in memory; a right side by
+// rows, where products go by rows.
+lanes_tile_home lanes_left_home(lanes_emitter *e, LLVMValueRef operand);
+lanes_tile_home lanes_right_home(lanes_emitter *e, LLVMValueRef operand);
+// A side of a product of pairs: what widens bfloats.
+lanes_tile_home lanes_pairs_home(lanes_emitter *e, LLVMValueRef widening,
+                                 lanes_tile_order order);
+// Stores a tile's rows, <8 x i16> each, as pairs.
+void lanes_store_pairs(lanes_emitter *e, LLVMValueRef memory,
+                       LLVMValueRef *rows, lanes_tile_order order);
+
+// What a load of a tile is for, if that is products of its block alone.
+typedef struct lanes_tile_use {
+  LLVMValueRef side;  // the load, or what widens it; NULL for none or others
+  bool is_left;
+  bool is_right;
+  bool is_in_pairs;  // in all products
+  bool stays;  // nothing is written from the load to the last product
+} lanes_tile_use;
+lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load);
+// Returns the memory, 64 floats, for a side that is brought there in an order.
+LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
+                            lanes_tile_order order);
+// Lets a side stay where it is, its first row at that address, i64 bytes from
+// one to the next.
+void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
+                     LLVMValueRef first_row, LLVMValueRef row_bytes);
+// Says whether a side is there.
+bool lanes_has_home(lanes_emitter *e, LLVMValueRef side);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tile_products.h: c + a * b of tiles.
+#ifndef MTLC_TILE_PRODUCTS_H
+#define MTLC_TILE_PRODUCTS_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Emits a product and those that share its left side.
+void lanes_emit_product(lanes_emitter *e, LLVMValueRef call);
+// Emits products whose sides and sums are found.
+void lanes_emit_products(lanes_emitter *e, const lanes_products *products);
+// Returns for how many products' sums the machine has registers.
+uint32_t lanes_most_sums(const lanes_emitter *e);
+// Brings products of a block that share their left side together.
+void lanes_gather_products(LLVMValueRef function);
+
+// The loop over both halves of a product's sum.
+typedef struct lanes_halves {
+  LLVMBasicBlockRef before;
+  LLVMBasicBlockRef body;
+  LLVMValueRef half;  // i64, 0 or 1
+  LLVMValueRef *phis;
+  uint32_t count;
+} lanes_halves;
+// Begins it; count values become what each turn begins with.
+lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
+                                uint32_t count);
+// Ends it: values are what a turn leaves.
+void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
+                      LLVMValueRef *values);
+
+#endif

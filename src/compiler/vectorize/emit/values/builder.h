@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// builder.h: blocks, shuffles, masks and memory of the emitted function.
+#ifndef MTLC_BUILDER_H
+#define MTLC_BUILDER_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Returns an alloca that lanes_promote or mem2reg removes.
+LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
+// Returns one that stays, because addresses in it are computed.
+LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type);
+LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
+                         LLVMValueRef scalar);
+LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
+                            LLVMValueRef scalar, uint32_t width);
+// Returns <32 x type> of start, start + step, ...
+LLVMValueRef lanes_steps(LLVMTypeRef type, uint64_t start, uint64_t step);
+LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
+// Lets a loop with that latch stay one, though LLVM knows how often it turns.
+void lanes_keep_loop(LLVMValueRef latch);
+// Of masks of any length.
+LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask);
+LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask);
+// i32: the last of the lanes that run; any lane if none does.
+LLVMValueRef lanes_last(lanes_emitter *e);
+LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
+                             LLVMTypeRef *overloads, uint32_t overload_count,
+                             LLVMValueRef *arguments, uint32_t count);
+LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                           const int *lanes, uint32_t count);
+// Count elements of a vector, from the first on.
+LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+                         uint32_t count);
+// Joins vectors of equal length, a power of two of them in the end.
+LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,
+                                uint32_t count);
+// Returns <64 x T> of two <32 x T>, lane by lane; and every other element of
+// one, from the first or the second on.
+LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
+                              LLVMValueRef second);
+LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
+                                uint32_t from);
+// Returns pointer, a scalar or a vector, offset bytes further on.
+LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
+                              uint64_t offset);
+// What lies at pointers, of which there may be LANES; at those of a
+// mask.
+LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
+                               LLVMValueRef pointers, uint32_t alignment,
+                               LLVMValueRef mask);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// sum_memory.h: sums of products of tiles, in their places in the frame.
+#ifndef MTLC_SUM_MEMORY_H
+#define MTLC_SUM_MEMORY_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+enum {
+  LANES_TILE_SIDE = 8,
+  LANES_TILE_QUAD = 4,    // elements of a row of a block
+  LANES_TILE_BLOCK = 16,  // elements of a block, 4 x 4
+  LANES_TILE_ELEMENTS = 64,
+};
+
+// Sums in their places, as <32 x i64> (tile_homes.c).
+LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home);
+// Says whether threads' elements can be had without the whole tile.
+bool lanes_has_sum_elements(const lanes_emitter *e);
+// Each thread's first or second element, <32 x float>.
+LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
+                                    uint32_t element);
+// Where one thread's is, given its lane.
+LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
+                                  uint32_t element, LLVMValueRef lane);
+void lanes_write_sum(lanes_emitter *e, LLVMValueRef home, LLVMValueRef tile);
+// Joins two vectors of count elements each.
+LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
+                          int count);
+// A row as 8 elements, and a tile of its 8 rows.
+LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row);
+LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
+// Says whether that is what the machine has: sums then lie by rows.
+bool lanes_goes_by_rows(const lanes_emitter *e);
+// The rows of sums in their places, from first on: <8 x float> each; all of
+// them, where there is one sum (e->has_one_sum).
+void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                         uint32_t count, LLVMValueRef *out_rows);
+void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
+                          uint32_t count, LLVMValueRef *rows);
+// To be called on each load from and store to a sum's place in the frame.
+void lanes_keep_in_home(LLVMValueRef access);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// values.h: the components of the thread function's values in the emitted code.
+#ifndef MTLC_VALUES_H
+#define MTLC_VALUES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// Says whether an operand has been computed on the way here, or is kept.
+bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand);
+// Returns a component of an operand at its own width: for a width of 1, lane
+// 0's value.
+LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
+                          uint32_t component);
+// Returns it as a vector of 32.
+LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
+                          uint32_t component);
+// Returns it at any width that its own width divides.
+LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
+                        uint32_t component, uint32_t width);
+// Returns it at that width, or as a scalar if it is uniform: for instructions
+// that take either.
+LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
+                                  uint32_t component, uint32_t width);
+// Sets a component of an instruction's result, in the form of its shape.
+void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
+                      uint32_t component, LLVMValueRef value);
+// Sets a component that was computed in the entry block.
+void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
+                          LLVMValueRef value);
+// Says whether all operands can be read in the entry block.
+bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
+// Returns the place where a sum of products always is, or NULL.
+LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
+// Says whether a value has the same place as a sum that has one.
+bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
+                       LLVMValueRef sum);
+uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
+// Repeats each of the runs' first values, of which there are from, to make
+// width of them, and adds the stride times the lanes in between.
+LLVMValueRef lanes_spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+                          int64_t stride, uint32_t width);
+// Says whether a value is the same in each row of so many lanes.
+bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fault_position.h: the loops over simdgroups write which one is at it to
+// mtli_cpu_position.thread_in_group, where a signal handler looks for it.
+#ifndef MTLC_FAULT_POSITION_H
+#define MTLC_FAULT_POSITION_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel.h"
+
+// Says whether an instruction notes which simdgroup is at it;
+// makes stores of all that do.
+bool lanes_notes_thread(LLVMValueRef instruction);
+void lanes_write_notes(mtlc_kernel *kernel);
+
+#endif

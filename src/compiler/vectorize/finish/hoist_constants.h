@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// hoist_constants.h: hides from code generation what the factors and addends in
+// loops are.
+#ifndef MTLC_HOIST_CONSTANTS_H
+#define MTLC_HOIST_CONSTANTS_H
+
+#include "compiler/ir/kernel.h"
+
+mtlc_pass mtlc_park_constants;
+
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mask_as_integers.h: makes masks numbers of 32 bits a lane where machines have
+// no registers of their own for them.
+#ifndef MTLC_MASK_AS_INTEGERS_H
+#define MTLC_MASK_AS_INTEGERS_H
+
+#include "compiler/ir/kernel.h"
+
+mtlc_pass mtlc_widen_masks;
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mask_placement.h: finds where masks are cleared.
+#ifndef MTLC_MASK_PLACEMENT_H
+#define MTLC_MASK_PLACEMENT_H
+
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/plan/linearize.h"
+
+// The part of it that finds where masks are cleared.
+void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan);
+
+#endif

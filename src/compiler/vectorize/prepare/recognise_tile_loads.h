@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// recognise_tile_loads.h: tiles whose elements the threads load one by one.
+#ifndef MTLC_RECOGNISE_TILE_LOADS_H
+#define MTLC_RECOGNISE_TILE_LOADS_H
+
+#include <stdbool.h>
+
+#include "code/group_class.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/analysis/graph.h"
+
+// Makes loads of what is multiplied loads of tiles. Returns
+// whether there were any; the loads stay, unused.
+bool lanes_find_tiles(mtlc_kernel *kernel, const lanes_graph *graph,
+                      const mtli_group_class *class);
+
+#endif
