@@ -33,7 +33,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # With mask registers, without, and one that is no x86.
 TARGETS = ("x86_64 znver4", "x86_64 x86-64-v3", "aarch64")
 DEBUG = "debug"  # beside the targets: tier T0, for this machine
-LAST_PASS = "park_constants"
+LAST_PASS = "hoist_constants"
 FOLDERS = ("tests/regression", "examples", "tests/library",
            "tests/compiler/language")
 LITERALS = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*')

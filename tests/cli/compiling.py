@@ -240,7 +240,7 @@ kernel void powers(device float *x [[buffer(0)]], constant uint &n [[buffer(1)]]
 @case
 def constants_of_loops_are_kept_in_front_of_the_outermost(tool):
     tool.write("powers.metal", PARKED)
-    out = tool.done("compile", "powers.metal", "--dump-after=park_constants",
+    out = tool.done("compile", "powers.metal", "--dump-after=hoist_constants",
                     environment={"METTLE_CPU_TARGET": "x86_64 x86-64-v4"}).out
     uses = [line for line in out.splitlines() if "float 6.25" in line]
     assert all("= freeze <16 x float> " in line for line in uses), uses
@@ -265,7 +265,7 @@ kernel void picks(device float *x [[buffer(0)]], device uint *y [[buffer(1)]],
 @case
 def masks_are_numbers_where_machines_have_no_mask_registers(tool):
     tool.write("picks.metal", MASKED)
-    texts = [tool.done("compile", "picks.metal", "--dump-after=widen_masks",
+    texts = [tool.done("compile", "picks.metal", "--dump-after=mask_as_integers",
                        environment={"METTLE_CPU_TARGET": f"x86_64 {cpu}"}).out
              for cpu in ("x86-64-v3", "x86-64-v4")]
     of_masks = re.compile(r"(and|or|xor|phi) <32 x i1>|to <32 x i1>")

@@ -96,13 +96,13 @@ static const pass passes[] = {
     // Names and attributes last, when no function comes or goes any more.
     {"finish_module", mtlc_finish_module, CPU},
     // Optimising would join its conditions again; before masks are numbers.
-    {"restore_extremes", mtlc_restore_extremes, T1},
+    {"split_fminmax", mtlc_split_fminmax, T1},
     // Optimising would make masks of the numbers again.
-    {"widen_masks", mtlc_widen_masks, T1},
+    {"mask_as_integers", mtlc_mask_as_integers, T1},
     // Optimising would join what this takes apart.
     {"split_blocks", mtlc_split_blocks, CPU},
     // Where blocks end, for each begins with the constants that it uses.
-    {"park_constants", mtlc_park_constants, T1},
+    {"hoist_constants", mtlc_hoist_constants, T1},
 };
 
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };

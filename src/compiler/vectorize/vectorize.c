@@ -113,7 +113,7 @@ typedef struct vectorizer {
   LLVMTargetDataRef data;
   bool single_simdgroup;
   bool has_waits;
-  lanes_counting counting;  // of all variants
+  lanes_deferral counting;  // of all variants
   bool in_frame;            // private memory
   bool asks_other;          // positions across rows
   bool asks_start;          // may ask where in the grid rows begin
@@ -322,7 +322,7 @@ static void report_variant(const vectorizer *v, const lanes_emitter *e) {
 }
 
 // Variants share a worker's windows and the answer whether to use them.
-static void join_counting(lanes_counting *all, const lanes_counting *own) {
+static void join_counting(lanes_deferral *all, const lanes_deferral *own) {
   if (own->is_on) {
     all->is_on = true;
     all->added_slots |= own->added_slots;
@@ -373,11 +373,11 @@ static bool has_wide_phi(const lanes_values *values) {
 // Returns how many simdgroups at once are worth a try: several if all go the
 // same way through the kernel and there is a loop to hurry.
 static uint32_t most_at_once(const lanes_values *values) {
-  lanes_common common;
+  lanes_group_uniform common;
   if (values->row == 1 || !has_wide_phi(values)) {
     return 1;
   }
-  lanes_common_find(values, true, &common);
+  lanes_group_uniform_find(values, true, &common);
   return !common.goes_together ? 1
          : common.parts_lanes  ? MOST_ROWS_AT_ONCE
                                : LANES_MOST_AT_ONCE;
@@ -395,10 +395,10 @@ static uint32_t best_at_once(const vectorizer *v, const lanes_values *values) {
   if (most == 1 || machine.has_avx512) {
     return most;
   }
-  lanes_turns turns;
+  lanes_iterations turns;
   double cost;
-  lanes_turns_find(values, &turns);
-  return lanes_best_at_once(&turns, &machine, LANES, most, &cost);
+  lanes_iterations_find(values, &turns);
+  return lanes_best_jam(&turns, &machine, LANES, most, &cost);
 }
 
 // Says whether several of what an emitter has made may run at once, whichever
@@ -422,7 +422,7 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
   snprintf(name, sizeof name, "mettle.simdgroups.of.%u", variant->row);
   variant->at_once = lanes_emit(&e, name);
   if (variant->at_once) {
-    lanes_promote(&e);
+    lanes_promote_allocas(&e);
     mark_parameters(&e);
   }
   drop_emitter(&e);
@@ -433,7 +433,7 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
   variant->at_once_same_x = v->asks_other;
   bool shares = false;
   variant->at_once_count =
-      lanes_make_at_once(v->kernel, variant->at_once, variant->at_once_same_x,
+      lanes_jam_simdgroups(v->kernel, variant->at_once, variant->at_once_same_x,
                          most, &v->arena, &shares);
   if (variant->at_once_count > 1) {
     v->kernel->shares_rows |= shares && variant->at_once_same_x;
@@ -468,9 +468,9 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   v->asks_start |= values.is_even && depends_on_start(v, &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = emitter_of(v, &values, &plan);
-  lanes_counters_find(&e);
+  lanes_deferred_find(&e);
   if (v->has_waits) {
-    lanes_common_find(&values, false, &e.common);
+    lanes_group_uniform_find(&values, false, &e.common);
   }
   const uint64_t private_end =
       FRAME_STATE_BYTES + (e.private_in_frame ? values.private_bytes : 0);
@@ -484,8 +484,8 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
     return MTL_UNSUPPORTED;
   }
   uint64_t common_bytes = 0;
-  uint64_t bytes = lanes_spill(&e, private_end + e.sums_bytes, &common_bytes);
-  lanes_promote(&e);
+  uint64_t bytes = lanes_spill_at_barriers(&e, private_end + e.sums_bytes, &common_bytes);
+  lanes_promote_allocas(&e);
   drop_emitter(&e);
   const bool has_frame = v->has_waits || e.private_in_frame || e.sums_bytes;
   bytes = has_frame ? (bytes + 63) / 64 * 64 : 0;
@@ -500,10 +500,10 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
                              .waits_together = e.common.waits_together,
                              .common_bytes = common_bytes};
   if (variant->waits_together) {
-    variant->states_once = lanes_states_once(function, &v->arena);
+    variant->states_once = lanes_single_simdgroup_states(function, &v->arena);
   }
   variant->may_be_at_once = may_be_at_once(&e);
-  return variant->may_be_at_once && !lanes_is_too_large_at_once(function, 1)
+  return variant->may_be_at_once && !lanes_is_too_large_to_jam(function, 1)
              ? emit_at_once(v, &values, &plan, variant)
              : MTL_OK;
 }
@@ -511,7 +511,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
 static bool waits_for_guards(const lanes_variant *variant) {
   enum { FORMS = 2 };  // with masks and without
   return variant->may_be_at_once && !variant->at_once &&
-         !lanes_is_too_large_at_once(variant->function, FORMS);
+         !lanes_is_too_large_to_jam(variant->function, FORMS);
 }
 
 // Several simdgroups at once where threads that are out of bounds leave: for
@@ -525,7 +525,7 @@ static mtl_status emit_guarded(vectorizer *v) {
       continue;
     }
     if (!is_demanded) {
-      if (!lanes_demand_guards(v->kernel)) {
+      if (!lanes_version_guard(v->kernel)) {
         return MTL_OK;
       }
       MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
@@ -552,8 +552,8 @@ static mtl_status refuse(vectorizer *v) {
       LLVMDeleteFunction(v->variants[i].at_once);
     }
   }
-  lanes_called_forget(v->kernel);
-  lanes_forget_unmasked(v->kernel->module);
+  lanes_vector_function_forget(v->kernel);
+  lanes_forget_uniform_versions(v->kernel->module);
   mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
   return mtli_fail(MTL_UNSUPPORTED, "kernel %s is not vectorised: %s",
                    v->kernel->kernel->name, v->refusal);
@@ -580,7 +580,7 @@ static mtl_status write_even_steps(vectorizer *v) {
     return MTL_OK;
   }
   lanes_values_find(&v->graph, v->data, 1, &any, &values);
-  if (!lanes_write_even_steps(&values, lane)) {
+  if (!lanes_canonicalise_strides(&values, lane)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
@@ -591,20 +591,20 @@ static mtl_status write_even_steps(vectorizer *v) {
 static void choose_lanes(vectorizer *v) {
   // What has barriers but one simdgroup goes through without any.
   const bool waits = survey_of(v).has_barrier;
-  if (lanes_may_be_halved(v->kernel, &v->graph) &&
+  if (lanes_may_halve_width(v->kernel, &v->graph) &&
       !(waits && is_single_simdgroup(v))) {
     const lanes_values values = usual_values(v);
-    lanes_in_vectors =
-        lanes_best_count(v->kernel, &values, most_at_once(&values), waits);
+    lanes_vector_width =
+        lanes_best_width(v->kernel, &values, most_at_once(&values), waits);
   }
 }
 
 static mtl_status part_conditions(vectorizer *v) {
-  if (!lanes_may_part_conditions(&v->graph)) {
+  if (!lanes_may_split_exits(&v->graph)) {
     return MTL_OK;
   }
   const lanes_values values = usual_values(v);
-  if (!lanes_part_conditions(&values)) {
+  if (!lanes_split_exits(&values)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
@@ -617,15 +617,15 @@ static void unwrap_indices(vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
   if (!kernel->group_class.is_far) {
     const lanes_values values = usual_values(v);
-    kernel->depends_on_far |= lanes_unwrap_indices(kernel->kernel, &values);
+    kernel->depends_on_far |= lanes_mark_no_wrap(kernel->kernel, &values);
   }
 }
 
 // Once for each loop of a nest that hands its pointer to the next.
 static mtl_status carry_offsets(vectorizer *v) {
-  for (bool changed = true; changed && lanes_may_carry_pointers(&v->graph);) {
+  for (bool changed = true; changed && lanes_may_have_pointer_inductions(&v->graph);) {
     const lanes_values values = usual_values(v);
-    changed = lanes_carry_offsets(&values);
+    changed = lanes_rewrite_pointer_inductions(&values);
     if (changed) {
       MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
       lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -635,11 +635,11 @@ static mtl_status carry_offsets(vectorizer *v) {
 }
 
 static mtl_status load_first(vectorizer *v, bool is_unrolled) {
-  if (!lanes_may_load_first(&v->graph)) {
+  if (!lanes_may_hoist_loads(&v->graph)) {
     return MTL_OK;
   }
   const lanes_values values = usual_values(v);
-  if (lanes_load_first(v->kernel, &values, is_unrolled)) {
+  if (lanes_hoist_loads(v->kernel, &values, is_unrolled)) {
     MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
   }
@@ -651,12 +651,12 @@ static mtl_status unroll_rows(vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   const uint8_t row = usual_row(v->kernel);
   if (v->graph.loop_count == 0 ||
-      !lanes_mark_row_loops(&v->graph, v->data, row, class)) {
+      !lanes_mark_row_walks(&v->graph, v->data, row, class)) {
     return load_first(v, false);
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  lanes_mark_row_loops(&v->graph, v->data, row, class);
+  lanes_mark_row_walks(&v->graph, v->data, row, class);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -675,7 +675,7 @@ static mtl_status find_tiles(vectorizer *v) {
   bool changed = lanes_carry_tiles(kernel->context, kernel->thread);
   if (has_plain_branches(kernel->thread) &&
       lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
-    changed |= lanes_find_tiles(kernel, &v->graph, &kernel->group_class);
+    changed |= lanes_recognise_tile_loads(kernel, &v->graph, &kernel->group_class);
   }
   if (changed) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
@@ -695,7 +695,7 @@ static mtl_status find_pairs(vectorizer *v) {
   bool has_bytes = false;
   mtlc_for_each_instruction(kernel->thread, find_byte, &has_bytes);
   const lanes_values values = has_bytes ? usual_values(v) : (lanes_values){0};
-  if (!lanes_find_pairs(kernel, kernel->thread, has_bytes ? &values : NULL)) {
+  if (!lanes_find_dot_products(kernel, kernel->thread, has_bytes ? &values : NULL)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_link_text(kernel, "pairs", mtlc_text_pairs));
@@ -721,7 +721,7 @@ static void expand_copies(mtlc_kernel *kernel) {
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (f == kernel->thread || mtlc_is_called(f)) {
-      lanes_expand_copies(kernel->context, f);
+      lanes_expand_memcpy(kernel->context, f);
     }
   }
 }
@@ -735,7 +735,7 @@ static mtl_status take_turns(vectorizer *v) {
   }
   for (bool found = true; found;) {
     const lanes_values values = usual_values(v);
-    found = lanes_take_turns(v->kernel, &values);
+    found = lanes_interchange_simdgroups(v->kernel, &values);
     if (found) {
       v->loops_by_turns++;
       MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
@@ -758,7 +758,7 @@ static mtl_status prepare_waits(vectorizer *v) {
   if (!survey.asks_other) {
     MTL_TRY(take_turns(v));
   }
-  lanes_repeat_tests(v->kernel->context, v->kernel->thread);
+  lanes_sink_tests(v->kernel->context, v->kernel->thread);
   return MTL_OK;
 }
 
@@ -770,7 +770,7 @@ static mtl_status add_inside(vectorizer *v, lanes_values *values,
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
     *values = usual_values(v);
   }
-  if (lanes_add_inside(v->kernel, values, room)) {
+  if (lanes_version_interior(v->kernel, values, room)) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
     unwrap_indices(v);
@@ -793,7 +793,7 @@ static mtl_status add_forms(vectorizer *v) {
   }
   for (uint32_t depth = 0;
        depth < MOST_UNMASKED_DEPTH &&
-       lanes_add_unmasked(v->kernel, &values, waits, &room);
+       lanes_version_uniform(v->kernel, &values, waits, &room);
        depth++) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
     lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
@@ -808,7 +808,7 @@ static mtl_status build_graph(vectorizer *v) {
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   MTL_TRY(prepare_called(v));
   MTL_TRY(find_tiles(v));
-  lanes_split_addresses(v->kernel->context, v->kernel->thread);
+  lanes_split_geps(v->kernel->context, v->kernel->thread);
   if (!has_plain_branches(v->kernel->thread)) {
     snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
     return refuse(v);
@@ -849,7 +849,7 @@ static mtl_status emit_called(vectorizer *v, LLVMValueRef function) {
   e.single_simdgroup = true;
   const bool done = lanes_emit(&e, mtlc_name(function)) != NULL;
   if (done) {
-    lanes_promote(&e);
+    lanes_promote_allocas(&e);
   } else {
     snprintf(v->refusal, sizeof v->refusal, "%s", e.refusal);
   }
@@ -880,13 +880,13 @@ static void report_called(mtlc_kernel *kernel) {
 
 static mtl_status emit_all_called(vectorizer *v) {
   mtl_status status = MTL_OK;
-  lanes_called_declare(v->kernel);
+  lanes_vector_function_declare(v->kernel);
   for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module);
        f && status == MTL_OK; f = LLVMGetNextFunction(f)) {
     if (mtlc_is_called(f)) {
-      lanes_called_open(v->kernel, f);
+      lanes_vector_function_open(v->kernel, f);
       status = emit_called(v, f);
-      lanes_called_close(f);
+      lanes_vector_function_close(f);
     }
   }
   report_called(v->kernel);
@@ -944,8 +944,8 @@ static bool shorten_vectors(LLVMModuleRef module) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
        f = LLVMGetNextFunction(f)) {
-    any |= lanes_part_rows(f);
-    any |= lanes_narrow(f);
+    any |= lanes_scalarise_short(f);
+    any |= lanes_demand_lanes(f);
   }
   return any;
 }
@@ -954,7 +954,7 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   vectorizer v = {.kernel = kernel,
                   .data = LLVMGetModuleDataLayout(kernel->module)};
   LLVMMetadataRef lines = LLVMGetSubprogram(kernel->thread);
-  lanes_in_vectors = MOST_LANES;
+  lanes_vector_width = MOST_LANES;
   mtl_status status = build_graph(&v);
   if (status == MTL_OK) {
     status = emit_all(&v);
@@ -969,7 +969,7 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
     status = mtlc_run_llvm_passes(kernel, adding);
   }
   if (status == MTL_OK && v.counting.is_on) {
-    lanes_counters_define(kernel, &v.counting);
+    lanes_deferred_define(kernel, &v.counting);
     status = mtlc_link_text(kernel, "counters", mtlc_text_counters);
   }
   if (status == MTL_OK &&

@@ -17,7 +17,7 @@ static bool is_sum(LLVMValueRef value) {
 }
 
 // Sums may be cut after they are made as well as before.
-static bool add_terms(lanes_linear *to, LLVMValueRef value) {
+static bool add_terms(lanes_affine *to, LLVMValueRef value) {
   if (LLVMIsATruncInst(value)) {
     return add_terms(to, LLVMGetOperand(value, 0));
   }
@@ -64,11 +64,11 @@ static bool is_extended_inside(LLVMValueRef index) {
   return constant >> (LLVMGetIntTypeWidth(narrow) - 1) == 0;
 }
 
-static bool take_index(LLVMValueRef index, lanes_linear *to) {
+static bool take_index(LLVMValueRef index, lanes_affine *to) {
   if (is_extended_inside(index)) {
     LLVMValueRef narrow = LLVMGetOperand(LLVMGetOperand(index, 0), 0);
     to->is_signed = LLVMIsASExtInst(LLVMGetOperand(index, 0)) != NULL;
-    to->is_unwrapped = lanes_is_unwrapped(LLVMGetOperand(index, 0));
+    to->is_unwrapped = lanes_has_no_wrap(LLVMGetOperand(index, 0));
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);
@@ -77,7 +77,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
   }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
-  to->is_unwrapped = to->is_extended && lanes_is_unwrapped(index);
+  to->is_unwrapped = to->is_extended && lanes_has_no_wrap(index);
   LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;
   to->sum = sum;
   to->index_type = LLVMTypeOf(sum);
@@ -92,7 +92,7 @@ static bool take_index(LLVMValueRef index, lanes_linear *to) {
 
 // One step of a getelementptr: a constant is counted in bytes, anything else is
 // the index.
-static bool take_step(LLVMValueRef index, uint64_t scale, lanes_linear *to) {
+static bool take_step(LLVMValueRef index, uint64_t scale, lanes_affine *to) {
   if (LLVMIsAConstantInt(index)) {
     to->bytes += LLVMConstIntGetSExtValue(index) * (int64_t)scale;
     return true;
@@ -105,7 +105,7 @@ static bool take_step(LLVMValueRef index, uint64_t scale, lanes_linear *to) {
 }
 
 static bool take_steps(const lanes_values *values, LLVMValueRef address,
-                       lanes_linear *to) {
+                       lanes_affine *to) {
   LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
   for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); i++) {
     LLVMValueRef index = LLVMGetOperand(address, i);
@@ -130,11 +130,11 @@ bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address) {
 }
 
 // An address may be a constant distance behind another.
-void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
-                       lanes_linear *out_linear) {
-  *out_linear = (lanes_linear){.base = pointer};
+void lanes_affine_find(const lanes_values *values, LLVMValueRef pointer,
+                       lanes_affine *out_linear) {
+  *out_linear = (lanes_affine){.base = pointer};
   while (lanes_is_plain_step(values, out_linear->base)) {
-    lanes_linear next = *out_linear;
+    lanes_affine next = *out_linear;
     if (!take_steps(values, out_linear->base, &next)) {
       return;
     }
@@ -142,7 +142,7 @@ void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
   }
 }
 
-static uint32_t count_of(const lanes_linear *linear, LLVMValueRef term) {
+static uint32_t count_of(const lanes_affine *linear, LLVMValueRef term) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < linear->term_count; i++) {
     count += linear->terms[i] == term;
@@ -150,7 +150,7 @@ static uint32_t count_of(const lanes_linear *linear, LLVMValueRef term) {
   return count;
 }
 
-bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
+bool lanes_affine_like(const lanes_affine *a, const lanes_affine *b) {
   bool same =
       a->base == b->base && a->scale == b->scale &&
       a->index_type == b->index_type && a->is_extended == b->is_extended &&
@@ -162,7 +162,7 @@ bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b) {
   return same;
 }
 
-int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b) {
+int64_t lanes_affine_distance(const lanes_affine *a, const lanes_affine *b) {
   return (b->constant - a->constant) * (int64_t)a->scale + b->bytes - a->bytes;
 }
 
@@ -173,8 +173,8 @@ static bool is_small(const lanes_values *values, LLVMValueRef number,
          lanes_shape_of(values, number).bits < LLVMGetIntTypeWidth(type);
 }
 
-bool lanes_linear_may_wrap(const lanes_values *values, const lanes_linear *a,
-                           const lanes_linear *b) {
+bool lanes_affine_may_wrap(const lanes_values *values, const lanes_affine *a,
+                           const lanes_affine *b) {
   return a->is_extended && !a->is_unwrapped && a->constant != b->constant &&
          !(a->is_carryless && b->is_carryless) &&
          !(is_small(values, a->sum, a->index_type) &&

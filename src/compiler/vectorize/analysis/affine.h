@@ -12,7 +12,7 @@
 enum { LANES_MOST_TERMS = 4 };
 
 // An address: base + scale * (extended sum of terms and constant) + bytes.
-typedef struct lanes_linear {
+typedef struct lanes_affine {
   LLVMValueRef base;
   uint64_t scale;
   LLVMValueRef sum;        // the index before it is extended; NULL for none
@@ -26,20 +26,20 @@ typedef struct lanes_linear {
   int64_t constant;   // it may wrap at the sum's width, unless
   bool is_carryless;  // it is all of bits that the terms' sum does not have
   int64_t bytes;
-} lanes_linear;
+} lanes_affine;
 
 // Says whether an address is a getelementptr whose indices count what they say.
 bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address);
 // Every address is one: with no index, if nothing is known of it.
-void lanes_linear_find(const lanes_values *values, LLVMValueRef pointer,
-                       lanes_linear *out_linear);
+void lanes_affine_find(const lanes_values *values, LLVMValueRef pointer,
+                       lanes_affine *out_linear);
 // Says whether two differ only by constant and bytes.
-bool lanes_linear_like(const lanes_linear *a, const lanes_linear *b);
+bool lanes_affine_like(const lanes_affine *a, const lanes_affine *b);
 // By how many bytes the second of two such is behind the first, if no index
 // wraps between them.
-int64_t lanes_linear_distance(const lanes_linear *a, const lanes_linear *b);
+int64_t lanes_affine_distance(const lanes_affine *a, const lanes_affine *b);
 // Says whether an index narrower than addresses could wrap between two such.
-bool lanes_linear_may_wrap(const lanes_values *values, const lanes_linear *a,
-                           const lanes_linear *b);
+bool lanes_affine_may_wrap(const lanes_values *values, const lanes_affine *a,
+                           const lanes_affine *b);
 
 #endif

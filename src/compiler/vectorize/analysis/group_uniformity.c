@@ -62,7 +62,7 @@ static bool has_common_result(LLVMValueRef i) {
   }
 }
 
-bool lanes_is_common(const lanes_values *values, const lanes_common *common,
+bool lanes_is_group_uniform(const lanes_values *values, const lanes_group_uniform *common,
                      LLVMValueRef operand) {
   if (!LLVMIsAInstruction(operand)) {
     return true;
@@ -77,7 +77,7 @@ static bool is_common_phi(const lanes_values *flow, LLVMValueRef phi,
   for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
     LLVMValueRef value = LLVMGetIncomingValue(phi, i);
     if (lanes_is_temporal(flow, value, node) ||
-        (only && only != value && lanes_parts_before(flow, node))) {
+        (only && only != value && lanes_diverges_before(flow, node))) {
       return false;
     }
     only = value;
@@ -85,7 +85,7 @@ static bool is_common_phi(const lanes_values *flow, LLVMValueRef phi,
   return true;
 }
 
-static bool stays_common(const lanes_values *flow, const lanes_common *common,
+static bool stays_common(const lanes_values *flow, const lanes_group_uniform *common,
                          uint32_t number) {
   LLVMValueRef i = flow->items[number];
   if (!(common->by_lane || lanes_is_uniform(flow->shapes[number])) ||
@@ -94,7 +94,7 @@ static bool stays_common(const lanes_values *flow, const lanes_common *common,
   }
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
-    if (!LLVMValueIsBasicBlock(operand) && !lanes_is_common(flow, common, operand)) {
+    if (!LLVMValueIsBasicBlock(operand) && !lanes_is_group_uniform(flow, common, operand)) {
       return false;
     }
   }
@@ -102,7 +102,7 @@ static bool stays_common(const lanes_values *flow, const lanes_common *common,
          is_common_phi(flow, i, flow->nodes[number]);
 }
 
-static bool part_simdgroups(lanes_values *flow, const lanes_common *common,
+static bool part_simdgroups(lanes_values *flow, const lanes_group_uniform *common,
                             uint32_t *way) {
   bool changed = false;
   for (uint32_t n = 0; n < flow->graph->node_count; n++) {
@@ -114,7 +114,7 @@ static bool part_simdgroups(lanes_values *flow, const lanes_common *common,
     LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
     LLVMValueRef condition = LLVMGetCondition(end);
     // By lane, threads that part do so alike in all simdgroups.
-    if (!lanes_is_common(flow, common, condition) ||
+    if (!lanes_is_group_uniform(flow, common, condition) ||
         !(common->by_lane ||
           lanes_is_uniform(lanes_shape_of(flow, condition)))) {
       flow->divergent_branch[n] = true;
@@ -163,11 +163,11 @@ static bool parts_for_little(const lanes_values *values) {
   return true;
 }
 
-void lanes_common_find(const lanes_values *values, bool by_lane,
-                       lanes_common *out_common) {
+void lanes_group_uniform_find(const lanes_values *values, bool by_lane,
+                       lanes_group_uniform *out_common) {
   const lanes_graph *graph = values->graph;
   mtli_arena *arena = values->arena;
-  *out_common = (lanes_common){.by_lane = by_lane};
+  *out_common = (lanes_group_uniform){.by_lane = by_lane};
   // The same flow, seen by the threadgroup.
   lanes_values flow = *values;
   flow.divergent_branch = lanes_allocate(arena, graph->node_count, 1);

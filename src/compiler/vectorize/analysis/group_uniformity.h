@@ -10,7 +10,7 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // What all simdgroups of a threadgroup have in common.
-typedef struct lanes_common {
+typedef struct lanes_group_uniform {
   // Lanes are compared with the same lanes of other simdgroups; else all with
   // all.
   bool by_lane;
@@ -22,11 +22,11 @@ typedef struct lanes_common {
   // of its own.
   bool goes_together;
   bool parts_lanes;  // threads of a simdgroup do not take the same way
-} lanes_common;
-void lanes_common_find(const lanes_values *values, bool by_lane,
-                       lanes_common *out_common);
+} lanes_group_uniform;
+void lanes_group_uniform_find(const lanes_values *values, bool by_lane,
+                       lanes_group_uniform *out_common);
 // Says whether an operand, a constant too, is equal in all of them.
-bool lanes_is_common(const lanes_values *values, const lanes_common *common,
+bool lanes_is_group_uniform(const lanes_values *values, const lanes_group_uniform *common,
                      LLVMValueRef operand);
 
 #endif

@@ -17,9 +17,9 @@ enum {
   WALK_LIMIT = 128,  // values to look at
 };
 
-static const lanes_turn_step no_step = {.kind = LANES_STEP_KNOWN};
-static const lanes_turn_step same_step = {.kind = LANES_STEP_SAME};
-static const lanes_turn_step unknown_step = {.kind = LANES_STEP_UNKNOWN};
+static const lanes_induction_step no_step = {.kind = LANES_STEP_KNOWN};
+static const lanes_induction_step same_step = {.kind = LANES_STEP_SAME};
+static const lanes_induction_step unknown_step = {.kind = LANES_STEP_UNKNOWN};
 
 bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
                            uint32_t loop) {
@@ -42,7 +42,7 @@ static bool is_same(const lanes_values *values, LLVMValueRef value, uint32_t loo
           lanes_is_from_outside(values, LLVMGetOperand(value, 0), loop));
 }
 
-static lanes_turn_step step_sum(lanes_turn_step a, lanes_turn_step b,
+static lanes_induction_step step_sum(lanes_induction_step a, lanes_induction_step b,
                                 bool is_difference) {
   if (a.kind == LANES_STEP_UNKNOWN || b.kind == LANES_STEP_UNKNOWN) {
     return unknown_step;
@@ -55,11 +55,11 @@ static lanes_turn_step step_sum(lanes_turn_step a, lanes_turn_step b,
   }
   return a.kind != LANES_STEP_KNOWN || b.kind != LANES_STEP_KNOWN
              ? same_step
-             : (lanes_turn_step){.by =
+             : (lanes_induction_step){.by =
                                      is_difference ? a.by - b.by : a.by + b.by};
 }
 
-static lanes_turn_step step_times(lanes_turn_step a, LLVMValueRef factor,
+static lanes_induction_step step_times(lanes_induction_step a, LLVMValueRef factor,
                                   bool is_shift) {
   if (a.kind == LANES_STEP_SAME || a.kind == LANES_STEP_UNKNOWN || a.by == 0) {
     return a;
@@ -67,18 +67,18 @@ static lanes_turn_step step_times(lanes_turn_step a, LLVMValueRef factor,
   if (!LLVMIsAConstantInt(factor)) {
     return a.kind == LANES_STEP_TIMES || is_shift
                ? same_step
-               : (lanes_turn_step){LANES_STEP_TIMES, a.by, factor};
+               : (lanes_induction_step){LANES_STEP_TIMES, a.by, factor};
   }
   const uint64_t by = LLVMConstIntGetZExtValue(factor);
   a.by = is_shift ? a.by << (by & 63) : a.by * by;
   return a;
 }
 
-static lanes_turn_step step_of(const lanes_values *values, LLVMValueRef value,
+static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth);
 
 // From a phi to what the next turn has in its place.
-static lanes_turn_step step_from_phi(const lanes_values *values, LLVMValueRef next,
+static lanes_induction_step step_from_phi(const lanes_values *values, LLVMValueRef next,
                                      LLVMValueRef phi, uint32_t loop) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
   const bool is_address =
@@ -92,17 +92,17 @@ static lanes_turn_step step_from_phi(const lanes_values *values, LLVMValueRef ne
                  : 1;
   LLVMValueRef by = LLVMGetOperand(next, 1);
   if (LLVMIsAConstantInt(by)) {
-    return (lanes_turn_step){.by = bytes *
+    return (lanes_induction_step){.by = bytes *
                                    (uint64_t)LLVMConstIntGetSExtValue(by)};
   }
-  return is_same(values, by, loop) ? (lanes_turn_step){LANES_STEP_TIMES, bytes, by}
+  return is_same(values, by, loop) ? (lanes_induction_step){LANES_STEP_TIMES, bytes, by}
                               : unknown_step;
 }
 
 // Of a phi in a loop's header: what each turn adds to it.
-static lanes_turn_step step_of_phi(const lanes_values *values, LLVMValueRef phi,
+static lanes_induction_step step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                    uint32_t loop, uint32_t depth) {
-  lanes_turn_step step = unknown_step;
+  lanes_induction_step step = unknown_step;
   const uint32_t own =
       values->graph->nodes[values->nodes[lanes_map_get(&values->numbers, phi)]]
           .loop;
@@ -134,7 +134,7 @@ static lanes_turn_step step_of_phi(const lanes_values *values, LLVMValueRef phi,
 }
 
 // Of an address in bytes.
-static lanes_turn_step step_of_address(const lanes_values *values,
+static lanes_induction_step step_of_address(const lanes_values *values,
                                        LLVMValueRef address, uint32_t loop,
                                        uint32_t depth) {
   if (LLVMGetNumOperands(address) != 2) {
@@ -142,23 +142,23 @@ static lanes_turn_step step_of_address(const lanes_values *values,
   }
   const uint64_t bytes =
       LLVMABISizeOfType(values->data, LLVMGetGEPSourceElementType(address));
-  const lanes_turn_step base =
+  const lanes_induction_step base =
       step_of(values, LLVMGetOperand(address, 0), loop, depth - 1);
-  lanes_turn_step index =
+  lanes_induction_step index =
       step_of(values, LLVMGetOperand(address, 1), loop, depth - 1);
   index.by *= bytes;
   return step_sum(base, index, false);
 }
 
 // Of what is computed from values that stay the same.
-static lanes_turn_step step_of_others(const lanes_values *values,
+static lanes_induction_step step_of_others(const lanes_values *values,
                                       LLVMValueRef value, uint32_t loop,
                                       uint32_t depth) {
   if (LLVMIsALoadInst(value) || LLVMIsACallInst(value)) {
     return unknown_step;
   }
   for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-    const lanes_turn_step step =
+    const lanes_induction_step step =
         step_of(values, LLVMGetOperand(value, (unsigned)i), loop, depth - 1);
     if (step.kind != LANES_STEP_KNOWN || step.by != 0) {
       return unknown_step;
@@ -167,7 +167,7 @@ static lanes_turn_step step_of_others(const lanes_values *values,
   return no_step;
 }
 
-static lanes_turn_step step_of(const lanes_values *values, LLVMValueRef value,
+static lanes_induction_step step_of(const lanes_values *values, LLVMValueRef value,
                                uint32_t loop, uint32_t depth) {
   if (is_same(values, value, loop)) {
     return no_step;
@@ -199,12 +199,12 @@ static lanes_turn_step step_of(const lanes_values *values, LLVMValueRef value,
   }
 }
 
-lanes_turn_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
+lanes_induction_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
                               uint32_t loop) {
   return step_of(values, value, loop, STEP_DEPTH);
 }
 
-lanes_turn_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
+lanes_induction_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                   uint32_t loop) {
   return step_of_phi(values, phi, loop, STEP_DEPTH);
 }

@@ -12,7 +12,7 @@
 // By how much a value rises with each turn of a loop: by a known number, by so
 // many times a value from outside the loop, by a number that is the same in all
 // turns, or by what nobody knows.
-typedef struct lanes_turn_step {
+typedef struct lanes_induction_step {
   enum {
     LANES_STEP_KNOWN,
     LANES_STEP_TIMES,
@@ -21,13 +21,13 @@ typedef struct lanes_turn_step {
   } kind;
   uint64_t by;  // wraps, as what it stands for does
   LLVMValueRef factor;
-} lanes_turn_step;
+} lanes_induction_step;
 
 // What each turn of a loop adds to a value; of an address, in bytes.
-lanes_turn_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
+lanes_induction_step lanes_step_of(const lanes_values *values, LLVMValueRef value,
                               uint32_t loop);
 // The same of a phi in that loop's header, or in that of one inside it.
-lanes_turn_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
+lanes_induction_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef phi,
                                   uint32_t loop);
 // What a phi in a loop's header begins with.
 LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,

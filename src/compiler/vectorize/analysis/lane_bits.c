@@ -287,7 +287,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
       return unsigned_within(operand_of(f, i, 0),
                              width_of(LLVMGetOperand(i, 0)));
     case LLVMSExt:
-      if (lanes_is_unwrapped(i)) {
+      if (lanes_has_no_wrap(i)) {
         return unwrapped(operand_of(f, i, 0));
       }
       return unsigned_within(operand_of(f, i, 0),
@@ -341,7 +341,7 @@ static bool is_the_same_for_all(const lanes_values *values, LLVMValueRef phi,
       return false;
     }
   }
-  return !lanes_parts_before(values, node);
+  return !lanes_diverges_before(values, node);
 }
 
 // Its lanes differ as they do in one of the values that it may have, as far as

@@ -33,7 +33,7 @@ enum { MOST_VISITED = 64 };
 
 static const char mark[] = "mettle.unwrapped";
 
-bool lanes_is_unwrapped(LLVMValueRef instruction) {
+bool lanes_has_no_wrap(LLVMValueRef instruction) {
   return mtlc_is_marked(instruction, mark);
 }
 
@@ -199,7 +199,7 @@ static bool is_extension(LLVMValueRef value) {
   return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
 
-bool lanes_unwrap_indices(const mtli_kernel *kernel,
+bool lanes_mark_no_wrap(const mtli_kernel *kernel,
                           const lanes_values *values) {
   lanes_pattern_finder patterns = lanes_patterns_begin(values);
   bool *found = lanes_allocate(values->arena, values->count, sizeof *found);

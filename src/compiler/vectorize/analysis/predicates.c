@@ -15,7 +15,7 @@ static LLVMIntPredicate other_of(const predicate_pair *pairs, uint32_t count,
   return predicate;
 }
 
-LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
+LLVMIntPredicate lanes_inverse_predicate(LLVMIntPredicate predicate) {
   static const predicate_pair inverses[] = {{LLVMIntUGE, LLVMIntULT},
                                             {LLVMIntUGT, LLVMIntULE},
                                             {LLVMIntSGE, LLVMIntSLT},
@@ -24,7 +24,7 @@ LLVMIntPredicate lanes_inverse_of(LLVMIntPredicate predicate) {
   return other_of(inverses, sizeof inverses / sizeof *inverses, predicate);
 }
 
-LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate) {
+LLVMIntPredicate lanes_swapped_predicate(LLVMIntPredicate predicate) {
   static const predicate_pair pairs[] = {{LLVMIntUGE, LLVMIntULE},
                                          {LLVMIntUGT, LLVMIntULT},
                                          {LLVMIntSGE, LLVMIntSLE},
@@ -32,12 +32,12 @@ LLVMIntPredicate lanes_swapped(LLVMIntPredicate predicate) {
   return other_of(pairs, sizeof pairs / sizeof *pairs, predicate);
 }
 
-bool lanes_is_signed(LLVMIntPredicate predicate) {
+bool lanes_is_signed_predicate(LLVMIntPredicate predicate) {
   return predicate == LLVMIntSLT || predicate == LLVMIntSLE ||
          predicate == LLVMIntSGT || predicate == LLVMIntSGE;
 }
 
-bool lanes_is_less(LLVMIntPredicate predicate) {
+bool lanes_is_less_predicate(LLVMIntPredicate predicate) {
   return predicate == LLVMIntULT || predicate == LLVMIntULE ||
          predicate == LLVMIntSLT || predicate == LLVMIntSLE;
 }

@@ -4,7 +4,7 @@
 
 #include "compiler/vectorize/analysis/no_wrap.h"
 
-_Thread_local uint32_t lanes_in_vectors = MOST_LANES;
+_Thread_local uint32_t lanes_vector_width = MOST_LANES;
 
 lanes_shape lanes_shape_varying(void) {
   return (lanes_shape){.row = 1, .bits = 64};
@@ -367,7 +367,7 @@ static lanes_shape extended(LLVMValueRef instruction, lanes_shape a,
   if (!is_signed && LLVMGetNNeg(instruction)) {
     exact |= a.no_signed_wrap;
   }
-  exact |= lanes_is_unwrapped(instruction);
+  exact |= lanes_has_no_wrap(instruction);
   if (from == 1 && !lanes_is_uniform(a)) {
     result.row = a.stride ? 1 : a.row;
   } else if (!exact && a.stride) {
@@ -490,7 +490,7 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
       if (!constant_value(LLVMGetOperand(instruction, 1), &amount)) {
         return by_rows(operands, 2, width);
       }
-      if (lanes_is_unwrapped(instruction)) {
+      if (lanes_has_no_wrap(instruction)) {
         return quotient(operands[0], (uint32_t)amount, width);
       }
       if (amount < width && operands[0].no_unsigned_wrap &&

@@ -12,8 +12,8 @@
 enum { MOST_LANES = 32 };  // threads of a simdgroup
 
 // The elements of every vector: MOST_LANES, or half of them (width.h).
-extern _Thread_local uint32_t lanes_in_vectors;
-#define LANES lanes_in_vectors
+extern _Thread_local uint32_t lanes_vector_width;
+#define LANES lanes_vector_width
 
 // In each run of `row` neighbouring lanes (LANES: in all of them), lane i of
 // the run holds the run's first value plus i * stride. A stride of 0 over all

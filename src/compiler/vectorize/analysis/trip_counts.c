@@ -63,7 +63,7 @@ static bool take_bound(const lanes_graph *graph, uint32_t loop,
     return false;
   }
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(test);
-  predicate = stays_if_true ? predicate : lanes_inverse_of(predicate);
+  predicate = stays_if_true ? predicate : lanes_inverse_predicate(predicate);
   LLVMValueRef counted = LLVMGetOperand(test, 0);
   counter->bound = LLVMGetOperand(test, 1);
   counter->reaches_bound = counted == counter->phi;

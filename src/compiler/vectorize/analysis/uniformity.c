@@ -150,7 +150,7 @@ bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
          lanes_leaves_divergent_loop(values, values->nodes[number], to);
 }
 
-bool lanes_parts_before(const lanes_values *values, uint32_t node) {
+bool lanes_diverges_before(const lanes_values *values, uint32_t node) {
   const lanes_graph *graph = values->graph;
   bool parted = values->joins[node];
   for (uint32_t l = 0; l < graph->loop_count; l++) {
@@ -179,7 +179,7 @@ static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
     }
     result = lanes_shape_join(result, lanes_shape_of(values, value));
   }
-  if (!same && lanes_parts_before(values, node)) {
+  if (!same && lanes_diverges_before(values, node)) {
     return lanes_shape_varying();
   }
   if (result.conditional) {
@@ -204,7 +204,7 @@ bool lanes_is_ordinary(LLVMValueRef access) {
   return lanes_is_plain(access) || is_relaxed(access);
 }
 
-bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address) {
+bool lanes_loads_by_segments(LLVMValueRef load, lanes_shape address) {
   const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(load));
   const bool is_bit =
       kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(LLVMTypeOf(load)) == 1;
@@ -223,7 +223,7 @@ static lanes_shape shape_of_load(const lanes_values *values,
   if (!address.row) {
     return address;
   }
-  if (lanes_loads_by_rows(load, address)) {
+  if (lanes_loads_by_segments(load, address)) {
     result = lanes_shape_uniform();
     result.row = address.row;
   }

@@ -69,7 +69,7 @@ bool lanes_is_plain(LLVMValueRef access);
 // Says whether it is that, or relaxed.
 bool lanes_is_ordinary(LLVMValueRef access);
 // Says whether a load reads one element for each row of lanes.
-bool lanes_loads_by_rows(LLVMValueRef load, lanes_shape address);
+bool lanes_loads_by_segments(LLVMValueRef load, lanes_shape address);
 
 // Returns by how much a getelementptr's offsets are to be multiplied.
 uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
@@ -87,7 +87,7 @@ void lanes_spread_divergence(lanes_values *values, uint32_t branch,
 // To be called once all branches are known.
 void lanes_mask_divergent_loops(lanes_values *values);
 // Says whether the ways that lead to a phi part and meet again.
-bool lanes_parts_before(const lanes_values *values, uint32_t node);
+bool lanes_diverges_before(const lanes_values *values, uint32_t node);
 // Says whether a value leaves a loop for a node while other threads still
 // compute it.
 bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,

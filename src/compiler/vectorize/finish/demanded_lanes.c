@@ -141,7 +141,7 @@ static LLVMValueRef narrow(LLVMBuilderRef builder, LLVMValueRef value,
              : first_lanes(builder, value, count);
 }
 
-bool lanes_narrow(LLVMValueRef function) {
+bool lanes_demand_lanes(LLVMValueRef function) {
   LLVMBuilderRef builder =
       LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(function)));
   bool any = false;

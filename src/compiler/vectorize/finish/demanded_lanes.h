@@ -10,6 +10,6 @@
 
 // Computes no more lanes than are taken of what is computed.
 // Returns whether there was any.
-bool lanes_narrow(LLVMValueRef function);
+bool lanes_demand_lanes(LLVMValueRef function);
 
 #endif

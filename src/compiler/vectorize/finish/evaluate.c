@@ -300,7 +300,7 @@ static bool find_offset(const lanes_known_place *p, LLVMValueRef address,
   return address == root;
 }
 
-bool lanes_value_at(const lanes_known_place *place, LLVMValueRef value,
+bool lanes_evaluate(const lanes_known_place *place, LLVMValueRef value,
                     uint32_t lane, uint64_t *out) {
   return find_value(place, value, lane, DEPTH, out);
 }

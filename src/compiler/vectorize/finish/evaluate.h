@@ -21,7 +21,7 @@ typedef struct lanes_known_place {
 
 // Finds an integer, or a lane's of a vector of them. False if it hangs on more
 // than the place, or is not found soon.
-bool lanes_value_at(const lanes_known_place *place, LLVMValueRef value,
+bool lanes_evaluate(const lanes_known_place *place, LLVMValueRef value,
                     uint32_t lane, uint64_t *out);
 
 // Finds how many bytes an address, or a lane's of a vector of them, lies behind

@@ -20,7 +20,7 @@
 
 static const char name[] = "mettle.note.thread";
 
-bool lanes_notes_thread(LLVMValueRef instruction) {
+bool lanes_notes_fault_position(LLVMValueRef instruction) {
   LLVMValueRef callee = mtlc_callee(instruction);
   return callee && strcmp(mtlc_name(callee), name) == 0;
 }
@@ -47,7 +47,7 @@ static void erase_unread(LLVMBasicBlockRef block) {
   LLVMValueRef next;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
     next = LLVMGetNextInstruction(i);
-    const bool is_new = lanes_notes_thread(i);
+    const bool is_new = lanes_notes_fault_position(i);
     if (note && (is_new || LLVMIsAReturnInst(i))) {
       LLVMInstructionEraseFromParent(note);
       note = NULL;
@@ -56,7 +56,7 @@ static void erase_unread(LLVMBasicBlockRef block) {
   }
 }
 
-void lanes_write_notes(mtlc_kernel *kernel) {
+void lanes_write_fault_positions(mtlc_kernel *kernel) {
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;

@@ -11,7 +11,7 @@
 
 // Says whether an instruction notes which simdgroup is at it;
 // makes stores of all that do.
-bool lanes_notes_thread(LLVMValueRef instruction);
-void lanes_write_notes(mtlc_kernel *kernel);
+bool lanes_notes_fault_position(LLVMValueRef instruction);
+void lanes_write_fault_positions(mtlc_kernel *kernel);
 
 #endif

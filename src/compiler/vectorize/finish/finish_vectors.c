@@ -75,7 +75,7 @@ static bool is_idle(LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && is_loop;
        i = LLVMGetNextInstruction(i)) {
     const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-    is_loop = lanes_notes_thread(i) || opcode == LLVMPHI || opcode == LLVMAdd ||
+    is_loop = lanes_notes_fault_position(i) || opcode == LLVMPHI || opcode == LLVMAdd ||
               opcode == LLVMICmp || opcode == LLVMSelect ||
               opcode == LLVMZExt || opcode == LLVMGetElementPtr || i == end;
   }
@@ -95,7 +95,7 @@ static bool forget_idle_places(mtlc_kernel *kernel) {
       for (LLVMValueRef i = idle ? LLVMGetFirstInstruction(block) : NULL; i;
            i = next) {
         next = LLVMGetNextInstruction(i);
-        if (lanes_notes_thread(i)) {
+        if (lanes_notes_fault_position(i)) {
           LLVMInstructionEraseFromParent(i);
           any = true;
         }
@@ -134,8 +134,8 @@ mtl_status mtlc_finish_vectors(mtlc_kernel *kernel) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, tidying));
   }
   lanes_skip_idle(kernel);
-  lanes_write_notes(kernel);
-  if (lanes_part_loops(kernel)) {
+  lanes_write_fault_positions(kernel);
+  if (lanes_tile_loops(kernel)) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, parting));
   }
   if (kernel->is_at_once && has_arithmetic(kernel->module)) {

@@ -200,7 +200,7 @@ static void park_in_function(parking *p, LLVMValueRef function) {
   }
 }
 
-mtl_status mtlc_park_constants(mtlc_kernel *kernel) {
+mtl_status mtlc_hoist_constants(mtlc_kernel *kernel) {
   if (!kernel->is_vectorized || !mtlc_target_has(kernel->target, "avx2") ||
       !mtlc_target_is(kernel->target, "x86_64")) {
     return MTL_OK;

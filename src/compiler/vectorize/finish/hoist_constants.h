@@ -6,6 +6,6 @@
 
 #include "compiler/ir/kernel.h"
 
-mtlc_pass mtlc_park_constants;
+mtlc_pass mtlc_hoist_constants;
 
 #endif

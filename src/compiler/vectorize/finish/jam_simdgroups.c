@@ -125,7 +125,7 @@ static bool is_of_all(const copies *c, LLVMValueRef end) {
   switch (LLVMGetInstructionOpcode(end)) {
     case LLVMBr:
       return !LLVMIsConditional(end) || !is_own(c, LLVMGetCondition(end)) ||
-             lanes_is_question(end);
+             lanes_is_check(end);
     case LLVMRet: return LLVMIsConstant(LLVMGetOperand(end, 0));
     default: return false;
   }
@@ -360,7 +360,7 @@ static void join_questions(const copies *c, LLVMBuilderRef builder) {
 static void reach_next(const copies *c, LLVMContextRef context,
                        LLVMBuilderRef builder, uint32_t number) {
   LLVMValueRef *made = c->made[number];
-  if (!LLVMIsAGetElementPtrInst(made[0]) || !lanes_is_ahead(made[0])) {
+  if (!LLVMIsAGetElementPtrInst(made[0]) || !lanes_is_prefetched_ahead(made[0])) {
     return;
   }
   LLVMTypeRef i64 = LLVMInt64TypeInContext(context);
@@ -423,13 +423,13 @@ static void count_lasting(LLVMValueRef i, void *context) {
   *count += may_go ? 0 : 1;
 }
 
-bool lanes_is_too_large_at_once(LLVMValueRef function, uint32_t forms) {
+bool lanes_is_too_large_to_jam(LLVMValueRef function, uint32_t forms) {
   uint32_t count = 0;
   mtlc_for_each_instruction(function, count_lasting, &count);
   return count > LARGEST_INSTRUCTIONS * forms;
 }
 
-uint32_t lanes_make_at_once(mtlc_kernel *kernel, LLVMValueRef function,
+uint32_t lanes_jam_simdgroups(mtlc_kernel *kernel, LLVMValueRef function,
                             bool same_x, uint32_t most, mtli_arena *arena,
                             bool *out_shares) {
   *out_shares = false;

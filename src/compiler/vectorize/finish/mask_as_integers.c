@@ -380,7 +380,7 @@ static void widen_in_function(widening *w, LLVMValueRef function) {
   }
 }
 
-mtl_status mtlc_widen_masks(mtlc_kernel *kernel) {
+mtl_status mtlc_mask_as_integers(mtlc_kernel *kernel) {
   if (!kernel->is_vectorized || !mtlc_target_is(kernel->target, "x86_64") ||
       !mtlc_target_has(kernel->target, "avx2") ||
       mtlc_target_has(kernel->target, "avx512f")) {

@@ -6,6 +6,6 @@
 
 #include "compiler/ir/kernel.h"
 
-mtlc_pass mtlc_widen_masks;
+mtlc_pass mtlc_mask_as_integers;
 
 #endif

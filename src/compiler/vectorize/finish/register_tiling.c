@@ -56,7 +56,7 @@ enum {
   PART_PERCENT = 62,
 };
 
-lanes_item *lanes_item_of(const lanes_parted *l, LLVMValueRef value) {
+lanes_item *lanes_item_of(const lanes_region *l, LLVMValueRef value) {
   const uint32_t number = LLVMIsAInstruction(value)
                               ? lanes_map_get(&l->numbers, value)
                               : LANES_NONE;
@@ -102,7 +102,7 @@ static bool has_phi(LLVMBasicBlockRef block) {
 }
 
 // Reads the blocks of a loop with that header.
-static bool read_blocks(lanes_parted *l, LLVMBasicBlockRef header) {
+static bool read_blocks(lanes_region *l, LLVMBasicBlockRef header) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(header);
   if (!has_phi(header) || !LLVMIsABranchInst(end) || !LLVMIsConditional(end)) {
     return false;
@@ -127,7 +127,7 @@ static bool read_blocks(lanes_parted *l, LLVMBasicBlockRef header) {
 
 // Finds what is kept: vectors of which the header has phis, as many lanes of
 // one size each.
-static bool find_phis(lanes_parted *l) {
+static bool find_phis(lanes_region *l) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   LLVMValueRef i = LLVMGetFirstInstruction(l->header);
   for (uint32_t n = 0; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i), n++) {
@@ -149,7 +149,7 @@ static bool find_phis(lanes_parted *l) {
 }
 
 // Registers that each of them takes; 0: the loop stays as it is.
-static uint32_t choose_pieces(const lanes_parted *l) {
+static uint32_t choose_pieces(const lanes_region *l) {
   const uint64_t in_register = l->machine.vector_bytes * 8 / l->element_bits;
   const uint64_t pieces = in_register ? l->lanes / in_register : 0;
   return pieces >= 1 && pieces <= MOST_PIECES &&
@@ -159,7 +159,7 @@ static uint32_t choose_pieces(const lanes_parted *l) {
              : 0;
 }
 
-static bool read_items(lanes_parted *l) {
+static bool read_items(lanes_region *l) {
   LLVMBasicBlockRef blocks[] = {l->header, l->body};
   const uint32_t block_count = l->body == l->header ? 1 : 2;
   for (uint32_t pass = 0; pass < 2; pass++) {
@@ -240,7 +240,7 @@ static bool is_harmless(LLVMValueRef i) {
   }
 }
 
-static bool has_kept_operand(const lanes_parted *l, LLVMValueRef i) {
+static bool has_kept_operand(const lanes_region *l, LLVMValueRef i) {
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
     const lanes_item *own =
@@ -253,7 +253,7 @@ static bool has_kept_operand(const lanes_parted *l, LLVMValueRef i) {
 }
 
 // Finds what hangs on what is kept. Returns false if that is not lane by lane.
-static bool find_kept(lanes_parted *l) {
+static bool find_kept(lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     l->items[l->kept[i]].is_kept = true;
   }
@@ -275,7 +275,7 @@ static bool find_kept(lanes_parted *l) {
   return true;
 }
 
-static bool is_bare(const lanes_parted *l) {
+static bool is_bare(const lanes_region *l) {
   for (uint32_t n = 0; n < l->count; n++) {
     LLVMValueRef i = l->items[n].value;
     const bool is_early = l->body != l->header && !LLVMIsAPHINode(i) &&
@@ -290,19 +290,19 @@ static bool is_bare(const lanes_parted *l) {
 
 // --- Which of them together --------------------------------------------------
 
-LLVMValueRef lanes_start_of(const lanes_parted *l, uint32_t phi) {
+LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi) {
   LLVMValueRef value = l->items[phi].value;
   return LLVMGetIncomingValue(
       value, LLVMGetIncomingBlock(value, 0) == l->before ? 0 : 1);
 }
 
-LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi) {
+LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi) {
   LLVMValueRef value = l->items[phi].value;
   return LLVMGetIncomingValue(
       value, LLVMGetIncomingBlock(value, 0) == l->before ? 1 : 0);
 }
 
-void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
+void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
                     LLVMValueRef *out) {
   for (uint32_t c = 0; c < b->count; c++) {
     out[c] = lanes_next_of(l, b->phis[c]);
@@ -310,7 +310,7 @@ void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
 }
 
 // Says whether a value hangs on no phi that is kept but that one.
-static bool hangs_on_itself(const lanes_parted *l, LLVMValueRef value,
+static bool hangs_on_itself(const lanes_region *l, LLVMValueRef value,
                             LLVMValueRef phi, uint32_t steps) {
   const lanes_item *own = lanes_item_of(l, value);
   if (!own || !own->is_kept || value == phi) {
@@ -329,7 +329,7 @@ static bool hangs_on_itself(const lanes_parted *l, LLVMValueRef value,
 }
 
 // Each phi goes its own way: any of them may go in another loop.
-static bool are_apart(const lanes_parted *l) {
+static bool are_apart(const lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     LLVMValueRef phi = l->items[l->kept[i]].value;
     if (!hangs_on_itself(l, lanes_next_of(l, l->kept[i]), phi, MOST_STEPS)) {
@@ -341,7 +341,7 @@ static bool are_apart(const lanes_parted *l) {
 
 // How many units from one on go in one loop: as many as registers hold, and
 // whole rows of those that work with the same.
-uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {
+uint32_t lanes_units_together(const lanes_region *l, uint32_t from) {
   const uint32_t most = l->machine.vector_registers * PART_PERCENT / 100;
   uint32_t end = from, whole_rows = from;
   while (end < l->unit_count && end - from < most) {
@@ -356,7 +356,7 @@ uint32_t lanes_units_together(const lanes_parted *l, uint32_t from) {
 
 // --- What it costs -----------------------------------------------------------
 
-static uint32_t registers_of(const lanes_parted *l, LLVMValueRef value) {
+static uint32_t registers_of(const lanes_region *l, LLVMValueRef value) {
   if (lanes_in(value) == 1) {
     return 1;
   }
@@ -385,7 +385,7 @@ static bool is_free(LLVMValueRef i) {
 
 // Of the loop as it is: what finds no register is loaded and stored each time
 // that it changes.
-static uint64_t cost_before(const lanes_parted *l) {
+static uint64_t cost_before(const lanes_region *l) {
   const uint64_t room = l->machine.vector_registers * PART_PERCENT / 100;
   uint64_t cost = 0, changes = 0;
   for (uint32_t n = 0; n < l->count; n++) {
@@ -398,7 +398,7 @@ static uint64_t cost_before(const lanes_parted *l) {
 }
 
 // Of what one loop computes, each item once (is_counted).
-static uint64_t cost_of(lanes_parted *l, LLVMValueRef value) {
+static uint64_t cost_of(lanes_region *l, LLVMValueRef value) {
   lanes_item *own = lanes_item_of(l, value);
   if (!own || own->is_counted) {
     return 0;
@@ -419,7 +419,7 @@ static uint64_t cost_of(lanes_parted *l, LLVMValueRef value) {
 }
 
 // Of a register of a bundle, its elements as they lie in memory.
-static uint64_t cost_of_whole(lanes_parted *l, const lanes_bundle *b,
+static uint64_t cost_of_whole(lanes_region *l, const lanes_bundle *b,
                               LLVMValueRef *values, uint32_t piece) {
   const uint32_t first = piece * lanes_in_piece(l);
   lanes_element from;
@@ -445,7 +445,7 @@ static uint64_t cost_of_whole(lanes_parted *l, const lanes_bundle *b,
 }
 
 // How often the loop goes round, if that is one number, or what is usual.
-static uint64_t turns_of(const lanes_parted *l) {
+static uint64_t turns_of(const lanes_region *l) {
   LLVMValueRef more = LLVMGetCondition(LLVMGetBasicBlockTerminator(l->header));
   LLVMValueRef bound = LLVMIsAICmpInst(more) ? LLVMGetOperand(more, 1) : NULL;
   for (uint32_t n = 0;
@@ -468,7 +468,7 @@ static uint64_t turns_of(const lanes_parted *l) {
 }
 
 // What all lanes share is computed once in a loop, the rest for each piece.
-static void begin_piece(lanes_parted *l, bool is_first) {
+static void begin_piece(lanes_region *l, bool is_first) {
   for (uint32_t n = 0; n < l->count; n++) {
     lanes_item *own = &l->items[n];
     own->is_counted &=
@@ -477,7 +477,7 @@ static void begin_piece(lanes_parted *l, bool is_first) {
 }
 
 // Of all its turns.
-static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count,
+static uint64_t cost_of_loop(lanes_region *l, uint32_t from, uint32_t count,
                              uint64_t turns) {
   enum { OF_A_TURN = 3 };
   uint64_t cost = OF_A_TURN;
@@ -502,7 +502,7 @@ static uint64_t cost_of_loop(lanes_parted *l, uint32_t from, uint32_t count,
   return cost * turns + around;
 }
 
-static bool is_worth_it(lanes_parted *l) {
+static bool is_worth_it(lanes_region *l) {
   const uint64_t turns = turns_of(l);
   uint64_t cost = 0;
   for (uint32_t from = 0, count; from < l->unit_count; from += count) {
@@ -516,7 +516,7 @@ static bool is_worth_it(lanes_parted *l) {
 
 // --- All loops ---------------------------------------------------------------
 
-static bool may_part(lanes_parted *l, LLVMBasicBlockRef header) {
+static bool may_part(lanes_region *l, LLVMBasicBlockRef header) {
   l->pieces = read_blocks(l, header) && find_phis(l) ? choose_pieces(l) : 0;
   if (!l->pieces || !read_items(l) || !find_kept(l) || !is_bare(l) ||
       !are_apart(l) || !lanes_may_be_left(l)) {
@@ -530,7 +530,7 @@ static bool may_part(lanes_parted *l, LLVMBasicBlockRef header) {
 static bool part_loop(mtlc_kernel *kernel, lanes_machine machine,
                       LLVMBasicBlockRef header) {
   mtli_arena arena = {0};
-  lanes_parted l = {.kernel = kernel, .machine = machine, .arena = &arena};
+  lanes_region l = {.kernel = kernel, .machine = machine, .arena = &arena};
   const bool may = may_part(&l, header);
   if (may) {
     mtlc_report(kernel, "a loop goes round in %u parts: %u registers",
@@ -545,7 +545,7 @@ static bool part_loop(mtlc_kernel *kernel, lanes_machine machine,
   return may;
 }
 
-bool lanes_part_loops(mtlc_kernel *kernel) {
+bool lanes_tile_loops(mtlc_kernel *kernel) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;

@@ -60,7 +60,7 @@ typedef struct lanes_unit {
   LLVMValueRef slot;  // its memory in front of its loop and behind it
 } lanes_unit;
 
-typedef struct lanes_parted {
+typedef struct lanes_region {
   mtlc_kernel *kernel;
   lanes_machine machine;
   mtli_arena *arena;
@@ -85,30 +85,30 @@ typedef struct lanes_parted {
   uint32_t unit_count;
   uint32_t loop_count;  // that it becomes
   uint32_t piece;       // being made
-} lanes_parted;
+} lanes_region;
 
 // Lanes of a vector; 1 of another value.
 uint32_t lanes_in(LLVMValueRef value);
 // The loop's own record of an instruction, NULL of what is not in it.
-lanes_item *lanes_item_of(const lanes_parted *l, LLVMValueRef value);
-static inline uint32_t lanes_in_piece(const lanes_parted *l) {
+lanes_item *lanes_item_of(const lanes_region *l, LLVMValueRef value);
+static inline uint32_t lanes_in_piece(const lanes_region *l) {
   return l->lanes / l->pieces;
 }
 // What a phi, by its number, begins with and comes to next.
-LLVMValueRef lanes_start_of(const lanes_parted *l, uint32_t phi);
-LLVMValueRef lanes_next_of(const lanes_parted *l, uint32_t phi);
+LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi);
+LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi);
 // What each of a bundle's phis comes to next.
-void lanes_nexts_of(const lanes_parted *l, const lanes_bundle *b,
+void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
                     LLVMValueRef *out);
 // Says whether an instruction computes each lane of its operands' same one.
 bool lanes_is_lanewise(LLVMValueRef i);
 bool lanes_is_lanewise_call(LLVMValueRef call);
 bool lanes_is_prefetch(LLVMValueRef i);
 // How many units from one on go round together.
-uint32_t lanes_units_together(const lanes_parted *l, uint32_t from);
+uint32_t lanes_units_together(const lanes_region *l, uint32_t from);
 
 // Lets loops that keep more than the registers hold go round
 // for a part of the lanes at a time. Returns whether there are any.
-bool lanes_part_loops(mtlc_kernel *kernel);
+bool lanes_tile_loops(mtlc_kernel *kernel);
 
 #endif

@@ -208,7 +208,7 @@ static void take_elements(const rows *r, uint32_t number) {
   }
 }
 
-bool lanes_part_rows(LLVMValueRef function) {
+bool lanes_scalarise_short(LLVMValueRef function) {
   rows r = {.builder = LLVMCreateBuilderInContext(
                 LLVMGetTypeContext(LLVMTypeOf(function)))};
   bool any = false;

@@ -10,6 +10,6 @@
 
 // Computes what is taken out of short vectors without them.
 // Returns whether there was any.
-bool lanes_part_rows(LLVMValueRef function);
+bool lanes_scalarise_short(LLVMValueRef function);
 
 #endif

@@ -81,7 +81,7 @@ static bool rest_is_for_all(LLVMValueRef function, LLVMBasicBlockRef first,
   return true;
 }
 
-uint64_t lanes_states_once(LLVMValueRef function, mtli_arena *arena) {
+uint64_t lanes_single_simdgroup_states(LLVMValueRef function, mtli_arena *arena) {
   uint64_t states = 0;
   for (LLVMUseRef use = LLVMGetFirstUse(LLVMGetParam(function, LANES_STATE));
        use; use = LLVMGetNextUse(use)) {

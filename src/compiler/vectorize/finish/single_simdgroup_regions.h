@@ -12,6 +12,6 @@
 
 // Finds the states, up to 63, of a function whose simdgroups wait together,
 // that one simdgroup can do for all (single_simdgroup_regions.c).
-uint64_t lanes_states_once(LLVMValueRef function, mtli_arena *arena);
+uint64_t lanes_single_simdgroup_states(LLVMValueRef function, mtli_arena *arena);
 
 #endif

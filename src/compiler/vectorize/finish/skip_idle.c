@@ -164,7 +164,7 @@ static bool is_harmless(const rounds *r, LLVMValueRef i) {
     case LLVMShuffleVector:
     case LLVMBr: return true;
     case LLVMCall: {
-      if (!lanes_notes_thread(i)) {
+      if (!lanes_notes_fault_position(i)) {
         return false;
       }
       LLVMValueRef value = LLVMGetOperand(i, 1);

@@ -81,8 +81,8 @@ static uint64_t threads_for(const question *q, LLVMValueRef address) {
     next.first = MTL_SIMD_WIDTH;
     LLVMValueRef index = LLVMGetOperand(address, (unsigned)k);
     uint64_t at, after;
-    if (lanes_value_at(&q->place, index, 0, &at) &&
-        lanes_value_at(&next, index, 0, &after) && after > at) {
+    if (lanes_evaluate(&q->place, index, 0, &at) &&
+        lanes_evaluate(&next, index, 0, &after) && after > at) {
       const uint64_t threads =
           LLVMGetArrayLength2(type) * MTL_SIMD_WIDTH / (after - at);
       most = threads > most ? threads : most;
@@ -120,7 +120,7 @@ static mtlc_values find_reached(const question *q) {
     uint64_t goes = 0;
     const bool is_known =
         LLVMIsABranchInst(end) && count == 2 &&
-        lanes_value_at(&q->place, LLVMGetCondition(end), 0, &goes);
+        lanes_evaluate(&q->place, LLVMGetCondition(end), 0, &goes);
     for (unsigned k = 0; k < count; k++) {
       LLVMValueRef to = LLVMBasicBlockAsValue(LLVMGetSuccessor(end, k));
       if ((!is_known || k == (goes ? 0 : 1)) &&
@@ -328,7 +328,7 @@ void lanes_open_memory(mtlc_kernel *kernel) {
        i; i = next) {
     next = LLVMGetNextInstruction(i);
     if (LLVMIsAAllocaInst(i) && strcmp(mtlc_name(i), memory_name) == 0) {
-      lanes_make_cells(kernel, i);
+      lanes_split_threadgroup_memory(kernel, i);
     }
   }
 }

@@ -197,7 +197,7 @@ static void restore(LLVMValueRef choice, void *context) {
   erase_unused(parts[nan]);
 }
 
-mtl_status mtlc_restore_extremes(mtlc_kernel *kernel) {
+mtl_status mtlc_split_fminmax(mtlc_kernel *kernel) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_for_each_in_module(kernel->module, restore, builder);
   LLVMDisposeBuilder(builder);

@@ -6,6 +6,6 @@
 
 #include "compiler/ir/kernel.h"
 
-mtlc_pass mtlc_restore_extremes;
+mtlc_pass mtlc_split_fminmax;
 
 #endif

@@ -94,7 +94,7 @@ lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
                                    const lanes_touch *touch, uint32_t element,
                                    LLVMValueRef root, int64_t *out) {
   uint64_t runs;
-  if (touch->mask && lanes_value_at(place, touch->mask, element, &runs) &&
+  if (touch->mask && lanes_evaluate(place, touch->mask, element, &runs) &&
       !runs) {
     return LANES_NOWHERE;
   }
@@ -362,7 +362,7 @@ static void make_access(cells *c, const lanes_touch *touch) {
   }
 }
 
-void lanes_make_cells(mtlc_kernel *kernel, LLVMValueRef variable) {
+void lanes_split_threadgroup_memory(mtlc_kernel *kernel, LLVMValueRef variable) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(kernel->module);
   cells c = {
       .kernel = kernel,

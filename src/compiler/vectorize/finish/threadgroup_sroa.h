@@ -48,6 +48,6 @@ bool lanes_find_touches(LLVMTargetDataRef data, LLVMValueRef root,
 
 // Puts vectors in the place of a variable that is 0 at first, if all accesses
 // to it are to known elements, near each other of one size.
-void lanes_make_cells(mtlc_kernel *kernel, LLVMValueRef variable);
+void lanes_split_threadgroup_memory(mtlc_kernel *kernel, LLVMValueRef variable);
 
 #endif

@@ -15,7 +15,7 @@
 
 // --- Where elements lie ------------------------------------------------------
 
-static bool find_place(const lanes_parted *l, LLVMValueRef value, uint32_t lane,
+static bool find_place(const lanes_region *l, LLVMValueRef value, uint32_t lane,
                        lanes_element *out) {
   while (LLVMIsAShuffleVectorInst(value)) {
     const int from = LLVMGetMaskValue(value, lane);
@@ -73,7 +73,7 @@ bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count) {
 }
 
 // Says whether values' lanes of a piece lie side by side, count of each lane.
-bool lanes_lie_side_by_side(const lanes_parted *l, LLVMValueRef *values,
+bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,
                             lanes_element *out_first) {
   if (!find_place(l, values[0], first, out_first)) {
@@ -126,7 +126,7 @@ bool lanes_are_all(LLVMValueRef *values, uint32_t count) {
 
 // Says whether what a bundle's phis come to next can be computed as their
 // elements lie in memory.
-static bool may_be_whole(const lanes_parted *l, const lanes_bundle *b,
+static bool may_be_whole(const lanes_region *l, const lanes_bundle *b,
                          LLVMValueRef *values, uint32_t piece, uint32_t steps) {
   const uint32_t first = piece * lanes_in_piece(l);
   bool are_phis = true;
@@ -157,7 +157,7 @@ static bool may_be_whole(const lanes_parted *l, const lanes_bundle *b,
 
 // Where a value's stream of elements begins, and how many lie between its
 // lanes; false if it works with none.
-static bool find_stream(const lanes_parted *l, LLVMValueRef value,
+static bool find_stream(const lanes_region *l, LLVMValueRef value,
                         uint32_t steps, lanes_element *out,
                         int64_t *out_stride) {
   const lanes_item *own = lanes_item_of(l, value);
@@ -188,7 +188,7 @@ typedef struct stream {
   int64_t stride;
 } stream;
 
-static bool may_all_be_whole(const lanes_parted *l, const lanes_bundle *b) {
+static bool may_all_be_whole(const lanes_region *l, const lanes_bundle *b) {
   LLVMValueRef nexts[MOST_SIDE_BY_SIDE];
   lanes_nexts_of(l, b, nexts);
   for (uint32_t p = 0; p < l->pieces; p++) {
@@ -200,7 +200,7 @@ static bool may_all_be_whole(const lanes_parted *l, const lanes_bundle *b) {
 }
 
 // Adds phis to a bundle's first one; false if there are none.
-static bool fill_bundle(const lanes_parted *l, const stream *streams,
+static bool fill_bundle(const lanes_region *l, const stream *streams,
                         uint32_t first, int64_t size, lanes_bundle *b,
                         uint32_t *out_numbers) {
   const int64_t count = streams[first].stride / size;
@@ -247,7 +247,7 @@ static int by_order(const void *left, const void *right) {
 }
 
 // The units that work with the same elements have one number, counted up.
-static uint64_t stream_number(const lanes_parted *l, const stream *streams,
+static uint64_t stream_number(const lanes_region *l, const stream *streams,
                               uint32_t i) {
   for (uint32_t k = 0; streams[i].is_there && k < i; k++) {
     if (streams[k].is_there && streams[k].first.base == streams[i].first.base &&
@@ -258,7 +258,7 @@ static uint64_t stream_number(const lanes_parted *l, const stream *streams,
   return i;
 }
 
-static void add_unit(lanes_parted *l, lanes_unit u, uint64_t elements) {
+static void add_unit(lanes_region *l, lanes_unit u, uint64_t elements) {
   const uint64_t k = u.bundle == LANES_NONE ? 0 : u.number;
   const uint64_t row =
       ((uint64_t)u.piece * MOST_KEPT + elements) * MOST_SIDE_BY_SIDE + k;
@@ -266,7 +266,7 @@ static void add_unit(lanes_parted *l, lanes_unit u, uint64_t elements) {
   l->units[l->unit_count++] = u;
 }
 
-void lanes_find_units(lanes_parted *l) {
+void lanes_find_units(lanes_region *l) {
   stream *streams = lanes_allocate(l->arena, l->kept_count, sizeof *streams);
   const int64_t size = (int64_t)(l->element_bits / 8);
   for (uint32_t i = 0; i < l->kept_count; i++) {

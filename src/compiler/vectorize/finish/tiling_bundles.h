@@ -11,7 +11,7 @@
 #include "compiler/vectorize/finish/register_tiling.h"
 
 // Finds the bundles and units, in order.
-void lanes_find_units(lanes_parted *l);
+void lanes_find_units(lanes_region *l);
 // The operands with that number of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out);
@@ -28,7 +28,7 @@ typedef struct lanes_element {
 } lanes_element;
 // Says whether values' lanes of a piece lie side by side, count of each lane,
 // and where the first one is.
-bool lanes_lie_side_by_side(const lanes_parted *l, LLVMValueRef *values,
+bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,
                             lanes_element *out_first);
 

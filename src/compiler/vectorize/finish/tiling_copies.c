@@ -16,7 +16,7 @@
 
 // A unit's register while other loops have the machine's: LLVM, left to choose,
 // takes the one that is used in each turn.
-static LLVMValueRef make_slot(lanes_parted *l, LLVMTypeRef type) {
+static LLVMValueRef make_slot(lanes_region *l, LLVMTypeRef type) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(l->kernel->context);
   mtlc_position_at_entry(builder, LLVMGetBasicBlockParent(l->header));
   LLVMValueRef slot = LLVMBuildAlloca(builder, type, "");
@@ -24,19 +24,19 @@ static LLVMValueRef make_slot(lanes_parted *l, LLVMTypeRef type) {
   return slot;
 }
 
-static lanes_bundle *own_bundle(lanes_parted *l, const lanes_unit *u) {
+static lanes_bundle *own_bundle(lanes_region *l, const lanes_unit *u) {
   return u->bundle == LANES_NONE ? NULL : &l->bundles[u->bundle];
 }
 
 // Where what a unit comes to is noted: with a bundle's phi number k.
-static lanes_item *owner_of(lanes_parted *l, const lanes_unit *u) {
+static lanes_item *owner_of(lanes_region *l, const lanes_unit *u) {
   const lanes_bundle *b = own_bundle(l, u);
   return &l->items[b ? b->phis[u->number] : u->number];
 }
 
 // Puts what bundles' pieces begin with as it lies in memory, or takes apart
 // what they come to; but what lies so in its frame stays.
-static void turn_bundles(lanes_parted *l, bool is_behind) {
+static void turn_bundles(lanes_region *l, bool is_behind) {
   for (uint32_t n = 0; n < l->bundle_count * l->pieces; n++) {
     const lanes_bundle *b = &l->bundles[n / l->pieces];
     LLVMValueRef *places[MOST_SIDE_BY_SIDE], registers[MOST_SIDE_BY_SIDE];
@@ -60,7 +60,7 @@ static void turn_bundles(lanes_parted *l, bool is_behind) {
 }
 
 // Finds what all pieces begin with, in front of all loops.
-static void find_starts(lanes_parted *l) {
+static void find_starts(lanes_region *l) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     for (uint32_t p = 0; p < l->pieces; p++) {
       l->items[l->kept[i]].first[p] =
@@ -72,7 +72,7 @@ static void find_starts(lanes_parted *l) {
 }
 
 // What a unit begins with, taken from there in front of its own loop.
-static LLVMValueRef start_of_unit(lanes_parted *l, lanes_unit *u) {
+static LLVMValueRef start_of_unit(lanes_region *l, lanes_unit *u) {
   LLVMValueRef start = owner_of(l, u)->first[u->piece];
   u->slot = make_slot(l, LLVMTypeOf(start));
   if (LLVMIsAConstant(start)) {
@@ -82,7 +82,7 @@ static LLVMValueRef start_of_unit(lanes_parted *l, lanes_unit *u) {
   return LLVMBuildLoad2(l->builder, LLVMTypeOf(start), u->slot, "");
 }
 
-static void begin_unit(lanes_parted *l, lanes_unit *u, LLVMValueRef start,
+static void begin_unit(lanes_region *l, lanes_unit *u, LLVMValueRef start,
                        LLVMBasicBlockRef before) {
   const lanes_bundle *b = own_bundle(l, u);
   l->piece = u->piece;
@@ -94,7 +94,7 @@ static void begin_unit(lanes_parted *l, lanes_unit *u, LLVMValueRef start,
   }
 }
 
-static void end_unit(lanes_parted *l, lanes_unit *u, LLVMBasicBlockRef latch) {
+static void end_unit(lanes_region *l, lanes_unit *u, LLVMBasicBlockRef latch) {
   lanes_bundle *b = own_bundle(l, u);
   LLVMValueRef next;
   l->piece = u->piece;
@@ -112,7 +112,7 @@ static void end_unit(lanes_parted *l, lanes_unit *u, LLVMBasicBlockRef latch) {
   owner_of(l, u)->last[u->piece] = l->body == l->header ? next : u->phi;
 }
 
-static void position_at_end(lanes_parted *l, LLVMBasicBlockRef block) {
+static void position_at_end(lanes_region *l, LLVMBasicBlockRef block) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   if (end) {
     LLVMPositionBuilderBefore(l->builder, end);
@@ -121,7 +121,7 @@ static void position_at_end(lanes_parted *l, LLVMBasicBlockRef block) {
   }
 }
 
-static void copy_phis(lanes_parted *l, LLVMBasicBlockRef before) {
+static void copy_phis(lanes_region *l, LLVMBasicBlockRef before) {
   for (uint32_t n = 0; n < l->count && LLVMIsAPHINode(l->items[n].value); n++) {
     lanes_item *own = &l->items[n];
     if (!own->is_kept) {
@@ -133,7 +133,7 @@ static void copy_phis(lanes_parted *l, LLVMBasicBlockRef before) {
   }
 }
 
-static void close_phis(lanes_parted *l, LLVMBasicBlockRef latch) {
+static void close_phis(lanes_region *l, LLVMBasicBlockRef latch) {
   for (uint32_t n = 0; n < l->count && LLVMIsAPHINode(l->items[n].value); n++) {
     lanes_item *own = &l->items[n];
     if (!own->is_kept) {
@@ -145,7 +145,7 @@ static void close_phis(lanes_parted *l, LLVMBasicBlockRef latch) {
 
 // Fills a loop's blocks, but for their branches, for units from `from` on. The
 // first one asks for memory ahead of time.
-static void make_loop(lanes_parted *l, uint32_t from, uint32_t count,
+static void make_loop(lanes_region *l, uint32_t from, uint32_t count,
                       LLVMValueRef *starts, LLVMBasicBlockRef before,
                       LLVMBasicBlockRef header, LLVMBasicBlockRef body) {
   for (uint32_t n = 0; n < l->count; n++) {
@@ -185,13 +185,13 @@ static void branch_to(LLVMValueRef branch, LLVMBasicBlockRef from,
   }
 }
 
-static LLVMBasicBlockRef new_block(lanes_parted *l) {
+static LLVMBasicBlockRef new_block(lanes_region *l) {
   return LLVMInsertBasicBlockInContext(l->kernel->context, l->header, "");
 }
 
 // A block between one that leads to the loop's header and that, in which units
 // take what they begin with.
-static LLVMBasicBlockRef make_entry(lanes_parted *l, uint32_t from,
+static LLVMBasicBlockRef make_entry(lanes_region *l, uint32_t from,
                                     uint32_t count, LLVMBasicBlockRef before,
                                     LLVMValueRef *out_starts) {
   LLVMBasicBlockRef entry = new_block(l);
@@ -205,7 +205,7 @@ static LLVMBasicBlockRef make_entry(lanes_parted *l, uint32_t from,
 
 // A loop in front of the last one, which stays where the loop was. Returns the
 // block behind it, from which control goes on to the loop's header.
-static LLVMBasicBlockRef make_early_loop(lanes_parted *l, uint32_t from,
+static LLVMBasicBlockRef make_early_loop(lanes_region *l, uint32_t from,
                                          uint32_t count,
                                          LLVMBasicBlockRef before) {
   LLVMValueRef starts[MOST_KEPT];
@@ -236,7 +236,7 @@ static LLVMBasicBlockRef make_early_loop(lanes_parted *l, uint32_t from,
 
 // --- Behind them -------------------------------------------------------------
 
-static bool is_used_behind(const lanes_parted *l, LLVMValueRef value) {
+static bool is_used_behind(const lanes_region *l, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
     if (!lanes_item_of(l, LLVMGetUser(use))) {
@@ -248,7 +248,7 @@ static bool is_used_behind(const lanes_parted *l, LLVMValueRef value) {
 
 // Of what is kept only the phis, or in one block what they come to next, may be
 // used behind the loop.
-static uint32_t kept_behind(const lanes_parted *l, LLVMValueRef value) {
+static uint32_t kept_behind(const lanes_region *l, LLVMValueRef value) {
   for (uint32_t i = 0; i < l->kept_count; i++) {
     LLVMValueRef kept = l->body == l->header ? lanes_next_of(l, l->kept[i])
                                              : l->items[l->kept[i]].value;
@@ -259,7 +259,7 @@ static uint32_t kept_behind(const lanes_parted *l, LLVMValueRef value) {
   return LANES_NONE;
 }
 
-bool lanes_may_be_left(const lanes_parted *l) {
+bool lanes_may_be_left(const lanes_region *l) {
   for (uint32_t n = 0; n < l->count; n++) {
     const lanes_item *own = &l->items[n];
     if (own->is_kept && is_used_behind(l, own->value) &&
@@ -271,7 +271,7 @@ bool lanes_may_be_left(const lanes_parted *l) {
 }
 
 // Makes a block on the way from the loop to what is behind it.
-static LLVMBasicBlockRef make_exit(lanes_parted *l) {
+static LLVMBasicBlockRef make_exit(lanes_region *l) {
   LLVMContextRef context = l->kernel->context;
   LLVMBasicBlockRef exit =
       LLVMInsertBasicBlockInContext(context, l->behind, "");
@@ -298,7 +298,7 @@ static LLVMBasicBlockRef make_exit(lanes_parted *l) {
 
 // What stood there before gives way to the last loop and, behind it, to what
 // all have come to.
-static void replace_items(lanes_parted *l) {
+static void replace_items(lanes_region *l) {
   for (uint32_t n = 0; n < l->count; n++) {
     lanes_item *own = &l->items[n];
     if (LLVMIsATerminatorInst(own->value) ||
@@ -321,7 +321,7 @@ static void replace_items(lanes_parted *l) {
 }
 
 // Takes what units of loops in front of the last one have come to.
-static void take_results(lanes_parted *l, uint32_t end) {
+static void take_results(lanes_region *l, uint32_t end) {
   for (uint32_t i = 0; i < end; i++) {
     lanes_unit *u = &l->units[i];
     owner_of(l, u)->last[u->piece] =
@@ -329,7 +329,7 @@ static void take_results(lanes_parted *l, uint32_t end) {
   }
 }
 
-void lanes_make_loops(lanes_parted *l) {
+void lanes_make_loops(lanes_region *l) {
   lanes_settle_frames(l);
   LLVMValueRef starts[MOST_KEPT];
   LLVMBasicBlockRef before = l->before;

@@ -32,7 +32,7 @@ struct lanes_frames {
   frame_access *items;  // [count]
   uint32_t count;
   lanes_map seen;
-  const lanes_parted *loop;
+  const lanes_region *loop;
   LLVMValueRef passed_to;  // a function that may have them, too; or NULL
 };
 
@@ -95,7 +95,7 @@ static bool follow_address(lanes_frames *a, LLVMValueRef address,
 
 // Says whether frames are the function's own business: others only hand them
 // on.
-static bool is_alone(const lanes_parted *l, LLVMValueRef function) {
+static bool is_alone(const lanes_region *l, LLVMValueRef function) {
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef call = LLVMGetUser(use);
@@ -118,7 +118,7 @@ static bool is_alone(const lanes_parted *l, LLVMValueRef function) {
 
 // Finds all accesses of the function to frames; false if that cannot be.
 static bool find_accesses(lanes_frames *a) {
-  const lanes_parted *l = a->loop;
+  const lanes_region *l = a->loop;
   LLVMValueRef function = LLVMGetBasicBlockParent(l->header);
   const bool is_simdgroups = LLVMCountParams(function) == LANES_PARAMETER_COUNT;
   if (!l->kernel->frame_bytes || LLVMCountParams(function) <= CONTEXT ||
@@ -149,7 +149,7 @@ static LLVMTypeRef type_of(const frame_access *access) {
 }
 
 // What a phi of the loop is behind it, in front of where it is used.
-static LLVMValueRef behind_loop(const lanes_parted *l, LLVMValueRef value) {
+static LLVMValueRef behind_loop(const lanes_region *l, LLVMValueRef value) {
   while (LLVMIsAPHINode(value) && !lanes_item_of(l, value) &&
          LLVMCountIncoming(value) == 1) {
     value = LLVMGetIncomingValue(value, 0);
@@ -157,13 +157,13 @@ static LLVMValueRef behind_loop(const lanes_parted *l, LLVMValueRef value) {
   return value;
 }
 
-static LLVMValueRef kept_value(const lanes_parted *l, uint32_t phi) {
+static LLVMValueRef kept_value(const lanes_region *l, uint32_t phi) {
   return l->body == l->header ? lanes_next_of(l, phi) : l->items[phi].value;
 }
 
 // Finds where in the frame what a phi comes to is stored, the one place; false
 // if something else takes it.
-static bool find_end(const lanes_parted *l, const lanes_frames *a,
+static bool find_end(const lanes_region *l, const lanes_frames *a,
                      LLVMValueRef value, bool *out_is_found,
                      uint64_t *out_offset) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
@@ -228,7 +228,7 @@ typedef struct origin {
   uint32_t set;
 } origin;
 
-static bool find_origin(const lanes_parted *l, const lanes_frames *a,
+static bool find_origin(const lanes_region *l, const lanes_frames *a,
                         const lanes_bundle *b, LLVMValueRef value, uint32_t c,
                         origin *out) {
   *out = (origin){.value = value, .set = SETS};
@@ -251,7 +251,7 @@ static bool find_origin(const lanes_parted *l, const lanes_frames *a,
 
 // Says whether a store is one of those that, in its block, store the whole of a
 // set, all from one origin.
-static bool is_stored_whole(const lanes_parted *l, const lanes_frames *a,
+static bool is_stored_whole(const lanes_region *l, const lanes_frames *a,
                             const lanes_bundle *b, const frame_access *store,
                             uint32_t set) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(store->instruction);
@@ -277,7 +277,7 @@ static bool is_stored_whole(const lanes_parted *l, const lanes_frames *a,
   return found == b->count;
 }
 
-static bool may_stay(const lanes_parted *l, const lanes_frames *a,
+static bool may_stay(const lanes_region *l, const lanes_frames *a,
                      const lanes_bundle *b, const frame_access *access,
                      uint32_t set, uint32_t c) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
@@ -311,7 +311,7 @@ static bool are_apart(const lanes_bundle *b) {
 }
 
 // Finds the places that a bundle's phis begin with, and those that they end in.
-static bool find_places(const lanes_parted *l, const lanes_frames *a,
+static bool find_places(const lanes_region *l, const lanes_frames *a,
                         lanes_bundle *b) {
   const frame_access *first = access_of(a, lanes_start_of(l, b->phis[0]));
   for (uint32_t c = 0; c < b->count; c++) {
@@ -332,7 +332,7 @@ static bool find_places(const lanes_parted *l, const lanes_frames *a,
 }
 
 // Says whether all that is in these places can stay as it lies in memory.
-static bool find_frame(const lanes_parted *l, const lanes_frames *a,
+static bool find_frame(const lanes_region *l, const lanes_frames *a,
                        lanes_bundle *b) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   const uint64_t bytes =
@@ -356,7 +356,7 @@ static bool find_frame(const lanes_parted *l, const lanes_frames *a,
   return true;
 }
 
-void lanes_find_frames(lanes_parted *l) {
+void lanes_find_frames(lanes_region *l) {
   if (l->bundle_count == 0) {
     return;
   }
@@ -371,7 +371,7 @@ void lanes_find_frames(lanes_parted *l) {
 // --- Elsewhere ---------------------------------------------------------------
 
 // What a load of one of a bundle's places stands for.
-static LLVMValueRef taken_apart(lanes_parted *l, const lanes_bundle *b,
+static LLVMValueRef taken_apart(lanes_region *l, const lanes_bundle *b,
                                 uint32_t set, uint32_t c,
                                 const frame_access *access) {
   LLVMValueRef load = access->instruction;
@@ -410,7 +410,7 @@ static LLVMUseRef other_use(const lanes_frames *a, const lanes_bundle *b,
 }
 
 // Gives those that use a load what it stands for, but copies what lies there.
-static void settle(lanes_parted *l, const lanes_bundle *b, uint32_t set,
+static void settle(lanes_region *l, const lanes_bundle *b, uint32_t set,
                    uint32_t c, const frame_access *access) {
   LLVMValueRef load = access->instruction, apart = NULL;
   for (LLVMUseRef use; (use = other_use(l->frames, b, c, load));) {
@@ -424,7 +424,7 @@ static void settle(lanes_parted *l, const lanes_bundle *b, uint32_t set,
   }
 }
 
-void lanes_settle_frames(lanes_parted *l) {
+void lanes_settle_frames(lanes_region *l) {
   for (uint32_t i = 0; i < l->bundle_count; i++) {
     const lanes_bundle *b = &l->bundles[i];
     for (uint32_t n = 0; b->is_in_frame && n < l->frames->count; n++) {

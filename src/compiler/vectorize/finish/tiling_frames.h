@@ -8,7 +8,7 @@
 
 // Finds the bundles whose phis may stay in the frame as they lie
 // in memory; then sees to what reads them elsewhere.
-void lanes_find_frames(lanes_parted *l);
-void lanes_settle_frames(lanes_parted *l);
+void lanes_find_frames(lanes_region *l);
+void lanes_settle_frames(lanes_region *l);
 
 #endif

@@ -20,16 +20,16 @@
 
 // --- Making a piece ----------------------------------------------------------
 
-static LLVMTypeRef piece_type(const lanes_parted *l, LLVMValueRef value) {
+static LLVMTypeRef piece_type(const lanes_region *l, LLVMValueRef value) {
   return LLVMVectorType(LLVMGetElementType(LLVMTypeOf(value)),
                         lanes_in_piece(l));
 }
 
-void lanes_take_line(lanes_parted *l, LLVMValueRef i) {
+void lanes_take_line(lanes_region *l, LLVMValueRef i) {
   LLVMSetCurrentDebugLocation2(l->builder, LLVMInstructionGetDebugLoc(i));
 }
 
-LLVMValueRef lanes_copy_whole(lanes_parted *l, LLVMValueRef value) {
+LLVMValueRef lanes_copy_whole(lanes_region *l, LLVMValueRef value) {
   lanes_item *own = lanes_item_of(l, value);
   if (!own) {
     return value;
@@ -47,7 +47,7 @@ LLVMValueRef lanes_copy_whole(lanes_parted *l, LLVMValueRef value) {
   return own->whole;
 }
 
-static LLVMValueRef shuffled(lanes_parted *l, LLVMBuilderRef builder,
+static LLVMValueRef shuffled(lanes_region *l, LLVMBuilderRef builder,
                              LLVMValueRef a, LLVMValueRef b, const int *lanes) {
   LLVMValueRef items[MOST_LANES];
   for (uint32_t i = 0; i < lanes_in_piece(l); i++) {
@@ -60,7 +60,7 @@ static LLVMValueRef shuffled(lanes_parted *l, LLVMBuilderRef builder,
                                 LLVMConstVector(items, lanes_in_piece(l)), "");
 }
 
-LLVMValueRef lanes_cut(lanes_parted *l, LLVMBuilderRef builder,
+LLVMValueRef lanes_cut(lanes_region *l, LLVMBuilderRef builder,
                        LLVMValueRef value, uint32_t first) {
   int lanes[MOST_LANES];
   for (uint32_t i = 0; i < lanes_in_piece(l); i++) {
@@ -70,7 +70,7 @@ LLVMValueRef lanes_cut(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // Lanes of a shuffle: of one of its operands if they lie there side by side.
-static LLVMValueRef from_shuffle(lanes_parted *l, LLVMValueRef shuffle,
+static LLVMValueRef from_shuffle(lanes_region *l, LLVMValueRef shuffle,
                                  uint32_t first) {
   LLVMValueRef sides[] = {LLVMGetOperand(shuffle, 0),
                           LLVMGetOperand(shuffle, 1)};
@@ -93,7 +93,7 @@ static LLVMValueRef from_shuffle(lanes_parted *l, LLVMValueRef shuffle,
                   lanes_copy_whole(l, sides[1]), lanes);
 }
 
-static LLVMValueRef from_load(lanes_parted *l, LLVMValueRef load,
+static LLVMValueRef from_load(lanes_region *l, LLVMValueRef load,
                               uint32_t first) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(load));
   const uint64_t bytes =
@@ -110,7 +110,7 @@ static LLVMValueRef from_load(lanes_parted *l, LLVMValueRef load,
 }
 
 // The same operation on a piece of each operand.
-static LLVMValueRef bare_operation(lanes_parted *l, LLVMValueRef i,
+static LLVMValueRef bare_operation(lanes_region *l, LLVMValueRef i,
                                    LLVMValueRef *operands) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   LLVMTypeRef type = piece_type(l, i);
@@ -135,7 +135,7 @@ static LLVMValueRef bare_operation(lanes_parted *l, LLVMValueRef i,
   }
 }
 
-static LLVMValueRef operation(lanes_parted *l, LLVMValueRef i,
+static LLVMValueRef operation(lanes_region *l, LLVMValueRef i,
                               LLVMValueRef *operands) {
   lanes_take_line(l, i);
   LLVMValueRef made = bare_operation(l, i, operands);
@@ -146,7 +146,7 @@ static LLVMValueRef operation(lanes_parted *l, LLVMValueRef i,
   return made;
 }
 
-static LLVMValueRef make_lanes(lanes_parted *l, LLVMValueRef i,
+static LLVMValueRef make_lanes(lanes_region *l, LLVMValueRef i,
                                uint32_t first) {
   if (LLVMIsAShuffleVectorInst(i)) {
     return from_shuffle(l, i, first);
@@ -167,7 +167,7 @@ static LLVMValueRef make_lanes(lanes_parted *l, LLVMValueRef i,
 }
 
 // As many lanes of a vector as a piece has.
-LLVMValueRef lanes_copy_piece(lanes_parted *l, LLVMValueRef value,
+LLVMValueRef lanes_copy_piece(lanes_region *l, LLVMValueRef value,
                               uint32_t first) {
   lanes_item *own = lanes_item_of(l, value);
   if (!own) {
@@ -185,7 +185,7 @@ LLVMValueRef lanes_copy_piece(lanes_parted *l, LLVMValueRef value,
 
 // --- As elements lie in memory -----------------------------------------------
 
-static LLVMValueRef whole_load(lanes_parted *l, const lanes_element *first,
+static LLVMValueRef whole_load(lanes_region *l, const lanes_element *first,
                                LLVMTypeRef type, uint32_t k) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);
   const uint64_t size = LLVMStoreSizeOfType(data, LLVMGetElementType(type));
@@ -201,7 +201,7 @@ static LLVMValueRef whole_load(lanes_parted *l, const lanes_element *first,
 }
 
 // Register k of what a bundle's phis, or what is computed from them, come to.
-LLVMValueRef lanes_copy_register(lanes_parted *l, const lanes_bundle *b,
+LLVMValueRef lanes_copy_register(lanes_region *l, const lanes_bundle *b,
                                  LLVMValueRef *values, uint32_t k) {
   const uint32_t first = l->piece * lanes_in_piece(l);
   if (values[0] == l->items[b->phis[0]].value) {
@@ -225,7 +225,7 @@ LLVMValueRef lanes_copy_register(lanes_parted *l, const lanes_bundle *b,
 }
 
 // Vectors one behind the other, a power of two of them.
-LLVMValueRef lanes_joined_pieces(lanes_parted *l, LLVMBuilderRef builder,
+LLVMValueRef lanes_joined_pieces(lanes_region *l, LLVMBuilderRef builder,
                                  LLVMValueRef *vectors, uint32_t count) {
   LLVMValueRef parts[MOST_PIECES] = {NULL};
   memcpy(parts, vectors, count * sizeof *parts);
@@ -244,7 +244,7 @@ LLVMValueRef lanes_joined_pieces(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // Two vectors' lanes by turns, or of what two such hold the even or odd ones.
-static LLVMValueRef zipped(lanes_parted *l, LLVMBuilderRef builder,
+static LLVMValueRef zipped(lanes_region *l, LLVMBuilderRef builder,
                            LLVMValueRef a, LLVMValueRef b, bool second) {
   const uint32_t count = lanes_in_piece(l);
   int lanes[MOST_LANES];
@@ -254,7 +254,7 @@ static LLVMValueRef zipped(lanes_parted *l, LLVMBuilderRef builder,
   return shuffled(l, builder, a, b, lanes);
 }
 
-static LLVMValueRef unzipped(lanes_parted *l, LLVMBuilderRef builder,
+static LLVMValueRef unzipped(lanes_region *l, LLVMBuilderRef builder,
                              LLVMValueRef a, LLVMValueRef b, bool odd) {
   int lanes[MOST_LANES];
   for (uint32_t i = 0; i < lanes_in_piece(l); i++) {
@@ -264,7 +264,7 @@ static LLVMValueRef unzipped(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // What lanes have in count registers, put as it lies in memory.
-void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
+void lanes_interleave_registers(lanes_region *l, LLVMBuilderRef builder,
                                 LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];
   if (count == 1) {
@@ -282,7 +282,7 @@ void lanes_interleave_registers(lanes_parted *l, LLVMBuilderRef builder,
 }
 
 // The reverse.
-void lanes_take_apart_registers(lanes_parted *l, LLVMBuilderRef builder,
+void lanes_take_apart_registers(lanes_region *l, LLVMBuilderRef builder,
                                 LLVMValueRef *registers, uint32_t count) {
   LLVMValueRef halves[2][MOST_SIDE_BY_SIDE / 2];
   if (count == 1) {

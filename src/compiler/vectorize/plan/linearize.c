@@ -420,5 +420,5 @@ void lanes_plan_make(const lanes_values *values, lanes_plan *out_plan) {
       lanes_set_add_all(out_plan->deferred, &out_plan->steps[n].deferred);
     }
   }
-  lanes_plan_clearing(values->graph, out_plan);
+  lanes_place_masks(values->graph, out_plan);
 }

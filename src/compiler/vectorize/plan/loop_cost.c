@@ -164,7 +164,7 @@ static double hand_on(const timing *t) {
 }
 
 // By how much each of several turns ends later than the one before.
-static void time_turns(const timing *t, lanes_turn *turn) {
+static void time_turns(const timing *t, lanes_iteration *turn) {
   turn->path = follow_turn(t);
   for (uint32_t k = 1; k < TURNS; k++) {
     hand_on(t);
@@ -193,7 +193,7 @@ static bool is_used_behind(const timing *t, LLVMValueRef value) {
 // What leaves a loop that threads leave one by one is kept for those that have
 // left, though in the loop it be the same for all.
 static void count_instruction(const timing *t, uint32_t number,
-                              lanes_turn *turn) {
+                              lanes_iteration *turn) {
   LLVMValueRef i = t->values->items[number];
   const bool is_wide = !lanes_is_scalar(t->values->shapes[number]);
   if (is_wide) {
@@ -234,9 +234,9 @@ static timing timing_of(const lanes_values *values, uint32_t loop) {
   return t;
 }
 
-static lanes_turn turn_of(const lanes_values *values, uint32_t loop) {
+static lanes_iteration turn_of(const lanes_values *values, uint32_t loop) {
   const timing t = timing_of(values, loop);
-  lanes_turn turn = {
+  lanes_iteration turn = {
       .parts = values->divergent_loop[loop], .widest = 1, .weight = 1};
   turn.registers = turn.parts ? 1 : 0;  // who is left
   for (uint32_t n = t.first; n < t.end; n++) {
@@ -250,14 +250,14 @@ static lanes_turn turn_of(const lanes_values *values, uint32_t loop) {
   return turn;
 }
 
-void lanes_turns_find(const lanes_values *values, lanes_turns *out_turns) {
+void lanes_iterations_find(const lanes_values *values, lanes_iterations *out_turns) {
   const lanes_graph *graph = values->graph;
   *out_turns =
-      (lanes_turns){.items = lanes_allocate(values->arena, graph->loop_count,
+      (lanes_iterations){.items = lanes_allocate(values->arena, graph->loop_count,
                                             sizeof *out_turns->items)};
   for (uint32_t l = 0; l < graph->loop_count; l++) {
-    const lanes_turn turn =
-        lanes_has_inner_loop(graph, l) ? (lanes_turn){0} : turn_of(values, l);
+    const lanes_iteration turn =
+        lanes_has_inner_loop(graph, l) ? (lanes_iteration){0} : turn_of(values, l);
     if (turn.varying) {
       out_turns->items[out_turns->count++] = turn;
     }
@@ -265,7 +265,7 @@ void lanes_turns_find(const lanes_values *values, lanes_turns *out_turns) {
 }
 
 // For so many registers of threads together, in vectors of `vector` of them.
-static double cost_of_turn(const lanes_turn *turn, double together,
+static double cost_of_turn(const lanes_iteration *turn, double together,
                            double vector, double vector_registers) {
   // What is loaded one way or another is in registers where these meet.
   const double kept = together * turn->registers;
@@ -284,13 +284,13 @@ static double cost_of_turn(const lanes_turn *turn, double together,
   return turn->weight * larger(all, waiting) / together;
 }
 
-static double cost_of_all(const lanes_turns *turns,
+static double cost_of_all(const lanes_iterations *turns,
                           const lanes_machine *machine, uint32_t lanes,
                           uint32_t at_once) {
   const double vector = (double)lanes * sizeof(float) / machine->vector_bytes;
   double cost = 0;
   for (uint32_t k = 0; k < turns->count; k++) {
-    const lanes_turn *turn = &turns->items[k];
+    const lanes_iteration *turn = &turns->items[k];
     const double share = turn->parts && lanes < MOST_LANES ? turns_of_half : 1;
     cost += share * cost_of_turn(turn, vector * at_once, vector,
                                  machine->vector_registers);
@@ -302,7 +302,7 @@ bool lanes_is_worth(double cost, double usual) {
   return cost < usual * worth_a_change;
 }
 
-uint32_t lanes_best_at_once(const lanes_turns *turns,
+uint32_t lanes_best_jam(const lanes_iterations *turns,
                             const lanes_machine *machine, uint32_t lanes,
                             uint32_t most, double *out_cost) {
   uint32_t best = most;

@@ -12,7 +12,7 @@
 
 // A turn of an innermost loop. Work and latency are in cycles; what is counted
 // in registers is for as many threads as a register has 32-bit elements.
-typedef struct lanes_turn {
+typedef struct lanes_iteration {
   double work;       // of what differs between threads, for one register
   double latency;    // from a turn to the next, however many threads
   double path;       // from a turn's beginning to its end
@@ -24,19 +24,19 @@ typedef struct lanes_turn {
   uint32_t uniform;  // instructions for all of them together
   bool parts;        // threads leave the loop one by one
   double weight;     // the more the deeper it is nested
-} lanes_turn;
+} lanes_iteration;
 
-typedef struct lanes_turns {
-  lanes_turn *items;  // [count] those of loops that do anything for each thread
+typedef struct lanes_iterations {
+  lanes_iteration *items;  // [count] those of loops that do anything for each thread
   uint32_t count;
-} lanes_turns;
+} lanes_iterations;
 
-void lanes_turns_find(const lanes_values *values, lanes_turns *out_turns);
+void lanes_iterations_find(const lanes_values *values, lanes_iterations *out_turns);
 
 // Returns how many simdgroups, `most` or a half or a quarter of it, should go
 // through the turns at once if a vector holds `lanes` of their threads. The
 // cost, of the threads of one register, is good for comparison only.
-uint32_t lanes_best_at_once(const lanes_turns *turns,
+uint32_t lanes_best_jam(const lanes_iterations *turns,
                             const lanes_machine *machine, uint32_t lanes,
                             uint32_t most, double *out_cost);
 

@@ -126,7 +126,7 @@ static uint32_t clearing_node(const lanes_graph *graph,
   return loop == LANES_NONE ? LANES_NONE : graph->loops[loop].header;
 }
 
-void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan) {
+void lanes_place_masks(const lanes_graph *graph, lanes_plan *plan) {
   const uint32_t *dominator = dominators_in_order(graph, plan);
   const uint32_t *above = places_above(graph, plan, dominator);
   for (uint32_t n = 0; n < graph->node_count; n++) {

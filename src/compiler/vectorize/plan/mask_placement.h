@@ -7,6 +7,6 @@
 #include "compiler/vectorize/plan/linearize.h"
 
 // The part of it that finds where masks are cleared.
-void lanes_plan_clearing(const lanes_graph *graph, lanes_plan *plan);
+void lanes_place_masks(const lanes_graph *graph, lanes_plan *plan);
 
 #endif

@@ -72,7 +72,7 @@ static bool is_short(const mtlc_kernel *kernel) {
   return mtlc_count_instructions(kernel->thread) < LEAST_INSTRUCTIONS;
 }
 
-bool lanes_may_be_halved(const mtlc_kernel *kernel, const lanes_graph *graph) {
+bool lanes_may_halve_width(const mtlc_kernel *kernel, const lanes_graph *graph) {
   bool can_tell = false;
   if (is_short(kernel) && graph->loop_count == 0) {
     return false;
@@ -119,7 +119,7 @@ static bool has_many_sums(const lanes_machine *machine,
          machine->vector_registers * LEAST_SUMS_PERCENT;
 }
 
-uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
+uint32_t lanes_best_width(const mtlc_kernel *kernel, const lanes_values *values,
                           uint32_t most_at_once, bool waits) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
   if (waits || machine.has_avx512) {
@@ -127,11 +127,11 @@ uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
   }
   bool is_less = is_mostly_wide(values);
   if (is_short(kernel)) {
-    lanes_turns turns;
+    lanes_iterations turns;
     double whole, half;
-    lanes_turns_find(values, &turns);
-    lanes_best_at_once(&turns, &machine, MOST_LANES, most_at_once, &whole);
-    lanes_best_at_once(&turns, &machine, MOST_LANES / 2, most_at_once, &half);
+    lanes_iterations_find(values, &turns);
+    lanes_best_jam(&turns, &machine, MOST_LANES, most_at_once, &whole);
+    lanes_best_jam(&turns, &machine, MOST_LANES / 2, most_at_once, &half);
     is_less = lanes_is_worth(half, whole);
   }
   return is_less ? MOST_LANES / 2 : MOST_LANES;

@@ -13,10 +13,10 @@
 // Returns how many threads the vectors of a kernel should hold: MOST_LANES or
 // half of them, if so many simdgroups at most may go through it at once. The
 // values are those for vectors of MOST_LANES.
-uint32_t lanes_best_count(const mtlc_kernel *kernel, const lanes_values *values,
+uint32_t lanes_best_width(const mtlc_kernel *kernel, const lanes_values *values,
                           uint32_t most_at_once, bool waits);
 
 // Says whether it may be half of them.
-bool lanes_may_be_halved(const mtlc_kernel *kernel, const lanes_graph *graph);
+bool lanes_may_halve_width(const mtlc_kernel *kernel, const lanes_graph *graph);
 
 #endif

@@ -243,7 +243,7 @@ static void put_first(LLVMBuilderRef builder, LLVMValueRef lane) {
   LLVMInsertIntoBuilder(builder, lane);
 }
 
-bool lanes_write_even_steps(const lanes_values *values, LLVMValueRef lane) {
+bool lanes_canonicalise_strides(const lanes_values *values, LLVMValueRef lane) {
   first_finder f = {.values = values, .lane = lane};
   f.patterns = lanes_patterns_begin(values);
   f.firsts = lanes_allocate(values->arena, values->count, sizeof *f.firsts);

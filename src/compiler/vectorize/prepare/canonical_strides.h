@@ -16,6 +16,6 @@ LLVMValueRef lanes_find_lane(const lanes_graph *graph);
 // Writes those that are found as `first thread's + step * thread index`.
 // Returns whether there are any; values are to be found again. The values given
 // assume nothing of threadgroups: what is written holds in any.
-bool lanes_write_even_steps(const lanes_values *values, LLVMValueRef lane);
+bool lanes_canonicalise_strides(const lanes_values *values, LLVMValueRef lane);
 
 #endif

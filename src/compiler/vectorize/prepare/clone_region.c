@@ -12,8 +12,8 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 
-lanes_part lanes_part_begin(mtlc_kernel *kernel, const lanes_values *values) {
-  return (lanes_part){
+lanes_clone lanes_clone_begin(mtlc_kernel *kernel, const lanes_values *values) {
+  return (lanes_clone){
       .kernel = kernel,
       .values = values,
       .graph = values->graph,
@@ -21,27 +21,27 @@ lanes_part lanes_part_begin(mtlc_kernel *kernel, const lanes_values *values) {
       .nodes = lanes_set_make(values->arena, values->graph->node_count)};
 }
 
-void lanes_part_end(lanes_part *p) {
+void lanes_clone_end(lanes_clone *p) {
   LLVMDisposeBuilder(p->builder);
 }
 
 // --- What can be copied ------------------------------------------------------
 
-LLVMBasicBlockRef lanes_part_block(const lanes_part *p, uint32_t node) {
+LLVMBasicBlockRef lanes_clone_block(const lanes_clone *p, uint32_t node) {
   return p->graph->nodes[node].kind == LANES_BLOCK ? p->graph->nodes[node].block
                                                    : NULL;
 }
 
-bool lanes_part_has(const lanes_part *p, LLVMBasicBlockRef block) {
+bool lanes_clone_has(const lanes_clone *p, LLVMBasicBlockRef block) {
   const uint32_t node = lanes_map_get(&p->graph->blocks, block);
   return node != LANES_NONE && lanes_set_has(p->nodes, node);
 }
 
 // Says whether what an instruction computes leaves only through phis.
-static bool leaves_by_phis(const lanes_part *p, LLVMValueRef i) {
+static bool leaves_by_phis(const lanes_clone *p, LLVMValueRef i) {
   for (LLVMUseRef use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
-    if (lanes_part_has(p, LLVMGetInstructionParent(user))) {
+    if (lanes_clone_has(p, LLVMGetInstructionParent(user))) {
       continue;
     }
     if (!LLVMIsAPHINode(user)) {
@@ -49,7 +49,7 @@ static bool leaves_by_phis(const lanes_part *p, LLVMValueRef i) {
     }
     for (unsigned k = 0; k < LLVMCountIncoming(user); k++) {
       if (LLVMGetIncomingValue(user, k) == i &&
-          !lanes_part_has(p, LLVMGetIncomingBlock(user, k))) {
+          !lanes_clone_has(p, LLVMGetIncomingBlock(user, k))) {
         return false;
       }
     }
@@ -72,13 +72,13 @@ static bool may_be_copied(LLVMValueRef i) {
   }
 }
 
-void lanes_part_survey(lanes_part *p) {
+void lanes_clone_survey(lanes_clone *p) {
   p->fits = true;
   p->first = lanes_set_next(p->nodes, 0);
   for (uint32_t n = p->first; n != LANES_NONE && p->fits;
        n = lanes_set_next(p->nodes, n + 1)) {
     p->last = n;
-    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    LLVMBasicBlockRef block = lanes_clone_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       p->instructions++;
@@ -89,38 +89,38 @@ void lanes_part_survey(lanes_part *p) {
 
 // --- Copies ------------------------------------------------------------------
 
-LLVMValueRef lanes_part_copy_of(const lanes_part *p, LLVMValueRef value) {
+LLVMValueRef lanes_clone_copy_of(const lanes_clone *p, LLVMValueRef value) {
   const uint32_t number = lanes_map_get(&p->numbers, value);
   return number == LANES_NONE ? value : p->copies[number];
 }
 
-LLVMBasicBlockRef lanes_part_block_copy(const lanes_part *p,
+LLVMBasicBlockRef lanes_clone_block_copy(const lanes_clone *p,
                                         LLVMBasicBlockRef block) {
   const uint32_t number = lanes_map_get(&p->numbers, block);
   return number == LANES_NONE ? block
                               : LLVMValueAsBasicBlock(p->copies[number]);
 }
 
-static void note_copy(lanes_part *p, const void *original, LLVMValueRef copy) {
+static void note_copy(lanes_clone *p, const void *original, LLVMValueRef copy) {
   const uint32_t number = p->numbers.count;
   p->copies[number] = copy;
   lanes_map_set(p->graph->arena, &p->numbers, original, number);
 }
 
-LLVMBasicBlockRef lanes_part_new_block(const lanes_part *p,
+LLVMBasicBlockRef lanes_clone_new_block(const lanes_clone *p,
                                        LLVMBasicBlockRef before) {
   return LLVMInsertBasicBlockInContext(p->kernel->context, before, "");
 }
 
 // Copies of blocks and instructions that still name the originals.
-static void copy_instructions(lanes_part *p, LLVMBasicBlockRef before) {
+static void copy_instructions(lanes_clone *p, LLVMBasicBlockRef before) {
   for (uint32_t n = p->first; n <= p->last; n++) {
     LLVMBasicBlockRef block =
-        lanes_set_has(p->nodes, n) ? lanes_part_block(p, n) : NULL;
+        lanes_set_has(p->nodes, n) ? lanes_clone_block(p, n) : NULL;
     if (!block) {
       continue;
     }
-    LLVMBasicBlockRef copy = lanes_part_new_block(p, before);
+    LLVMBasicBlockRef copy = lanes_clone_new_block(p, before);
     note_copy(p, block, LLVMBasicBlockAsValue(copy));
     LLVMPositionBuilderAtEnd(p->builder, copy);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
@@ -139,15 +139,15 @@ static void copy_instructions(lanes_part *p, LLVMBasicBlockRef before) {
 
 // A copied phi has the ways that lead within the part, and where the part is
 // entered, for the way from a block the one from what stands for it.
-static void link_phi(const lanes_part *p, LLVMValueRef phi,
+static void link_phi(const lanes_clone *p, LLVMValueRef phi,
                      LLVMBasicBlockRef from, LLVMBasicBlockRef as) {
-  LLVMValueRef copy = lanes_part_copy_of(p, phi);
+  LLVMValueRef copy = lanes_clone_copy_of(p, phi);
   const bool is_entry = LLVMGetInstructionParent(phi) == p->entry;
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, k);
-    LLVMValueRef value = lanes_part_copy_of(p, LLVMGetIncomingValue(phi, k));
-    if (lanes_part_has(p, block)) {
-      block = lanes_part_block_copy(p, block);
+    LLVMValueRef value = lanes_clone_copy_of(p, LLVMGetIncomingValue(phi, k));
+    if (lanes_clone_has(p, block)) {
+      block = lanes_clone_block_copy(p, block);
       LLVMAddIncoming(copy, &value, &block, 1);
     } else if (is_entry && block == from) {
       LLVMAddIncoming(copy, &value, &as, 1);
@@ -155,32 +155,32 @@ static void link_phi(const lanes_part *p, LLVMValueRef phi,
   }
 }
 
-static void link_instruction(const lanes_part *p, LLVMValueRef i) {
-  LLVMValueRef copy = lanes_part_copy_of(p, i);
+static void link_instruction(const lanes_clone *p, LLVMValueRef i) {
+  LLVMValueRef copy = lanes_clone_copy_of(p, i);
   for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(copy); k++) {
     LLVMValueRef operand = LLVMGetOperand(copy, k);
     if (!LLVMValueIsBasicBlock(operand)) {
-      LLVMSetOperand(copy, k, lanes_part_copy_of(p, operand));
+      LLVMSetOperand(copy, k, lanes_clone_copy_of(p, operand));
     }
   }
   if (LLVMIsATerminatorInst(copy)) {
     for (unsigned k = 0; k < LLVMGetNumSuccessors(copy); k++) {
       LLVMSetSuccessor(copy, k,
-                       lanes_part_block_copy(p, LLVMGetSuccessor(copy, k)));
+                       lanes_clone_block_copy(p, LLVMGetSuccessor(copy, k)));
     }
   }
 }
 
 // Gives the phis of a block outside, to which a block of the part leads, a way
 // from a block that hands on what the copy computed.
-void lanes_part_add_way(const lanes_part *p, LLVMBasicBlockRef to,
+void lanes_clone_add_path(const lanes_clone *p, LLVMBasicBlockRef to,
                         LLVMBasicBlockRef from, LLVMBasicBlockRef as) {
   for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi);
        phi = LLVMGetNextInstruction(phi)) {
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
       if (LLVMGetIncomingBlock(phi, k) == from) {
         LLVMValueRef value =
-            lanes_part_copy_of(p, LLVMGetIncomingValue(phi, k));
+            lanes_clone_copy_of(p, LLVMGetIncomingValue(phi, k));
         LLVMAddIncoming(phi, &value, &as, 1);
         break;
       }
@@ -189,7 +189,7 @@ void lanes_part_add_way(const lanes_part *p, LLVMBasicBlockRef to,
 }
 
 // Copies the part; from is where control comes to it, as where to its copy.
-void lanes_part_copy(lanes_part *p, LLVMBasicBlockRef from,
+void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as) {
   const uint32_t blocks = p->last - p->first + 1;
   p->copies = lanes_allocate(p->graph->arena, p->instructions + blocks,
@@ -197,7 +197,7 @@ void lanes_part_copy(lanes_part *p, LLVMBasicBlockRef from,
   copy_instructions(p, from);
   for (uint32_t n = p->first; n <= p->last; n++) {
     LLVMBasicBlockRef block =
-        lanes_set_has(p->nodes, n) ? lanes_part_block(p, n) : NULL;
+        lanes_set_has(p->nodes, n) ? lanes_clone_block(p, n) : NULL;
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       if (LLVMIsAPHINode(i)) {
@@ -211,9 +211,9 @@ void lanes_part_copy(lanes_part *p, LLVMBasicBlockRef from,
 
 // Puts a block in front of another: all that this has but its end, and what
 // leads to it.
-LLVMBasicBlockRef lanes_part_put_head(const lanes_part *p,
+LLVMBasicBlockRef lanes_clone_put_head(const lanes_clone *p,
                                       LLVMBasicBlockRef block) {
-  LLVMBasicBlockRef head = lanes_part_new_block(p, block);
+  LLVMBasicBlockRef head = lanes_clone_new_block(p, block);
   LLVMValueRef function = LLVMGetBasicBlockParent(block);
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
        b = LLVMGetNextBasicBlock(b)) {
@@ -237,7 +237,7 @@ LLVMBasicBlockRef lanes_part_put_head(const lanes_part *p,
 
 // Whether there are all threads, and for all a condition, or its opposite,
 // holds.
-LLVMValueRef lanes_part_ask(const lanes_part *p, LLVMValueRef condition,
+LLVMValueRef lanes_clone_check(const lanes_clone *p, LLVMValueRef condition,
                             bool holds) {
   LLVMTypeRef type = LLVMTypeOf(condition);
   LLVMValueRef function = mtlc_declare(p->kernel->module, "mettle.all",
@@ -250,7 +250,7 @@ LLVMValueRef lanes_part_ask(const lanes_part *p, LLVMValueRef condition,
 
 // --- Sides of branches -------------------------------------------------------
 
-bool lanes_part_take(lanes_part *p, uint32_t first, uint32_t meeting) {
+bool lanes_clone_take(lanes_clone *p, uint32_t first, uint32_t meeting) {
   const lanes_graph *graph = p->graph;
   const uint32_t loop = graph->nodes[meeting].loop;
   p->entry = graph->nodes[first].block;
@@ -271,32 +271,32 @@ bool lanes_part_take(lanes_part *p, uint32_t first, uint32_t meeting) {
       }
     }
   }
-  lanes_part_survey(p);
+  lanes_clone_survey(p);
   return true;
 }
 
-bool lanes_part_take_side(lanes_part *p, uint32_t branch, uint32_t first) {
+bool lanes_clone_take_side(lanes_clone *p, uint32_t branch, uint32_t first) {
   const lanes_node *nodes = p->graph->nodes;
   const uint32_t meeting = nodes[branch].postdominator;
   return meeting != LANES_NONE && first < meeting &&
          nodes[meeting].kind != LANES_LATCH &&
          nodes[meeting].loop == nodes[branch].loop &&
-         lanes_part_take(p, first, meeting);
+         lanes_clone_take(p, first, meeting);
 }
 
-void lanes_part_copy_side(lanes_part *p, uint32_t branch) {
+void lanes_clone_copy_side(lanes_clone *p, uint32_t branch) {
   LLVMBasicBlockRef block = p->graph->nodes[branch].block;
-  LLVMBasicBlockRef head = lanes_part_put_head(p, block);
-  lanes_part_copy(p, block, head);
+  LLVMBasicBlockRef head = lanes_clone_put_head(p, block);
+  lanes_clone_copy(p, block, head);
   for (uint32_t n = p->first; n <= p->last; n++) {
     LLVMBasicBlockRef from =
-        lanes_set_has(p->nodes, n) ? lanes_part_block(p, n) : NULL;
+        lanes_set_has(p->nodes, n) ? lanes_clone_block(p, n) : NULL;
     LLVMValueRef last = from ? LLVMGetBasicBlockTerminator(from) : NULL;
     for (unsigned s = 0; last && s < LLVMGetNumSuccessors(last); s++) {
       LLVMBasicBlockRef to = LLVMGetSuccessor(last, s);
-      if (!lanes_part_has(p, to) &&
+      if (!lanes_clone_has(p, to) &&
           (s == 0 || to != LLVMGetSuccessor(last, 0))) {
-        lanes_part_add_way(p, to, from, lanes_part_block_copy(p, from));
+        lanes_clone_add_path(p, to, from, lanes_clone_block_copy(p, from));
       }
     }
   }

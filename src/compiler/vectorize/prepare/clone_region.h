@@ -13,7 +13,7 @@
 #include "compiler/vectorize/base/tables.h"
 
 // Part of the thread function, to be copied.
-typedef struct lanes_part {
+typedef struct lanes_clone {
   mtlc_kernel *kernel;
   const lanes_values *values;
   const lanes_graph *graph;
@@ -25,48 +25,48 @@ typedef struct lanes_part {
   bool fits;          // can be copied
   lanes_map numbers;  // a block or an instruction of it, to its copy
   LLVMValueRef *copies;
-} lanes_part;
+} lanes_clone;
 
 // Begins with no nodes.
-lanes_part lanes_part_begin(mtlc_kernel *kernel, const lanes_values *values);
-void lanes_part_end(lanes_part *p);
+lanes_clone lanes_clone_begin(mtlc_kernel *kernel, const lanes_values *values);
+void lanes_clone_end(lanes_clone *p);
 
 // Says whether it can be copied, once it has its nodes: sets what is behind
 // them.
-void lanes_part_survey(lanes_part *p);
+void lanes_clone_survey(lanes_clone *p);
 // Takes, and surveys, all that lies between two nodes. Returns false if that is
 // no part.
-bool lanes_part_take(lanes_part *p, uint32_t first, uint32_t meeting);
+bool lanes_clone_take(lanes_clone *p, uint32_t first, uint32_t meeting);
 // The same, from a way out of a branch to where its threads meet.
-bool lanes_part_take_side(lanes_part *p, uint32_t branch, uint32_t first);
+bool lanes_clone_take_side(lanes_clone *p, uint32_t branch, uint32_t first);
 
 // The block of a node, NULL for a latch.
-LLVMBasicBlockRef lanes_part_block(const lanes_part *p, uint32_t node);
-bool lanes_part_has(const lanes_part *p, LLVMBasicBlockRef block);
+LLVMBasicBlockRef lanes_clone_block(const lanes_clone *p, uint32_t node);
+bool lanes_clone_has(const lanes_clone *p, LLVMBasicBlockRef block);
 
 // Puts a block in front of another: all that this has but its end, and what
 // leads to it.
-LLVMBasicBlockRef lanes_part_put_head(const lanes_part *p,
+LLVMBasicBlockRef lanes_clone_put_head(const lanes_clone *p,
                                       LLVMBasicBlockRef block);
-LLVMBasicBlockRef lanes_part_new_block(const lanes_part *p,
+LLVMBasicBlockRef lanes_clone_new_block(const lanes_clone *p,
                                        LLVMBasicBlockRef before);
 // Copies the part; from is where control comes to it, as where to its copy.
-void lanes_part_copy(lanes_part *p, LLVMBasicBlockRef from,
+void lanes_clone_copy(lanes_clone *p, LLVMBasicBlockRef from,
                      LLVMBasicBlockRef as);
 // Copies a branch's side to where a new head leads, at whose end the builder is
 // then: it is to go there, or to the branch.
-void lanes_part_copy_side(lanes_part *p, uint32_t branch);
+void lanes_clone_copy_side(lanes_clone *p, uint32_t branch);
 // What stands for a value or a block in the copy.
-LLVMValueRef lanes_part_copy_of(const lanes_part *p, LLVMValueRef value);
-LLVMBasicBlockRef lanes_part_block_copy(const lanes_part *p,
+LLVMValueRef lanes_clone_copy_of(const lanes_clone *p, LLVMValueRef value);
+LLVMBasicBlockRef lanes_clone_block_copy(const lanes_clone *p,
                                         LLVMBasicBlockRef block);
 // Gives the phis of a block outside, to which a block of the part leads, a way
 // from a block that hands on what the copy computed.
-void lanes_part_add_way(const lanes_part *p, LLVMBasicBlockRef to,
+void lanes_clone_add_path(const lanes_clone *p, LLVMBasicBlockRef to,
                         LLVMBasicBlockRef from, LLVMBasicBlockRef as);
 // Asks whether there are all threads, and for all a condition, or its opposite,
 // holds.
-LLVMValueRef lanes_part_ask(const lanes_part *p, LLVMValueRef condition,
+LLVMValueRef lanes_clone_check(const lanes_clone *p, LLVMValueRef condition,
                             bool holds);
 
 #endif

@@ -97,13 +97,13 @@ static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
 // if that is not known.
 static int64_t distance(const sum_finder *f, LLVMValueRef from,
                         LLVMValueRef to) {
-  lanes_linear at, at_from;
-  lanes_linear_find(f->values, LLVMGetOperand(to, 0), &at);
-  lanes_linear_find(f->values, LLVMGetOperand(from, 0), &at_from);
-  return lanes_linear_like(&at_from, &at) &&
-                 !lanes_linear_may_wrap(f->values, &at_from, &at) &&
+  lanes_affine at, at_from;
+  lanes_affine_find(f->values, LLVMGetOperand(to, 0), &at);
+  lanes_affine_find(f->values, LLVMGetOperand(from, 0), &at_from);
+  return lanes_affine_like(&at_from, &at) &&
+                 !lanes_affine_may_wrap(f->values, &at_from, &at) &&
                  is_same_from(from, to)
-             ? lanes_linear_distance(&at_from, &at)
+             ? lanes_affine_distance(&at_from, &at)
              : -1;
 }
 
@@ -350,7 +350,7 @@ static bool is_sum(const sum_finder *f, LLVMValueRef value) {
          !is_part_of_sum(value);
 }
 
-bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
+bool lanes_find_dot_products(mtlc_kernel *kernel, LLVMValueRef function,
                       const lanes_values *values) {
   if (!mtlc_target_is(kernel->target, "x86_64")) {
     return false;

@@ -13,7 +13,7 @@
 // Finds such sums in a function, on machines that have an instruction for them;
 // values: of the function, NULL if it loads no single bytes. Returns whether
 // there were any; what they were computed from stays, unused.
-bool lanes_find_pairs(mtlc_kernel *kernel, LLVMValueRef function,
+bool lanes_find_dot_products(mtlc_kernel *kernel, LLVMValueRef function,
                       const lanes_values *values);
 
 #endif

@@ -119,7 +119,7 @@ static void expand(LLVMValueRef instruction, void *context) {
   LLVMInstructionEraseFromParent(instruction);
 }
 
-void lanes_expand_copies(LLVMContextRef context, LLVMValueRef function) {
+void lanes_expand_memcpy(LLVMContextRef context, LLVMValueRef function) {
   expansion x = {.context = context,
                  .builder = LLVMCreateBuilderInContext(context)};
   mtlc_for_each_instruction(function, expand, &x);

@@ -7,6 +7,6 @@
 
 // Replaces calls of llvm.memset, memcpy and memmove of a constant length up to
 // 512 bytes.
-void lanes_expand_copies(LLVMContextRef context, LLVMValueRef function);
+void lanes_expand_memcpy(LLVMContextRef context, LLVMValueRef function);
 
 #endif

@@ -9,22 +9,22 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/prepare/clone_region.h"
 
-static bool is_of_part(const lanes_part *part, LLVMValueRef value) {
+static bool is_of_part(const lanes_clone *part, LLVMValueRef value) {
   return LLVMIsAInstruction(value) &&
-         lanes_part_has(part, LLVMGetInstructionParent(value));
+         lanes_clone_has(part, LLVMGetInstructionParent(value));
 }
 
 // Says whether a load is one of what does not change and lies at a known place
 // of an argument, so that it is there in front of the part as well.
-static bool is_parameter(const lanes_part *part, LLVMValueRef load) {
-  lanes_linear at;
-  lanes_linear_find(part->values, LLVMGetOperand(load, 0), &at);
+static bool is_parameter(const lanes_clone *part, LLVMValueRef load) {
+  lanes_affine at;
+  lanes_affine_find(part->values, LLVMGetOperand(load, 0), &at);
   return mtlc_is_invariant(load) && !at.index_type &&
          LLVMIsACallInst(at.base) &&
          lanes_callee_of(at.base) == LANES_CALLEE_ARGUMENT;
 }
 
-bool lanes_front_can(const lanes_part *part, LLVMValueRef value,
+bool lanes_hoist_can(const lanes_clone *part, LLVMValueRef value,
                      uint32_t depth) {
   if (!is_of_part(part, value)) {
     return true;
@@ -66,20 +66,20 @@ bool lanes_front_can(const lanes_part *part, LLVMValueRef value,
   }
   bool can = depth > 0;
   for (int k = 0; can && k < LLVMGetNumOperands(value); k++) {
-    can = lanes_front_can(part, LLVMGetOperand(value, (unsigned)k), depth - 1);
+    can = lanes_hoist_can(part, LLVMGetOperand(value, (unsigned)k), depth - 1);
   }
   return can;
 }
 
-lanes_front lanes_front_begin(const lanes_part *part) {
-  return (lanes_front){
+lanes_hoisted lanes_hoist_begin(const lanes_clone *part) {
+  return (lanes_hoisted){
       .part = part,
       .values = lanes_allocate(part->graph->arena, part->instructions + 1,
                                sizeof(LLVMValueRef))};
 }
 
 // In front of the code its operands may be what they are not there.
-LLVMValueRef lanes_front_make(lanes_front *front, LLVMValueRef value) {
+LLVMValueRef lanes_hoist_make(lanes_hoisted *front, LLVMValueRef value) {
   if (!is_of_part(front->part, value)) {
     return value;
   }
@@ -91,7 +91,7 @@ LLVMValueRef lanes_front_make(lanes_front *front, LLVMValueRef value) {
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
     LLVMValueRef operand = LLVMGetOperand(value, (unsigned)k);
     if (!LLVMIsAFunction(operand)) {
-      LLVMSetOperand(clone, (unsigned)k, lanes_front_make(front, operand));
+      LLVMSetOperand(clone, (unsigned)k, lanes_hoist_make(front, operand));
     }
   }
   mtlc_drop_flags(clone);

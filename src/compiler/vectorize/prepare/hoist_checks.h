@@ -11,19 +11,19 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/prepare/clone_region.h"
 
-typedef struct lanes_front {
-  const lanes_part *part;
+typedef struct lanes_hoisted {
+  const lanes_clone *part;
   lanes_map made;
   LLVMValueRef *values;  // [instructions of the part]
-} lanes_front;
+} lanes_hoisted;
 
 // Says whether a value is there in front of the part, or can be computed there
 // by no more than so many steps.
-bool lanes_front_can(const lanes_part *part, LLVMValueRef value,
+bool lanes_hoist_can(const lanes_clone *part, LLVMValueRef value,
                      uint32_t depth);
 // Once the part has been surveyed.
-lanes_front lanes_front_begin(const lanes_part *part);
+lanes_hoisted lanes_hoist_begin(const lanes_clone *part);
 // Computes a value at the part's builder, or returns it if it is there.
-LLVMValueRef lanes_front_make(lanes_front *front, LLVMValueRef value);
+LLVMValueRef lanes_hoist_make(lanes_hoisted *front, LLVMValueRef value);
 
 #endif

@@ -121,10 +121,10 @@ static bool find_access(const lanes_values *values, LLVMValueRef i,
 static relation relation_of_places(const lanes_values *values,
                                    const memory_access *a,
                                    const memory_access *b) {
-  lanes_linear at[2];
-  lanes_linear_find(values, a->pointer, &at[0]);
-  lanes_linear_find(values, b->pointer, &at[1]);
-  if (!lanes_linear_like(&at[0], &at[1]) || at[0].bytes != at[1].bytes ||
+  lanes_affine at[2];
+  lanes_affine_find(values, a->pointer, &at[0]);
+  lanes_affine_find(values, b->pointer, &at[1]);
+  if (!lanes_affine_like(&at[0], &at[1]) || at[0].bytes != at[1].bytes ||
       a->bytes != b->bytes) {
     return UNKNOWN;
   }
@@ -147,7 +147,7 @@ static relation relation_of(const lanes_values *values, const memory_access *a,
 
 // --- Loops -------------------------------------------------------------------
 
-bool lanes_steps_may_load_first(const lanes_values *values,
+bool lanes_steps_may_hoist_loads(const lanes_values *values,
                                 LLVMBasicBlockRef block) {
   for (LLVMValueRef s = LLVMGetFirstInstruction(block); s;
        s = LLVMGetNextInstruction(s)) {
@@ -266,16 +266,16 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
 // threads have not.
 static bool are_side_by_side(const lanes_values *values, const memory_access *a,
                              const memory_access *b) {
-  lanes_linear at[2];
+  lanes_affine at[2];
   const lanes_shape shape = lanes_shape_of(values, a->pointer);
   if (a->root != b->root || a->bytes != b->bytes ||
       (shape.row == LANES && shape.stride <= (int64_t)a->bytes)) {
     return false;
   }
-  lanes_linear_find(values, a->pointer, &at[0]);
-  lanes_linear_find(values, b->pointer, &at[1]);
-  const int64_t distance = lanes_linear_distance(&at[0], &at[1]);
-  return lanes_linear_like(&at[0], &at[1]) &&
+  lanes_affine_find(values, a->pointer, &at[0]);
+  lanes_affine_find(values, b->pointer, &at[1]);
+  const int64_t distance = lanes_affine_distance(&at[0], &at[1]);
+  return lanes_affine_like(&at[0], &at[1]) &&
          (distance == (int64_t)a->bytes || -distance == (int64_t)a->bytes);
 }
 
@@ -477,7 +477,7 @@ static void make_forms(mtlc_kernel *kernel, LLVMBasicBlockRef block,
   LLVMDisposeBuilder(f.builder);
 }
 
-bool lanes_may_load_first(const lanes_graph *graph) {
+bool lanes_may_hoist_loads(const lanes_graph *graph) {
   for (uint32_t n = 0; n < graph->node_count; n++) {
     const lanes_node *node = &graph->nodes[n];
     uint32_t stores = 0;
@@ -495,7 +495,7 @@ bool lanes_may_load_first(const lanes_graph *graph) {
   return false;
 }
 
-bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_hoist_loads(mtlc_kernel *kernel, const lanes_values *values,
                       bool is_unrolled) {
   const lanes_graph *graph = values->graph;
   bool any = false;

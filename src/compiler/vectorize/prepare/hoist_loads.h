@@ -20,11 +20,11 @@ bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
 // Says whether steps of a loop that is one block may be loaded before those in
 // front of them are stored, if buffers lie apart: what they store is found
 // where another step loads only if that is the same place in the same step.
-bool lanes_steps_may_load_first(const lanes_values *values,
+bool lanes_steps_may_hoist_loads(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 
 // Says whether any block loads behind a store.
-bool lanes_may_load_first(const lanes_graph *graph);
+bool lanes_may_hoist_loads(const lanes_graph *graph);
 
 // Makes a second form of blocks that load behind their first store: all stores
 // last, taken where the buffers lie apart (i1 mettle.apart(i32 slot, i32 slot),
@@ -32,7 +32,7 @@ bool lanes_may_load_first(const lanes_graph *graph);
 // elements side by side for each thread, and, where loops along rows have been
 // unrolled, for those in loops with several such loads. Returns whether there
 // are any: the graph is then to be built again.
-bool lanes_load_first(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_hoist_loads(mtlc_kernel *kernel, const lanes_values *values,
                       bool is_unrolled);
 
 #endif

@@ -54,7 +54,7 @@ enum {
 typedef struct turns {
   mtlc_kernel *kernel;
   const lanes_values *values;
-  lanes_common common;
+  lanes_group_uniform common;
   LLVMBuilderRef builder;
 } turns;
 
@@ -73,7 +73,7 @@ bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop) {
 // --- Which loops -------------------------------------------------------------
 
 static bool is_common(const turns *t, LLVMValueRef value) {
-  return lanes_is_common(t->values, &t->common, value);
+  return lanes_is_group_uniform(t->values, &t->common, value);
 }
 
 // Says whether threads access side by side what they go on by together.
@@ -90,7 +90,7 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
       LLVMIsAAllocaInst(mtlc_root_of(address))) {
     return false;
   }
-  const lanes_turn_step step = lanes_step_of(t->values, address, loop);
+  const lanes_induction_step step = lanes_step_of(t->values, address, loop);
   const uint64_t stride = (uint64_t)shape.stride;
   return lanes_moves_with_grid(t->values, address) &&
          (step.kind == LANES_STEP_KNOWN
@@ -149,7 +149,7 @@ static bool is_short(const turns *t, uint32_t loop) {
     return false;
   }
   const uint64_t bound = LLVMConstIntGetZExtValue(LLVMGetOperand(test, 1));
-  const lanes_turn_step step =
+  const lanes_induction_step step =
       lanes_step_of(t->values, LLVMGetOperand(test, 0), loop);
   return step.kind == LANES_STEP_KNOWN && bound / LEAST_TURNS < step.by;
 }
@@ -254,12 +254,12 @@ static bool find_branch(const lanes_graph *graph, uint32_t loop, counted *c) {
 
 static bool counts_up(const counted *c) {
   const LLVMIntPredicate predicate = LLVMGetICmpPredicate(c->test);
-  return lanes_is_less(c->is_left_if ? lanes_inverse_of(predicate)
+  return lanes_is_less_predicate(c->is_left_if ? lanes_inverse_predicate(predicate)
                                      : predicate);
 }
 
 static bool is_signed(const counted *c) {
-  return lanes_is_signed(LLVMGetICmpPredicate(c->test));
+  return lanes_is_signed_predicate(LLVMGetICmpPredicate(c->test));
 }
 
 // Says whether a block computes, and no more: it is gone through once for each
@@ -519,10 +519,10 @@ static bool take_turns_in(turns *t, uint32_t loop) {
   return true;
 }
 
-bool lanes_take_turns(mtlc_kernel *kernel, const lanes_values *values) {
+bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values) {
   turns t = {.kernel = kernel, .values = values};
   bool found = false;
-  lanes_common_find(values, false, &t.common);
+  lanes_group_uniform_find(values, false, &t.common);
   if (!t.common.waits_together) {
     return false;
   }

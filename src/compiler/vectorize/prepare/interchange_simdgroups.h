@@ -15,7 +15,7 @@
 // kernel that waits, and has simdgroups wait for each other with each turn.
 // Returns whether there is one; the graph is to be built again, and there may
 // be more. Uses of the emitter no more than what is known before one emits.
-bool lanes_take_turns(mtlc_kernel *kernel, const lanes_values *values);
+bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values);
 
 // Says whether simdgroups take turns in a loop.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop);

@@ -223,14 +223,14 @@ static void collect(const lanes_graph *graph, mtlc_values *phis) {
   }
 }
 
-bool lanes_may_carry_pointers(const lanes_graph *graph) {
+bool lanes_may_have_pointer_inductions(const lanes_graph *graph) {
   mtlc_values phis = {0};
   collect(graph, &phis);
   free(phis.items);
   return phis.count > 0;
 }
 
-bool lanes_carry_offsets(const lanes_values *values) {
+bool lanes_rewrite_pointer_inductions(const lanes_values *values) {
   bool any = false;
   mtlc_values phis = {0};
   collect(values->graph, &phis);

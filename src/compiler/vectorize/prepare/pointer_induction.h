@@ -10,10 +10,10 @@
 
 // Returns whether a graph has a loop's pointer whose shape may depend on a
 // question at run time (shape.h, conditional).
-bool lanes_may_carry_pointers(const lanes_graph *graph);
+bool lanes_may_have_pointer_inductions(const lanes_graph *graph);
 
 // Makes those pointers that do `place + offset`, of which the loop carries the
 // offset. Returns whether there are any; the graph is to be built again.
-bool lanes_carry_offsets(const lanes_values *values);
+bool lanes_rewrite_pointer_inductions(const lanes_values *values);
 
 #endif

@@ -211,12 +211,12 @@ static bool find_distance(const tile_finder *f, const tile_pair *pair,
   if (!pair->loads[1]) {
     return true;
   }
-  lanes_linear a, b;
-  lanes_linear_find(f->patterns.values, LLVMGetOperand(pair->loads[0], 0), &a);
-  lanes_linear_find(f->patterns.values, LLVMGetOperand(pair->loads[1], 0), &b);
-  *out_bytes = lanes_linear_distance(&a, &b);
-  return lanes_linear_like(&a, &b) &&
-         !lanes_linear_may_wrap(f->patterns.values, &a, &b);
+  lanes_affine a, b;
+  lanes_affine_find(f->patterns.values, LLVMGetOperand(pair->loads[0], 0), &a);
+  lanes_affine_find(f->patterns.values, LLVMGetOperand(pair->loads[1], 0), &b);
+  *out_bytes = lanes_affine_distance(&a, &b);
+  return lanes_affine_like(&a, &b) &&
+         !lanes_affine_may_wrap(f->patterns.values, &a, &b);
 }
 
 // Says whether bits of a thread's row add row bytes, of its column column
@@ -314,7 +314,7 @@ static unsigned factor_count(LLVMValueRef call) {
                                                         : 0;
 }
 
-bool lanes_find_tiles(mtlc_kernel *kernel, const lanes_graph *graph,
+bool lanes_recognise_tile_loads(mtlc_kernel *kernel, const lanes_graph *graph,
                       const mtli_group_class *class) {
   lanes_values values;
   lanes_values_find(graph, LLVMGetModuleDataLayout(kernel->module),

@@ -81,7 +81,7 @@ static void repeat_for_users(LLVMBuilderRef builder, LLVMValueRef test) {
   }
 }
 
-void lanes_repeat_tests(LLVMContextRef context, LLVMValueRef function) {
+void lanes_sink_tests(LLVMContextRef context, LLVMValueRef function) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {

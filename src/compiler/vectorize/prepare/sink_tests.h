@@ -7,6 +7,6 @@
 
 // Makes comparisons of positions with numbers again in each block that asks for
 // their result. For kernels that wait; LLVM joins them again where they do not.
-void lanes_repeat_tests(LLVMContextRef context, LLVMValueRef function);
+void lanes_sink_tests(LLVMContextRef context, LLVMValueRef function);
 
 #endif

@@ -72,7 +72,7 @@ static bool find_conditions(const lanes_graph *graph, uint32_t node,
          !LLVMGetNextUse(LLVMGetFirstUse(joined));
 }
 
-bool lanes_may_part_conditions(const lanes_graph *graph) {
+bool lanes_may_split_exits(const lanes_graph *graph) {
   condition c;
   for (uint32_t n = 0; n < graph->node_count; n++) {
     if (find_conditions(graph, n, &c)) {
@@ -116,7 +116,7 @@ static void part(const condition *c, bool is_first_uniform,
   LLVMInstructionEraseFromParent(joined);
 }
 
-bool lanes_part_conditions(const lanes_values *values) {
+bool lanes_split_exits(const lanes_values *values) {
   LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(values->items[0]));
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
   bool any = false;

@@ -10,11 +10,11 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Returns whether a graph has a loop that is left on two conditions.
-bool lanes_may_part_conditions(const lanes_graph *graph);
+bool lanes_may_split_exits(const lanes_graph *graph);
 
 // Makes two branches of each that leaves a loop on a condition of the kind
 // `uniform && varying` or `uniform || varying`. Returns whether there are any;
 // the graph is to be built again.
-bool lanes_part_conditions(const lanes_values *values);
+bool lanes_split_exits(const lanes_values *values);
 
 #endif

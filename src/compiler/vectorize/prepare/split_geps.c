@@ -178,7 +178,7 @@ static void split_block(splitter *s, LLVMBasicBlockRef block) {
   }
 }
 
-void lanes_split_addresses(LLVMContextRef context, LLVMValueRef function) {
+void lanes_split_geps(LLVMContextRef context, LLVMValueRef function) {
   splitter s = {.builder = LLVMCreateBuilderInContext(context)};
   for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block;
        block = LLVMGetNextBasicBlock(block)) {

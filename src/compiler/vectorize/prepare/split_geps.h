@@ -7,6 +7,6 @@
 
 // Makes one address of what those of a block have in common up to the last
 // index, and steps from it: tile[y][x] and tile[y][x + 1].
-void lanes_split_addresses(LLVMContextRef context, LLVMValueRef function);
+void lanes_split_geps(LLVMContextRef context, LLVMValueRef function);
 
 #endif

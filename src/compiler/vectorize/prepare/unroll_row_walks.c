@@ -71,8 +71,8 @@ static int64_t step_of(const row_loop *l, LLVMValueRef value) {
 // that a load reads or a store writes; 0 if it does not walk so.
 static uint32_t walked_bytes(const row_loop *l, LLVMValueRef access) {
   const bool is_store = mtlc_is_opcode(access, LLVMStore);
-  lanes_linear at;
-  lanes_linear_find(l->values, LLVMGetOperand(access, is_store), &at);
+  lanes_affine at;
+  lanes_affine_find(l->values, LLVMGetOperand(access, is_store), &at);
   int64_t bytes = step_of(l, at.base);
   for (uint32_t i = 0; i < at.term_count; i++) {
     bytes += step_of(l, at.terms[i]) * (int64_t)at.scale;
@@ -161,7 +161,7 @@ static uint32_t choose_count(row_loop *l) {
   const bool may_go_on =
       !survey.may_write ||
       (!survey.is_scattered &&
-       lanes_steps_may_load_first(l->values, survey.memory));
+       lanes_steps_may_hoist_loads(l->values, survey.memory));
   if (survey.row_bytes == 0 || !may_go_on) {
     return 0;
   }
@@ -190,7 +190,7 @@ static void mark(LLVMContextRef context, LLVMBasicBlockRef back,
                   LLVMMetadataAsValue(context, own));
 }
 
-bool lanes_mark_row_loops(const lanes_graph *graph, LLVMTargetDataRef data,
+bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
                           uint8_t row, const mtli_group_class *group_class) {
   bool any = false;
   lanes_values values;

@@ -14,7 +14,7 @@
 // Marks those loops of a graph to be unrolled, for rows of that many threads
 // in threadgroups of that class. Returns whether there are any: then
 // lanes_unrolling is to be run, and the graph to be built again.
-bool lanes_mark_row_loops(const lanes_graph *graph, LLVMTargetDataRef data,
+bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
                           uint8_t row, const mtli_group_class *group_class);
 extern const char lanes_unrolling[];
 

@@ -85,7 +85,7 @@ static void demand(mtlc_kernel *kernel, LLVMBuilderRef builder,
   }
 }
 
-bool lanes_demand_guards(mtlc_kernel *kernel) {
+bool lanes_version_guard(mtlc_kernel *kernel) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   LLVMBasicBlockRef block = LLVMGetEntryBasicBlock(kernel->thread);
   bool any = false;

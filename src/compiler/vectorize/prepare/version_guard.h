@@ -10,6 +10,6 @@
 // Makes the thread function demand that no thread leaves (void mettle.demand(
 // i1)), where that is asked before anything else is done. Returns false if
 // nothing of that kind is asked.
-bool lanes_demand_guards(mtlc_kernel *kernel);
+bool lanes_version_guard(mtlc_kernel *kernel);
 
 #endif

@@ -72,13 +72,13 @@ typedef struct condition {
 } condition;
 
 typedef struct insider {
-  lanes_part part;
+  lanes_clone part;
   limit limits[MOST_LIMITS];  // [limit_count]
   uint32_t limit_count;
   condition conditions[MOST_CONDITIONS];  // [condition_count]
   uint32_t condition_count;
   lanes_quotients quotients;
-  lanes_front front;
+  lanes_hoisted front;
 } insider;
 
 // --- What is cut off ---------------------------------------------------------
@@ -137,7 +137,7 @@ static bool find_comparison(const lanes_values *values, limit *l) {
     LLVMValueRef bound = index;
     index = l->bound;
     l->bound = bound;
-    predicate = lanes_swapped(predicate);
+    predicate = lanes_swapped_predicate(predicate);
   }
   if (asks_sign(predicate, l->bound) && mtlc_is_opcode(index, LLVMOr) &&
       !lanes_is_uniform(lanes_shape_of(values, index))) {
@@ -151,8 +151,8 @@ static bool find_comparison(const lanes_values *values, limit *l) {
   } else {
     l->indices[l->index_count++] = index;
   }
-  const bool holds = lanes_is_less(predicate) != is_small(l->bound);
-  l->predicate = holds ? predicate : lanes_inverse_of(predicate);
+  const bool holds = lanes_is_less_predicate(predicate) != is_small(l->bound);
+  l->predicate = holds ? predicate : lanes_inverse_predicate(predicate);
   l->within = LLVMConstInt(LLVMTypeOf(l->value), holds, false);
   return true;
 }
@@ -224,10 +224,10 @@ static bool is_of_bounds(const insider *s, LLVMValueRef test, uint32_t depth) {
 }
 
 static void find_limits(insider *s) {
-  const lanes_part *p = &s->part;
+  const lanes_clone *p = &s->part;
   for (uint32_t n = lanes_set_next(p->nodes, 0); n != LANES_NONE;
        n = lanes_set_next(p->nodes, n + 1)) {
-    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    LLVMBasicBlockRef block = lanes_clone_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL;
          i && s->limit_count < MOST_LIMITS; i = LLVMGetNextInstruction(i)) {
       s->limit_count += find_limit(p->values, i, &s->limits[s->limit_count]);
@@ -237,7 +237,7 @@ static void find_limits(insider *s) {
 
 static bool is_bounded_branch(const insider *s, uint32_t node) {
   enum { DEPTH = 4 };
-  LLVMBasicBlockRef block = lanes_part_block(&s->part, node);
+  LLVMBasicBlockRef block = lanes_clone_block(&s->part, node);
   return block && s->part.values->divergent_branch[node] &&
          is_of_bounds(s, LLVMGetCondition(LLVMGetBasicBlockTerminator(block)),
                       DEPTH);
@@ -245,11 +245,11 @@ static bool is_bounded_branch(const insider *s, uint32_t node) {
 
 // Says whether there is enough that costs less away from edges.
 static bool has_reason(const insider *s) {
-  const lanes_part *p = &s->part;
+  const lanes_clone *p = &s->part;
   uint32_t accesses = 0, branches = 0;
   for (uint32_t n = lanes_set_next(p->nodes, 0); n != LANES_NONE;
        n = lanes_set_next(p->nodes, n + 1)) {
-    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    LLVMBasicBlockRef block = lanes_clone_block(p, n);
     const bool goes_round = p->graph->nodes[n].loop != LANES_NONE;
     branches += is_bounded_branch(s, n) ? (goes_round ? LEAST_BRANCHES : 1) : 0;
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
@@ -266,7 +266,7 @@ static bool has_reason(const insider *s) {
 static bool find_counter(const insider *s, LLVMValueRef index, uint32_t depth,
                          lanes_counter *out_counter) {
   if (!depth || !LLVMIsAInstruction(index) ||
-      !lanes_part_has(&s->part, LLVMGetInstructionParent(index))) {
+      !lanes_clone_has(&s->part, LLVMGetInstructionParent(index))) {
     return false;
   }
   switch (LLVMGetInstructionOpcode(index)) {
@@ -319,7 +319,7 @@ static bool add_condition(insider *s, condition c) {
     if (c.root == other->root && c.bound == other->bound &&
         c.predicate == other->predicate) {
       stand_for(other, &c);
-      if (lanes_is_less(c.predicate) ? c.constant > other->constant
+      if (lanes_is_less_predicate(c.predicate) ? c.constant > other->constant
                                      : c.constant < other->constant) {
         other->index = c.index;
         other->constant = c.constant;
@@ -336,7 +336,7 @@ static bool add_condition(insider *s, condition c) {
 
 static bool is_of(const condition *c, const condition *other) {
   return c->root == other->root &&
-         lanes_is_signed(c->predicate) == lanes_is_signed(other->predicate);
+         lanes_is_signed_predicate(c->predicate) == lanes_is_signed_predicate(other->predicate);
 }
 
 // Says whether none in front of a condition is of its kind.
@@ -350,11 +350,11 @@ static bool is_new(const insider *s, const condition *c) {
 }
 
 static bool can_be_made(const insider *s, LLVMValueRef value, uint32_t depth) {
-  return lanes_front_can(&s->part, value, depth);
+  return lanes_hoist_can(&s->part, value, depth);
 }
 
 static LLVMValueRef made(insider *s, LLVMValueRef value) {
-  return lanes_front_make(&s->front, value);
+  return lanes_hoist_make(&s->front, value);
 }
 
 // The operand of a sum, or of what is made of it, that a counter is in.
@@ -456,7 +456,7 @@ static bool find_conditions(insider *s) {
 }
 
 static LLVMValueRef holds(insider *s, const condition *c) {
-  LLVMValueRef index = lanes_is_less(c->predicate)
+  LLVMValueRef index = lanes_is_less_predicate(c->predicate)
                            ? last_made(s, c->index, &c->counter)
                            : first_made(s, c->index, &c->counter);
   return LLVMBuildICmp(s->part.builder, c->predicate, index, made(s, c->bound),
@@ -486,7 +486,7 @@ static LLVMValueRef stays_in_order(insider *s, const condition *c) {
   if (span > ones >> 1) {
     return LLVMConstNull(LLVMInt1TypeInContext(s->part.kernel->context));
   }
-  const uint64_t largest = lanes_is_signed(c->predicate) ? ones >> 1 : ones;
+  const uint64_t largest = lanes_is_signed_predicate(c->predicate) ? ones >> 1 : ones;
   LLVMValueRef most = LLVMConstInt(type, largest - span, false);
   LLVMValueRef is_short = NULL;
   if (c->counter.phi) {
@@ -499,7 +499,7 @@ static LLVMValueRef stays_in_order(insider *s, const condition *c) {
     most = LLVMBuildSub(b, most, turns, "");
   }
   LLVMValueRef in_order =
-      LLVMBuildICmp(b, lanes_is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
+      LLVMBuildICmp(b, lanes_is_signed_predicate(c->predicate) ? LLVMIntSLE : LLVMIntULE,
                     first_made(s, all.first, &c->counter), most, "");
   return both(s, is_short, in_order);
 }
@@ -534,12 +534,12 @@ static bool is_worth_it(insider *s, uint32_t room) {
 static void take_limits_away(const insider *s) {
   for (uint32_t k = 0; k < s->limit_count; k++) {
     LLVMValueRef value = s->limits[k].value;
-    LLVMReplaceAllUsesWith(lanes_part_copy_of(&s->part, value),
-                           lanes_part_copy_of(&s->part, uncut(s, value)));
+    LLVMReplaceAllUsesWith(lanes_clone_copy_of(&s->part, value),
+                           lanes_clone_copy_of(&s->part, uncut(s, value)));
   }
   for (uint32_t k = 0; k < s->limit_count; k++) {
     LLVMInstructionEraseFromParent(
-        lanes_part_copy_of(&s->part, s->limits[k].value));
+        lanes_clone_copy_of(&s->part, s->limits[k].value));
   }
 }
 
@@ -547,28 +547,28 @@ static void take_limits_away(const insider *s) {
 // to, or if there is none, and none is at an edge.
 static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
                      bool is_true) {
-  lanes_part *p = &s->part;
+  lanes_clone *p = &s->part;
   LLVMBasicBlockRef block = p->graph->nodes[branch].block;
-  lanes_part_copy_side(p, branch);
-  s->front = lanes_front_begin(p);
+  lanes_clone_copy_side(p, branch);
+  s->front = lanes_hoist_begin(p);
   if (passes && !is_true) {
     passes = LLVMBuildNot(p->builder, passes, "");
   }
-  LLVMBuildCondBr(p->builder, lanes_part_ask(p, all_hold(s, passes), true),
-                  lanes_part_block_copy(p, p->entry), block);
+  LLVMBuildCondBr(p->builder, lanes_clone_check(p, all_hold(s, passes), true),
+                  lanes_clone_block_copy(p, p->entry), block);
   take_limits_away(s);
   lanes_quotients_use(&s->quotients, p);
   // At edges masks have to do, where there are any.
   if (s->limit_count > 0 &&
       lanes_machine_of(p->kernel->target).has_avx512) {
-    lanes_needs_no_unmasked(LLVMGetBasicBlockTerminator(block));
+    lanes_needs_no_uniform_version(LLVMGetBasicBlockTerminator(block));
   }
 }
 
 // --- Bodies ------------------------------------------------------------------
 
 static insider new_insider(mtlc_kernel *kernel, const lanes_values *values) {
-  return (insider){.part = lanes_part_begin(kernel, values)};
+  return (insider){.part = lanes_clone_begin(kernel, values)};
 }
 
 static const char body_mark[] = "mettle.body";
@@ -590,7 +590,7 @@ static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
   lanes_quotients_find(&s.part, &s.quotients);
   const bool needs =
       (s.limit_count > 0 && has_reason(&s)) || s.quotients.count > 0;
-  lanes_part_end(&s.part);
+  lanes_clone_end(&s.part);
   return needs;
 }
 
@@ -626,15 +626,15 @@ bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values) {
   if (!end || !needs_body(kernel, values)) {
     return false;
   }
-  lanes_part p = lanes_part_begin(kernel, values);
-  LLVMPositionBuilderAtEnd(p.builder, lanes_part_put_head(&p, end));
+  lanes_clone p = lanes_clone_begin(kernel, values);
+  LLVMPositionBuilderAtEnd(p.builder, lanes_clone_put_head(&p, end));
   LLVMBuildBr(p.builder, end);
   entry = entry == end ? LLVMGetEntryBasicBlock(kernel->thread) : entry;
-  LLVMBasicBlockRef before = lanes_part_new_block(&p, entry);
+  LLVMBasicBlockRef before = lanes_clone_new_block(&p, entry);
   LLVMPositionBuilderAtEnd(p.builder, before);
   move_allocas(p.builder, entry);
   mtlc_mark(LLVMBuildBr(p.builder, entry), body_mark);
-  lanes_part_end(&p);
+  lanes_clone_end(&p);
   return true;
 }
 
@@ -648,14 +648,14 @@ static bool try_body(mtlc_kernel *kernel, const lanes_values *values,
     return false;
   }
   insider s = new_insider(kernel, values);
-  const bool worth = lanes_part_take(&s.part, start->successors.items[0],
+  const bool worth = lanes_clone_take(&s.part, start->successors.items[0],
                                      graph->node_count - 1) &&
                      is_worth_it(&s, *room);
   if (worth) {
     add_form(&s, 0, NULL, true);
     *room -= s.part.instructions;
   }
-  lanes_part_end(&s.part);
+  lanes_clone_end(&s.part);
   return worth;
 }
 
@@ -665,19 +665,19 @@ static bool try_branch(mtlc_kernel *kernel, const lanes_values *values,
   bool any = false;
   for (uint32_t k = 0; k < node->successors.count && !any; k++) {
     insider s = new_insider(kernel, values);
-    if (lanes_part_take_side(&s.part, branch, node->successors.items[k]) &&
+    if (lanes_clone_take_side(&s.part, branch, node->successors.items[k]) &&
         is_worth_it(&s, *room)) {
       LLVMValueRef end = LLVMGetBasicBlockTerminator(node->block);
       add_form(&s, branch, LLVMGetCondition(end), k == 0);
       *room -= s.part.instructions;
       any = true;
     }
-    lanes_part_end(&s.part);
+    lanes_clone_end(&s.part);
   }
   return any;
 }
 
-bool lanes_add_inside(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_version_interior(mtlc_kernel *kernel, const lanes_values *values,
                       uint32_t *room) {
   const lanes_graph *graph = values->graph;
   bool any = try_body(kernel, values, room);

@@ -17,7 +17,7 @@ bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values);
 // Gives the body, or else sides of branches, a form in which nothing is cut off
 // at an edge, of at most `room` instructions in all; what is used is taken off.
 // Returns whether there are any: the graph is to be built again.
-bool lanes_add_inside(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_version_interior(mtlc_kernel *kernel, const lanes_values *values,
                       uint32_t *room);
 
 #endif

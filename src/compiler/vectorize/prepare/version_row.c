@@ -51,7 +51,7 @@ static bool is_large(LLVMValueRef divisor, int64_t stride) {
          LLVMConstIntGetSExtValue(divisor) > stride * (int64_t)(LANES - 1);
 }
 
-static bool is_wanted(const lanes_part *part, LLVMValueRef i) {
+static bool is_wanted(const lanes_clone *part, LLVMValueRef i) {
   if (!is_division(i)) {
     return false;
   }
@@ -62,8 +62,8 @@ static bool is_wanted(const lanes_part *part, LLVMValueRef i) {
          lanes_is_uniform(lanes_shape_of(part->values, divisor)) &&
          is_large(divisor, run.stride) &&
          lanes_shape_of(part->values, i).row < LANES &&
-         lanes_front_can(part, dividend, MOST_DEPTH) &&
-         lanes_front_can(part, divisor, MOST_DEPTH);
+         lanes_hoist_can(part, dividend, MOST_DEPTH) &&
+         lanes_hoist_can(part, divisor, MOST_DEPTH);
 }
 
 static bool has(const lanes_quotients *quotients, LLVMValueRef value) {
@@ -76,7 +76,7 @@ static bool has(const lanes_quotients *quotients, LLVMValueRef value) {
 }
 
 // Says whether a value that differs from lane to lane hangs on a quotient.
-static bool hangs_on_one(const lanes_part *part,
+static bool hangs_on_one(const lanes_clone *part,
                          const lanes_quotients *quotients, LLVMValueRef value,
                          uint32_t depth) {
   if (!LLVMIsAInstruction(value) || depth == 0 ||
@@ -103,12 +103,12 @@ static LLVMValueRef address_of(LLVMValueRef i) {
 }
 
 // Goes through the part's instructions until one is what is looked for.
-static bool any_is(const lanes_part *part, lanes_quotients *quotients,
-                   bool (*is)(const lanes_part *, lanes_quotients *,
+static bool any_is(const lanes_clone *part, lanes_quotients *quotients,
+                   bool (*is)(const lanes_clone *, lanes_quotients *,
                               LLVMValueRef)) {
   for (uint32_t n = lanes_set_next(part->nodes, 0); n != LANES_NONE;
        n = lanes_set_next(part->nodes, n + 1)) {
-    LLVMBasicBlockRef block = lanes_part_block(part, n);
+    LLVMBasicBlockRef block = lanes_clone_block(part, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       if (is(part, quotients, i)) {
@@ -120,7 +120,7 @@ static bool any_is(const lanes_part *part, lanes_quotients *quotients,
 }
 
 // Notes a quotient. Returns whether there is no room for more.
-static bool is_last(const lanes_part *part, lanes_quotients *quotients,
+static bool is_last(const lanes_clone *part, lanes_quotients *quotients,
                     LLVMValueRef i) {
   if (is_wanted(part, i)) {
     quotients->items[quotients->count++] = (lanes_quotient){.value = i};
@@ -128,13 +128,13 @@ static bool is_last(const lanes_part *part, lanes_quotients *quotients,
   return quotients->count == LANES_MOST_QUOTIENTS;
 }
 
-static bool is_access(const lanes_part *part, lanes_quotients *quotients,
+static bool is_access(const lanes_clone *part, lanes_quotients *quotients,
                       LLVMValueRef i) {
   LLVMValueRef address = address_of(i);
   return address && hangs_on_one(part, quotients, address, MOST_WAY);
 }
 
-void lanes_quotients_find(const lanes_part *part, lanes_quotients *out) {
+void lanes_quotients_find(const lanes_clone *part, lanes_quotients *out) {
   *out = (lanes_quotients){0};
   any_is(part, out, is_last);
   if (out->count > 0 && !any_is(part, out, is_access)) {
@@ -160,7 +160,7 @@ static LLVMValueRef known(const lanes_quotients *quotients, uint32_t end) {
   return NULL;
 }
 
-static LLVMValueRef first_of(const lanes_part *part, LLVMValueRef value) {
+static LLVMValueRef first_of(const lanes_clone *part, LLVMValueRef value) {
   LLVMTypeRef type = LLVMTypeOf(value);
   char name[32];
   snprintf(name, sizeof name, "mettle.first.i%u", LLVMGetIntTypeWidth(type));
@@ -174,7 +174,7 @@ static LLVMValueRef first_of(const lanes_part *part, LLVMValueRef value) {
 
 // The first thread's quotient, where a divisor may be anything. Signed numbers
 // that are not negative are divided as unsigned ones.
-static LLVMValueRef quotient(const lanes_part *part, LLVMValueRef dividend,
+static LLVMValueRef quotient(const lanes_clone *part, LLVMValueRef dividend,
                              LLVMValueRef divisor) {
   LLVMBuilderRef b = part->builder;
   LLVMTypeRef type = LLVMTypeOf(divisor);
@@ -201,7 +201,7 @@ static LLVMValueRef holds(LLVMBuilderRef b, LLVMValueRef division,
 }
 
 LLVMValueRef lanes_quotients_hold(lanes_quotients *quotients,
-                                  lanes_front *front) {
+                                  lanes_hoisted *front) {
   LLVMValueRef all = NULL;
   for (uint32_t k = 0; k < quotients->count; k++) {
     lanes_quotient *q = &quotients->items[k];
@@ -211,8 +211,8 @@ LLVMValueRef lanes_quotients_hold(lanes_quotients *quotients,
     }
     LLVMBuilderRef b = front->part->builder;
     LLVMValueRef dividend =
-        lanes_front_make(front, LLVMGetOperand(q->value, 0));
-    LLVMValueRef divisor = lanes_front_make(front, LLVMGetOperand(q->value, 1));
+        lanes_hoist_make(front, LLVMGetOperand(q->value, 0));
+    LLVMValueRef divisor = lanes_hoist_make(front, LLVMGetOperand(q->value, 1));
     q->common = quotient(front->part, dividend, divisor);
     LLVMValueRef own = holds(b, q->value, dividend, divisor, q->common);
     all = all ? LLVMBuildAnd(b, all, own, "") : own;
@@ -221,10 +221,10 @@ LLVMValueRef lanes_quotients_hold(lanes_quotients *quotients,
 }
 
 void lanes_quotients_use(const lanes_quotients *quotients,
-                         const lanes_part *part) {
+                         const lanes_clone *part) {
   for (uint32_t k = 0; k < quotients->count; k++) {
     const lanes_quotient *q = &quotients->items[k];
-    LLVMValueRef copy = lanes_part_copy_of(part, q->value);
+    LLVMValueRef copy = lanes_clone_copy_of(part, q->value);
     LLVMValueRef value = q->common;
     if (is_remainder(copy)) {
       LLVMPositionBuilderBefore(part->builder, copy);

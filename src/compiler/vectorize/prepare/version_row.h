@@ -23,13 +23,13 @@ typedef struct lanes_quotients {
 } lanes_quotients;
 
 // Finds them; none if no access of the part would gain.
-void lanes_quotients_find(const lanes_part *part, lanes_quotients *out);
+void lanes_quotients_find(const lanes_clone *part, lanes_quotients *out);
 // Computes the quotients in front of the part. Returns i1, for each thread:
 // that they are its own as well. NULL if there are none.
 LLVMValueRef lanes_quotients_hold(lanes_quotients *quotients,
-                                  lanes_front *front);
+                                  lanes_hoisted *front);
 // Puts them into the part's copy.
 void lanes_quotients_use(const lanes_quotients *quotients,
-                         const lanes_part *part);
+                         const lanes_clone *part);
 
 #endif

@@ -40,7 +40,7 @@ enum {
 
 // What may get a form without masks.
 typedef struct candidate {
-  lanes_part part;
+  lanes_clone part;
   lanes_pattern_finder *patterns;
   bool has_masks;            // the machine has registers for them
   uint32_t accesses;         // that cost less without a mask
@@ -49,7 +49,7 @@ typedef struct candidate {
 
 static candidate new_candidate(mtlc_kernel *kernel,
                                lanes_pattern_finder *patterns) {
-  return (candidate){.part = lanes_part_begin(kernel, patterns->values),
+  return (candidate){.part = lanes_clone_begin(kernel, patterns->values),
                      .patterns = patterns,
                      .has_masks = lanes_machine_of(kernel->target).has_avx512};
 }
@@ -89,10 +89,10 @@ static bool is_uneven(const candidate *c, LLVMValueRef i) {
 }
 
 static void count_accesses(candidate *c) {
-  const lanes_part *p = &c->part;
+  const lanes_clone *p = &c->part;
   for (uint32_t n = p->first; n != LANES_NONE;
        n = lanes_set_next(p->nodes, n + 1)) {
-    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    LLVMBasicBlockRef block = lanes_clone_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       c->accesses += pays_for_mask(c, i);
@@ -103,18 +103,18 @@ static void count_accesses(candidate *c) {
 
 // --- Loops -------------------------------------------------------------------
 
-static LLVMBasicBlockRef header_of(const lanes_part *p, uint32_t loop) {
+static LLVMBasicBlockRef header_of(const lanes_clone *p, uint32_t loop) {
   return p->graph->nodes[p->graph->loops[loop].header].block;
 }
 
 // Says whether a turn of a loop that has come as far as the end of a node has
 // only computed and loaded: it may be begun again.
-static bool may_begin_again(const lanes_part *p, uint32_t loop, uint32_t node) {
+static bool may_begin_again(const lanes_clone *p, uint32_t loop, uint32_t node) {
   if (p->graph->nodes[node].loop != loop) {
     return false;
   }
   for (uint32_t n = p->graph->loops[loop].header; n <= node; n++) {
-    LLVMBasicBlockRef block = lanes_part_block(p, n);
+    LLVMBasicBlockRef block = lanes_clone_block(p, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       if (lanes_may_write(i)) {
@@ -133,15 +133,15 @@ typedef enum exit_kind {
   EXIT_UNFIT,
 } exit_kind;
 
-static exit_kind kind_of_exit(const lanes_part *p, uint32_t loop,
+static exit_kind kind_of_exit(const lanes_clone *p, uint32_t loop,
                               uint32_t node) {
-  LLVMBasicBlockRef block = lanes_part_block(p, node);
+  LLVMBasicBlockRef block = lanes_clone_block(p, node);
   LLVMValueRef end = block ? LLVMGetBasicBlockTerminator(block) : NULL;
   const unsigned count = end ? LLVMGetNumSuccessors(end) : 0;
   unsigned leaving = 0;
   unsigned returning = 0;
   for (unsigned k = 0; k < count; k++) {
-    leaving += !lanes_part_has(p, LLVMGetSuccessor(end, k));
+    leaving += !lanes_clone_has(p, LLVMGetSuccessor(end, k));
     returning += LLVMGetSuccessor(end, k) == header_of(p, loop);
   }
   if (!leaving) {
@@ -157,14 +157,14 @@ static exit_kind kind_of_exit(const lanes_part *p, uint32_t loop,
                                                         : EXIT_UNFIT;
 }
 
-static bool collect_loop(lanes_part *p, uint32_t loop) {
+static bool collect_loop(lanes_clone *p, uint32_t loop) {
   const lanes_graph *graph = p->graph;
   p->entry = header_of(p, loop);
   for (uint32_t n = graph->loops[loop].header; n <= graph->loops[loop].latch;
        n++) {
     lanes_set_add(p->nodes, n);
   }
-  lanes_part_survey(p);
+  lanes_clone_survey(p);
   for (uint32_t n = p->first; n <= p->last && p->fits; n++) {
     p->fits = kind_of_exit(p, loop, n) != EXIT_UNFIT;
   }
@@ -174,51 +174,51 @@ static bool collect_loop(lanes_part *p, uint32_t loop) {
 // Lets threads go from a block to the second form of a loop, to where it is
 // entered, whose phis are `phis`, in the order of the header's: with the values
 // of a way to the header, or with those that the turn at hand began with.
-static void enter_second(const lanes_part *p, uint32_t loop,
+static void enter_second(const lanes_clone *p, uint32_t loop,
                          LLVMBasicBlockRef from, LLVMBasicBlockRef way,
                          LLVMValueRef *phis) {
   LLVMValueRef phi = LLVMGetFirstInstruction(header_of(p, loop));
   for (uint32_t i = 0; LLVMIsAPHINode(phi);
        i++, phi = LLVMGetNextInstruction(phi)) {
-    LLVMValueRef value = lanes_part_copy_of(p, phi);
+    LLVMValueRef value = lanes_clone_copy_of(p, phi);
     for (unsigned k = 0; way && k < LLVMCountIncoming(phi); k++) {
       if (LLVMGetIncomingBlock(phi, k) == way) {
-        value = lanes_part_copy_of(p, LLVMGetIncomingValue(phi, k));
+        value = lanes_clone_copy_of(p, LLVMGetIncomingValue(phi, k));
       }
     }
     LLVMAddIncoming(phis[i], &value, &from, 1);
   }
 }
 
-static void leave_first(const lanes_part *p, uint32_t loop, uint32_t node,
+static void leave_first(const lanes_clone *p, uint32_t loop, uint32_t node,
                         LLVMBasicBlockRef entry, LLVMValueRef *phis) {
   const exit_kind kind = kind_of_exit(p, loop, node);
   if (kind == EXIT_NONE) {
     return;
   }
-  LLVMBasicBlockRef block = lanes_part_block(p, node);
-  LLVMBasicBlockRef copy = lanes_part_block_copy(p, block);
+  LLVMBasicBlockRef block = lanes_clone_block(p, node);
+  LLVMBasicBlockRef copy = lanes_clone_block_copy(p, block);
   LLVMValueRef end = LLVMGetBasicBlockTerminator(copy);
   if (kind == EXIT_SAME_WAY) {
     for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++) {
       LLVMBasicBlockRef to =
           LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), k);
-      if (!lanes_part_has(p, to)) {
-        lanes_part_add_way(p, to, block, copy);
+      if (!lanes_clone_has(p, to)) {
+        lanes_clone_add_path(p, to, block, copy);
       }
     }
     return;
   }
   LLVMValueRef original = LLVMGetBasicBlockTerminator(block);
   const unsigned stays =
-      lanes_part_has(p, LLVMGetSuccessor(original, 0)) ? 0 : 1;
+      lanes_clone_has(p, LLVMGetSuccessor(original, 0)) ? 0 : 1;
   LLVMBasicBlockRef outside = LLVMGetSuccessor(original, 1 - stays);
   LLVMBasicBlockRef parting = entry;
   LLVMPositionBuilderBefore(p->builder, end);
-  LLVMValueRef all = lanes_part_ask(p, LLVMGetCondition(end), stays == 0);
+  LLVMValueRef all = lanes_clone_check(p, LLVMGetCondition(end), stays == 0);
   if (kind == EXIT_AT_END) {
-    parting = lanes_part_new_block(p, entry);
-    lanes_part_add_way(p, outside, block, parting);
+    parting = lanes_clone_new_block(p, entry);
+    lanes_clone_add_path(p, outside, block, parting);
   }
   LLVMBuildCondBr(p->builder, all, LLVMGetSuccessor(end, stays), parting);
   LLVMInstructionRemoveFromParent(end);
@@ -233,17 +233,17 @@ static void leave_first(const lanes_part *p, uint32_t loop, uint32_t node,
   }
 }
 
-static void copy_loop(lanes_part *p, uint32_t loop) {
+static void copy_loop(lanes_clone *p, uint32_t loop) {
   LLVMBasicBlockRef header = header_of(p, loop);
   const uint32_t before = p->graph->nodes[p->first].dominator;
   LLVMBasicBlockRef entry = p->graph->nodes[before].block;
-  LLVMBasicBlockRef head = lanes_part_put_head(p, entry);
-  lanes_part_copy(p, entry, head);
+  LLVMBasicBlockRef head = lanes_clone_put_head(p, entry);
+  lanes_clone_copy(p, entry, head);
   LLVMPositionBuilderAtEnd(p->builder, head);
   LLVMTypeRef bit = LLVMInt1TypeInContext(p->kernel->context);
   LLVMBuildCondBr(p->builder,
-                  lanes_part_ask(p, LLVMConstInt(bit, 1, false), true),
-                  lanes_part_block_copy(p, header), entry);
+                  lanes_clone_check(p, LLVMConstInt(bit, 1, false), true),
+                  lanes_clone_block_copy(p, header), entry);
   uint32_t count = 0;
   LLVMValueRef *phis =
       lanes_allocate(p->graph->arena, p->instructions + 1, sizeof *phis);
@@ -300,7 +300,7 @@ static LLVMValueRef end_of(const lanes_graph *graph, uint32_t node) {
   return LLVMGetBasicBlockTerminator(graph->nodes[node].block);
 }
 
-void lanes_needs_no_unmasked(LLVMValueRef end) {
+void lanes_needs_no_uniform_version(LLVMValueRef end) {
   mtlc_mark(end, has_form);
 }
 
@@ -312,7 +312,7 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     return LANES_NONE;
   }
   candidate c = new_candidate(kernel, patterns);
-  lanes_part *p = &c.part;
+  lanes_clone *p = &c.part;
   const bool worth =
       collect_loop(p, loop) && is_worth_it(&c, *room, waits, UINT32_MAX);
   if (worth) {
@@ -321,7 +321,7 @@ static uint32_t try_loop(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
     mtlc_mark(end_of(values->graph, header), has_form);
     *room -= p->instructions;
   }
-  lanes_part_end(p);
+  lanes_clone_end(p);
   return worth ? p->last + 1 : LANES_NONE;
 }
 
@@ -331,24 +331,24 @@ static uint32_t try_branch(mtlc_kernel *kernel, lanes_pattern_finder *patterns,
   uint32_t next = LANES_NONE;
   for (uint32_t k = 0; k < node->successors.count; k++) {
     candidate c = new_candidate(kernel, patterns);
-    lanes_part *p = &c.part;
-    if (lanes_part_take_side(p, branch, node->successors.items[k]) &&
+    lanes_clone *p = &c.part;
+    if (lanes_clone_take_side(p, branch, node->successors.items[k]) &&
         is_worth_it(&c, *room, waits, MOST_INSTRUCTIONS_EACH)) {
       LLVMValueRef end = end_of(p->graph, branch);
-      lanes_part_copy_side(p, branch);
+      lanes_clone_copy_side(p, branch);
       LLVMBuildCondBr(p->builder,
-                      lanes_part_ask(p, LLVMGetCondition(end), k == 0),
-                      lanes_part_block_copy(p, p->entry), node->block);
+                      lanes_clone_check(p, LLVMGetCondition(end), k == 0),
+                      lanes_clone_block_copy(p, p->entry), node->block);
       mtlc_mark(end, has_form);
       *room -= p->instructions;
       next = node->postdominator;
     }
-    lanes_part_end(p);
+    lanes_clone_end(p);
   }
   return next;
 }
 
-bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room) {
   const lanes_graph *graph = values->graph;
   lanes_pattern_finder patterns = lanes_patterns_begin(values);
@@ -375,7 +375,7 @@ bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
 
 // --- Whole simdgroups --------------------------------------------------------
 
-bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node) {
+bool lanes_is_uniform_entry(const lanes_graph *graph, uint32_t node) {
   const lanes_list *from = &graph->nodes[node].predecessors;
   LLVMBasicBlockRef before =
       from->count == 1 ? graph->nodes[from->items[0]].block : NULL;
@@ -399,7 +399,7 @@ static void answer(LLVMModuleRef module, const char *name) {
   free(questions.items);
 }
 
-void lanes_forget_unmasked(LLVMModuleRef module) {
+void lanes_forget_uniform_versions(LLVMModuleRef module) {
   answer(module, "mettle.all");
   answer(module, "mettle.first.");
 }

@@ -18,17 +18,17 @@
 // all; what is used is taken off. waits says whether there are barriers. Returns
 // whether there are any: loops are then to be brought into their form and the
 // graph is to be built again, and there may be more, inside.
-bool lanes_add_unmasked(mtlc_kernel *kernel, const lanes_values *values,
+bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
                         bool waits, uint32_t *room);
 
 // Says of the end of a block that what it leads to needs no such form.
-void lanes_needs_no_unmasked(LLVMValueRef end);
+void lanes_needs_no_uniform_version(LLVMValueRef end);
 
 // Says whether control comes to a node by such a question alone.
-bool lanes_is_unmasked_entry(const lanes_graph *graph, uint32_t node);
+bool lanes_is_uniform_entry(const lanes_graph *graph, uint32_t node);
 
 // Has a thread function never take those forms: it is run by single threads.
-void lanes_forget_unmasked(LLVMModuleRef module);
+void lanes_forget_uniform_versions(LLVMModuleRef module);
 
 // Puts the answer in the place of each i1 mettle.is_whole(i32 mask), which says
 // whether a simdgroup has all its threads, once loops over simdgroups hold the

@@ -51,7 +51,7 @@ static LLVMValueRef varying_index(const lanes_emitter *e, LLVMValueRef address,
 
 // Finds the index in 32 bits. Returns false if it does not fit.
 static bool find_index(lanes_emitter *e, LLVMValueRef index,
-                       lanes_place *place) {
+                       lanes_base_index *place) {
   const bool is_zext = LLVMIsAZExtInst(index) != NULL;
   const bool is_sext = LLVMIsASExtInst(index) != NULL;
   LLVMValueRef from = is_zext || is_sext ? LLVMGetOperand(index, 0) : NULL;
@@ -117,15 +117,15 @@ static bool is_place_at_hand(lanes_emitter *e, LLVMValueRef address,
 
 // Where an address goes on from another's place by steps that all lanes have in
 // common, the index is the other's.
-bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
-                      lanes_place *out_place) {
+bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
+                      lanes_base_index *out_place) {
   enum { MOST_STEPS = 4 };
   const lanes_shape shape = lanes_shape_of(e->values, address);
   if (LLVMTypeOf(address) != e->types.pointer) {
     return false;
   }
   if (lanes_width_of(shape) == 1 && !shape.conditional && shape.stride > 0) {
-    *out_place = (lanes_place){.base = lanes_scalar(e, address, 0),
+    *out_place = (lanes_base_index){.base = lanes_scalar(e, address, 0),
                                .index = lanes_steps(e->types.i32, 0, 1),
                                .size_bytes = (uint64_t)shape.stride};
     return true;
@@ -156,7 +156,7 @@ bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
   return true;
 }
 
-LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
+LLVMValueRef lanes_base_index_lane(lanes_emitter *e, const lanes_base_index *place,
                                  LLVMValueRef index) {
   LLVMValueRef wide =
       LLVMBuildIntCast2(e->builder, index, e->types.i64, place->is_signed, "");
@@ -295,13 +295,13 @@ static LLVMValueRef reread(lanes_emitter *e, LLVMValueRef value,
 }
 
 static LLVMValueRef load_of_indices(const lanes_emitter *e,
-                                    const lanes_place *place,
+                                    const lanes_base_index *place,
                                     LLVMValueRef user) {
   return place->source ? reread_load(e, place->source, user, REREAD_DEPTH)
                        : NULL;
 }
 
-LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_place *place,
+LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_base_index *place,
                                 LLVMValueRef user) {
   LLVMValueRef load = load_of_indices(e, place, user);
   LLVMValueRef pointer = load ? LLVMGetOperand(load, 0) : NULL;
@@ -310,7 +310,7 @@ LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_place *place,
              : LLVMConstInt(e->types.i1, 1, false);
 }
 
-void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
+void lanes_indices_begin(lanes_emitter *e, const lanes_base_index *place,
                          LLVMValueRef user, lanes_indices *out_indices) {
   out_indices->place = place;
   out_indices->are_in_memory = load_of_indices(e, place, user) != NULL;
@@ -321,7 +321,7 @@ void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
 
 LLVMValueRef lanes_indices_at(lanes_emitter *e, const lanes_indices *indices,
                               LLVMValueRef first, uint32_t lane) {
-  const lanes_place *place = indices->place;
+  const lanes_base_index *place = indices->place;
   return indices->are_in_memory
              ? LLVMBuildIntCast2(e->builder,
                                  reread(e, place->source, first, lane),

@@ -13,31 +13,31 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // The address of a lane is base + index * size_bytes.
-typedef struct lanes_place {
+typedef struct lanes_base_index {
   LLVMValueRef base;
   LLVMValueRef index;   // <32 x i32>
   LLVMValueRef source;  // what the thread function calls it; may be NULL
   bool is_signed;       // the index
   uint64_t size_bytes;
-} lanes_place;
+} lanes_base_index;
 
 // Returns false if a value is no address of that form.
-bool lanes_place_find(lanes_emitter *e, LLVMValueRef address,
-                      lanes_place *out_place);
-LLVMValueRef lanes_place_of_lane(lanes_emitter *e, const lanes_place *place,
+bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
+                      lanes_base_index *out_place);
+LLVMValueRef lanes_base_index_lane(lanes_emitter *e, const lanes_base_index *place,
                                  LLVMValueRef index);
 // Returns i1: the indices are where they are read from, which is to be asked
 // before they are taken.
-LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_place *place,
+LLVMValueRef lanes_indices_hold(lanes_emitter *e, const lanes_base_index *place,
                                 LLVMValueRef user);
 
 // The indices one by one, for a user that all lanes run in turn.
 typedef struct lanes_indices {
-  const lanes_place *place;
+  const lanes_base_index *place;
   bool are_in_memory;         // read again from where they came from
   LLVMValueRef taken[MOST_LANES];  // else
 } lanes_indices;
-void lanes_indices_begin(lanes_emitter *e, const lanes_place *place,
+void lanes_indices_begin(lanes_emitter *e, const lanes_base_index *place,
                          LLVMValueRef user, lanes_indices *out_indices);
 // The lane's that is so many behind first, an i64 which only those in memory
 // may have other than zero.

@@ -20,14 +20,14 @@
 enum { MOST_STEPS = 12, WIDTH = 32 };
 
 static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
-                 lanes_index_parts *out);
+                 lanes_common_index_parts *out);
 
 static LLVMValueRef number(const lanes_emitter *e, uint32_t value) {
   return mtlc_i32(e->context, value);
 }
 
 // Lets the lanes have what the common part has too much.
-static void round_down(lanes_emitter *e, lanes_index_parts *parts) {
+static void round_down(lanes_emitter *e, lanes_common_index_parts *parts) {
   LLVMBuilderRef builder = e->builder;
   LLVMValueRef low = number(e, (1 << LANES_COMMON_BITS) - 1);
   LLVMValueRef rest = LLVMBuildAnd(builder, parts->common, low, "");
@@ -39,7 +39,7 @@ static void round_down(lanes_emitter *e, lanes_index_parts *parts) {
 
 // A number of which shapes tell how lanes differ.
 static bool part_run(lanes_emitter *e, LLVMValueRef value, lanes_shape shape,
-                     lanes_index_parts *out) {
+                     lanes_common_index_parts *out) {
   if (shape.conditional || !lanes_is_at_hand(e, value)) {
     return false;
   }
@@ -56,8 +56,8 @@ static bool part_run(lanes_emitter *e, LLVMValueRef value, lanes_shape shape,
 }
 
 static void part_sum(lanes_emitter *e, LLVMOpcode opcode,
-                     const lanes_index_parts *a, const lanes_index_parts *b,
-                     lanes_index_parts *out) {
+                     const lanes_common_index_parts *a, const lanes_common_index_parts *b,
+                     lanes_common_index_parts *out) {
   LLVMBuilderRef builder = e->builder;
   out->common = LLVMBuildBinOp(builder, opcode, a->common, b->common, "");
   out->own = LLVMBuildBinOp(builder, opcode, a->own, b->own, "");
@@ -66,8 +66,8 @@ static void part_sum(lanes_emitter *e, LLVMOpcode opcode,
 
 // A number whose parts share no bits, with bits that are the same for all.
 static bool part_bits(lanes_emitter *e, LLVMOpcode opcode,
-                      const lanes_index_parts *from, LLVMValueRef bits,
-                      lanes_index_parts *out) {
+                      const lanes_common_index_parts *from, LLVMValueRef bits,
+                      lanes_common_index_parts *out) {
   LLVMBuilderRef builder = e->builder;
   LLVMValueRef below = number(e, (UINT32_C(1) << from->own_bits) - 1);
   LLVMValueRef high = LLVMBuildAnd(builder, bits, LLVMConstNot(below), "");
@@ -79,8 +79,8 @@ static bool part_bits(lanes_emitter *e, LLVMOpcode opcode,
   return from->own_bits > 0;
 }
 
-static void part_product(lanes_emitter *e, const lanes_index_parts *from,
-                         LLVMValueRef factor, lanes_index_parts *out) {
+static void part_product(lanes_emitter *e, const lanes_common_index_parts *from,
+                         LLVMValueRef factor, lanes_common_index_parts *out) {
   LLVMBuilderRef builder = e->builder;
   out->common = LLVMBuildMul(builder, from->common, factor, "");
   out->own =
@@ -90,8 +90,8 @@ static void part_product(lanes_emitter *e, const lanes_index_parts *from,
 
 // What is shifted out of the lanes' parts carries nothing to the common one.
 static bool part_shift(lanes_emitter *e, LLVMOpcode opcode,
-                       const lanes_index_parts *from, LLVMValueRef by,
-                       lanes_index_parts *out) {
+                       const lanes_common_index_parts *from, LLVMValueRef by,
+                       lanes_common_index_parts *out) {
   LLVMBuilderRef builder = e->builder;
   out->common = LLVMBuildBinOp(builder, opcode, from->common, by, "");
   out->own = LLVMBuildBinOp(builder, opcode, from->own,
@@ -107,8 +107,8 @@ static bool part_shift(lanes_emitter *e, LLVMOpcode opcode,
 // With what is the same for all lanes.
 static bool part_with_uniform(lanes_emitter *e, LLVMOpcode opcode,
                               LLVMValueRef value, LLVMValueRef uniform,
-                              uint32_t steps, lanes_index_parts *out) {
-  lanes_index_parts from;
+                              uint32_t steps, lanes_common_index_parts *out) {
+  lanes_common_index_parts from;
   if (!lanes_is_uniform(lanes_shape_of(e->values, uniform)) ||
       !lanes_is_at_hand(e, uniform) || !part(e, value, steps, &from)) {
     return false;
@@ -128,7 +128,7 @@ static bool is_sum(LLVMValueRef value, LLVMOpcode opcode) {
 }
 
 static bool part_operation(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
-                           lanes_index_parts *out) {
+                           lanes_common_index_parts *out) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   const bool is_shift = opcode == LLVMShl || opcode == LLVMLShr;
   if (!is_sum(value, opcode) && !is_shift && opcode != LLVMMul &&
@@ -138,7 +138,7 @@ static bool part_operation(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
   LLVMValueRef left = LLVMGetOperand(value, 0);
   LLVMValueRef right = LLVMGetOperand(value, 1);
   if (is_sum(value, opcode)) {
-    lanes_index_parts a, b;
+    lanes_common_index_parts a, b;
     if (!part(e, left, steps, &a) || !part(e, right, steps, &b)) {
       return false;
     }
@@ -150,7 +150,7 @@ static bool part_operation(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
 }
 
 static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
-                 lanes_index_parts *out) {
+                 lanes_common_index_parts *out) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
   if (shape.row == LANES) {
     return part_run(e, value, shape, out);
@@ -159,8 +159,8 @@ static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
          part_operation(e, value, steps - 1, out);
 }
 
-bool lanes_index_part(lanes_emitter *e, LLVMValueRef index,
-                      lanes_index_parts *out_parts) {
+bool lanes_common_index(lanes_emitter *e, LLVMValueRef index,
+                      lanes_common_index_parts *out_parts) {
   return LLVMTypeOf(index) == e->types.i32 &&
          part(e, index, MOST_STEPS, out_parts);
 }

@@ -12,16 +12,16 @@
 enum { LANES_COMMON_BITS = 4 };
 
 // A number of 32 bits: common + own, which may wrap.
-typedef struct lanes_index_parts {
+typedef struct lanes_common_index_parts {
   LLVMValueRef common;  // i32, a multiple of 2^LANES_COMMON_BITS
   LLVMValueRef own;     // <LANES x i32>
   // The common part is a multiple of 2^own_bits, and own ones are below that.
   // 0 if that is not known.
   uint32_t own_bits;
-} lanes_index_parts;
+} lanes_common_index_parts;
 
 // Computes the two anew. Returns false if it cannot.
-bool lanes_index_part(lanes_emitter *e, LLVMValueRef index,
-                      lanes_index_parts *out_parts);
+bool lanes_common_index(lanes_emitter *e, LLVMValueRef index,
+                      lanes_common_index_parts *out_parts);
 
 #endif

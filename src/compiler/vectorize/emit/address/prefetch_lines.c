@@ -11,7 +11,7 @@
 enum { LINE_BYTES = 64 };
 
 static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
-                  lanes_fetch_level level) {
+                  lanes_prefetch_level level) {
   enum { DATA = 1 };
   LLVMValueRef arguments[] = {address, mtlc_i32(e->context, is_store),
                               mtlc_i32(e->context, level),
@@ -19,9 +19,9 @@ static void fetch(lanes_emitter *e, LLVMValueRef address, bool is_store,
   lanes_intrinsic(e, "llvm.prefetch", &e->types.pointer, 1, arguments, 4);
 }
 
-LLVMValueRef lanes_fetch_lines(lanes_emitter *e, LLVMValueRef address,
+LLVMValueRef lanes_prefetch_lines(lanes_emitter *e, LLVMValueRef address,
                                 LLVMValueRef step, uint64_t bytes,
-                                bool is_store, lanes_fetch_level level) {
+                                bool is_store, lanes_prefetch_level level) {
   LLVMValueRef next =
       LLVMBuildGEP2(e->builder, e->types.i8, address, &step, 1, "");
   for (uint64_t at = 0; at < bytes; at += LINE_BYTES) {
@@ -30,7 +30,7 @@ LLVMValueRef lanes_fetch_lines(lanes_emitter *e, LLVMValueRef address,
   return next;
 }
 
-void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
+void lanes_prefetch_for_write(lanes_emitter *e, LLVMValueRef address,
                            uint64_t bytes) {
-  lanes_fetch_lines(e, address, mtlc_i64(e->context, 0), bytes, true, LANES_FIRST_LEVEL);
+  lanes_prefetch_lines(e, address, mtlc_i64(e->context, 0), bytes, true, LANES_FIRST_LEVEL);
 }

@@ -9,18 +9,18 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // How near to fetch: to the first level of the cache or the second.
-typedef enum lanes_fetch_level {
+typedef enum lanes_prefetch_level {
   LANES_SECOND_LEVEL = 2,
   LANES_FIRST_LEVEL = 3,
-} lanes_fetch_level;
+} lanes_prefetch_level;
 
 // Asks for the lines of what lies step behind an address. Returns where that
 // is.
-LLVMValueRef lanes_fetch_lines(lanes_emitter *e, LLVMValueRef address,
+LLVMValueRef lanes_prefetch_lines(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef step, uint64_t bytes, bool is_store,
-                               lanes_fetch_level level);
+                               lanes_prefetch_level level);
 // Asks for the lines from an address on, to write to them.
-void lanes_fetch_to_change(lanes_emitter *e, LLVMValueRef address,
+void lanes_prefetch_for_write(lanes_emitter *e, LLVMValueRef address,
                            uint64_t bytes);
 
 #endif

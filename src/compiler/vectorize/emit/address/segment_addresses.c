@@ -23,12 +23,12 @@ static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
              : LLVMBuildTrunc(e->builder, value, type, "");
 }
 
-LLVMValueRef lanes_first_of_run(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run) {
   if (width == 1 || lanes_is_uniform(lanes_shape_of(e->values, operand))) {
     return lanes_scalar(e, operand, 0);
   }
-  return LLVMBuildExtractElement(e->builder, lanes_form(e, operand, 0, width),
+  return LLVMBuildExtractElement(e->builder, lanes_at_width(e, operand, 0, width),
                                  mtlc_i32(e->context, run), "");
 }
 
@@ -37,7 +37,7 @@ static bool has_width(const lanes_emitter *e, LLVMValueRef value,
   return width % lanes_width(e, value) == 0;
 }
 
-bool lanes_is_sum_of_runs(const lanes_emitter *e, const lanes_linear *at,
+bool lanes_is_sum_of_segments(const lanes_emitter *e, const lanes_affine *at,
                           uint32_t width) {
   bool fits = at->index_type && has_width(e, at->base, width);
   for (uint32_t i = 0; i < at->term_count; i++) {
@@ -46,7 +46,7 @@ bool lanes_is_sum_of_runs(const lanes_emitter *e, const lanes_linear *at,
   return fits;
 }
 
-static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
+static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,
                            bool uniform, uint32_t width, uint32_t run) {
   LLVMValueRef sum = NULL;
   for (uint32_t i = 0; i < at->term_count; i++) {
@@ -54,13 +54,13 @@ static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
       continue;
     }
     LLVMValueRef term =
-        cut(e, lanes_first_of_run(e, at->terms[i], width, run), at->index_type);
+        cut(e, lanes_segment_first(e, at->terms[i], width, run), at->index_type);
     sum = sum ? LLVMBuildAdd(e->builder, sum, term, "") : term;
   }
   return sum ? sum : LLVMConstNull(at->index_type);
 }
 
-static LLVMValueRef with_uniform(lanes_emitter *e, const lanes_linear *at,
+static LLVMValueRef with_uniform(lanes_emitter *e, const lanes_affine *at,
                                  LLVMValueRef own) {
   LLVMValueRef uniform = LLVMBuildAdd(
       e->builder, sum_of(e, at, true, 1, 0),
@@ -68,12 +68,12 @@ static LLVMValueRef with_uniform(lanes_emitter *e, const lanes_linear *at,
   return LLVMBuildAdd(e->builder, own, uniform, "");
 }
 
-LLVMValueRef lanes_index_of_run(lanes_emitter *e, const lanes_linear *at,
+LLVMValueRef lanes_segment_index(lanes_emitter *e, const lanes_affine *at,
                                 uint32_t width, uint32_t run) {
   return with_uniform(e, at, sum_of(e, at, false, width, run));
 }
 
-static LLVMValueRef address_of(lanes_emitter *e, const lanes_linear *at,
+static LLVMValueRef address_of(lanes_emitter *e, const lanes_affine *at,
                                LLVMValueRef base, LLVMValueRef index) {
   LLVMValueRef wide =
       LLVMBuildIntCast2(e->builder, index, e->types.i64, at->is_signed, "");
@@ -83,19 +83,19 @@ static LLVMValueRef address_of(lanes_emitter *e, const lanes_linear *at,
                           (uint64_t)at->bytes);
 }
 
-LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
+LLVMValueRef lanes_segment_address(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, uint32_t run) {
-  return address_of(e, at, lanes_first_of_run(e, at->base, width, run),
-                    lanes_index_of_run(e, at, width, run));
+  return address_of(e, at, lanes_segment_first(e, at->base, width, run),
+                    lanes_segment_index(e, at, width, run));
 }
 
-void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
+void lanes_live_segment_addresses(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, LLVMValueRef *live,
                                   LLVMValueRef *out_addresses) {
   LLVMValueRef bases[MOST_LANES], own[MOST_LANES];
   LLVMValueRef first_base = NULL, first_own = NULL;
   for (uint32_t r = width; r-- > 0;) {
-    bases[r] = lanes_first_of_run(e, at->base, width, r);
+    bases[r] = lanes_segment_first(e, at->base, width, r);
     own[r] = sum_of(e, at, false, width, r);
     first_base = first_base ? LLVMBuildSelect(e->builder, live[r], bases[r],
                                               first_base, "")
@@ -114,11 +114,11 @@ void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
 }
 
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
-  lanes_linear at;
-  lanes_linear_find(e->values, pointer, &at);
-  return lanes_is_sum_of_runs(e, &at, LANES)
-             ? lanes_address_of_run(e, &at, LANES, 0)
-             : lanes_first_of_run(e, pointer, LANES, 0);
+  lanes_affine at;
+  lanes_affine_find(e->values, pointer, &at);
+  return lanes_is_sum_of_segments(e, &at, LANES)
+             ? lanes_segment_address(e, &at, LANES, 0)
+             : lanes_segment_first(e, pointer, LANES, 0);
 }
 
 void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,

@@ -14,15 +14,15 @@
 
 // The first value of one of the runs that an operand has at a
 // width.
-LLVMValueRef lanes_first_of_run(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run);
 // Says whether an address has an index, and all its parts runs of that width;
 // then returns a run's index before it is extended, and its address.
-bool lanes_is_sum_of_runs(const lanes_emitter *e, const lanes_linear *at,
+bool lanes_is_sum_of_segments(const lanes_emitter *e, const lanes_affine *at,
                           uint32_t width);
-LLVMValueRef lanes_index_of_run(lanes_emitter *e, const lanes_linear *at,
+LLVMValueRef lanes_segment_index(lanes_emitter *e, const lanes_affine *at,
                                 uint32_t width, uint32_t run);
-LLVMValueRef lanes_address_of_run(lanes_emitter *e, const lanes_linear *at,
+LLVMValueRef lanes_segment_address(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, uint32_t run);
 // Lane 0's address.
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer);
@@ -31,7 +31,7 @@ void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
                           LLVMValueRef out_addresses[MOST_LANES]);
 // All of them, where a run in which no lane lives has the address of another in
 // which one does: live is [width] i1, not all false.
-void lanes_addresses_of_live_runs(lanes_emitter *e, const lanes_linear *at,
+void lanes_live_segment_addresses(lanes_emitter *e, const lanes_affine *at,
                                   uint32_t width, LLVMValueRef *live,
                                   LLVMValueRef *out_addresses);
 

@@ -59,17 +59,17 @@ static narrow_run run_of(const lanes_emitter *e, LLVMValueRef extension) {
 }
 
 // Of few runs each is asked for itself: addresses want scalars.
-static bool asks_each(const lanes_emitter *e, const lanes_linear *at,
+static bool asks_each(const lanes_emitter *e, const lanes_affine *at,
                       const narrow_run *run) {
   const uint32_t width = lanes_width_of(run->shape);
   return width > 1 && width <= 4 && at->sum == run->index &&
-         lanes_is_sum_of_runs(e, at, width);
+         lanes_is_sum_of_segments(e, at, width);
 }
 
 // The run is exact if its last lane does not wrap. Lanes that do not run may;
 // asking for the whole row is simplest.
 static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
-                               const lanes_linear *at) {
+                               const lanes_affine *at) {
   const narrow_run run = run_of(e, extension);
   const uint32_t width = lanes_width_of(run.shape);
   const uint64_t span =
@@ -83,7 +83,7 @@ static LLVMValueRef root_holds(lanes_emitter *e, LLVMValueRef extension,
   if (asks_each(e, at, &run)) {
     LLVMValueRef all = NULL;
     for (uint32_t r = 0; r < width; r++) {
-      LLVMValueRef index = lanes_index_of_run(e, at, width, r);
+      LLVMValueRef index = lanes_segment_index(e, at, width, r);
       LLVMValueRef one = LLVMBuildICmp(e->builder, predicate, index, limit, "");
       all = all ? LLVMBuildAnd(e->builder, all, one, "") : one;
     }
@@ -107,11 +107,11 @@ static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
   const LLVMOpcode extend = limit.is_signed ? LLVMSExt : LLVMZExt;
   LLVMValueRef ends[2], inside[2];
   ends[0] = LLVMBuildCast(e->builder, extend,
-                          lanes_form(e, LLVMGetOperand(call, number), 0, width),
+                          lanes_at_width(e, LLVMGetOperand(call, number), 0, width),
                           wide, "");
   LLVMValueRef bound = LLVMBuildCast(
       e->builder, extend,
-      lanes_form(e, LLVMGetOperand(call, 1 - number), 0, width), wide, "");
+      lanes_at_width(e, LLVMGetOperand(call, 1 - number), 0, width), wide, "");
   LLVMValueRef span =
       mtlc_i64(e->context, (shape.row - 1u) * (uint64_t)shape.stride);
   LLVMValueRef largest =
@@ -129,7 +129,7 @@ static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
 }
 
 static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
-                                 const lanes_linear *at) {
+                                 const lanes_affine *at) {
   if (is_root(e, value)) {
     return root_holds(e, value, at);
   }
@@ -151,8 +151,8 @@ static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
 }
 
 LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address) {
-  lanes_linear at;
-  lanes_linear_find(e->values, address, &at);
+  lanes_affine at;
+  lanes_affine_find(e->values, address, &at);
   return stride_holds(e, address, &at);
 }
 

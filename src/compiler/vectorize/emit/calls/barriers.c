@@ -16,10 +16,10 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
 
-void lanes_emit_wait(lanes_emitter *e) {
+void lanes_emit_barrier(lanes_emitter *e) {
   e->waits = lanes_make_room(e->arena, e->waits, e->wait_count,
                              &e->wait_capacity, 8, sizeof *e->waits);
-  lanes_wait *wait = &e->waits[e->wait_count++];
+  lanes_barrier *wait = &e->waits[e->wait_count++];
   wait->before = LLVMGetInsertBlock(e->builder);
   wait->after = lanes_block(e, "resume");
   LLVMBuildRet(e->builder, mtlc_i32(e->context, e->wait_count));
@@ -365,7 +365,7 @@ static lanes_set *find_waits(const liveness *l) {
   return waits;
 }
 
-uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
+uint64_t lanes_spill_at_barriers(lanes_emitter *e, uint64_t offset_bytes,
                      uint64_t *out_common_bytes) {
   *out_common_bytes = 0;
   if (!e->wait_count) {
@@ -390,7 +390,7 @@ uint64_t lanes_spill(lanes_emitter *e, uint64_t offset_bytes,
              .common_bytes = 8};  // 0 is no place
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   for (uint32_t w = 0; w < e->wait_count; w++) {
-    const lanes_wait *wait = &e->waits[w];
+    const lanes_barrier *wait = &e->waits[w];
     const lanes_set alive =
         l.blocks[lanes_map_get(&l.numbers, wait->after)].alive;
     const lanes_set fresh =

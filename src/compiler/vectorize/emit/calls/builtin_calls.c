@@ -147,7 +147,7 @@ static void emit_all(lanes_emitter *e, LLVMValueRef call) {
 static void emit_demand(lanes_emitter *e, LLVMValueRef call) {
   LLVMBasicBlockRef next = lanes_block(e, "demanded");
   LLVMBasicBlockRef refused = lanes_block(e, "refused");
-  lanes_mark_question(LLVMBuildCondBr(
+  lanes_mark_check(LLVMBuildCondBr(
       e->builder, lanes_holds_for_all(e, LLVMGetOperand(call, 0), true), next,
       refused));
   LLVMPositionBuilderAtEnd(e->builder, refused);
@@ -386,7 +386,7 @@ static void emit_elementwise(lanes_emitter *e, LLVMValueRef call) {
       LLVMValueRef operand = LLVMGetOperand(call, i);
       arguments[i] = lanes_operand_is_flag(call, i)
                          ? operand
-                         : lanes_form(e, operand, c, width);
+                         : lanes_at_width(e, operand, c, width);
     }
     LLVMTypeRef part = lanes_component_type(result_type, c);
     LLVMTypeRef types[2];
@@ -431,7 +431,7 @@ static LLVMValueRef of_lane(lanes_emitter *e, LLVMValueRef operand,
 
 // Notes why and where, then stops the worker (cpu_abi.h).
 static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
-  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+  LLVMValueRef arguments[] = {lanes_mask_bits(e, e->mask),
                               LLVMConstInt(e->types.i1, 0, false)};
   LLVMValueRef lane =
       lanes_intrinsic(e, "llvm.cttz", &e->types.i32, 1, arguments, 2);
@@ -520,7 +520,7 @@ static void emit_threadgroup_barrier(lanes_emitter *e, LLVMValueRef barrier) {
                  LLVMGetDebugLocLine(barrier), parting_line(e));
     return;
   }
-  lanes_emit_wait(e);
+  lanes_emit_barrier(e);
 }
 
 // --- All calls ---------------------------------------------------------------
@@ -557,14 +557,14 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
     case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
-    case LANES_CALLEE_PARAMETER: lanes_emit_called_parameter(e, call); return;
+    case LANES_CALLEE_PARAMETER: lanes_emit_vector_parameter(e, call); return;
     case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
     case LANES_CALLEE_ELEMENTWISE:
-      (lanes_is_pairs(call) ? lanes_emit_pairs : emit_elementwise)(e, call);
+      (lanes_is_dot(call) ? lanes_emit_dot : emit_elementwise)(e, call);
       return;
     case LANES_CALLEE_UNKNOWN:
       lanes_refuse(e, "unknown function %s", lanes_callee_name(call));
       return;
-    case LANES_CALLEE_OTHER: lanes_emit_serially(e, call); return;
+    case LANES_CALLEE_OTHER: lanes_scalarise(e, call); return;
   }
 }

@@ -24,7 +24,7 @@ static bool ends_with(LLVMValueRef call, const char *end) {
   return length > strlen(end) && !strcmp(name + length - strlen(end), end);
 }
 
-bool lanes_is_pairs(LLVMValueRef call) {
+bool lanes_is_dot(LLVMValueRef call) {
   size_t length = 0;
   const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
   return !strncmp(name, "mettle.pairs.", strlen("mettle.pairs."));
@@ -85,7 +85,7 @@ static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
   x = halves_of(e, x, width);
   y = halves_of(e, y, width);
   if (width < LEAST_WORDS) {
-    return lanes_piece(e,
+    return lanes_subvector(e,
                        multiply(e, padded(e, x, 2 * LEAST_WORDS),
                                 padded(e, y, 2 * LEAST_WORDS), LEAST_WORDS),
                        0, width);
@@ -93,18 +93,18 @@ static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
   const uint32_t words = width < most ? width : most;
   LLVMValueRef parts[MOST_LANES];
   for (uint32_t i = 0; i < width / words; i++) {
-    parts[i] = multiply(e, lanes_piece(e, x, 2 * words * i, 2 * words),
-                        lanes_piece(e, y, 2 * words * i, 2 * words), words);
+    parts[i] = multiply(e, lanes_subvector(e, x, 2 * words * i, 2 * words),
+                        lanes_subvector(e, y, 2 * words * i, 2 * words), words);
   }
   return lanes_concatenated(e, parts, width / words);
 }
 
-void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call) {
+void lanes_emit_dot(lanes_emitter *e, LLVMValueRef call) {
   const uint32_t width = lanes_width(e, call);
-  LLVMValueRef x = lanes_form(e, LLVMGetOperand(call, 0), 0, width);
+  LLVMValueRef x = lanes_at_width(e, LLVMGetOperand(call, 0), 0, width);
   LLVMValueRef value = NULL;
   if (ends_with(call, ".dot")) {
-    value = dot(e, x, lanes_form(e, LLVMGetOperand(call, 1), 0, width), width);
+    value = dot(e, x, lanes_at_width(e, LLVMGetOperand(call, 1), 0, width), width);
   } else {
     value = bytes_of(e, halves_of(e, x, width), ends_with(call, ".odd"));
   }

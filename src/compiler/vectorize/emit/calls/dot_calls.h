@@ -10,7 +10,7 @@
 
 // Says whether a call is of one of the functions that they are made of, all of
 // words: mettle.pairs.even, .odd and .dot (src/compiler/ir/text/pairs.ll).
-bool lanes_is_pairs(LLVMValueRef call);
-void lanes_emit_pairs(lanes_emitter *e, LLVMValueRef call);
+bool lanes_is_dot(LLVMValueRef call);
+void lanes_emit_dot(lanes_emitter *e, LLVMValueRef call);
 
 #endif

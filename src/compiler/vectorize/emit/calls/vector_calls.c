@@ -102,13 +102,13 @@ static void name_wide(LLVMValueRef function, char out[NAME_BYTES]) {
            mtlc_name(function) + strlen(MTLC_CALLED_PREFIX));
 }
 
-LLVMValueRef lanes_called_wide(mtlc_kernel *kernel, LLVMValueRef function) {
+LLVMValueRef lanes_vector_function_of(mtlc_kernel *kernel, LLVMValueRef function) {
   char name[NAME_BYTES];
   name_wide(function, name);
   return LLVMGetNamedFunction(kernel->module, name);
 }
 
-void lanes_called_declare(mtlc_kernel *kernel) {
+void lanes_vector_function_declare(mtlc_kernel *kernel) {
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (mtlc_is_called(f)) {
@@ -121,7 +121,7 @@ void lanes_called_declare(mtlc_kernel *kernel) {
   }
 }
 
-void lanes_called_forget(mtlc_kernel *kernel) {
+void lanes_vector_function_forget(mtlc_kernel *kernel) {
   LLVMValueRef next = NULL;
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f; f = next) {
     next = LLVMGetNextFunction(f);
@@ -134,7 +134,7 @@ void lanes_called_forget(mtlc_kernel *kernel) {
 
 // --- Parameters as instructions ----------------------------------------------
 
-void lanes_called_open(mtlc_kernel *kernel, LLVMValueRef function) {
+void lanes_vector_function_open(mtlc_kernel *kernel, LLVMValueRef function) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
   mtlc_types types = mtlc_types_of(kernel->context);
   mtlc_position_at_entry(builder, function);
@@ -160,13 +160,13 @@ static void close_parameter(LLVMValueRef call, void *function) {
   }
 }
 
-void lanes_called_close(LLVMValueRef function) {
+void lanes_vector_function_close(LLVMValueRef function) {
   mtlc_for_each_instruction(function, close_parameter, function);
 }
 
 // --- The body ----------------------------------------------------------------
 
-void lanes_emit_called_parameter(lanes_emitter *e, LLVMValueRef call) {
+void lanes_emit_vector_parameter(lanes_emitter *e, LLVMValueRef call) {
   const uint64_t number = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
   uint32_t at = 1;
   for (unsigned i = 0; i < number; i++) {
@@ -185,7 +185,7 @@ void lanes_leave_result(lanes_emitter *e, LLVMValueRef result) {
   if (!e->results) {
     e->results = lanes_allocate(e->arena, count, sizeof *e->results);
     for (uint32_t c = 0; c < count; c++) {
-      e->results[c] = lanes_memory(
+      e->results[c] = lanes_promotable_alloca(
           e, lanes_vector_of(lanes_component_type(LLVMTypeOf(result), c)));
     }
   }
@@ -216,11 +216,11 @@ void lanes_emit_return(lanes_emitter *e) {
 // --- Calls -------------------------------------------------------------------
 
 void lanes_emit_wide_call(lanes_emitter *e, LLVMValueRef call) {
-  LLVMValueRef wide = lanes_called_wide(e->kernel, mtlc_callee(call));
+  LLVMValueRef wide = lanes_vector_function_of(e->kernel, mtlc_callee(call));
   LLVMValueRef *arguments =
       lanes_allocate(e->arena, LLVMCountParams(wide), sizeof *arguments);
   uint32_t count = 0;
-  arguments[count++] = lanes_bits(e, e->mask);
+  arguments[count++] = lanes_mask_bits(e, e->mask);
   for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
     LLVMValueRef operand = LLVMGetOperand(call, i);
     for (uint32_t c = 0; c < lanes_component_count(LLVMTypeOf(operand)); c++) {

@@ -9,22 +9,22 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Declares the vector form of each function of keep_calls.h in the module.
-void lanes_called_declare(mtlc_kernel *kernel);
+void lanes_vector_function_declare(mtlc_kernel *kernel);
 
 // The vector form of a function, which emitted calls call, or NULL.
-LLVMValueRef lanes_called_wide(mtlc_kernel *kernel, LLVMValueRef function);
+LLVMValueRef lanes_vector_function_of(mtlc_kernel *kernel, LLVMValueRef function);
 
 // Makes calls of the function's parameters, which are instructions as all else
 // that the analyses know; or parameters again.
-void lanes_called_open(mtlc_kernel *kernel, LLVMValueRef function);
-void lanes_called_close(LLVMValueRef function);
+void lanes_vector_function_open(mtlc_kernel *kernel, LLVMValueRef function);
+void lanes_vector_function_close(LLVMValueRef function);
 
 // Takes back all of it, once nothing else calls the vector forms.
-void lanes_called_forget(mtlc_kernel *kernel);
+void lanes_vector_function_forget(mtlc_kernel *kernel);
 
 // While the body of e->called is emitted: a parameter; what threads return, and
 // the return of the vectors at the end.
-void lanes_emit_called_parameter(lanes_emitter *e, LLVMValueRef call);
+void lanes_emit_vector_parameter(lanes_emitter *e, LLVMValueRef call);
 void lanes_leave_result(lanes_emitter *e, LLVMValueRef result);
 void lanes_emit_return(lanes_emitter *e);
 

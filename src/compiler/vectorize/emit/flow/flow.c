@@ -44,7 +44,7 @@ static void find_for_whole(lanes_emitter *e) {
   for (uint32_t n = 0; n < e->graph->node_count; n++) {
     const uint32_t above = e->graph->nodes[n].dominator;
     e->for_whole[n] = (above != LANES_NONE && e->for_whole[above]) ||
-                      lanes_is_unmasked_entry(e->graph, n);
+                      lanes_is_uniform_entry(e->graph, n);
   }
 }
 
@@ -55,7 +55,7 @@ static void make_masks(lanes_emitter *e) {
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
       const uint32_t above = e->plan->steps[n].cleared_in;
-      e->mask_memory[n] = lanes_memory(e, lanes_vector_of(e->types.i1));
+      e->mask_memory[n] = lanes_promotable_alloca(e, lanes_vector_of(e->types.i1));
       lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
                      n);
     }
@@ -117,7 +117,7 @@ static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
                      LLVMValueRef lanes, bool blend) {
   const lanes_slot *slot = &e->slots[lanes_map_get(&e->values->numbers, phi)];
   const uint32_t width = lanes_width(e, phi);
-  if (lanes_pass_whole(e, phi, value)) {
+  if (lanes_pass_packed(e, phi, value)) {
     return;
   }
   if (slot->home) {
@@ -127,7 +127,7 @@ static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
     return;
   }
   for (uint32_t c = 0; c < slot->component_count; c++) {
-    LLVMValueRef new = lanes_form(e, value, c, width);
+    LLVMValueRef new = lanes_at_width(e, value, c, width);
     if (width == LANES && blend) {
       LLVMValueRef old =
           LLVMBuildLoad2(e->builder, LLVMTypeOf(new), slot->phi_memory[c], "");
@@ -217,8 +217,8 @@ static LLVMValueRef told_by_ends(lanes_emitter *e, LLVMValueRef condition) {
       lanes_is_uniform(lanes_shape_of(e->values, condition))) {
     return NULL;
   }
-  LLVMValueRef all = lanes_ends_tell(e, condition, true);
-  LLVMValueRef no_one = lanes_ends_tell(e, condition, false);
+  LLVMValueRef all = lanes_check_by_ends(e, condition, true);
+  LLVMValueRef no_one = lanes_check_by_ends(e, condition, false);
   if (!all && !no_one) {
     return NULL;
   }
@@ -229,15 +229,15 @@ static LLVMValueRef told_by_ends(lanes_emitter *e, LLVMValueRef condition) {
     values[0] = LLVMBuildSelect(b, all, e->mask, none, "");
     is_told = LLVMBuildOr(b, all, no_one, "");
   }
-  const lanes_whole_question question = lanes_ask(e, is_told);
+  const lanes_check question = lanes_begin_check(e, is_told);
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(b)};
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   const bool uncached = e->uncached;
   e->uncached = true;
-  values[1] = narrowed(e, lanes_condition_anew(e, condition));
+  values[1] = narrowed(e, lanes_recompute_condition(e, condition));
   e->uncached = uncached;
   from[1] = LLVMGetInsertBlock(b);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   LLVMValueRef mask = LLVMBuildPhi(b, LLVMTypeOf(none), "");
   LLVMAddIncoming(mask, values, from, 2);
   return mask;
@@ -325,11 +325,11 @@ static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
   take_line(e, i);
   if (is_copied(e, i)) {
     if (LLVMGetInstructionOpcode(i) == LLVMStore) {
-      lanes_emit_copy(e, i);
+      lanes_emit_row_copy(e, i);
     }
     return;
   }
-  if (lanes_emit_whole(e, i)) {
+  if (lanes_emit_packed(e, i)) {
     return;
   }
   switch (LLVMGetInstructionOpcode(i)) {
@@ -339,7 +339,7 @@ static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
     case LLVMStore: lanes_emit_store(e, i); return;
     case LLVMCall: lanes_emit_call(e, i); return;
     case LLVMAtomicRMW: lanes_emit_atomic(e, i); return;
-    case LLVMAtomicCmpXchg: lanes_emit_serially(e, i); return;
+    case LLVMAtomicCmpXchg: lanes_scalarise(e, i); return;
     case LLVMFence:
       LLVMBuildFence(e->builder, LLVMGetOrdering(i), false, "");
       return;
@@ -362,7 +362,7 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
   const bool is_true =
       lanes_map_get(&e->graph->blocks, LLVMGetSuccessor(branch, 0)) == n;
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
-  predicate = is_true ? predicate : lanes_inverse_of(predicate);
+  predicate = is_true ? predicate : lanes_inverse_predicate(predicate);
   LLVMValueRef run = LLVMGetOperand(condition, 0);
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
   const lanes_shape shape = lanes_shape_of(e->values, run);
@@ -404,7 +404,7 @@ static LLVMValueRef first_lane_test(lanes_emitter *e) {
   LLVMValueRef run = LLVMGetOperand(condition, 0);
   LLVMValueRef bound = LLVMGetOperand(condition, 1);
   if (!is_true) {
-    predicate = lanes_inverse_of(predicate);
+    predicate = lanes_inverse_predicate(predicate);
   }
   if (!lanes_is_rising(e, run, predicate) ||
       !lanes_is_uniform(lanes_shape_of(e->values, bound))) {
@@ -523,7 +523,7 @@ static void add_function(lanes_emitter *e, const char *name) {
 
 static void begin_function(lanes_emitter *e, const char *name) {
   if (e->called) {
-    e->function = lanes_called_wide(e->kernel, e->called);
+    e->function = lanes_vector_function_of(e->kernel, e->called);
   } else {
     add_function(e, name);
   }
@@ -578,8 +578,8 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   begin_function(e, name);
   make_private_memory(e);
   lanes_make_slots(e);
-  lanes_copies_find(e);
-  lanes_wholes_find(e);
+  lanes_row_copies_find(e);
+  lanes_packed_find(e);
   find_for_whole(e);
   make_masks(e);
   make_blocks(e);

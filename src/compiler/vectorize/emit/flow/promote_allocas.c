@@ -297,7 +297,7 @@ static void promote(promotion *p, uint32_t memory) {
   take_out_phis(p);
 }
 
-void lanes_promote(lanes_emitter *e) {
+void lanes_promote_allocas(lanes_emitter *e) {
   promotion p = {.e = e};
   survey(&p);
   for (uint32_t m = 0; m < e->memory_count; m++) {

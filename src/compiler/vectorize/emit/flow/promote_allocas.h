@@ -7,6 +7,6 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Puts memories that are written more than once into registers.
-void lanes_promote(lanes_emitter *e);
+void lanes_promote_allocas(lanes_emitter *e);
 
 #endif

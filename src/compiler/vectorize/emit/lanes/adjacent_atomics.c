@@ -104,12 +104,12 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
   LLVMTypeRef words =
       LLVMVectorType(LLVMGetElementType(LLVMTypeOf(operand)), BLOCK_WORDS);
   LLVMValueRef memory =
-      lanes_reserve(e, LLVMVectorType(e->types.i32, 2 * LANES));
+      lanes_fixed_alloca(e, LLVMVectorType(e->types.i32, 2 * LANES));
   LLVMValueRef skipped =
       LLVMBuildAnd(b, LLVMBuildPtrToInt(b, first, i64, ""),
                    mtlc_i64(e->context, BLOCK_BYTES - WORD_BYTES), "");
   // Each exchange waits for all memory before it: lines come at once, before.
-  lanes_fetch_to_change(e, first, 2 * LANES * WORD_BYTES + 1);
+  lanes_prefetch_for_write(e, first, 2 * LANES * WORD_BYTES + 1);
   LLVMValueRef back = LLVMBuildNeg(b, skipped, "");
   LLVMValueRef base = LLVMBuildGEP2(b, e->types.i8, first, &back, 1, "");
   LLVMSetAlignment(
@@ -117,7 +117,7 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
                      LLVMBuildGEP2(b, e->types.i8, memory, &skipped, 1, "")),
       WORD_BYTES);
   LLVMValueRef all =
-      LLVMBuildShl(b, LLVMBuildZExt(b, lanes_bits(e, e->mask), i64, ""),
+      LLVMBuildShl(b, LLVMBuildZExt(b, lanes_mask_bits(e, e->mask), i64, ""),
                    LLVMBuildLShr(b, skipped, mtlc_i64(e->context, 2), ""), "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef header = lanes_block(e, "blocks");
@@ -154,7 +154,7 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(b, done);
 }
 
-bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic) {
+bool lanes_emit_adjacent_atomic(lanes_emitter *e, LLVMValueRef atomic) {
   if (!may_be_block(e, atomic)) {
     return false;
   }
@@ -166,7 +166,7 @@ bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic) {
     LLVMBasicBlockRef neighbours = lanes_block(e, "neighbours");
     apart = lanes_block(e, "apart");
     done = lanes_block(e, "done");
-    lanes_mark_question(LLVMBuildCondBr(
+    lanes_mark_check(LLVMBuildCondBr(
         e->builder, lanes_stride_holds(e, address), neighbours, apart));
     LLVMPositionBuilderAtEnd(e->builder, neighbours);
     e->uncached = true;
@@ -177,7 +177,7 @@ bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic) {
     LLVMBuildBr(e->builder, done);
     LLVMPositionBuilderAtEnd(e->builder, apart);
     const lanes_lines serials = e->serials;
-    lanes_emit_serially(e, atomic);
+    lanes_scalarise(e, atomic);
     e->serials = serials;
     LLVMBuildBr(e->builder, done);
     e->uncached = uncached;

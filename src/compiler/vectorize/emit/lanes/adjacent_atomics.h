@@ -11,6 +11,6 @@
 
 // Emits one on words that lie side by side. Returns false
 // if it does not.
-bool lanes_emit_neighbours(lanes_emitter *e, LLVMValueRef atomic);
+bool lanes_emit_adjacent_atomic(lanes_emitter *e, LLVMValueRef atomic);
 
 #endif

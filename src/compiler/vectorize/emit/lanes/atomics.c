@@ -63,8 +63,8 @@ static LLVMValueRef do_once(lanes_emitter *e, LLVMValueRef atomic,
   LLVMValueRef address = lanes_scalar(e, LLVMGetOperand(atomic, 0), 0);
   LLVMBuildCondBr(e->builder, lanes_any(e, e->mask), once, after);
   LLVMPositionBuilderAtEnd(e->builder, once);
-  if (lanes_is_counted(e, atomic)) {
-    lanes_count(e, atomic, address, operand);
+  if (lanes_is_deferred(e, atomic)) {
+    lanes_defer(e, atomic, address, operand);
     LLVMBuildBr(e->builder, after);
     LLVMPositionBuilderAtEnd(e->builder, after);
     return NULL;
@@ -120,7 +120,7 @@ LLVMValueRef lanes_updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
 LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
                                 LLVMValueRef address, LLVMValueRef operand) {
   if (e->is_counting) {
-    return lanes_count(e, atomic, address, operand);
+    return lanes_defer(e, atomic, address, operand);
   }
   // A threadgroup's threads all run on one worker.
   if (!lanes_is_in_threadgroup(e->kernel, LLVMGetOperand(atomic, 0)) ||
@@ -140,8 +140,8 @@ LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
 
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic) {
   if (!can_combine(e, atomic)) {
-    if (!lanes_emit_counted(e, atomic) && !lanes_emit_neighbours(e, atomic)) {
-      lanes_emit_serially(e, atomic);
+    if (!lanes_emit_deferred(e, atomic) && !lanes_emit_adjacent_atomic(e, atomic)) {
+      lanes_scalarise(e, atomic);
     }
     return;
   }

@@ -91,7 +91,7 @@ static LLVMValueRef bits_added(lanes_emitter *e, LLVMValueRef value,
   if (LLVMGetElementType(LLVMTypeOf(holds)) != e->types.i1) {
     return NULL;
   }
-  return lanes_bits(e, LLVMBuildSelect(e->builder, e->mask, holds,
+  return lanes_mask_bits(e, LLVMBuildSelect(e->builder, e->mask, holds,
                                        LLVMConstNull(LLVMTypeOf(holds)), ""));
 }
 
@@ -255,7 +255,7 @@ LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
 // Through memory: LLVM makes loads of it.
 static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
                                       LLVMValueRef index) {
-  LLVMValueRef array = lanes_reserve(e, LLVMTypeOf(value));
+  LLVMValueRef array = lanes_fixed_alloca(e, LLVMTypeOf(value));
   LLVMBuildStore(e->builder, value, array);
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i32, array, &index, 1, "");
@@ -274,11 +274,11 @@ static LLVMValueRef permute_words(lanes_emitter *e, LLVMValueRef value,
   const uint32_t count = LANES / words;
   LLVMValueRef tables[MOST_LANES], parts[MOST_LANES];
   for (uint32_t i = 0; i < count; i++) {
-    tables[i] = lanes_piece(e, value, i * words, words);
+    tables[i] = lanes_subvector(e, value, i * words, words);
   }
   for (uint32_t i = 0; i < count; i++) {
     parts[i] = lanes_pick_words(e, tables, count,
-                                lanes_piece(e, index, i * words, words));
+                                lanes_subvector(e, index, i * words, words));
   }
   return lanes_concatenated(e, parts, count);
 }
@@ -351,5 +351,5 @@ void lanes_emit_ballot(lanes_emitter *e, LLVMValueRef call) {
   LLVMValueRef predicate = lanes_vector(e, LLVMGetOperand(call, 0), 0);
   LLVMValueRef active = LLVMBuildSelect(e->builder, e->mask, predicate,
                                         LLVMConstNull(LLVMTypeOf(e->mask)), "");
-  lanes_set_result(e, call, 0, lanes_bits(e, active));
+  lanes_set_result(e, call, 0, lanes_mask_bits(e, active));
 }

@@ -147,7 +147,7 @@ static bool touches_behind(lanes_emitter *e, LLVMBasicBlockRef block) {
   return false;
 }
 
-static void add_root(lanes_counting *counting, LLVMValueRef root) {
+static void add_root(lanes_deferral *counting, LLVMValueRef root) {
   for (uint32_t i = 0; i < counting->window_count; i++) {
     if (counting->roots[i] == root) {
       return;
@@ -159,7 +159,7 @@ static void add_root(lanes_counting *counting, LLVMValueRef root) {
 }
 
 // Says whether what is touched can be told from what is added to.
-static bool can_tell_apart(const lanes_counting *counting, bool knows_added) {
+static bool can_tell_apart(const lanes_deferral *counting, bool knows_added) {
   if (!counting->touched_slots) {
     return true;
   }
@@ -169,8 +169,8 @@ static bool can_tell_apart(const lanes_counting *counting, bool knows_added) {
          pairs <= PAIRS_LIMIT;
 }
 
-void lanes_counters_find(lanes_emitter *e) {
-  lanes_counting *counting = &e->counting;
+void lanes_deferred_find(lanes_emitter *e) {
+  lanes_deferral *counting = &e->counting;
   bool knows_added = true;
   for (uint32_t n = 0; n < e->values->count; n++) {
     LLVMValueRef i = e->values->items[n];
@@ -222,8 +222,8 @@ static void define_windows(mtlc_kernel *kernel, uint32_t count) {
   LLVMDisposeBuilder(builder);
 }
 
-void lanes_counters_define(mtlc_kernel *kernel,
-                           const lanes_counting *counting) {
+void lanes_deferred_define(mtlc_kernel *kernel,
+                           const lanes_deferral *counting) {
   define_windows(kernel, counting->window_count);
   kernel->kept_bytes = counting->window_count * WINDOW_BYTES;
   const mtlc_types types = mtlc_types_of(kernel->context);
@@ -286,7 +286,7 @@ static LLVMValueRef window_word(lanes_emitter *e, LLVMValueRef window,
                         lanes_address_at(e, window, index * 8), "");
 }
 
-LLVMValueRef lanes_count(lanes_emitter *e, LLVMValueRef atomic,
+LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef address, LLVMValueRef operand) {
   const bool adds = LLVMGetAtomicRMWBinOp(atomic) == LLVMAtomicRMWBinOpAdd;
   LLVMValueRef value = adds ? operand : LLVMBuildNeg(e->builder, operand, "");
@@ -308,7 +308,7 @@ static LLVMValueRef clamp(lanes_emitter *e, const char *name,
 }
 
 // The first index whose address is not before the one given.
-static LLVMValueRef index_from(lanes_emitter *e, const lanes_place *place,
+static LLVMValueRef index_from(lanes_emitter *e, const lanes_base_index *place,
                                LLVMValueRef base, LLVMValueRef address) {
   const uint64_t size = place->size_bytes;
   LLVMValueRef bytes =
@@ -321,7 +321,7 @@ static LLVMValueRef index_from(lanes_emitter *e, const lanes_place *place,
 
 // Elements of a power of two of bytes: which indices are inside is known in 32
 // bits, once for all lanes.
-static window_words words_by_index(lanes_emitter *e, const lanes_place *place,
+static window_words words_by_index(lanes_emitter *e, const lanes_base_index *place,
                                    LLVMValueRef window) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef base = LLVMBuildPtrToInt(b, place->base, e->types.i64, "");
@@ -369,7 +369,7 @@ static window_words words_by_address(lanes_emitter *e, LLVMValueRef address,
                               bytes, "")};
 }
 
-static window_words find_words(lanes_emitter *e, const lanes_place *place,
+static window_words find_words(lanes_emitter *e, const lanes_base_index *place,
                                LLVMValueRef address, LLVMValueRef window) {
   const bool is_simple = place && place->size_bytes >= 4 &&
                          (place->size_bytes & (place->size_bytes - 1)) == 0;
@@ -412,7 +412,7 @@ static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
 
 // How many bytes the elements take that an index of so few bits may be of. 0:
 // more than a page, all of which need not come into the window.
-static uint64_t reach_of(const lanes_emitter *e, const lanes_place *place) {
+static uint64_t reach_of(const lanes_emitter *e, const lanes_base_index *place) {
   if (!place || !place->source) {
     return 0;
   }
@@ -446,7 +446,7 @@ static LLVMValueRef is_within_reach(lanes_emitter *e, LLVMValueRef window,
 // A few lanes a turn if the indices are in memory: the code has to be small to
 // go into the loop over simdgroups.
 static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
-                         const lanes_place *place, LLVMValueRef sums) {
+                         const lanes_base_index *place, LLVMValueRef sums) {
   LLVMBuilderRef b = e->builder;
   lanes_indices indices;
   LLVMValueRef values[MOST_LANES];
@@ -479,7 +479,7 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
 // What is added to elements of a page or less, and where not all of them are in
 // the window.
 static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
-                             const lanes_place *place, LLVMValueRef window,
+                             const lanes_base_index *place, LLVMValueRef window,
                              uint64_t reach, LLVMBasicBlockRef done) {
   LLVMBuilderRef b = e->builder;
   LLVMBasicBlockRef near = lanes_block(e, "near.counted");
@@ -501,12 +501,12 @@ static void add_within_reach(lanes_emitter *e, LLVMValueRef atomic,
 // Asks of each lane whether its element is in the window.
 static void add_by_lane(lanes_emitter *e, LLVMValueRef atomic) {
   e->is_counting = true;
-  lanes_emit_serially(e, atomic);
+  lanes_scalarise(e, atomic);
   e->is_counting = false;
 }
 
 static void add_anywhere(lanes_emitter *e, LLVMValueRef atomic,
-                         const lanes_place *place, LLVMValueRef window,
+                         const lanes_base_index *place, LLVMValueRef window,
                          LLVMBasicBlockRef done) {
   LLVMBasicBlockRef all = lanes_block(e, "all.counted");
   LLVMBasicBlockRef some = lanes_block(e, "some.counted");
@@ -520,22 +520,22 @@ static void add_anywhere(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(e->builder, some);
 }
 
-bool lanes_is_counted(const lanes_emitter *e, LLVMValueRef atomic) {
+bool lanes_is_deferred(const lanes_emitter *e, LLVMValueRef atomic) {
   return e->counting.is_on && LLVMIsAAtomicRMWInst(atomic) &&
          is_addition(atomic) && !is_own(e, LLVMGetOperand(atomic, 0));
 }
 
-bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
-  if (!lanes_is_counted(e, atomic)) {
+bool lanes_emit_deferred(lanes_emitter *e, LLVMValueRef atomic) {
+  if (!lanes_is_deferred(e, atomic)) {
     return false;
   }
   LLVMBasicBlockRef counted = lanes_block(e, "counted");
   LLVMBasicBlockRef direct = lanes_block(e, "direct");
   LLVMBasicBlockRef after = lanes_block(e, "after");
   LLVMValueRef window = window_of(e, atomic);
-  lanes_place found;
-  const lanes_place *place =
-      lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
+  lanes_base_index found;
+  const lanes_base_index *place =
+      lanes_base_index_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
   const uint64_t reach = reach_of(e, place);
   const lanes_lines serials = e->serials;
   e->uncached = true;
@@ -554,7 +554,7 @@ bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic) {
   LLVMBuildBr(e->builder, after);
   e->serials = serials;
   LLVMPositionBuilderAtEnd(e->builder, direct);
-  lanes_emit_serially(e, atomic);
+  lanes_scalarise(e, atomic);
   LLVMBuildBr(e->builder, after);
   e->uncached = false;
   LLVMPositionBuilderAtEnd(e->builder, after);

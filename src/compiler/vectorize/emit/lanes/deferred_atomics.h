@@ -10,16 +10,16 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Finds out whether additions may be done later.
-void lanes_counters_find(lanes_emitter *e);
+void lanes_deferred_find(lanes_emitter *e);
 // Makes the functions that counters.ll calls.
-void lanes_counters_define(mtlc_kernel *kernel, const lanes_counting *counting);
+void lanes_deferred_define(mtlc_kernel *kernel, const lanes_deferral *counting);
 // Emits an addition that may be. Returns false if it may not.
-bool lanes_emit_counted(lanes_emitter *e, LLVMValueRef atomic);
+bool lanes_emit_deferred(lanes_emitter *e, LLVMValueRef atomic);
 // Says whether one may be done later.
-bool lanes_is_counted(const lanes_emitter *e, LLVMValueRef atomic);
+bool lanes_is_deferred(const lanes_emitter *e, LLVMValueRef atomic);
 // One thread's, or one of all threads together; the result is nothing, but not
 // NULL.
-LLVMValueRef lanes_count(lanes_emitter *e, LLVMValueRef atomic,
+LLVMValueRef lanes_defer(lanes_emitter *e, LLVMValueRef atomic,
                          LLVMValueRef address, LLVMValueRef operand);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct each_lane {
   const lanes_access *a;
   uint64_t offset;
   bool has_place;
-  lanes_place place;
+  lanes_base_index place;
   LLVMValueRef first;      // else lane 0's address, the others by a's stride
   LLVMValueRef pointers;   // else
   LLVMValueRef addresses;  // an array of the place's indices, or of pointers
@@ -50,7 +50,7 @@ typedef struct each_lane {
 static each_lane begin(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef pointers, uint64_t offset) {
   each_lane each = {.a = a, .offset = offset, .pointers = pointers};
-  each.has_place = a->pointer && lanes_place_find(e, a->pointer, &each.place);
+  each.has_place = a->pointer && lanes_base_index_find(e, a->pointer, &each.place);
   return each;
 }
 
@@ -58,7 +58,7 @@ static each_lane begin(lanes_emitter *e, const lanes_access *a,
 static LLVMValueRef address_of(lanes_emitter *e, const each_lane *each,
                                LLVMValueRef own) {
   return lanes_address_at(
-      e, each->has_place ? lanes_place_of_lane(e, &each->place, own) : own,
+      e, each->has_place ? lanes_base_index_lane(e, &each->place, own) : own,
       each->offset);
 }
 
@@ -133,11 +133,11 @@ static void store_many(lanes_emitter *e, const each_lane *each,
   }
 }
 
-static lanes_whole_question ask_many(lanes_emitter *e) {
-  LLVMValueRef bits = lanes_bits(e, e->mask);
+static lanes_check ask_many(lanes_emitter *e) {
+  LLVMValueRef bits = lanes_mask_bits(e, e->mask);
   LLVMValueRef count =
       lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
-  return lanes_ask(e, LLVMBuildICmp(e->builder, LLVMIntUGE, count,
+  return lanes_begin_check(e, LLVMBuildICmp(e->builder, LLVMIntUGE, count,
                                     mtlc_i32(e->context, MANY_LANES), ""));
 }
 
@@ -185,7 +185,7 @@ static void run_some(lanes_emitter *e, each_lane *each,
     each->addresses = lanes_array_from(
         e, each->has_place ? each->place.index : each->pointers);
   }
-  lanes_loop_over(e, run_one, each, done);
+  lanes_loop_over_lanes(e, run_one, each, done);
 }
 
 static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
@@ -237,7 +237,7 @@ static void store_some(lanes_emitter *e, each_lane *each, LLVMValueRef value,
   run_some(e, each, done);
 }
 
-LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_load_lane_loop(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset) {
   each_lane each =
       first ? (each_lane){.a = a, .offset = offset, .first = first}
@@ -245,7 +245,7 @@ LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
   return load_some(e, &each, lanes_block(e, "loaded"));
 }
 
-void lanes_store_running(lanes_emitter *e, const lanes_access *a,
+void lanes_store_lane_loop(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef pointers, uint64_t offset,
                          LLVMValueRef value) {
   each_lane each = begin(e, a, pointers, offset);
@@ -257,12 +257,12 @@ void lanes_store_few(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef pointers, uint64_t offset, LLVMValueRef value,
                      uint32_t lanes) {
   if (lanes == UINT32_MAX) {
-    lanes_store_running(e, a, pointers, offset, value);
+    lanes_store_lane_loop(e, a, pointers, offset, value);
     return;
   }
   const each_lane each = begin(e, a, pointers, offset);
   LLVMValueRef own = each.has_place ? each.place.index : each.pointers;
-  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMValueRef bits = lanes_mask_bits(e, e->mask);
   for (; lanes; lanes &= lanes - 1) {
     LLVMValueRef lane =
         mtlc_i32(e->context, (uint32_t)__builtin_ctz(lanes));
@@ -316,7 +316,7 @@ void lanes_store_own_values(lanes_emitter *e, const lanes_own_value *values,
     all.elements[i] = lanes_array_from(e, values[i].value);
     all.addresses[i] = lanes_array_from(e, values[i].pointers);
   }
-  lanes_loop_over(e, store_own, &all, lanes_block(e, "stored"));
+  lanes_loop_over_lanes(e, store_own, &all, lanes_block(e, "stored"));
 }
 
 // --- Either ------------------------------------------------------------------
@@ -325,7 +325,7 @@ static bool is_one_too_many(lanes_emitter *e) {
   return ++e->each_count > MOST_WITHOUT_LOOP;
 }
 
-LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset) {
   each_lane each = begin(e, a, pointers, offset);
   if (is_one_too_many(e)) {
@@ -335,19 +335,19 @@ LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
     return load_many(e, &each);
   }
   LLVMTypeRef type = lanes_vector_of(a->element);
-  const lanes_whole_question question = ask_many(e);
+  const lanes_check question = ask_many(e);
   LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   values[1] = load_some(e, &each, apart);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   LLVMBasicBlockRef from[] = {question.all, apart};
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
   LLVMAddIncoming(loaded, values, from, 2);
   return loaded;
 }
 
-void lanes_store_each(lanes_emitter *e, const lanes_access *a,
+void lanes_store_by_lane(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value) {
   each_lane each = begin(e, a, pointers, offset);
@@ -360,8 +360,8 @@ void lanes_store_each(lanes_emitter *e, const lanes_access *a,
     store_many(e, &each, value);
     return;
   }
-  const lanes_whole_question question = ask_many(e);
+  const lanes_check question = ask_many(e);
   store_many(e, &each, value);
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   store_some(e, &each, value, question.done);
 }

@@ -10,18 +10,18 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // The same on machines that have no instruction for it.
-LLVMValueRef lanes_load_each(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef pointers, uint64_t offset);
-void lanes_store_each(lanes_emitter *e, const lanes_access *a,
+void lanes_store_by_lane(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef pointers, uint64_t offset,
                       LLVMValueRef value);
 // The vector where lanes that do not run have what the last that does has.
 LLVMValueRef lanes_filled(lanes_emitter *e, LLVMValueRef vector);
 // The same in little code, where it hardly ever comes to it or few run. Lanes
 // are the address's stride apart if lane 0's is given, anywhere if it is NULL.
-LLVMValueRef lanes_load_running(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_load_lane_loop(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef first, uint64_t offset);
-void lanes_store_running(lanes_emitter *e, const lanes_access *a,
+void lanes_store_lane_loop(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef pointers, uint64_t offset,
                          LLVMValueRef value);
 // The same where only a few of the lanes run, a set of which is given; all bits

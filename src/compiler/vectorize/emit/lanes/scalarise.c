@@ -41,7 +41,7 @@ LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
                               &e->array_capacity, 16, sizeof *e->arrays);
   lanes_array *array = &e->arrays[e->array_count++];
   *array = (lanes_array){.type = type,
-                         .memory = lanes_reserve(e, lanes_vector_of(type)),
+                         .memory = lanes_fixed_alloca(e, lanes_vector_of(type)),
                          .taken = e->emitted};
   return array->memory;
 }
@@ -71,7 +71,7 @@ typedef struct serial_operand {
   LLVMValueRef *components;  // [count] scalars or arrays
   bool is_array;
   bool is_place;  // the array holds the indices of places
-  lanes_place place;
+  lanes_base_index place;
 } serial_operand;
 
 static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
@@ -81,7 +81,7 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
       lanes_allocate(e->arena, operand.count, sizeof(LLVMValueRef));
   operand.is_array = !lanes_is_uniform(lanes_shape_of(e->values, value));
   operand.is_place =
-      operand.is_array && lanes_place_find(e, value, &operand.place);
+      operand.is_array && lanes_base_index_find(e, value, &operand.place);
   if (operand.is_place) {
     // Half of what addresses take, and nothing where only another way of doing
     // it is taken.
@@ -112,7 +112,7 @@ static LLVMValueRef pick_component(lanes_emitter *e,
     return operand->components[c];
   }
   if (operand->is_place) {
-    return lanes_place_of_lane(
+    return lanes_base_index_lane(
         e, &operand->place,
         lanes_element_of(e, e->types.i32, operand->components[0], lane));
   }
@@ -239,7 +239,7 @@ static void run_one(lanes_emitter *e, void *context, LLVMValueRef lane) {
 // One after the other without a loop, for all lanes: what is done for each is
 // short, and a loop would take longer over it.
 static void update_all(lanes_emitter *e, LLVMValueRef atomic,
-                       const lanes_place *place) {
+                       const lanes_base_index *place) {
   LLVMValueRef at[MOST_LANES];
   LLVMValueRef operands[MOST_LANES];
   lanes_indices indices;
@@ -252,7 +252,7 @@ static void update_all(lanes_emitter *e, LLVMValueRef atomic,
   for (uint32_t lane = 0; lane < LANES; lane++) {
     LLVMValueRef own[] = {
         place
-            ? lanes_place_of_lane(
+            ? lanes_base_index_lane(
                   e, place,
                   lanes_indices_at(e, &indices, mtlc_i64(e->context, 0), lane))
             : at[lane],
@@ -265,9 +265,9 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
                     LLVMBasicBlockRef done) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
-  lanes_place found;
-  const lanes_place *place =
-      lanes_place_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
+  lanes_base_index found;
+  const lanes_base_index *place =
+      lanes_base_index_find(e, LLVMGetOperand(atomic, 0), &found) ? &found : NULL;
   LLVMValueRef is_simple = lanes_all(e, e->mask);
   if (place) {
     is_simple = LLVMBuildAnd(e->builder, is_simple,
@@ -283,11 +283,11 @@ static void run_all(lanes_emitter *e, LLVMValueRef atomic,
   LLVMPositionBuilderAtEnd(e->builder, some);
 }
 
-void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
+void lanes_loop_over_lanes(lanes_emitter *e, lanes_lane_body *body, void *context,
                      LLVMBasicBlockRef done) {
   LLVMValueRef zero = mtlc_i32(e->context, 0);
   LLVMBasicBlockRef turn = lanes_block(e, "turn");
-  LLVMValueRef bits = lanes_bits(e, e->mask);
+  LLVMValueRef bits = lanes_mask_bits(e, e->mask);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   if (lanes_has_thread(e)) {
     LLVMBuildBr(e->builder, turn);
@@ -321,13 +321,13 @@ static uint32_t own_operand_count(LLVMValueRef instruction) {
                                   : (uint32_t)LLVMGetNumOperands(instruction);
 }
 
-void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
+void lanes_scalarise(lanes_emitter *e, LLVMValueRef instruction) {
   const uint32_t operand_count = own_operand_count(instruction);
   lanes_lines_add(e->arena, &e->serials, instruction);
   LLVMBasicBlockRef done = lanes_block(e, "turned");
   const bool is_update =
       LLVMGetInstructionOpcode(instruction) == LLVMAtomicRMW &&
-      !LLVMGetFirstUse(instruction) && !lanes_is_counted(e, instruction);
+      !LLVMGetFirstUse(instruction) && !lanes_is_deferred(e, instruction);
   if (is_update) {
     run_all(e, instruction, done);
   }
@@ -348,7 +348,7 @@ void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction) {
                     .operands = operands,
                     .operand_count = operand_count,
                     .results = results};
-  lanes_loop_over(e, run_one, &run, done);
+  lanes_loop_over_lanes(e, run_one, &run, done);
   e->uncached = uncached;
   for (uint32_t c = 0; c < count; c++) {
     LLVMTypeRef part = lanes_component_type(type, c);

@@ -10,7 +10,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Atomics, unknown calls
-void lanes_emit_serially(lanes_emitter *e, LLVMValueRef instruction);
+void lanes_scalarise(lanes_emitter *e, LLVMValueRef instruction);
 // Memory for one lane's values after another's: [32] of a type, until
 // the end of the instruction.
 LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type);
@@ -24,7 +24,7 @@ LLVMValueRef lanes_element_of(lanes_emitter *e, LLVMTypeRef type,
 // Runs a body for each lane that is live, by rising lane, and goes on in done.
 typedef void lanes_lane_body(lanes_emitter *e, void *context,
                              LLVMValueRef lane);
-void lanes_loop_over(lanes_emitter *e, lanes_lane_body *body, void *context,
+void lanes_loop_over_lanes(lanes_emitter *e, lanes_lane_body *body, void *context,
                 LLVMBasicBlockRef done);
 
 #endif

@@ -62,7 +62,7 @@ static bool find(lanes_emitter *e, const lanes_access *a, bool is_shared,
   return lanes_pattern_is_whole(&pattern);
 }
 
-bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,
+bool lanes_find_bit_runs(lanes_emitter *e, const lanes_access *a,
                      lanes_pattern_runs *out_runs) {
   return find(e, a, false, out_runs) && out_runs->lanes >= LEAST_RUN &&
          out_runs->bytes >= LEAST_RUN_BYTES;
@@ -72,11 +72,11 @@ static bool are_few(const lanes_pattern_runs *runs) {
   return 1u << __builtin_popcount(runs->others) <= MOST_PIECES;
 }
 
-bool lanes_find_pieces(lanes_emitter *e, const lanes_access *a,
+bool lanes_find_shared_bit_runs(lanes_emitter *e, const lanes_access *a,
                        lanes_pattern_runs *out_runs) {
   return LLVMIsConstant(e->mask)
              ? find(e, a, true, out_runs) && are_few(out_runs)
-             : lanes_find_runs(e, a, out_runs);
+             : lanes_find_bit_runs(e, a, out_runs);
 }
 
 // Lane i of a run, that begins with lane first.
@@ -108,10 +108,10 @@ static LLVMValueRef mask_of(lanes_emitter *e, uint32_t count) {
   return count == 1 ? e->mask : lanes_repeated_mask(e, count);
 }
 
-void lanes_store_runs(lanes_emitter *e, const lanes_access *a,
+void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
                       const lanes_pattern_runs *runs,
                       LLVMValueRef *components) {
-  LLVMValueRef all = lanes_put_together(e, components, a->count, a->count);
+  LLVMValueRef all = lanes_interleave_components(e, components, a->count, a->count);
   LLVMValueRef mask = mask_of(e, a->count);
   LLVMValueRef address = lanes_first_address(e, a->pointer);
   for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -161,15 +161,15 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_pattern_runs *runs,
                        LANES * count);
 }
 
-void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
+void lanes_load_bit_runs(lanes_emitter *e, const lanes_access *a,
                      const lanes_pattern_runs *runs,
                      LLVMValueRef *out_components) {
   LLVMValueRef all = load_all(e, runs, a->element, a->count, a->alignment,
                               lanes_first_address(e, a->pointer));
-  lanes_take_apart(e, all, a->count, a->count, out_components);
+  lanes_deinterleave_components(e, all, a->count, a->count, out_components);
 }
 
-LLVMValueRef lanes_load_pattern(lanes_emitter *e, const lanes_pattern *pattern,
+LLVMValueRef lanes_load_bit_permuted(lanes_emitter *e, const lanes_pattern *pattern,
                                 LLVMTypeRef type, uint32_t size_bytes,
                                 uint32_t alignment, LLVMValueRef first) {
   const lanes_pattern_runs runs = runs_of(pattern, size_bytes, true);

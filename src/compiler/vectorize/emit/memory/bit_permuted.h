@@ -22,19 +22,19 @@ typedef struct lanes_pattern_runs {
   uint64_t bytes;             // of a run
 } lanes_pattern_runs;
 // Says whether an access is to long enough runs.
-bool lanes_find_runs(lanes_emitter *e, const lanes_access *a,
+bool lanes_find_bit_runs(lanes_emitter *e, const lanes_access *a,
                      lanes_pattern_runs *out_runs);
 // Says whether a load is of few runs, however short, each of which any number
 // of lanes may share.
-bool lanes_find_pieces(lanes_emitter *e, const lanes_access *a,
+bool lanes_find_shared_bit_runs(lanes_emitter *e, const lanes_access *a,
                        lanes_pattern_runs *out_runs);
-void lanes_store_runs(lanes_emitter *e, const lanes_access *a,
+void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
                       const lanes_pattern_runs *runs, LLVMValueRef *components);
-void lanes_load_runs(lanes_emitter *e, const lanes_access *a,
+void lanes_load_bit_runs(lanes_emitter *e, const lanes_access *a,
                      const lanes_pattern_runs *runs,
                      LLVMValueRef *out_components);
 // A vector of what all lanes have at a pattern behind lane 0's address.
-LLVMValueRef lanes_load_pattern(lanes_emitter *e, const lanes_pattern *pattern,
+LLVMValueRef lanes_load_bit_permuted(lanes_emitter *e, const lanes_pattern *pattern,
                                 LLVMTypeRef type, uint32_t size_bytes,
                                 uint32_t alignment, LLVMValueRef first);
 

@@ -38,7 +38,7 @@ typedef struct run_finder {
   uint32_t phi_count;
 } run_finder;
 
-bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value) {
+bool lanes_is_same_in_segments(const lanes_emitter *e, LLVMValueRef value) {
   return lanes_is_same_in(e, value, e->values->row);
 }
 
@@ -96,7 +96,7 @@ static int product_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
       return multiple_of(operand_stride(f, value, k, steps),
                          LLVMConstIntGetZExtValue(factor));
     }
-    if (f->is_tensor && lanes_is_same_in_rows(f->e, factor)) {
+    if (f->is_tensor && lanes_is_same_in_segments(f->e, factor)) {
       f->has_factor = true;
       return operand_stride(f, value, k, steps);
     }
@@ -143,7 +143,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     case LLVMURem:
     case LLVMSRem:
     case LLVMAnd:
-      return lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1))
+      return lanes_is_same_in_segments(f->e, LLVMGetOperand(value, 1))
                  ? operand_stride(f, value, 0, steps)
                  : NO_RUN;
     case LLVMMul: return product_of(f, value, steps);
@@ -156,7 +156,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     }
     case LLVMUDiv:
     case LLVMSDiv:
-      return lanes_is_same_in_rows(f->e, LLVMGetOperand(value, 1)) &&
+      return lanes_is_same_in_segments(f->e, LLVMGetOperand(value, 1)) &&
                      operand_stride(f, value, 0, steps) != NO_RUN
                  ? 0
                  : NO_RUN;
@@ -181,7 +181,7 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
   }
 }
 
-bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
+bool lanes_may_be_adjacent(const lanes_emitter *e, const lanes_access *a,
                        lanes_shape *out_shape, bool *out_may_be_same) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   const uint8_t row = e->values->row;
@@ -233,11 +233,11 @@ static LLVMValueRef address_of_lane(lanes_emitter *e, const lanes_access *a,
 static LLVMValueRef is_none(lanes_emitter *e, LLVMValueRef mask) {
   LLVMValueRef running = LLVMBuildSelect(e->builder, e->mask, mask,
                                          LLVMConstNull(LLVMTypeOf(mask)), "");
-  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_bits(e, running),
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_mask_bits(e, running),
                        mtlc_i32(e->context, 0), "");
 }
 
-LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,
                             lanes_shape shape, LLVMValueRef *out_firsts) {
   const uint32_t row = shape.row;
   const uint64_t size =
@@ -271,7 +271,7 @@ LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
   return is_none(e, apart);
 }
 
-LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_check_equal(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef *out_address) {
   LLVMValueRef narrow = narrow_index(e, a);
   LLVMValueRef last = lanes_last(e);

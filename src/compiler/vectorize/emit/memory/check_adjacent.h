@@ -12,18 +12,18 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Says whether a value is the same for all lanes of a row.
-bool lanes_is_same_in_rows(const lanes_emitter *e, LLVMValueRef value);
+bool lanes_is_same_in_segments(const lanes_emitter *e, LLVMValueRef value);
 // Says whether lanes of an address of which nothing is known may well
 // turn out to be neighbours, the shape that they would have then, and whether
 // they may as well have the same address.
-bool lanes_may_be_runs(const lanes_emitter *e, const lanes_access *a,
+bool lanes_may_be_adjacent(const lanes_emitter *e, const lanes_access *a,
                        lanes_shape *out_shape, bool *out_may_be_same);
 // Returns i1: that is so for the lanes that run. Sets the first address of each
 // row.
-LLVMValueRef lanes_are_runs(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,
                             lanes_shape shape, LLVMValueRef *out_firsts);
 // Returns i1: lanes that run, of which there are some, have the same address.
-LLVMValueRef lanes_are_same(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_check_equal(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef *out_address);
 
 #endif

@@ -35,11 +35,11 @@ static bool is_run(const lanes_emitter *e, LLVMValueRef value) {
   return shape.row >= e->values->row && shape.stride > 0 && !shape.conditional;
 }
 
-static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_factors *f,
+static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_stride_factors *f,
                    uint32_t steps);
 
 static bool follow_extended(const lanes_emitter *e, LLVMValueRef value,
-                            lanes_factors *f, uint32_t steps) {
+                            lanes_stride_factors *f, uint32_t steps) {
   if (!follow(e, LLVMGetOperand(value, 0), f, steps) ||
       f->extension_count == LANES_EXTENSIONS) {
     return false;
@@ -50,7 +50,7 @@ static bool follow_extended(const lanes_emitter *e, LLVMValueRef value,
 }
 
 static bool follow_product(const lanes_emitter *e, LLVMValueRef value,
-                           uint32_t own, lanes_factors *f, uint32_t steps) {
+                           uint32_t own, lanes_stride_factors *f, uint32_t steps) {
   LLVMValueRef factor = LLVMGetOperand(value, 1 - own);
   if (!lanes_is_uniform(lanes_shape_of(e->values, factor)) ||
       !follow(e, LLVMGetOperand(value, own), f, steps)) {
@@ -69,7 +69,7 @@ static bool follow_product(const lanes_emitter *e, LLVMValueRef value,
 }
 
 static bool follow_shifted(const lanes_emitter *e, LLVMValueRef value,
-                           lanes_factors *f, uint32_t steps) {
+                           lanes_stride_factors *f, uint32_t steps) {
   enum { MOST_SHIFTED = 8 };
   LLVMValueRef by = LLVMGetOperand(value, 1);
   if (!LLVMIsAConstantInt(by) || LLVMConstIntGetZExtValue(by) > MOST_SHIFTED ||
@@ -104,8 +104,8 @@ static bool is_in(const phi_web *web, LLVMValueRef value) {
 static LLVMValueRef without_same(const lanes_emitter *e, phi_web *web,
                                  LLVMValueRef value) {
   while (mtlc_is_opcode(value, LLVMAdd)) {
-    const bool is_first = lanes_is_same_in_rows(e, LLVMGetOperand(value, 0));
-    if (!is_first && !lanes_is_same_in_rows(e, LLVMGetOperand(value, 1))) {
+    const bool is_first = lanes_is_same_in_segments(e, LLVMGetOperand(value, 0));
+    if (!is_first && !lanes_is_same_in_segments(e, LLVMGetOperand(value, 1))) {
       break;
     }
     web->has_constant |=
@@ -123,7 +123,7 @@ static uint32_t node_of(const lanes_emitter *e, LLVMValueRef value) {
 // threads may have come by different ways, and have different sums.
 static bool add_phi(const lanes_emitter *e, phi_web *web, LLVMValueRef phi) {
   const uint32_t node = node_of(e, phi);
-  if (web->count == LANES_FACTORS || lanes_parts_before(e->values, node)) {
+  if (web->count == LANES_FACTORS || lanes_diverges_before(e->values, node)) {
     return false;
   }
   web->phis[web->count++] = phi;
@@ -148,7 +148,7 @@ static bool add_phi(const lanes_emitter *e, phi_web *web, LLVMValueRef phi) {
 }
 
 static bool follow_phi(const lanes_emitter *e, LLVMValueRef phi,
-                       lanes_factors *f, uint32_t steps) {
+                       lanes_stride_factors *f, uint32_t steps) {
   phi_web web = {0};
   if (!add_phi(e, &web, phi) || !web.begin) {
     return false;
@@ -160,7 +160,7 @@ static bool follow_phi(const lanes_emitter *e, LLVMValueRef phi,
 
 // Follows a value down to the run that it comes from, past what is the same for
 // all lanes of a row.
-static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_factors *f,
+static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_stride_factors *f,
                    uint32_t steps) {
   if (is_run(e, value)) {
     f->stride = lanes_shape_of(e->values, value).stride;
@@ -188,10 +188,10 @@ static bool follow(const lanes_emitter *e, LLVMValueRef value, lanes_factors *f,
     default: return false;
   }
   const uint32_t own =
-      lanes_is_same_in_rows(e, LLVMGetOperand(value, 0)) && opcode != LLVMSub
+      lanes_is_same_in_segments(e, LLVMGetOperand(value, 0)) && opcode != LLVMSub
           ? 1
           : 0;
-  if (!lanes_is_same_in_rows(e, LLVMGetOperand(value, 1 - own))) {
+  if (!lanes_is_same_in_segments(e, LLVMGetOperand(value, 1 - own))) {
     return false;
   }
   return opcode == LLVMMul
@@ -251,7 +251,7 @@ static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef value) {
 
 // The first lane's value, of a row's.
 static bool has_first(lanes_emitter *e, LLVMValueRef value, uint32_t *looks) {
-  if (lanes_is_same_in_rows(e, value)) {
+  if (lanes_is_same_in_segments(e, value)) {
     return can_be_repeated(e, value, looks);
   }
   if (is_run(e, value) || LLVMIsAPHINode(value)) {
@@ -267,14 +267,14 @@ static bool has_first(lanes_emitter *e, LLVMValueRef value, uint32_t *looks) {
 
 static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
                              uint32_t row) {
-  if (lanes_is_same_in_rows(e, value) && !lanes_is_at_hand(e, value)) {
+  if (lanes_is_same_in_segments(e, value) && !lanes_is_at_hand(e, value)) {
     return repeated(e, value);
   }
-  if (lanes_is_same_in_rows(e, value) || is_run(e, value)) {
-    return lanes_first_of_run(e, value, LANES / e->values->row, row);
+  if (lanes_is_same_in_segments(e, value) || is_run(e, value)) {
+    return lanes_segment_first(e, value, LANES / e->values->row, row);
   }
   if (LLVMIsAPHINode(value)) {
-    return lanes_first_of_run(e, value, LANES, row * e->values->row);
+    return lanes_segment_first(e, value, LANES, row * e->values->row);
   }
   LLVMValueRef a = first_of(e, LLVMGetOperand(value, 0), row);
   switch (LLVMGetInstructionOpcode(value)) {
@@ -293,7 +293,7 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
                         "");
 }
 
-static bool can_be_had(lanes_emitter *e, const lanes_factors *f) {
+static bool can_be_had(lanes_emitter *e, const lanes_stride_factors *f) {
   uint32_t looks = MOST_REPEATED;
   bool can = has_first(e, f->index, &looks);
   for (uint32_t i = 0; can && i < f->count; i++) {
@@ -305,13 +305,13 @@ static bool can_be_had(lanes_emitter *e, const lanes_factors *f) {
   return can;
 }
 
-bool lanes_find_factors(lanes_emitter *e, const lanes_access *a,
-                        lanes_factors *out_factors, lanes_shape *out_shape) {
+bool lanes_find_stride_factors(lanes_emitter *e, const lanes_access *a,
+                        lanes_stride_factors *out_factors, lanes_shape *out_shape) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL || e->uncached || e->values->row < LEAST_ROW) {
     return false;
   }
-  lanes_factors f = {.index = lanes_index_of(a->pointer)};
+  lanes_stride_factors f = {.index = lanes_index_of(a->pointer)};
   if (LLVMTypeOf(f.index) != e->types.i64 ||
       !follow(e, f.index, &f, MOST_STEPS) || !f.count) {
     return false;
@@ -336,8 +336,8 @@ bool lanes_find_factors(lanes_emitter *e, const lanes_access *a,
 
 // --- What they come to -------------------------------------------------------
 
-void lanes_firsts_by_factors(lanes_emitter *e, const lanes_access *a,
-                             const lanes_factors *f, LLVMValueRef *out_firsts) {
+void lanes_firsts_by_strides(lanes_emitter *e, const lanes_access *a,
+                             const lanes_stride_factors *f, LLVMValueRef *out_firsts) {
   LLVMTypeRef type = lanes_type_indexed(e, a->pointer);
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   for (uint32_t r = 0; r < (uint32_t)LANES / e->values->row; r++) {
@@ -351,7 +351,7 @@ static LLVMValueRef both(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
 }
 
 // Returns i1: no row of a narrow number wraps on its way to its last lane.
-static LLVMValueRef is_whole(lanes_emitter *e, const lanes_factors *f,
+static LLVMValueRef is_whole(lanes_emitter *e, const lanes_stride_factors *f,
                              uint32_t extension) {
   LLVMValueRef narrow = LLVMGetOperand(f->extensions[extension], 0);
   LLVMTypeRef type = LLVMTypeOf(narrow);
@@ -373,7 +373,7 @@ static LLVMValueRef is_whole(lanes_emitter *e, const lanes_factors *f,
   return all;
 }
 
-LLVMValueRef lanes_factors_are_one(lanes_emitter *e, const lanes_factors *f) {
+LLVMValueRef lanes_check_stride_one(lanes_emitter *e, const lanes_stride_factors *f) {
   LLVMValueRef all = f->is_masked ? lanes_all(e, e->mask) : NULL;
   for (uint32_t i = 0; i < f->count; i++) {
     LLVMValueRef factor = repeated(e, f->items[i]);
@@ -386,7 +386,7 @@ LLVMValueRef lanes_factors_are_one(lanes_emitter *e, const lanes_factors *f) {
   return all;
 }
 
-LLVMValueRef lanes_is_factor_none(lanes_emitter *e, const lanes_factors *f) {
+LLVMValueRef lanes_check_stride_zero(lanes_emitter *e, const lanes_stride_factors *f) {
   LLVMValueRef any = NULL;
   for (uint32_t i = 0; i < f->count; i++) {
     LLVMValueRef factor = repeated(e, f->items[i]);

@@ -15,7 +15,7 @@
 // How an index comes from a run of lanes, by factors that are the
 // same for all lanes and known at run time.
 enum { LANES_FACTORS = 4, LANES_EXTENSIONS = 4 };
-typedef struct lanes_factors {
+typedef struct lanes_stride_factors {
   LLVMValueRef index;
   LLVMValueRef items[LANES_FACTORS];
   uint32_t count;
@@ -27,18 +27,18 @@ typedef struct lanes_factors {
   int64_t stride;
   bool is_moved;   // loops add numbers to it that are not known
   bool is_masked;  // all lanes have to run, or the first may not have it
-} lanes_factors;
+} lanes_stride_factors;
 
 // Says whether an access's index is like that, and the address's shape if all
 // factors are one.
-bool lanes_find_factors(lanes_emitter *e, const lanes_access *a,
-                        lanes_factors *out_factors, lanes_shape *out_shape);
+bool lanes_find_stride_factors(lanes_emitter *e, const lanes_access *a,
+                        lanes_stride_factors *out_factors, lanes_shape *out_shape);
 // The first address of each row.
-void lanes_firsts_by_factors(lanes_emitter *e, const lanes_access *a,
-                             const lanes_factors *factors,
+void lanes_firsts_by_strides(lanes_emitter *e, const lanes_access *a,
+                             const lanes_stride_factors *factors,
                              LLVMValueRef *out_firsts);
 // Returns i1: all factors are one and no index wraps; some factor is none.
-LLVMValueRef lanes_factors_are_one(lanes_emitter *e, const lanes_factors *f);
-LLVMValueRef lanes_is_factor_none(lanes_emitter *e, const lanes_factors *f);
+LLVMValueRef lanes_check_stride_one(lanes_emitter *e, const lanes_stride_factors *f);
+LLVMValueRef lanes_check_stride_zero(lanes_emitter *e, const lanes_stride_factors *f);
 
 #endif

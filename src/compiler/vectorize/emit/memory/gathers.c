@@ -97,14 +97,14 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
                                  uint64_t *out_bias) {
   const uint32_t count = lanes_gathered(e);
   *out_bias = 0;
-  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_made_again(e, index)
+  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_rematerialised(e, index)
                             ? LLVMGetOperand(index, 0)
                             : NULL;
   if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
-    return lanes_piece(e, lanes_vector(e, index, 0), 0, count);
+    return lanes_subvector(e, lanes_vector(e, index, 0), 0, count);
   }
   LLVMTypeRef wide = LLVMVectorType(e->types.i64, count);
-  LLVMValueRef low = lanes_piece(e, lanes_vector(e, narrow, 0), 0, count);
+  LLVMValueRef low = lanes_subvector(e, lanes_vector(e, narrow, 0), 0, count);
   if (lanes_shape_of(e->values, narrow).bits < 32) {
     return LLVMBuildSExt(e->builder, low, wide, "");
   }
@@ -121,7 +121,7 @@ static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
   LLVMValueRef steps =
-      lanes_piece(e, lanes_steps(e->types.i64, 0, (uint64_t)shape.stride), 0,
+      lanes_subvector(e, lanes_steps(e->types.i64, 0, (uint64_t)shape.stride), 0,
                   lanes_gathered(e));
   return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
 }
@@ -133,10 +133,10 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
   LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
   if (type == NULL) {
-    return lanes_address_at(e, lanes_piece(e, pointers, 0, lanes_gathered(e)),
+    return lanes_address_at(e, lanes_subvector(e, pointers, 0, lanes_gathered(e)),
                             offset);
   }
-  if (!lanes_is_made_again(e, a->pointer)) {
+  if (!lanes_is_rematerialised(e, a->pointer)) {
     return behind_first(e, a->pointer, offset);
   }
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
@@ -179,14 +179,14 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
     return gather_words(e, a, pointers, offset);
   }
   if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
-    return lanes_load_each(e, a, pointers, offset);
+    return lanes_load_by_lane(e, a, pointers, offset);
   }
   const uint32_t count = lanes_gathered(e);
   return lanes_widened(
       e,
       lanes_gather_from(e, a->element, addresses_of(e, a, pointers, offset),
                         lanes_common_alignment(a->alignment, offset),
-                        lanes_piece(e, e->mask, 0, count)),
+                        lanes_subvector(e, e->mask, 0, count)),
       count);
 }
 
@@ -197,20 +197,20 @@ bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value) {
   // 16 lanes take a Zen 4 30 cycles, whichever run.
-  const uint32_t few = e->is_at_once ? 0 : lanes_few_that_come(e);
+  const uint32_t few = e->is_at_once ? 0 : lanes_few_active(e);
   if (few) {
     lanes_store_few(e, a, pointers, offset, value, few);
     return;
   }
   if (!lanes_has_scatter(e, a)) {
-    lanes_store_each(e, a, pointers, offset, value);
+    lanes_store_by_lane(e, a, pointers, offset, value);
     return;
   }
   const uint32_t alignment = lanes_common_alignment(a->alignment, offset);
   const uint32_t count = lanes_gathered(e);
   LLVMValueRef arguments[] = {
-      lanes_piece(e, value, 0, count), addresses_of(e, a, pointers, offset),
-      mtlc_i32(e->context, alignment), lanes_piece(e, e->mask, 0, count)};
+      lanes_subvector(e, value, 0, count), addresses_of(e, a, pointers, offset),
+      mtlc_i32(e->context, alignment), lanes_subvector(e, e->mask, 0, count)};
   LLVMTypeRef overloads[] = {LLVMTypeOf(arguments[0]),
                              LLVMTypeOf(arguments[1])};
   lanes_intrinsic(e, "llvm.masked.scatter", overloads, 2, arguments, 4);

@@ -71,7 +71,7 @@ static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
   LLVMBuilderRef b = e->builder;
   const uint32_t word = first / WORD_BITS;
   LLVMValueRef lanes =
-      LLVMBuildZExt(b, lanes_bits(e, e->mask), e->types.i64, "");
+      LLVMBuildZExt(b, lanes_mask_bits(e, e->mask), e->types.i64, "");
   lanes = LLVMBuildLShr(
       b, lanes, mtlc_i64(e->context, word * (WORD_BITS / stride)), "");
   uint64_t places = 0;
@@ -234,7 +234,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
     LLVMValueRef in[WORDS], apart[4], words[4];
     for (uint32_t k = 0; k < count; k++) {
       const uint32_t number = g * count + k;
-      in[k] = lanes_piece(e, parts[number / group_count],
+      in[k] = lanes_subvector(e, parts[number / group_count],
                           number % group_count * WORDS, WORDS);
     }
     for (uint32_t four = 0; four < count / 4; four++) {
@@ -319,7 +319,7 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
       for (uint32_t c = 0; c < 4; c++) {
         const uint32_t from = four * 4 + c;
         words[c] = from < wanted
-                       ? lanes_piece(e, components[from], g * WORDS, WORDS)
+                       ? lanes_subvector(e, components[from], g * WORDS, WORDS)
                        : LLVMGetPoison(type);
       }
       lanes_transpose(e, words, fours[four]);
@@ -350,22 +350,22 @@ static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
 }
 
 // Some of the vectors of 32 in which lanes' elements lie, or a part of it.
-typedef struct lanes_part {
+typedef struct lanes_clone {
   LLVMValueRef address;
   LLVMValueRef mask;
   uint32_t alignment;
-} lanes_part;
+} lanes_clone;
 
 // Elements from first on, of those that lanes have one behind the other.
-static lanes_part part_at(lanes_emitter *e, const lanes_access *a,
+static lanes_clone part_at(lanes_emitter *e, const lanes_access *a,
                           uint32_t stride, uint32_t wanted, uint32_t first,
                           uint32_t length) {
   const uint32_t in_row = a->shape.row * stride;
   const uint64_t offset = first % in_row * a->size_bytes;
   LLVMValueRef start = a->shape.row == LANES
                            ? lanes_access_begin(e, a)
-                           : lanes_address_of_row(e, a, first / in_row);
-  return (lanes_part){
+                           : lanes_access_segment_address(e, a, first / in_row);
+  return (lanes_clone){
       .address = lanes_address_at(e, start, offset),
       .mask = spread_mask(e, stride, wanted, first, length),
       .alignment = lanes_common_alignment(a->alignment, offset)};
@@ -379,7 +379,7 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
   for (uint32_t k = 0; k < stride; k++) {
     LLVMValueRef pieces[MOST_LANES];
     for (uint32_t i = 0; i < LANES / length; i++) {
-      const lanes_part part =
+      const lanes_clone part =
           part_at(e, a, stride, wanted, k * LANES + i * length, length);
       pieces[i] = lanes_masked_load(e, LLVMVectorType(a->element, length),
                                     part.address, part.alignment, part.mask);
@@ -389,17 +389,17 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
   part(e, parts, stride, a->size_bytes, a->count, out_components);
 }
 
-void lanes_part_whole(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
+void lanes_deinterleave_packed(lanes_emitter *e, LLVMValueRef whole, uint32_t count,
                       LLVMValueRef *out_components) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(whole));
   const uint64_t size_bytes = LLVMStoreSizeOfType(e->values->data, element);
   if (size_bytes < 4) {
-    lanes_take_apart(e, whole, count, count, out_components);
+    lanes_deinterleave_components(e, whole, count, count, out_components);
     return;
   }
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   for (uint32_t k = 0; k < count; k++) {
-    parts[k] = lanes_piece(e, whole, k * LANES, LANES);
+    parts[k] = lanes_subvector(e, whole, k * LANES, LANES);
   }
   part(e, parts, count, size_bytes, count, out_components);
 }
@@ -409,7 +409,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
-    const lanes_part part =
+    const lanes_clone part =
         part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
     lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
@@ -433,7 +433,7 @@ static void take_bytes(lanes_emitter *e, LLVMValueRef words, uint32_t count,
   }
 }
 
-void lanes_take_apart(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
+void lanes_deinterleave_components(lanes_emitter *e, LLVMValueRef all, uint32_t stride,
                       uint32_t count, LLVMValueRef *out_components) {
   if (are_words(e, LLVMGetElementType(LLVMTypeOf(all)), stride)) {
     take_bytes(
@@ -480,15 +480,15 @@ static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef loaded = lanes_masked_load(e, LLVMVectorType(a->element, count),
                                           lanes_access_begin(e, a),
                                           a->alignment,
-                                          lanes_piece(e, e->mask, 0, count));
+                                          lanes_subvector(e, e->mask, 0, count));
   return lanes_widened(e, loaded, count);
 }
 
 static void fetch(lanes_emitter *e, const lanes_access *a, uint32_t stride) {
   const uint64_t bytes = bytes_of(a, stride);
-  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes);
+  lanes_prefetch_ahead(e, a, lanes_access_begin(e, a), bytes);
   LLVMValueRef next = lanes_next_lines(e, a, false);
-  lanes_fetch_at(e, lanes_access_begin(e, a), next, bytes);
+  lanes_prefetch_at(e, lanes_access_begin(e, a), next, bytes);
 }
 
 // All elements of all lanes, of which each lane has the first few.
@@ -570,18 +570,18 @@ static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                      mask_of(e, a, stride));
 }
 
-LLVMValueRef lanes_load_whole(lanes_emitter *e, const lanes_access *a) {
+LLVMValueRef lanes_load_packed(lanes_emitter *e, const lanes_access *a) {
   fetch(e, a, a->count);
   return load_all(e, a, a->count);
 }
 
-void lanes_store_whole(lanes_emitter *e, const lanes_access *a,
+void lanes_store_packed(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef all) {
-  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, a->count));
+  lanes_prefetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, a->count));
   store_all(e, a, a->count, all);
 }
 
-void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
+void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
   fetch(e, a, stride);
   if (stride == 1 && lanes_narrow_count(e) < LANES) {
@@ -592,7 +592,7 @@ void lanes_load_strided(lanes_emitter *e, const lanes_access *a,
     load_parts(e, a, stride, all_of(a->count), out_components);
     return;
   }
-  lanes_take_apart(e, load_all(e, a, stride), stride, a->count, out_components);
+  lanes_deinterleave_components(e, load_all(e, a, stride), stride, a->count, out_components);
 }
 
 // The reverse of take_bytes, as bytes.
@@ -610,7 +610,7 @@ static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
                           LLVMVectorType(e->types.i8, LANES * 4), "");
 }
 
-LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
+LLVMValueRef lanes_interleave_components(lanes_emitter *e, LLVMValueRef *components,
                                 uint32_t stride, uint32_t count) {
   if (stride == 1) {
     return components[0];
@@ -626,21 +626,21 @@ LLVMValueRef lanes_put_together(lanes_emitter *e, LLVMValueRef *components,
                        LANES * stride);
 }
 
-void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
+void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components) {
-  lanes_fetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, stride));
+  lanes_prefetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, stride));
   if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
     store_parts(e, a, stride, components);
     return;
   }
   if (stride == 1 && lanes_narrow_count(e) < LANES) {
     const uint32_t count = lanes_narrow_count(e);
-    lanes_masked_store(e, a, lanes_piece(e, components[0], 0, count),
+    lanes_masked_store(e, a, lanes_subvector(e, components[0], 0, count),
                        lanes_access_begin(e, a), a->alignment,
-                       lanes_piece(e, e->mask, 0, count));
+                       lanes_subvector(e, e->mask, 0, count));
     return;
   }
-  store_all(e, a, stride, lanes_put_together(e, components, stride, a->count));
+  store_all(e, a, stride, lanes_interleave_components(e, components, stride, a->count));
 }
 
 // --- Neighbours --------------------------------------------------------------
@@ -648,18 +648,18 @@ void lanes_store_strided(lanes_emitter *e, const lanes_access *a,
 // Says whether a load is one of the elements around another's, and how many it
 // is behind it.
 static bool is_near(const lanes_emitter *e, const lanes_access *a,
-                    const lanes_linear *from, uint32_t stride,
+                    const lanes_affine *from, uint32_t stride,
                     LLVMValueRef instruction, int64_t *out_distance) {
   if (LLVMGetInstructionOpcode(instruction) != LLVMLoad ||
       LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction)) {
     return false;
   }
-  lanes_linear other;
-  lanes_linear_find(e->values, LLVMGetOperand(instruction, 0), &other);
+  lanes_affine other;
+  lanes_affine_find(e->values, LLVMGetOperand(instruction, 0), &other);
   const int64_t size = (int64_t)a->size_bytes;
-  const int64_t bytes = lanes_linear_distance(from, &other);
-  if (!lanes_linear_like(from, &other) || bytes % size ||
-      lanes_linear_may_wrap(e->values, from, &other)) {
+  const int64_t bytes = lanes_affine_distance(from, &other);
+  if (!lanes_affine_like(from, &other) || bytes % size ||
+      lanes_affine_may_wrap(e->values, from, &other)) {
     return false;
   }
   const lanes_shape shape =
@@ -681,7 +681,7 @@ typedef struct neighbours {
 
 // The lowest element that any of the loads takes up to the next write.
 static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
-                           const lanes_linear *from, uint32_t stride) {
+                           const lanes_affine *from, uint32_t stride) {
   int64_t lowest = 0;
   for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
        i = LLVMGetNextInstruction(i)) {
@@ -694,7 +694,7 @@ static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
 }
 
 static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
-                                  const lanes_linear *from, uint32_t stride) {
+                                  const lanes_affine *from, uint32_t stride) {
   neighbours found = {.lowest = lowest_near(e, a, from, stride),
                       .alignment = a->alignment};
   for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
@@ -732,7 +732,7 @@ static uint32_t whole_words(const neighbours *found, uint64_t size_bytes) {
   return words;
 }
 
-LLVMValueRef lanes_part_of_word(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset) {
   LLVMTypeRef narrow = lanes_vector_of(
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
@@ -753,8 +753,8 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
     return;
   }
   LLVMTypeRef all = LLVMVectorType(words->element, LANES * stride);
-  const lanes_whole_question question =
-      lanes_ask(e, lanes_may_load_whole(e, all, words->first, mask));
+  const lanes_check question =
+      lanes_begin_check(e, lanes_may_load_whole(e, all, words->first, mask));
   const bool uncached = e->uncached;
   LLVMValueRef ways[2][LARGEST_STRIDE_BYTES];
   LLVMBasicBlockRef from[2];
@@ -763,14 +763,14 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
   load_parts(e, words, stride, wanted, ways[0]);
   e->mask = mask;
   from[0] = LLVMGetInsertBlock(e->builder);
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   for (uint32_t w = 0; w < words->count; w++) {
     if (wanted >> w & 1) {
-      ways[1][w] = lanes_load_running(e, words, words->first, w * WORD_BYTES);
+      ways[1][w] = lanes_load_lane_loop(e, words, words->first, w * WORD_BYTES);
     }
   }
   from[1] = LLVMGetInsertBlock(e->builder);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   e->uncached = uncached;
   for (uint32_t w = 0; w < words->count; w++) {
     if (wanted >> w & 1) {
@@ -803,14 +803,14 @@ static bool load_in_words(lanes_emitter *e, const lanes_access *all,
   load_whole_words(e, &words, stride / in_word, wanted, loaded);
   for (uint32_t at = 0; at < found->count; at++) {
     if (found->loads[at]) {
-      out_components[at] = lanes_part_of_word(e, all, loaded[at / in_word],
+      out_components[at] = lanes_word_part(e, all, loaded[at / in_word],
                                               at % in_word * all->size_bytes);
     }
   }
   return true;
 }
 
-bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
+bool lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a) {
   const uint32_t in_rows = lanes_stride_in_rows(a);
   const uint32_t stride = in_rows ? in_rows : lanes_stride_elements(a);
   const bool is_power = is_power_of_two(stride);
@@ -818,8 +818,8 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
       (!is_power && a->size_bytes < WORD_BYTES)) {
     return false;
   }
-  lanes_linear from;
-  lanes_linear_find(e->values, a->pointer, &from);
+  lanes_affine from;
+  lanes_affine_find(e->values, a->pointer, &from);
   const neighbours found = find_neighbours(e, a, &from, stride);
   if (is_power_of_two(found.wanted) ||  // alone
       (!is_power && found.wanted != all_of(stride))) {
@@ -832,16 +832,16 @@ bool lanes_load_neighbours(lanes_emitter *e, const lanes_access *a) {
   LLVMValueRef firsts[MOST_LANES];
   if (in_rows) {
     for (uint32_t r = 0; r < LANES / a->shape.row; r++) {
-      firsts[r] = lanes_address_at(e, lanes_address_of_row(e, a, r), offset);
+      firsts[r] = lanes_address_at(e, lanes_access_segment_address(e, a, r), offset);
     }
     all.firsts = firsts;
   } else {
     all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0), offset);
-    lanes_fetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
+    lanes_prefetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
   }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
   if (!is_power) {
-    lanes_take_apart(e, load_all(e, &all, stride), stride, stride, components);
+    lanes_deinterleave_components(e, load_all(e, &all, stride), stride, stride, components);
   } else if (a->size_bytes >= WORD_BYTES) {
     load_parts(e, &all, stride, found.wanted, components);
   } else if (!load_in_words(e, &all, stride, &found, components)) {

@@ -22,7 +22,7 @@
 
 enum { LEAST_RUN = 4 };
 
-static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
+static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,
                            bool uniform) {
   LLVMValueRef sum = NULL;
   for (uint32_t i = 0; i < at->term_count; i++) {
@@ -41,7 +41,7 @@ static LLVMValueRef sum_of(lanes_emitter *e, const lanes_linear *at,
   return sum;
 }
 
-static LLVMValueRef extended(lanes_emitter *e, const lanes_linear *at,
+static LLVMValueRef extended(lanes_emitter *e, const lanes_affine *at,
                              LLVMValueRef value) {
   const bool is_vector =
       LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
@@ -52,14 +52,14 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_linear *at,
 }
 
 // The last value of an index before it is extended.
-static uint64_t last_index(const lanes_linear *at) {
+static uint64_t last_index(const lanes_affine *at) {
   const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
   return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
 // Says whether lanes + uniform .. lanes + uniform + span are what they are
 // before the index is extended: not negative, and not beyond the last.
-static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_row *row,
+static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
                               LLVMValueRef lanes, LLVMValueRef uniform) {
   LLVMTypeRef type = row->at.index_type;
   LLVMBuilderRef b = e->builder;
@@ -80,28 +80,28 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_row *row,
 }
 
 // From the first index of a run of lanes a stride apart to its last.
-static uint64_t span_of(const lanes_row *row, const lanes_shape *shape) {
+static uint64_t span_of(const lanes_lane_vector *row, const lanes_shape *shape) {
   return (uint64_t)(row->most_constant - row->at.constant) +
          (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
 }
 
 // Of such lanes: what is read is so only if no index wraps on the way.
-static LLVMValueRef run_holds(lanes_emitter *e, const lanes_row *row,
+static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_shape *shape, uint32_t run) {
-  const lanes_linear *at = &row->at;
+  const lanes_affine *at = &row->at;
   return LLVMBuildICmp(
       e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
-      lanes_index_of_run(e, at, lanes_width_of(*shape), run),
+      lanes_segment_index(e, at, lanes_width_of(*shape), run),
       LLVMConstInt(at->index_type, last_index(at) - span_of(row, shape), false),
       "");
 }
 
 // All lanes have to run: those that do not could lie behind the end.
-static lanes_row_places strided_addresses(lanes_emitter *e,
-                                          const lanes_row *row,
+static lanes_lane_vector_addresses strided_addresses(lanes_emitter *e,
+                                          const lanes_lane_vector *row,
                                           const lanes_shape *shape) {
   const uint32_t width = lanes_width_of(*shape);
-  lanes_row_places result = {.strided = shape, .holds = lanes_all(e, e->mask)};
+  lanes_lane_vector_addresses result = {.strided = shape, .holds = lanes_all(e, e->mask)};
   for (uint32_t r = 0; r < width; r++) {
     if (row->at.is_extended && !row->at.is_unwrapped) {
       result.holds =
@@ -110,22 +110,22 @@ static lanes_row_places strided_addresses(lanes_emitter *e,
     }
     result.firsts[r] =
         row->at.index_type
-            ? lanes_address_of_run(e, &row->at, width, r)
-            : lanes_address_at(e, lanes_first_of_run(e, row->at.base, width, r),
+            ? lanes_segment_address(e, &row->at, width, r)
+            : lanes_address_at(e, lanes_segment_first(e, row->at.base, width, r),
                                (uint64_t)row->at.bytes);
   }
   return result;
 }
 
 // Says whether a row is a word or two, which lanes of a run have side by side.
-static bool do_rows_touch(const lanes_row *row, const lanes_shape *shape) {
+static bool do_rows_touch(const lanes_lane_vector *row, const lanes_shape *shape) {
   return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
 // Says whether only the row's own index can tell that lanes are not a stride
 // apart.
-static bool has_stride(const lanes_emitter *e, const lanes_row *row,
+static bool has_stride(const lanes_emitter *e, const lanes_lane_vector *row,
                        const lanes_shape *shape) {
   const uint32_t width = lanes_width_of(*shape);
   bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 &&
@@ -134,7 +134,7 @@ static bool has_stride(const lanes_emitter *e, const lanes_row *row,
     return fits && width % lanes_width(e, row->at.base) == 0;
   }
   fits = fits && row->at.scale && shape->stride % (int64_t)row->at.scale == 0 &&
-         lanes_is_sum_of_runs(e, &row->at, width) &&
+         lanes_is_sum_of_segments(e, &row->at, width) &&
          span_of(row, shape) <= last_index(&row->at);
   for (uint32_t i = 0; i < row->at.term_count; i++) {
     fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
@@ -142,27 +142,27 @@ static bool has_stride(const lanes_emitter *e, const lanes_row *row,
   return fits;
 }
 
-static bool is_strided(const lanes_emitter *e, const lanes_row *row,
+static bool is_strided(const lanes_emitter *e, const lanes_lane_vector *row,
                        const lanes_shape *shape) {
   return (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
          has_stride(e, row, shape);
 }
 
-bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row) {
+bool lanes_lane_vector_is_dense(const lanes_emitter *e, const lanes_lane_vector *row) {
   const lanes_shape *shape = &row->members[0].access.shape;
   return shape->row == LANES && shape->stride == row->bytes &&
          has_stride(e, row, shape);
 }
 
-lanes_row_places lanes_row_dense_places(lanes_emitter *e,
-                                        const lanes_row *row) {
+lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e,
+                                        const lanes_lane_vector *row) {
   return strided_addresses(e, row, &row->members[0].access.shape);
 }
 
-static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
+static lanes_lane_vector_addresses addresses_of(lanes_emitter *e, const lanes_lane_vector *row) {
   LLVMBuilderRef b = e->builder;
-  const lanes_linear *at = &row->at;
-  lanes_row_places result = {
+  const lanes_affine *at = &row->at;
+  lanes_lane_vector_addresses result = {
       .offset = mtlc_i64(e->context, (uint64_t)at->bytes),
       .holds = lanes_any(e, e->mask)};
   LLVMValueRef pointers = lanes_vector(e, at->base, 0);
@@ -193,16 +193,16 @@ static lanes_row_places addresses_of(lanes_emitter *e, const lanes_row *row) {
 }
 
 // Says whether an index that is extended may wrap.
-static bool may_wrap(const lanes_row *row) {
+static bool may_wrap(const lanes_lane_vector *row) {
   return row->at.is_extended && !row->at.is_unwrapped;
 }
 
 // By how much the last lane's index is above the first one's, which is the
 // least; UINT64_MAX if that is not known.
-static uint64_t pattern_span(lanes_emitter *e, const lanes_row *row) {
+static uint64_t pattern_span(lanes_emitter *e, const lanes_lane_vector *row) {
   const lanes_pattern pattern = lanes_pattern_here(e, row->at.sum);
   if (!lanes_pattern_is_whole(&pattern) ||
-      !lanes_is_sum_of_runs(e, &row->at, LANES)) {
+      !lanes_is_sum_of_segments(e, &row->at, LANES)) {
     return UINT64_MAX;
   }
   uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
@@ -216,8 +216,8 @@ static uint64_t pattern_span(lanes_emitter *e, const lanes_row *row) {
 }
 
 // Says whether lanes are constants apart, where all of them run.
-static bool has_pattern(lanes_emitter *e, const lanes_row *row,
-                        const lanes_row_member *own, bool whole) {
+static bool has_pattern(lanes_emitter *e, const lanes_lane_vector *row,
+                        const lanes_lane_vector_member *own, bool whole) {
   if (!own->access.pointer || (!whole && e->values->masked[e->node]) ||
       (may_wrap(row) && pattern_span(e, row) == UINT64_MAX)) {
     return false;
@@ -226,18 +226,18 @@ static bool has_pattern(lanes_emitter *e, const lanes_row *row,
   return lanes_pattern_is_whole(&pattern);
 }
 
-static lanes_row_places pattern_addresses(lanes_emitter *e,
-                                          const lanes_row *row,
-                                          const lanes_row_member *own) {
+static lanes_lane_vector_addresses pattern_addresses(lanes_emitter *e,
+                                          const lanes_lane_vector *row,
+                                          const lanes_lane_vector_member *own) {
   LLVMValueRef pointer = own->access.pointer;
-  lanes_row_places result = {.has_pattern = true,
+  lanes_lane_vector_addresses result = {.has_pattern = true,
                              .pattern = lanes_pattern_here(e, pointer),
                              .holds = lanes_all(e, e->mask)};
   if (may_wrap(row)) {
     const uint64_t last = last_index(&row->at) - pattern_span(e, row);
     LLVMValueRef holds = LLVMBuildICmp(
         e->builder, row->at.is_signed ? LLVMIntSLE : LLVMIntULE,
-        lanes_index_of_run(e, &row->at, LANES, 0),
+        lanes_segment_index(e, &row->at, LANES, 0),
         LLVMConstInt(row->at.index_type, last, false), "");
     result.holds = LLVMBuildSelect(e->builder, result.holds, holds,
                                    LLVMConstNull(e->types.i1), "");
@@ -247,15 +247,15 @@ static lanes_row_places pattern_addresses(lanes_emitter *e,
   return result;
 }
 
-lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *own, bool whole) {
+lanes_lane_vector_addresses lanes_lane_vector_addresses_of(lanes_emitter *e, const lanes_lane_vector *row,
+                                     const lanes_lane_vector_member *own, bool whole) {
   const lanes_shape *shape = &own->access.shape;
   return is_strided(e, row, shape)         ? strided_addresses(e, row, shape)
          : has_pattern(e, row, own, whole) ? pattern_addresses(e, row, own)
                                            : addresses_of(e, row);
 }
 
-LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,
                                uint32_t lane, uint64_t offset) {
   if (where->has_pattern) {
     return lanes_address_at(e, where->firsts[0],
@@ -274,9 +274,9 @@ LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
   return lanes_address_at(e, address, offset);
 }
 
-LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *m) {
-  lanes_linear at = row->at;
+LLVMValueRef lanes_lane_vector_member_addresses(lanes_emitter *e, const lanes_lane_vector *row,
+                                     const lanes_lane_vector_member *m) {
+  lanes_affine at = row->at;
   LLVMValueRef pointers = lanes_vector(e, at.base, 0);
   if (at.index_type) {
     LLVMValueRef index =
@@ -298,7 +298,7 @@ LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
   return lanes_address_at(e, pointers, (uint64_t)m->bytes);
 }
 
-void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+void lanes_lane_vector_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
                    const lanes_access *a, LLVMValueRef value) {
   LLVMTypeRef type = lanes_vector_of(e->types.i32);
   LLVMValueRef *word = &words[offset / LANES_WORD_BYTES];

@@ -19,7 +19,7 @@
 // not, so that in a loop along rows the first stays; or, of lanes that are a
 // stride apart, the first of each run; or, of lanes that are constants apart,
 // lane 0's.
-typedef struct lanes_row_places {
+typedef struct lanes_lane_vector_addresses {
   LLVMValueRef lanes;          // <32 x ptr>
   LLVMValueRef offset;         // i64, of all lanes
   LLVMValueRef holds;          // i1: all that may be read so
@@ -27,24 +27,24 @@ typedef struct lanes_row_places {
   bool has_pattern;
   lanes_pattern pattern;
   LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
-} lanes_row_places;
+} lanes_lane_vector_addresses;
 // own: a member whose address is there; whole: where not all lanes run, another
 // way is taken.
-lanes_row_places lanes_row_places_of(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *own, bool whole);
+lanes_lane_vector_addresses lanes_lane_vector_addresses_of(lanes_emitter *e, const lanes_lane_vector *row,
+                                     const lanes_lane_vector_member *own, bool whole);
 // Says whether rows lie one behind the other, as far as only their own index
 // can tell, and where they are then.
-bool lanes_row_is_dense(const lanes_emitter *e, const lanes_row *row);
-lanes_row_places lanes_row_dense_places(lanes_emitter *e, const lanes_row *row);
+bool lanes_lane_vector_is_dense(const lanes_emitter *e, const lanes_lane_vector *row);
+lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e, const lanes_lane_vector *row);
 // A lane's address, offset bytes into its row.
-LLVMValueRef lanes_row_address(lanes_emitter *e, const lanes_row_places *where,
+LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,
                                uint32_t lane, uint64_t offset);
 // A member's own addresses: of the terms alone, for what is behind the first
 // access in the block may not be computed yet.
-LLVMValueRef lanes_row_member_places(lanes_emitter *e, const lanes_row *row,
-                                     const lanes_row_member *m);
+LLVMValueRef lanes_lane_vector_member_addresses(lanes_emitter *e, const lanes_lane_vector *row,
+                                     const lanes_lane_vector_member *m);
 // Puts an element, a whole one or a part, into a row's words, zero before.
-void lanes_row_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
+void lanes_lane_vector_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
                    const lanes_access *a, LLVMValueRef value);
 
 #endif

@@ -115,7 +115,7 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
   LLVMBasicBlockRef all = lanes_block(e, "rows");
   LLVMBasicBlockRef some = lanes_block(e, "apart");
   LLVMBasicBlockRef stored = lanes_block(e, "stored");
-  lanes_mark_question(
+  lanes_mark_check(
       LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, all);
@@ -135,7 +135,7 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
   LLVMPositionBuilderAtEnd(e->builder, stored);
 }
 
-bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
+bool lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef *components) {
   if (!is_row(a)) {
     return false;

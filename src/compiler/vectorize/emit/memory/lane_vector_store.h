@@ -12,7 +12,7 @@
 
 // Stores several components side by side of lanes anywhere.
 // Returns false if they are not that.
-bool lanes_store_lane_rows(lanes_emitter *e, const lanes_access *a,
+bool lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef *components);
 
 #endif

@@ -34,28 +34,28 @@ enum { FARTHEST = 1000 };  // instructions behind an access to look at
 static bool is_whole(const lanes_access *a) {
   return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
          a->element == a->type && a->pitch_bytes == a->size_bytes &&
-         a->size_bytes <= 8 && a->count * a->size_bytes <= LANES_ROW_BYTES;
+         a->size_bytes <= 8 && a->count * a->size_bytes <= LANES_LANE_VECTOR_BYTES;
 }
 
-static int64_t end_of(const lanes_row_member *m) {
+static int64_t end_of(const lanes_lane_vector_member *m) {
   return m->start + (int64_t)(m->access.count * m->access.size_bytes);
 }
 
-bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
+bool lanes_lane_vector_add(lanes_emitter *e, lanes_lane_vector *row, LLVMValueRef instruction,
                    LLVMValueRef pointer, LLVMTypeRef type) {
-  lanes_linear at;
-  lanes_linear_find(e->values, pointer, &at);
-  if (!lanes_linear_like(&row->at, &at) ||
-      row->member_count == LANES_ROW_MEMBERS) {
+  lanes_affine at;
+  lanes_affine_find(e->values, pointer, &at);
+  if (!lanes_affine_like(&row->at, &at) ||
+      row->member_count == LANES_LANE_VECTOR_MEMBERS) {
     return false;
   }
-  lanes_row_member m = {
+  lanes_lane_vector_member m = {
       .access = lanes_access_of(e, instruction, pointer, type),
       .constant = at.constant,
       .bytes = at.bytes};
-  const int64_t far = (int64_t)LANES_ROW_BYTES;
+  const int64_t far = (int64_t)LANES_LANE_VECTOR_BYTES;
   const int64_t apart = at.constant - row->at.constant;
-  m.start = lanes_linear_distance(&row->at, &at);
+  m.start = lanes_affine_distance(&row->at, &at);
   const bool is_near = apart > -far && apart < far && m.start > -far &&
                        m.start < far && is_whole(&m.access);
   if (is_near) {
@@ -66,8 +66,8 @@ bool lanes_row_add(lanes_emitter *e, lanes_row *row, LLVMValueRef instruction,
 
 // The loads from around an access's place up to the next write that may be to
 // the same memory, itself first.
-static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
-  lanes_linear_find(e->values, a->pointer, &row->at);
+static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *row) {
+  lanes_affine_find(e->values, a->pointer, &row->at);
   LLVMValueRef i = a->instruction;
   for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_change(i, a->pointer);
        n++, i = LLVMGetNextInstruction(i)) {
@@ -75,13 +75,13 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
     if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
         kind != LLVMArrayTypeKind && lanes_width(e, i) == LANES &&
         !lanes_is_loaded_ahead(e, i)) {
-      lanes_row_add(e, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
+      lanes_lane_vector_add(e, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
     }
   }
 }
 
 // Says whether members read all bytes from first to before end.
-static bool is_covered(const lanes_row *row, int64_t first, int64_t end) {
+static bool is_covered(const lanes_lane_vector *row, int64_t first, int64_t end) {
   for (int64_t at = first; at < end; at++) {
     bool any = false;
     for (uint32_t i = 0; i < row->member_count && !any; i++) {
@@ -94,7 +94,7 @@ static bool is_covered(const lanes_row *row, int64_t first, int64_t end) {
   return true;
 }
 
-static bool is_inside(const lanes_row *row, const lanes_row_member *m) {
+static bool is_inside(const lanes_lane_vector *row, const lanes_lane_vector_member *m) {
   const uint64_t size = m->access.size_bytes;
   return m->start >= 0 && end_of(m) <= row->bytes &&
          m->start %
@@ -102,17 +102,17 @@ static bool is_inside(const lanes_row *row, const lanes_row_member *m) {
              0;
 }
 
-void lanes_row_choose(lanes_row *row) {
-  const lanes_row_member own = row->members[0];
+void lanes_lane_vector_choose(lanes_lane_vector *row) {
+  const lanes_lane_vector_member own = row->members[0];
   int64_t first = own.start;
   for (uint32_t i = 0; i < row->member_count; i++) {
     const int64_t start = row->members[i].start;
-    if (start < first && end_of(&own) - start <= LANES_ROW_BYTES &&
+    if (start < first && end_of(&own) - start <= LANES_LANE_VECTOR_BYTES &&
         is_covered(row, start, own.start)) {
       first = start;
     }
   }
-  while (row->bytes < LANES_ROW_BYTES &&
+  while (row->bytes < LANES_LANE_VECTOR_BYTES &&
          is_covered(row, first + row->bytes,
                     first + row->bytes + LANES_WORD_BYTES)) {
     row->bytes += LANES_WORD_BYTES;
@@ -122,7 +122,7 @@ void lanes_row_choose(lanes_row *row) {
   int64_t least = own.constant;
   row->most_constant = own.constant;
   for (uint32_t i = 0; i < row->member_count; i++) {
-    lanes_row_member m = row->members[i];
+    lanes_lane_vector_member m = row->members[i];
     m.start -= first;
     if (is_inside(row, &m)) {
       least = m.constant < least ? m.constant : least;
@@ -146,7 +146,7 @@ static uint32_t cost_of(uint32_t bytes) {
   return bytes / LANES_UNIT_BYTES * 2 + rest / 8 + rest % 8 / LANES_WORD_BYTES;
 }
 
-static const lanes_row_member *member_of(const lanes_row *row,
+static const lanes_lane_vector_member *member_of(const lanes_lane_vector *row,
                                          LLVMValueRef load) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     if (row->members[i].access.instruction == load) {
@@ -156,7 +156,7 @@ static const lanes_row_member *member_of(const lanes_row *row,
   return NULL;
 }
 
-static bool is_worth_it(const lanes_row *row, LLVMValueRef load) {
+static bool is_worth_it(const lanes_lane_vector *row, LLVMValueRef load) {
   uint32_t elements = 0;
   for (uint32_t i = 0; i < row->member_count; i++) {
     elements += row->members[i].access.count;
@@ -167,14 +167,14 @@ static bool is_worth_it(const lanes_row *row, LLVMValueRef load) {
 // --- Loads -------------------------------------------------------------------
 
 // Four lanes' units, of lanes 4 apart.
-static LLVMValueRef load_units(lanes_emitter *e, const lanes_row *row,
-                               const lanes_row_places *where, uint32_t first,
+static LLVMValueRef load_units(lanes_emitter *e, const lanes_lane_vector *row,
+                               const lanes_lane_vector_addresses *where, uint32_t first,
                                uint64_t offset) {
   LLVMValueRef units[4];
   for (uint32_t i = 0; i < 4; i++) {
     units[i] = LLVMBuildLoad2(
         e->builder, LLVMVectorType(e->types.i32, LANES_UNIT_WORDS),
-        lanes_row_address(e, where, first + 4 * i, offset), "");
+        lanes_lane_vector_address(e, where, first + 4 * i, offset), "");
     LLVMSetAlignment(units[i], lanes_common_alignment(row->alignment, offset));
   }
   return lanes_concatenated(e, units, 4);
@@ -208,17 +208,17 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
                       LLVMValueRef *out_units) {
   LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    parts[w] = lanes_piece(e, words[w], LANES / 2 * half, LANES / 2);
+    parts[w] = lanes_subvector(e, words[w], LANES / 2 * half, LANES / 2);
   }
   lanes_transpose(e, parts, units);
   for (uint32_t lane = 0; lane < LANES / 2; lane++) {
     out_units[lane] =
-        lanes_piece(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
+        lanes_subvector(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
   }
 }
 
-static void load_unit(lanes_emitter *e, const lanes_row *row,
-                      const lanes_row_places *where, uint64_t offset,
+static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
+                      const lanes_lane_vector_addresses *where, uint64_t offset,
                       LLVMValueRef *out_words) {
   enum { TOGETHER = 16 };  // lanes
   LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
@@ -238,8 +238,8 @@ static void load_unit(lanes_emitter *e, const lanes_row *row,
 }
 
 // Rows that touch, a run of lanes at a time.
-static LLVMValueRef load_runs(lanes_emitter *e, const lanes_row *row,
-                              const lanes_row_places *where, LLVMTypeRef type) {
+static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
+                              const lanes_lane_vector_addresses *where, LLVMTypeRef type) {
   LLVMValueRef runs[MOST_LANES];
   const uint32_t lanes = where->strided->row;
   for (uint32_t r = 0; r < LANES / lanes; r++) {
@@ -251,14 +251,14 @@ static LLVMValueRef load_runs(lanes_emitter *e, const lanes_row *row,
 }
 
 // An element of each lane's row.
-static LLVMValueRef gather(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_places *where, LLVMTypeRef type,
+static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
+                           const lanes_lane_vector_addresses *where, LLVMTypeRef type,
                            uint64_t offset) {
   if (where->strided) {
     return load_runs(e, row, where, type);
   }
   if (where->has_pattern) {
-    return lanes_load_pattern(e, &where->pattern, type,
+    return lanes_load_bit_permuted(e, &where->pattern, type,
                               LLVMGetIntTypeWidth(type) / 8,
                               lanes_common_alignment(row->alignment, offset),
                               lanes_address_at(e, where->firsts[0], offset));
@@ -271,9 +271,9 @@ static LLVMValueRef gather(lanes_emitter *e, const lanes_row *row,
                            e->mask);
 }
 
-static void load_words(lanes_emitter *e, const lanes_row *row,
-                       const lanes_row_places *where,
-                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
+static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
+                       const lanes_lane_vector_addresses *where,
+                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
   LLVMTypeRef words = lanes_vector_of(e->types.i32);
   uint32_t at = 0;
   for (; row->bytes - at >= LANES_UNIT_BYTES; at += LANES_UNIT_BYTES) {
@@ -299,33 +299,33 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
   if (a->size_bytes == 8) {
     value = lanes_interleave(e, value, words[offset / LANES_WORD_BYTES + 1]);
   } else if (a->size_bytes < LANES_WORD_BYTES) {
-    return lanes_part_of_word(e, a, value, offset % LANES_WORD_BYTES);
+    return lanes_word_part(e, a, value, offset % LANES_WORD_BYTES);
   }
   return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
 }
 
 // The words of which lanes' elements are parts, of a gather for each element.
-static void load_apart(lanes_emitter *e, const lanes_row *row,
-                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
+static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
+                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
   LLVMTypeRef words = lanes_vector_of(e->types.i32);
-  for (uint32_t w = 0; w < LANES_ROW_WORDS; w++) {
+  for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
     out_words[w] = LLVMConstNull(words);
   }
   for (uint32_t i = 0; i < row->member_count; i++) {
     lanes_access a = row->members[i].access;
-    LLVMValueRef pointers = lanes_row_member_places(e, row, &row->members[i]);
+    LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, &row->members[i]);
     a.pointer = NULL;  // the vector alone counts
     for (uint32_t c = 0; c < a.count; c++) {
       const uint64_t by = c * a.size_bytes;
-      lanes_row_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
+      lanes_lane_vector_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
                     lanes_gather(e, &a, pointers, by));
     }
   }
 }
 
-static void set_results(lanes_emitter *e, const lanes_row *row,
+static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
                         bool is_gathered,
-                        LLVMValueRef words[LANES_ROW_WORDS]) {
+                        LLVMValueRef words[LANES_LANE_VECTOR_WORDS]) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_access *a = &row->members[i].access;
     if (is_gathered) {
@@ -349,24 +349,24 @@ static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
   return phi;
 }
 
-bool lanes_load_lane_rows(lanes_emitter *e, const lanes_access *a) {
-  lanes_row row = {0};
+bool lanes_load_lane_vectors(lanes_emitter *e, const lanes_access *a) {
+  lanes_lane_vector row = {0};
   if (e->uncached || !is_whole(a)) {
     return false;
   }
   collect(e, a, &row);
-  lanes_row_choose(&row);
+  lanes_lane_vector_choose(&row);
   if (!is_worth_it(&row, a->instruction)) {
     return false;
   }
-  const lanes_row_places where =
-      lanes_row_places_of(e, &row, member_of(&row, a->instruction), false);
+  const lanes_lane_vector_addresses where =
+      lanes_lane_vector_addresses_of(e, &row, member_of(&row, a->instruction), false);
   LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
-  lanes_mark_question(
+  lanes_mark_check(
       LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
-  LLVMValueRef words[2][LANES_ROW_WORDS], both[LANES_ROW_WORDS];
+  LLVMValueRef words[2][LANES_LANE_VECTOR_WORDS], both[LANES_LANE_VECTOR_WORDS];
   LLVMValueRef mask = e->mask;
   e->uncached = true;
   for (uint32_t way = 0; way < 2; way++) {

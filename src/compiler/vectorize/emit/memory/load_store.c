@@ -89,17 +89,17 @@ LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
     return load_masked(e, type, pointer, alignment, mask);
   }
   const bool is_short = LLVMGetVectorSize(type) <= SHORT_VECTOR;
-  const lanes_whole_question question =
-      is_short ? lanes_ask_whole(e, mask)
-               : lanes_ask(e, lanes_may_load_whole(e, type, pointer, mask));
+  const lanes_check question =
+      is_short ? lanes_begin_full_check(e, mask)
+               : lanes_begin_check(e, lanes_may_load_whole(e, type, pointer, mask));
   LLVMValueRef values[2];
   values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
   LLVMSetAlignment(values[0], alignment);
-  lanes_ask_rest(e, &question, question.some);
-  values[1] = (is_short ? load_masked : lanes_load_part)(e, type, pointer,
+  lanes_end_check_arm(e, &question, question.some);
+  values[1] = (is_short ? load_masked : lanes_load_emulated)(e, type, pointer,
                                                          alignment, mask);
   LLVMBasicBlockRef from[] = {question.all, LLVMGetInsertBlock(e->builder)};
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
   LLVMAddIncoming(loaded, values, from, 2);
   return loaded;
@@ -116,7 +116,7 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
 
 bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a) {
   return a->pointer && !e->is_at_once &&
-         (lanes_is_in_threadgroup(e->kernel, a->pointer) || lanes_unit_of(e, a));
+         (lanes_is_in_threadgroup(e->kernel, a->pointer) || lanes_private_unit_of(e, a));
 }
 
 bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
@@ -151,16 +151,16 @@ static void store_by_registers(lanes_emitter *e, LLVMValueRef value,
                                LLVMValueRef mask) {
   const uint32_t each = lanes_register_words(e);
   for (uint32_t i = 0; i < LLVMGetVectorSize(LLVMTypeOf(value)); i += each) {
-    LLVMValueRef own = lanes_piece(e, value, i, each);
-    LLVMValueRef own_mask = lanes_piece(e, mask, i, each);
+    LLVMValueRef own = lanes_subvector(e, value, i, each);
+    LLVMValueRef own_mask = lanes_subvector(e, mask, i, each);
     LLVMValueRef to = lanes_address_at(e, pointer, i * sizeof(float));
     const uint32_t own_alignment =
         lanes_common_alignment(alignment, i * sizeof(float));
-    const lanes_whole_question question = lanes_ask_whole(e, own_mask);
+    const lanes_check question = lanes_begin_full_check(e, own_mask);
     LLVMSetAlignment(LLVMBuildStore(e->builder, own, to), own_alignment);
-    lanes_ask_rest(e, &question, question.some);
+    lanes_end_check_arm(e, &question, question.some);
     store_masked(e, own, to, own_alignment, own_mask);
-    lanes_ask_rest(e, &question, question.done);
+    lanes_end_check_arm(e, &question, question.done);
   }
 }
 
@@ -190,13 +190,13 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
     store_masked(e, value, pointer, alignment, mask);
     return;
   }
-  const lanes_whole_question question = lanes_ask_whole(e, mask);
+  const lanes_check question = lanes_begin_full_check(e, mask);
   LLVMSetAlignment(LLVMBuildStore(e->builder, value, pointer), alignment);
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   const bool is_short = LLVMGetVectorSize(LLVMTypeOf(value)) <= SHORT_VECTOR;
-  (is_short ? store_masked : lanes_store_part)(e, value, pointer, alignment,
+  (is_short ? store_masked : lanes_store_emulated)(e, value, pointer, alignment,
                                                mask);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
 }
 
 // --- Any address -------------------------------------------------------------
@@ -214,7 +214,7 @@ static void store_each(lanes_emitter *e, const lanes_access *a,
     if (in_row == 0) {
       first = a->shape.row == LANES
                   ? lanes_access_begin(e, a)
-                  : lanes_address_of_row(e, a, lane / a->shape.row);
+                  : lanes_access_segment_address(e, a, lane / a->shape.row);
     }
     for (uint32_t c = 0; c < a->count; c++) {
       const uint64_t offset =
@@ -247,13 +247,13 @@ static bool store_in_line(lanes_emitter *e, const lanes_access *a,
     return false;
   }
   const bool uncached = e->uncached;
-  const lanes_whole_question question = lanes_ask_whole(e, e->mask);
+  const lanes_check question = lanes_begin_full_check(e, e->mask);
   e->uncached = true;
   store_each(e, a, components);
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   scatter_singly(e, a, components);
   e->uncached = uncached;
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   return true;
 }
 
@@ -262,7 +262,7 @@ static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
                           LLVMValueRef *components) {
   lanes_lines_add(e->arena, store ? &e->scatters : &e->gathers, a->instruction);
   if (store) {
-    if (!lanes_store_lane_rows(e, a, components) &&
+    if (!lanes_store_lane_vectors(e, a, components) &&
         !store_in_line(e, a, components)) {
       scatter_singly(e, a, components);
     }
@@ -278,13 +278,13 @@ static void access_strided(lanes_emitter *e, const lanes_access *a,
                            uint32_t stride, bool store,
                            LLVMValueRef *components) {
   if (store) {
-    lanes_store_strided(e, a, stride, components);
+    lanes_store_interleaved(e, a, stride, components);
   } else {
-    lanes_load_strided(e, a, stride, components);
+    lanes_load_interleaved(e, a, stride, components);
   }
 }
 
-// Lane by lane, those that run, in little code; first as lanes_load_running.
+// Lane by lane, those that run, in little code; first as lanes_load_lane_loop.
 static void access_some(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef first, bool store,
                         LLVMValueRef *components) {
@@ -295,10 +295,10 @@ static void access_some(lanes_emitter *e, const lanes_access *a,
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->pitch_bytes;
     if (store) {
-      lanes_store_running(e, a, lanes_vector(e, a->pointer, 0), offset,
+      lanes_store_lane_loop(e, a, lanes_vector(e, a->pointer, 0), offset,
                           components[c]);
     } else {
-      components[c] = lanes_load_running(e, a, first, offset);
+      components[c] = lanes_load_lane_loop(e, a, first, offset);
     }
   }
 }
@@ -327,8 +327,8 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   }
   LLVMTypeRef all = LLVMVectorType(a->element, LANES * stride);
   LLVMValueRef first = lanes_access_begin(e, a);
-  const lanes_whole_question question =
-      lanes_ask(e, by_words ? lanes_may_load_whole(e, all, first, mask)
+  const lanes_check question =
+      lanes_begin_check(e, by_words ? lanes_may_load_whole(e, all, first, mask)
                             : lanes_all(e, mask));
   LLVMValueRef parts[2][MOST_LANES];
   memcpy(parts[1], components, a->count * sizeof *components);
@@ -339,14 +339,14 @@ static void access_gapped(lanes_emitter *e, const lanes_access *a,
   } else if (store) {
     store_each(e, a, components);
   } else {
-    lanes_load_strided(e, a, stride, parts[0]);
+    lanes_load_interleaved(e, a, stride, parts[0]);
   }
   e->mask = mask;
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   access_some(e, a, first, store, parts[1]);
   from[1] = LLVMGetInsertBlock(e->builder);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   e->uncached = uncached;
   for (uint32_t c = 0; !store && c < a->count; c++) {
     components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(parts[0][c]), "");
@@ -363,10 +363,10 @@ static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
     access_gapped(e, a, stride, store, components);
   } else if (stride) {
     access_strided(e, a, stride, store, components);
-  } else if (lanes_is_by_rows(a) && store) {
-    lanes_store_rows(e, a, components);
-  } else if (lanes_is_by_rows(a)) {
-    lanes_load_rows(e, a, components);
+  } else if (lanes_is_by_segments(a) && store) {
+    lanes_store_segments(e, a, components);
+  } else if (lanes_is_by_segments(a)) {
+    lanes_load_segments(e, a, components);
   } else {
     access_singly(e, a, store, components);
   }
@@ -410,7 +410,7 @@ void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
 }
 
 static bool is_shaped(const lanes_access *a) {
-  return lanes_stride_elements(a) || lanes_is_by_rows(a);
+  return lanes_stride_elements(a) || lanes_is_by_segments(a);
 }
 
 static bool is_conditional(const lanes_access *a) {
@@ -425,7 +425,7 @@ static void access_either(lanes_emitter *e, LLVMValueRef holds,
                           LLVMValueRef *components) {
   LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
                                  lanes_block(e, "accessed")};
-  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
+  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
   LLVMValueRef results[2][MOST_LANES] = {{0}};
   const bool uncached = e->uncached;
   e->uncached = true;
@@ -479,7 +479,7 @@ static void access_same(lanes_emitter *e, const lanes_access *a, bool store,
                         LLVMValueRef *components) {
   lanes_access same = *a;
   LLVMValueRef address = NULL;
-  LLVMValueRef holds = lanes_are_same(e, a, &address);
+  LLVMValueRef holds = lanes_check_equal(e, a, &address);
   same.shape.row = LANES;
   same.firsts = &address;
   const lanes_access *ways[] = {&same, a};
@@ -491,7 +491,7 @@ static void access_same(lanes_emitter *e, const lanes_access *a, bool store,
 static void load_strided_rows(lanes_emitter *e, const lanes_access *a,
                               bool store, LLVMValueRef *components) {
   (void)store;
-  lanes_load_strided(e, a, lanes_stride_in_rows(a), components);
+  lanes_load_interleaved(e, a, lanes_stride_in_rows(a), components);
 }
 
 // Nothing is known, but lanes may well turn out to be neighbours.
@@ -500,7 +500,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   lanes_access runs = *a;
   LLVMValueRef firsts[MOST_LANES];
   bool may_be_same = false;
-  if (!lanes_may_be_runs(e, a, &runs.shape, &may_be_same)) {
+  if (!lanes_may_be_adjacent(e, a, &runs.shape, &may_be_same)) {
     return false;
   }
   if (runs.shape.stride == 0 && !store && lanes_has_thread(e)) {
@@ -512,7 +512,7 @@ static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
   if (!is_shaped(&runs) && !is_in_rows) {
     return false;
   }
-  LLVMValueRef holds = lanes_are_runs(e, a, runs.shape, firsts);
+  LLVMValueRef holds = lanes_check_adjacent(e, a, runs.shape, firsts);
   runs.first = firsts[0];
   runs.firsts = firsts;
   const lanes_access *ways[] = {&runs, a};
@@ -537,26 +537,26 @@ static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
   }
   const lanes_access *ways[] = {a, &each};
   lanes_access_way *then[] = {load_common, access_singly};
-  access_either(e, lanes_is_factor_none(e, a->factors), ways, then, store,
+  access_either(e, lanes_check_stride_zero(e, a->factors), ways, then, store,
                 a->count, components);
 }
 
 // Lanes are so far from each other as the program says.
 static bool access_by_factors(lanes_emitter *e, const lanes_access *a,
                               bool store, LLVMValueRef *components) {
-  lanes_factors factors;
+  lanes_stride_factors factors;
   lanes_access runs = *a;
-  if (!lanes_find_factors(e, a, &factors, &runs.shape) || !is_shaped(&runs)) {
+  if (!lanes_find_stride_factors(e, a, &factors, &runs.shape) || !is_shaped(&runs)) {
     return false;
   }
   LLVMValueRef firsts[MOST_LANES];
-  lanes_firsts_by_factors(e, a, &factors, firsts);
+  lanes_firsts_by_strides(e, a, &factors, firsts);
   runs.first = firsts[0];
   runs.firsts = firsts;
   runs.factors = &factors;
   const lanes_access *ways[] = {&runs, &runs};
   lanes_access_way *then[] = {access_shaped, access_apart};
-  access_either(e, lanes_factors_are_one(e, &factors), ways, then, store,
+  access_either(e, lanes_check_stride_one(e, &factors), ways, then, store,
                 a->count, components);
   return true;
 }
@@ -576,7 +576,7 @@ static bool access_table(lanes_emitter *e, const lanes_access *a, bool store,
   const lanes_lines gathers = e->gathers;
   lanes_access table = *a;
   LLVMValueRef firsts[MOST_LANES];
-  LLVMValueRef holds = lanes_is_table(e, &table, firsts);
+  LLVMValueRef holds = lanes_check_table(e, &table, firsts);
   table.firsts = firsts;
   const lanes_access *ways[] = {&table, a};
   lanes_access_way *then[] = {load_table, access_singly};
@@ -592,13 +592,13 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
     lanes_access_way *then[] = {access_shaped, lanes_access_wrapped};
     lanes_access_conditionally(e, a, then, store, a->count, components);
   } else if (!is_shaped(a) &&
-             (store ? lanes_find_runs : lanes_find_pieces)(e, a, &runs)) {
-    (store ? lanes_store_runs : lanes_load_runs)(e, a, &runs, components);
+             (store ? lanes_find_bit_runs : lanes_find_shared_bit_runs)(e, a, &runs)) {
+    (store ? lanes_store_bit_runs : lanes_load_bit_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||
              !(access_table(e, a, store, components) ||
                access_by_factors(e, a, store, components) ||
                access_as_runs(e, a, store, components) ||
-               lanes_access_near(e, a, access_singly, store, components))) {
+               lanes_access_window(e, a, access_singly, store, components))) {
     access_shaped(e, a, store, components);
   }
 }
@@ -642,20 +642,20 @@ static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
   const uint32_t stride = lanes_stride_elements(a);
   if (!a->shape.conditional &&
       ((stride && a->count == 1) || lanes_stride_in_rows(a))) {
-    return lanes_load_neighbours(e, a);
+    return lanes_load_interleave_group(e, a);
   }
   if (stride) {
     // Without gaps between lanes all of it is one piece of memory.
     return stride != a->count && stride * a->size_bytes >= LEAST_ROW_BYTES &&
-           lanes_load_lane_rows(e, a);
+           lanes_load_lane_vectors(e, a);
   }
   lanes_pattern_runs others;
-  lanes_factors factors;
+  lanes_stride_factors factors;
   bool may_be_same = false;
-  return !lanes_is_by_rows(a) && !lanes_find_pieces(e, a, &others) &&
-         !lanes_may_be_runs(e, a, &runs, &may_be_same) &&
-         !lanes_find_factors(e, a, &factors, &runs) &&
-         lanes_load_lane_rows(e, a);
+  return !lanes_is_by_segments(a) && !lanes_find_shared_bit_runs(e, a, &others) &&
+         !lanes_may_be_adjacent(e, a, &runs, &may_be_same) &&
+         !lanes_find_stride_factors(e, a, &factors, &runs) &&
+         lanes_load_lane_vectors(e, a);
 }
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
@@ -663,7 +663,7 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     return;
   }
   if (!lanes_is_ordinary(load)) {
-    lanes_emit_serially(e, load);
+    lanes_scalarise(e, load);
     return;
   }
   hold_in_place(e, load, LLVMGetOperand(load, 0));
@@ -676,8 +676,8 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     load_uniform(e, load);
     return;
   }
-  if (lanes_loads_by_rows(load, a.shape)) {
-    LLVMValueRef firsts = lanes_load_row_firsts(e, &a);
+  if (lanes_loads_by_segments(load, a.shape)) {
+    LLVMValueRef firsts = lanes_load_segment_firsts(e, &a);
     if (a.element != a.type) {
       firsts = LLVMBuildTrunc(e->builder, firsts,
                               LLVMVectorType(a.type, LANES / a.shape.row), "");
@@ -686,11 +686,11 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     return;
   }
   LLVMValueRef components[MOST_LANES];
-  const uint32_t unit = lanes_unit_of(e, &a);
+  const uint32_t unit = lanes_private_unit_of(e, &a);
   if (a.count > LANES) {
     lanes_refuse(e, "vectors of more than 32 components");
   } else if (unit) {
-    lanes_load_units(e, &a, unit, components);
+    lanes_load_private(e, &a, unit, components);
   } else if (loads_with_others(e, &a)) {
     return;
   } else {
@@ -731,7 +731,7 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
   if (!lanes_is_ordinary(store)) {
-    lanes_emit_serially(e, store);
+    lanes_scalarise(e, store);
     return;
   }
   hold_in_place(e, store, LLVMGetOperand(store, 1));
@@ -749,8 +749,8 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
     lanes_refuse(e, "vectors of more than 32 components");
     return;
   }
-  const uint32_t unit = lanes_unit_of(e, &a);
-  if (!unit && lanes_store_row(e, &a)) {
+  const uint32_t unit = lanes_private_unit_of(e, &a);
+  if (!unit && lanes_store_group(e, &a)) {
     return;
   }
   LLVMValueRef components[MOST_LANES];
@@ -762,7 +762,7 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
     }
   }
   if (unit) {
-    lanes_store_units(e, &a, unit, components);
+    lanes_store_private(e, &a, unit, components);
   } else {
     access_any(e, &a, true, components);
   }

@@ -34,7 +34,7 @@ static element_loop begin_loop(lanes_emitter *e, LLVMValueRef mask) {
                        .done = lanes_block(e, "done"),
                        .count = LLVMGetVectorSize(LLVMTypeOf(mask))};
   LLVMTypeRef bytes = LLVMVectorType(e->types.i8, loop.count);
-  LLVMValueRef flags = lanes_reserve(e, bytes);
+  LLVMValueRef flags = lanes_fixed_alloca(e, bytes);
   LLVMBuildStore(e->builder, LLVMBuildZExt(e->builder, mask, bytes, ""), flags);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
   LLVMBuildBr(e->builder, loop.header);
@@ -83,19 +83,19 @@ static void copy_elements(lanes_emitter *e, LLVMTypeRef type, LLVMValueRef from,
   end_loop(e, &loop);
 }
 
-LLVMValueRef lanes_load_part(lanes_emitter *e, LLVMTypeRef type,
+LLVMValueRef lanes_load_emulated(lanes_emitter *e, LLVMTypeRef type,
                              LLVMValueRef pointer, uint32_t alignment,
                              LLVMValueRef mask) {
-  LLVMValueRef loaded = lanes_reserve(e, type);
+  LLVMValueRef loaded = lanes_fixed_alloca(e, type);
   copy_elements(e, type, pointer, loaded, alignment, mask);
   return LLVMBuildLoad2(e->builder, type, loaded, "");
 }
 
-void lanes_store_part(lanes_emitter *e, LLVMValueRef value,
+void lanes_store_emulated(lanes_emitter *e, LLVMValueRef value,
                       LLVMValueRef pointer, uint32_t alignment,
                       LLVMValueRef mask) {
   LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMValueRef stored = lanes_reserve(e, type);
+  LLVMValueRef stored = lanes_fixed_alloca(e, type);
   LLVMBuildStore(e->builder, value, stored);
   copy_elements(e, type, stored, pointer, alignment, mask);
 }

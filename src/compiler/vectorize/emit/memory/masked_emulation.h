@@ -10,10 +10,10 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // The same where the machine has no masks.
-LLVMValueRef lanes_load_part(lanes_emitter *e, LLVMTypeRef type,
+LLVMValueRef lanes_load_emulated(lanes_emitter *e, LLVMTypeRef type,
                              LLVMValueRef pointer, uint32_t alignment,
                              LLVMValueRef mask);
-void lanes_store_part(lanes_emitter *e, LLVMValueRef value,
+void lanes_store_emulated(lanes_emitter *e, LLVMValueRef value,
                       LLVMValueRef pointer, uint32_t alignment,
                       LLVMValueRef mask);
 // Returns i1: all elements are wanted, or some are and all lie in one page with

@@ -26,7 +26,7 @@
 #include "compiler/vectorize/emit/values/values.h"
 
 // By number of an instruction (lanes_values.numbers).
-typedef struct lanes_whole {
+typedef struct lanes_packed {
   uint32_t segment;  // of its block, between waits; 0 if it is no candidate
   uint32_t group;    // of those that work on each other's results
   bool is_in;        // is kept whole, or stores what is
@@ -35,7 +35,7 @@ typedef struct lanes_whole {
   LLVMValueRef value;
   LLVMValueRef memory;      // of what another block reads, or NULL
   LLVMValueRef phi_memory;  // where edges leave a phi's value
-} lanes_whole;
+} lanes_packed;
 
 enum {
   MOST_COMPONENTS = 4,
@@ -44,7 +44,7 @@ enum {
   MOST_DEPTH = 4,  // of loops, that counts
 };
 
-static lanes_whole *whole_of(const lanes_emitter *e, LLVMValueRef value) {
+static lanes_packed *whole_of(const lanes_emitter *e, LLVMValueRef value) {
   const uint32_t number = LLVMIsAInstruction(value)
                               ? lanes_map_get(&e->values->numbers, value)
                               : LANES_NONE;
@@ -77,7 +77,7 @@ static bool is_type(const lanes_emitter *e, LLVMTypeRef type) {
 // Lanes' vectors lie one behind the other.
 static bool is_dense(const lanes_emitter *e, LLVMValueRef access,
                      LLVMValueRef pointer, LLVMTypeRef type) {
-  const lanes_whole *whole = whole_of(e, pointer);
+  const lanes_packed *whole = whole_of(e, pointer);
   if (!whole || !lanes_is_plain(access) || !is_type(e, type)) {
     return false;
   }
@@ -120,7 +120,7 @@ static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
 static bool comes_one_way(const lanes_emitter *e, LLVMValueRef phi) {
   const lanes_values *values = e->values;
   const uint32_t node = values->nodes[whole_of(e, phi) - e->wholes];
-  bool is_one = !values->masked[node] && !lanes_parts_before(values, node);
+  bool is_one = !values->masked[node] && !lanes_diverges_before(values, node);
   for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
     const uint32_t from =
         lanes_map_get(&e->graph->blocks, LLVMGetIncomingBlock(phi, k));
@@ -165,14 +165,14 @@ static void find_candidates(lanes_emitter *e) {
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
          i = LLVMGetNextInstruction(i)) {
       segment += parts_segments(i);
-      lanes_whole *whole = whole_of(e, i);
+      lanes_packed *whole = whole_of(e, i);
       if (!whole) {
         continue;
       }
       const uint32_t number = (uint32_t)(whole - e->wholes);
       if (!e->copied[number] && is_candidate(e, i)) {
         *whole =
-            (lanes_whole){.segment = segment, .group = number, .is_in = true};
+            (lanes_packed){.segment = segment, .group = number, .is_in = true};
       }
     }
   }
@@ -182,7 +182,7 @@ static void find_candidates(lanes_emitter *e) {
 
 static bool are_together(const lanes_emitter *e, LLVMValueRef value,
                          LLVMValueRef user) {
-  const lanes_whole *a = whole_of(e, value), *b = whole_of(e, user);
+  const lanes_packed *a = whole_of(e, value), *b = whole_of(e, user);
   return a && b && a->is_in && b->is_in;
 }
 
@@ -227,7 +227,7 @@ static void leave_out_the_rest(lanes_emitter *e) {
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t n = 0; n < e->values->count; n++) {
-      lanes_whole *whole = &e->wholes[n];
+      lanes_packed *whole = &e->wholes[n];
       if (whole->is_in && !has_whole_operands(e, e->values->items[n])) {
         whole->is_in = false;
         changed = true;
@@ -242,10 +242,10 @@ static void join_groups(lanes_emitter *e) {
     changed = false;
     for (uint32_t n = 0; n < e->values->count; n++) {
       LLVMValueRef i = e->values->items[n];
-      lanes_whole *whole = &e->wholes[n];
+      lanes_packed *whole = &e->wholes[n];
       for (int k = first_operand(i); whole->is_in && k < operand_count(i);
            k++) {
-        lanes_whole *other = whole_of(e, LLVMGetOperand(i, (unsigned)k));
+        lanes_packed *other = whole_of(e, LLVMGetOperand(i, (unsigned)k));
         if (other && other->is_in && other->group != whole->group) {
           const uint32_t least =
               other->group < whole->group ? other->group : whole->group;
@@ -281,7 +281,7 @@ static void leave_out_losses(lanes_emitter *e) {
   int64_t *gains = lanes_allocate(e->arena, e->values->count, sizeof *gains);
   for (uint32_t n = 0; n < e->values->count; n++) {
     LLVMValueRef i = e->values->items[n];
-    lanes_whole *whole = &e->wholes[n];
+    lanes_packed *whole = &e->wholes[n];
     if (!whole->is_in) {
       continue;
     }
@@ -312,7 +312,7 @@ static bool is_read_elsewhere(const lanes_emitter *e, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);
-    const lanes_whole *whole = whole_of(e, user);
+    const lanes_packed *whole = whole_of(e, user);
     if (whole && whole->is_in &&
         (LLVMIsAPHINode(user) ||
          whole->segment != whole_of(e, value)->segment)) {
@@ -325,20 +325,20 @@ static bool is_read_elsewhere(const lanes_emitter *e, LLVMValueRef value) {
 static void make_memories(lanes_emitter *e) {
   for (uint32_t n = 0; n < e->values->count; n++) {
     LLVMValueRef i = e->values->items[n];
-    lanes_whole *whole = &e->wholes[n];
+    lanes_packed *whole = &e->wholes[n];
     if (!whole->is_in || LLVMIsAStoreInst(i)) {
       continue;
     }
     if (is_read_elsewhere(e, i)) {
-      whole->memory = lanes_memory(e, whole_type(LLVMTypeOf(i)));
+      whole->memory = lanes_promotable_alloca(e, whole_type(LLVMTypeOf(i)));
     }
     if (LLVMIsAPHINode(i)) {
-      whole->phi_memory = lanes_memory(e, whole_type(LLVMTypeOf(i)));
+      whole->phi_memory = lanes_promotable_alloca(e, whole_type(LLVMTypeOf(i)));
     }
   }
 }
 
-void lanes_wholes_find(lanes_emitter *e) {
+void lanes_packed_find(lanes_emitter *e) {
   e->wholes = lanes_allocate(e->arena, e->values->count, sizeof *e->wholes);
   find_candidates(e);
   leave_out_the_rest(e);
@@ -377,7 +377,7 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
   if (is_uniform(e, operand)) {
     return repeated(e, operand);
   }
-  lanes_whole *whole = whole_of(e, operand);
+  lanes_packed *whole = whole_of(e, operand);
   if (whole->value && whole->fresh == e->fresh) {
     return whole->value;
   }
@@ -397,11 +397,11 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
 // One value, which is whole.
 static void access_whole(lanes_emitter *e, const lanes_access *a, bool store,
                          LLVMValueRef *value) {
-  const bool by_rows = lanes_is_by_rows(a);
+  const bool by_rows = lanes_is_by_segments(a);
   if (store) {
-    (by_rows ? lanes_store_whole_rows : lanes_store_whole)(e, a, *value);
+    (by_rows ? lanes_store_packed_segments : lanes_store_packed)(e, a, *value);
   } else {
-    *value = (by_rows ? lanes_load_whole_rows : lanes_load_whole)(e, a);
+    *value = (by_rows ? lanes_load_packed_segments : lanes_load_packed)(e, a);
   }
 }
 
@@ -411,11 +411,11 @@ static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
                          LLVMValueRef *value) {
   LLVMValueRef components[MOST_COMPONENTS];
   if (store) {
-    lanes_part_whole(e, *value, a->count, components);
+    lanes_deinterleave_packed(e, *value, a->count, components);
   }
   lanes_access_wrapped(e, a, store, components);
   if (!store) {
-    *value = lanes_put_together(e, components, a->count, a->count);
+    *value = lanes_interleave_components(e, components, a->count, a->count);
   }
 }
 
@@ -453,8 +453,8 @@ static LLVMValueRef compute_whole(lanes_emitter *e, LLVMValueRef i,
                               as_whole(e, LLVMGetOperand(i, 1)), "");
 }
 
-bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
-  lanes_whole *whole = whole_of(e, i);
+bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef i) {
+  lanes_packed *whole = whole_of(e, i);
   if (!whole || !whole->is_in) {
     return false;
   }
@@ -475,7 +475,7 @@ bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
   }
   if (whole->is_apart) {
     LLVMValueRef components[MOST_COMPONENTS];
-    lanes_part_whole(e, whole->value, count_of(i), components);
+    lanes_deinterleave_packed(e, whole->value, count_of(i), components);
     for (uint32_t c = 0; c < count_of(i); c++) {
       lanes_set_result(e, i, c, components[c]);
     }
@@ -483,8 +483,8 @@ bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef i) {
   return true;
 }
 
-bool lanes_pass_whole(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value) {
-  const lanes_whole *whole = whole_of(e, phi);
+bool lanes_pass_packed(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value) {
+  const lanes_packed *whole = whole_of(e, phi);
   if (!whole || !whole->is_in) {
     return false;
   }

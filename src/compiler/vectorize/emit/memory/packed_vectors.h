@@ -11,9 +11,9 @@
 
 // Finds vectors that stay as they lie in memory; emits one. Returns
 // false if it does not.
-void lanes_wholes_find(lanes_emitter *e);
-bool lanes_emit_whole(lanes_emitter *e, LLVMValueRef instruction);
+void lanes_packed_find(lanes_emitter *e);
+bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef instruction);
 // Leaves what an edge brings to a phi that is one. Returns false if it is none.
-bool lanes_pass_whole(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);
+bool lanes_pass_packed(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);
 
 #endif

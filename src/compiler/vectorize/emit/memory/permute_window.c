@@ -202,7 +202,7 @@ static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef places[MOST_LANES];
   for (uint32_t i = 0; i < LANES / each; i++) {
-    LLVMValueRef own = lanes_piece(e, all, i * each, each);
+    LLVMValueRef own = lanes_subvector(e, all, i * each, each);
     LLVMValueRef begins = begin_of(e, own);
     places[i] = LLVMBuildSub(e->builder, own, begins, "");
     out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
@@ -249,9 +249,9 @@ static LLVMValueRef have_no_bits(lanes_emitter *e, LLVMValueRef words,
                                  uint32_t pattern) {
   LLVMBuilderRef b = e->builder;
   const uint32_t each = lanes_register_words(e);
-  LLVMValueRef all = lanes_piece(e, words, 0, each);
+  LLVMValueRef all = lanes_subvector(e, words, 0, each);
   for (uint32_t i = each; i < LLVMGetVectorSize(LLVMTypeOf(words)); i += each) {
-    all = LLVMBuildOr(b, all, lanes_piece(e, words, i, each), "");
+    all = LLVMBuildOr(b, all, lanes_subvector(e, words, i, each), "");
   }
   all = LLVMBuildAnd(
       b, all, lanes_splat_to(e, b, mtlc_i32(e->context, pattern), each), "");
@@ -316,7 +316,7 @@ static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
     if (!in_order) {
       LLVMValueRef halves[] = {parts[i], load_half(e, a, i, 1)};
       parts[i] = lanes_pick_words(e, halves, 2,
-                                  lanes_piece(e, a->places, i * each, each));
+                                  lanes_subvector(e, a->places, i * each, each));
     }
   }
   return LLVMBuildBitCast(e->builder,
@@ -350,7 +350,7 @@ bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a) {
   return table_index(e, a) != NULL;
 }
 
-LLVMValueRef lanes_is_table(lanes_emitter *e, lanes_access *a,
+LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
                             LLVMValueRef *out_firsts) {
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
@@ -423,7 +423,7 @@ static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
   LLVMBuilderRef b = e->builder;
   LLVMValueRef rise = NULL;
   for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
-    LLVMValueRef own = lanes_piece(e, places, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef own = lanes_subvector(e, places, i * MASK_BITS, MASK_BITS);
     LLVMValueRef bit =
         LLVMBuildShl(b, splat_words(e, mtlc_i32(e->context, 1)), own, "");
     LLVMTypeRef type = LLVMTypeOf(bit);
@@ -448,7 +448,7 @@ static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
                                   LLVMValueRef first) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef wanted = LLVMBuildAdd(
-      b, lanes_piece(e, lanes_steps(e->types.i32, 0, 1), 0, MASK_BITS),
+      b, lanes_subvector(e, lanes_steps(e->types.i32, 0, 1), 0, MASK_BITS),
       splat_words(e, first), "");
   LLVMValueRef arguments[] = {words, wanted};
   return lanes_intrinsic(e, "llvm.x86.avx512.permvar.si.512", NULL, 0,
@@ -460,9 +460,9 @@ static void store_rising(lanes_emitter *e, const lanes_access *a,
   LLVMBuilderRef b = e->builder;
   LLVMValueRef width = mtlc_i32(e->context, MASK_BITS);
   for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
-    LLVMValueRef own = lanes_piece(e, words, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef own = lanes_subvector(e, words, i * MASK_BITS, MASK_BITS);
     LLVMValueRef run[] = {
-        as_bits(e, lanes_piece(e, e->mask, i * MASK_BITS, MASK_BITS)),
+        as_bits(e, lanes_subvector(e, e->mask, i * MASK_BITS, MASK_BITS)),
         a->lanes[i]};
     LLVMValueRef stored =
         lanes_intrinsic(e, "llvm.x86.bmi.pdep.32", NULL, 0, run, 2);
@@ -547,13 +547,13 @@ static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
 // which are in the window.
 static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef first = lanes_piece(e, places, 0, WORDS);
+  LLVMValueRef first = lanes_subvector(e, places, 0, WORDS);
   LLVMValueRef outside =
       lanes_splat_to(e, b, mtlc_i32(e->context, ~(2u * WORDS - 1)), WORDS);
   LLVMValueRef differ[MOST_LANES / WORDS];
   differ[0] = LLVMBuildAnd(b, first, outside, "");
   for (uint32_t i = 1; i < LANES / WORDS; i++) {
-    LLVMValueRef own = lanes_piece(e, places, i * WORDS, WORDS);
+    LLVMValueRef own = lanes_subvector(e, places, i * WORDS, WORDS);
     differ[i] = LLVMBuildXor(b, own, first, "");
   }
   return have_no_bits(e, lanes_concatenated(e, differ, LANES / WORDS),
@@ -580,7 +580,7 @@ static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
 static LLVMValueRef fill_windows(lanes_emitter *e, LLVMValueRef places,
                                  LLVMValueRef out_lanes[2]) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef bytes = LLVMBuildTrunc(b, lanes_piece(e, places, 0, WORDS),
+  LLVMValueRef bytes = LLVMBuildTrunc(b, lanes_subvector(e, places, 0, WORDS),
                                       LLVMVectorType(e->types.i8, WORDS), "");
   int again[4 * WORDS];
   for (uint32_t i = 0; i < 4 * WORDS; i++) {
@@ -613,8 +613,8 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef words, LLVMValueRef runs,
                          uint32_t count) {
   for (uint32_t i = 0; i < LANES / WORDS; i++) {
-    LLVMValueRef own = lanes_piece(e, words, i * WORDS, WORDS);
-    LLVMValueRef own_runs = lanes_piece(e, runs, i * WORDS, WORDS);
+    LLVMValueRef own = lanes_subvector(e, words, i * WORDS, WORDS);
+    LLVMValueRef own_runs = lanes_subvector(e, runs, i * WORDS, WORDS);
     for (uint32_t half = 0; half < count; half++) {
       store_half(e, a, i, half, own, own_runs);
     }
@@ -626,8 +626,8 @@ static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
   const uint32_t each = lanes_register_words(e);
   for (uint32_t i = 0; i < LANES / each; i++) {
-    LLVMValueRef own = lanes_piece(e, words, i * each, each);
-    LLVMValueRef mask = lanes_piece(e, e->mask, i * each, each);
+    LLVMValueRef own = lanes_subvector(e, words, i * each, each);
+    LLVMValueRef mask = lanes_subvector(e, e->mask, i * each, each);
     if (e->machine.has_avx512) {
       store_masked_half(e, a, i, 0, own, mask);
       continue;
@@ -651,25 +651,25 @@ static void store_windows(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef is_half =
       LLVMBuildICmp(e->builder, LLVMIntEQ, count_of(e, a->lanes[1]),
                     mtlc_i32(e->context, 0), "");
-  const lanes_whole_question question = lanes_ask(e, is_half);
+  const lanes_check question = lanes_begin_check(e, is_half);
   store_halves(e, a, words, runs, 1);
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   store_halves(e, a, words, runs, 2);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
 }
 
 // --- Which way ---------------------------------------------------------------
 
 enum { IN_ORDER, IN_WINDOWS, APART, WAYS };
 
-static bool is_known(const lanes_emitter *e, const lanes_near *near,
+static bool is_known(const lanes_emitter *e, const lanes_window *near,
                      LLVMValueRef index) {
   return near->index == index && near->mask == e->mask &&
          near->fresh == e->fresh;
 }
 
 // Where lanes are. Of a store also those that do not run, who may be anywhere.
-static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef own,
+static void find_places(lanes_emitter *e, lanes_window *near, LLVMValueRef own,
                         bool store) {
   LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");
   near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
@@ -677,19 +677,19 @@ static void find_places(lanes_emitter *e, lanes_near *near, LLVMValueRef own,
 
 // Returns whether it had been known. AVX2 has no registers to keep in what is
 // the same in all simdgroups: to ask once for several accesses takes less.
-static bool find_lanes(lanes_emitter *e, lanes_near *near,
+static bool find_lanes(lanes_emitter *e, lanes_window *near,
                        window_indices *indices, bool store) {
-  lanes_index_parts parts = {0};
+  lanes_common_index_parts parts = {0};
   bool knows = is_known(e, near, indices->index);
   if (!knows && !(e->machine.has_avx512 &&
-                  lanes_index_part(e, indices->index, &parts))) {
+                  lanes_common_index(e, indices->index, &parts))) {
     part_indices(e, indices);
     knows = is_known(e, near, indices->index);
-    parts = (lanes_index_parts){
+    parts = (lanes_common_index_parts){
         .own = knows ? NULL : lanes_vector(e, indices->index, 0)};
   }
   if (!knows) {
-    *near = (lanes_near){.index = indices->index,
+    *near = (lanes_window){.index = indices->index,
                          .mask = e->mask,
                          .fresh = e->fresh,
                          .common = parts.common};
@@ -705,7 +705,7 @@ static bool find_lanes(lanes_emitter *e, lanes_near *near,
 // NULL if they always can.
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const window_indices *indices,
-                                const lanes_near *near) {
+                                const lanes_window *near) {
   const bool is_own = lanes_is_own_memory(e, a);
   const bool is_signed = is_own || indices->is_signed;
   LLVMValueRef are_there = NULL;
@@ -724,11 +724,11 @@ static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
 
 static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
                    LLVMBasicBlockRef no) {
-  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, yes, no));
+  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, yes, no));
 }
 
 // Asks where the lanes are.
-static void ask(lanes_emitter *e, lanes_near *near, bool store,
+static void ask(lanes_emitter *e, lanes_window *near, bool store,
                 LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
   // Stores under masks of none do nothing, wherever they are.
@@ -753,7 +753,7 @@ static void ask(lanes_emitter *e, lanes_near *near, bool store,
 }
 
 // Goes the way that is known.
-static void follow(lanes_emitter *e, const lanes_near *near,
+static void follow(lanes_emitter *e, const lanes_window *near,
                    LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef way = near->way;
@@ -787,7 +787,7 @@ static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef *values,
 }
 
 // What the next access with these indices will know.
-static void keep(lanes_emitter *e, lanes_near *near, bool store,
+static void keep(lanes_emitter *e, lanes_window *near, bool store,
                  LLVMBasicBlockRef *from) {
   LLVMValueRef ways[WAYS];
   for (uint32_t w = 0; w < WAYS; w++) {
@@ -801,14 +801,14 @@ static void keep(lanes_emitter *e, lanes_near *near, bool store,
   }
 }
 
-bool lanes_access_near(lanes_emitter *e, const lanes_access *a,
+bool lanes_access_window(lanes_emitter *e, const lanes_access *a,
                        lanes_access_way *apart, bool store,
                        LLVMValueRef *component) {
   if (!(store ? may_store_near : may_be_near)(e, a)) {
     return false;
   }
   window_indices indices = indices_of(a);
-  lanes_near *near = &e->near[store];
+  lanes_window *near = &e->near[store];
   LLVMValueRef firsts[MOST_LANES];
   lanes_access window = *a;
   window.firsts = firsts;

@@ -72,10 +72,10 @@ enum {
 // --- How far ahead -----------------------------------------------------------
 
 // By how much the loop around an access, if there is one, takes it on.
-static lanes_turn_step step_around(const lanes_emitter *e,
+static lanes_induction_step step_around(const lanes_emitter *e,
                                    LLVMValueRef address) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
-  return loop == LANES_NONE ? (lanes_turn_step){.kind = LANES_STEP_SAME}
+  return loop == LANES_NONE ? (lanes_induction_step){.kind = LANES_STEP_SAME}
                             : lanes_step_of(e->values, address, loop);
 }
 
@@ -97,7 +97,7 @@ static int64_t near_bytes(const lanes_emitter *e) {
 // How far ahead to ask for what an access will be at. 0: not at all, because
 // the loop around it does not take it to other lines with each turn, or there
 // is none and the processor sees for itself what comes.
-static int64_t distance_of(const lanes_emitter *e, lanes_turn_step step) {
+static int64_t distance_of(const lanes_emitter *e, lanes_induction_step step) {
   if (e->graph->nodes[e->node].loop == LANES_NONE && needs_order(e) &&
       !e->counting.is_on) {
     return e->has_waits ? near_bytes(e) : 0;
@@ -126,9 +126,9 @@ static bool is_near_another(LLVMValueRef value) {
 }
 
 // Where an access is, as neighbours have it too, whose lines are the same.
-static lanes_fetched neighbourhood(const lanes_emitter *e,
+static lanes_prefetched neighbourhood(const lanes_emitter *e,
                                    LLVMValueRef address) {
-  lanes_fetched place = {.address = address, .base = address, .node = e->node};
+  lanes_prefetched place = {.address = address, .base = address, .node = e->node};
   if (!LLVMIsAGetElementPtrInst(address)) {
     return place;
   }
@@ -178,8 +178,8 @@ static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (loop_a == LANES_NONE || loop_b == LANES_NONE || loop_a == loop_b) {
     return false;
   }
-  const lanes_turn_step step_a = lanes_step_of_phi(l->e->values, a, loop_a);
-  const lanes_turn_step step_b = lanes_step_of_phi(l->e->values, b, loop_b);
+  const lanes_induction_step step_a = lanes_step_of_phi(l->e->values, a, loop_a);
+  const lanes_induction_step step_b = lanes_step_of_phi(l->e->values, b, loop_b);
   return step_a.kind != LANES_STEP_UNKNOWN && step_a.kind == step_b.kind &&
          step_a.by == step_b.by && step_a.factor == step_b.factor &&
          may_come_from(l, lanes_begin_of(l->e->values, a, loop_a),
@@ -225,11 +225,11 @@ static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
 // and notes that it will be. In one turn, no more streams than a processor
 // follows.
 static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
-  const lanes_fetched place = neighbourhood(e, address);
+  const lanes_prefetched place = neighbourhood(e, address);
   const uint32_t loop = e->graph->nodes[e->node].loop;
   uint32_t streams = 0;
   for (uint32_t i = 0; i < e->fetched_count; i++) {
-    const lanes_fetched *other = &e->fetched[i];
+    const lanes_prefetched *other = &e->fetched[i];
     const bool is_before = lanes_dominates(e->graph, other->node, e->node);
     if ((is_before && other->base == place.base &&
          other->index == place.index) ||
@@ -238,7 +238,7 @@ static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
     }
     streams += is_before && e->graph->nodes[other->node].loop == loop;
   }
-  if (streams >= MOST_STREAMS || e->fetched_count == LANES_FETCHED) {
+  if (streams >= MOST_STREAMS || e->fetched_count == LANES_PREFETCHED) {
     return true;
   }
   e->fetched[e->fetched_count++] = place;
@@ -280,7 +280,7 @@ static LLVMValueRef times(lanes_emitter *e, LLVMValueRef value, uint64_t by) {
 
 // How far so many turns lead, of a step that is known at run time; NULL if it
 // is not that.
-static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
+static LLVMValueRef run_time_step(lanes_emitter *e, lanes_induction_step step,
                                   uint64_t turns) {
   if (step.kind != LANES_STEP_TIMES ||
       !lanes_is_uniform(lanes_shape_of(e->values, step.factor)) ||
@@ -290,7 +290,7 @@ static LLVMValueRef run_time_step(lanes_emitter *e, lanes_turn_step step,
   return times(e, as_i64(e, step.factor), step.by * turns);
 }
 
-LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_next_iteration(lanes_emitter *e, const lanes_access *a,
                              bool is_by_rows) {
   uint32_t loop = a->pointer ? e->graph->nodes[e->node].loop : LANES_NONE;
   while (loop != LANES_NONE && !does_loop_wait(e, loop)) {
@@ -300,7 +300,7 @@ LLVMValueRef lanes_next_turn(lanes_emitter *e, const lanes_access *a,
       lanes_is_in_threadgroup(e->kernel, a->pointer)) {
     return NULL;
   }
-  const lanes_turn_step step = lanes_step_of(e->values, a->pointer, loop);
+  const lanes_induction_step step = lanes_step_of(e->values, a->pointer, loop);
   const int64_t by = (int64_t)step.by;
   if (step.kind == LANES_STEP_KNOWN) {
     const int64_t far = is_by_rows ? LINE_BYTES : FAR_STEP_BYTES;
@@ -324,14 +324,14 @@ static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
 
 LLVMValueRef lanes_next_lines(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows) {
-  LLVMValueRef next = lanes_next_turn(e, a, is_by_rows);
+  LLVMValueRef next = lanes_next_iteration(e, a, is_by_rows);
   return next ? next : next_rows(e, a, is_by_rows);
 }
 
-void lanes_fetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
+void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step,
                     uint64_t bytes) {
   if (step) {
-    lanes_fetch_lines(e, address, step, bytes, false, LANES_FIRST_LEVEL);
+    lanes_prefetch_lines(e, address, step, bytes, false, LANES_FIRST_LEVEL);
   }
 }
 
@@ -358,18 +358,18 @@ static LLVMValueRef bound_of(const lanes_emitter *e, LLVMValueRef value,
 // from 0.
 typedef struct lanes_walk {
   LLVMValueRef bound;     // the number; NULL if it is no such loop
-  lanes_turn_step step;   // of the index
+  lanes_induction_step step;   // of the index
   uint64_t index_bytes;   // by which an index of one more is further on
   uint64_t thread_bytes;  // by which the next thread begins further on
 } lanes_walk;
 
 static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
-                          lanes_turn_step step, uint64_t bytes) {
+                          lanes_induction_step step, uint64_t bytes) {
   LLVMBasicBlockRef header =
       e->graph->nodes[e->graph->loops[loop].header].block;
   for (LLVMValueRef phi = header ? LLVMGetFirstInstruction(header) : NULL;
        phi && LLVMIsAPHINode(phi); phi = LLVMGetNextInstruction(phi)) {
-    const lanes_turn_step own = lanes_step_of_phi(e->values, phi, loop);
+    const lanes_induction_step own = lanes_step_of_phi(e->values, phi, loop);
     LLVMValueRef bound = bound_of(e, phi, loop);
     LLVMValueRef begin = lanes_begin_of(e->values, phi, loop);
     if (own.kind == step.kind && own.factor == step.factor && own.by > 0 &&
@@ -395,7 +395,7 @@ static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
 
 // Says whether a step is by the threads of a threadgroup, as far as one knows,
 // where a simdgroup accesses so many bytes.
-static bool is_by_threadgroup(lanes_turn_step step, uint64_t bytes) {
+static bool is_by_threadgroup(lanes_induction_step step, uint64_t bytes) {
   switch (step.kind) {
     case LANES_STEP_KNOWN: return step.by > bytes && step.by <= MOST_STEP_BYTES;
     case LANES_STEP_TIMES:
@@ -405,7 +405,7 @@ static bool is_by_threadgroup(lanes_turn_step step, uint64_t bytes) {
 }
 
 // A step as a number.
-static LLVMValueRef length_of(lanes_emitter *e, lanes_turn_step step) {
+static LLVMValueRef length_of(lanes_emitter *e, lanes_induction_step step) {
   return step.kind == LANES_STEP_KNOWN
              ? mtlc_i64(e->context, step.by)
              : times(e, as_i64(e, step.factor), step.by);
@@ -413,7 +413,7 @@ static LLVMValueRef length_of(lanes_emitter *e, lanes_turn_step step) {
 
 // The same as a number of that type to divide by, where control may come by
 // though no thread does, and the step was not computed.
-static LLVMValueRef divisor_of(lanes_emitter *e, lanes_turn_step step,
+static LLVMValueRef divisor_of(lanes_emitter *e, lanes_induction_step step,
                                LLVMTypeRef type) {
   LLVMValueRef length =
       LLVMBuildIntCast2(e->builder, length_of(e, step), type, false, "");
@@ -460,11 +460,11 @@ static LLVMValueRef reach_of(lanes_emitter *e, const lanes_walk *walk) {
 typedef struct lanes_lead {
   LLVMValueRef memory;  // holds it
   LLVMValueRef loss;    // by which each turn has less
-  lanes_fetch_level level;
+  lanes_prefetch_level level;
 } lanes_lead;
 
 static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
-                          lanes_turn_step step, uint64_t bytes) {
+                          lanes_induction_step step, uint64_t bytes) {
   LLVMBuilderRef builder = e->builder;
   LLVMValueRef reach = reach_of(e, walk);
   LLVMValueRef first = LLVMBuildZExt(
@@ -472,7 +472,7 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
   LLVMValueRef before =
       LLVMBuildMul(builder, times(e, first, walk->thread_bytes),
                    turns_behind_first(e, walk), "");
-  lanes_lead lead = {.memory = lanes_memory(e, e->types.i64),
+  lanes_lead lead = {.memory = lanes_promotable_alloca(e, e->types.i64),
                      .loss = LLVMBuildSub(builder, length_of(e, step),
                                           mtlc_i64(e->context, bytes), ""),
                      .level = !is_zen_4(e) && LLVMIsAConstantInt(reach) &&
@@ -494,7 +494,7 @@ static bool is_walk_at_hand(lanes_emitter *e, const lanes_walk *walk) {
 // In front of a loop nothing is at hand but what is kept. Returns no memory if
 // that is too little.
 static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
-                              const lanes_walk *walk, lanes_turn_step step,
+                              const lanes_walk *walk, lanes_induction_step step,
                               uint64_t bytes) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMBasicBlockRef start = e->starts[e->graph->loops[loop].header];
@@ -528,7 +528,7 @@ static bool has_turns(const lanes_walk *walk) {
 // second for those behind them. Returns false if the loop around the access is
 // another.
 static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
-                           lanes_turn_step step, uint64_t bytes,
+                           lanes_induction_step step, uint64_t bytes,
                            bool is_store) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (!needs_order(e) || !is_loop_shared(e, loop) ||
@@ -546,7 +546,7 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
   LLVMValueRef ahead =
       LLVMBuildLoad2(e->builder, e->types.i64, lead.memory, "");
   // Of stores, too, as if to load: that takes 0.9 of the time.
-  lanes_fetch_lines(e, first, ahead, bytes, false,
+  lanes_prefetch_lines(e, first, ahead, bytes, false,
               is_store ? LANES_SECOND_LEVEL : lead.level);
   LLVMBuildStore(e->builder, LLVMBuildSub(e->builder, ahead, lead.loss, ""),
                  lead.memory);
@@ -557,13 +557,13 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
 
 static const char ahead_mark[] = "mettle.ahead";
 
-bool lanes_is_ahead(LLVMValueRef address) {
+bool lanes_is_prefetched_ahead(LLVMValueRef address) {
   return mtlc_is_marked(address, ahead_mark);
 }
 
 // --- Everything --------------------------------------------------------------
 
-void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
+void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes) {
   const bool is_store = LLVMGetInstructionOpcode(a->instruction) == LLVMStore;
   if (!a->pointer || e->in_rows || bytes > LINES_LIMIT * LINE_BYTES ||
@@ -575,7 +575,7 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   if (loop != LANES_NONE && lanes_takes_turns(e->graph, loop)) {
     return;  // in the order of memory, which processors see
   }
-  const lanes_turn_step step = step_around(e, a->pointer);
+  const lanes_induction_step step = step_around(e, a->pointer);
   const uint64_t distance = (uint64_t)distance_of(e, step);
   if (!distance || is_fetched(e, a->pointer)) {
     return;
@@ -587,7 +587,7 @@ void lanes_fetch_ahead(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
   const bool is_row = !turns && loop != LANES_NONE &&
                       distance == AHEAD_BYTES && is_zen_4(e);
-  LLVMValueRef next = lanes_fetch_lines(
+  LLVMValueRef next = lanes_prefetch_lines(
       e, first, turns ? turns : mtlc_i64(e->context, distance), bytes, is_store,
       is_row ? LANES_SECOND_LEVEL : LANES_FIRST_LEVEL);
   if (is_row && e->is_at_once) {

@@ -19,7 +19,7 @@
 
 // In private memory that is interleaved in smaller units than the access, an
 // element is several parts, each 32 times in a row.
-uint32_t lanes_unit_of(const lanes_emitter *e, const lanes_access *a) {
+uint32_t lanes_private_unit_of(const lanes_emitter *e, const lanes_access *a) {
   const uint32_t number = lanes_map_get(&e->values->numbers, a->pointer);
   const uint32_t private =
       number == LANES_NONE ? LANES_NONE : e->values->private_of[number];
@@ -95,7 +95,7 @@ static void store_part(lanes_emitter *e, const lanes_access *part,
   lanes_scatter(e, part, lanes_vector(e, part->pointer, 0), offset, value);
 }
 
-void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
                       LLVMValueRef *out_components) {
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;
@@ -121,7 +121,7 @@ void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
   }
 }
 
-void lanes_store_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+void lanes_store_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
                        LLVMValueRef *components) {
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;

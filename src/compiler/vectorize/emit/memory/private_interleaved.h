@@ -11,10 +11,10 @@
 
 // Returns the unit of the private memory that an access
 // goes to, or 0 if it is not interleaved private memory.
-uint32_t lanes_unit_of(const lanes_emitter *e, const lanes_access *a);
-void lanes_load_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+uint32_t lanes_private_unit_of(const lanes_emitter *e, const lanes_access *a);
+void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
                       LLVMValueRef *out_components);
-void lanes_store_units(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+void lanes_store_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
                        LLVMValueRef *components);
 
 #endif

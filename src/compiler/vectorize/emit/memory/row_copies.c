@@ -140,7 +140,7 @@ static bool is_row(const lanes_access *a) {
 
 static bool is_vector(const lanes_access *a) {
   return !a->shape.conditional &&
-         (lanes_stride_elements(a) || lanes_is_by_rows(a));
+         (lanes_stride_elements(a) || lanes_is_by_segments(a));
 }
 
 static bool is_worth_it(lanes_emitter *e, lane_copy *copy) {
@@ -153,7 +153,7 @@ static bool is_worth_it(lanes_emitter *e, lane_copy *copy) {
          !(is_vector(&copy->from) && is_vector(&copy->to));
 }
 
-void lanes_copies_find(lanes_emitter *e) {
+void lanes_row_copies_find(lanes_emitter *e) {
   const lanes_values *values = e->values;
   e->copied = lanes_allocate(e->arena, values->count, 1);
   for (uint32_t n = 0; n < values->count; n++) {
@@ -205,15 +205,15 @@ static uint32_t lanes_together(lanes_emitter *e, const lane_copy *copy) {
 // The lines that a copy of the next turn will load, unless a copy of this block
 // has asked for them.
 static LLVMValueRef step_to_fetch(lanes_emitter *e, const lane_copy *copy) {
-  LLVMValueRef step = lanes_next_turn(e, &copy->from, true);
+  LLVMValueRef step = lanes_next_iteration(e, &copy->from, true);
   LLVMValueRef before = e->copy_fetched;
   if (step && before &&
       LLVMGetInstructionParent(before) == LLVMGetInstructionParent(copy->load)) {
-    lanes_linear at, at_before;
-    lanes_linear_find(e->values, copy->from.pointer, &at);
-    lanes_linear_find(e->values, LLVMGetOperand(before, 0), &at_before);
-    const int64_t behind = lanes_linear_like(&at, &at_before)
-                               ? lanes_linear_distance(&at_before, &at)
+    lanes_affine at, at_before;
+    lanes_affine_find(e->values, copy->from.pointer, &at);
+    lanes_affine_find(e->values, LLVMGetOperand(before, 0), &at_before);
+    const int64_t behind = lanes_affine_like(&at, &at_before)
+                               ? lanes_affine_distance(&at_before, &at)
                                : LINE_BYTES;
     if (behind >= 0 && behind < LINE_BYTES) {
       return NULL;
@@ -232,7 +232,7 @@ static void copy_all(lanes_emitter *e, const lane_copy *copy) {
   LLVMTypeRef type = LLVMVectorType(copy->from.element, count);
   LLVMValueRef step = step_to_fetch(e, copy);
   for (uint32_t lane = 0; lane < LANES; lane += lanes) {
-    lanes_fetch_at(e, from[lane], step, count * copy->from.size_bytes);
+    lanes_prefetch_at(e, from[lane], step, count * copy->from.size_bytes);
     LLVMValueRef row = LLVMBuildLoad2(e->builder, type, from[lane], "");
     LLVMSetAlignment(row, copy->from.alignment);
     LLVMValueRef store =
@@ -283,10 +283,10 @@ static void copy_some(lanes_emitter *e, const lane_copy *copy,
       .copy = copy,
       .from = lanes_array_from(e, lanes_vector(e, copy->from.pointer, 0)),
       .to = lanes_array_from(e, lanes_vector(e, copy->to.pointer, 0))};
-  lanes_loop_over(e, copy_one, &some, done);
+  lanes_loop_over_lanes(e, copy_one, &some, done);
 }
 
-void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
+void lanes_emit_row_copy(lanes_emitter *e, LLVMValueRef store) {
   lane_copy copy;
   if (!find_copy(e, store, &copy) || !is_worth_it(e, &copy)) {
     lanes_refuse(e, "a copy that is none");
@@ -295,7 +295,7 @@ void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store) {
   LLVMBasicBlockRef all = lanes_block(e, "all");
   LLVMBasicBlockRef some = lanes_block(e, "some");
   LLVMBasicBlockRef done = lanes_block(e, "copied");
-  lanes_mark_question(
+  lanes_mark_check(
       LLVMBuildCondBr(e->builder, lanes_all(e, e->mask), all, some));
   const bool uncached = e->uncached;
   e->uncached = true;

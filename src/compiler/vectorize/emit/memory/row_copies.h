@@ -10,7 +10,7 @@
 
 // Finds stores of rows that lanes load; emits one, its load and
 // what is between them.
-void lanes_copies_find(lanes_emitter *e);
-void lanes_emit_copy(lanes_emitter *e, LLVMValueRef store);
+void lanes_row_copies_find(lanes_emitter *e);
+void lanes_emit_row_copy(lanes_emitter *e, LLVMValueRef store);
 
 #endif

@@ -20,7 +20,7 @@
 #include "compiler/vectorize/emit/values/values.h"
 
 // Each row is one vector, of whole vectors of up to 4 components.
-bool lanes_is_by_rows(const lanes_access *a) {
+bool lanes_is_by_segments(const lanes_access *a) {
   return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
          a->pitch_bytes == a->size_bytes &&
          a->shape.stride == (int64_t)(a->count * a->size_bytes);
@@ -28,19 +28,19 @@ bool lanes_is_by_rows(const lanes_access *a) {
 
 // The address of a row: computed for each on its own, so that what rows have in
 // common stays out of vectors, which are dear to take apart.
-LLVMValueRef lanes_address_of_row(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
                                   uint32_t row) {
   const uint32_t width = LANES / a->shape.row;
   if (a->firsts) {
     return a->firsts[row];
   }
-  lanes_linear at;
-  lanes_linear_find(e->values, a->pointer, &at);
-  if (!a->first && lanes_is_sum_of_runs(e, &at, width)) {
-    return lanes_address_of_run(e, &at, width, row);
+  lanes_affine at;
+  lanes_affine_find(e->values, a->pointer, &at);
+  if (!a->first && lanes_is_sum_of_segments(e, &at, width)) {
+    return lanes_segment_address(e, &at, width, row);
   }
   return LLVMBuildExtractElement(e->builder,
-                                 lanes_form(e, a->pointer, 0, width),
+                                 lanes_at_width(e, a->pointer, 0, width),
                                  mtlc_i32(e->context, row), "");
 }
 
@@ -63,7 +63,7 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
                              LLVMValueRef mask, uint32_t r, uint32_t length) {
   const uint32_t row = a->shape.row * a->count;
   if (row == length) {
-    return lanes_piece(e, mask, r * row, row);
+    return lanes_subvector(e, mask, r * row, row);
   }
   LLVMTypeRef all =
       LLVMIntTypeInContext(e->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
@@ -78,27 +78,27 @@ static LLVMValueRef row_mask(lanes_emitter *e, const lanes_access *a,
                           "");
 }
 
-LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a) {
+LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a) {
   const uint32_t row = a->shape.row;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[MOST_LANES];
   LLVMValueRef next = lanes_next_lines(e, a, true);
   for (uint32_t r = 0; r < LANES / row; r++) {
-    LLVMValueRef address = lanes_address_of_row(e, a, r);
-    lanes_fetch_at(e, address, next, row * a->count * a->size_bytes);
+    LLVMValueRef address = lanes_access_segment_address(e, a, r);
+    lanes_prefetch_at(e, address, next, row * a->count * a->size_bytes);
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
                                  a->alignment, row_mask(e, a, mask, r, length));
     if (length != row * a->count) {
-      parts[r] = lanes_piece(e, parts[r], 0, row * a->count);
+      parts[r] = lanes_subvector(e, parts[r], 0, row * a->count);
     }
   }
   return lanes_concatenated(e, parts, LANES / row);
 }
 
-void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components) {
-  lanes_take_apart(e, lanes_load_whole_rows(e, a), a->count, a->count,
+  lanes_deinterleave_components(e, lanes_load_packed_segments(e, a), a->count, a->count,
                    out_components);
 }
 
@@ -106,7 +106,7 @@ void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
 static LLVMValueRef row_lives(lanes_emitter *e, const lanes_access *a,
                               uint32_t r) {
   const uint32_t row = a->shape.row;
-  return lanes_any(e, lanes_piece(e, e->mask, r * row, row));
+  return lanes_any(e, lanes_subvector(e, e->mask, r * row, row));
 }
 
 static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
@@ -121,24 +121,24 @@ static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
 
 // One element for each row, read if any thread of the row wants it; or else
 // that of another row, where one does for sure.
-LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a) {
+LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) {
   const uint32_t width = LANES / a->shape.row;
   LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];
   for (uint32_t r = 0; r < width; r++) {
     lives[r] = row_lives(e, a, r);
   }
-  lanes_linear at;
-  lanes_linear_find(e->values, a->pointer, &at);
+  lanes_affine at;
+  lanes_affine_find(e->values, a->pointer, &at);
   const bool is_safe =
-      lanes_has_thread(e) && lanes_is_sum_of_runs(e, &at, width);
+      lanes_has_thread(e) && lanes_is_sum_of_segments(e, &at, width);
   if (is_safe) {
-    lanes_addresses_of_live_runs(e, &at, width, lives, addresses);
+    lanes_live_segment_addresses(e, &at, width, lives, addresses);
   }
   LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
   for (uint32_t r = 0; r < width; r++) {
     LLVMValueRef value =
         is_safe ? LLVMBuildLoad2(e->builder, a->element, addresses[r], "")
-                : load_if(e, a, lives[r], lanes_address_of_row(e, a, r));
+                : load_if(e, a, lives[r], lanes_access_segment_address(e, a, r));
     if (is_safe) {
       LLVMSetAlignment(value, a->alignment);
     }
@@ -167,7 +167,7 @@ LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
   return result;
 }
 
-void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef all) {
   const uint32_t row = a->shape.row * a->count;
   const uint32_t length = row_length(e, a);
@@ -178,13 +178,13 @@ void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
       lanes[i] = i < row ? (int)(r * row + i) : -1;
     }
     lanes_masked_store(e, a, lanes_shuffle(e, all, NULL, lanes, length),
-                       lanes_address_of_row(e, a, r), a->alignment,
+                       lanes_access_segment_address(e, a, r), a->alignment,
                        row_mask(e, a, mask, r, length));
   }
 }
 
-void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+void lanes_store_segments(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components) {
-  lanes_store_whole_rows(e, a,
-                         lanes_put_together(e, components, a->count, a->count));
+  lanes_store_packed_segments(e, a,
+                         lanes_interleave_components(e, components, a->count, a->count));
 }

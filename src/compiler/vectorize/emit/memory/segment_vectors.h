@@ -13,21 +13,21 @@
 
 // Says whether each row is one vector, of whole vectors of up
 // to 4 components.
-bool lanes_is_by_rows(const lanes_access *a);
-void lanes_load_rows(lanes_emitter *e, const lanes_access *a,
+bool lanes_is_by_segments(const lanes_access *a);
+void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
-void lanes_store_rows(lanes_emitter *e, const lanes_access *a,
+void lanes_store_segments(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components);
 // The address of a row's first element.
-LLVMValueRef lanes_address_of_row(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
                                   uint32_t row);
 // The same of one vector in which all is as it lies in memory.
-LLVMValueRef lanes_load_whole_rows(lanes_emitter *e, const lanes_access *a);
-void lanes_store_whole_rows(lanes_emitter *e, const lanes_access *a,
+LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a);
+void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,
                             LLVMValueRef all);
-// Loads one element for each row (lanes_loads_by_rows), as a vector of as many
+// Loads one element for each row (lanes_loads_by_segments), as a vector of as many
 // as there are rows.
-LLVMValueRef lanes_load_row_firsts(lanes_emitter *e, const lanes_access *a);
+LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a);
 // The same at the first addresses that are given, so many bytes further on.
 LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
                                uint64_t offset);

@@ -49,13 +49,13 @@ static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
 // All stores behind one another from an access's on. Anything else that may
 // touch the same memory ends them, for it must find there what was stored
 // before.
-static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
-  lanes_linear_find(e->values, a->pointer, &row->at);
+static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *row) {
+  lanes_affine_find(e->values, a->pointer, &row->at);
   for (LLVMValueRef i = a->instruction; i; i = LLVMGetNextInstruction(i)) {
     if (mtlc_is_opcode(i, LLVMStore)) {
       LLVMValueRef value = LLVMGetOperand(i, 0);
       if (!lanes_is_plain(i) ||
-          !lanes_row_add(e, row, i, LLVMGetOperand(i, 1), LLVMTypeOf(value))) {
+          !lanes_lane_vector_add(e, row, i, LLVMGetOperand(i, 1), LLVMTypeOf(value))) {
         return;
       }
     } else if (may_find(i, a->pointer) || LLVMIsATerminatorInst(i)) {
@@ -66,21 +66,21 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_row *row) {
 
 // Says whether the first members, alone, are a row of whole units, or of words
 // where rows lie one behind the other, without overlaps; leaves them.
-static bool choose(const lanes_emitter *e, lanes_row *row) {
-  const lanes_row all = *row;
+static bool choose(const lanes_emitter *e, lanes_lane_vector *row) {
+  const lanes_lane_vector all = *row;
   for (uint32_t count = all.member_count; count > 1; count--) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
       bytes += bytes_of(&all.members[i].access);
     }
-    if (bytes % LANES_WORD_BYTES || bytes > LANES_ROW_BYTES) {
+    if (bytes % LANES_WORD_BYTES || bytes > LANES_LANE_VECTOR_BYTES) {
       continue;
     }
     *row = all;
     row->member_count = count;
-    lanes_row_choose(row);
+    lanes_lane_vector_choose(row);
     if (row->member_count == count && row->bytes == bytes &&
-        (bytes % LANES_UNIT_BYTES == 0 || lanes_row_is_dense(e, row))) {
+        (bytes % LANES_UNIT_BYTES == 0 || lanes_lane_vector_is_dense(e, row))) {
       return true;
     }
   }
@@ -94,47 +94,47 @@ static LLVMValueRef component_of(lanes_emitter *e, const lanes_access *a,
   return lanes_vector(e, LLVMGetOperand(a->instruction, 0), component);
 }
 
-static void make_words(lanes_emitter *e, const lanes_row *row,
-                       LLVMValueRef out_words[LANES_ROW_WORDS]) {
-  for (uint32_t w = 0; w < LANES_ROW_WORDS; w++) {
+static void make_words(lanes_emitter *e, const lanes_lane_vector *row,
+                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
+  for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
     out_words[w] = LLVMConstNull(lanes_vector_of(e->types.i32));
   }
   for (uint32_t i = 0; i < row->member_count; i++) {
-    const lanes_row_member *m = &row->members[i];
+    const lanes_lane_vector_member *m = &row->members[i];
     for (uint32_t c = 0; c < m->access.count; c++) {
-      lanes_row_put(e, out_words, (uint64_t)m->start + c * m->access.size_bytes,
+      lanes_lane_vector_put(e, out_words, (uint64_t)m->start + c * m->access.size_bytes,
                     &m->access, component_of(e, &m->access, c));
     }
   }
 }
 
-static void store_half(lanes_emitter *e, const lanes_row *row,
-                       const lanes_row_places *where, LLVMValueRef *words,
+static void store_half(lanes_emitter *e, const lanes_lane_vector *row,
+                       const lanes_lane_vector_addresses *where, LLVMValueRef *words,
                        uint32_t half, uint64_t offset) {
   LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words, half, units);
   for (uint32_t i = 0; i < LANES / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(
         e->builder, units[i],
-        lanes_row_address(e, where, LANES / 2 * half + i, offset));
+        lanes_lane_vector_address(e, where, LANES / 2 * half + i, offset));
     LLVMSetAlignment(store, lanes_common_alignment(row->alignment, offset));
   }
 }
 
 // Rows that lie one behind the other are one vector.
-static void store_dense(lanes_emitter *e, const lanes_row *row,
-                        const lanes_row_places *where, LLVMValueRef *words) {
+static void store_dense(lanes_emitter *e, const lanes_lane_vector *row,
+                        const lanes_lane_vector_addresses *where, LLVMValueRef *words) {
   const uint32_t count = row->bytes / LANES_WORD_BYTES;
-  LLVMValueRef first = lanes_row_address(e, where, 0, 0);
-  lanes_fetch_ahead(e, &row->members[0].access, first, row->bytes * LANES);
+  LLVMValueRef first = lanes_lane_vector_address(e, where, 0, 0);
+  lanes_prefetch_ahead(e, &row->members[0].access, first, row->bytes * LANES);
   LLVMValueRef store = LLVMBuildStore(
-      e->builder, lanes_put_together(e, words, count, count), first);
+      e->builder, lanes_interleave_components(e, words, count, count), first);
   LLVMSetAlignment(store, row->alignment);
 }
 
-static void store_together(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_places *where, bool is_dense) {
-  LLVMValueRef words[LANES_ROW_WORDS];
+static void store_together(lanes_emitter *e, const lanes_lane_vector *row,
+                           const lanes_lane_vector_addresses *where, bool is_dense) {
+  LLVMValueRef words[LANES_LANE_VECTOR_WORDS];
   make_words(e, row, words);
   if (is_dense) {
     store_dense(e, row, where, words);
@@ -147,10 +147,10 @@ static void store_together(lanes_emitter *e, const lanes_row *row,
   }
 }
 
-static void scatter_member(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_member *m) {
+static void scatter_member(lanes_emitter *e, const lanes_lane_vector *row,
+                           const lanes_lane_vector_member *m) {
   lanes_access a = m->access;
-  LLVMValueRef pointers = lanes_row_member_places(e, row, m);
+  LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, m);
   a.pointer = NULL;  // the vector alone counts
   for (uint32_t c = 0; c < a.count; c++) {
     lanes_scatter(e, &a, pointers, c * a.size_bytes,
@@ -158,11 +158,11 @@ static void scatter_member(lanes_emitter *e, const lanes_row *row,
   }
 }
 
-static uint32_t add_values(lanes_emitter *e, const lanes_row *row,
-                           const lanes_row_member *m,
+static uint32_t add_values(lanes_emitter *e, const lanes_lane_vector *row,
+                           const lanes_lane_vector_member *m,
                            lanes_own_value *out_values) {
   const lanes_access *a = &m->access;
-  LLVMValueRef pointers = lanes_row_member_places(e, row, m);
+  LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, m);
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t by = c * a->size_bytes;
     out_values[c] = (lanes_own_value){
@@ -175,11 +175,11 @@ static uint32_t add_values(lanes_emitter *e, const lanes_row *row,
 
 // What the machine scatters is an instruction each, the rest a loop over lanes:
 // in straight lines it would be most of a kernel that comes here once.
-static void store_apart(lanes_emitter *e, const lanes_row *row) {
-  lanes_own_value values[LANES_ROW_BYTES];
+static void store_apart(lanes_emitter *e, const lanes_lane_vector *row) {
+  lanes_own_value values[LANES_LANE_VECTOR_BYTES];
   uint32_t count = 0;
   for (uint32_t i = 0; i < row->member_count; i++) {
-    const lanes_row_member *m = &row->members[i];
+    const lanes_lane_vector_member *m = &row->members[i];
     if (lanes_has_scatter(e, &m->access)) {
       scatter_member(e, row, m);
     } else {
@@ -191,18 +191,18 @@ static void store_apart(lanes_emitter *e, const lanes_row *row) {
   }
 }
 
-static void store_row(lanes_emitter *e, const lanes_row *row) {
-  const bool is_dense = lanes_row_is_dense(e, row);
-  const lanes_row_places where =
-      is_dense ? lanes_row_dense_places(e, row)
-               : lanes_row_places_of(e, row, &row->members[0], true);
+static void store_row(lanes_emitter *e, const lanes_lane_vector *row) {
+  const bool is_dense = lanes_lane_vector_is_dense(e, row);
+  const lanes_lane_vector_addresses where =
+      is_dense ? lanes_lane_vector_dense_addresses(e, row)
+               : lanes_lane_vector_addresses_of(e, row, &row->members[0], true);
   LLVMValueRef all = lanes_all(e, e->mask);
   LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
                                        LLVMConstNull(e->types.i1), "");
   LLVMBasicBlockRef rows = lanes_block(e, "rows");
   LLVMBasicBlockRef apart = lanes_block(e, "apart");
   LLVMBasicBlockRef stored = lanes_block(e, "stored");
-  lanes_mark_question(LLVMBuildCondBr(e->builder, holds, rows, apart));
+  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, rows, apart));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, rows);
   store_together(e, row, &where, is_dense);
@@ -217,10 +217,10 @@ static void store_row(lanes_emitter *e, const lanes_row *row) {
 // Finds the row that begins with a store, of which all wait for the last.
 static bool begin(lanes_emitter *e, const lanes_access *a) {
   if (e->uncached || lanes_stride_elements(a) == a->count ||
-      lanes_is_by_rows(a)) {
+      lanes_is_by_segments(a)) {
     return false;
   }
-  lanes_row row = {0};
+  lanes_lane_vector row = {0};
   collect(e, a, &row);
   if (row.member_count < 2 || !choose(e, &row)) {
     return false;
@@ -230,11 +230,11 @@ static bool begin(lanes_emitter *e, const lanes_access *a) {
   return true;
 }
 
-bool lanes_store_row(lanes_emitter *e, const lanes_access *a) {
+bool lanes_store_group(lanes_emitter *e, const lanes_access *a) {
   if (!e->row_stored && !begin(e, a)) {
     return false;
   }
-  const lanes_row *row = e->row_stored;
+  const lanes_lane_vector *row = e->row_stored;
   if (row->members[row->member_count - 1].access.instruction ==
       a->instruction) {
     e->row_stored = NULL;

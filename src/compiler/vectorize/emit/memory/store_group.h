@@ -12,6 +12,6 @@
 // Stores an element or a vector together with what the block
 // stores beside it later, when it comes to the last of them. Returns false if
 // there is nothing.
-bool lanes_store_row(lanes_emitter *e, const lanes_access *a);
+bool lanes_store_group(lanes_emitter *e, const lanes_access *a);
 
 #endif

@@ -110,7 +110,7 @@ lanes_tile_use lanes_use_of_tile(const lanes_emitter *e, LLVMValueRef load) {
 
 static LLVMValueRef new_memory(lanes_emitter *e) {
   LLVMValueRef memory =
-      lanes_reserve(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
+      lanes_fixed_alloca(e, LLVMArrayType(e->types.f32, LANES_TILE_ELEMENTS));
   LLVMSetAlignment(memory, LINE_BYTES);
   return memory;
 }

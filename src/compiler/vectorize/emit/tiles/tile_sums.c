@@ -131,7 +131,7 @@ static bool is_in_order(const lanes_values *values, uint32_t number) {
   const uint32_t node = values->nodes[number];
   return !values->masked[node] &&
          !(LLVMIsAPHINode(values->items[number]) &&
-           lanes_parts_before(values, node)) &&
+           lanes_diverges_before(values, node)) &&
          lanes_width_of(values->shapes[number]) == LANES;
 }
 

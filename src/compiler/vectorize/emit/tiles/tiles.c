@@ -257,7 +257,7 @@ static void fetch_next(lanes_emitter *e, const tile_access *a) {
     return;
   }
   LLVMTypeRef number = e->types.i64;
-  LLVMValueRef memory = lanes_memory(e, number);
+  LLVMValueRef memory = lanes_promotable_alloca(e, number);
   LLVMBuildStore(e->prologue, mtlc_i64(e->context, 0), memory);
   LLVMValueRef here = LLVMBuildPtrToInt(
       e->builder, tile_address(e, a), number, "");

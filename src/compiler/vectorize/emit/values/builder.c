@@ -42,7 +42,7 @@ LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                                 LLVMConstVector(items, count), "");
 }
 
-LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+LLVMValueRef lanes_subvector(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
                          uint32_t count) {
   if (count == LLVMGetVectorSize(LLVMTypeOf(vector))) {
     return vector;
@@ -111,12 +111,12 @@ static LLVMValueRef all_bits(lanes_emitter *e, LLVMValueRef mask) {
   return LLVMBuildBitCast(e->builder, mask, bits, "");
 }
 
-LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask) {
+LLVMValueRef lanes_mask_bits(lanes_emitter *e, LLVMValueRef mask) {
   return LLVMBuildZExt(e->builder, all_bits(e, mask), e->types.i32, "");
 }
 
 LLVMValueRef lanes_last(lanes_emitter *e) {
-  LLVMValueRef arguments[] = {lanes_bits(e, e->mask),
+  LLVMValueRef arguments[] = {lanes_mask_bits(e, e->mask),
                               LLVMConstInt(e->types.i1, 0, false)};
   LLVMValueRef above =
       lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2);
@@ -136,7 +136,7 @@ LLVMValueRef lanes_all(lanes_emitter *e, LLVMValueRef mask) {
                        LLVMConstAllOnes(LLVMTypeOf(bits)), "");
 }
 
-LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type) {
+LLVMValueRef lanes_fixed_alloca(lanes_emitter *e, LLVMTypeRef type) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
   LLVMValueRef first = LLVMGetFirstInstruction(e->entry);
   if (first) {
@@ -149,8 +149,8 @@ LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type) {
   return memory;
 }
 
-LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type) {
-  LLVMValueRef memory = lanes_reserve(e, type);
+LLVMValueRef lanes_promotable_alloca(lanes_emitter *e, LLVMTypeRef type) {
+  LLVMValueRef memory = lanes_fixed_alloca(e, type);
   e->memories = lanes_make_room(e->arena, e->memories, e->memory_count,
                                 &e->memory_capacity, 256, sizeof *e->memories);
   e->memories[e->memory_count++] = memory;

@@ -8,10 +8,10 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Returns an alloca that lanes_promote or mem2reg removes.
-LLVMValueRef lanes_memory(lanes_emitter *e, LLVMTypeRef type);
+// Returns an alloca that lanes_promote_allocas or mem2reg removes.
+LLVMValueRef lanes_promotable_alloca(lanes_emitter *e, LLVMTypeRef type);
 // Returns one that stays, because addresses in it are computed.
-LLVMValueRef lanes_reserve(lanes_emitter *e, LLVMTypeRef type);
+LLVMValueRef lanes_fixed_alloca(lanes_emitter *e, LLVMTypeRef type);
 LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
                          LLVMValueRef scalar);
 LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
@@ -32,7 +32,7 @@ LLVMValueRef lanes_intrinsic(lanes_emitter *e, const char *name,
 LLVMValueRef lanes_shuffle(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
                            const int *lanes, uint32_t count);
 // Count elements of a vector, from the first on.
-LLVMValueRef lanes_piece(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
+LLVMValueRef lanes_subvector(lanes_emitter *e, LLVMValueRef vector, uint32_t first,
                          uint32_t count);
 // Joins vectors of equal length, a power of two of them in the end.
 LLVMValueRef lanes_concatenated(lanes_emitter *e, LLVMValueRef *parts,

@@ -53,7 +53,7 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
   if (how == LLVMIntEQ || how == LLVMIntNE) {
     return false;
   }
-  how = holds ? how : lanes_inverse_of(how);
+  how = holds ? how : lanes_inverse_predicate(how);
   const bool is_signed = how == LLVMIntSLT || how == LLVMIntSGT;
   *out = (comparison){a, b, is_signed, holds};
   if (how == LLVMIntUGT || how == LLVMIntSGT) {
@@ -69,16 +69,16 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
                           lanes_shape_of(e->values, out->run).row);
 }
 
-LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction) {
+LLVMValueRef lanes_compare_strided(lanes_emitter *e, LLVMValueRef instruction) {
   comparison c;
   if (!read(e, instruction, &c)) {
     return NULL;
   }
   const lanes_shape shape = lanes_shape_of(e->values, c.run);
   const uint32_t runs = lanes_width_of(shape);
-  LLVMValueRef first = lanes_form(e, c.run, 0, runs);
+  LLVMValueRef first = lanes_at_width(e, c.run, 0, runs);
   LLVMTypeRef type = LLVMTypeOf(first);
-  LLVMValueRef ends[] = {lanes_form(e, c.bound, 0, runs), first};
+  LLVMValueRef ends[] = {lanes_at_width(e, c.bound, 0, runs), first};
   LLVMValueRef end = lanes_intrinsic(e, c.is_signed ? "llvm.smax" : "llvm.umax",
                                      &type, 1, ends, 2);
   const uint64_t length = shape.row * (uint64_t)shape.stride;
@@ -94,7 +94,7 @@ LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction) {
     steps[lane] =
         mtlc_i32(e->context, lane % shape.row * (uint32_t)shape.stride);
   }
-  LLVMValueRef all = lanes_spread(e, distance, runs, 0, LANES);
+  LLVMValueRef all = lanes_broadcast_segments(e, distance, runs, 0, LANES);
   return LLVMBuildICmp(e->builder, c.holds ? LLVMIntUGT : LLVMIntULE, all,
                        LLVMConstVector(steps, LANES), "");
 }

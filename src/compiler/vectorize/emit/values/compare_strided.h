@@ -10,6 +10,6 @@
 
 // The lanes of a comparison of 64-bit counters; NULL if it is
 // another.
-LLVMValueRef lanes_compare_runs(lanes_emitter *e, LLVMValueRef instruction);
+LLVMValueRef lanes_compare_strided(lanes_emitter *e, LLVMValueRef instruction);
 
 #endif

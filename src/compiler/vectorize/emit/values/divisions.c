@@ -147,12 +147,12 @@ static LLVMValueRef divide_rising(const division *d) {
     two = LLVMBuildSub(b, repeated(d, quotient),
                        LLVMBuildSExt(b, is_next, d->type, ""), "");
   }
-  const lanes_whole_question question = lanes_ask(e, holds);
+  const lanes_check question = lanes_begin_check(e, holds);
   LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(b)};
-  lanes_ask_rest(e, &question, question.some);
+  lanes_end_check_arm(e, &question, question.some);
   LLVMValueRef values[] = {two, divide_as_numbers(d)};
   from[1] = LLVMGetInsertBlock(b);
-  lanes_ask_rest(e, &question, question.done);
+  lanes_end_check_arm(e, &question, question.done);
   LLVMValueRef result = LLVMBuildPhi(b, d->type, "");
   LLVMAddIncoming(result, values, from, 2);
   return result;

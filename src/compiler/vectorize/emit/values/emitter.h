@@ -44,10 +44,10 @@ typedef struct lanes_slot {
 } lanes_slot;
 
 // A place where the simdgroup waits at a barrier and later goes on.
-typedef struct lanes_wait {
+typedef struct lanes_barrier {
   LLVMBasicBlockRef before;  // ends in `ret i32 number`
   LLVMBasicBlockRef after;
-} lanes_wait;
+} lanes_barrier;
 
 // How the elements of a tile lie: as threads have them, blocks of 4 x 4, or in
 // rows or columns of 8. Or as pairs of bfloats, the later one first: a left
@@ -70,19 +70,19 @@ typedef struct lanes_tile_home {
 } lanes_tile_home;
 
 // What has been asked for ahead of time (prefetch.c).
-typedef struct lanes_fetched {
+typedef struct lanes_prefetched {
   LLVMValueRef address;
   LLVMValueRef base;   // of it
   LLVMValueRef index;  // or NULL
   uint32_t node;
-} lanes_fetched;
-enum { LANES_FETCHED = 32 };
+} lanes_prefetched;
+enum { LANES_PREFETCHED = 32 };
 
 // What an access has found out about where its lanes are (permute_window.c): what is
 // added to all indices, if anything, the way that it went, each lane's place in
 // its register's window, where the windows begin without what is added, and of
 // a store the lane at each place of a window's halves.
-typedef struct lanes_near {
+typedef struct lanes_window {
   LLVMValueRef index;  // the thread function's; NULL if nothing is known
   LLVMValueRef mask;
   uint32_t fresh;
@@ -91,7 +91,7 @@ typedef struct lanes_near {
   LLVMValueRef places;
   LLVMValueRef begins[MOST_LANES];
   LLVMValueRef lanes[2];
-} lanes_near;
+} lanes_window;
 
 // Memory for one lane's values after another's (scalarise.c).
 typedef struct lanes_array {
@@ -103,7 +103,7 @@ typedef struct lanes_array {
 enum { LANES_WINDOWS = 4 };  // of counters.ll
 
 // Atomic additions that may be done later (deferred_atomics.c).
-typedef struct lanes_counting {
+typedef struct lanes_deferral {
   bool is_on;
   // Each window is for what is reached from one of these.
   LLVMValueRef roots[LANES_WINDOWS];  // [window_count]
@@ -112,7 +112,7 @@ typedef struct lanes_counting {
   // must be others: a bit a slot.
   uint64_t added_slots;
   uint64_t touched_slots;
-} lanes_counting;
+} lanes_deferral;
 
 typedef struct lanes_emitter {
   mtlc_kernel *kernel;
@@ -126,8 +126,8 @@ typedef struct lanes_emitter {
   const lanes_plan *plan;
   lanes_pattern_finder patterns;  // begun when it is first asked
   bool *copied;  // [values->count] a part of what lanes copy (row_copies.c)
-  struct lanes_whole *wholes;  // [values->count] packed_vectors.c
-  lanes_common common;  // of a kernel that waits
+  struct lanes_packed *wholes;  // [values->count] packed_vectors.c
+  lanes_group_uniform common;  // of a kernel that waits
 
   LLVMValueRef function;
   LLVMValueRef called;    // the function it is the vector form of, or NULL for
@@ -145,7 +145,7 @@ typedef struct lanes_emitter {
   uint32_t *coming_to;        // [node_count] coming, of those emitted so far
   LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
   LLVMBasicBlockRef *bodies;  // [node_count] behind its guard
-  LLVMValueRef *memories;     // [memory_count] all allocas, for lanes_spill
+  LLVMValueRef *memories;     // [memory_count] all allocas, for lanes_spill_at_barriers
   uint32_t memory_count;
   uint32_t memory_capacity;
 
@@ -162,9 +162,9 @@ typedef struct lanes_emitter {
   lanes_array *arrays;     // [array_count]
   uint32_t array_count;
   uint32_t array_capacity;
-  struct lanes_row *row_stored;  // stores that wait for its last, or NULL
+  struct lanes_lane_vector *row_stored;  // stores that wait for its last, or NULL
 
-  lanes_wait *waits;  // [wait_count]
+  lanes_barrier *waits;  // [wait_count]
   uint32_t wait_count;
   uint32_t wait_capacity;
 
@@ -180,14 +180,14 @@ typedef struct lanes_emitter {
   uint32_t product_count;  // of tiles, that are emitted
   uint32_t batch_count;    // of them, each for one left side
 
-  lanes_counting counting;
+  lanes_deferral counting;
   bool is_counting;       // what is emitted is an addition done later
   LLVMValueRef counters;  // where they are summed up, or NULL
 
   bool is_at_once;  // the function is to be one for several simdgroups
   LLVMValueRef copy_fetched;  // load of a copy whose next lines were asked for
-  lanes_near near[2];  // the last load's and the last store's
-  lanes_fetched fetched[LANES_FETCHED];  // [fetched_count]
+  lanes_window near[2];  // the last load's and the last store's
+  lanes_prefetched fetched[LANES_PREFETCHED];  // [fetched_count]
   uint32_t fetched_count;
   const bool *loops_that_wait;  // [loops] found when first asked for
   bool in_rows;           // threads know more than one dimension of the grid
@@ -229,7 +229,7 @@ void lanes_refuse(lanes_emitter *e, const char *format, ...)
 
 // --- Values (emitter.c) ------------------------------------------------------
 
-LLVMValueRef lanes_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
+LLVMValueRef lanes_mask_bits(lanes_emitter *e, LLVMValueRef mask);  // as i32
 
 // --- Instructions ------------------------------------------------------------
 

@@ -108,7 +108,7 @@ static uint32_t picked_lanes(const lanes_emitter *e, LLVMValueRef condition,
   }
 }
 
-uint32_t lanes_few_that_come(const lanes_emitter *e) {
+uint32_t lanes_few_active(const lanes_emitter *e) {
   enum { STEPS = 8 };
   uint32_t n = e->node;
   for (uint32_t step = 0; step < STEPS && n != LANES_NONE; step++) {

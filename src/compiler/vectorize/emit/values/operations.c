@@ -53,7 +53,7 @@ static LLVMValueRef scaled_address(lanes_emitter *e, LLVMValueRef address,
     size = LLVMABISizeOfType(data, type) * scale;
     LLVMValueRef factor = mtlc_i64(e->context, size);
     LLVMValueRef wide = LLVMBuildIntCast2(
-        e->builder, lanes_form(e, index, 0, width), index_type, true, "");
+        e->builder, lanes_at_width(e, index, 0, width), index_type, true, "");
     sum = LLVMBuildAdd(
         e->builder, sum,
         LLVMBuildMul(e->builder, wide,
@@ -62,7 +62,7 @@ static LLVMValueRef scaled_address(lanes_emitter *e, LLVMValueRef address,
   }
   LLVMValueRef base = LLVMGetOperand(address, 0);
   return LLVMBuildGEP2(e->builder, e->types.i8,
-                       lanes_form_or_scalar(e, base, 0, width), &sum, 1, "");
+                       lanes_at_width_or_scalar(e, base, 0, width), &sum, 1, "");
 }
 
 static LLVMValueRef address_of(lanes_emitter *e, LLVMValueRef address,
@@ -76,14 +76,14 @@ static LLVMValueRef address_of(lanes_emitter *e, LLVMValueRef address,
   bool any_vector = false;
   for (uint32_t i = 1; i < count; i++) {
     LLVMValueRef index = LLVMGetOperand(address, i);
-    indices[i - 1] = lanes_form_or_scalar(e, index, 0, width);
+    indices[i - 1] = lanes_at_width_or_scalar(e, index, 0, width);
     any_vector |=
         LLVMGetTypeKind(LLVMTypeOf(indices[i - 1])) == LLVMVectorTypeKind;
   }
   LLVMValueRef base = LLVMGetOperand(address, 0);
   return LLVMBuildGEP2(e->builder, LLVMGetGEPSourceElementType(address),
-                       any_vector ? lanes_form_or_scalar(e, base, 0, width)
-                                  : lanes_form(e, base, 0, width),
+                       any_vector ? lanes_at_width_or_scalar(e, base, 0, width)
+                                  : lanes_at_width(e, base, 0, width),
                        indices, count - 1, "");
 }
 
@@ -113,7 +113,7 @@ static LLVMValueRef recombined(lanes_emitter *e, LLVMValueRef cast,
   if (from_bits > to_bits) {
     const uint32_t parts = from_bits / to_bits;
     LLVMValueRef whole = as_integer(
-        e, lanes_form(e, from, component / parts, width), from_bits, width);
+        e, lanes_at_width(e, from, component / parts, width), from_bits, width);
     LLVMValueRef shift =
         LLVMConstInt(LLVMIntTypeInContext(e->context, from_bits),
                      component % parts * to_bits, false);
@@ -126,7 +126,7 @@ static LLVMValueRef recombined(lanes_emitter *e, LLVMValueRef cast,
     LLVMTypeRef wide = LLVMIntTypeInContext(e->context, to_bits);
     for (uint32_t i = 0; i < parts; i++) {
       LLVMValueRef part =
-          as_integer(e, lanes_form(e, from, component * parts + i, width),
+          as_integer(e, lanes_at_width(e, from, component * parts + i, width),
                      from_bits, width);
       part = LLVMBuildZExt(e->builder, part, lanes_wide(wide, width), "");
       LLVMValueRef shift = LLVMConstInt(wide, (uint64_t)i * from_bits, false);
@@ -201,7 +201,7 @@ static LLVMValueRef cast(lanes_emitter *e, LLVMValueRef instruction,
     return recombined(e, instruction, component, width);
   }
   return LLVMBuildCast(e->builder, cast_opcode(e, instruction),
-                       lanes_form(e, from, component, width),
+                       lanes_at_width(e, from, component, width),
                        lanes_wide(to_type, width), "");
 }
 
@@ -232,14 +232,14 @@ static LLVMValueRef inserted(lanes_emitter *e, LLVMValueRef instruction,
   const uint32_t first = first_component(LLVMTypeOf(whole), instruction);
   const uint32_t count = lanes_component_count(LLVMTypeOf(part));
   return component >= first && component < first + count
-             ? lanes_form(e, part, component - first, width)
-             : lanes_form(e, whole, component, width);
+             ? lanes_at_width(e, part, component - first, width)
+             : lanes_at_width(e, whole, component, width);
 }
 
 static LLVMValueRef is_index(lanes_emitter *e, LLVMValueRef index,
                              uint32_t value, uint32_t width) {
   LLVMValueRef constant = LLVMConstInt(LLVMTypeOf(index), value, false);
-  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_form(e, index, 0, width),
+  return LLVMBuildICmp(e->builder, LLVMIntEQ, lanes_at_width(e, index, 0, width),
                        lanes_splat_to(e, e->builder, constant, width), "");
 }
 
@@ -250,12 +250,12 @@ static LLVMValueRef element(lanes_emitter *e, LLVMValueRef instruction,
   const uint32_t count = lanes_component_count(LLVMTypeOf(vector));
   if (LLVMIsAConstantInt(index)) {
     const uint64_t at = LLVMConstIntGetZExtValue(index);
-    return lanes_form(e, vector, at < count ? (uint32_t)at : 0, width);
+    return lanes_at_width(e, vector, at < count ? (uint32_t)at : 0, width);
   }
-  LLVMValueRef result = lanes_form(e, vector, 0, width);
+  LLVMValueRef result = lanes_at_width(e, vector, 0, width);
   for (uint32_t i = 1; i < count; i++) {
     result = LLVMBuildSelect(e->builder, is_index(e, index, i, width),
-                             lanes_form(e, vector, i, width), result, "");
+                             lanes_at_width(e, vector, i, width), result, "");
   }
   return result;
 }
@@ -263,13 +263,13 @@ static LLVMValueRef element(lanes_emitter *e, LLVMValueRef instruction,
 static LLVMValueRef with_element(lanes_emitter *e, LLVMValueRef instruction,
                                  uint32_t component, uint32_t width) {
   LLVMValueRef old =
-      lanes_form(e, LLVMGetOperand(instruction, 0), component, width);
+      lanes_at_width(e, LLVMGetOperand(instruction, 0), component, width);
   LLVMValueRef index = LLVMGetOperand(instruction, 2);
   if (LLVMIsAConstantInt(index) &&
       LLVMConstIntGetZExtValue(index) != component) {
     return old;
   }
-  LLVMValueRef new = lanes_form(e, LLVMGetOperand(instruction, 1), 0, width);
+  LLVMValueRef new = lanes_at_width(e, LLVMGetOperand(instruction, 1), 0, width);
   if (LLVMIsAConstantInt(index)) {
     return new;
   }
@@ -287,8 +287,8 @@ static LLVMValueRef shuffled(lanes_emitter *e, LLVMValueRef instruction,
     LLVMTypeRef type = lanes_component_type(LLVMTypeOf(a), 0);
     return LLVMGetPoison(lanes_wide(type, width));
   }
-  return from < count ? lanes_form(e, a, (uint32_t)from, width)
-                      : lanes_form(e, b, (uint32_t)(from - count), width);
+  return from < count ? lanes_at_width(e, a, (uint32_t)from, width)
+                      : lanes_at_width(e, b, (uint32_t)(from - count), width);
 }
 
 // --- One component of one instruction ----------------------------------------
@@ -299,18 +299,18 @@ static LLVMValueRef selected(lanes_emitter *e, LLVMValueRef instruction,
   const bool each = lanes_component_count(LLVMTypeOf(condition)) > 1;
   return LLVMBuildSelect(
       e->builder,
-      lanes_form_or_scalar(e, condition, each ? component : 0, width),
-      lanes_form(e, LLVMGetOperand(instruction, 1), component, width),
-      lanes_form(e, LLVMGetOperand(instruction, 2), component, width), "");
+      lanes_at_width_or_scalar(e, condition, each ? component : 0, width),
+      lanes_at_width(e, LLVMGetOperand(instruction, 1), component, width),
+      lanes_at_width(e, LLVMGetOperand(instruction, 2), component, width), "");
 }
 
 static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
                            uint32_t component, uint32_t width) {
   const LLVMOpcode opcode = binary_opcode(instruction);
   LLVMValueRef a =
-      lanes_form(e, LLVMGetOperand(instruction, 0), component, width);
+      lanes_at_width(e, LLVMGetOperand(instruction, 0), component, width);
   LLVMValueRef b =
-      lanes_form(e, LLVMGetOperand(instruction, 1), component, width);
+      lanes_at_width(e, LLVMGetOperand(instruction, 1), component, width);
   if (lanes_is_division(opcode) && width > 1) {
     return lanes_divide(e, instruction, a, b);
   }
@@ -321,8 +321,8 @@ static LLVMValueRef binary(lanes_emitter *e, LLVMValueRef instruction,
 static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
                             uint32_t width) {
   LLVMTypeRef type = lanes_wide(e->types.i32, width);
-  LLVMValueRef operands[] = {lanes_form(e, LLVMGetOperand(call, 0), 0, width),
-                             lanes_form(e, LLVMGetOperand(call, 1), 0, width)};
+  LLVMValueRef operands[] = {lanes_at_width(e, LLVMGetOperand(call, 0), 0, width),
+                             lanes_at_width(e, LLVMGetOperand(call, 1), 0, width)};
   return mtlc_call_alike(e->builder, call, type, operands);
 }
 
@@ -364,28 +364,28 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
     case LLVMCall: return limited(e, i, width);
     case LLVMFNeg:
       return LLVMBuildFNeg(
-          e->builder, lanes_form(e, LLVMGetOperand(i, 0), component, width),
+          e->builder, lanes_at_width(e, LLVMGetOperand(i, 0), component, width),
           "");
     case LLVMFreeze:
       return LLVMBuildFreeze(
-          e->builder, lanes_form(e, LLVMGetOperand(i, 0), component, width),
+          e->builder, lanes_at_width(e, LLVMGetOperand(i, 0), component, width),
           "");
     case LLVMICmp: {
-      LLVMValueRef by_runs = width == LANES ? lanes_compare_runs(e, i) : NULL;
+      LLVMValueRef by_runs = width == LANES ? lanes_compare_strided(e, i) : NULL;
       return by_runs
                  ? by_runs
                  : LLVMBuildICmp(
                        e->builder, LLVMGetICmpPredicate(i),
-                       lanes_form(e, LLVMGetOperand(i, 0), component, width),
-                       lanes_form(e, LLVMGetOperand(i, 1), component, width),
+                       lanes_at_width(e, LLVMGetOperand(i, 0), component, width),
+                       lanes_at_width(e, LLVMGetOperand(i, 1), component, width),
                        "");
     }
     case LLVMFCmp:
       return LLVMBuildFCmp(
           e->builder, LLVMGetFCmpPredicate(i),
-          lanes_as_float(e, lanes_form(e, LLVMGetOperand(i, 0), component,
+          lanes_as_float(e, lanes_at_width(e, LLVMGetOperand(i, 0), component,
                                        width)),
-          lanes_as_float(e, lanes_form(e, LLVMGetOperand(i, 1), component,
+          lanes_as_float(e, lanes_at_width(e, LLVMGetOperand(i, 1), component,
                                        width)),
           "");
     case LLVMSelect: return selected(e, i, component, width);
@@ -396,7 +396,7 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
     case LLVMInsertValue: return inserted(e, i, component, width);
     case LLVMExtractValue: {
       LLVMValueRef whole = LLVMGetOperand(i, 0);
-      return lanes_form(
+      return lanes_at_width(
           e, whole, first_component(LLVMTypeOf(whole), i) + component, width);
     }
     default: return NULL;

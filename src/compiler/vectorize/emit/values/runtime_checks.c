@@ -52,7 +52,7 @@ static LLVMValueRef number(lanes_emitter *e, const run_comparison *c,
 
 static LLVMValueRef smallest(lanes_emitter *e, const run_comparison *c) {
   const unsigned sign = LLVMGetIntTypeWidth(c->type) - 1;
-  return number(e, c, lanes_is_signed(c->predicate) ? UINT64_C(1) << sign : 0);
+  return number(e, c, lanes_is_signed_predicate(c->predicate) ? UINT64_C(1) << sign : 0);
 }
 
 // No lane's value is the bound.
@@ -65,7 +65,7 @@ static LLVMValueRef differs(lanes_emitter *e, const run_comparison *c) {
 static LLVMValueRef stays_below(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef least = LLVMBuildAdd(e->builder, smallest(e, c), c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
-      e->builder, lanes_is_signed(c->predicate) ? LLVMIntSGE : LLVMIntUGE,
+      e->builder, lanes_is_signed_predicate(c->predicate) ? LLVMIntSGE : LLVMIntUGE,
       c->bound, least, "");
   LLVMValueRef limit = LLVMBuildSub(e->builder, c->bound, c->span, "");
   return LLVMBuildAnd(
@@ -78,7 +78,7 @@ static LLVMValueRef stays_above(lanes_emitter *e, const run_comparison *c) {
   LLVMValueRef largest = LLVMBuildNot(e->builder, smallest(e, c), "");
   LLVMValueRef most = LLVMBuildSub(e->builder, largest, c->span, "");
   LLVMValueRef fits = LLVMBuildICmp(
-      e->builder, lanes_is_signed(c->predicate) ? LLVMIntSLE : LLVMIntULE,
+      e->builder, lanes_is_signed_predicate(c->predicate) ? LLVMIntSLE : LLVMIntULE,
       c->first, most, "");
   return LLVMBuildAnd(
       e->builder, fits,
@@ -107,12 +107,12 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
   LLVMValueRef run = LLVMGetOperand(i, 0);
   LLVMValueRef bound = LLVMGetOperand(i, 1);
   LLVMIntPredicate predicate = LLVMGetICmpPredicate(i);
-  predicate = holds ? predicate : lanes_inverse_of(predicate);
+  predicate = holds ? predicate : lanes_inverse_predicate(predicate);
   if (is_run(e, bound)) {
     LLVMValueRef other = run;
     run = bound;
     bound = other;
-    predicate = lanes_swapped(predicate);
+    predicate = lanes_swapped_predicate(predicate);
   }
   if (!is_run(e, run) || !is_number(e, bound, run)) {
     return NULL;
@@ -124,16 +124,16 @@ static LLVMValueRef comparison_holds(lanes_emitter *e, LLVMValueRef i,
   run_comparison c = {.predicate = predicate,
                       .runs = lanes_width_of(shape),
                       .type = LLVMTypeOf(run)};
-  c.first = lanes_form(e, run, 0, c.runs);
-  c.bound = lanes_form(e, bound, 0, c.runs);
+  c.first = lanes_at_width(e, run, 0, c.runs);
+  c.bound = lanes_at_width(e, bound, 0, c.runs);
   c.span = number(e, &c, (uint64_t)shape.stride * (shape.row - 1));
   LLVMValueRef all = predicate == LLVMIntNE    ? differs(e, &c)
-                     : lanes_is_less(predicate)      ? stays_below(e, &c)
+                     : lanes_is_less_predicate(predicate)      ? stays_below(e, &c)
                                                : stays_above(e, &c);
   return c.runs == 1 ? all : lanes_all(e, all);
 }
 
-// Asks as lanes_holds_for_all, or as lanes_ends_tell if by_ends.
+// Asks as lanes_holds_for_all, or as lanes_check_by_ends if by_ends.
 static LLVMValueRef answer(lanes_emitter *e, LLVMValueRef condition, bool holds,
                            bool by_ends);
 
@@ -203,13 +203,13 @@ LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
   return answer(e, condition, holds, false);
 }
 
-LLVMValueRef lanes_ends_tell(lanes_emitter *e, LLVMValueRef condition,
+LLVMValueRef lanes_check_by_ends(lanes_emitter *e, LLVMValueRef condition,
                              bool holds) {
   LLVMValueRef told = answer(e, condition, holds, true);
   return told && !LLVMIsConstant(told) ? told : NULL;
 }
 
-LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition) {
+LLVMValueRef lanes_recompute_condition(lanes_emitter *e, LLVMValueRef condition) {
   if (!LLVMIsAInstruction(condition) ||
       lanes_is_uniform(lanes_shape_of(e->values, condition))) {
     return lanes_vector(e, condition, 0);
@@ -221,28 +221,28 @@ LLVMValueRef lanes_condition_anew(lanes_emitter *e, LLVMValueRef condition) {
     return lanes_operation_as_vector(e, condition, 0);
   }
   for (int k = 0; k < count && k < 3; k++) {
-    parts[k] = lanes_condition_anew(e, LLVMGetOperand(condition, (unsigned)k));
+    parts[k] = lanes_recompute_condition(e, LLVMGetOperand(condition, (unsigned)k));
   }
   return opcode == LLVMSelect
              ? LLVMBuildSelect(e->builder, parts[0], parts[1], parts[2], "")
              : LLVMBuildBinOp(e->builder, opcode, parts[0], parts[1], "");
 }
 
-lanes_whole_question lanes_ask(lanes_emitter *e, LLVMValueRef holds) {
-  const lanes_whole_question question = {lanes_block(e, "all"),
+lanes_check lanes_begin_check(lanes_emitter *e, LLVMValueRef holds) {
+  const lanes_check question = {lanes_block(e, "all"),
                                          lanes_block(e, "some"),
                                          lanes_block(e, "accessed")};
-  lanes_mark_question(
+  lanes_mark_check(
       LLVMBuildCondBr(e->builder, holds, question.all, question.some));
   LLVMPositionBuilderAtEnd(e->builder, question.all);
   return question;
 }
 
-lanes_whole_question lanes_ask_whole(lanes_emitter *e, LLVMValueRef mask) {
-  return lanes_ask(e, lanes_all(e, mask));
+lanes_check lanes_begin_full_check(lanes_emitter *e, LLVMValueRef mask) {
+  return lanes_begin_check(e, lanes_all(e, mask));
 }
 
-void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
+void lanes_end_check_arm(lanes_emitter *e, const lanes_check *question,
                     LLVMBasicBlockRef next) {
   LLVMBuildBr(e->builder, question->done);
   LLVMPositionBuilderAtEnd(e->builder, next);
@@ -250,10 +250,10 @@ void lanes_ask_rest(lanes_emitter *e, const lanes_whole_question *question,
 
 static const char mark[] = "mettle.question";
 
-void lanes_mark_question(LLVMValueRef branch) {
+void lanes_mark_check(LLVMValueRef branch) {
   mtlc_mark(branch, mark);
 }
 
-bool lanes_is_question(LLVMValueRef branch) {
+bool lanes_is_check(LLVMValueRef branch) {
   return mtlc_is_marked(branch, mark);
 }

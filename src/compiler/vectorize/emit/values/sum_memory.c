@@ -79,7 +79,7 @@ void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
   if (e->has_one_sum) {
     LLVMValueRef all = LLVMBuildLoad2(e->builder, tile_type(e), home, "");
     for (uint32_t r = 0; r < count; r++) {
-      out_rows[r] = lanes_piece(e, all, r * SIDE, SIDE);
+      out_rows[r] = lanes_subvector(e, all, r * SIDE, SIDE);
     }
     return;
   }

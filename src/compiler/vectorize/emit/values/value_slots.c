@@ -17,7 +17,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 
-bool lanes_is_made_again(const lanes_emitter *e, LLVMValueRef instruction) {
+bool lanes_is_rematerialised(const lanes_emitter *e, LLVMValueRef instruction) {
   if (lanes_shape_of(e->values, instruction).conditional) {
     return true;
   }
@@ -33,7 +33,7 @@ static bool is_read_elsewhere(const lanes_emitter *e, LLVMUseRef use,
   LLVMValueRef user = LLVMGetUser(use);
   if (LLVMGetInstructionOpcode(user) != LLVMPHI) {
     return LLVMGetInstructionParent(user) != block ||
-           lanes_is_made_again(e, user);
+           lanes_is_rematerialised(e, user);
   }
   for (unsigned i = 0; i < LLVMCountIncoming(user); i++) {
     if (LLVMGetIncomingValue(user, i) == value &&
@@ -110,8 +110,8 @@ static bool *find_parts_of_places(lanes_emitter *e) {
     if (!pointer || lanes_is_uniform(lanes_shape_of(values, pointer))) {
       continue;
     }
-    lanes_linear at;
-    lanes_linear_find(values, pointer, &at);
+    lanes_affine at;
+    lanes_affine_find(values, pointer, &at);
     LLVMBasicBlockRef block = LLVMGetInstructionParent(access);
     mark_read(values, at.base, block, read);
     for (uint32_t i = 0; i < at.term_count; i++) {
@@ -129,7 +129,7 @@ static LLVMValueRef home_of_sum(lanes_emitter *e, uint32_t number,
                        e->sum_places[number]);
   }
   if (!*only) {
-    *only = lanes_memory(e, LLVMVectorType(e->types.f32, 2 * LANES));
+    *only = lanes_promotable_alloca(e, LLVMVectorType(e->types.f32, 2 * LANES));
   }
   return *only;
 }
@@ -167,7 +167,7 @@ void lanes_make_slots(lanes_emitter *e) {
       for (uint32_t c = 0; c < count; c++) {
         LLVMTypeRef part = lanes_component_type(type, c);
         slot->phi_memory[c] =
-            lanes_memory(e, lanes_wide(part, lanes_width(e, i)));
+            lanes_promotable_alloca(e, lanes_wide(part, lanes_width(e, i)));
       }
     }
   }

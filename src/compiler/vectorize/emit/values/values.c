@@ -126,7 +126,7 @@ LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
                                      : constant_component(operand, component);
 }
 
-LLVMValueRef lanes_spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
                           int64_t stride, uint32_t width) {
   LLVMValueRef all = NULL;
   if (from == 1) {
@@ -175,7 +175,7 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
   if (!slot->as_vector[component]) {
     LLVMValueRef made = shape.conditional
                             ? lanes_operation_as_vector(e, operand, component)
-                            : lanes_spread(e, computed(e, operand, component),
+                            : lanes_broadcast_segments(e, computed(e, operand, component),
                                            from, shape.stride, LANES);
     if (e->uncached) {
       return made;
@@ -185,7 +185,7 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
   return slot->as_vector[component];
 }
 
-LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_at_width(lanes_emitter *e, LLVMValueRef operand,
                         uint32_t component, uint32_t width) {
   if (width == LANES) {
     return lanes_vector(e, operand, component);
@@ -194,13 +194,13 @@ LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
   LLVMValueRef value = lanes_scalar(e, operand, component);
   const uint32_t from = lanes_width_of(shape);
   return from == width ? value
-                       : lanes_spread(e, value, from, shape.stride, width);
+                       : lanes_broadcast_segments(e, value, from, shape.stride, width);
 }
 
-LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_at_width_or_scalar(lanes_emitter *e, LLVMValueRef operand,
                                   uint32_t component, uint32_t width) {
   const bool uniform = lanes_is_uniform(lanes_shape_of(e->values, operand));
-  return lanes_form(e, operand, component, uniform ? 1 : width);
+  return lanes_at_width(e, operand, component, uniform ? 1 : width);
 }
 
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
@@ -222,7 +222,7 @@ void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
   slot->vector_fresh = 0;
   if (slot->memory) {
     if (!slot->memory[component]) {
-      slot->memory[component] = lanes_memory(e, LLVMTypeOf(value));
+      slot->memory[component] = lanes_promotable_alloca(e, LLVMTypeOf(value));
     }
     LLVMBuildStore(e->builder, value, slot->memory[component]);
   }

@@ -19,11 +19,11 @@ LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
 LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
                           uint32_t component);
 // Returns it at any width that its own width divides.
-LLVMValueRef lanes_form(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_at_width(lanes_emitter *e, LLVMValueRef operand,
                         uint32_t component, uint32_t width);
 // Returns it at that width, or as a scalar if it is uniform: for instructions
 // that take either.
-LLVMValueRef lanes_form_or_scalar(lanes_emitter *e, LLVMValueRef operand,
+LLVMValueRef lanes_at_width_or_scalar(lanes_emitter *e, LLVMValueRef operand,
                                   uint32_t component, uint32_t width);
 // Sets a component of an instruction's result, in the form of its shape.
 void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
@@ -41,7 +41,7 @@ bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 // Repeats each of the runs' first values, of which there are from, to make
 // width of them, and adds the stride times the lanes in between.
-LLVMValueRef lanes_spread(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
                           int64_t stride, uint32_t width);
 // Says whether a value is the same in each row of so many lanes.
 bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
