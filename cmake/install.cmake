@@ -45,6 +45,17 @@ endforeach()
 # --- what is read ---------------------------------------------------------------
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The C API's, from its headers.
+file(GLOB api_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/include/mettle/*.h)
+set(api_manual ${CMAKE_BINARY_DIR}/man3)
+add_custom_command(OUTPUT ${api_manual}/libmettle.3
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${api_manual}
+  COMMAND python3 -B ${CMAKE_SOURCE_DIR}/tools/api_reference.py man
+    ${api_manual}
+  DEPENDS tools/api_reference.py ${api_headers})
+add_custom_target(api_manual DEPENDS ${api_manual}/libmettle.3)
+install(DIRECTORY ${api_manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3
+  FILES_MATCHING PATTERN "*.3")
 install(FILES completions/mettle.bash RENAME mettle
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_mettle

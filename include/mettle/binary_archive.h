@@ -65,6 +65,7 @@ MTL_API size_t mtl_binary_archive_count(const mtl_binary_archive *archive);
 MTL_API MTL_MUST_USE mtl_status
 mtl_binary_archive_write(const mtl_binary_archive *archive, const char *path);
 
+// Returns the archive's label, "" if there is none, and its device.
 MTL_API const char *mtl_binary_archive_label(const mtl_binary_archive *archive);
 MTL_API mtl_device *mtl_binary_archive_device(
     const mtl_binary_archive *archive);  // borrowed

@@ -108,6 +108,7 @@ MTL_API MTL_MUST_USE mtl_status mtl_command_buffer_wait_timeout(
 MTL_API MTL_MUST_USE mtl_status
 mtl_command_buffer_wait_scheduled(mtl_command_buffer *command_buffer);
 
+// Tells how far the command buffer has come.
 MTL_API mtl_command_buffer_status
 mtl_command_buffer_get_status(const mtl_command_buffer *command_buffer);
 
@@ -221,6 +222,8 @@ typedef struct mtl_command_buffer_times {
 MTL_API mtl_command_buffer_times
 mtl_command_buffer_get_times(const mtl_command_buffer *command_buffer);
 
+// Sets the label shown in errors and timelines; copied, NULL for none. Labels
+// returned are valid until the next set_label, and "" if there is none.
 MTL_API void mtl_command_buffer_set_label(mtl_command_buffer *command_buffer,
                                           const char *label);
 MTL_API const char *mtl_command_buffer_label(

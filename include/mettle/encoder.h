@@ -333,6 +333,8 @@ MTL_API void mtl_blit_encoder_copy_texture(
 MTL_API void mtl_blit_encoder_generate_mipmaps(mtl_blit_encoder *encoder,
                                                mtl_texture *texture);
 
+// Raise fence when the copies so far have finished, and have those that follow
+// wait for it, as mtl_compute_encoder_update_fence and its wait.
 MTL_API void mtl_blit_encoder_update_fence(mtl_blit_encoder *encoder,
                                            mtl_fence *fence);
 MTL_API void mtl_blit_encoder_wait_fence(mtl_blit_encoder *encoder,

@@ -37,6 +37,7 @@ MTL_API mtl_function_table *mtl_function_table_retain(
     mtl_function_table *table);
 MTL_API void mtl_function_table_release(mtl_function_table *table);
 
+// Returns the number of entries.
 MTL_API uint32_t mtl_function_table_count(const mtl_function_table *table);
 
 // Sets an entry, or entries first_index to first_index + count - 1; a NULL

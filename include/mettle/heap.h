@@ -56,6 +56,7 @@ MTL_API mtl_heap *mtl_heap_retain(mtl_heap *heap);
 // NULL is allowed; its resources and work in flight keep the heap alive.
 MTL_API void mtl_heap_release(mtl_heap *heap);
 
+// What the heap was made with, and its label, "" if there is none.
 MTL_API mtl_device *mtl_heap_device(const mtl_heap *heap);  // borrowed
 MTL_API size_t mtl_heap_length(const mtl_heap *heap);
 MTL_API mtl_heap_type mtl_heap_get_type(const mtl_heap *heap);

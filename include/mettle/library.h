@@ -175,6 +175,7 @@ MTL_API void mtl_library_release(mtl_library *library);
 // long as the library.
 MTL_API const char *mtl_library_warnings(const mtl_library *library);
 
+// Returns the number of kernels and visible functions.
 MTL_API size_t mtl_library_function_count(const mtl_library *library);
 // Returns the name of function index, kernels in source order and then visible
 // functions; NULL past the end.

@@ -134,6 +134,7 @@ MTL_API void mtl_model_result_release(mtl_model_result *result);
 
 // --- What a model is ---------------------------------------------------------
 
+// Return how many inputs, outputs, constants and kernels the model has.
 MTL_API size_t mtl_model_input_count(const mtl_model *model);
 MTL_API size_t mtl_model_output_count(const mtl_model *model);
 MTL_API size_t mtl_model_constant_count(const mtl_model *model);

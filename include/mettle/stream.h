@@ -102,6 +102,7 @@ MTL_API MTL_MUST_USE mtl_status mtl_stream_current(mtl_stream **out_stream);
 // Ownership  Retains stream until another is set or the thread ends.
 MTL_API void mtl_stream_set_current(mtl_stream *stream);
 
+// Returns what the stream's work runs on.
 MTL_API mtl_device *mtl_stream_device(const mtl_stream *stream);  // borrowed
 MTL_API mtl_queue *mtl_stream_queue(const mtl_stream *stream);    // borrowed
 
@@ -170,6 +171,7 @@ MTL_API void mtl_shader_library_release(mtl_shader_library *library);
 MTL_API MTL_MUST_USE mtl_status mtl_shader_library_kernel(
     mtl_shader_library *library, const char *name, mtl_kernel **out_kernel);
 
+// Returns the kernel's name, valid as long as the kernel, and its pipeline.
 MTL_API const char *mtl_kernel_name(const mtl_kernel *kernel);
 MTL_API mtl_pipeline *mtl_kernel_pipeline(
     const mtl_kernel *kernel);  // borrowed
@@ -294,6 +296,8 @@ MTL_API MTL_MUST_USE mtl_status mtl_memory_free(void *address);
 // Ownership  Retains buffer until mtl_memory_forget.
 // Errors     MTL_INVALID_ARGUMENT  private, or its addresses are tracked
 MTL_API MTL_MUST_USE mtl_status mtl_memory_track(mtl_buffer *buffer);
+// Forgets a tracked buffer and its addresses.
+//
 // Errors     MTL_NOT_FOUND  not tracked
 MTL_API MTL_MUST_USE mtl_status mtl_memory_forget(mtl_buffer *buffer);
 

@@ -373,3 +373,38 @@ def two_targets_alone_install_packages(tool):
                           check=False)
     assert done.returncode == 1, done.stdout
     assert "apt-get install no-such-package-anywhere" in done.stderr
+
+
+@case
+def every_function_has_a_page_in_the_manual(tool):
+    _needs("cmake", "nm")
+    prefix = tool.file("all")
+    _cmake_install(tool, prefix)
+    pages = os.path.join(prefix, "share", "man", "man3")
+    table = _output("nm", "-D", "--defined-only",
+                    os.path.join(tool.build, "libmettle.so.0"))
+    names = [line.split()[-1] for line in table.splitlines()
+             if line.split()[-1].startswith("mtl_")]
+    assert len(names) > 300, names
+    for name in [*names, "mtl_buffer_desc", "mtl_status"]:
+        path = os.path.join(pages, name + ".3")
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        if text.startswith(".so man3/"):  # in another one's page
+            with open(os.path.join(prefix, "share", "man", text[4:-1]),
+                      encoding="ascii") as file:
+                text = file.read()
+        assert f"{name}" in text.split(".SH SYNOPSIS")[1], name
+    with open(os.path.join(pages, "mtl_buffer_create.3"),
+              encoding="ascii") as file:
+        text = file.read()
+    for part in ("mtl_buffer_create \\- Makes a buffer\n",
+                 "#include <mettle/buffer.h>", "const mtl_buffer_desc *desc,",
+                 ".SH ERRORS\n.TP\n.B MTL_INVALID_ARGUMENT\nlength 0 or over",
+                 ".SH THREADS\nAny.\n"):
+        assert part in text, (part, text)
+    if shutil.which("man"):
+        shown = _output("man", "-M", os.path.dirname(pages), "3",
+                        "mtl_buffer_release", env={**os.environ,
+                                                   "MAN_KEEP_FORMATTING": ""})
+        assert "work in flight keeps the buffer" in shown, shown
