@@ -105,7 +105,7 @@ target_link_libraries(mettlec_wheel PRIVATE ${LLVM_PREFIX}/lib/liblldELF.a
   "$<LINK_GROUP:RESCAN,${clang_group},${llvm_group}>" ${XXHASH_STATIC}
   ${ZSTD_STATIC} ${Z_STATIC} Threads::Threads ${CMAKE_DL_LIBS} m)
 add_custom_command(TARGET mettlec_wheel POST_BUILD
-  COMMAND $<TARGET_FILE:mettlec_wheel> --precompile ${wheel_folder}/mettlec.pch)
+  COMMAND $<TARGET_FILE:mettlec_wheel> --precompile ${wheel_folder})
 
 add_custom_target(wheel_files DEPENDS mettle_wheel mettle_aoti_wheel
   mettle_python_wheel mettle_cli_wheel mettlec_wheel)

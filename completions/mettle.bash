@@ -28,7 +28,8 @@ _mettle() {
   case $before in
     --math) COMPREPLY=($(compgen -W "safe relaxed fast" -- "$word")); return ;;
     --std)
-      COMPREPLY=($(compgen -W "metal2.4 metal3.0 metal3.1 metal3.2 metal4.0" \
+      COMPREPLY=($(compgen -W "metal2.4 metal3.0 metal3.1 metal3.2 metal4.0 \
+          metal4.1" \
         -- "$word"))
       return ;;
     --device)

@@ -112,7 +112,7 @@ complete -c mettle -n $compiles -s D -x -d 'define a macro'
 complete -c mettle -n $compiles -l math -x -a 'safe relaxed fast' \
     -d 'what may be done with floating point'
 complete -c mettle -n $compiles -l std -x \
-    -a 'metal2.4 metal3.0 metal3.1 metal3.2 metal4.0' -d 'the language version'
+    -a 'metal2.4 metal3.0 metal3.1 metal3.2 metal4.0 metal4.1' -d 'the language version'
 complete -c mettle -n $compiles -l device -x -a '(__mettle_devices)' \
     -d 'the device'
 complete -c mettle -n $compiles -o fpermissive -d 'warn of what Metal refuses'

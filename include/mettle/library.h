@@ -25,7 +25,8 @@ typedef enum mtl_language_version {
   MTL_LANGUAGE_3_0 = 300,
   MTL_LANGUAGE_3_1 = 310,
   MTL_LANGUAGE_3_2 = 320,
-  MTL_LANGUAGE_4_0 = 400,  // as 3.2; headers that are new in it are not there
+  MTL_LANGUAGE_4_0 = 400,  // with tensors
+  MTL_LANGUAGE_4_1 = 410,  // as 4.0
 } mtl_language_version;
 
 // What the compiler may do with floating point.

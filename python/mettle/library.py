@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .device import Device
     from .function_table import FunctionHandle, FunctionTable
 
-LANGUAGES = {None: 0, "2.4": 240, "3.0": 300, "3.1": 310, "3.2": 320}
+LANGUAGES = {None: 0, "2.4": 240, "3.0": 300, "3.1": 310, "3.2": 320,
+             "4.0": 400, "4.1": 410}
 MATH_MODES = {"fast": 0, "relaxed": 1, "safe": 2}
 KINDS = ["buffer", "threadgroup", "texture", "sampler", "function_table"]
 ACCESSES = ["read", "read_write", "write"]
@@ -156,7 +157,7 @@ class Library(Handle):
         headers          more headers: a mapping of names to texts, or a
                          function of a name that returns the text or None
         file_name        shown in diagnostics; its folder may be included from
-        language_version "2.4" to "3.2"; None for the newest
+        language_version "2.4" to "4.1"; None for 3.2
         math_mode        "fast", "relaxed" or "safe"
         debug            for gdb: one thread at a time, unoptimised
         permissive       what Metal refuses and Mettle can compile is a warning
@@ -168,7 +169,7 @@ class Library(Handle):
         if language_version not in LANGUAGES:
             raise InvalidArgumentError(f"language_version "
                                        f"{language_version!r} is none of "
-                                       "2.4, 3.0, 3.1, 3.2")
+                                       "2.4, 3.0, 3.1, 3.2, 4.0, 4.1")
         text = source.encode()
         names = dict(macros or {})
         table = (_native.Macro * len(names))(*(

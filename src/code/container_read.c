@@ -189,7 +189,8 @@ static mtl_status read_info(container_reader *reader) {
     case MTL_LANGUAGE_3_0:
     case MTL_LANGUAGE_3_1:
     case MTL_LANGUAGE_3_2:
-    case MTL_LANGUAGE_4_0: break;
+    case MTL_LANGUAGE_4_0:
+    case MTL_LANGUAGE_4_1: break;
     default:
       return bad_record(SECTION_INFO, section->offset, "the language version",
                         language_version);

@@ -137,6 +137,8 @@ static mtl_language_version version_of(uint32_t version) {
     case 3 << 16: return MTL_LANGUAGE_3_0;
     case (3 << 16) + 1: return MTL_LANGUAGE_3_1;
     case (3 << 16) + 2: return MTL_LANGUAGE_3_2;
+    case 4 << 16: return MTL_LANGUAGE_4_0;
+    case (4 << 16) + 1: return MTL_LANGUAGE_4_1;
     default: return MTL_LANGUAGE_DEFAULT;
   }
 }

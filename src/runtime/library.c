@@ -158,11 +158,12 @@ static mtl_status check_options(const mtl_compile_options *options) {
     case MTL_LANGUAGE_3_0:
     case MTL_LANGUAGE_3_1:
     case MTL_LANGUAGE_3_2:
-    case MTL_LANGUAGE_4_0: break;
+    case MTL_LANGUAGE_4_0:
+    case MTL_LANGUAGE_4_1: break;
     default:
       return mtli_fail(MTL_INVALID_ARGUMENT,
                        "language version %d is not one of 240, 300, 310, 320, "
-                       "400",
+                       "400, 410",
                        (int)options->language_version);
   }
   if ((unsigned)options->math_mode > MTL_MATH_SAFE) {

@@ -92,6 +92,7 @@ def what_is_installed_is_all_there(tool):
     files = _files(prefix)
     for name in ("bin/mettle", "libexec/mettle/mettlec",
                  "libexec/mettle/mettlec.pch",
+                 "libexec/mettle/mettlec-metal4.pch",
                  "include/mettle/mettle.h", "include/mettle/model.h",
                  "share/man/man1/mettle.1", "share/man/man1/mettle-run.1",
                  "share/bash-completion/completions/mettle",

@@ -75,7 +75,8 @@ TEST(libraries, language_versions_set_the_macro) {
     uint32_t expected;
   } cases[] = {{MTL_LANGUAGE_DEFAULT, 320}, {MTL_LANGUAGE_2_4, 240},
                {MTL_LANGUAGE_3_0, 300},     {MTL_LANGUAGE_3_1, 310},
-               {MTL_LANGUAGE_3_2, 320},     {MTL_LANGUAGE_4_0, 400}};
+               {MTL_LANGUAGE_3_2, 320},     {MTL_LANGUAGE_4_0, 400},
+               {MTL_LANGUAGE_4_1, 410}};
   const char *source =
       "kernel void store(device uint *out [[buffer(0)]]) {\n"
       "  out[0] = __METAL_VERSION__;\n"

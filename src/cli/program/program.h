@@ -55,7 +55,7 @@ enum {
   "                         what may be done with floating point; fast, as\n"  \
   "                         in Metal, if not given\n"                          \
   "  --std VERSION          metal2.4, metal3.0, metal3.1, metal3.2 (the\n"     \
-  "                         default) or metal4.0\n"                            \
+  "                         default), metal4.0 or metal4.1\n"                  \
   "  -fpermissive           what Metal's compiler refuses and this one can\n"   \
   "                         compile is a warning\n"                            \
   "  --device NAME          a name that 'mettle devices' lists\n"

@@ -95,7 +95,7 @@ static bool take_std(program_options *options, const char *value,
   } versions[] = {
       {"metal2.4", MTL_LANGUAGE_2_4}, {"metal3.0", MTL_LANGUAGE_3_0},
       {"metal3.1", MTL_LANGUAGE_3_1}, {"metal3.2", MTL_LANGUAGE_3_2},
-      {"metal4.0", MTL_LANGUAGE_4_0},
+      {"metal4.0", MTL_LANGUAGE_4_0}, {"metal4.1", MTL_LANGUAGE_4_1},
   };
   for (size_t i = 0; i < sizeof versions / sizeof *versions; ++i) {
     if (strcmp(versions[i].name, value) == 0) {
@@ -112,7 +112,8 @@ static bool take_std(program_options *options, const char *value,
               sizeof names / sizeof *names);
   return cli_fail(
       error, CLI_USAGE,
-      "--std %.100s: metal2.4, metal3.0, metal3.1, metal3.2 or metal4.0%s",
+      "--std %.100s: metal2.4, metal3.0, metal3.1, metal3.2, metal4.0 or "
+      "metal4.1%s",
       value, suggestion);
 }
 

@@ -52,7 +52,9 @@ class Printer : public DiagnosticConsumer {
     if (IsEmbedding) Text = "'#embed' is not supported in Metal";
     if (Level != DiagnosticsEngine::Note) flush();
     const std::string Unsupported =
-        Level >= DiagnosticsEngine::Error ? unsupportedText(Info, Text) : "";
+        Level >= DiagnosticsEngine::Error
+            ? unsupportedText(Info, Text, Lang.CPlusPlus20)
+            : "";
     // Nothing that follows is of use.
     IsSilent = !Unsupported.empty();
     if (IsSilent)

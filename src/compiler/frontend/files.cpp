@@ -45,8 +45,13 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
       : ProxyFileSystem(llvm::vfs::getRealFileSystem()),
         Source(Source),
         Policy(Policy) {
-    for (const mtlc_header *H = mtlc_headers; H->name; ++H)
-      add(llvm::Twine(LibraryDir) + H->name, StringRef(H->text, H->size_bytes));
+    const bool HasMetal4 =
+        Source && languageVersion(Source->options) >= MTL_LANGUAGE_4_0;
+    for (const mtlc_header *H = mtlc_headers; H->name; ++H) {
+      StringRef Name = H->name;
+      if (!Name.consume_front("metal4/") || HasMetal4)
+        add(llvm::Twine(LibraryDir) + Name, StringRef(H->text, H->size_bytes));
+    }
   }
 
   void add(const llvm::Twine &Path, StringRef Text) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// frontend.cpp: clang behind frontend.h. It parses MSL as C++17 in SYCL device
-// mode, whose address spaces are MSL's, with Metal's library precompiled, and
-// hands on portable IR (docs/ir.md) with the argument tables. No other C++ is in
-// Mettle than this folder.
+// frontend.cpp: clang behind frontend.h. It parses MSL as C++17, from Metal 4 on
+// as C++23, in SYCL device mode, whose address spaces are MSL's, with Metal's
+// library precompiled, and hands on portable IR (docs/ir.md) with the argument
+// tables. No other C++ is in Mettle than this folder.
 #include "compiler/frontend/parts.h"
 
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -128,7 +129,6 @@ const char *const CommonArguments[] = {"-triple",
                                        Triple,
                                        "-x",
                                        "c++",
-                                       "-std=c++17",
                                        "-fsycl-is-device",
                                        "-fdeclspec",
                                        "-fno-rtti",
@@ -170,13 +170,28 @@ const char *const CommonArguments[] = {"-triple",
                                        "-include",
                                        "mettle_prelude.h"};
 
+// What versions of Metal are to clang. Metal 4 has template arguments of class
+// types and subscripts of several indices, and its own library needs both.
+struct Dialect {
+  mtl_language_version First;
+  const char *Standard;
+  const char *File;  // the precompiled library's name after the compiler's
+};
+constexpr Dialect Dialects[] = {
+    {MTL_LANGUAGE_DEFAULT, "-std=c++17", "mettlec.pch"},
+    {MTL_LANGUAGE_4_0, "-std=c++23", "mettlec-metal4.pch"},
+};
+
+// What the compilations of one dialect share.
 struct Shared {
+  const Dialect *Language;
   CompilerInvocation Base;
   std::unique_ptr<llvm::MemoryBuffer> File;  // where Library is, from disk
   std::string Memory;                        // or this
   StringRef Library;  // the precompiled header; "" if there is none
+  std::once_flag IsSought;
 };
-Shared *Prepared;
+Shared *Prepared;  // [of Dialects]
 
 // The text that follows the library: what the client defines, and Metal's own
 // macros instead of those that clang has for the host.
@@ -209,14 +224,15 @@ void setDiagnostics(CompilerInstance &CI, llvm::raw_ostream &OS) {
   CI.createDiagnostics(makeDiagnosticPrinter(OS, CI));
 }
 
-std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {
-  auto Invocation = std::make_shared<CompilerInvocation>(Prepared->Base);
+std::shared_ptr<CompilerInvocation> makeInvocation(const Shared &Common,
+                                                   const mtlc_source *Source) {
+  auto Invocation = std::make_shared<CompilerInvocation>(Common.Base);
   const mtl_compile_options &Options = Source->options;
   Invocation->getLangOpts().setDefaultFPContractMode(
       Options.math_mode == MTL_MATH_SAFE ? LangOptions::FPM_On
                                          : LangOptions::FPM_Fast);
   PreprocessorOptions &PP = Invocation->getPreprocessorOpts();
-  if (!Prepared->Library.empty()) {
+  if (!Common.Library.empty()) {
     PP.ImplicitPCHInclude = PCHPath;
     PP.DisablePCHOrModuleValidation = DisableValidationForModuleKind::All;
     PP.Includes.clear();
@@ -248,9 +264,9 @@ std::shared_ptr<CompilerInvocation> makeInvocation(const mtlc_source *Source) {
 
 // --- precompiling ------------------------------------------------------------
 
-std::string precompile() {
+std::string precompile(const Shared &Common) {
   CompilerInstance CI;
-  CI.setInvocation(std::make_shared<CompilerInvocation>(Prepared->Base));
+  CI.setInvocation(std::make_shared<CompilerInvocation>(Common.Base));
   CI.getLangOpts().CompilingPCH = true;
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -283,8 +299,8 @@ struct LibraryHead {
 };
 constexpr char LibraryMagic[8] = {'M', 'T', 'L', 'P', 'C', 'H', '1', '\n'};
 
-LibraryHead describeLibrary(StringRef Contents) {
-  std::string Source = getClangFullVersion();
+LibraryHead describeLibrary(const Dialect &Language, StringRef Contents) {
+  std::string Source = getClangFullVersion() + Language.Standard;
   for (const char *Argument : CommonArguments)
     Source += std::string(Argument) + '\0';
   for (const mtlc_header *H = mtlc_headers; H->name; ++H)
@@ -296,35 +312,60 @@ LibraryHead describeLibrary(StringRef Contents) {
   return Head;
 }
 
-bool loadLibrary(StringRef Path) {
-  auto File = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
-  if (!File || (*File)->getBufferSize() < sizeof(LibraryHead)) return false;
-  const StringRef Contents =
-      (*File)->getBuffer().drop_front(sizeof(LibraryHead));
-  const LibraryHead Head = describeLibrary(Contents);
-  if (memcmp((*File)->getBufferStart(), &Head, sizeof Head) != 0) return false;
-  Prepared->File = std::move(*File);
-  Prepared->Library = Contents;
-  return true;
-}
-
-std::string libraryPath() {
+// Opens the file that a compiler may have beside it; while it still may.
+void openLibrary(Shared &Common) {
   llvm::SmallString<256> Path(
       llvm::sys::fs::getMainExecutable(nullptr, nullptr));
   llvm::sys::path::remove_filename(Path);
-  llvm::sys::path::append(Path, "mettlec.pch");
-  return Path.str().str();
+  llvm::sys::path::append(Path, Common.Language->File);
+  auto File = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (File && (*File)->getBufferSize() >= sizeof(LibraryHead))
+    Common.File = std::move(*File);
 }
 
-void prepareInvocation() {
-  CompilerInstance CI;
-  CI.createDiagnostics();
-  CompilerInvocation::CreateFromArgs(Prepared->Base, CommonArguments,
-                                     CI.getDiagnostics());
-  LangOptions &Lang = Prepared->Base.getLangOpts();
-  Lang.SinglePrecisionConstants = true;  // its flag is for OpenCL alone
-  Lang.CharIsSigned = true;
+bool loadLibrary(Shared &Common) {
+  if (!Common.File) return false;
+  const StringRef Contents =
+      Common.File->getBuffer().drop_front(sizeof(LibraryHead));
+  const LibraryHead Head = describeLibrary(*Common.Language, Contents);
+  if (memcmp(Common.File->getBufferStart(), &Head, sizeof Head) != 0)
+    return false;
+  Common.Library = Contents;
+  return true;
+}
+
+// Sees to Common.Library, once.
+Shared &withLibrary(Shared &Common) {
+  std::call_once(Common.IsSought, [&] {
+    if (loadLibrary(Common)) return;
+    Common.Memory = precompile(Common);
+    Common.Library = Common.Memory;
+  });
+  return Common;
+}
+
+Shared &sharedFor(const mtl_compile_options &Options) {
+  size_t I = std::size(Dialects) - 1;
+  while (languageVersion(Options) < Dialects[I].First) --I;
+  return withLibrary(Prepared[I]);
+}
+
+void prepareInvocations() {
+  Prepared = new Shared[std::size(Dialects)];
+  for (size_t I = 0; I < std::size(Dialects); ++I) {
+    Prepared[I].Language = &Dialects[I];
+    std::vector<const char *> Arguments(std::begin(CommonArguments),
+                                        std::end(CommonArguments));
+    Arguments.push_back(Dialects[I].Standard);
+    CompilerInstance CI;
+    CI.createDiagnostics();
+    CompilerInvocation::CreateFromArgs(Prepared[I].Base, Arguments,
+                                       CI.getDiagnostics());
+    LangOptions &Lang = Prepared[I].Base.getLangOpts();
+    Lang.SinglePrecisionConstants = true;  // its flag is for OpenCL alone
+    Lang.CharIsSigned = true;
+  }
 }
 
 }  // namespace
@@ -370,12 +411,13 @@ bool parse(const mtlc_source *Source, mtlc_parsed *Out, std::string &Text) {
   auto *Context = new llvm::LLVMContext;
   Out->context = llvm::wrap(Context);
   CompilerInstance CI;
-  CI.setInvocation(makeInvocation(Source));
+  const Shared &Common = sharedFor(Source->options);
+  CI.setInvocation(makeInvocation(Common, Source));
   setDiagnostics(CI, OS);
   const std::string Options = optionsText(Source->options);
   FilePolicy Policy(Source);
   CI.createFileManager(makeFileSystem(
-      Source, Policy, {{OptionsPath, Options}, {PCHPath, Prepared->Library}}));
+      Source, Policy, {{OptionsPath, Options}, {PCHPath, Common.Library}}));
   CI.createSourceManager(CI.getFileManager());
   const char *Name =
       Source->options.file_name ? Source->options.file_name : "program_source";
@@ -406,27 +448,31 @@ void mtlc_frontend_prepare(void) {
   LLVMInitializeAllTargets();
   LLVMInitializeAllTargetMCs();
   LLVMInitializeAllAsmPrinters();
-  Prepared = new Shared;
-  prepareInvocation();
-  if (!loadLibrary(libraryPath())) {
-    Prepared->Memory = precompile();
-    Prepared->Library = Prepared->Memory;
-  }
+  prepareInvocations();
+  for (size_t I = 0; I < std::size(Dialects); ++I) openLibrary(Prepared[I]);
+  withLibrary(Prepared[0]);
 }
 
-bool mtlc_frontend_precompile(const char *path) {
-  Prepared = new Shared;
-  prepareInvocation();
-  const std::string Contents = precompile();
+static bool writeLibrary(const Shared &Common, StringRef Folder) {
+  const std::string Contents = precompile(Common);
   if (Contents.empty()) return false;
-  const LibraryHead Head = describeLibrary(Contents);
-  llvm::Error Failed = llvm::writeToOutput(path, [&](llvm::raw_ostream &OS) {
+  const LibraryHead Head = describeLibrary(*Common.Language, Contents);
+  llvm::SmallString<256> Path(Folder);
+  llvm::sys::path::append(Path, Common.Language->File);
+  llvm::Error Failed = llvm::writeToOutput(Path, [&](llvm::raw_ostream &OS) {
     OS.write(reinterpret_cast<const char *>(&Head), sizeof Head) << Contents;
     return llvm::Error::success();
   });
   const bool Done = !Failed;
   llvm::consumeError(std::move(Failed));
   return Done;
+}
+
+bool mtlc_frontend_precompile(const char *folder) {
+  prepareInvocations();
+  for (size_t I = 0; I < std::size(Dialects); ++I)
+    if (!writeLibrary(Prepared[I], folder)) return false;
+  return true;
 }
 
 // The compiler process gives each job such a stack, outside its memory limit;

@@ -48,15 +48,16 @@ typedef struct mtlc_parsed {
 
 // Prepares what every compilation needs: targets, and the standard library's
 // precompiled header, from mettlec.pch beside the program if that was made by
-// this very compiler, else made now (some 100 ms). Call once, before
-// mtlc_parse.
+// this very compiler, else made now (some 100 ms). Metal 4's, of
+// mettlec-metal4.pch, is opened now and seen to by the first source that needs
+// it. Call once, before mtlc_parse.
 void mtlc_frontend_prepare(void);
 
-// Writes mettlec.pch; the build calls it through `mettlec --precompile`.
+// Writes both to a folder; the build calls it through `mettlec --precompile`.
 //
 // Returns false if the library's headers do not compile, with the reason on
 // stderr, or the file cannot be written.
-bool mtlc_frontend_precompile(const char *path);
+bool mtlc_frontend_precompile(const char *folder);
 
 // Parses and type-checks source, and emits IR.
 //

@@ -142,6 +142,40 @@ constexpr TextureClass TextureClasses[] = {
     {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
 };
 
+mtlc_space spaceOf(QualType T) {
+  switch (T.getAddressSpace()) {
+    case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
+    case LangAS::sycl_global_host: return MTLC_SPACE_CONSTANT;
+    case LangAS::sycl_local: return MTLC_SPACE_THREADGROUP;
+    default: return MTLC_SPACE_THREAD;
+  }
+}
+
+// Notes in Facts what a tensor is that the host binds (metal_tensor); one that
+// programs make themselves is no argument.
+void readTensor(const ClassTemplateSpecializationDecl &Record,
+                mtlc_parameter_facts &Facts) {
+  const TemplateArgumentList &Args = Record.getTemplateArgs();
+  const CXXRecordDecl *Descriptor =
+      Args.size() < 3 ? nullptr : Args[2].getAsType()->getAsCXXRecordDecl();
+  const auto *Extents = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      Args[1].getAsType()->getAsCXXRecordDecl());
+  if (!Descriptor || Descriptor->getName() != "tensor_handle" || !Extents ||
+      Extents->getTemplateArgs().size() != 2)
+    return;
+  const QualType Element = Args[0].getAsType();
+  const auto Sizes = Extents->getTemplateArgs()[1].getPackAsArray();
+  if (Sizes.size() == 0 || Sizes.size() > MTLC_TENSOR_RANK) return;
+  Facts.tensor_rank = static_cast<uint32_t>(Sizes.size());
+  for (size_t I = 0; I < Sizes.size(); ++I)
+    Facts.tensor_extents[I] =
+        static_cast<int64_t>(Sizes[I].getAsIntegral().getZExtValue());
+  Facts.type = elementType(Element).Type;
+  Facts.components = 1;
+  Facts.is_const = Element.isConstQualified();
+  Facts.space = spaceOf(Element);
+}
+
 // Notes in Facts what a texture, a sampler, a table of functions, or an array
 // of one of them is.
 void readResource(QualType T, mtlc_parameter_facts &Facts) {
@@ -156,6 +190,10 @@ void readResource(QualType T, mtlc_parameter_facts &Facts) {
   }
   const auto *Record = dyn_cast<ClassTemplateSpecializationDecl>(Class);
   if (!Record) return;
+  if (Record->getName() == "tensor") {
+    readTensor(*Record, Facts);
+    return;
+  }
   if (Record->getName() == "visible_function_table") {
     Facts.is_function_table = true;
     Facts.array_length = 1;
@@ -187,15 +225,6 @@ void readResource(QualType T, mtlc_parameter_facts &Facts) {
     Facts.is_depth_texture = Known.IsDepth;
     Facts.access = Accesses[Second & 3];
     Facts.type = elementType(Args[0].getAsType()).Type;
-  }
-}
-
-mtlc_space spaceOf(QualType T) {
-  switch (T.getAddressSpace()) {
-    case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
-    case LangAS::sycl_global_host: return MTLC_SPACE_CONSTANT;
-    case LangAS::sycl_local: return MTLC_SPACE_THREADGROUP;
-    default: return MTLC_SPACE_THREAD;
   }
 }
 
@@ -634,7 +663,8 @@ class MetalConsumer : public SemaConsumer {
       error(V->getLocation(), "declare '" + Name +
                                   "' apart from the threadgroup variables: "
                                   "it is not one itself");
-    else if (!InKernel)
+    else if (!InKernel &&
+             !isLibrarys(S->getSourceManager(), V->getLocation()))
       error(V->getLocation(), "variable '" + Name +
                                   "' in the threadgroup address space must "
                                   "be declared in a kernel");

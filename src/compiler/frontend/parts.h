@@ -117,10 +117,11 @@ class ShortcutScope {
   ShortcutScope &operator=(const ShortcutScope &) = delete;
 };
 
-// unsupported.cpp: what to say in place of an error with this text if
-// it is about what Metal has and Mettle has not, else "".
+// unsupported.cpp: what to say in place of an error with this text if it is
+// about what Metal has and Mettle has not, or not in this version of the
+// language, else "".
 std::string unsupportedText(const clang::Diagnostic &Info,
-                            llvm::StringRef Text);
+                            llvm::StringRef Text, bool IsMetal4);
 
 // diagnostics.cpp: prints diagnostics, each as clang would but for
 // those of Metal's own library. The engine that it is given to owns it.

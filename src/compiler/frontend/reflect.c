@@ -167,7 +167,8 @@ static index_table *choose_table(reflection *r, size_t i) {
                                             NULL};
   const mtlc_parameter_facts *facts = &r->facts[i];
   const char *attribute = facts->attribute;
-  const bool is_address = facts->is_pointer || facts->is_reference;
+  const bool is_address =
+      facts->is_pointer || facts->is_reference || facts->tensor_rank != 0;
   if (attribute != NULL && is_one_of(attribute, unsupported)) {
     reject(r, i, "parameter '%s': '%s' is unsupported in kernels for now",
            shown_name(facts), attribute);

@@ -15,7 +15,7 @@ namespace {
 constexpr char RayTracing[] = "ray tracing";
 constexpr char MeshShaders[] = "mesh shaders";
 constexpr char TileShaders[] = "tile shaders and no imageblocks";
-constexpr char Tensors[] = "tensors";
+constexpr char Tensors[] = "";  // of Metal 4, which has them
 constexpr char Graphics[] = "graphics pipelines";
 
 struct Unsupported {
@@ -99,13 +99,17 @@ std::string wordAt(const Diagnostic &Info) {
 
 }  // namespace
 
-std::string mtlc::unsupportedText(const Diagnostic &Info, StringRef Text) {
+std::string mtlc::unsupportedText(const Diagnostic &Info, StringRef Text,
+                                  bool IsMetal4) {
   const std::string Name = Text == "expected namespace name"
                                ? wordAt(Info)
                                : unknownName(Text).str();
   for (const Unsupported &Known : Names)
-    if (Name == Known.Name)
+    if (Name == Known.Name && Known.What != Tensors)
       return std::string("'") + Known.Name +
              "' is unsupported: Mettle has no " + Known.What;
+    else if (Name == Known.Name && !IsMetal4)
+      return std::string("'") + Known.Name +
+             "' is of Metal 4: compile as language version 4.0 or 4.1";
   return "";
 }

@@ -23,7 +23,7 @@ static const char help[] =
     "  --version  prints the version\n"
     "  --help     prints this text\n"
     "  --serve    answers requests on file descriptor 3 (internal)\n"
-    "  --precompile FILE  writes the precompiled library (internal)\n";
+    "  --precompile DIR   writes the precompiled library (internal)\n";
 
 // Becomes a process that belongs to nobody: the host never has to wait for it
 // and no signal from the host's terminal reaches it. The host is watched

@@ -125,7 +125,8 @@ static mtl_compile_options options_of(const char *params) {
   }
   const char *version = strstr(params, "metal3.");
   if (strstr(params, "metal4.")) {
-    options.language_version = MTL_LANGUAGE_4_0;
+    options.language_version =
+        strstr(params, "metal4.0") ? MTL_LANGUAGE_4_0 : MTL_LANGUAGE_4_1;
   } else if (version) {
     options.language_version = (mtl_language_version)(
         300 + 10 * strtol(version + strlen("metal3."), NULL, 10));

@@ -105,7 +105,8 @@ static mtl_language_version language_of(NSUInteger version) {
          : number <= 300 ? MTL_LANGUAGE_3_0
          : number <= 310 ? MTL_LANGUAGE_3_1
          : number <= 320 ? MTL_LANGUAGE_3_2
-                         : MTL_LANGUAGE_4_0;
+         : number <= 400 ? MTL_LANGUAGE_4_0
+                         : MTL_LANGUAGE_4_1;
 }
 
 static mtl_math_mode math_of(const compile_options *options) {

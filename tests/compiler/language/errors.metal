@@ -110,9 +110,9 @@ kernel void k(instance_acceleration_structure a [[buffer(0)]],
 kernel void k(device float *out [[buffer(0)]]) { out[0] = 1; }
 // expect: kernel k
 
-//--- a_header_of_tensors_is_unsupported
+//--- a_header_of_tensors_needs_metal_4
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
-// error: 1: 'MetalPerformancePrimitives' is unsupported: Mettle has no tensors
+// error: 1: 'MetalPerformancePrimitives' is of Metal 4: compile as language version 4.0 or 4.1
 kernel void k(mpp::nothing n) {}
 
 //--- mesh_shaders_are_unsupported_in_one_error

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// MPPTensorOpsMatMul2d.h: products of matrices, in memory or held together, and
+// reductions of what is held together.
+#ifndef METTLE_MPP_MATMUL2D
+#define METTLE_MPP_MATMUL2D
+
+#include <metal_compute>
+#include <metal_limits>
+#include <metal_tensor>
+#include <mettle_fragments.h>
+
+namespace mpp {
+namespace tensor_ops {
+
+// A length that the operands tell.
+template <typename T>
+inline constexpr T dynamic_length_v = T(-1);
+
+// C = A * B or C += A * B, where A is M x K, as a tensor of the extents (K, M),
+// B is K x N and C is M x N. A transposed operand is stored the other way round.
+struct matmul2d_descriptor {
+  enum class mode { multiply, multiply_accumulate };
+
+  int m, n, k;  // k <= 0: what the operands have
+  bool transpose_left, transpose_right;
+  bool relaxed_precision;  // allows less than is done here
+  mode matmul_mode;
+
+  METTLE_INLINE constexpr matmul2d_descriptor(
+      int M, int N, int K = dynamic_length_v<int>, bool left = false,
+      bool right = false, bool relaxed = false, mode how = mode::multiply)
+      : m(M),
+        n(N),
+        k(K),
+        transpose_left(left),
+        transpose_right(right),
+        relaxed_precision(relaxed),
+        matmul_mode(how) {}
+};
+
+enum class reduction_operation { sum, max, min };
+
+template <typename T>
+struct reduction_operation_identity {
+  static constexpr T sum_identity = T(0);
+  static constexpr T max_identity = metal::numeric_limits<T>::lowest();
+  static constexpr T min_identity = metal::numeric_limits<T>::max();
+};
+#define METTLE_IDENTITY(T)                                                     \
+  template <>                                                                  \
+  struct reduction_operation_identity<T> {                                     \
+    static constexpr T sum_identity = T(0);                                    \
+    static constexpr T max_identity = T(-metal::numeric_limits<T>::infinity()); \
+    static constexpr T min_identity = metal::numeric_limits<T>::infinity();    \
+  };
+METTLE_IDENTITY(float)
+METTLE_IDENTITY(half)
+METTLE_IDENTITY(bfloat)
+#undef METTLE_IDENTITY
+
+}  // namespace tensor_ops
+}  // namespace mpp
+
+namespace __mettle {
+
+template <typename T>
+struct operand {
+  static constexpr bool is_operand = false;
+};
+template <typename T, typename E, typename D, typename... Tags>
+struct operand<metal::tensor<T, E, D, Tags...>> {
+  static constexpr bool is_operand = true, is_cooperative = false;
+  typedef typename metal::tensor<T, E, D, Tags...>::value_type element;
+  static constexpr size_t rank = E::rank();
+};
+template <typename T, typename E, typename L>
+struct operand<metal::cooperative_tensor<T, E, L>> {
+  static constexpr bool is_operand = true, is_cooperative = true;
+  typedef metal::remove_cv_t<T> element;
+  static constexpr size_t rank = E::rank();
+  typedef L layout;
+};
+template <typename T>
+struct operand<device T> : operand<metal::remove_cv_t<T>> {};
+template <typename T>
+struct operand<threadgroup T> : operand<metal::remove_cv_t<T>> {};
+template <typename T>
+using operand_of = operand<metal::remove_cvref_t<T>>;
+template <typename T>
+using operand_element = typename operand_of<T>::element;
+
+template <typename T, typename... Others>
+inline constexpr bool is_any_of = (metal::is_same_v<T, Others> || ...);
+template <typename T>
+inline constexpr bool is_byte = is_any_of<T, char, int8_t, uchar>;
+
+// Which products of elements Metal has: left, right, sum. Of 26.4 are those of
+// uchar.
+template <typename A, typename B, typename C>
+constexpr bool is_product() {
+  constexpr bool is_half = is_any_of<A, half> || is_any_of<B, half>;
+  constexpr bool is_bfloat = is_any_of<A, bfloat> || is_any_of<B, bfloat>;
+  constexpr bool is_float = is_any_of<A, float> || is_any_of<B, float>;
+  if constexpr (!is_any_of<A, half, bfloat, float> && !is_byte<A>)
+    return false;
+  else if constexpr (!is_any_of<B, half, bfloat, float> && !is_byte<B>)
+    return false;
+  else if constexpr (is_byte<A> && is_byte<B>)
+    return is_any_of<C, int>;
+  else if constexpr (is_float)
+    return is_any_of<C, float>;
+  else if constexpr (is_half && is_bfloat)
+    return is_any_of<C, bfloat, half, float>;
+  else if constexpr (is_half)
+    return is_any_of<C, half, float>;
+  else
+    return is_any_of<C, bfloat, float>;
+}
+
+// How a scope holds a matrix.
+template <typename Scope, int Columns, int Rows>
+struct layout_in;
+template <int N, int Columns, int Rows>
+struct layout_in<metal::execution_simdgroups<N>, Columns, Rows> {
+  typedef fragment_layout<Columns, Rows, N> type;
+};
+template <int Columns, int Rows>
+struct layout_in<metal::execution_thread, Columns, Rows> {
+  typedef thread_layout<Columns, Rows> type;
+};
+
+// Memory by which simdgroups hand on what they hold.
+template <typename T, int Count, int Which>
+METTLE_INLINE threadgroup T *exchange_memory() {
+  static __attribute__((section(".mettle.threadgroup"))) threadgroup T
+      memory[Count];
+  return memory;
+}
+
+template <typename T>
+METTLE_INLINE T lesser(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <mpp::tensor_ops::matmul2d_descriptor D, typename Scope>
+struct product {
+  static constexpr bool adds =
+      D.matmul_mode ==
+      mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate;
+  static constexpr bool left_transposed = D.transpose_left;
+  static constexpr bool right_transposed = D.transpose_right;
+
+  // How far the products go.
+  template <typename Left, typename Right>
+  METTLE_INLINE static int length(const Left &left, const Right &right) {
+    if constexpr (D.k > 0)
+      return D.k;
+    else if constexpr (!operand<Left>::is_cooperative)
+      return int(left.get_extent(D.transpose_left ? 1 : 0));
+    else
+      return int(right.get_extent(D.transpose_right ? 0 : 1));
+  }
+
+  // Fragment (row, column) of an operand, of which there is so much.
+  template <typename S, typename T>
+  METTLE_INLINE static void fetch(S (&out)[8], const T &from, int column,
+                                  int row, int columns, int rows) {
+    if constexpr (operand<T>::is_cooperative) {
+      typedef typename operand<T>::layout layout;
+      static_assert(layout::groups == 1, "one simdgroup holds an input");
+      const int first = (row / 16 * layout::own_columns + column / 16) * 8;
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++) {
+        const bool is_there =
+            (layout::is_whole || layout::is_valid(first + i)) &&
+            (columns >= layout::columns || layout::column(first + i) < columns);
+        out[i] = is_there ? converted_element<S>(from[first + i]) : S(0);
+      }
+    } else {
+      load_fragment(out, from, column, row,
+                    lesser(int(from.get_extent(0)), columns),
+                    lesser(int(from.get_extent(1)), rows));
+    }
+  }
+  template <typename S, typename T>
+  METTLE_INLINE static void fetch_left(S (&out)[8], const T &left, int m, int k,
+                                       int length) {
+    if constexpr (D.transpose_left)
+      fetch(out, left, m, k, D.m, length);
+    else
+      fetch(out, left, k, m, length, D.m);
+  }
+  template <typename S, typename T>
+  METTLE_INLINE static void fetch_right(S (&out)[8], const T &right, int k,
+                                        int n, int length) {
+    if constexpr (D.transpose_right)
+      fetch(out, right, k, n, length, D.n);
+    else
+      fetch(out, right, n, k, D.n, length);
+  }
+
+  // One step of 16 along k, for all of a simdgroup's fragments.
+  template <typename Layout, typename S, typename Left, typename Right>
+  METTLE_INLINE static void step(S (&sums)[Layout::capacity / 8][8],
+                                 const Left &left, const Right &right, int k,
+                                 int length) {
+    S a[Layout::own_rows][8];
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < Layout::own_rows;
+                                            i++)
+        fetch_left(a[i], left, Layout::first_row() + 16 * i, k, length);
+    _Pragma("clang loop unroll(full)") for (int j = 0; j < Layout::own_columns;
+                                            j++) {
+      S b[8];
+      fetch_right(b, right, k, Layout::first_column() + 16 * j, length);
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < Layout::own_rows;
+                                              i++)
+          multiply_add_fragment<left_transposed, right_transposed>(
+              sums[i * Layout::own_columns + j], a[i], b);
+    }
+  }
+
+  template <typename Left, typename Right, typename Target>
+  METTLE_INLINE static void by_fragments(const Left &left, const Right &right,
+                                         Target &target) {
+    typedef typename layout_in<Scope, D.n, D.m>::type layout;
+    typedef sum_t<operand_element<Left>, operand_element<Right>> S;
+    typedef operand_element<Target> C;
+    metal::cooperative_tensor<C, metal::extents<int, D.n, D.m>, layout> held;
+    if constexpr (adds && operand<Target>::is_cooperative)
+      held = target;
+    else if constexpr (adds)
+      held.load(target);
+    S sums[layout::capacity / 8][8];
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < layout::capacity;
+                                            i++) sums[i / 8][i % 8] =
+        adds ? converted_element<S>(held[i]) : S(0);
+    const int end = length(left, right);
+    if constexpr (operand<Left>::is_cooperative ||
+                  operand<Right>::is_cooperative) {
+      constexpr int last = cooperative_length<Left, Right>();
+      _Pragma("clang loop unroll(full)") for (int k = 0; k < last; k += 16)
+          step<layout>(sums, left, right, k, end);
+    } else {
+      for (int k = 0; k < end; k += 16)
+        step<layout>(sums, left, right, k, end);
+    }
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < layout::capacity;
+                                            i++) held[i] =
+        converted_element<C>(sums[i / 8][i % 8]);
+    if constexpr (operand<Target>::is_cooperative)
+      target = held;
+    else
+      held.store(target);
+  }
+
+  template <typename Left, typename Right>
+  static constexpr int cooperative_length() {
+    if constexpr (D.k > 0)
+      return D.k;
+    else if constexpr (operand<Left>::is_cooperative)
+      return int(Left::get_static_extent(D.transpose_left ? 1 : 0));
+    else
+      return int(Right::get_static_extent(D.transpose_right ? 0 : 1));
+  }
+
+  template <typename T>
+  METTLE_INLINE static auto fetch_one(const T &from, int column, int row) {
+    if constexpr (operand<T>::is_cooperative)
+      return from[row * operand<T>::layout::columns + column];
+    else
+      return from.load(column, row);
+  }
+  template <typename Left, typename Right, typename Target>
+  METTLE_INLINE static void by_thread(const Left &left, const Right &right,
+                                      Target &target) {
+    typedef sum_t<operand_element<Left>, operand_element<Right>> S;
+    typedef operand_element<Target> C;
+    const int end = length(left, right);
+    for (int m = 0; m < D.m; m++)
+      for (int n = 0; n < D.n; n++) {
+        S sum = S(0);
+        if constexpr (adds) sum = converted_element<S>(fetch_one(target, n, m));
+        for (int k = 0; k < end; k++)
+          sum = multiply_add(
+              converted_element<S>(fetch_one(left, D.transpose_left ? m : k,
+                                             D.transpose_left ? k : m)),
+              converted_element<S>(fetch_one(right, D.transpose_right ? k : n,
+                                             D.transpose_right ? n : k)),
+              sum);
+        if constexpr (operand<Target>::is_cooperative)
+          target[m * D.n + n] = converted_element<C>(sum);
+        else
+          target.store(converted_element<C>(sum), n, m);
+      }
+  }
+
+  // Has what several simdgroups hold in memory, where each of them finds it.
+  template <int Which, typename T>
+  METTLE_INLINE static auto shared(const T &from) {
+    if constexpr (operand<T>::is_cooperative) {
+      typedef typename operand<T>::layout layout;
+      typedef operand_element<T> E;
+      metal::tensor<threadgroup E,
+                    metal::extents<int, layout::columns, layout::rows>,
+                    metal::tensor_inline>
+          memory(exchange_memory<E, layout::columns * layout::rows, Which>(),
+                 {});
+      from.store(memory);
+      return memory;
+    } else {
+      return from;
+    }
+  }
+
+  template <typename Left, typename Right, typename Target>
+  METTLE_INLINE static void run(const Left &left, const Right &right,
+                                Target &target) {
+    static_assert(operand<Left>::rank == 2 && operand<Right>::rank == 2 &&
+                      operand<Target>::rank == 2,
+                  "the operands of matmul2d have two dimensions");
+    static_assert(
+        is_product<operand_element<Left>, operand_element<Right>, operand_element<Target>>(),
+        "matmul2d has no product of these types of elements");
+    if constexpr (metal::is_same_v<Scope, metal::execution_thread>) {
+      by_thread(left, right, target);
+    } else if constexpr ((operand<Left>::is_cooperative ||
+                          operand<Right>::is_cooperative) &&
+                         !metal::is_same_v<Scope,
+                                           metal::execution_simdgroup>) {
+      metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+      const auto a = shared<0>(left);
+      const auto b = shared<1>(right);
+      metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+      by_fragments(a, b, target);
+    } else {
+      by_fragments(left, right, target);
+    }
+  }
+};
+
+}  // namespace __mettle
+
+namespace mpp {
+namespace tensor_ops {
+
+template <matmul2d_descriptor Descriptor, typename Scope, class... Args>
+class matmul2d {
+  static constexpr bool is_thread =
+      metal::is_same_v<Scope, metal::execution_thread>;
+  static constexpr matmul2d_descriptor D = Descriptor;
+  static_assert(D.m > 0 && D.n > 0,
+                "matmul2d_descriptor needs the rows and columns of the result");
+  template <typename T, typename Coord, int Columns, int Rows>
+  using held = metal::cooperative_tensor<
+      T, metal::extents<Coord, Columns, Rows>,
+      typename __mettle::layout_in<Scope, Columns, Rows>::type>;
+  typedef typename __mettle::layout_in<Scope, D.n, D.m>::type target_layout;
+
+ public:
+  static constexpr matmul2d_descriptor descriptor = Descriptor;
+
+  template <typename T, typename Coord = int>
+  using __left = held<T, Coord, D.transpose_left ? D.m : D.k,
+                      D.transpose_left ? D.k : D.m>;
+  template <typename T, typename Coord = int>
+  using __right = held<T, Coord, D.transpose_right ? D.k : D.n,
+                       D.transpose_right ? D.n : D.k>;
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  using cooperative_tensor_destination_t = held<T, Coord, D.n, D.m>;
+
+  // Of the element types of left, right and result.
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  METTLE_INLINE auto get_left_input_cooperative_tensor() const {
+    check<Left, Right, T>();
+    static_assert(D.k > 0, "an input that is held together needs K");
+    return __left<Left, Coord>();
+  }
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  METTLE_INLINE auto get_right_input_cooperative_tensor() const {
+    check<Left, Right, T>();
+    static_assert(D.k > 0, "an input that is held together needs K");
+    return __right<Right, Coord>();
+  }
+  // Of the elements that another holds.
+  template <typename Left, typename Right, typename T, typename Coord = int,
+            typename E, typename X, typename L>
+  METTLE_INLINE auto get_left_input_cooperative_tensor(
+      const metal::cooperative_tensor<E, X, L> &source) const {
+    auto result = get_left_input_cooperative_tensor<Left, Right, T, Coord>();
+    take(result, source);
+    return result;
+  }
+  template <typename Left, typename Right, typename T, typename Coord = int,
+            typename E, typename X, typename L>
+  METTLE_INLINE auto get_right_input_cooperative_tensor(
+      const metal::cooperative_tensor<E, X, L> &source) const {
+    auto result = get_right_input_cooperative_tensor<Left, Right, T, Coord>();
+    take(result, source);
+    return result;
+  }
+  template <typename Left, typename Right, typename T, typename E, typename X,
+            typename L>
+  METTLE_INLINE constexpr bool is_compatible_as_left_input(
+      const metal::cooperative_tensor<E, X, L> &) const {
+    return metal::is_same_v<typename __left<Left>::layout_type, L>;
+  }
+  template <typename Left, typename Right, typename T, typename E, typename X,
+            typename L>
+  METTLE_INLINE constexpr bool is_compatible_as_right_input(
+      const metal::cooperative_tensor<E, X, L> &) const {
+    return metal::is_same_v<typename __right<Right>::layout_type, L>;
+  }
+
+  // Of the types of the operands, and the type of the result's elements.
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  METTLE_INLINE auto get_destination_cooperative_tensor() const {
+    return held<T, Coord, D.n, D.m>();
+  }
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  METTLE_INLINE auto get_row_reduction_destination_cooperative_tensor() const {
+    check_reduction();
+    return metal::cooperative_tensor<T, metal::extents<Coord, D.m>,
+                                     __mettle::row_layout<target_layout>>();
+  }
+  template <typename Left, typename Right, typename T, typename Coord = int>
+  METTLE_INLINE auto get_column_reduction_destination_cooperative_tensor()
+      const {
+    check_reduction();
+    return metal::cooperative_tensor<T, metal::extents<Coord, D.n>,
+                                     __mettle::column_layout<target_layout>>();
+  }
+
+  template <typename Left, typename Right, typename Target>
+  METTLE_INLINE void run(Left &&left, Right &&right, Target &&target) const {
+    static_assert(__mettle::operand_of<Left>::is_operand &&
+                      __mettle::operand_of<Right>::is_operand &&
+                      __mettle::operand_of<Target>::is_operand,
+                  "the operands of run are tensors");
+    __mettle::product<Descriptor, Scope>::run(left, right, target);
+  }
+
+ private:
+  template <typename Left, typename Right, typename T>
+  METTLE_INLINE static void check() {
+    static_assert(__mettle::is_product<Left, Right, T>(),
+                  "matmul2d has no product of these types of elements");
+  }
+  METTLE_INLINE static void check_reduction() {
+    static_assert(is_thread ||
+                      metal::is_same_v<Scope, metal::execution_simdgroup>,
+                  "one simdgroup or one thread reduces what it holds");
+  }
+  template <typename To, typename From>
+  METTLE_INLINE static void take(To &result, const From &source) {
+    static_assert(metal::is_same_v<typename To::layout_type,
+                                   typename From::layout_type>,
+                  "the source has the extents of the input, in its scope");
+    _Pragma("clang loop unroll(full)") for (int i = 0; i < To::get_capacity();
+                                            i++) result[i] =
+        __mettle::converted_element<typename To::value_type>(source[i]);
+  }
+};
+
+}  // namespace tensor_ops
+}  // namespace mpp
+
+namespace __mettle {
+
+template <typename T>
+METTLE_INLINE T reduced(T a, T b, mpp::tensor_ops::reduction_operation op) {
+  typedef mpp::tensor_ops::reduction_operation of;
+  if (op == of::sum) return T(a + b);
+  if constexpr (metal::is_integral_v<T>)
+    return (op == of::max) == (a > b) ? a : b;
+  else
+    return T(op == of::max ? __builtin_fmaxf(float(a), float(b))
+                           : __builtin_fminf(float(a), float(b)));
+}
+
+// Reduces what a simdgroup, or a thread, holds of each row or column. The
+// identity counts once.
+template <typename Source, typename Target, typename T>
+METTLE_INLINE void reduce(const Source &source, Target &target,
+                          mpp::tensor_ops::reduction_operation op,
+                          T identity) {
+  typedef typename Source::layout_type from;
+  typedef typename Target::layout_type to;
+  static_assert(to::template fits<from>,
+                "the result has an element for each row, or column");
+  typedef mpp::tensor_ops::reduction_operation of;
+  const T start = op == of::sum ? T(0) : identity;
+  T parts[to::capacity];
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < to::capacity; i++)
+      parts[i] = start;
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < from::capacity; i++) {
+    const int place = to::template own<from>(i);
+    const T sum = reduced(parts[place], T(source[i]), op);
+    parts[place] = from::is_valid(i) ? sum : parts[place];
+  }
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < to::capacity; i++) {
+    if constexpr (from::groups != 0) {
+      // Threads of one row differ in bits 0 and 3, of one column in the others.
+      constexpr uint bits[2][3] = {{2, 4, 16}, {1, 8, 0}};
+      for (uint b : bits[to::is_of_rows])
+        if (b) parts[i] = reduced(parts[i], shuffle(parts[i], lane() ^ b), op);
+    }
+    const T whole = op == of::sum ? T(parts[i] + identity) : parts[i];
+    target[i] = converted_element<typename Target::value_type>(whole);
+  }
+}
+
+}  // namespace __mettle
+
+namespace mpp {
+namespace tensor_ops {
+
+template <typename T, typename SE, typename SL, typename DT, typename DE,
+          typename DL>
+METTLE_INLINE void reduce_rows(
+    const metal::cooperative_tensor<T, SE, SL> &source,
+    metal::cooperative_tensor<DT, DE, DL> &destination,
+    reduction_operation op = reduction_operation::sum,
+    __mettle::identity_t<T> identity =
+        reduction_operation_identity<T>::sum_identity) {
+  static_assert(DL::is_of_rows, "the result is one of rows");
+  __mettle::reduce(source, destination, op, identity);
+}
+template <typename T, typename SE, typename SL, typename DT, typename DE,
+          typename DL>
+METTLE_INLINE void reduce_columns(
+    const metal::cooperative_tensor<T, SE, SL> &source,
+    metal::cooperative_tensor<DT, DE, DL> &destination,
+    reduction_operation op = reduction_operation::sum,
+    __mettle::identity_t<T> identity =
+        reduction_operation_identity<T>::sum_identity) {
+  static_assert(!DL::is_of_rows, "the result is one of columns");
+  __mettle::reduce(source, destination, op, identity);
+}
+
+// Whether destination.map_iterator(iterator of source) has an element.
+template <typename ST, typename SE, typename SL, typename DT, typename DE,
+          typename DL>
+METTLE_INLINE constexpr bool is_iterator_compatible(
+    const metal::cooperative_tensor<ST, SE, SL> &,
+    const metal::cooperative_tensor<DT, DE, DL> &) {
+  if constexpr (DE::rank() == 1 && SE::rank() == 2)
+    return DL::template fits<SL>;
+  else
+    return metal::is_same_v<SL, DL>;
+}
+
+}  // namespace tensor_ops
+}  // namespace mpp
+
+#endif
