@@ -123,10 +123,10 @@ class Device(_Object):
                              _make("mtl_queue_create", self.handle, None))
 
     def library(self, source, include_paths=(), macros=None, math=MATH_FAST,
-                file_name=None):
+                file_name=None, language=0):
         macros = macros or {}
         options = _CompileOptions(
-            math_mode=math,
+            language_version=language, math_mode=math,
             macros=(_Macro * len(macros))(
                 *(_Macro(k.encode(), v.encode()) for k, v in macros.items())),
             macro_count=len(macros),

@@ -47,14 +47,13 @@ struct convolution2d_descriptor {
       convolution2d_weights_layout weights = convolution2d_weights_layout::hwio,
       int2 stride = int2(1, 1), int2 dilation = int2(1, 1), int group_count = 1,
       bool relaxed = false, mode how = mode::multiply)
-      : destination_dimensions{destination.v[0], destination.v[1],
-                               destination.v[2], destination.v[3]},
-        source_dimensions{source.v[0], source.v[1], source.v[2], source.v[3]},
-        kernel_dimensions{kernel_size.v[0], kernel_size.v[1]},
+      : destination_dimensions(__builtin_bit_cast(size4, destination.v)),
+        source_dimensions(__builtin_bit_cast(size4, source.v)),
+        kernel_dimensions(__builtin_bit_cast(size2, kernel_size.v)),
         activation_layout(activation),
         weights_layout(weights),
-        strides{stride.v[0], stride.v[1]},
-        dilations{dilation.v[0], dilation.v[1]},
+        strides(__builtin_bit_cast(size2, stride.v)),
+        dilations(__builtin_bit_cast(size2, dilation.v)),
         groups(group_count),
         relaxed_precision(relaxed),
         convolution2d_mode(how) {}
@@ -169,9 +168,9 @@ struct convolution {
                                  int kx, int ky, int2 offsets) {
     constexpr auto kernel_size = D.kernel_dimensions;
     const int x0 = kx * D.dilations.x -
-                   ((kernel_size.x - 1) * D.dilations.x + 1) / 2 + offsets.v[0];
+                   ((kernel_size.x - 1) * D.dilations.x + 1) / 2 + offsets.v.x;
     const int y0 = ky * D.dilations.y -
-                   ((kernel_size.y - 1) * D.dilations.y + 1) / 2 + offsets.v[1];
+                   ((kernel_size.y - 1) * D.dilations.y + 1) / 2 + offsets.v.y;
     float a[layout::own_rows][8];
     _Pragma("clang loop unroll(full)") for (int i = 0; i < layout::own_rows;
                                             i++)

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# test_members.py: extents, tensors in memory, cooperative tensors' members and
+# layout, and what is refused. Expected values are literals or NumPy's.
+import numpy as np
+
+from case import Program, check, mettle, refused
+
+TENSORS = """
+kernel void members(device int *in, device int *out) {
+  typedef extents<int, 6, dynamic_extent, 4> sizes;
+  static_assert(sizes::rank() == 3 && sizes::rank_dynamic() == 1);
+  static_assert(sizes::static_extent(0) == 6 &&
+                sizes::static_extent(1) == dynamic_extent);
+  tensor<device int, sizes, tensor_inline> t(in, sizes(5));
+  static_assert(is_same_v<decltype(t)::value_type, int> &&
+                is_same_v<decltype(t)::index_type, int> &&
+                is_same_v<decltype(t)::size_type, uint>);
+  static_assert(decltype(t)::get_rank() == 3 &&
+                decltype(t)::get_static_extent(2) == 4);
+  int n = 0;
+  out[n++] = t.get_extent(0); out[n++] = t.get_extent(1);
+  out[n++] = t.get_extent(2); out[n++] = t.get_stride(1);
+  out[n++] = t.get_stride(2);
+  out[n++] = t[3, 2, 1];                            // 3 + 12 + 30
+  out[n++] = t[array<int, 3>{1, 0, 2}];             // 1 + 60
+  out[n++] = t.load(5, 4, 3); out[n++] = t.load(-1, 0, 0);
+  out[n++] = t.load(0, 5, 0); out[n++] = t.load(array<int, 3>{0, 0, 4});
+  auto u = t.slice<dynamic_extent, 2, 3>(1, 1, 1);  // from 1 + 6 + 30
+  out[n++] = u.get_extent(0); out[n++] = u.get_extent(1);
+  out[n++] = u.get_extent(2); out[n++] = u[0, 0, 0];
+  auto v = u.slice(2, 1, 0).slice(1, 0, 2);         // + 2 + 6, + 1 + 60
+  out[n++] = v.get_extent(0); out[n++] = v.get_extent(1);
+  out[n++] = v.get_extent(2); out[n++] = v[0, 0, 0];
+  v.store(-5, 0, 0, 0);
+  v.store(-6, 5, 0, 0); v.store(-6, 0, -1, 0);
+  t[0, 0, 0] = -7;
+  tensor<device const int, dextents<long, 3>, tensor_inline> w = t;
+  out[n++] = int(w.get_extent(1)); out[n++] = w[3, 2, 1];
+  out[n++] = dextents<int, 2>(3, 4) == extents<int, 3, 4>();
+}
+kernel void strided(device float *in, device float *out) {
+  auto t = tensor(in, dextents<int, 2>(4, 3), array<int, 2>({3, 1}));
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 4; c++) out[r * 4 + c] = t[c, r];
+  threadgroup float here[6];
+  auto s = tensor(here, extents<int, 3, 2>());
+  for (int i = 0; i < 6; i++) s.store(in[i] + 1, i % 3, i / 3);
+  out[12] = here[5];
+  out[13] = s.load(1, 1);
+  float own[4] = {1, 2, 3, 4};
+  auto p = tensor(own, dextents<int, 1>(4));
+  out[14] = p.load(2) + p.load(4);
+}
+kernel void far(device char *in, device int *out) {
+  auto t = tensor(in - 3000000000l, dextents<int, 2>(1 << 30, 4));
+  out[0] = t.slice(852516352, 2)[0, 0];
+  out[1] = t.load(852516353, 2);
+}"""
+
+TOGETHER = """
+template <typename T>
+static void tell(T t, device int *out, uint at) {
+  for (ushort i = 0; i < t.get_capacity(); i++) {
+    auto place = t.get_multidimensional_index(i);
+    bool valid = t.is_valid_element(i) && t.get_mask(i);
+    out[(at * t.get_capacity() + i) * 2] = valid ? int(place[0]) : -1;
+    out[(at * t.get_capacity() + i) * 2 + 1] = valid ? int(place[1]) : -1;
+  }
+}
+constant constexpr auto acc = matmul2d_descriptor::mode::multiply_accumulate;
+kernel void where(device int *out, uint l [[thread_index_in_simdgroup]]) {
+  matmul2d<matmul2d_descriptor(16, 32, 16, false, false, true, acc),
+           execution_simdgroup> op;
+  matmul2d<matmul2d_descriptor(16, 32, 16, false, true), execution_simdgroup>
+      turned;
+  auto a = op.get_left_input_cooperative_tensor<half, bfloat, float>();
+  auto b = op.get_right_input_cooperative_tensor<half, half, float>();
+  auto c = op.get_destination_cooperative_tensor<decltype(a), decltype(b),
+                                                 float>();
+  static_assert(a.get_capacity() == 8 && b.get_capacity() == 16 &&
+                c.get_capacity() == 16);
+  tell(a, out, l);
+  tell(b, out + 512, l);
+  tell(turned.get_right_input_cooperative_tensor<half, half, float>(),
+       out + 1536, l);
+  tell(c, out + 2560, l);
+}
+kernel void cover(device atomic_int *hits, device float *stored, device half *x,
+                  uint t [[thread_index_in_threadgroup]]) {
+  auto a = tensor(x, dextents<int, 2>(16, ROWS));
+  auto b = tensor(x, dextents<int, 2>(COLUMNS, 16));
+  matmul2d<matmul2d_descriptor(ROWS, COLUMNS, 16), execution_simdgroups<GROUPS>>
+      op;
+  auto c = op.get_destination_cooperative_tensor<decltype(a), decltype(b),
+                                                 float>();
+  for (int i = 0; i < c.get_capacity(); i++)
+    if (c[i] != 0) atomic_fetch_add_explicit(hits, 1000, memory_order_relaxed);
+  ushort e = 0;
+  for (auto it = c.begin(); it != c.end(); it++, e++) {
+    if (!it.is_valid_element()) continue;
+    auto at = it.get_multidimensional_index();
+    *it = 100 * at[1] + at[0];
+    atomic_fetch_add_explicit(hits + at[1] * COLUMNS + at[0], 1,
+                              memory_order_relaxed);
+    if (*it != c.get(e) || &*it != &c[e]) c.set(e, -1);
+  }
+  c.store(tensor(stored, dextents<int, 2>(COLUMNS - 3, ROWS - 2),
+                 array<int, 2>{1, COLUMNS + 1}));
+}
+kernel void load(device float *in, device half *out) {
+  matmul2d<matmul2d_descriptor(20, 24, 16), execution_simdgroup> op;
+  auto t = tensor(in, dextents<int, 2>(24, 1));
+  auto c = op.get_destination_cooperative_tensor<decltype(t), decltype(t),
+                                                 float>();
+  c.load(t);                                          // each row the same
+  c.store(tensor(out, extents<int, 24, 20>()));
+  c.load(tensor(in, dextents<int, 2>(10, 12), array<int, 2>{1, 24}));
+  c.store(tensor(out + 480, extents<int, 24, 20>()));  // 0 beyond
+}"""
+
+
+def members():
+    program = Program(TENSORS)
+    given = np.arange(120, dtype=np.int32)
+    results = program.run("members", {0: given, 1: np.zeros(22, np.int32)},
+                          group=(1,))
+    want = given.copy()
+    want[0], want[106] = -7, -5
+    check.equal("members: memory", results[0], want)
+    check.equal("members", results[1], np.array(
+        [6, 5, 4, 6, 30, 45, 61, 119, 0, 0, 0, 5, 2, 3, 37, 2, 1, 1, 106, 5,
+         45, 1], np.int32))
+    x = np.arange(12, dtype=np.float32)
+    out, = list(program.run("strided", {0: x, 1: np.zeros(15, np.float32)},
+                            group=(1,)).values())[1:]
+    check.equal("strides", out, np.concatenate(
+        [x.reshape(4, 3).T.ravel(), [6, 5, 3]]).astype(np.float32))
+    # 2 * 2**30 + 852516352 = 3000000000
+    out = program.run("far", {0: np.array([5, 9], np.int8),
+                              1: np.zeros(2, np.int32)}, group=(1,))[1]
+    check.equal("offsets above 2 GiB", out, np.array([5, 9], np.int32))
+
+
+def layout():
+    """Row and columns of a thread in a fragment of 16 x 16."""
+    program = Program(TOGETHER.replace("ROWS", "16").replace("COLUMNS", "16")
+                      .replace("GROUPS", "1"))
+    out = program.run("where", {0: np.zeros(3584, np.int32)})[0]
+    thread = np.arange(32)
+    row = [0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3,
+           4, 4, 5, 5, 6, 6, 7, 7, 4, 4, 5, 5, 6, 6, 7, 7]
+    column = [0, 4, 0, 4, 0, 4, 0, 4, 8, 12, 8, 12, 8, 12, 8, 12] * 2
+
+    def want(columns_of_16, rows_of_16):
+        parts = []
+        for down in range(rows_of_16):
+            for across in range(columns_of_16):
+                for i in range(8):
+                    parts.append(np.stack(
+                        [np.array(column)[thread] + i % 4 + 16 * across,
+                         np.array(row)[thread] + i // 4 * 8 + 16 * down], -1))
+        return np.stack(parts, 1).astype(np.int32).ravel()
+    check.equal("left", out[:512], want(1, 1))
+    check.equal("right", out[512:1536], want(2, 1))
+    check.equal("right transposed", out[1536:2560], want(1, 2))
+    check.equal("result", out[2560:], want(2, 1))
+
+
+def coverage():
+    for rows, columns, groups in ((16, 16, 1), (48, 40, 4), (8, 100, 4),
+                                  (33, 17, 2), (64, 32, 4), (5, 6, 8),
+                                  (80, 16, 3), (32, 64, 6)):
+        name = f"{rows} x {columns} in {groups} simdgroups"
+        program = Program(TOGETHER.replace("ROWS", str(rows))
+                          .replace("COLUMNS", str(columns))
+                          .replace("GROUPS", str(groups)))
+        results = program.run(
+            "cover", {0: np.zeros((rows, columns), np.int32),
+                      1: np.full((rows, columns + 1), -9, np.float32),
+                      2: np.zeros(rows * columns * 16, np.float16)},
+            group=(32 * groups,))
+        check.equal(name + ": each held once", results[0],
+                    np.ones((rows, columns), np.int32))
+        want = np.full((rows, columns + 1), -9, np.float32)
+        want[:rows - 2, :columns - 3] = 100 * np.arange(rows - 2)[:, None] + \
+            np.arange(columns - 3)
+        check.equal(name + ": stored", results[1], want)
+    x = np.arange(480, dtype=np.float32)
+    out = program.run("load", {0: x, 1: np.zeros((2, 20, 24),
+                                                 np.float16)})[1]
+    want = np.zeros((2, 20, 24), np.float16)
+    want[0] = x[:24]
+    want[1, :12, :10] = x[:288].reshape(12, 24)[:, :10]
+    check.equal("load", out, want)
+
+
+def versions():
+    name = "#include <metal_stdlib>\nkernel void k(device int *out) " \
+           "{ out[0] = __METAL_VERSION__ * 10 + "
+    probe = ("__has_include(<metal_tensor>)"
+             " + __has_include(<metal_cooperative_tensor>)"
+             " + __has_include(<MetalPerformancePrimitives/"
+             "MetalPerformancePrimitives.h>)")
+    text = "#if " + probe + " == 3\n#define N 3\n#elif " + probe + \
+           " == 0\n#define N 0\n#else\n#define N 9\n#endif\n" + name + "N; }"
+    for language, want in ((320, 3200), (400, 4003), (410, 4103)):
+        program = Program(text, language, head="")
+        out = program.run("k", {0: np.zeros(1, np.int32)}, group=(1,))[0]
+        check.equal(f"headers of {language}", out, np.array([want], np.int32))
+    refused("before Metal 4", "#include <metal_tensor>\n",
+            "'metal_tensor' is of Metal 4: compile as language version 4.0 or "
+            "4.1", 320, "")
+    refused("before Metal 4", "#include <MetalPerformancePrimitives/"
+            "MetalPerformancePrimitives.h>\n",
+            "'MetalPerformancePrimitives' is of Metal 4", 310, "")
+
+
+def errors():
+    refused("elements", "kernel void k(device bool *x) { tensor(x, "
+            "dextents<int, 1>(4)); }", "a tensor's elements are numbers")
+    refused("types", """kernel void k(device int *x) {
+      auto t = tensor(x, extents<int, 16, 16>());
+      matmul2d<matmul2d_descriptor(16, 16, 16), execution_simdgroup>{}.run(
+          t, t, t); }""",
+            "matmul2d has no product of these types of elements")
+    refused("dynamic K held together", """kernel void k(device int *x) {
+      matmul2d<matmul2d_descriptor(16, 16), execution_simdgroup> op;
+      op.get_left_input_cooperative_tensor<half, half, float>(); }""",
+            "an input that is held together needs K")
+    refused("reductions of several", """kernel void k(device half *x) {
+      auto t = tensor(x, extents<int, 16, 16>());
+      matmul2d<matmul2d_descriptor(16, 16, 16), execution_simdgroups<2>> op;
+      op.get_row_reduction_destination_cooperative_tensor<
+          decltype(t), decltype(t), float>(); }""",
+            "one simdgroup or one thread reduces what it holds")
+    refused("a pointer as an operand", """kernel void k(device half *x) {
+      matmul2d<matmul2d_descriptor(16, 16, 16), execution_simdgroup>{}.run(
+          x, x, x); }""", "the operands of run are tensors")
+    refused("a threadgroup variable of the program's",
+            "static void f() { threadgroup int x; x = 1; }\n"
+            "kernel void k() { f(); }", "must be declared in a kernel")
+
+
+for test in (members, layout, coverage, versions, errors):
+    try:
+        test()
+    except mettle.Error as error:
+        check.failed(f"{test.__name__}: {error}")
+check.finish()

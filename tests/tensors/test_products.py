@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# test_products.py: matmul2d in every scope, of every combination of types, with
+# every transpose, its operands in memory and held together.
+import itertools
+
+import numpy as np
+
+from case import check, mettle
+from products import TYPES, Product, program_of, run
+
+
+def each_type(random):
+    items = [Product(16, 32, 16, types, False, False, 1, i % 2 == 0,
+                     (True, True, True)) for i, types in enumerate(TYPES)]
+    program = program_of(items)
+    for i, it in enumerate(items):
+        run(random, program, f"p{i}", it, (16, 32, 16), (0, 0))
+
+
+def each_form(random):
+    """Transposes, scopes, operands."""
+    items = [Product(m, n, k, ("half", "half", "float"), ta, tb, groups, adds,
+                     held)
+             for (m, n, k, groups), ta, tb, (held, adds) in itertools.product(
+                 ((16, 32, 16, 1), (32, 16, 40, 2), (8, 4, 8, 0)),
+                 (False, True), (False, True),
+                 (((False, False, True), True), ((True, False, True), False),
+                  ((True, True, True), True), ((False, True, False), True)))]
+    for first in range(0, len(items), 12):
+        part = items[first:first + 12]
+        program = program_of(part)
+        for i, it in enumerate(part):
+            run(random, program, f"p{i}", it, (it.m, it.n, it.k), (0, 0))
+
+
+def edges(random):
+    """Operands smaller and larger than the tile, K known and not."""
+    items = [Product(32, 16, 0, ("half", "float", "float"), False, False, 2,
+                     True, (False, False, False)),
+             Product(16, 48, 24, ("float", "float", "float"), True, True, 1,
+                     False, (False, False, True))]
+    program = program_of(items)
+    for size in ((32, 16, 7), (20, 9, 33), (1, 1, 1), (32, 16, 64)):
+        run(random, program, "p0", items[0], size, (0, 0))
+    for size, cut in (((16, 48, 24), (3, 5)), ((11, 40, 24), (0, 0)),
+                      ((16, 48, 20), (1, 0))):
+        run(random, program, "p1", items[1], size, cut)
+
+
+for test in (each_type, each_form, edges):
+    try:
+        test(np.random.default_rng(5))
+    except mettle.Error as error:
+        check.failed(f"{test.__name__}: {error}")
+check.finish()
