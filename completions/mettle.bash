@@ -55,7 +55,7 @@ _mettle() {
       COMPREPLY=($(compgen -S = -W "$(_mettle_arguments "${COMP_WORDS[2]}")" \
         -- "$word"))
       compopt -o nospace; return ;;
-    --group | --repeat | --function | --constant | -D | --dump-after | --call-depth | \
+    --group | --repeat | --function | --constant | -D | --dump-after | --without | --call-depth | \
       --timeout)
       return ;;
   esac
@@ -64,7 +64,7 @@ _mettle() {
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
         shared+=" --call-depth --timeout --trace --unchecked" ;;
-      compile) shared+=" -o --dump-after --report --asm --kernel --group" ;;
+      compile) shared+=" -o --dump-after --without --report --asm --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
         shared=${shared/--constant /}

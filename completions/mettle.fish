@@ -149,6 +149,8 @@ complete -c mettle -n '__mettle_verb run' -l log \
 complete -c mettle -n '__mettle_verb compile' -s o -r -d 'write the container'
 complete -c mettle -n '__mettle_verb compile' -l dump-after -x \
     -d 'print the IR after a pass'
+complete -c mettle -n '__mettle_verb compile' -l without -x \
+    -d 'leave out steps of the vectoriser'
 complete -c mettle -n '__mettle_verb compile' -l report \
     -d 'print how each kernel was compiled'
 complete -c mettle -n '__mettle_verb compile' -l asm \

@@ -50,11 +50,15 @@ typedef struct mtl_pipeline_desc {
                // within a simdgroup, around stores to memory that they share
   const char *dump_after;  // keep the compiler's IR as it is after this pass,
                            // for mtl_pipeline_dump, and compile past the
-                           // cache; NULL for none, "asm" for the machine
+                           // cache; NULL for none, "vectorize.STEP" for a
+                           // step of the vectoriser, "steps" for a table of
+                           // all with their times, "asm" for the machine
                            // code as text, with "; FILE:LINE" in front of
                            // what is of another line. If a later stage fails,
                            // the error's text ends with it, from a line
-                           // "; kernel NAME after PASS" on
+                           // "; kernel NAME after PASS" on. " without STEP"
+                           // or " without STEP,STEP" behind it leaves steps of
+                           // the vectoriser out
   // [archive_count] where the code is looked for, before it is compiled; the
   // pipeline retains them, for code for other threadgroups. dump_after passes
   // them by.

@@ -2,6 +2,7 @@
 // compile.c: `mettle compile`: checks a source, writes its code container, and
 // shows what the compiler makes of each kernel.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/listing.h"
@@ -10,6 +11,7 @@
 enum {
   OPTION_OUTPUT = OPTION_VERB,
   OPTION_DUMP_AFTER,
+  OPTION_WITHOUT,
   OPTION_ASM,
   OPTION_REPORT,
   OPTION_KERNEL,
@@ -23,6 +25,7 @@ static const option_spec compile_option_specs[] = {
     PROGRAM_OPTIONS,
     {"-o", OPTION_OUTPUT, true},
     {"--dump-after", OPTION_DUMP_AFTER, true},
+    {"--without", OPTION_WITHOUT, true},
     {"--asm", OPTION_ASM, false},
     {"--report", OPTION_REPORT, false},
     {"--kernel", OPTION_KERNEL, true},
@@ -34,6 +37,7 @@ typedef struct compile_options {
   program_options program;
   const char *output;
   const char *dump_after;
+  const char *without;  // steps, or NULL
   const char *kernel;  // NULL for all
   uint32_t group[3];  // zeros for a guess
   bool report;
@@ -61,6 +65,7 @@ static bool take_argument(compile_options *options, int id, const char *value,
       return true;
     case OPTION_OUTPUT: options->output = value; return true;
     case OPTION_DUMP_AFTER: options->dump_after = value; return true;
+    case OPTION_WITHOUT: options->without = value; return true;
     case OPTION_ASM: options->dump_after = code_listing; return true;
     case OPTION_REPORT: options->report = true; return true;
     case OPTION_KERNEL: options->kernel = value; return true;
@@ -78,6 +83,12 @@ static bool parse(char **arguments, compile_options *out_options,
     if (id == ARGUMENT_WRONG || !take_argument(out_options, id, value, error)) {
       return false;
     }
+  }
+  if (out_options->without != NULL && out_options->dump_after == NULL &&
+      !out_options->report) {
+    return cli_fail(error, CLI_USAGE,
+                    "--without shows nothing by itself: it goes with "
+                    "--dump-after, --asm or --report");
   }
   return out_options->program.file != NULL ||
          cli_fail(error, CLI_USAGE, "FILE.metal is missing");
@@ -123,6 +134,17 @@ static void print_reached(cli_error *error) {
   }
 }
 
+// What mtl_pipeline_desc.dump_after is to be: yours, or NULL for nothing.
+static char *wanted_dump(const compile_options *options) {
+  char *text = NULL;
+  if (options->without != NULL) {
+    const char *pass = options->dump_after != NULL ? options->dump_after : "";
+    return asprintf(&text, "%s without %s", pass, options->without) < 0 ? NULL
+                                                                        : text;
+  }
+  return options->dump_after != NULL ? strdup(options->dump_after) : NULL;
+}
+
 // Compiles one kernel to machine code and prints what was asked for.
 static bool show_kernel(const compile_options *options,
                         const cli_program *program, const char *name,
@@ -133,14 +155,16 @@ static bool show_kernel(const compile_options *options,
                              error)) {
     return false;
   }
+  char *wanted = wanted_dump(options);
   const mtl_pipeline_desc desc = {
       .debug = options->program.compile.debug,
-      .dump_after = options->dump_after,
+      .dump_after = wanted,
       .report_code = options->report,
       .group_threads = {options->group[0], options->group[1],
                         options->group[2]},
   };
   const bool ok = program_make_pipeline(function, &desc, &pipeline, error);
+  free(wanted);
   if (!ok && options->dump_after != NULL) {
     print_reached(error);
   }
@@ -215,7 +239,10 @@ static const char compile_help[] =
     "  -o FILE                write the code container, for 'mettle run FILE'\n"
     "                         and mtl_library_create_from_file\n"
     "  --dump-after=PASS      print the LLVM IR of each kernel after PASS; a\n"
-    "                         wrong name lists the passes\n"
+    "                         wrong name lists the passes. vectorize.STEP is a\n"
+    "                         step of the vectoriser, 'steps' a table of all\n"
+    "                         with their changes and times\n"
+    "  --without=STEP[,STEP]  leave out steps of the vectoriser\n"
     "  --asm                  print each kernel's machine code, with the "
     "source's\n"
     "                         lines in between\n"

@@ -153,6 +153,35 @@ def passes_can_be_dumped(tool):
 
 
 @case
+def steps_of_the_vectoriser_are_dumped_listed_and_left_out(tool):
+    def compiled(*options):
+        return tool.done("compile", "kernels.metal", "--kernel", "scale",
+                         *options).out
+    out = compiled("--dump-after=vectorize.normalise")
+    assert "; kernel scale after vectorize.normalise" in out
+    assert "@mettle.thread" in out and "@mettle.group(" not in out, out
+    assert "@mettle.group(" in compiled("--dump-after=vectorize.group_loop")
+    table = {line.split()[0]: line.split()[1:]
+             for line in compiled("--dump-after=steps").splitlines()
+             if line.endswith(" ms")}
+    assert table["optimise"][0] == "-", table
+    assert table["vectorize.split_exits"][0] == "0", table
+    assert float(table["vectorize.emit_all"][1]) > 0, table
+    left_out = compiled("--dump-after=steps",
+                        "--without=vectorize.no_wrap,vectorize.hoist_loads")
+    assert "vectorize.no_wrap" not in left_out
+    assert "vectorize.hoist_loads" not in left_out
+    assert "vectorize.split_exits" in left_out
+    assert "vectorised" in compiled("--report", "--without=vectorize.no_wrap")
+    tool.fails(2, ["vectorize.emit_all is no step", "left out"], "compile",
+               "kernels.metal", "--asm", "--without=vectorize.emit_all")
+    tool.fails(2, ["vectorize.split_geps"], "compile", "kernels.metal",
+               "--dump-after=vectorize.no_such_step")
+    tool.fails(2, ["--without", "--report"], "compile", "kernels.metal",
+               "--without=vectorize.no_wrap")
+
+
+@case
 def machine_code_is_listed_with_source_lines(tool):
     tool.write("halve.metal", """#include <metal_stdlib>
 inline float half_of(float x) {

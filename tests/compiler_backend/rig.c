@@ -134,10 +134,11 @@ static mtl_status build(mtlc_kernel *kernel, const char *target,
                         rig_code *code) {
   void *object = NULL;
   size_t bytes = 0;
-  char *dump = NULL;
   const uint64_t begin = now_ns();
   MTL_TRY(mtlc_target_machine(target, kernel->tier, &kernel->target));
-  const mtl_status status = mtlc_run_passes(kernel, getenv("RIG_DUMP"), &dump);
+  kernel->dump_after = getenv("RIG_DUMP");
+  const mtl_status status = mtlc_run_passes(kernel);
+  char *dump = kernel->dump;
   if (dump) {
     fputs(dump, stderr);
     free(dump);

@@ -66,6 +66,11 @@ typedef struct mtlc_kernel {
   // is a form for threadgroups of a known size.
   bool is_at_once;
   bool knows_threads;
+  // What is to be shown (steps.h): a pass or step, or NULL; the steps that are
+  // left out, or NULL; and the text, malloc'ed.
+  const char *dump_after;
+  const char *without;
+  char *dump;
   // The text for `mettle compile --report`, malloc'ed, grown by passes.
   char *report;
 } mtlc_kernel;

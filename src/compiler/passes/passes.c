@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/futex.h"
 #include "base/status.h"
 #include "compiler/ir/kernel.h"
+#include "compiler/ir/steps.h"
 #include "compiler/ptx/ptx.h"
 #include "compiler/vectorize/finish/hoist_constants.h"
 #include "compiler/vectorize/finish/mask_as_integers.h"
@@ -125,36 +127,57 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
   return status;
 }
 
-static mtl_status fail_unknown_pass(const char *name) {
-  char names[1024] = "frontend";
-  for (size_t i = 0; i < PASS_COUNT; ++i) {
-    const size_t length = strlen(names);
-    snprintf(names + length, sizeof names - length, ", %s", passes[i].name);
+// What can be shown besides the module behind a pass.
+static const char *const other_names[] = {"frontend", MTLC_STEP_TABLE,
+                                          MTLC_CODE_LISTING};
+enum { OTHER_COUNT = sizeof other_names / sizeof other_names[0] };
+
+static const char *name_at(size_t i) {
+  if (i < OTHER_COUNT) {
+    return other_names[i];
   }
-  const size_t length = strlen(names);
-  snprintf(names + length, sizeof names - length, ", %s", MTLC_CODE_LISTING);
+  i -= OTHER_COUNT;
+  return i < PASS_COUNT ? passes[i].name : mtlc_vectorize_step(i - PASS_COUNT);
+}
+
+// Lists the passes, or the vectoriser's steps if it seems to be one of those.
+static mtl_status fail_unknown_pass(const char *name) {
+  char names[1024] = "";
+  const bool is_step = strncmp(name, "vectorize.", 10) == 0;
+  for (size_t i = 0; name_at(i); ++i) {
+    const size_t length = strlen(names);
+    if (is_step == (strncmp(name_at(i), "vectorize.", 10) == 0)) {
+      snprintf(names + length, sizeof names - length, "%s%s",
+               length ? ", " : "", name_at(i));
+    }
+  }
   return mtli_fail(MTL_NOT_FOUND, "no pass is called %s; there are: %s", name,
                    names);
 }
 
 static mtl_status check_name(const char *name) {
-  for (size_t i = 0; i < PASS_COUNT; ++i) {
-    if (strcmp(name, passes[i].name) == 0) {
+  for (size_t i = 0; name_at(i); ++i) {
+    if (strcmp(name, name_at(i)) == 0) {
       return MTL_OK;
     }
   }
-  return strcmp(name, "frontend") == 0 || strcmp(name, MTLC_CODE_LISTING) == 0
-             ? MTL_OK
-             : fail_unknown_pass(name);
+  return fail_unknown_pass(name);
 }
 
-static void dump_if_wanted(mtlc_kernel *kernel, const char *after,
-                           const char *dump_after, char **out_dump) {
-  if (dump_after && strcmp(after, dump_after) == 0) {
-    char *text = LLVMPrintModuleToString(kernel->module);
-    *out_dump = strdup(text);
-    LLVMDisposeMessage(text);
+// Only steps of the vectoriser can be left out, and not all of them.
+static mtl_status check_left_out(const char *names) {
+  while (*names) {
+    const size_t length = strcspn(names, ",");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, names);
+    if (!mtlc_vectorize_can_leave_out(name)) {
+      return mtli_fail(MTL_NOT_FOUND,
+                       "%s is no step of the vectoriser that can be left out",
+                       name);
+    }
+    names += length + (names[length] == ',');
   }
+  return MTL_OK;
 }
 
 // A module that does not verify is our mistake; say so and where, in place of
@@ -172,23 +195,25 @@ static mtl_status verify(mtlc_kernel *kernel, const char *after) {
   return status;
 }
 
-mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
-                           char **out_dump) {
-  *out_dump = NULL;
-  if (dump_after) {
-    MTL_TRY(check_name(dump_after));
+mtl_status mtlc_run_passes(mtlc_kernel *kernel) {
+  if (kernel->dump_after) {
+    MTL_TRY(check_name(kernel->dump_after));
   }
-  dump_if_wanted(kernel, "frontend", dump_after, out_dump);
+  if (kernel->without) {
+    MTL_TRY(check_left_out(kernel->without));
+  }
+  mtlc_step_done(kernel, "frontend", MTLC_NOT_COUNTED, mtli_now_ns());
   const unsigned list = kernel->is_ptx ? PTX : 1u << kernel->tier;
   for (size_t i = 0; i < PASS_COUNT; ++i) {
+    const uint64_t start_ns = mtli_now_ns();
     if (passes[i].lists & list) {
       MTL_TRY(passes[i].run(kernel));
       if (VERIFY_EACH || i + 1 == PASS_COUNT) {
         MTL_TRY(verify(kernel, passes[i].name));
       }
     }
-    // A pass that this tier has not changes nothing, and is dumped so.
-    dump_if_wanted(kernel, passes[i].name, dump_after, out_dump);
+    // A pass that this tier has not changes nothing, and is shown so.
+    mtlc_step_done(kernel, passes[i].name, MTLC_NOT_COUNTED, start_ns);
   }
   return MTL_OK;
 }

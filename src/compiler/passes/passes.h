@@ -23,10 +23,9 @@
 #include "compiler/ir/kernel.h"
 
 // Runs all passes for kernel->tier, so that kernel->module holds the code of
-// cpu_abi.h. dump_after and out_dump as mtlc_compile_pipeline; a name that
-// is no pass is MTL_NOT_FOUND with the names that are.
-mtl_status mtlc_run_passes(mtlc_kernel *kernel, const char *dump_after,
-                           char **out_dump);
+// cpu_abi.h, and shows what kernel->dump_after asks for. A name that is no pass
+// is MTL_NOT_FOUND with the names that are.
+mtl_status mtlc_run_passes(mtlc_kernel *kernel);
 
 // The passes, each in the file of its name, which says what it requires and
 // leaves behind.

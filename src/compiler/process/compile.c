@@ -12,6 +12,7 @@
 #include "compiler/emit/list_code.h"
 #include "compiler/emit/report_code.h"
 #include "compiler/ir/kernel.h"
+#include "compiler/ir/steps.h"
 #include "compiler/passes/passes.h"
 #include "compiler/ptx/ptx.h"
 
@@ -96,6 +97,7 @@ typedef struct pipeline {
   mtli_code *library;
   mtlc_kernel kernel;
   mtli_constant_value *no_values;  // where the request has none
+  char *wanted;  // a copy of dump_after, cut in two
   void *object;
   size_t object_bytes;
   void *shared;
@@ -163,28 +165,33 @@ static mtl_status check_target(const char *target) {
   return status;
 }
 
-static mtl_status make_ptx(pipeline *p, const char *dump_after, char **dump) {
+static bool wants_listing(const pipeline *p) {
+  const char *wanted = p->kernel.dump_after;
+  return wanted && strcmp(wanted, MTLC_CODE_LISTING) == 0;
+}
+
+static mtl_status make_ptx(pipeline *p) {
   p->kernel.is_ptx = true;
   MTL_TRY(mtlc_make_ptx_machine(p->request->target, &p->kernel.target));
   mtlc_set_ptx_module(&p->kernel);
-  MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
+  MTL_TRY(mtlc_run_passes(&p->kernel));
   MTL_TRY(mtlc_emit_ptx(&p->kernel, &p->shared, &p->shared_bytes));
-  if (dump_after && strcmp(dump_after, MTLC_CODE_LISTING) == 0) {
-    *dump = copy_text(p->shared);
+  if (wants_listing(p)) {
+    p->kernel.dump = copy_text(p->shared);
   }
   return MTL_OK;
 }
 
-static mtl_status make_code(pipeline *p, const char *dump_after, char **dump) {
+static mtl_status make_code(pipeline *p) {
   if (mtlc_is_ptx_target(p->request->target)) {
-    return make_ptx(p, dump_after, dump);
+    return make_ptx(p);
   }
   MTL_TRY(check_target(p->request->target));
   MTL_TRY(mtlc_target_machine(p->request->target, p->kernel.tier,
                               &p->kernel.target));
-  MTL_TRY(mtlc_run_passes(&p->kernel, dump_after, dump));
-  if (dump_after && strcmp(dump_after, MTLC_CODE_LISTING) == 0) {
-    MTL_TRY(mtlc_list_code(&p->kernel, dump));
+  MTL_TRY(mtlc_run_passes(&p->kernel));
+  if (wants_listing(p)) {
+    MTL_TRY(mtlc_list_code(&p->kernel, &p->kernel.dump));
   }
   MTL_TRY(mtlc_emit_object(&p->kernel, &p->object, &p->object_bytes));
   if (p->request->report_code && p->kernel.tier == MTLI_TIER_1) {
@@ -255,11 +262,10 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   return status;
 }
 
-static mtl_status compile(pipeline *p, const char *dump_after,
-                          mtlc_result *result, char **dump) {
+static mtl_status compile(pipeline *p, mtlc_result *result) {
   MTL_TRY(read_library(p));
   MTL_TRY(take_constants(p));
-  MTL_TRY(make_code(p, dump_after, dump));
+  MTL_TRY(make_code(p));
   return write_pipeline(p, result);
 }
 
@@ -273,6 +279,7 @@ static void free_pipeline(void *work) {
     LLVMDisposeTargetMachine(p->kernel.target);
   }
   free(p->kernel.report);
+  free(p->wanted);
   free(p->no_values);
   free(p->object);
   free(p->shared);
@@ -293,9 +300,22 @@ static void append_dump(const char *kernel, const char *pass,
   }
 }
 
+// What is to be shown, and without which steps: "PASS without STEP,STEP".
+static void take_wanted(pipeline *p, const char *dump_after) {
+  if (!dump_after) {
+    return;
+  }
+  p->wanted = copy_text(dump_after);
+  char *without = strstr(p->wanted, MTLC_STEPS_WITHOUT);
+  if (without) {
+    *without = '\0';
+    p->kernel.without = without + strlen(MTLC_STEPS_WITHOUT);
+  }
+  p->kernel.dump_after = *p->wanted ? p->wanted : NULL;
+}
+
 void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                            const char *dump_after, mtlc_result *out_result) {
-  char *dump = NULL;
   pipeline *p = allocate(sizeof *p);
   *out_result = (mtlc_result){.work = p, .free_work = free_pipeline};
   p->request = request;
@@ -308,13 +328,16 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
                             .may_change_class = request->may_change_class};
   LLVMContextSetDiagnosticHandler(p->kernel.context, ignore_remarks,
                                   &p->llvm_error);
-  mtl_status status = compile(p, dump_after, out_result, &dump);
+  take_wanted(p, dump_after);
+  mtl_status status = compile(p, out_result);
   if (status == MTL_OK && p->llvm_error) {
     status = mtli_fail(MTL_UNSUPPORTED, "kernel %s: %s", request->kernel_name,
                        p->llvm_error);
   }
+  char *dump = p->kernel.dump;
+  p->kernel.dump = NULL;
   if (status != MTL_OK && dump) {
-    append_dump(request->kernel_name, dump_after, dump);
+    append_dump(request->kernel_name, p->wanted, dump);
   }
   finish(out_result, status, dump);
 }

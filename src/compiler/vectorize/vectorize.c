@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/futex.h"
 #include "base/status.h"
 #include "compiler/ir/attributes.h"
 #include "compiler/ir/instructions.h"
@@ -19,6 +20,7 @@
 #include "compiler/ir/module.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/report.h"
+#include "compiler/ir/steps.h"
 #include "compiler/ir/target.h"
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/callees.h"
@@ -110,6 +112,13 @@ typedef struct vectorizer {
   mtlc_kernel *kernel;
   mtli_arena arena;
   lanes_graph graph;
+  lanes_values values;  // of the graph, in its usual rows, if has_values
+  bool has_values;
+  uint32_t changes;  // of the step that runs
+  bool is_reduced;   // several entries of a loop: the steps want one
+  bool is_unrolled;  // row walks are
+  bool waits;        // at barriers
+  uint32_t room;     // instructions that versions may still add
   LLVMTargetDataRef data;
   bool single_simdgroup;
   bool has_waits;
@@ -251,11 +260,32 @@ static uint8_t usual_row(const mtlc_kernel *kernel) {
   return (uint8_t)(row && row < LANES ? row : LANES);
 }
 
-static lanes_values usual_values(const vectorizer *v) {
-  lanes_values values;
-  lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
-                    &v->kernel->group_class, &values);
-  return values;
+// The values of the thread function, found when they are first asked for
+// behind a change.
+static lanes_values *facts(vectorizer *v) {
+  if (!v->has_values) {
+    lanes_values_find(&v->graph, v->data, usual_row(v->kernel),
+                      &v->kernel->group_class, &v->values);
+    v->has_values = true;
+  }
+  return &v->values;
+}
+
+// To be called behind a change of code, or of what facts depend on.
+static void forget(vectorizer *v) {
+  v->has_values = false;
+}
+
+// The same behind a change of which a step boasts.
+static void code_changed(vectorizer *v) {
+  v->changes++;
+  forget(v);
+}
+
+// The same if blocks and branches may be others.
+static void flow_changed(vectorizer *v) {
+  code_changed(v);
+  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
 }
 
 // The row lengths to make code for: one, or all that are worth it if the
@@ -571,138 +601,14 @@ static bool has_plain_branches(LLVMValueRef function) {
   return true;
 }
 
-// What holds in any threadgroup.
-static mtl_status write_even_steps(vectorizer *v) {
-  const mtli_group_class any = {0};
-  LLVMValueRef lane = lanes_find_lane(&v->graph);
-  lanes_values values;
-  if (!lane) {
-    return MTL_OK;
-  }
-  lanes_values_find(&v->graph, v->data, 1, &any, &values);
-  if (!lanes_canonicalise_strides(&values, lane)) {
-    return MTL_OK;
-  }
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
-  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  return MTL_OK;
-}
-
-static void choose_lanes(vectorizer *v) {
-  // What has barriers but one simdgroup goes through without any.
-  const bool waits = survey_of(v).has_barrier;
-  if (lanes_may_halve_width(v->kernel, &v->graph) &&
-      !(waits && is_single_simdgroup(v))) {
-    const lanes_values values = usual_values(v);
-    lanes_vector_width =
-        lanes_best_width(v->kernel, &values, most_at_once(&values), waits);
-  }
-}
-
-static mtl_status part_conditions(vectorizer *v) {
-  if (!lanes_may_split_exits(&v->graph)) {
-    return MTL_OK;
-  }
-  const lanes_values values = usual_values(v);
-  if (!lanes_split_exits(&values)) {
-    return MTL_OK;
-  }
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
-  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  return MTL_OK;
-}
-
-// Threads' indices are neighbours' where buffers are not too large.
-static void unwrap_indices(vectorizer *v) {
-  mtlc_kernel *kernel = v->kernel;
-  if (!kernel->group_class.is_far) {
-    const lanes_values values = usual_values(v);
-    kernel->depends_on_far |= lanes_mark_no_wrap(kernel->kernel, &values);
-  }
-}
-
-// Once for each loop of a nest that hands its pointer to the next.
-static mtl_status carry_offsets(vectorizer *v) {
-  for (bool changed = true; changed && lanes_may_have_pointer_inductions(&v->graph);) {
-    const lanes_values values = usual_values(v);
-    changed = lanes_rewrite_pointer_inductions(&values);
-    if (changed) {
-      MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
-      lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    }
-  }
-  return MTL_OK;
-}
-
-static mtl_status load_first(vectorizer *v, bool is_unrolled) {
-  if (!lanes_may_hoist_loads(&v->graph)) {
-    return MTL_OK;
-  }
-  const lanes_values values = usual_values(v);
-  if (lanes_hoist_loads(v->kernel, &values, is_unrolled)) {
-    MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
-    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  }
-  return MTL_OK;
-}
-
-// Where threads walk along rows of their own.
-static mtl_status unroll_rows(vectorizer *v) {
-  const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = usual_row(v->kernel);
-  if (v->graph.loop_count == 0 ||
-      !lanes_mark_row_walks(&v->graph, v->data, row, class)) {
-    return load_first(v, false);
-  }
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
-  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  lanes_mark_row_walks(&v->graph, v->data, row, class);
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
-  lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-  return load_first(v, true);
-}
-
 static bool has_products(mtlc_kernel *kernel) {
   return LLVMGetNamedFunction(kernel->module, "mettle.tile.multiply_add");
-}
-
-static mtl_status find_tiles(vectorizer *v) {
-  mtlc_kernel *kernel = v->kernel;
-  if (!has_products(kernel)) {
-    return MTL_OK;
-  }
-  bool changed = lanes_carry_tiles(kernel->context, kernel->thread);
-  if (has_plain_branches(kernel->thread) &&
-      lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
-    changed |= lanes_recognise_tile_loads(kernel, &v->graph, &kernel->group_class);
-  }
-  if (changed) {
-    MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
-  }
-  lanes_gather_products(kernel->thread);
-  return MTL_OK;
 }
 
 static void find_byte(LLVMValueRef i, void *found) {
   *(bool *)found |= mtlc_is_opcode(i, LLVMLoad) &&
                     LLVMTypeOf(i) == LLVMInt8TypeInContext(
                                          LLVMGetTypeContext(LLVMTypeOf(i)));
-}
-
-static mtl_status find_pairs(vectorizer *v) {
-  mtlc_kernel *kernel = v->kernel;
-  bool has_bytes = false;
-  mtlc_for_each_instruction(kernel->thread, find_byte, &has_bytes);
-  const lanes_values values = has_bytes ? usual_values(v) : (lanes_values){0};
-  if (!lanes_find_dot_products(kernel, kernel->thread, has_bytes ? &values : NULL)) {
-    return MTL_OK;
-  }
-  MTL_TRY(mtlc_link_text(kernel, "pairs", mtlc_text_pairs));
-  MTL_TRY(mtlc_run_llvm_passes(
-      kernel, "function(early-cse<memssa>,adce,loop-simplify,lcssa)"));
-  lanes_graph_build(kernel->thread, &v->arena, &v->graph);
-  return MTL_OK;
 }
 
 // Brings the functions that stay calls into the form of the thread's.
@@ -717,31 +623,186 @@ static mtl_status prepare_called(vectorizer *v) {
   return has_entries ? mtlc_run_llvm_passes(v->kernel, reduction) : MTL_OK;
 }
 
-static void expand_copies(mtlc_kernel *kernel) {
-  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+// --- Steps over the thread function ------------------------------------------
+
+static mtl_status expand_memcpy(vectorizer *v) {
+  mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
+  for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;
        f = LLVMGetNextFunction(f)) {
-    if (f == kernel->thread || mtlc_is_called(f)) {
-      lanes_expand_memcpy(kernel->context, f);
+    if (f == v->kernel->thread || mtlc_is_called(f)) {
+      lanes_expand_memcpy(v->kernel->context, f);
     }
   }
+  return MTL_OK;
+}
+
+static mtl_status normalise(vectorizer *v) {
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  return prepare_called(v);
+}
+
+static mtl_status recognise_tile_loads(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  if (!has_products(kernel)) {
+    return MTL_OK;
+  }
+  bool changed = lanes_carry_tiles(kernel->context, kernel->thread);
+  if (has_plain_branches(kernel->thread) &&
+      lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
+    changed |=
+        lanes_recognise_tile_loads(kernel, &v->graph, &kernel->group_class);
+  }
+  if (changed) {
+    code_changed(v);
+    MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
+  }
+  lanes_gather_products(kernel->thread);
+  return MTL_OK;
+}
+
+static mtl_status split_geps(vectorizer *v) {
+  lanes_split_geps(v->kernel->context, v->kernel->thread);
+  return MTL_OK;
+}
+
+static mtl_status build_graph(vectorizer *v) {
+  forget(v);
+  if (!has_plain_branches(v->kernel->thread)) {
+    snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
+    return MTL_UNSUPPORTED;
+  }
+  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    return MTL_OK;
+  }
+  v->is_reduced = true;
+  v->changes++;
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
+  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
+    return MTL_OK;
+  }
+  snprintf(v->refusal, sizeof v->refusal, "a loop with several entries");
+  return MTL_UNSUPPORTED;
+}
+
+static mtl_status split_exits(vectorizer *v) {
+  if (lanes_may_split_exits(&v->graph) && lanes_split_exits(facts(v))) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+static mtl_status choose_width(vectorizer *v) {
+  // What has barriers but one simdgroup goes through without any.
+  const bool waits = survey_of(v).has_barrier;
+  if (lanes_may_halve_width(v->kernel, &v->graph) &&
+      !(waits && is_single_simdgroup(v))) {
+    const lanes_values *values = facts(v);
+    lanes_vector_width =
+        lanes_best_width(v->kernel, values, most_at_once(values), waits);
+    if (LANES != MOST_LANES) {
+      code_changed(v);  // shapes are of other lanes
+    }
+  }
+  return MTL_OK;
+}
+
+// What holds in any threadgroup.
+static mtl_status canonical_strides(vectorizer *v) {
+  const mtli_group_class any = {0};
+  LLVMValueRef lane = lanes_find_lane(&v->graph);
+  lanes_values values;
+  if (!lane) {
+    return MTL_OK;
+  }
+  lanes_values_find(&v->graph, v->data, 1, &any, &values);
+  if (lanes_canonicalise_strides(&values, lane)) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+// Threads' indices are neighbours' where buffers are not too large.
+static mtl_status no_wrap(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  if (!kernel->group_class.is_far &&
+      lanes_mark_no_wrap(kernel->kernel, facts(v))) {
+    kernel->depends_on_far = true;
+    code_changed(v);
+  }
+  return MTL_OK;
+}
+
+// Once for each loop of a nest that hands its pointer to the next.
+static mtl_status pointer_induction(vectorizer *v) {
+  while (lanes_may_have_pointer_inductions(&v->graph) &&
+         lanes_rewrite_pointer_inductions(facts(v))) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+// Where threads walk along rows of their own.
+static mtl_status unroll_row_walks(vectorizer *v) {
+  const mtli_group_class *class = &v->kernel->group_class;
+  const uint8_t row = usual_row(v->kernel);
+  if (v->graph.loop_count == 0 ||
+      !lanes_mark_row_walks(&v->graph, v->data, row, class)) {
+    return MTL_OK;
+  }
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
+  flow_changed(v);
+  lanes_mark_row_walks(&v->graph, v->data, row, class);
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
+  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
+  flow_changed(v);
+  v->is_unrolled = true;
+  return MTL_OK;
+}
+
+static mtl_status hoist_loads(vectorizer *v) {
+  if (lanes_may_hoist_loads(&v->graph) &&
+      lanes_hoist_loads(v->kernel, facts(v), v->is_unrolled)) {
+    MTL_TRY(mtlc_link_text(v->kernel, "apart", mtlc_text_apart));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+static mtl_status dot_products(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  bool has_bytes = false;
+  mtlc_for_each_instruction(kernel->thread, find_byte, &has_bytes);
+  if (lanes_find_dot_products(kernel, kernel->thread,
+                              has_bytes ? facts(v) : NULL)) {
+    MTL_TRY(mtlc_link_text(kernel, "pairs", mtlc_text_pairs));
+    MTL_TRY(mtlc_run_llvm_passes(
+        kernel, "function(early-cse<memssa>,adce,loop-simplify,lcssa)"));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+// True if simdgroups wait for each other.
+static bool has_waiting_simdgroups(const vectorizer *v) {
+  return survey_of(v).has_barrier && !is_single_simdgroup(v);
 }
 
 // Where order matters to memory (prefetch.c). Measured on a 2-core EPYC of
 // the Zen 4 kind, 2026-11; a Zen 3 was slower so.
-static mtl_status take_turns(vectorizer *v) {
+static mtl_status interchange_simdgroups(vectorizer *v) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
-  if (!machine.is_zen || !machine.has_avx512) {
+  if (!has_waiting_simdgroups(v) || survey_of(v).asks_other ||
+      !machine.is_zen || !machine.has_avx512) {
     return MTL_OK;
   }
-  for (bool found = true; found;) {
-    const lanes_values values = usual_values(v);
-    found = lanes_interchange_simdgroups(v->kernel, &values);
-    if (found) {
-      v->loops_by_turns++;
-      MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
-      lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    }
+  while (lanes_interchange_simdgroups(v->kernel, facts(v))) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
+    flow_changed(v);
   }
+  v->loops_by_turns = v->changes;
   if (v->loops_by_turns) {
     mtlc_report(v->kernel, "simdgroups take turns in %u loops",
                 v->loops_by_turns);
@@ -750,87 +811,49 @@ static mtl_status take_turns(vectorizer *v) {
 }
 
 // Between the barriers of simdgroups that wait for each other.
-static mtl_status prepare_waits(vectorizer *v) {
-  const call_survey survey = survey_of(v);
-  if (!survey.has_barrier || is_single_simdgroup(v)) {
-    return MTL_OK;
+static mtl_status sink_tests(vectorizer *v) {
+  if (has_waiting_simdgroups(v)) {
+    lanes_sink_tests(v->kernel->context, v->kernel->thread);
+    forget(v);
   }
-  if (!survey.asks_other) {
-    MTL_TRY(take_turns(v));
-  }
-  lanes_sink_tests(v->kernel->context, v->kernel->thread);
   return MTL_OK;
 }
 
-// Where indices may be cut off at an edge, or out of bounds. Brings the values
-// up to date.
-static mtl_status add_inside(vectorizer *v, lanes_values *values,
-                             uint32_t *room) {
-  if (lanes_set_body_apart(v->kernel, values)) {
-    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    *values = usual_values(v);
+static mtl_status choose_group_class(vectorizer *v) {
+  find_any_groups(v);
+  v->room = MOST_UNMASKED_INSTRUCTIONS;
+  v->waits = survey_of(v).has_barrier;
+  forget(v);
+  return MTL_OK;
+}
+
+// For simdgroups that are whole: where indices may be cut off at an edge, or
+// out of bounds, they need not ask of each access.
+static mtl_status version_interior(vectorizer *v) {
+  if (!v->kernel->group_class.is_whole || v->waits) {
+    return MTL_OK;
   }
-  if (lanes_version_interior(v->kernel, values, room)) {
+  if (lanes_set_body_apart(v->kernel, facts(v))) {
+    flow_changed(v);
+  }
+  if (lanes_version_interior(v->kernel, facts(v), &v->room)) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
-    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    unwrap_indices(v);
-    *values = usual_values(v);
+    flow_changed(v);
+    return no_wrap(v);
   }
   return MTL_OK;
 }
 
-// For simdgroups that are whole: where they need not ask of each access, and
-// where masks cost, threads that do not part do without them.
-static mtl_status add_forms(vectorizer *v) {
-  uint32_t room = MOST_UNMASKED_INSTRUCTIONS;
-  if (!v->kernel->group_class.is_whole) {
-    return MTL_OK;
-  }
-  const bool waits = survey_of(v).has_barrier;
-  lanes_values values = usual_values(v);
-  if (!waits) {
-    MTL_TRY(add_inside(v, &values, &room));
-  }
+// Where masks cost, threads that do not part do without them.
+static mtl_status version_uniform(vectorizer *v) {
   for (uint32_t depth = 0;
-       depth < MOST_UNMASKED_DEPTH &&
-       lanes_version_uniform(v->kernel, &values, waits, &room);
+       v->kernel->group_class.is_whole && depth < MOST_UNMASKED_DEPTH &&
+       lanes_version_uniform(v->kernel, facts(v), v->waits, &v->room);
        depth++) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
-    lanes_graph_build(v->kernel->thread, &v->arena, &v->graph);
-    values = usual_values(v);
+    flow_changed(v);
   }
   return MTL_OK;
-}
-
-static mtl_status build_graph(vectorizer *v) {
-  mtlc_for_each_instruction(v->kernel->thread, survey_bits, &v->asks_start);
-  expand_copies(v->kernel);
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
-  MTL_TRY(prepare_called(v));
-  MTL_TRY(find_tiles(v));
-  lanes_split_geps(v->kernel->context, v->kernel->thread);
-  if (!has_plain_branches(v->kernel->thread)) {
-    snprintf(v->refusal, sizeof v->refusal, "a jump to a computed address");
-    return refuse(v);
-  }
-  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
-    MTL_TRY(part_conditions(v));
-    choose_lanes(v);
-    MTL_TRY(write_even_steps(v));
-    unwrap_indices(v);
-    MTL_TRY(carry_offsets(v));
-    MTL_TRY(unroll_rows(v));
-    MTL_TRY(find_pairs(v));
-    MTL_TRY(prepare_waits(v));
-    find_any_groups(v);
-    return add_forms(v);
-  }
-  MTL_TRY(mtlc_run_llvm_passes(v->kernel, reduction));
-  if (lanes_graph_build(v->kernel->thread, &v->arena, &v->graph)) {
-    return MTL_OK;
-  }
-  snprintf(v->refusal, sizeof v->refusal, "a loop with several entries");
-  return refuse(v);
 }
 
 // What long kernels call, before them: any row of threads is one to it.
@@ -894,9 +917,7 @@ static mtl_status emit_all_called(vectorizer *v) {
 }
 
 static mtl_status emit_all(vectorizer *v) {
-  if (emit_all_called(v) != MTL_OK) {
-    return refuse(v);
-  }
+  MTL_TRY(emit_all_called(v));
   const call_survey survey = survey_of(v);
   const bool limited = is_limited_to_one(v->kernel);
   v->single_simdgroup = is_single_simdgroup(v);
@@ -905,9 +926,7 @@ static mtl_status emit_all(vectorizer *v) {
   uint8_t rows[MAXIMUM_VARIANTS];
   const uint32_t count = choose_rows(v->kernel, survey, rows);
   for (uint32_t i = 0; i < count; i++) {
-    if (emit_variant(v, rows[i]) != MTL_OK) {
-      return refuse(v);
-    }
+    MTL_TRY(emit_variant(v, rows[i]));
   }
   MTL_TRY(emit_guarded(v));
   v->kernel->depends_on_row =
@@ -940,14 +959,119 @@ static bool any_at_once(const vectorizer *v) {
   return false;
 }
 
-static bool shorten_vectors(LLVMModuleRef module) {
-  bool any = false;
-  for (LLVMValueRef f = LLVMGetFirstFunction(module); f;
+// --- Steps over the emitted function -----------------------------------------
+
+static mtl_status promote(vectorizer *v) {
+  LLVMDeleteFunction(v->kernel->thread);
+  v->kernel->thread = NULL;
+  mtlc_set_target_attributes(v->kernel);
+  return mtlc_run_llvm_passes(v->kernel, cleaning);
+}
+
+static mtl_status shorten_vectors(vectorizer *v) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module); f;
        f = LLVMGetNextFunction(f)) {
-    any |= lanes_scalarise_short(f);
-    any |= lanes_demand_lanes(f);
+    v->changes += lanes_scalarise_short(f);
+    v->changes += lanes_demand_lanes(f);
   }
-  return any;
+  return v->changes ? mtlc_run_llvm_passes(v->kernel, adding) : MTL_OK;
+}
+
+static mtl_status link_parts(vectorizer *v) {
+  mtlc_kernel *kernel = v->kernel;
+  if (v->counting.is_on) {
+    lanes_deferred_define(kernel, &v->counting);
+    MTL_TRY(mtlc_link_text(kernel, "counters", mtlc_text_counters));
+  }
+  return LLVMGetNamedFunction(kernel->module, "mettle.are_apart")
+             ? mtlc_link_text(kernel, "apart", mtlc_text_apart)
+             : MTL_OK;
+}
+
+static mtl_status group_loop(vectorizer *v) {
+  return lanes_link_group(v->kernel, v->variants, v->variant_count,
+                          v->has_waits, v->frame_bytes);
+}
+
+// --- All of them, in order ---------------------------------------------------
+
+// What a step is to the others.
+typedef enum step_kind {
+  NEEDED = 1,   // nothing works without it; others can be left out
+  PLAIN = 2,    // not for what build_graph has reduced
+  COUNTED = 4,  // says how often it changed something
+} step_kind;
+
+#define STEP(name) "vectorize." #name, name
+
+static const struct step {
+  const char *name;
+  mtl_status (*run)(vectorizer *v);
+  unsigned kind;  // step_kinds
+} steps[] = {
+    // What is copied as bytes has elements then; private memory above all.
+    {STEP(expand_memcpy), 0},
+    // Loops with one entry and one latch, branches that go two ways.
+    {STEP(normalise), NEEDED},
+    // Before addresses are split that tell where a tile is.
+    {STEP(recognise_tile_loads), COUNTED},
+    // What rows share is computed once.
+    {STEP(split_geps), 0},
+    {STEP(build_graph), NEEDED | COUNTED},
+    // A uniform exit costs no mask, and tells the width.
+    {STEP(split_exits), PLAIN | COUNTED},
+    // Before shapes are looked at: they are of so many lanes.
+    {STEP(choose_width), PLAIN | COUNTED},
+    // Three about addresses, each of which may show the next one more.
+    {STEP(canonical_strides), PLAIN | COUNTED},
+    {STEP(no_wrap), PLAIN | COUNTED},
+    {STEP(pointer_induction), PLAIN | COUNTED},
+    // The loads of unrolled steps come first then.
+    {STEP(unroll_row_walks), PLAIN | COUNTED},
+    {STEP(hoist_loads), PLAIN | COUNTED},
+    {STEP(dot_products), PLAIN | COUNTED},
+    // Two about what stands between barriers.
+    {STEP(interchange_simdgroups), PLAIN | COUNTED},
+    {STEP(sink_tests), PLAIN},
+    {STEP(choose_group_class), NEEDED | PLAIN},
+    // Versions last: each holds what has been done before.
+    {STEP(version_interior), PLAIN | COUNTED},
+    {STEP(version_uniform), PLAIN | COUNTED},
+    // For each row length: analysis, plan, vector IR.
+    {STEP(emit_all), NEEDED},
+    {STEP(promote), NEEDED},
+    {STEP(shorten_vectors), COUNTED},
+    {STEP(link_parts), NEEDED},
+    {STEP(group_loop), NEEDED},
+};
+
+enum { STEP_COUNT = sizeof steps / sizeof steps[0] };
+
+const char *mtlc_vectorize_step(size_t index) {
+  return index < STEP_COUNT ? steps[index].name : NULL;
+}
+
+bool mtlc_vectorize_can_leave_out(const char *name) {
+  for (size_t i = 0; i < STEP_COUNT; i++) {
+    if (strcmp(name, steps[i].name) == 0) {
+      return !(steps[i].kind & NEEDED);
+    }
+  }
+  return false;
+}
+
+static mtl_status run_step(vectorizer *v, const struct step *step) {
+  if ((step->kind & PLAIN && v->is_reduced) ||
+      mtlc_step_is_left_out(v->kernel, step->name)) {
+    return MTL_OK;
+  }
+  const uint64_t start_ns = mtli_now_ns();
+  v->changes = 0;
+  MTL_TRY(step->run(v));
+  mtlc_step_done(v->kernel, step->name,
+                 step->kind & COUNTED ? v->changes : MTLC_NOT_COUNTED,
+                 start_ns);
+  return MTL_OK;
 }
 
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
@@ -955,30 +1079,15 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
                   .data = LLVMGetModuleDataLayout(kernel->module)};
   LLVMMetadataRef lines = LLVMGetSubprogram(kernel->thread);
   lanes_vector_width = MOST_LANES;
-  mtl_status status = build_graph(&v);
-  if (status == MTL_OK) {
-    status = emit_all(&v);
+  mtl_status status = MTL_OK;
+  for (size_t i = 0; i < STEP_COUNT && status == MTL_OK; i++) {
+    status = run_step(&v, &steps[i]);
   }
-  if (status == MTL_OK) {
-    LLVMDeleteFunction(kernel->thread);
-    kernel->thread = NULL;
-    mtlc_set_target_attributes(kernel);
-    status = mtlc_run_llvm_passes(kernel, cleaning);
-  }
-  if (status == MTL_OK && shorten_vectors(kernel->module)) {
-    status = mtlc_run_llvm_passes(kernel, adding);
-  }
-  if (status == MTL_OK && v.counting.is_on) {
-    lanes_deferred_define(kernel, &v.counting);
-    status = mtlc_link_text(kernel, "counters", mtlc_text_counters);
-  }
-  if (status == MTL_OK &&
-      LLVMGetNamedFunction(kernel->module, "mettle.are_apart")) {
-    status = mtlc_link_text(kernel, "apart", mtlc_text_apart);
-  }
-  if (status == MTL_OK) {
-    status = lanes_link_group(kernel, v.variants, v.variant_count, v.has_waits,
-                              v.frame_bytes);
+  if (status == MTL_UNSUPPORTED && kernel->thread) {
+    if (!v.refusal[0]) {
+      snprintf(v.refusal, sizeof v.refusal, "%s", mtl_last_error());
+    }
+    status = refuse(&v);
   }
   if (status == MTL_OK) {
     describe_loops(&v, lines);

@@ -5,6 +5,9 @@
 #ifndef MTLC_VECTORIZE_H
 #define MTLC_VECTORIZE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "compiler/ir/kernel.h"
 
 // Requires kernel->thread as simplify_thread leaves it, threadgroup
@@ -19,5 +22,10 @@
 //
 // Errors  MTL_UNSUPPORTED  the kernel cannot be vectorised; the text says why
 mtl_status mtlc_vectorize(mtlc_kernel *kernel);
+
+// The name of a step, "vectorize.split_exits"; NULL behind the last.
+const char *mtlc_vectorize_step(size_t index);
+// True if a kernel can be vectorised without the step of that name.
+bool mtlc_vectorize_can_leave_out(const char *name);
 
 #endif

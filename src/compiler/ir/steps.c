@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// steps.c: what is shown of the passes and of their steps.
+#include "compiler/ir/steps.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "compiler/ir/kernel.h"
+
+bool mtlc_step_is_left_out(const mtlc_kernel *kernel, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = kernel->without; at && *at;) {
+    const size_t word = strcspn(at, ",");
+    if (word == length && strncmp(at, name, length) == 0) {
+      return true;
+    }
+    at += word + (at[word] == ',');
+  }
+  return false;
+}
+
+static void add_to_table(mtlc_kernel *kernel, const char *name,
+                         uint32_t changes, uint64_t time_ns) {
+  enum { LINE_BYTES = 96 };
+  const size_t length = kernel->dump ? strlen(kernel->dump) : 0;
+  char *grown = realloc(kernel->dump, length + LINE_BYTES);
+  if (!grown) {
+    abort();  // the compiler's process ends, and the runtime says so
+  }
+  char count[16] = "-";
+  if (changes != MTLC_NOT_COUNTED) {
+    snprintf(count, sizeof count, "%u", changes);
+  }
+  snprintf(grown + length, LINE_BYTES, "%-36.48s %8s %10.3f ms\n", name, count,
+           (double)time_ns * 1e-6);
+  kernel->dump = grown;
+}
+
+void mtlc_step_done(mtlc_kernel *kernel, const char *name, uint32_t changes,
+                    uint64_t start_ns) {
+  if (!kernel->dump_after) {
+    return;
+  }
+  if (strcmp(kernel->dump_after, MTLC_STEP_TABLE) == 0) {
+    add_to_table(kernel, name, changes, mtli_now_ns() - start_ns);
+  } else if (strcmp(kernel->dump_after, name) == 0) {
+    char *text = LLVMPrintModuleToString(kernel->module);
+    free(kernel->dump);
+    kernel->dump = strdup(text);
+    LLVMDisposeMessage(text);
+  }
+}
