@@ -313,6 +313,56 @@ static mtl_argument_encoder *encoder_from(const mtl_argument_desc *descs,
   return later(encoder);
 }
 
+// A struct's bases hold members like its own, in front of them.
+TEST(argument_buffers, bases_have_members) {
+  mtl_library *library = new_library(
+      "#include <metal_stdlib>\n"
+      "using namespace metal;\n"
+      "struct Root { float scale; device const float *a [[id(2)]]; };\n"
+      "struct Middle : Root { float shift; };\n"
+      "struct Other { device const float *b [[id(7)]]; };\n"
+      "struct Arguments : Middle, Other {\n"
+      "  device const float *c;\n"
+      "  float last [[id(20)]];\n"
+      "};\n"
+      "kernel void add(constant Arguments &x [[buffer(0)]],\n"
+      "                device float *out [[buffer(1)]],\n"
+      "                uint i [[thread_position_in_grid]]) {\n"
+      "  out[i] = x.a[i] * x.scale + x.shift + x.b[i] + x.c[i] + x.last;\n"
+      "}\n");
+  mtl_argument_encoder *encoder = encoder_of(library, "add", 0);
+  // scale and padding: 8; a: 8; shift and padding: 8; b: 8; c: 8; last and
+  // padding: 8.
+  CHECK_EQUAL(mtl_argument_encoder_encoded_length(encoder), 48);
+  const float ones[] = {1, 2}, tens[] = {10, 20}, hundreds[] = {100, 200};
+  mtl_buffer *used[] = {BUFFER_OF(ones), BUFFER_OF(tens), BUFFER_OF(hundreds)};
+  mtl_buffer *target = new_buffer(48), *out = new_buffer(8);
+  CHECK_OK(mtl_argument_encoder_set_argument_buffer(encoder, target, 0));
+  const char *bytes = mtl_buffer_contents(target);
+  static const struct {
+    uint32_t id;
+    size_t offset;
+  } floats[] = {{0, 0}, {3, 16}, {20, 40}}, pointers[] = {{2, 8}, {7, 24},
+                                                          {8, 32}};
+  for (size_t i = 0; i < 3; i++) {
+    CHECK(mtl_argument_encoder_constant_data(encoder, floats[i].id) ==
+          bytes + floats[i].offset);
+    CHECK_OK(mtl_argument_encoder_set_buffer(encoder, used[i], 0,
+                                             pointers[i].id));
+    uint64_t address = 0;
+    memcpy(&address, bytes + pointers[i].offset, sizeof address);
+    CHECK_EQUAL(address, mtl_buffer_gpu_address(used[i]));
+  }
+  set_float(encoder, 0, 3);
+  set_float(encoder, 3, 0.5f);
+  set_float(encoder, 20, 1000);
+  run_using(library, "add", (mtl_buffer *[]){target, out},
+            (uint32_t[]){0, 1}, 2, used, 3, 2);
+  const float *sums = mtl_buffer_contents(out);
+  CHECK(sums[0] == 1113.5f);  // 1 * 3 + 0.5 + 10 + 100 + 1000
+  CHECK(sums[1] == 1226.5f);
+}
+
 // The layout is MSL's for a struct of the same members.
 TEST(argument_buffers, descriptors_lay_out_as_msl_does) {
   static const mtl_argument_desc descs[] = {

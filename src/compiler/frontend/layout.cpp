@@ -38,7 +38,7 @@ class LayoutWriter {
     for (int64_t I = 0; I < Count && Entries < MostEntries; ++I)
       Id = addMembers(
           Class, Count == 1 ? Name : Name + "[" + std::to_string(I) + "]",
-          Offset + I * sizeOf(Element), Id);
+          Offset + I * sizeOf(Element), Id, Id);
     return Id;
   }
 
@@ -75,10 +75,20 @@ class LayoutWriter {
     }
   }
 
+  // The members of the bases stand in front of a struct's own, under names and
+  // identifiers of the same kind.
+  //
+  //   First  what the [[id(n)]] of the members count from
   int64_t addMembers(const CXXRecordDecl *Class, const std::string &Name,
-                     int64_t Offset, int64_t Id) {
+                     int64_t Offset, int64_t First, int64_t Id) {
     const ASTRecordLayout &Layout = C.getASTRecordLayout(Class);
-    const int64_t First = Id;
+    for (const CXXBaseSpecifier &Base : Class->bases()) {
+      const CXXRecordDecl *Parent = Base.getType()->getAsCXXRecordDecl();
+      if (!Parent || Base.isVirtual()) continue;
+      Id = addMembers(Parent->getDefinition(), Name,
+                      Offset + Layout.getBaseClassOffset(Parent).getQuantity(),
+                      First, Id);
+    }
     for (const FieldDecl *F : Class->fields()) {
       if (F->isBitField()) continue;
       const int64_t Own = idOf(F);
