@@ -76,44 +76,72 @@ static void number_instructions(lanes_values *values) {
 
 // --- Divergent control flow --------------------------------------------------
 
-static uint32_t last_successor(const lanes_node *node) {
-  uint32_t last = 0;
-  for (uint32_t k = 0; k < node->successors.count; k++) {
-    const uint32_t to = node->successors.items[k];
-    last = to > last ? to : last;
+// Marks the nodes behind n that it leads to; returns the last of them, or last.
+static uint32_t mark_successors(lanes_values *values, uint32_t n,
+                                uint32_t last) {
+  const lanes_list *to = &values->graph->nodes[n].successors;
+  for (uint32_t k = 0; k < to->count; k++) {
+    if (to->items[k] > n) {
+      values->pending[to->items[k] / 64] |= UINT64_C(1) << to->items[k] % 64;
+      last = to->items[k] > last ? to->items[k] : last;
+    }
   }
   return last;
 }
 
+// Takes the next marked node from n on; one behind last if there is none.
+static uint32_t take_marked(lanes_values *values, uint32_t n, uint32_t last) {
+  for (uint32_t word = n / 64; word <= last / 64; word++) {
+    if (values->pending[word]) {
+      const uint32_t bit = (uint32_t)__builtin_ctzll(values->pending[word]);
+      values->pending[word] &= values->pending[word] - 1;
+      return word * 64 + bit;
+    }
+  }
+  return last + 1;
+}
+
+// Which way leads to a node: that of its predecessors, or a new one.
+static void find_way(lanes_values *values, uint32_t branch, uint32_t n,
+                     uint32_t *way) {
+  const lanes_list *from = &values->graph->nodes[n].predecessors;
+  for (uint32_t k = 0; k < from->count; k++) {
+    const uint32_t p = from->items[k];
+    if (p != branch && way[p] == LANES_NONE) {
+      continue;
+    }
+    const uint32_t its_way = p == branch ? n : way[p];
+    if (way[n] != LANES_NONE && way[n] != its_way) {
+      values->joins[n] = true;
+      way[n] = n;
+    } else {
+      way[n] = its_way;
+    }
+  }
+}
+
 // Threads part at a branch and meet at its postdominator. On the way, a node
 // that two different ways lead to is a join; each join starts a way of its own.
+// Only the nodes that a way leads to are looked at: a switch of thousands of
+// cases is as many branches.
 void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way) {
   const lanes_graph *graph = values->graph;
   const uint32_t meeting = graph->nodes[branch].postdominator;
-  uint32_t last = last_successor(&graph->nodes[branch]);  // that a way leads to
-  for (uint32_t n = branch + 1; n <= last; n++) {
-    const lanes_list *from = &graph->nodes[n].predecessors;
-    for (uint32_t k = 0; k < from->count; k++) {
-      const uint32_t p = from->items[k];
-      if (p != branch && way[p] == LANES_NONE) {
-        continue;
-      }
-      const uint32_t its_way = p == branch ? n : way[p];
-      if (way[n] != LANES_NONE && way[n] != its_way) {
-        values->joins[n] = true;
-        way[n] = n;
-      } else {
-        way[n] = its_way;
-      }
-    }
+  if (!values->pending) {
+    values->pending = lanes_allocate(
+        values->arena, graph->node_count / 64 + 1, sizeof(uint64_t));
+  }
+  uint32_t last = mark_successors(values, branch, branch);
+  for (uint32_t n = take_marked(values, branch, last); n <= last;
+       n = take_marked(values, n, last)) {
+    find_way(values, branch, n, way);
     if (n == meeting) {
       way[n] = LANES_NONE;  // only threads about to trap go on from here
     }
     if (way[n] != LANES_NONE) {
       values->masked[n] = true;
-      const uint32_t to = last_successor(&graph->nodes[n]);
-      last = to > last ? to : last;
+      last = mark_successors(values, n, last);
     }
   }
   for (uint32_t n = branch + 1; n <= last; n++) {

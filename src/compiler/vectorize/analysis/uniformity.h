@@ -53,6 +53,7 @@ typedef struct lanes_values {
                            // function may be missing
   bool *divergent_loop;    // [loop_count] threads may leave it at different
                            // times or through different exits
+  uint64_t *pending;  // [node_count] bits, scratch of lanes_spread_divergence
 } lanes_values;
 
 // Numbers the instructions of the graph's blocks and finds all of the above,
