@@ -181,6 +181,43 @@ static int above_standard(int fd) {
   return moved;
 }
 
+// Has glibc ask for huge pages: a large library is some 400 MB of small
+// objects, and takes a twelfth less time with them. A host that has tuned its
+// allocator keeps that.
+#define TUNABLES_NAME "GLIBC_TUNABLES="
+#define HUGE_PAGES "glibc.malloc.hugetlb=1"
+
+// The environment of the compiler process: the host's, with that. The strings
+// are the host's but for one, which *out_text holds; NULL without memory.
+static char **make_environment(char **out_text) {
+  const size_t name_length = strlen(TUNABLES_NAME);
+  size_t count = 0;
+  const char *tunables = NULL;
+  while (environ && environ[count]) {
+    if (strncmp(environ[count], TUNABLES_NAME, name_length) == 0) {
+      tunables = environ[count] + name_length;
+    }
+    ++count;
+  }
+  char **result = calloc(count + 2, sizeof *result);
+  *out_text = NULL;
+  if (!result || (tunables && strstr(tunables, "glibc.malloc.")) ||
+      asprintf(out_text, TUNABLES_NAME "%s%s" HUGE_PAGES,
+               tunables ? tunables : "", tunables ? ":" : "") < 0) {
+    *out_text = NULL;
+    free(result);
+    return NULL;
+  }
+  size_t kept = 0;
+  result[kept++] = *out_text;
+  for (size_t i = 0; i < count; ++i) {
+    if (strncmp(environ[i], TUNABLES_NAME, name_length) != 0) {
+      result[kept++] = environ[i];
+    }
+  }
+  return result;
+}
+
 // error_fd, -1 for none, takes what it writes to standard error.
 static int spawn_server(const char *path, int their_fd, int error_fd,
                         pid_t *out_pid) {
@@ -205,8 +242,12 @@ static int spawn_server(const char *path, int their_fd, int error_fd,
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error =
-      posix_spawn(out_pid, path, &actions, &attributes, arguments, environ);
+  char *text;
+  char **environment = make_environment(&text);
+  const int error = posix_spawn(out_pid, path, &actions, &attributes, arguments,
+                                environment ? environment : environ);
+  free(environment);
+  free(text);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
