@@ -122,7 +122,9 @@ class PrecompileAction : public ASTFrontendAction {
 // there because clang 19 asks it how to mangle __bf16, present or not. A packed
 // struct packs its packed vectors, classes though they are, as Apple's targets
 // have it: clang's ABI of old. What the library itself needs of its templates
-// is made once, with it, and not by every compilation.
+// is made once, with it, and not by every compilation. A vector built from
+// {a, b} with integers in it is no narrowing in Metal; a pragma in the prelude
+// would have clang look for pragmas in front of each diagnostic that it weighs.
 const char *const CommonArguments[] = {"-triple",
                                        Triple,
                                        "-aux-triple",
@@ -159,6 +161,7 @@ const char *const CommonArguments[] = {"-triple",
                                        "-ftemplate-depth=1024",
                                        "-fno-elide-type",
                                        "-Wno-gcc-compat",
+                                       "-Wno-c++11-narrowing",
                                        "-Wno-pragma-once-outside-header",
                                        "-Wno-psabi",
                                        "-Wno-duplicate-decl-specifier",

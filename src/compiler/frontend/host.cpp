@@ -369,14 +369,23 @@ bool isWideInteger(const llvm::Type *T) {
   return T->getScalarType()->isIntegerTy() && T->getScalarSizeInBits() > 64;
 }
 
+using Intrinsics = llvm::SmallPtrSet<const llvm::Function *, 4>;
+
+Intrinsics findHostIntrinsics(const llvm::Module &M) {
+  Intrinsics Found;
+  for (const llvm::Function &F : M)
+    if (F.isDeclaration() && isHostIntrinsic(F)) Found.insert(&F);
+  return Found;
+}
+
 // What is wrong with an instruction, "" for nothing.
-std::string judge(const llvm::Instruction &I) {
+std::string judge(const llvm::Instruction &I, const Intrinsics &OfHost) {
   if (const auto *Call = llvm::dyn_cast<llvm::CallBase>(&I)) {
     const auto *Assembly =
         llvm::dyn_cast<llvm::InlineAsm>(Call->getCalledOperand());
     if (Assembly) return Assembly->getAsmString().empty() ? "" : "assembly";
     const llvm::Function *F = Call->getCalledFunction();
-    if (F && isHostIntrinsic(*F))
+    if (F && OfHost.contains(F))
       return "'" + F->getName().split('.').second.split('.').first.str() +
              "' of the host";
   }
@@ -456,9 +465,10 @@ bool mtlc::isOfKernels(const llvm::Module &M, llvm::raw_ostream &Errors) {
     if (G.isThreadLocal()) Refuse(placeOfUse(&G), "'thread_local'");
   for (const llvm::GlobalIFunc &G : M.ifuncs())
     Refuse(placeOfUse(&G), "'ifunc'");
+  const Intrinsics OfHost = findHostIntrinsics(M);
   for (const llvm::Function &F : M)
     for (const llvm::Instruction &I : llvm::instructions(F))
-      if (const std::string What = judge(I); !What.empty()) {
+      if (const std::string What = judge(I, OfHost); !What.empty()) {
         const llvm::DebugLoc &At = I.getDebugLoc();
         Refuse(At ? &At : nullptr, What);
         break;  // one for each function

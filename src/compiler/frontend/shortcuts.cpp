@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// shortcuts.cpp: two functions of clang 19 that do the same work
+// shortcuts.cpp: three functions of clang 19 that do the same work
 // hundreds of times for a library of hundreds of instances of one template. The
 // linker's --wrap (CMakeLists.txt) sends clang's calls of them here, as it does
 // those of repairs.cpp.
@@ -9,11 +9,14 @@
 //                       instances have in common is told by the first of them
 //   getPresumedLoc      file, line and column of a place: code generation asks
 //                       for each instruction
+//   DILocation::get     the node of a place: code generation asks for each
+//                       expression, and LLVM finds it among half a million
 #include "clang/AST/Expr.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/frontend/parts.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/Metadata.h"
 
 using namespace clang;
 
@@ -26,10 +29,22 @@ void realCompleted(Sema *, Expr *, SourceLocation,
                    bool) __asm__("__real_" COMPLETED);
 void wrapCompleted(Sema *, Expr *, SourceLocation,
                    bool) __asm__("__wrap_" COMPLETED);
+#define DEBUG_PLACE                                              \
+  "_ZN4llvm10DILocation7getImplERNS_11LLVMContextEjjPNS_8Metada" \
+  "taES4_bNS3_11StorageTypeEb"
 PresumedLoc realPresumed(const SourceManager *, SourceLocation,
                          bool) __asm__("__real_" PRESUMED);
 PresumedLoc wrapPresumed(const SourceManager *, SourceLocation,
                          bool) __asm__("__wrap_" PRESUMED);
+// LLVM keeps StorageType to itself.
+llvm::DILocation *realDebugPlace(llvm::LLVMContext &, unsigned, unsigned,
+                                 llvm::Metadata *, llvm::Metadata *, bool,
+                                 unsigned,
+                                 bool) __asm__("__real_" DEBUG_PLACE);
+llvm::DILocation *wrapDebugPlace(llvm::LLVMContext &, unsigned, unsigned,
+                                 llvm::Metadata *, llvm::Metadata *, bool,
+                                 unsigned,
+                                 bool) __asm__("__wrap_" DEBUG_PLACE);
 
 namespace {
 
@@ -41,9 +56,18 @@ struct Shortcuts {
   };
   static constexpr size_t PlaceCount = 1024;
 
+  struct DebugPlace {
+    llvm::LLVMContext *Context = nullptr;  // null is none
+    const llvm::Metadata *Scope = nullptr;
+    unsigned Line = 0, Column = 0;
+    llvm::DILocation *Node = nullptr;
+  };
+  static constexpr size_t DebugPlaceCount = 2048;
+
   llvm::DenseSet<unsigned> Checked;  // places of expressions in templates
   const SourceManager *SM = nullptr;
   Place Places[PlaceCount];  // by the lower bits of the location
+  DebugPlace DebugPlaces[DebugPlaceCount];  // by the lines and columns
 };
 thread_local Shortcuts *Current;
 
@@ -82,4 +106,30 @@ PresumedLoc wrapPresumed(const SourceManager *SM, SourceLocation Loc,
     Place.Location = Loc.getRawEncoding();
   }
   return Place.Presumed;
+}
+
+// Only what stays as it is: nothing takes the place of a distinct scope, so
+// the node lives as long as its context.
+static bool isLasting(const llvm::Metadata *Scope) {
+  const auto *Node = llvm::dyn_cast_or_null<llvm::MDNode>(Scope);
+  return Node && Node->isDistinct();
+}
+
+llvm::DILocation *wrapDebugPlace(llvm::LLVMContext &Context, unsigned Line,
+                                 unsigned Column, llvm::Metadata *Scope,
+                                 llvm::Metadata *InlinedAt, bool IsImplicit,
+                                 unsigned Storage, bool ShouldCreate) {
+  constexpr unsigned Uniqued = 0;
+  if (!Current || InlinedAt || IsImplicit || Storage != Uniqued ||
+      !ShouldCreate || !isLasting(Scope))
+    return realDebugPlace(Context, Line, Column, Scope, InlinedAt, IsImplicit,
+                          Storage, ShouldCreate);
+  Shortcuts::DebugPlace &Place =
+      Current->DebugPlaces[(Line * 61 + Column) % Shortcuts::DebugPlaceCount];
+  if (Place.Context != &Context || Place.Scope != Scope ||
+      Place.Line != Line || Place.Column != Column)
+    Place = {&Context, Scope, Line, Column,
+             realDebugPlace(Context, Line, Column, Scope, nullptr, false,
+                            Storage, true)};
+  return Place.Node;
 }

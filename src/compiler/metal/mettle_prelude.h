@@ -5,9 +5,6 @@
 #ifndef METTLE_PRELUDE_H
 #define METTLE_PRELUDE_H
 
-// A vector built from {a, b} with integers in it is no narrowing in Metal.
-#pragma clang diagnostic ignored "-Wc++11-narrowing"
-
 #define device __attribute__((opencl_global))
 #define threadgroup __attribute__((opencl_local))
 #define constant __attribute__((opencl_global_host)) const
