@@ -20,12 +20,14 @@
 #                   static libraries as well, with AS_BUILT=1 what is built
 #                   already, and nothing is built by whoever installs
 #   make wheel      the Python package with the compiler inside, to dist/
+#   make site       the documentation as a site, to build/site/html; Sphinx
+#                   comes from the Python package index
 #   make clean      removes the build folders
 #
 # `make demo` and `make test` alone call apt, as root; everything else names
 # what is missing.
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
-  accuracy fuzz valgrind install wheel clean
+  accuracy fuzz valgrind install wheel site clean
 .DEFAULT_GOAL := all
 
 JOBS ?= $(shell nproc)
@@ -111,6 +113,9 @@ endif
 wheel: configure
 	@cmake --build $(build) -j $(JOBS) --target wheel_files
 	@python3 -B python/build_backend.py $(build) dist
+
+site:
+	@tools/site.py $(build)
 
 clean:
 	rm -rf $(build) build-asan build-tsan build-fuzz dist

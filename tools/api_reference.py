@@ -52,7 +52,8 @@ class Header:
 
 def described(text, comment, header):
     """The item of a declaration, or None where it is no part of the API."""
-    text = re.sub(r"\b(MTL_API|MTL_MUST_USE)\s+", "", text)
+    text = re.sub(r"\b(MTL_API|MTL_MUST_USE)\s+|\s*\bMTL_PRINTF\(\d.*?\)", "",
+                  text)
     bare = re.sub(r"//.*", "", text)
     if bare.startswith("#define"):
         kind, name = "macro", re.match(r"#define\s+(\w+)", bare)[1]
@@ -120,7 +121,10 @@ def read(path):
             continue
         end = declaration(lines, at)
         item = described("\n".join(lines[at:end]), comment, name)
-        if item and not comment and is_near and items:
+        seen = {each.name for i in items for each in [i, *i.others]}
+        if item and item.kind == "macro" and item.name in seen:
+            pass  # for another compiler
+        elif item and not comment and is_near and items:
             items[-1].others.append(item)
         elif item:
             items.append(item)

@@ -127,7 +127,8 @@ class Browser:
     def until(self, script):
         """Waits for an expression to be true."""
         end = time.monotonic() + SECONDS
-        while not self.run(script):
+        while not self.run(f"new Promise(r => setTimeout(() => "
+                           f"r(!!({script})), 20))"):
             assert time.monotonic() < end, script
 
     def mouse(self, kind, x, y, **more):
