@@ -110,7 +110,7 @@ def check_version():
         found.append(f"CHANGELOG.md has no section {text_of(numbers)}")
     if os.path.exists(os.path.join(ROOT, "debian", "changelog")):
         first = read("debian", "changelog").split("\n", 1)[0]
-        if f"({text_of(numbers)}-" not in first:
+        if f"({text_of(numbers)})" not in first:
             found.append(f"debian/changelog does not begin with "
                          f"{text_of(numbers)}: {first}")
     return found

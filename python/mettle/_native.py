@@ -22,7 +22,8 @@ MAX_RANK = 16  # MTL_TENSOR_MAX_RANK
 # --- Where the libraries are -------------------------------------------------
 
 def _folders() -> List[str]:
-    """The wheel's own; a build that is asked for; the build of a checkout."""
+    """The wheel's own or what `make install` put there; a build that is asked
+    for; the build of a checkout."""
     folders = [os.path.join(HERE, "_lib")]
     build = os.environ.get("METTLE_BUILD_DIR")
     if build:
@@ -56,8 +57,9 @@ def folder() -> str:
     return os.path.dirname(_path("libmettle.so.0"))
 
 
-LIBRARY = load("libmettle.so.0")
+# First what knows where the other one is installed.
 LAUNCH = load("libmettle-python.so")
+LIBRARY = load("libmettle.so.0")
 
 
 # --- How structures lie in memory ---------------------------------------------
