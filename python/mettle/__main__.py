@@ -2,6 +2,7 @@
 """The command `mettle`, as the package has it: `python -m mettle run ...`."""
 
 import os
+import shutil
 import sys
 from typing import NoReturn
 
@@ -10,7 +11,9 @@ from . import _native
 
 def main() -> NoReturn:
     """Becomes the command."""
-    path = os.path.join(_native.folder(), "mettle")
+    folder = _native.folder()
+    path = os.path.join(folder, "mettle") if folder else \
+        shutil.which("mettle") or "mettle"
     if not os.access(path, os.X_OK):
         sys.exit(f"{path} is not there")
     os.execv(path, ["mettle", *sys.argv[1:]])

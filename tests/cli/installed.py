@@ -409,3 +409,21 @@ def every_function_has_a_page_in_the_manual(tool):
                         "mtl_buffer_release", env={**os.environ,
                                                    "MAN_KEEP_FORMATTING": ""})
         assert "work in flight keeps the buffer" in shown, shown
+
+
+@case
+def the_installed_python_package_finds_its_libraries(tool):
+    not_sanitized(tool)
+    prefix, _ = _install(tool)
+    program = ("import mettle, numpy as np\n"
+               "lib = mettle.compile_shader('kernel void twice(device float *x,"
+               " uint i [[thread_position_in_grid]]) { x[i] *= 2; }')\n"
+               "x = np.arange(3, dtype=np.float32)\nlib.twice(x)\n"
+               "print(x, mettle.__file__)")
+    places = {"PYTHONPATH": os.path.join(prefix, "share", "mettle", "python"),
+              "PATH": os.environ["PATH"], "HOME": tool.folder,
+              "METTLE_CACHE_DIR": tool.file("cache")}
+    shown = _output("python3", "-B", "-c", program, cwd=tool.folder,
+                    env=places)
+    assert shown == (f"[0. 2. 4.] {places['PYTHONPATH']}"
+                     "/mettle/__init__.py\n"), shown
