@@ -86,19 +86,6 @@ install(FILES plugins/executorch/metal_backend.cpp
   plugins/executorch/run_program.cpp plugins/executorch/requirements.txt
   DESTINATION ${CMAKE_INSTALL_DATADIR}/mettle/python/mettle_executorch)
 
-# The Python package, for who names its folder in PYTHONPATH; libmettle-python
-# lies where the package looks first.
-set(mettle_python_folder ${CMAKE_INSTALL_DATADIR}/mettle/python)
-install(DIRECTORY python/mettle DESTINATION ${mettle_python_folder}
-  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "_lib" EXCLUDE
-  PATTERN "__pycache__" EXCLUDE)
-install(TARGETS mettle_python
-  LIBRARY DESTINATION ${mettle_python_folder}/mettle/_lib)
-file(RELATIVE_PATH library_from_python
-  /prefix/${mettle_python_folder}/mettle/_lib /prefix/${CMAKE_INSTALL_LIBDIR})
-set_target_properties(mettle_python PROPERTIES
-  INSTALL_RPATH "$ORIGIN/${library_from_python}")
-
 # --- where libraries are found --------------------------------------------------
 # The command finds the library of its own folder, wherever that is.
 file(RELATIVE_PATH library_from_bin /prefix/${CMAKE_INSTALL_BINDIR}

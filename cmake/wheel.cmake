@@ -10,6 +10,20 @@ target_link_libraries(mettle_python PRIVATE mettle Threads::Threads)
 # Its signal handler and threads stay.
 target_link_options(mettle_python PRIVATE -Wl,-z,nodelete)
 
+# --- what `make install` puts where -------------------------------------------------
+# The Python package, for who names its folder in PYTHONPATH; libmettle-python
+# lies where the package looks first.
+set(mettle_python_folder ${CMAKE_INSTALL_DATADIR}/mettle/python)
+install(DIRECTORY python/mettle DESTINATION ${mettle_python_folder}
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "_lib" EXCLUDE
+  PATTERN "__pycache__" EXCLUDE)
+install(TARGETS mettle_python
+  LIBRARY DESTINATION ${mettle_python_folder}/mettle/_lib)
+file(RELATIVE_PATH library_from_python
+  /prefix/${mettle_python_folder}/mettle/_lib /prefix/${CMAKE_INSTALL_LIBDIR})
+set_target_properties(mettle_python PROPERTIES
+  INSTALL_RPATH "$ORIGIN/${library_from_python}")
+
 # --- what `make wheel` packs, in build/wheel ---------------------------------------
 # The same objects again, linked so that everything lies in one folder and needs
 # nothing of the system's but the C library.
