@@ -5,6 +5,7 @@
 #define METTLE_FRAGMENTS_H
 
 #include <metal_cooperative_tensor>
+#include <metal_simdgroup_matrix>
 
 namespace __mettle {
 
@@ -67,10 +68,138 @@ METTLE_INLINE int multiply_add(int a, int b, int c) {
   return int(uint(a) * uint(b) + uint(c));
 }
 
-// c + a * b, the products added by rising k, those of floats fused.
+// A thread's elements of a tile of 8 x 8 (metal_simdgroup_matrix). Elements
+// 4 * h + 2 * p and the next of a fragment are those of the tile of rows 8 * h
+// to 8 * h + 7 and of the columns 2 * p, 2 * p + 1 and so on by fours: "half p".
+typedef metal::vec<float, 2> tile_pair;
+METTLE_INLINE tile_pair half_of(const float (&f)[8], int h, int p) {
+  return tile_pair(f[4 * h + 2 * p], f[4 * h + 2 * p + 1]);
+}
+METTLE_INLINE tile_pair shuffle_pair(tile_pair x, uint from) {
+  return __builtin_bit_cast(
+      tile_pair, shuffle_component(__builtin_bit_cast(ulong, x), from));
+}
+METTLE_INLINE tile_pair chosen(bool second, tile_pair a, tile_pair b) {
+  return tile_pair(second ? b.x : a.x, second ? b.y : a.y);
+}
+
+// Of a left fragment the tile of rows 8 * h on and of half p of its columns.
+template <bool Transposed>
+METTLE_INLINE tile_pair left_tile(const float (&a)[8], int h, int p) {
+  if constexpr (!Transposed) return half_of(a, h, p);
+  uint l = lane(), r = tile_row(l), b = (l & 1u) | (l >> 2 & 2u);
+  float out[2];
+  for (uint i = 0; i < 2; i++) {
+    uint from = row_bits_of_columns((4 * b + 2 * p + i) & 7u) |
+                column_bits_of_rows(8 * h + r);
+    float values[2];
+    for (int g = 0; g < 2; g++) {
+      float x[4];
+      for (int j = 0; j < 4; j++) x[j] = shuffle(a[4 * g + j], from);
+      float low = r & 1u ? x[1] : x[0], high = r & 1u ? x[3] : x[2];
+      values[g] = r & 2u ? high : low;
+    }
+    out[i] = b & 2u ? values[1] : values[0];
+  }
+  return tile_pair(out[0], out[1]);
+}
+// Of a right fragment the tile of half p of its rows and half q of its columns.
+template <bool Transposed>
+METTLE_INLINE tile_pair right_tile(const float (&b)[8], int p, int q) {
+  uint l = lane();
+  if constexpr (!Transposed) {
+    uint from = (l & 11u) | (l & 4u) << 2 | uint(p) << 2;
+    return chosen(l & 16u, shuffle_pair(half_of(b, 0, q), from),
+                  shuffle_pair(half_of(b, 1, q), from));
+  } else {
+    uint r = tile_row(l), c = (l & 1u) | (l >> 2 & 2u);
+    float out[2];
+    for (uint i = 0; i < 2; i++) {
+      uint from = row_bits_of_columns((4 * c + 2 * q + i) & 7u) |
+                  column_bits_of_rows(r >> 1 << 2);
+      float values[2];
+      for (int g = 0; g < 2; g++) {
+        float even = shuffle(b[4 * g + 2 * p], from);
+        float odd = shuffle(b[4 * g + 2 * p + 1], from);
+        values[g] = r & 1u ? odd : even;
+      }
+      out[i] = c & 2u ? values[1] : values[0];
+    }
+    return tile_pair(out[0], out[1]);
+  }
+}
+
+// Fragments as four tiles of neighbouring columns, and back.
+METTLE_INLINE void tiles_of(const float (&f)[8], tile_pair (&tiles)[2][2]) {
+  uint l = lane();
+  for (int h = 0; h < 2; h++)
+    for (uint t = 0; t < 2; t++) {
+      uint from = (l & 22u) | (l >> 3 & 1u) | t << 3;
+      tiles[h][t] = chosen(l & 1u, shuffle_pair(half_of(f, h, 0), from),
+                           shuffle_pair(half_of(f, h, 1), from));
+    }
+}
+METTLE_INLINE void fragment_of(const tile_pair (&tiles)[2][2], float (&f)[8]) {
+  uint l = lane();
+  for (int h = 0; h < 2; h++)
+    for (uint p = 0; p < 2; p++) {
+      uint from = (l & 22u) | p | (l & 1u) << 3;
+      tile_pair x = chosen(l & 8u, shuffle_pair(tiles[h][0], from),
+                           shuffle_pair(tiles[h][1], from));
+      f[4 * h + 2 * p] = x.x;
+      f[4 * h + 2 * p + 1] = x.y;
+    }
+}
+
+// The tile in memory, or the transposed one, as floats.
+template <bool Transposed, typename P>
+METTLE_INLINE tile_pair load_tile(P source, long elements_per_row) {
+  metal::simdgroup_matrix<typename bare<metal::remove_reference_t<
+                              decltype(*source)>>::type,
+                          8, 8>
+      tile;
+  metal::simdgroup_load(tile, source, ulong(elements_per_row), ulong2(0),
+                        Transposed);
+  return __builtin_bit_cast(tile_pair, tile_floats(tile.thread_elements()));
+}
+// The same of what is before the ends of a matrix, 0 elsewhere; first_column
+// and first_row as it is stored.
+template <bool Transposed, typename Tensor>
+METTLE_INLINE tile_pair load_tile(const Tensor &from, int first_column,
+                                  int first_row, int column_end, int row_end) {
+  uint l = lane();
+  float out[2];
+  for (int i = 0; i < 2; i++) {
+    int r = int(tile_row(l)), c = int(tile_column(l)) + i;
+    int column = first_column + (Transposed ? r : c);
+    int row = first_row + (Transposed ? c : r);
+    bool is_there = column < column_end && row < row_end;
+    out[i] = is_there ? converted_element<float>(typename Tensor::value_type(
+                            from.__data()[row * from.__stride(1) +
+                                          column * from.__stride(0)]))
+                      : 0.0f;
+  }
+  return tile_pair(out[0], out[1]);
+}
+
+// c + a * b. Products of integers wrap. Those of floats are added one by one,
+// fused, for k in the order 0 1 4 5 8 9 12 13, then 2 3 6 7 and so on.
 template <bool LeftTransposed, bool RightTransposed, typename S>
 METTLE_INLINE void multiply_add_fragment(S (&c)[8], const S (&a)[8],
                                          const S (&b)[8]) {
+  if constexpr (metal::is_same_v<S, float>) {
+    _Pragma("clang loop unroll(full)") for (int q = 0; q < 2; q++)
+        _Pragma("clang loop unroll(full)") for (int p = 0; p < 2; p++) {
+      tile_pair right = right_tile<RightTransposed>(b, p, q);
+      _Pragma("clang loop unroll(full)") for (int h = 0; h < 2; h++) {
+        tile_pair sum = tile_multiply_add<float>(
+            left_tile<LeftTransposed>(a, h, p), right, half_of(c, h, q));
+        c[4 * h + 2 * q] = sum.x;
+        c[4 * h + 2 * q + 1] = sum.y;
+      }
+    }
+    return;
+  }
   _Pragma("clang loop unroll(full)") for (int k = 0; k < 16; k++) {
     S left[2], right[4];
     left_of<LeftTransposed>(a, k, left);

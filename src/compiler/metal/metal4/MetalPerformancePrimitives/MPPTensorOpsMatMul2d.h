@@ -218,6 +218,88 @@ struct product {
     }
   }
 
+  // The same for sums that are tiles: of whole tiles of memory, or of what
+  // there is.
+  template <bool Whole, typename Layout, typename Left, typename Right>
+  METTLE_INLINE static void step_of_tiles(
+      tile_pair (&sums)[2 * Layout::own_rows][2 * Layout::own_columns],
+      const Left &left, const Right &right, int k, int end) {
+    constexpr bool ta = left_transposed, tb = right_transposed;
+    tile_pair a[2 * Layout::own_rows];
+    _Pragma("clang loop unroll(full)") for (int i = 0;
+                                            i < 2 * Layout::own_rows; i++) {
+      const int m = Layout::first_row() + 8 * i;
+      a[i] = tile_of<Whole, ta>(left, ta ? m : k, ta ? k : m, ta ? D.m : end,
+                                ta ? end : D.m);
+    }
+    _Pragma("clang loop unroll(full)") for (int j = 0;
+                                            j < 2 * Layout::own_columns; j++) {
+      const int n = Layout::first_column() + 8 * j;
+      const tile_pair b =
+          tile_of<Whole, tb>(right, tb ? k : n, tb ? n : k, tb ? end : D.n,
+                             tb ? D.n : end);
+      _Pragma("clang loop unroll(full)") for (int i = 0;
+                                              i < 2 * Layout::own_rows; i++)
+          sums[i][j] = tile_multiply_add<float>(a[i], b, sums[i][j]);
+    }
+  }
+  template <bool Whole, bool Transposed, typename T>
+  METTLE_INLINE static tile_pair tile_of(const T &from, int column, int row,
+                                         int columns, int rows) {
+    if constexpr (Whole)
+      return load_tile<Transposed>(
+          from.__data() + (long(row) * from.__stride(1) + column),
+          from.__stride(1));
+    else
+      return load_tile<Transposed>(from, column, row,
+                                   lesser(int(from.get_extent(0)), columns),
+                                   lesser(int(from.get_extent(1)), rows));
+  }
+  // Whether all rows, or columns, of the simdgroup's fragments are in memory.
+  template <typename T>
+  METTLE_INLINE static bool covers(const T &from, bool transposed, int first,
+                                   int count, int most) {
+    return from.__stride(0) == 1 && first + count <= most &&
+           first + count <= int(from.get_extent(transposed ? 0 : 1));
+  }
+
+  // Sums of products of operands in memory, whose elements tiles can have.
+  template <typename Layout, typename Left, typename Right>
+  METTLE_INLINE static void by_tiles(float (&sums)[Layout::capacity / 8][8],
+                                     const Left &left, const Right &right,
+                                     int end) {
+    constexpr int across = Layout::own_columns;
+    tile_pair tiles[2 * Layout::own_rows][2 * across];
+    _Pragma("clang loop unroll(full)") for (int f = 0; f < Layout::capacity / 8;
+                                            f++) {
+      tile_pair four[2][2];
+      tiles_of(sums[f], four);
+      for (int i = 0; i < 4; i++)
+        tiles[f / across * 2 + i / 2][f % across * 2 + i % 2] =
+            four[i / 2][i % 2];
+    }
+    int k = 0;
+    const int known = lesser(
+        end, lesser(int(left.get_extent(left_transposed ? 1 : 0)),
+                    int(right.get_extent(right_transposed ? 0 : 1))));
+    if (covers(left, left_transposed, Layout::first_row(),
+               16 * Layout::own_rows, D.m) &&
+        covers(right, !right_transposed, Layout::first_column(), 16 * across,
+               D.n))
+      for (; k + 8 <= known; k += 8)
+        step_of_tiles<true, Layout>(tiles, left, right, k, end);
+    for (; k < end; k += 8)
+      step_of_tiles<false, Layout>(tiles, left, right, k, end);
+    _Pragma("clang loop unroll(full)") for (int f = 0; f < Layout::capacity / 8;
+                                            f++) {
+      tile_pair four[2][2];
+      for (int i = 0; i < 4; i++)
+        four[i / 2][i % 2] =
+            tiles[f / across * 2 + i / 2][f % across * 2 + i % 2];
+      fragment_of(four, sums[f]);
+    }
+  }
+
   template <typename Left, typename Right, typename Target>
   METTLE_INLINE static void by_fragments(const Left &left, const Right &right,
                                          Target &target) {
@@ -239,6 +321,11 @@ struct product {
       constexpr int last = cooperative_length<Left, Right>();
       _Pragma("clang loop unroll(full)") for (int k = 0; k < last; k += 16)
           step<layout>(sums, left, right, k, end);
+    } else if constexpr (is_any_of<operand_element<Left>, half, bfloat,
+                                   float> &&
+                         is_any_of<operand_element<Right>, half, bfloat,
+                                   float>) {
+      by_tiles<layout>(sums, left, right, end);
     } else {
       for (int k = 0; k < end; k += 16)
         step<layout>(sums, left, right, k, end);
