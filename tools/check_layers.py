@@ -40,7 +40,7 @@ def compiler_floors():
                              "compiler/vectorize/base/tables.h"]
     rooms["src/compiler/emit"] = entrances
     rooms["src/compiler/passes"] = entrances + [
-        "compiler/frontend/frontend.h", "compiler/ptx/"]
+        "compiler/frontend/frontend.h", "compiler/ptx/", "compiler/check/"]
     return rooms
 
 
@@ -50,6 +50,8 @@ ROOMS = {
     "include/mettle": [],
     "src/base": [],
     "src/code": ["base/"],
+    # The checker's run-time part knows addresses, and no object.
+    "src/check": ["base/", "code/", "check/"],
     "src/compiler": ["base/", "code/", "compiler/"],
     # In libmettle; of the compiler's process it knows the messages.
     "src/compiler/client": ["base/", "code/", "compiler/compiler.h",
@@ -57,8 +59,10 @@ ROOMS = {
     "src/compiler/frontend": ["base/", "code/", "compiler/compiler.h"],
     "src/compiler/ir": ["base/", "code/", "compiler/compiler.h"],
     **compiler_floors(),
-    "src/runtime": ["base/", "code/", "compiler/compiler.h"],
-    "src/drivers": ["base/", "code/", "runtime/driver.h"],
+    "src/compiler/check": ["base/", "code/", "compiler/compiler.h",
+                           "compiler/ir/", "compiler/passes/passes.h"],
+    "src/runtime": ["base/", "code/", "check/check.h", "compiler/compiler.h"],
+    "src/drivers": ["base/", "code/", "check/check.h", "runtime/driver.h"],
     "src/stream": [],
     "src/aoti": ["base/scratch_file.h", "stream/stream.h",
                  "stream/own_scope.h"],

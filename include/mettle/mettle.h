@@ -30,6 +30,7 @@
 #include "texture.h"
 #include "library.h"
 #include "argument_encoder.h"
+#include "check.h"
 #include "pipeline.h"
 #include "binary_archive.h"
 #include "function_table.h"

@@ -3,6 +3,7 @@
 #ifndef METTLE_PIPELINE_H
 #define METTLE_PIPELINE_H
 
+#include "check.h"
 #include "library.h"
 
 #ifdef __cplusplus
@@ -65,6 +66,9 @@ typedef struct mtl_pipeline_desc {
   mtl_binary_archive *const *archives;
   size_t archive_count;
   bool fail_on_archive_miss;  // code that is in none of them is MTL_NOT_FOUND
+  // MTL_CHECK_ bits of check.h: tier "checked", in the place of debug's and the
+  // usual one, on a device that runs on the host; 0 for what METTLE_CHECK says.
+  uint32_t check;
   bool report_code;           // mtl_pipeline_report counts the machine code's
                      // registers and spills too, which takes a little time
 } mtl_pipeline_desc;

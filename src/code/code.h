@@ -125,6 +125,7 @@ typedef struct mtli_constant_value {
 typedef enum mtli_tier {
   MTLI_TIER_0 = 0,  // one thread at a time, unoptimised
   MTLI_TIER_1 = 1,  // optimised
+  MTLI_TIER_CHECKED = 2,  // one thread at a time, every access checked
 } mtli_tier;
 
 typedef enum mtli_blob_kind {

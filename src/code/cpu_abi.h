@@ -10,10 +10,13 @@
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 5
+#define MTLI_CPU_ABI_VERSION 6
 #define MTLI_CPU_CODE_SYMBOL "mettle_code"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
 #define MTLI_CPU_SCRATCH_MARGIN_BYTES 1024  // 32 threads' 32 bytes each
+
+struct mtli_check;
+struct mtli_check_sites;
 
 // One dispatch, read by all workers. A slot is a position in the kernel's
 // parameter list (mtli_kernel.parameters); slots of built-in inputs are unused.
@@ -34,6 +37,8 @@ typedef struct mtli_cpu_launch {
   // Not 0 if the caller will call mtli_cpu_code.finish: what a worker's share
   // keeps, it may leave to the next with the same scratch.
   uint32_t will_finish;  // offset 64
+  // Of checked code: check_abi.h's; NULL for other code.
+  struct mtli_check *check;  // offset 72
 } mtli_cpu_launch;
 
 // The first bytes of a worker's scratch, kept current by the code so that a
@@ -99,6 +104,8 @@ typedef struct mtli_cpu_code {
   uint64_t context_bytes;    // offset 32
   uint64_t simdgroup_bytes;  // offset 40
   uint64_t thread_bytes;     // offset 48
+  // The places of checked code (check_abi.h); NULL if it is not checked.
+  const struct mtli_check_sites *sites;  // offset 56
 } mtli_cpu_code;
 
 // Returns the bytes that the code needs to keep.

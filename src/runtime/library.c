@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "runtime/files.h"
 #include "runtime/objects.h"
 #include "runtime/trace_work.h"
@@ -96,8 +97,10 @@ static mtl_status keep_source(mtli_compiled *compiled, const char *source,
 mtl_status mtli_library_compile(mtl_library *library, const char *source,
                                 size_t source_bytes,
                                 const mtl_compile_options *options) {
-  MTL_TRY(
-      mtli_compile_library(source, source_bytes, options, &library->compiled));
+  // Findings name variables, which debug information tells of.
+  mtl_compile_options own = *options;
+  own.debug |= mtli_check_wanted() != 0;
+  MTL_TRY(mtli_compile_library(source, source_bytes, &own, &library->compiled));
   return options->keep_source
              ? keep_source(&library->compiled, source, source_bytes)
              : MTL_OK;

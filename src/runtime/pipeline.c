@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "runtime/archives.h"
 #include "runtime/linked_functions.h"
 #include "runtime/weak.h"
@@ -18,6 +19,7 @@ struct mtli_pipeline_parts {
   mtl_function *function;  // +1
   mtli_linked_functions linked;
   mtli_tier tier;
+  uint32_t checks;  // MTLI_CHECK_ bits; 0 for none
   mtli_archives archives;
   mtl_binary_archive *into;  // while it is made; NULL for none
   char *target;              // NULL for this machine
@@ -216,6 +218,7 @@ static mtl_status compile(const mtl_function *function,
       .linked_count = parts->linked.count,
       .call_depth = parts->linked.call_depth,
       .tier = parts->tier,
+      .checks = parts->checks,
       .group_class = group_class,
       .may_change_class = is_first,
       .dump_after = desc->dump_after,
@@ -252,6 +255,11 @@ static void choose_code(struct mtli_pipeline_parts *parts,
                         const mtl_pipeline_desc *desc) {
   const bool debug = desc->debug || function->library->compiled.code->debug;
   parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
+  parts->checks = desc->check ? desc->check : mtli_check_wanted();
+  // Other drivers' code does not know the checker; they say so.
+  if (parts->checks) {
+    parts->tier = MTLI_TIER_CHECKED;
+  }
   // For runs under valgrind or an emulator, and to see what another machine
   // would get.
   const mtl_device *device = function->library->device;

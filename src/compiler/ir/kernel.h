@@ -17,6 +17,8 @@
 // mtli_cpu_code.begin and .finish of cpu_abi.h, where there is something to do.
 #define MTLC_BEGIN_FUNCTION "mettle.begin"
 #define MTLC_FINISH_FUNCTION "mettle.finish"
+// mtli_cpu_code.sites, of checked code.
+#define MTLC_CHECK_SITES_GLOBAL "mettle.check.sites"
 #define MTLC_THREADGROUP_MEMORY_FUNCTION "mettle.threadgroup_memory"
 
 // What every pass may read, and the few facts that passes leave for later ones.
@@ -32,6 +34,7 @@ typedef struct mtlc_kernel {
   size_t linked_count;
   uint32_t call_depth;  // as mtli_pipeline_request
   mtli_tier tier;
+  uint32_t checks;  // as mtli_pipeline_request
   bool is_ptx;  // the target is no CPU but an NVIDIA GPU (ptx/ptx.h)
   mtli_group_class group_class;
   bool may_change_class;

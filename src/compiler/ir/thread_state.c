@@ -24,6 +24,7 @@ _Static_assert(offsetof(mtli_cpu_launch, threadgroup_bytes) == 44, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, log) == 48, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, argument_bytes) == 56, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_launch, will_finish) == 64, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_launch, check) == 72, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_position, reserved) == 16, "cpu_abi.h");
 _Static_assert(sizeof(mtli_cpu_position) == 64, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_group, threads) == 36, "cpu_abi.h");
@@ -207,6 +208,13 @@ static mtl_status bind_log_memory(binder *b, LLVMValueRef call) {
   return MTL_OK;
 }
 
+static mtl_status bind_check(binder *b, LLVMValueRef call) {
+  LLVMValueRef at = mtlc_offset(b->builder, body_parameter(b, MTLC_BODY_LAUNCH),
+                                offsetof(mtli_cpu_launch, check));
+  mtlc_replace(call, load_launch(b, b->types.pointer, at));
+  return MTL_OK;
+}
+
 // Notes why, then stops the worker; the driver catches the signal and reads
 // the note (cpu_abi.h).
 static mtl_status bind_trap(binder *b, LLVMValueRef call) {
@@ -258,6 +266,7 @@ mtl_status mtlc_bind_thread(mtlc_kernel *kernel, LLVMValueRef body) {
   bind_all(&b, MTLC_THREADGROUP_MEMORY_FUNCTION, bind_threadgroup_memory);
   bind_all(&b, "mettle.trap", bind_trap);
   bind_all(&b, "mettle.log_memory", bind_log_memory);
+  bind_all(&b, "mettle.check.context", bind_check);
   LLVMDisposeBuilder(b.builder);
   return b.status;
 }

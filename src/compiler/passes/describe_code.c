@@ -18,12 +18,22 @@ _Static_assert(offsetof(mtli_cpu_code, kept_bytes) == 24, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, context_bytes) == 32, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, simdgroup_bytes) == 40, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, thread_bytes) == 48, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_code, sites) == 56, "cpu_abi.h");
 
 static LLVMValueRef function_or_null(const mtlc_kernel *kernel,
                                      const char *name) {
   LLVMValueRef function = LLVMGetNamedFunction(kernel->module, name);
   return function ? function
                   : LLVMConstNull(mtlc_types_of(kernel->context).pointer);
+}
+
+static LLVMValueRef sites_or_null(const mtlc_kernel *kernel) {
+  LLVMValueRef sites =
+      LLVMGetNamedGlobal(kernel->module, MTLC_CHECK_SITES_GLOBAL);
+  if (sites) {
+    LLVMSetLinkage(sites, LLVMInternalLinkage);
+  }
+  return sites ? sites : LLVMConstNull(mtlc_types_of(kernel->context).pointer);
 }
 
 mtl_status mtlc_describe_code(mtlc_kernel *kernel) {
@@ -35,7 +45,8 @@ mtl_status mtlc_describe_code(mtlc_kernel *kernel) {
       mtlc_i64(context, kernel->kept_bytes),
       mtlc_i64(context, kernel->context_bytes),
       mtlc_i64(context, kernel->simdgroup_bytes),
-      mtlc_i64(context, kernel->thread_bytes)};
+      mtlc_i64(context, kernel->thread_bytes),
+      sites_or_null(kernel)};
   LLVMValueRef table = LLVMConstStructInContext(
       context, fields, sizeof fields / sizeof fields[0], false);
   LLVMValueRef code =

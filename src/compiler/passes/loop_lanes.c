@@ -102,12 +102,20 @@ mtl_status mtlc_loop_lanes(mtlc_kernel *kernel) {
   if (kernel->has_group || mtlc_is_convergent(kernel->module)) {
     return MTL_OK;
   }
-  MTL_TRY(mtlc_link_text(kernel, "lane_loop", mtlc_text_lane_loop));
+  const bool is_checked = kernel->tier == MTLI_TIER_CHECKED;
+  MTL_TRY(is_checked ? mtlc_link_text(kernel, "check_lane_loop",
+                                      mtlc_text_check_lane_loop)
+                     : mtlc_link_text(kernel, "lane_loop",
+                                      mtlc_text_lane_loop));
   LLVMValueRef body = LLVMGetNamedFunction(kernel->module, MTLC_BODY_FUNCTION);
   mtlc_set_attribute(body, "nounwind", 0);
   MTL_TRY(mtlc_bind_thread(kernel, body));
-  define_note_thread(kernel);
   kernel->has_group = true;
+  if (is_checked) {
+    mtlc_report(kernel, "threads: one after the other, checked");
+    return MTL_OK;
+  }
+  define_note_thread(kernel);
   if (kernel->tier == MTLI_TIER_0) {
     mtlc_report(kernel, "threads: one after the other");
     return MTL_OK;

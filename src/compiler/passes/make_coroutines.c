@@ -553,7 +553,10 @@ static mtl_status make_coroutine(coroutine *c) {
   LLVMSetIsNewDbgInfoFormat(c->kernel->module, false);
   collect_waits(c);
   make_keys(c);
-  MTL_TRY(mtlc_link_text(c->kernel, "schedule", mtlc_text_schedule));
+  MTL_TRY(mtlc_link_text(c->kernel, "schedule",
+                         c->kernel->tier == MTLI_TIER_CHECKED
+                             ? mtlc_text_check_schedule
+                             : mtlc_text_schedule));
   set_global(c->kernel, "mettle.key_words", c->key_words);
   c->kernel->simdgroup_bytes =
       SIMD_WIDTH * (TABLES_BYTES + sizeof(uint32_t) * (uint64_t)c->key_words);

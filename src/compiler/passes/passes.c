@@ -11,6 +11,7 @@
 
 #include "base/futex.h"
 #include "base/status.h"
+#include "compiler/check/check.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/steps.h"
 #include "compiler/ptx/ptx.h"
@@ -23,8 +24,9 @@
 enum {
   T0 = 1 << MTLI_TIER_0,
   T1 = 1 << MTLI_TIER_1,
-  PTX = 4,
-  CPU = T0 | T1,
+  CHECKED = 1 << MTLI_TIER_CHECKED,
+  PTX = 8,
+  CPU = T0 | T1 | CHECKED,
   ALL = CPU | PTX,
 };
 
@@ -68,6 +70,10 @@ static const pass passes[] = {
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
     {"simplify_thread", mtlc_simplify_thread, T1 | PTX},
+    // Registers for what is no memory; every access stays, with its line.
+    {"simplify_checked", mtlc_simplify_checked, CHECKED},
+    // While variables are still objects, each with its size.
+    {"check_accesses", mtlc_check_accesses, CHECKED},
     // Places before vectors and loops are made; not before LLVM has seen that
     // different variables do not overlap.
     {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},
@@ -75,11 +81,11 @@ static const pass passes[] = {
     {"carry_private", mtlc_carry_private, T1},
     // Behind all that makes indices of private arrays constant, and before
     // 32 threads' arrays lie side by side.
-    {"bound_private", mtlc_bound_private, ALL},
+    {"bound_private", mtlc_bound_private, T0 | T1 | PTX},
     // The best code there is, where it can be had; those below stand back.
     {"vectorize", vectorize, T1},
     // Before it is asked whether threads wait for each other: here they do.
-    {"lower_tiles", mtlc_lower_tiles, ALL},
+    {"lower_tiles", mtlc_lower_tiles, T0 | T1 | PTX},
     // Where the simdgroup is no vector, which is in step by itself.
     {"advance_together", mtlc_advance_together, T0},
     // Of the same kernel a block of an NVIDIA GPU.
@@ -94,7 +100,7 @@ static const pass passes[] = {
     // Last of what is made: from here on nothing is called by a name.
     {"describe_code", mtlc_describe_code, CPU},
     // Whatever the loops and the scheduler let through.
-    {"optimise", mtlc_optimise, T1},
+    {"optimise", mtlc_optimise, T1 | CHECKED},
     // Names and attributes last, when no function comes or goes any more.
     {"finish_module", mtlc_finish_module, CPU},
     // Optimising would join its conditions again; before masks are numbers.

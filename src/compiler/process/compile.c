@@ -321,6 +321,7 @@ void mtlc_compile_pipeline(const mtli_pipeline_request *request,
   p->request = request;
   p->kernel = (mtlc_kernel){.context = LLVMContextCreate(),
                             .tier = request->tier,
+                            .checks = request->checks,
                             .linked = request->linked,
                             .linked_count = request->linked_count,
                             .call_depth = request->call_depth,

@@ -228,6 +228,7 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
   mtli_bytes_append_text(out, request->dump_after);
   mtli_bytes_append_u32(out, request->report_code);
   mtli_bytes_append_u32(out, request->call_depth);
+  mtli_bytes_append_u32(out, request->checks);
   append_constant_values(request->constant_values, request->constant_count,
                          out);
   mtli_bytes_append_u64(out, request->linked_count);
@@ -347,6 +348,7 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->dump_after = mtli_cursor_text(&cursor);
   out_request->report_code = mtli_cursor_u32(&cursor) != 0;
   out_request->call_depth = mtli_cursor_u32(&cursor);
+  out_request->checks = mtli_cursor_u32(&cursor);
   out_request->constant_values =
       read_constant_values(&cursor, arena, &out_request->constant_count);
   mtli_linked_function *linked =
@@ -355,7 +357,7 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->library_bytes =
       mtli_cursor_block(&cursor, &out_request->library_size_bytes);
   read_linked_libraries(&cursor, out_request, linked);
-  return is_whole(&cursor) && out_request->kernel_name && tier <= MTLI_TIER_1;
+  return is_whole(&cursor) && out_request->kernel_name && tier <= MTLI_TIER_CHECKED;
 }
 
 void mtlc_header_write(bool found, const char *text, size_t length,

@@ -261,6 +261,9 @@ bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
       return false;
     }
     queue->next_command = command->next;
+    if (command->kind != MTLI_COMMAND_DISPATCH) {
+      cpu_check_command(queue, command);
+    }
     if (command->kind == MTLI_COMMAND_SIGNAL) {
       run_signal(queue, command);
     } else if (command->kind == MTLI_COMMAND_WAIT) {

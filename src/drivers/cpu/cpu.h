@@ -564,6 +564,21 @@ void cpu_update_run(cpu_queue *queue, mtli_command *command,
 void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
                        cpu_context *context);
 
+// --- check.c: what the checker is told -------------------------------------
+
+// Of a dispatch whose code is checked: false if that cannot be.
+bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job);
+cpu_job_run_fn cpu_check_run;
+void cpu_check_end(cpu_queue *queue, cpu_job *job);
+// The rest does nothing unless something is checked. A command other than a
+// dispatch begins.
+void cpu_check_command(cpu_queue *queue, const mtli_command *command);
+void cpu_check_committed(const mtl_command_buffer *command_buffer);
+void cpu_check_completed(const cpu_queue *queue);
+// is_unset: kernels alone can write it, and none has.
+void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset);
+void cpu_check_buffer_destroyed(const mtl_buffer *buffer);
+
 // --- coherence.c: cpu-discrete's two copies ----------------------------------
 
 mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,

@@ -181,8 +181,10 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   if (state != CODE_READY) {
     return state == CODE_FAILED;
   }
-  job->run = run_groups;
-  job->is_in_order = pipeline->pipeline.kernel->tier == MTLI_TIER_0;
+  const mtli_tier tier = (mtli_tier)pipeline->pipeline.kernel->tier;
+  const bool is_checked = tier == MTLI_TIER_CHECKED;
+  job->run = is_checked ? cpu_check_run : run_groups;
+  job->is_in_order = tier != MTLI_TIER_1;
   job->kept_bytes = code_bytes(job);
   // T0 stays inside: what it touches beyond is a mistake of the kernel's. Where
   // there is no threadgroup memory, so is what any code touches behind the
@@ -192,6 +194,14 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                           : MTLI_CPU_SCRATCH_MARGIN_BYTES;
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
+  if (is_checked && !cpu_check_begin(queue, command, job)) {
+    cpu_queue_fail(queue, MTL_OUT_OF_MEMORY, "kernel '%s' cannot be checked",
+                   pipeline->pipeline.kernel->name);
+    return true;
+  }
   cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
+  if (is_checked) {
+    cpu_check_end(queue, job);
+  }
   return true;
 }

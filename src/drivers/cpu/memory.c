@@ -113,11 +113,14 @@ mtl_status cpu_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
   }
   pthread_mutex_init(&cpu->lock, NULL);
   buffer->gpu_address = (uintptr_t)cpu->memory.bytes;
+  cpu_check_buffer_created(
+      buffer, desc->storage_mode == MTL_STORAGE_PRIVATE && !desc->bytes);
   return MTL_OK;
 }
 
 void cpu_buffer_destroy(mtl_buffer *buffer) {
   cpu_buffer *cpu = (cpu_buffer *)buffer;
+  cpu_check_buffer_destroyed(buffer);
   pages_destroy(cpu);
   while (cpu->modified) {
     cpu_range *next = cpu->modified->next;

@@ -40,6 +40,7 @@ void cpu_queue_submit(mtl_queue *base, mtl_command_buffer *command_buffer) {
   cpu_queue *queue = (cpu_queue *)base;
   cpu_pool *pool = queue->pool;
   command_buffer->next = NULL;
+  cpu_check_committed(command_buffer);
   cpu_pool_lock(pool);
   if (queue->last) {
     queue->last->next = command_buffer;
@@ -158,6 +159,7 @@ static void complete_current(cpu_queue *queue) {
   mtl_command_buffer *command_buffer = queue->current;
   cpu_list *list = cpu_list_of(command_buffer);
   note_stop(queue);
+  cpu_check_completed(queue);
   queue->current = NULL;
   list->end_ns = mtli_now_ns();
   cpu_late *late = ((cpu_device *)queue->queue.device)->late;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check.h: the run-time part of the checker, for drivers and the runtime. It
+// knows addresses, dispatches and queues by number, and no object of theirs.
+//
+// A checked dispatch runs on one thread at a time, in an order that the
+// schedule says: whether two accesses conflict is decided by what orders them,
+// never by which came first.
+#ifndef MTLI_CHECK_H
+#define MTLI_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "code/check_abi.h"
+#include "mettle/check.h"
+
+// What METTLE_CHECK asks for, MTLI_CHECK_ bits; 0 if it is not set. Read once.
+uint32_t mtli_check_wanted(void);
+// True if there is, or may be, something checked in this process.
+bool mtli_check_is_on(void);
+// Reads a list of checks, "races,bounds". False if it names none that is one.
+bool mtli_check_parse(const char *text, uint32_t *out_checks);
+
+// --- memory -------------------------------------------------------------------
+
+// A buffer is made, or is first seen. is_unset: it has no contents yet, for
+// which its host cannot have given any. label is copied.
+void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
+                           const char *label);
+bool mtli_check_memory_has(uint64_t address);
+void mtli_check_memory_remove(uint64_t first);
+// Something other than a kernel writes there.
+void mtli_check_memory_set(uint64_t first, uint64_t bytes);
+// The same with what is at source, whose bytes may be unset.
+void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
+
+// --- dispatches -----------------------------------------------------------------
+
+// One parameter of a kernel.
+typedef struct mtli_check_argument {
+  uint64_t first;   // of a buffer: its address
+  uint64_t bytes;   // how many there are; 0 for other arguments
+  bool is_host;     // hosts, or later dispatches, read it
+  bool is_buffer;   // it has a shadow: no inline bytes
+} mtli_check_argument;
+
+typedef struct mtli_check_dispatch {
+  const char *kernel;
+  const mtli_check_sites *sites;
+  const mtli_check_argument *arguments;  // [argument_count]
+  size_t argument_count;
+  uint64_t queue;    // which one, never 0
+  bool is_ordered;   // behind all of the queue's work before it
+  uint32_t group_count[3];
+} mtli_check_dispatch;
+
+// Begins a dispatch: other threads' wait until it is ended. NULL if it cannot
+// be checked, which is noted.
+mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch);
+// The threadgroup to run as number `step`, of group_count's product.
+uint32_t mtli_check_group_at(mtli_check *check, uint32_t step);
+// A threadgroup begins, whose memory of bytes begins there.
+void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
+                      uint64_t bytes);
+// True if it should stop for a finding.
+bool mtli_check_is_to_stop(const mtli_check *check);
+// out_text: the first finding of it, if there is one, malloc'ed; else NULL.
+void mtli_check_end(mtli_check *check, char **out_text);
+
+// A queue's work so far is complete: what it does next is ordered behind it.
+void mtli_check_queue_orders(uint64_t queue);
+// One queue waits for what another has signalled: value of an event.
+void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value);
+void mtli_check_wait(uint64_t queue, uint64_t event, uint64_t value);
+// The host commits work of a queue, which is ordered behind all that is
+// complete by then; and a queue's work is complete.
+void mtli_check_commit(uint64_t queue);
+void mtli_check_complete(uint64_t queue);
+
+// Something could not be checked: exit status 4.
+void mtli_check_note_unchecked(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// dispatch.c: begins and ends a checked dispatch: its ranges, its order, what
+// comes before it.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "check/state.h"
+
+pthread_mutex_t check_lock = PTHREAD_MUTEX_INITIALIZER;
+uint32_t check_dispatches;
+uint32_t check_unchecked;
+
+enum { THREADGROUP_BYTES = 1 << 16, LAST_SEGMENT = 0xe0000000u };
+
+static check_state state;
+static check_past *pasts;  // [past_count] by first segment
+static size_t past_count, past_capacity;
+
+// A queue, and which segments of others come before what it does next.
+typedef struct clock_of_queue {
+  uint64_t queue;
+  check_segment window;  // its own from here on are not ordered
+  check_segment end;     // behind its last
+  check_segment known[CHECK_QUEUES];
+  check_segment complete;  // those below are complete, as hosts see it
+  // [wait_count] events that it has waited for since its last dispatch.
+  struct {
+    uint64_t event;
+    uint64_t value;
+  } waits[CHECK_QUEUES];
+  uint32_t wait_count;
+} clock_of_queue;
+
+static clock_of_queue clocks[CHECK_QUEUES];
+static uint32_t clock_count;
+
+static clock_of_queue *clock_of(uint64_t queue) {
+  for (uint32_t i = 0; i < clock_count; ++i) {
+    if (clocks[i].queue == queue) {
+      return &clocks[i];
+    }
+  }
+  // Of too many queues the last ones count as one.
+  const size_t at = clock_count < CHECK_QUEUES ? clock_count++
+                                                 : CHECK_QUEUES - 1;
+  if (clocks[at].queue == 0) {
+    clocks[at] = (clock_of_queue){.queue = queue, .window = 1, .end = 1};
+  }
+  return &clocks[at];
+}
+
+const check_past *check_past_of(check_segment segment) {
+  size_t low = 0, high = past_count;
+  if (past_count && pasts[past_count - 1].first <= segment) {
+    return &pasts[past_count - 1];
+  }
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (pasts[middle].first <= segment) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low ? &pasts[low - 1] : NULL;
+}
+
+bool check_past_is_ordered(const check_state *s, const check_past *past,
+                           check_segment segment) {
+  const clock_of_queue *own = &clocks[s->queue];
+  return past->queue == s->queue ? segment < own->window
+                                 : segment < own->known[past->queue];
+}
+
+// --- queues and events ---------------------------------------------------------
+
+void mtli_check_queue_orders(uint64_t queue) {
+  pthread_mutex_lock(&check_lock);
+  clock_of_queue *clock = clock_of(queue);
+  clock->window = clock->end;
+  pthread_mutex_unlock(&check_lock);
+}
+
+typedef struct signalled {
+  uint64_t event;
+  uint64_t value;
+  check_segment known[CHECK_QUEUES];
+} signalled;
+
+static signalled *signals;
+static size_t signal_count, signal_capacity;
+
+static void copy_clock(const clock_of_queue *clock, check_segment *out) {
+  memcpy(out, clock->known, sizeof clock->known);
+  out[clock - clocks] = clock->end;
+}
+
+void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value) {
+  pthread_mutex_lock(&check_lock);
+  if (signal_count == signal_capacity) {
+    signal_capacity = signal_capacity ? 2 * signal_capacity : 16;
+    signalled *grown = realloc(signals, signal_capacity * sizeof *signals);
+    if (!grown) {
+      abort();
+    }
+    signals = grown;
+  }
+  // One entry an event is enough once the next is signalled: values rise.
+  size_t at = 0;
+  while (at < signal_count && signals[at].event != event) {
+    ++at;
+  }
+  signal_count += at == signal_count;
+  signals[at] = (signalled){.event = event, .value = value};
+  copy_clock(clock_of(queue), signals[at].known);
+  pthread_mutex_unlock(&check_lock);
+}
+
+static void merge(clock_of_queue *clock, const check_segment *known) {
+  for (uint32_t i = 0; i < CHECK_QUEUES; ++i) {
+    if (known[i] > clock->known[i]) {
+      clock->known[i] = known[i];
+    }
+  }
+}
+
+// The signal may still be to come: it is looked for when the queue goes on.
+void mtli_check_wait(uint64_t queue, uint64_t event, uint64_t value) {
+  pthread_mutex_lock(&check_lock);
+  clock_of_queue *clock = clock_of(queue);
+  const uint32_t at = clock->wait_count++ % CHECK_QUEUES;
+  clock->waits[at].event = event;
+  clock->waits[at].value = value;
+  pthread_mutex_unlock(&check_lock);
+}
+
+static void end_waits(clock_of_queue *clock) {
+  const uint32_t count = clock->wait_count < CHECK_QUEUES ? clock->wait_count
+                                                          : CHECK_QUEUES;
+  for (uint32_t k = 0; k < count; ++k) {
+    for (size_t i = 0; i < signal_count; ++i) {
+      if (signals[i].event == clock->waits[k].event &&
+          signals[i].value >= clock->waits[k].value) {
+        merge(clock, signals[i].known);
+      }
+    }
+  }
+  clock->wait_count = 0;
+}
+
+void mtli_check_commit(uint64_t queue) {
+  pthread_mutex_lock(&check_lock);
+  check_segment known[CHECK_QUEUES] = {0};
+  for (uint32_t i = 0; i < clock_count; ++i) {
+    known[i] = clocks[i].complete;
+  }
+  merge(clock_of(queue), known);
+  // The host may have waited for any event that has been signalled.
+  for (size_t i = 0; i < signal_count; ++i) {
+    merge(clock_of(queue), signals[i].known);
+  }
+  pthread_mutex_unlock(&check_lock);
+}
+
+void mtli_check_complete(uint64_t queue) {
+  pthread_mutex_lock(&check_lock);
+  clock_of_queue *clock = clock_of(queue);
+  clock->complete = clock->end;
+  pthread_mutex_unlock(&check_lock);
+}
+
+// --- the dispatch -----------------------------------------------------------------
+
+static void *map(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool prepare_state(check_state *s) {
+  if (!s->dump) {
+    s->dump = map(CHECK_DUMP_BYTES);
+    s->threadgroup_cells = map(THREADGROUP_BYTES / 4 * sizeof(check_cell));
+    s->threadgroup_set = map(THREADGROUP_BYTES / 8);
+    s->segment = 1;
+  }
+  return s->dump && s->threadgroup_cells && s->threadgroup_set;
+}
+
+// Numbers begin anew when they have run out: what is in flight then is taken
+// for ordered.
+static void begin_anew(check_state *s) {
+  check_memory_forget();
+  memset(s->threadgroup_cells, 0, THREADGROUP_BYTES / 4 * sizeof(check_cell));
+  memset(clocks, 0, sizeof clocks);
+  clock_count = 0;
+  past_count = 0;
+  signal_count = 0;
+  s->segment = 1;
+}
+
+static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
+  if (past_count == past_capacity) {
+    past_capacity = past_capacity ? 2 * past_capacity : 64;
+    check_past *grown = realloc(pasts, past_capacity * sizeof *pasts);
+    if (!grown) {
+      return false;
+    }
+    pasts = grown;
+  }
+  check_past *past = &pasts[past_count++];
+  *past = (check_past){.first = s->segment + 1,
+                       .queue = s->queue,
+                       .kernel = dispatch->kernel,
+                       .sites = dispatch->sites,
+                       .number = s->dispatch};
+  memcpy(past->group_count, dispatch->group_count, sizeof past->group_count);
+  return true;
+}
+
+// Those below are ordered before the dispatch, whatever queue they are of.
+static check_segment find_safe(const check_state *s) {
+  const clock_of_queue *own = &clocks[s->queue];
+  check_segment safe = own->window;
+  for (uint32_t i = 0; i < clock_count; ++i) {
+    if (i != s->queue && own->known[i] < clocks[i].end &&
+        own->known[i] < safe) {
+      safe = own->known[i];
+    }
+  }
+  return safe ? safe : 1;
+}
+
+static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
+  check_range *grown =
+      realloc(s->ranges, (dispatch->argument_count + 1) * sizeof *s->ranges);
+  if (!grown) {
+    return false;
+  }
+  s->ranges = grown;
+  s->range_count = dispatch->argument_count;
+  s->last = NULL;
+  for (size_t i = 0; i < s->range_count; ++i) {
+    const mtli_check_argument *argument = &dispatch->arguments[i];
+    s->ranges[i] = (check_range){.first = argument->first,
+                                 .bytes = argument->bytes,
+                                 .is_host = argument->is_host};
+    if (argument->is_buffer) {
+      s->ranges[i].memory = check_memory_find(argument->first);
+    }
+    if (s->ranges[i].memory && (s->checks & MTLI_CHECK_RACES) &&
+        !check_memory_prepare(s->ranges[i].memory)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void take_schedule(check_state *s, uint64_t groups) {
+  free(s->order);
+  s->order = NULL;
+  s->schedule_kind = check_schedule(&s->seed);
+  if (!s->schedule_kind || !groups || groups > UINT32_MAX) {
+    return;
+  }
+  s->order = malloc(groups * sizeof *s->order);
+  for (uint32_t i = 0; s->order && i < groups; ++i) {
+    s->order[i] = s->schedule_kind == CHECK_REVERSE
+                      ? (uint32_t)(groups - 1 - i)
+                      : i;
+  }
+  uint64_t seed = s->seed + s->dispatch;
+  for (uint64_t i = groups; s->order && s->schedule_kind == CHECK_RANDOM &&
+                            i > 1; --i) {
+    const uint64_t other = check_random(&seed) % i;
+    const uint32_t kept = s->order[i - 1];
+    s->order[i - 1] = s->order[other];
+    s->order[other] = kept;
+  }
+}
+
+static bool begin_dispatch(check_state *s,
+                           const mtli_check_dispatch *dispatch) {
+  if (!prepare_state(s)) {
+    return false;
+  }
+  if (s->segment > LAST_SEGMENT) {
+    begin_anew(s);
+  }
+  const uint32_t checks = dispatch->sites->checks;
+  s->check = (checks & (MTLI_CHECK_RACES | MTLI_CHECK_INIT | MTLI_CHECK_ALIGN))
+                 ? check_functions
+                 : check_bounds_functions;
+  s->sites = dispatch->sites;
+  s->kernel = dispatch->kernel;
+  s->checks = checks;
+  s->dispatch = ++check_dispatches;
+  clock_of_queue *clock = clock_of(dispatch->queue);
+  s->queue = (uint32_t)(clock - clocks);
+  end_waits(clock);
+  if (dispatch->is_ordered) {
+    clock->window = s->segment + 1;
+  }
+  s->safe = find_safe(s);
+  check_segments_drop(s->safe < s->segment ? s->safe : s->segment);
+  memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
+  s->known_count = 0;
+  check_fences_clear();
+  s->is_to_stop = false;
+  s->text = NULL;
+  s->pending = NULL;
+  take_schedule(s, (uint64_t)dispatch->group_count[0] *
+                       dispatch->group_count[1] * dispatch->group_count[2]);
+  return take_ranges(s, dispatch) && add_past(s, dispatch);
+}
+
+mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch) {
+  pthread_mutex_lock(&check_lock);
+  if (!begin_dispatch(&state, dispatch)) {
+    pthread_mutex_unlock(&check_lock);
+    mtli_check_note_unchecked("no memory for the shadows of kernel '%s'",
+                              dispatch->kernel);
+    return NULL;
+  }
+  return &state.check;
+}
+
+uint32_t mtli_check_group_at(mtli_check *check, uint32_t step) {
+  const check_state *s = (const check_state *)check;
+  return s->order ? s->order[step] : step;
+}
+
+static void order_threads(check_state *s, uint32_t group) {
+  uint64_t seed = s->seed ^ ((uint64_t)group << 32 | s->dispatch);
+  for (uint32_t i = 0; i < s->threads; ++i) {
+    s->thread_order[i] =
+        s->schedule_kind == CHECK_REVERSE ? s->threads - 1 - i : i;
+  }
+  for (uint32_t i = s->threads; s->schedule_kind == CHECK_RANDOM && i > 1;
+       --i) {
+    const uint32_t other = (uint32_t)(check_random(&seed) % i);
+    const uint32_t kept = s->thread_order[i - 1];
+    s->thread_order[i - 1] = s->thread_order[other];
+    s->thread_order[other] = kept;
+  }
+}
+
+void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
+                      uint64_t bytes) {
+  check_state *s = (check_state *)check;
+  s->now = (check_moment){.group = group};
+  s->group_first = s->segment + 1;
+  s->threadgroup = threadgroup;
+  s->threadgroup_bytes = bytes < THREADGROUP_BYTES ? bytes : THREADGROUP_BYTES;
+  memset(s->threadgroup_set, 0, s->threadgroup_bytes / 8 + 1);
+  memset(s->thread, 0, s->threads * sizeof s->thread[0]);
+  s->arrived = s->returned = s->simd_epoch = 0;
+  if (s->schedule_kind) {
+    order_threads(s, group);
+  }
+}
+
+bool mtli_check_is_to_stop(const mtli_check *check) {
+  return ((const check_state *)check)->is_to_stop;
+}
+
+void mtli_check_end(mtli_check *check, char **out_text) {
+  check_state *s = (check_state *)check;
+  *out_text = s->text;
+  s->text = NULL;
+  clocks[s->queue].end = s->segment + 1;
+  pthread_mutex_unlock(&check_lock);
+}
+
+void mtli_check_note_unchecked(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (check_unchecked++ == 0) {
+    fputs("mettle check: not checked: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+  }
+  va_end(arguments);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// findings.h: the entries of what was found, and the forms of the report.
+#ifndef MTLI_CHECK_FINDINGS_H
+#define MTLI_CHECK_FINDINGS_H
+
+#include <stdio.h>
+
+#include "check/state.h"
+
+// All texts are the entry's own.
+typedef struct check_entry {
+  mtl_check_finding finding;
+  bool is_suppressed;
+} check_entry;
+
+// [*out_count] in the order in which they were found. The lock is held, or no
+// kernel runs any more.
+const check_entry *check_entries(size_t *out_count);
+
+// True if the finding is to be left out: METTLE_CHECK_SUPPRESS names a file
+// with its like, or its line says so.
+bool check_is_suppressed(const mtl_check_finding *finding);
+// Reads a line of a source into text, without what is around it. False if the
+// file, or the line, is not there.
+bool check_source_line(const char *file, uint32_t line, char *text,
+                       size_t capacity);
+
+void check_write_text(FILE *file, const mtl_check_finding *finding);
+void check_write_json(FILE *file);
+void check_write_sarif(FILE *file);
+
+// What METTLE_CHECK_REPORT and METTLE_CHECK_EXIT say; NULL, -1 without them.
+const char *check_report_path(void);
+
+#endif

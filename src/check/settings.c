@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// settings.c: what the environment asks of the checker, and the end of the
+// process, where the report is written.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/findings.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint32_t wanted;
+static uint32_t schedule_kind;
+static uint64_t schedule_seed;
+static char schedule_text[64] = "forward";
+static int exit_status = -1;  // the report's own
+
+static const struct {
+  const char *name;
+  uint32_t bits;
+} names[] = {
+    {"bounds", MTLI_CHECK_BOUNDS},
+    {"races", MTLI_CHECK_RACES},
+    {"init", MTLI_CHECK_INIT},
+    {"sync", MTLI_CHECK_SYNC},
+    {"align", MTLI_CHECK_ALIGN},
+    {"nan", MTLI_CHECK_NAN},
+    {"integer", MTLI_CHECK_INTEGER},
+    {"host", MTLI_CHECK_HOST},
+    {"uniform", MTLI_CHECK_UNIFORM},
+    {"stop", MTLI_CHECK_STOP},
+    {"default", MTL_CHECK_DEFAULT},
+    {"1", MTL_CHECK_DEFAULT},
+    {"all", 255},
+};
+
+static uint32_t bits_of(const char *word, size_t length) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    if (strlen(names[i].name) == length &&
+        strncmp(names[i].name, word, length) == 0) {
+      return names[i].bits;
+    }
+  }
+  return 0;
+}
+
+bool mtli_check_parse(const char *text, uint32_t *out_checks) {
+  uint32_t checks = 0;
+  while (*text) {
+    const size_t length = strcspn(text, ",");
+    const uint32_t bits = bits_of(text, length);
+    if (!bits) {
+      return false;
+    }
+    checks |= bits;
+    text += length + (text[length] == ',');
+  }
+  // How they are reported alone is no check.
+  *out_checks = checks & 255 ? checks : checks | MTL_CHECK_DEFAULT;
+  return true;
+}
+
+static void take_schedule(const char *text) {
+  uint64_t seed = 0;
+  if (strncmp(text, "random:", 7) == 0) {
+    char *end = NULL;
+    errno = 0;
+    seed = strtoull(text + 7, &end, 10);
+    if (errno == 0 && *end == '\0' && text[7] >= '0' && text[7] <= '9') {
+      schedule_kind = CHECK_RANDOM;
+      schedule_seed = seed;
+      snprintf(schedule_text, sizeof schedule_text, "random:%" PRIu64, seed);
+      return;
+    }
+  } else if (strcmp(text, "reverse") == 0) {
+    schedule_kind = CHECK_REVERSE;
+    snprintf(schedule_text, sizeof schedule_text, "reverse");
+    return;
+  } else if (strcmp(text, "forward") == 0) {
+    return;
+  }
+  mtli_check_note_unchecked("METTLE_CHECK_SCHEDULE is \"%s\": forward, reverse "
+                            "or random:SEED is needed", text);
+}
+
+static void read_settings(void) {
+  const char *text = secure_getenv("METTLE_CHECK");
+  const char *schedule = secure_getenv("METTLE_CHECK_SCHEDULE");
+  const char *status = secure_getenv("METTLE_CHECK_EXIT");
+  if (schedule && *schedule) {
+    take_schedule(schedule);
+  }
+  if (!text || !*text || strcmp(text, "0") == 0) {
+    return;
+  }
+  if (!mtli_check_parse(text, &wanted)) {
+    wanted = MTL_CHECK_DEFAULT;
+    mtli_check_note_unchecked("METTLE_CHECK is \"%s\": races, bounds, init, "
+                              "sync, align, nan, integer, host, uniform, stop "
+                              "and all are known", text);
+  }
+  exit_status = status && *status ? atoi(status) : 3;
+}
+
+uint32_t mtli_check_wanted(void) {
+  pthread_once(&once, read_settings);
+  return wanted;
+}
+
+bool mtli_check_is_on(void) {
+  return mtli_check_wanted() != 0 || check_dispatches != 0;
+}
+
+uint32_t check_schedule(uint64_t *out_seed) {
+  pthread_once(&once, read_settings);
+  *out_seed = schedule_seed;
+  return schedule_kind;
+}
+
+const char *check_schedule_text(void) {
+  return schedule_text;
+}
+
+const char *check_report_path(void) {
+  const char *path = secure_getenv("METTLE_CHECK_REPORT");
+  return path && *path ? path : NULL;
+}
+
+// Behind all that the program has registered for its end. A process forked off
+// has found nothing of its own yet.
+__attribute__((destructor)) static void finish_process(void) {
+  static bool is_done;
+  if (!wanted || is_done) {
+    return;
+  }
+  is_done = true;
+  const int status = mtl_check_finish();
+  if (status == 0 || exit_status == 0) {
+    return;
+  }
+  fflush(NULL);
+  _exit(status == 3 ? exit_status : status);
+}

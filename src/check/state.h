@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// state.h: what the checker's files share: segments, cells, and the state of
+// the dispatch at hand.
+//
+// A segment is what one thread does between two waits. Segments are numbered
+// in the order in which they run, over all dispatches. A cell of shadow memory
+// says which segments accessed a word last; whether two of them are ordered
+// follows from what is known of each.
+#ifndef MTLI_CHECK_STATE_H
+#define MTLI_CHECK_STATE_H
+
+#include <pthread.h>
+
+#include "check/check.h"
+
+enum {
+  CHECK_CHUNK = 1 << 16,   // segments in a chunk
+  CHECK_CHUNKS = 1 << 16,  // chunks
+  CHECK_MOST_THREADS = 1024,
+  CHECK_QUEUES = 64,
+};
+
+typedef uint32_t check_segment;  // 0 is none
+
+// What is known of a segment.
+typedef struct check_moment {
+  uint32_t group;               // linear
+  uint32_t threadgroup_epoch;   // barriers passed that order threadgroup memory
+  uint32_t device_epoch;        // and device memory
+  uint32_t simd_threadgroup;    // the same, of the simdgroup
+  uint32_t simd_device;
+  uint16_t thread;
+  uint16_t released;  // a fence came before it in its thread
+} check_moment;
+
+// The last accesses of a word: a write, and two reads that nothing orders.
+typedef struct check_cell {
+  check_segment write;
+  check_segment read;
+  check_segment other_read;
+  uint16_t write_site;
+  uint16_t read_site;
+} check_cell;
+enum { CHECK_SPLIT = 0xffffffffu };  // write: read is the number of four cells,
+                                     // one a byte
+
+// Shadow of a piece of device memory.
+typedef struct check_memory {
+  uint64_t first;
+  uint64_t bytes;
+  check_cell *cells;  // one for each 4 bytes; NULL until it is needed
+  uint8_t *set;       // a bit a byte, 1 if set; NULL: all are
+  char *label;
+} check_memory;
+
+check_memory *check_memory_find(uint64_t address);
+// Makes the cells. False if there is no memory for them.
+bool check_memory_prepare(check_memory *memory);
+// Forgets all accesses; behind the last number of a segment.
+void check_memory_forget(void);
+
+// A dispatch, for as long as its segments may be asked for.
+typedef struct check_past {
+  check_segment first;
+  uint32_t queue;  // index
+  const char *kernel;
+  const mtli_check_sites *sites;
+  uint32_t group_count[3];
+  uint32_t number;
+} check_past;
+
+// A range that an argument may access.
+typedef struct check_range {
+  uint64_t first;
+  uint64_t bytes;
+  check_memory *memory;  // NULL: no shadow
+  bool is_host;
+} check_range;
+
+// What a group knows of others through fences and atomics.
+typedef struct check_known {
+  uint32_t owner;    // group that knows
+  uint16_t owner_thread;
+  uint16_t is_all;   // all threads of owner know
+  uint32_t group;    // of which
+  uint16_t thread;
+  check_segment segment;  // of that thread, up to here
+  uint32_t device_epoch;  // of all its threads, before this one
+} check_known;
+
+typedef struct check_state {
+  mtli_check check;  // first: kernels have its address
+  const mtli_check_sites *sites;
+  const char *kernel;
+  uint32_t checks;
+  check_segment segment;      // that runs
+  check_segment safe;         // those below are ordered before this dispatch
+  check_segment group_first;  // first of the threadgroup
+  uint32_t dispatch;          // index in the past
+  uint32_t queue;             // index
+  check_moment now;           // of segment
+  uint32_t threads;           // in the threadgroup
+  uint32_t group_size[3];
+  char *threadgroup;          // its memory
+  uint64_t threadgroup_bytes;
+  check_cell *threadgroup_cells;  // for 64 KiB
+  uint8_t *threadgroup_set;       // a bit a byte
+  check_range *ranges;            // [range_count]
+  size_t range_count;
+  check_memory *last;  // found for an address last
+  uint32_t group_count[3];
+  // Waits:
+  uint32_t arrived;       // at the threadgroup barrier
+  uint32_t arrived_site;  // where the first did
+  uint32_t arrived_flags;
+  uint32_t arrived_other;  // another site, or 0
+  uint32_t arrived_thread[2];
+  bool has_passed;         // threads go on from it
+  uint32_t returned_site;
+  uint32_t returned_thread;
+  uint32_t returned;
+  uint32_t simd_epoch;  // simdgroup barriers so far
+  struct {
+    uint32_t site;
+    uint32_t origin;
+    uint32_t flags;
+    uint32_t simd_threadgroup;
+    uint32_t simd_device;
+    uint32_t fence;  // this thread has passed one
+    uint32_t turn;   // barriers of this thread
+  } thread[CHECK_MOST_THREADS];
+  // A write that may be of the same value as another thread's: in `bounce`,
+  // and to come to `pending`.
+  char *pending;
+  uint32_t pending_bytes;
+  uint32_t pending_site;
+  check_segment pending_other;
+  uint32_t pending_other_site;
+  char bounce[128];
+  char *dump;  // for accesses out of bounds
+  uint32_t schedule_kind;
+  uint64_t seed;
+  uint32_t *order;  // [group_count] of groups; NULL: forward
+  uint32_t thread_order[CHECK_MOST_THREADS];
+  bool is_to_stop;
+  char *text;  // the first finding of the dispatch
+  check_known *known;
+  size_t known_count;
+  size_t known_capacity;
+} check_state;
+
+enum { CHECK_DUMP_BYTES = 1 << 16 };
+
+// True if the dispatch of a segment of another one, and it, come before.
+bool check_past_is_ordered(const check_state *s, const check_past *past,
+                           check_segment segment);
+// Forgets what is known of segments below end.
+void check_segments_drop(check_segment end);
+
+// fences.c: the thread that runs passes a fence; reads or writes an atomic.
+void check_fences_clear(void);
+void check_fence(check_state *s);
+void check_fences_atomic(check_state *s, uint64_t address, bool reads,
+                         bool writes);
+
+// settings.c: the schedule asked for.
+enum { CHECK_FORWARD, CHECK_REVERSE, CHECK_RANDOM };
+uint32_t check_schedule(uint64_t *out_seed);
+
+const check_moment *check_moment_of(check_segment segment);
+check_moment *check_moment_new(check_segment segment);  // NULL: no memory
+// The dispatch that a segment is of.
+const check_past *check_past_of(check_segment segment);
+// True if a segment, not below state->safe, comes before the one that runs, for
+// device memory or the threadgroup's.
+bool check_is_ordered(const check_state *s, check_segment before,
+                      bool is_device);
+// Begins a segment of a thread.
+void check_switch(check_state *s, uint32_t thread);
+// A write that waited for its value is done.
+void check_settle(check_state *s);
+
+// accesses.c
+extern const mtli_check check_functions;
+extern const mtli_check check_bounds_functions;
+// schedule.c
+void check_run_threads(mtli_check *check, const mtli_cpu_launch *launch,
+                       void *scratch, const mtli_cpu_group *group,
+                       mtli_check_thread_fn *thread);
+void check_run_waiting(mtli_check *check, const mtli_cpu_launch *launch,
+                       void *scratch, void *context,
+                       const mtli_cpu_group *group, mtli_check_start_fn *start,
+                       mtli_check_execute_fn *execute, uint64_t key_words,
+                       uint64_t frame_bytes);
+void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
+                  uint32_t origin);
+uint32_t check_pass(mtli_check *check, uint32_t site);
+uint64_t check_random(uint64_t *seed);
+
+// --- findings.c -----------------------------------------------------------------
+
+// One side of a finding.
+typedef struct check_side {
+  const mtli_check_sites *sites;
+  uint32_t site;
+  bool has_thread;
+  uint32_t thread;
+  uint32_t group;
+  const char *kernel;
+  uint32_t dispatch;
+} check_side;
+
+// Notes an instance. detail is what it is about, in words. Held: the lock.
+void check_report(check_state *s, const char *kind, const check_side *first,
+                  const check_side *second, const char *detail, ...)
+    __attribute__((format(printf, 5, 6)));
+check_side check_side_now(const check_state *s, uint32_t site);
+check_side check_side_of(const check_state *s, check_segment segment,
+                         uint32_t site);
+
+// Counted for the last line.
+extern uint32_t check_dispatches;
+extern uint32_t check_unchecked;
+extern pthread_mutex_t check_lock;
+const char *check_schedule_text(void);
+
+#endif

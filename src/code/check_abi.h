@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check_abi.h: how checked code (mtli_tier CHECKED) and the run-time part of
+// the checker, src/check, talk. The compiler writes to this layout by offset.
+#ifndef MTLI_CHECK_ABI_H
+#define MTLI_CHECK_ABI_H
+
+#include <stdint.h>
+
+#include "code/cpu_abi.h"
+
+// What is checked; the bits of mtl_pipeline_desc.check.
+enum {
+  MTLI_CHECK_BOUNDS = 1,
+  MTLI_CHECK_RACES = 2,
+  MTLI_CHECK_INIT = 4,
+  MTLI_CHECK_SYNC = 8,
+  MTLI_CHECK_ALIGN = 16,
+  MTLI_CHECK_NAN = 32,
+  MTLI_CHECK_INTEGER = 64,
+  MTLI_CHECK_HOST = 128,
+  MTLI_CHECK_UNIFORM = 256,
+  MTLI_CHECK_STOP = 512,
+};
+
+// What happens at a site.
+typedef enum mtli_check_access {
+  MTLI_CHECK_READ,
+  MTLI_CHECK_WRITE,
+  MTLI_CHECK_ATOMIC_READ,
+  MTLI_CHECK_ATOMIC_WRITE,
+  MTLI_CHECK_ATOMIC_BOTH,
+  MTLI_CHECK_VARIABLE,   // a variable begins without a value
+  MTLI_CHECK_BRANCH,     // goes one way or the other
+  MTLI_CHECK_ADDRESS,    // an address is made of a value
+  MTLI_CHECK_BARRIER,    // of the threadgroup
+  MTLI_CHECK_SIMD_BARRIER,
+  MTLI_CHECK_SHUFFLE,    // a simdgroup function that reads other lanes
+  MTLI_CHECK_SIMD,       // another simdgroup function
+  MTLI_CHECK_FENCE,
+  MTLI_CHECK_RETURN,
+  MTLI_CHECK_OPERATION,  // of arithmetic
+} mtli_check_access;
+
+// Where it happens.
+typedef enum mtli_check_space {
+  MTLI_CHECK_NOWHERE,
+  MTLI_CHECK_DEVICE,
+  MTLI_CHECK_THREADGROUP,
+  MTLI_CHECK_PRIVATE,
+  MTLI_CHECK_CONSTANT,  // data of the program
+  MTLI_CHECK_ANYWHERE,  // not known before it runs
+} mtli_check_space;
+
+enum { MTLI_CHECK_NO_SLOT = 0xffff };
+
+// One place in the source. Texts are offsets into mtli_check_sites.texts, where
+// 0 is the empty one.
+typedef struct mtli_check_site {
+  uint32_t line;
+  uint32_t column;
+  uint32_t file;
+  uint32_t name;     // of the variable or argument
+  uint32_t inlined;  // "f.metal:5:3, f.metal:20:7": what it is inlined into
+  uint32_t size_bytes;    // of the access
+  uint32_t object_bytes;  // of the variable, a referenced type or a member
+  uint16_t slot;          // of the parameter, or MTLI_CHECK_NO_SLOT
+  uint8_t access;         // mtli_check_access
+  uint8_t space;          // mtli_check_space
+  uint32_t align_bytes;
+} mtli_check_site;
+
+typedef struct mtli_check_sites {
+  const mtli_check_site *sites;  // offset 0: [count]
+  const char *texts;             // offset 8
+  uint32_t count;                // offset 16; site 0 is none
+  uint32_t checks;               // offset 20: MTLI_CHECK_ bits it is made for
+} mtli_check_sites;
+
+typedef struct mtli_check mtli_check;
+
+// The address to access in place of address: the same, or one where an access
+// that is out of bounds does no harm. unset has a bit for each byte of a
+// written value that was never given one. Afterwards check->unset has them for
+// a read one.
+typedef void *mtli_check_access_fn(mtli_check *check, void *address,
+                                   uint32_t site, uint64_t unset);
+// The same for memory that begins at base.
+typedef void *mtli_check_variable_fn(mtli_check *check, void *address,
+                                     uint32_t site, uint64_t unset, void *base,
+                                     uint8_t *shadow);
+// How many bytes of a piece may be accessed: all or none.
+typedef uint64_t mtli_check_range_fn(mtli_check *check, void *address,
+                                     uint32_t site, uint64_t bytes, void *base,
+                                     uint8_t *shadow);
+// A finding about a value: origin is the site that it comes from.
+typedef void mtli_check_use_fn(mtli_check *check, uint32_t site,
+                               uint32_t origin);
+// An access outside a member of a structure, though inside the structure.
+typedef void mtli_check_member_fn(mtli_check *check, uint32_t site,
+                                  void *address, void *base);
+// In front of a wait; origin as above, of the value given, or 0.
+typedef void mtli_check_arrive_fn(mtli_check *check, uint32_t site,
+                                  uint32_t flags, uint32_t origin);
+// Behind it: the origin of the value that has come, or 0.
+typedef uint32_t mtli_check_pass_fn(mtli_check *check, uint32_t site);
+
+typedef void mtli_check_thread_fn(const mtli_cpu_launch *launch, void *scratch,
+                                  const mtli_cpu_group *group, uint32_t x,
+                                  uint32_t y, uint32_t z, uint32_t index);
+typedef void mtli_check_start_fn(const mtli_cpu_launch *launch, void *scratch,
+                                 const mtli_cpu_group *group, uint32_t x,
+                                 uint32_t y, uint32_t z, uint32_t index,
+                                 void *const *waiting, void *frame);
+typedef void mtli_check_execute_fn(uint32_t function, uint32_t mask,
+                                   uint64_t *values, uint32_t *operands);
+
+struct mtli_check {
+  uint64_t unset;                       // offset 0
+  mtli_check_access_fn *device;         // offset 8
+  mtli_check_variable_fn *threadgroup;  // offset 16
+  mtli_check_variable_fn *variable;     // offset 24: private or constant
+  mtli_check_range_fn *range;           // offset 32
+  mtli_check_use_fn *use;               // offset 40
+  mtli_check_member_fn *member;         // offset 48
+  mtli_check_arrive_fn *arrive;         // offset 56
+  mtli_check_pass_fn *pass;             // offset 64
+  // Runs a threadgroup whose threads do not wait for each other.
+  void (*run_threads)(mtli_check *check, const mtli_cpu_launch *launch,
+                      void *scratch, const mtli_cpu_group *group,
+                      mtli_check_thread_fn *thread);  // offset 72
+  // The same for coroutines; states and keys as in schedule.ll.
+  void (*run_waiting)(mtli_check *check, const mtli_cpu_launch *launch,
+                      void *scratch, void *context,
+                      const mtli_cpu_group *group, mtli_check_start_fn *start,
+                      mtli_check_execute_fn *execute, uint64_t key_words,
+                      uint64_t frame_bytes);  // offset 80
+};
+
+#endif

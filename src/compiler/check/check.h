@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check.h: the passes of the checked tier, and what their files share. In comes
+// mettle.thread with its calls, out the same thread in SSA form, whose accesses
+// and waits call the run-time part of the checker (code/check_abi.h).
+#ifndef MTLC_CHECK_H
+#define MTLC_CHECK_H
+
+#include "code/check_abi.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/inlined_size.h"
+#include "compiler/ir/split_calls.h"
+#include "compiler/ir/instructions.h"
+#include "compiler/ir/kernel.h"
+#include "compiler/ir/module.h"
+#include "compiler/ir/names.h"
+#include "compiler/ir/types.h"
+#include "compiler/ir/value_list.h"
+
+mtlc_pass mtlc_simplify_checked;
+mtlc_pass mtlc_check_accesses;
+
+// --- sites.c: the table of places --------------------------------------------
+
+typedef struct mtlc_sites {
+  mtlc_kernel *kernel;
+  mtli_check_site *items;  // [count]; 0 is none
+  uint32_t count;
+  uint32_t capacity;
+  char *texts;  // [text_bytes]
+  uint32_t text_bytes;
+  uint32_t text_capacity;
+} mtlc_sites;
+
+void mtlc_sites_begin(mtlc_sites *sites, mtlc_kernel *kernel);
+// Writes MTLC_CHECK_SITES_GLOBAL.
+void mtlc_sites_write(mtlc_sites *sites);
+void mtlc_sites_end(mtlc_sites *sites);
+// Adds a site at the place of an instruction; the rest of it is the caller's,
+// with texts of mtlc_sites_text. Returns its number.
+uint32_t mtlc_sites_add(mtlc_sites *sites, LLVMValueRef instruction,
+                        const mtli_check_site *site);
+uint32_t mtlc_sites_text(mtlc_sites *sites, const char *text);
+
+// --- roots.c: what memory an address is of ------------------------------------
+
+typedef struct mtlc_root {
+  mtli_check_space space;
+  LLVMValueRef base;  // of a variable; NULL if it is one of several
+  uint32_t slot;      // of a parameter, or MTLI_CHECK_NO_SLOT
+  uint64_t bytes;     // of a variable or a referenced type; 0 if not known
+  bool is_outside;    // nothing that a kernel's source names
+} mtlc_root;
+
+mtlc_root mtlc_find_root(const mtlc_kernel *kernel, LLVMValueRef address);
+// The name in the source of a root's variable or argument.
+void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
+                    char *out, size_t capacity);
+
+// --- shadows.c: which bits of values were never set ---------------------------
+
+typedef struct mtlc_shadow {
+  LLVMValueRef bits;    // integers of the value's size, 1 for a bit not set
+  LLVMValueRef origin;  // i32, a site; of use where bits are not 0
+} mtlc_shadow;
+
+typedef struct mtlc_shadows mtlc_shadows;
+
+// Marks of variables without a value: calls of functions of this name, by
+// simplify_checked.
+#define MTLC_UNSET_PREFIX "mettle.unset."
+
+mtlc_shadows *mtlc_shadows_begin(mtlc_kernel *kernel, mtlc_sites *sites,
+                                 LLVMBuilderRef builder);
+void mtlc_shadows_end(mtlc_shadows *shadows);
+// Makes the shadow of an instruction's value out of its operands'; for phis
+// with what comes later.
+void mtlc_shadows_visit(mtlc_shadows *shadows, LLVMValueRef instruction);
+// Fills in the phis; behind all visits.
+void mtlc_shadows_finish(mtlc_shadows *shadows);
+// True if it is known while compiling that all of the value is set.
+bool mtlc_is_set(mtlc_shadows *shadows, LLVMValueRef value);
+mtlc_shadow mtlc_shadow_of(mtlc_shadows *shadows, LLVMValueRef value);
+void mtlc_set_shadow(mtlc_shadows *shadows, LLVMValueRef value,
+                     mtlc_shadow shadow);
+// i1: some bit of a value is not set.
+LLVMValueRef mtlc_any_unset(mtlc_shadows *shadows, LLVMValueRef value);
+// i64 with a bit for each byte of a value, as in memory; NULL if the type has
+// no shadow.
+LLVMValueRef mtlc_unset_bytes(mtlc_shadows *shadows, LLVMValueRef value);
+// The shadow of a loaded value from such bytes.
+mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *shadows, LLVMTypeRef type,
+                                 LLVMValueRef bytes, uint32_t site);
+// All of it unset if is_bad, i1.
+mtlc_shadow mtlc_shadow_if(mtlc_shadows *shadows, LLVMTypeRef type,
+                           LLVMValueRef is_bad, LLVMValueRef origin);
+bool mtlc_has_shadow(LLVMTypeRef type);
+
+#endif

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check_accesses.c: has each access, wait and use of a value call the run-time
+// part of the checker.
+//
+// Requires  simplify_checked
+// Leaves    mettle.thread with calls of the functions of ir/check.ll, inlined,
+//           and of mettle.check.context; MTLC_CHECK_SITES_GLOBAL
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "compiler/check/check.h"
+#include "compiler/ir/cycles.h"
+
+typedef struct checking {
+  mtlc_kernel *kernel;
+  mtlc_types types;
+  mtlc_sites sites;
+  mtlc_shadows *shadows;  // NULL without MTLI_CHECK_INIT and _SYNC
+  LLVMBuilderRef builder;
+  LLVMTargetDataRef layout;
+  mtlc_values variables;  // private ones that stay in memory, and
+  mtlc_values bytes;      // [variables.count] their shadows
+} checking;
+
+static bool wants(const checking *c, unsigned checks) {
+  return (c->kernel->checks & checks) != 0;
+}
+
+static LLVMValueRef call(checking *c, const char *name, LLVMValueRef *arguments,
+                         size_t count) {
+  return mtlc_call(c->builder, LLVMGetNamedFunction(c->kernel->module, name),
+                   arguments, count);
+}
+
+static void go_before(checking *c, LLVMValueRef instruction) {
+  LLVMPositionBuilderBefore(c->builder, instruction);
+  LLVMSetCurrentDebugLocation2(c->builder,
+                               LLVMInstructionGetDebugLoc(instruction));
+}
+
+static void go_behind(checking *c, LLVMValueRef instruction) {
+  LLVMPositionBuilderBefore(c->builder, LLVMGetNextInstruction(instruction));
+  LLVMSetCurrentDebugLocation2(c->builder,
+                               LLVMInstructionGetDebugLoc(instruction));
+}
+
+// --- private variables ---------------------------------------------------------
+
+// Where the shadow of a private variable is: a bit a byte, 1 if it is not set.
+static LLVMValueRef bytes_of(checking *c, LLVMValueRef variable) {
+  for (size_t i = 0; i < c->variables.count; ++i) {
+    if (c->variables.items[i] == variable) {
+      return c->bytes.items[i];
+    }
+  }
+  return LLVMConstNull(c->types.pointer);
+}
+
+static void fill_bytes(checking *c, LLVMValueRef variable, uint8_t value) {
+  const mtlc_root root = mtlc_find_root(c->kernel, variable);
+  LLVMBuildMemSet(c->builder, bytes_of(c, variable),
+                  LLVMConstInt(c->types.i8, value, false),
+                  mtlc_i64(c->kernel->context, (root.bytes + 7) / 8), 1);
+}
+
+static void collect_variable(LLVMValueRef instruction, void *context) {
+  checking *c = context;
+  if (LLVMIsAAllocaInst(instruction) &&
+      mtlc_find_root(c->kernel, instruction).bytes > 0) {
+    mtlc_values_add(&c->variables, instruction);
+  }
+}
+
+static void make_bytes(checking *c) {
+  mtlc_for_each_instruction(c->kernel->thread, collect_variable, c);
+  for (size_t i = 0; i < c->variables.count; ++i) {
+    const mtlc_root root = mtlc_find_root(c->kernel, c->variables.items[i]);
+    LLVMPositionBuilderBefore(
+        c->builder,
+        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(c->kernel->thread)));
+    LLVMTypeRef type = LLVMArrayType2(c->types.i8, (root.bytes + 7) / 8);
+    mtlc_values_add(&c->bytes, LLVMBuildAlloca(c->builder, type, "unset"));
+  }
+  mtlc_position_at_entry(c->builder, c->kernel->thread);
+  for (size_t i = 0; i < c->variables.count; ++i) {
+    fill_bytes(c, c->variables.items[i], 0);
+  }
+}
+
+// A variable begins, or begins anew.
+static void check_start(checking *c, LLVMValueRef start) {
+  LLVMValueRef variable = LLVMGetOperand(start, 1);
+  if (!LLVMIsNull(bytes_of(c, variable))) {
+    go_behind(c, start);
+    fill_bytes(c, variable, 0xff);
+  }
+}
+
+// --- uses of values ------------------------------------------------------------
+
+static void check_use(checking *c, LLVMValueRef before, LLVMValueRef value,
+                      mtli_check_access access) {
+  if (!c->shadows || mtlc_is_set(c->shadows, value) ||
+      !mtlc_has_shadow(LLVMTypeOf(value))) {
+    return;
+  }
+  mtli_check_site site = {.access = (uint8_t)access,
+                          .slot = MTLI_CHECK_NO_SLOT};
+  go_before(c, before);
+  LLVMValueRef arguments[] = {
+      mtlc_i32(c->kernel->context, mtlc_sites_add(&c->sites, before, &site)),
+      mtlc_any_unset(c->shadows, value),
+      mtlc_shadow_of(c->shadows, value).origin};
+  call(c, "mettle.check.use", arguments, 3);
+}
+
+static void check_branch(checking *c, LLVMValueRef branch) {
+  if (LLVMIsABranchInst(branch) && LLVMIsConditional(branch)) {
+    check_use(c, branch, LLVMGetCondition(branch), MTLI_CHECK_BRANCH);
+  } else if (LLVMIsASwitchInst(branch)) {
+    check_use(c, branch, LLVMGetOperand(branch, 0), MTLI_CHECK_BRANCH);
+  }
+}
+
+// --- accesses -----------------------------------------------------------------
+
+// The array, member of a structure, that an address is inside of.
+typedef struct member {
+  LLVMValueRef base;  // an address; NULL if there is none
+  uint64_t bytes;
+} member;
+
+// Looks at one getelementptr: is the last member that it steps into an array?
+static member member_in(checking *c, LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  const unsigned count = (unsigned)LLVMGetNumOperands(address);
+  unsigned last = 0;
+  LLVMTypeRef last_type = NULL;
+  for (unsigned i = 2; i < count; ++i) {
+    LLVMValueRef index = LLVMGetOperand(address, i);
+    if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+      type = LLVMStructGetTypeAtIndex(
+          type, (unsigned)LLVMConstIntGetZExtValue(index));
+      last = i;
+      last_type = type;
+    } else {
+      type = LLVMGetElementType(type);
+    }
+  }
+  if (!last_type || LLVMGetTypeKind(last_type) != LLVMArrayTypeKind ||
+      LLVMGetArrayLength2(last_type) <= 1) {
+    return (member){NULL, 0};
+  }
+  const uint64_t bytes = LLVMABISizeOfType(c->layout, last_type);
+  if (last + 1 == count) {
+    return (member){address, bytes};
+  }
+  LLVMValueRef *indices = calloc(count, sizeof *indices);
+  for (unsigned i = 1; i <= last; ++i) {
+    indices[i - 1] = LLVMGetOperand(address, i);
+  }
+  LLVMValueRef base =
+      LLVMBuildGEP2(c->builder, LLVMGetGEPSourceElementType(address),
+                    LLVMGetOperand(address, 0), indices, last, "");
+  free(indices);
+  return (member){base, bytes};
+}
+
+// The subscript of an array, and not of a pointer to its elements.
+static bool is_subscript(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  LLVMValueRef first = LLVMGetOperand(address, 1);
+  return LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
+         LLVMGetNumOperands(address) > 2 && LLVMIsAConstantInt(first) &&
+         LLVMConstIntGetZExtValue(first) == 0;
+}
+
+// Of arrays in arrays the outermost: a kernel may go through all of it by the
+// subscript of one row.
+static member find_member(checking *c, LLVMValueRef address) {
+  member found = {NULL, 0};
+  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
+       address = LLVMGetOperand(address, 0)) {
+    const member inner = member_in(c, address);
+    if (inner.base) {
+      return inner;
+    }
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+    if (is_subscript(address)) {
+      found = LLVMGetArrayLength2(type) > 1
+                  ? (member){LLVMGetOperand(address, 0),
+                             LLVMABISizeOfType(c->layout, type)}
+                  : (member){NULL, 0};
+    } else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+      return (member){NULL, 0};  // rows behind a pointer
+    } else if (found.base) {
+      return found;
+    }
+  }
+  return found;
+}
+
+static void check_member(checking *c, LLVMValueRef address,
+                         const mtli_check_site *site, LLVMValueRef root,
+                         LLVMValueRef access) {
+  const member inside = find_member(c, address);
+  if (!inside.base || inside.base == root || inside.bytes < site->size_bytes) {
+    return;
+  }
+  mtli_check_site own = *site;
+  own.object_bytes = (uint32_t)inside.bytes;
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef arguments[] = {
+      address, mtlc_i32(context, mtlc_sites_add(&c->sites, access, &own)),
+      inside.base, mtlc_i64(context, inside.bytes),
+      mtlc_i64(context, site->size_bytes)};
+  call(c, "mettle.check.member", arguments, 5);
+}
+
+static mtli_check_site site_of(checking *c, const mtlc_root *root,
+                               mtli_check_access access) {
+  char name[256];
+  mtlc_name_root(c->kernel, root, name, sizeof name);
+  const uint64_t bytes = root->bytes < UINT32_MAX ? root->bytes : UINT32_MAX;
+  return (mtli_check_site){.access = (uint8_t)access,
+                           .space = (uint8_t)root->space,
+                           .slot = (uint16_t)root->slot,
+                           .object_bytes = (uint32_t)bytes,
+                           .name = mtlc_sites_text(&c->sites, name),
+                           .align_bytes = 1};
+}
+
+// Is there nothing to ask about such memory?
+static bool is_free(checking *c, const mtlc_root *root) {
+  switch (root->space) {
+    case MTLI_CHECK_DEVICE: return false;
+    case MTLI_CHECK_THREADGROUP: return false;
+    case MTLI_CHECK_PRIVATE:
+    case MTLI_CHECK_CONSTANT:
+      return !root->base || root->bytes == 0 ||
+             !wants(c, MTLI_CHECK_BOUNDS | MTLI_CHECK_INIT);
+    default: return true;
+  }
+}
+
+static bool is_constant_inside(checking *c, const mtlc_root *root,
+                               LLVMValueRef address, uint64_t size) {
+  uint64_t offset = 0;
+  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
+       address = LLVMGetOperand(address, 0)) {
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); ++i) {
+      LLVMValueRef index = LLVMGetOperand(address, i);
+      if (!LLVMIsAConstantInt(index) || LLVMConstIntGetSExtValue(index) < 0) {
+        return false;
+      }
+      const uint64_t n = LLVMConstIntGetZExtValue(index);
+      if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+        offset += LLVMOffsetOfElement(c->layout, type, (unsigned)n);
+        type = LLVMStructGetTypeAtIndex(type, (unsigned)n);
+        continue;
+      }
+      type = i > 1 ? LLVMGetElementType(type) : type;
+      offset += n * LLVMABISizeOfType(c->layout, type);
+    }
+  }
+  return address == root->base && offset + size <= root->bytes;
+}
+
+// The address to access in the place of operand number `operand`.
+static LLVMValueRef check_address(checking *c, LLVMValueRef access,
+                                  unsigned operand, LLVMTypeRef type,
+                                  mtli_check_access kind, LLVMValueRef unset,
+                                  const mtlc_root *root, uint32_t *out_site) {
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef address = LLVMGetOperand(access, operand);
+  mtli_check_site site = site_of(c, root, kind);
+  site.size_bytes = (uint32_t)LLVMStoreSizeOfType(c->layout, type);
+  site.align_bytes = LLVMIsALoadInst(access) || LLVMIsAStoreInst(access)
+                         ? LLVMGetAlignment(access)
+                         : LLVMABIAlignmentOfType(c->layout, type);
+  if (wants(c, MTLI_CHECK_BOUNDS)) {
+    check_member(c, address, &site, root->base, access);
+  }
+  *out_site = mtlc_sites_add(&c->sites, access, &site);
+  LLVMValueRef number = mtlc_i32(context, *out_site);
+  LLVMValueRef null = LLVMConstNull(c->types.pointer);
+  if (root->space == MTLI_CHECK_DEVICE) {
+    LLVMValueRef arguments[] = {address, number, unset};
+    return call(c, "mettle.check.device", arguments, 3);
+  }
+  LLVMValueRef arguments[] = {address, number, unset,
+                              root->base ? root->base : null, null};
+  if (root->space == MTLI_CHECK_PRIVATE) {
+    arguments[4] = bytes_of(c, root->base);
+  }
+  return call(c,
+              root->space == MTLI_CHECK_THREADGROUP
+                  ? "mettle.check.threadgroup"
+                  : "mettle.check.variable",
+              arguments, 5);
+}
+
+// Reads of program data, and of variables at known places, cannot go wrong
+// unless it matters what was set.
+static bool is_harmless(checking *c, const mtlc_root *root, LLVMValueRef address,
+                        LLVMTypeRef type) {
+  return root->space == MTLI_CHECK_CONSTANT &&
+         is_constant_inside(c, root, address,
+                            LLVMStoreSizeOfType(c->layout, type));
+}
+
+static void check_load(checking *c, LLVMValueRef load) {
+  LLVMTypeRef type = LLVMTypeOf(load);
+  const mtlc_root root = mtlc_find_root(c->kernel, LLVMGetOperand(load, 0));
+  check_use(c, load, LLVMGetOperand(load, 0), MTLI_CHECK_ADDRESS);
+  if (is_free(c, &root) ||
+      is_harmless(c, &root, LLVMGetOperand(load, 0), type)) {
+    return;
+  }
+  const bool is_atomic = LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic;
+  uint32_t site = 0;
+  go_before(c, load);
+  LLVMValueRef address =
+      check_address(c, load, 0, type,
+                    is_atomic ? MTLI_CHECK_ATOMIC_READ : MTLI_CHECK_READ,
+                    mtlc_i64(c->kernel->context, 0), &root, &site);
+  LLVMSetOperand(load, 0, address);
+  if (LLVMGetAlignment(load) > 1 && wants(c, MTLI_CHECK_ALIGN) && !is_atomic) {
+    LLVMSetAlignment(load, 1);  // or a wrong one would stop the kernel
+  }
+  if (c->shadows && mtlc_has_shadow(type) &&
+      root.space != MTLI_CHECK_CONSTANT) {
+    LLVMValueRef bytes = call(c, "mettle.check.unset", NULL, 0);
+    mtlc_set_shadow(c->shadows, load,
+                    mtlc_shadow_of_bytes(c->shadows, type, bytes, site));
+  }
+}
+
+static void check_store(checking *c, LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  LLVMTypeRef type = LLVMTypeOf(value);
+  const mtlc_root root = mtlc_find_root(c->kernel, LLVMGetOperand(store, 1));
+  check_use(c, store, LLVMGetOperand(store, 1), MTLI_CHECK_ADDRESS);
+  if (is_free(c, &root)) {
+    return;
+  }
+  const bool is_atomic = LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic;
+  uint32_t site = 0;
+  go_before(c, store);
+  LLVMValueRef unset =
+      c->shadows ? mtlc_unset_bytes(c->shadows, value) : NULL;
+  LLVMValueRef address = check_address(
+      c, store, 1, type,
+      is_atomic ? MTLI_CHECK_ATOMIC_WRITE : MTLI_CHECK_WRITE,
+      unset ? unset : mtlc_i64(c->kernel->context, 0), &root, &site);
+  LLVMSetOperand(store, 1, address);
+  if (LLVMGetAlignment(store) > 1 && wants(c, MTLI_CHECK_ALIGN) && !is_atomic) {
+    LLVMSetAlignment(store, 1);
+  }
+  // The run-time part tells of a value that is not set where a host may read
+  // it; the place where the value began is told by the use before it.
+  if (c->shadows && unset && root.space == MTLI_CHECK_DEVICE &&
+      !mtlc_is_set(c->shadows, value)) {
+    LLVMValueRef arguments[] = {
+        mtlc_i32(c->kernel->context, site),
+        mtlc_any_unset(c->shadows, value),
+        mtlc_shadow_of(c->shadows, value).origin};
+    call(c, "mettle.check.use", arguments, 3);
+  }
+}
+
+static void check_atomic(checking *c, LLVMValueRef atomic) {
+  const bool is_exchange = LLVMIsAAtomicCmpXchgInst(atomic) != NULL;
+  LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(atomic, 1));
+  const mtlc_root root = mtlc_find_root(c->kernel, LLVMGetOperand(atomic, 0));
+  check_use(c, atomic, LLVMGetOperand(atomic, 0), MTLI_CHECK_ADDRESS);
+  if (is_free(c, &root)) {
+    return;
+  }
+  uint32_t site = 0;
+  go_before(c, atomic);
+  LLVMSetOperand(
+      atomic, 0,
+      check_address(c, atomic, 0, type, MTLI_CHECK_ATOMIC_BOTH,
+                    mtlc_i64(c->kernel->context, 0), &root, &site));
+  if (c->shadows && !is_exchange && mtlc_has_shadow(type)) {
+    LLVMValueRef bytes = call(c, "mettle.check.unset", NULL, 0);
+    mtlc_set_shadow(c->shadows, atomic,
+                    mtlc_shadow_of_bytes(c->shadows, type, bytes, site));
+  }
+}
+
+// A piece that is copied or filled at once.
+static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
+                        mtli_check_access access) {
+  const mtlc_root root =
+      mtlc_find_root(c->kernel, LLVMGetOperand(piece, operand));
+  if (is_free(c, &root)) {
+    return;
+  }
+  LLVMContextRef context = c->kernel->context;
+  LLVMValueRef null = LLVMConstNull(c->types.pointer);
+  mtli_check_site site = site_of(c, &root, access);
+  LLVMValueRef length = LLVMGetOperand(piece, 2);
+  site.size_bytes = LLVMIsAConstantInt(length)
+                        ? (uint32_t)LLVMConstIntGetZExtValue(length)
+                        : 0;
+  go_before(c, piece);
+  LLVMValueRef wide =
+      LLVMBuildZExtOrBitCast(c->builder, length, c->types.i64, "");
+  LLVMValueRef arguments[] = {
+      LLVMGetOperand(piece, operand),
+      mtlc_i32(context, mtlc_sites_add(&c->sites, piece, &site)), wide,
+      root.base ? root.base : null,
+      root.space == MTLI_CHECK_PRIVATE ? bytes_of(c, root.base) : null};
+  LLVMValueRef allowed = call(c, "mettle.check.range", arguments, 5);
+  LLVMSetOperand(piece, 2,
+                 LLVMBuildTruncOrBitCast(c->builder, allowed,
+                                         LLVMTypeOf(length), ""));
+}
+
+// --- waits --------------------------------------------------------------------
+
+static void check_wait(checking *c, LLVMValueRef wait, const char *name) {
+  LLVMContextRef context = c->kernel->context;
+  const bool is_barrier = mtlc_starts_with(name, "mettle.barrier.");
+  mtli_check_site site = {.slot = MTLI_CHECK_NO_SLOT};
+  site.access =
+      (uint8_t)(strcmp(name, "mettle.barrier.threadgroup") == 0
+                    ? MTLI_CHECK_BARRIER
+                : is_barrier ? MTLI_CHECK_SIMD_BARRIER
+                : mtlc_starts_with(name, "mettle.simd.shuffle")
+                    ? MTLI_CHECK_SHUFFLE
+                    : MTLI_CHECK_SIMD);
+  LLVMValueRef number =
+      mtlc_i32(context, mtlc_sites_add(&c->sites, wait, &site));
+  LLVMValueRef zero = mtlc_i32(context, 0);
+  LLVMValueRef value = is_barrier ? NULL : LLVMGetOperand(wait, 0);
+  go_before(c, wait);
+  LLVMValueRef origin = zero;
+  if (value && c->shadows && !mtlc_is_set(c->shadows, value)) {
+    origin = LLVMBuildSelect(c->builder, mtlc_any_unset(c->shadows, value),
+                             mtlc_shadow_of(c->shadows, value).origin, zero,
+                             "");
+  }
+  LLVMValueRef arguments[] = {
+      number, is_barrier ? LLVMGetOperand(wait, 0) : zero, origin};
+  call(c, "mettle.check.arrive", arguments, 3);
+  go_behind(c, wait);
+  LLVMValueRef from = call(c, "mettle.check.pass", &number, 1);
+  if (!is_barrier && c->shadows && mtlc_has_shadow(LLVMTypeOf(wait))) {
+    LLVMValueRef is_bad = LLVMBuildICmp(c->builder, LLVMIntNE, from, zero, "");
+    mtlc_set_shadow(
+        c->shadows, wait,
+        mtlc_shadow_if(c->shadows, LLVMTypeOf(wait), is_bad, from));
+  }
+}
+
+static void check_marker(checking *c, LLVMValueRef at,
+                         mtli_check_access access) {
+  mtli_check_site site = {.access = (uint8_t)access,
+                          .slot = MTLI_CHECK_NO_SLOT};
+  go_before(c, at);
+  LLVMValueRef zero = mtlc_i32(c->kernel->context, 0);
+  LLVMValueRef arguments[] = {
+      mtlc_i32(c->kernel->context, mtlc_sites_add(&c->sites, at, &site)), zero,
+      zero};
+  call(c, "mettle.check.arrive", arguments, 3);
+}
+
+// --- all of it ----------------------------------------------------------------
+
+static void check_call(checking *c, LLVMValueRef i) {
+  LLVMValueRef callee = mtlc_callee(i);
+  const char *name = callee ? mtlc_name(callee) : "";
+  if (mtlc_starts_with(name, "llvm.lifetime.start")) {
+    if (c->shadows) {
+      check_start(c, i);
+    }
+  } else if (mtlc_starts_with(name, "llvm.memset")) {
+    check_piece(c, i, 0, MTLI_CHECK_WRITE);
+  } else if (mtlc_starts_with(name, "llvm.memcpy") ||
+             mtlc_starts_with(name, "llvm.memmove")) {
+    check_piece(c, i, 1, MTLI_CHECK_READ);
+    check_piece(c, i, 0, MTLI_CHECK_WRITE);
+  } else if (mtlc_starts_with(name, "mettle.barrier.") ||
+             mtlc_starts_with(name, "mettle.simd.")) {
+    if (wants(c, MTLI_CHECK_RACES | MTLI_CHECK_SYNC | MTLI_CHECK_INIT)) {
+      check_wait(c, i, name);
+    }
+  }
+}
+
+static void check_instruction(checking *c, LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMLoad: check_load(c, i); return;
+    case LLVMStore: check_store(c, i); return;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: check_atomic(c, i); return;
+    case LLVMCall: check_call(c, i); return;
+    case LLVMBr:
+    case LLVMSwitch: check_branch(c, i); return;
+    case LLVMFence:
+      if (wants(c, MTLI_CHECK_RACES)) {
+        check_marker(c, i, MTLI_CHECK_FENCE);
+      }
+      return;
+    case LLVMRet:
+      if (wants(c, MTLI_CHECK_SYNC)) {
+        check_marker(c, i, MTLI_CHECK_RETURN);
+      }
+      return;
+    default: return;
+  }
+}
+
+static int compare_order(const void *left, const void *right) {
+  const mtlc_flow_block *a = left, *b = right;
+  return a->order < b->order ? -1 : a->order > b->order;
+}
+
+// Every block behind those that lead to it, but for the ways back of cycles.
+static void check_thread(checking *c) {
+  mtlc_flow flow = mtlc_flow_of(c->kernel->thread);
+  mtlc_values work = {0};
+  qsort(flow.blocks, flow.block_count, sizeof *flow.blocks, compare_order);
+  for (size_t b = 0; b < flow.block_count; ++b) {
+    work.count = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(flow.blocks[b].block); i;
+         i = LLVMGetNextInstruction(i)) {
+      mtlc_values_add(&work, i);
+    }
+    for (size_t i = 0; i < work.count; ++i) {
+      if (c->shadows) {
+        mtlc_shadows_visit(c->shadows, work.items[i]);
+      }
+      check_instruction(c, work.items[i]);
+    }
+  }
+  free(work.items);
+  mtlc_flow_clear(&flow);
+}
+
+static void collect_unset(LLVMValueRef instruction, void *context) {
+  LLVMValueRef value = LLVMIsAStoreInst(instruction)
+                           ? LLVMGetOperand(instruction, 0)
+                           : NULL;
+  LLVMValueRef callee = value ? mtlc_callee(value) : NULL;
+  if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_UNSET_PREFIX)) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+// Marks of variables that stay in memory say what their bytes say.
+static void drop_stores(checking *c) {
+  mtlc_values stores = {0};
+  mtlc_for_each_instruction(c->kernel->thread, collect_unset, &stores);
+  for (size_t i = 0; i < stores.count; ++i) {
+    LLVMInstructionEraseFromParent(stores.items[i]);
+  }
+  free(stores.items);
+}
+
+// What is left of the marks is any value.
+static void drop_marks(checking *c) {
+  mtlc_values calls = {0};
+  mtlc_collect_calls(c->kernel->module, MTLC_UNSET_PREFIX, &calls);
+  for (size_t i = 0; i < calls.count; ++i) {
+    mtlc_replace(calls.items[i], LLVMConstNull(LLVMTypeOf(calls.items[i])));
+  }
+  free(calls.items);
+}
+
+mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_link_text(kernel, "check", mtlc_text_check));
+  checking c = {.kernel = kernel,
+                .types = mtlc_types_of(kernel->context),
+                .builder = LLVMCreateBuilderInContext(kernel->context),
+                .layout = LLVMGetModuleDataLayout(kernel->module)};
+  mtlc_sites_begin(&c.sites, kernel);
+  drop_stores(&c);
+  if (kernel->checks & (MTLI_CHECK_INIT | MTLI_CHECK_SYNC)) {
+    c.shadows = mtlc_shadows_begin(kernel, &c.sites, c.builder);
+    make_bytes(&c);
+  }
+  check_thread(&c);
+  mtlc_hide_functions(kernel->module);  // check.ll's that nobody calls go
+  LLVMSetLinkage(kernel->thread, LLVMExternalLinkage);
+  if (c.shadows) {
+    mtlc_shadows_finish(c.shadows);
+    mtlc_shadows_end(c.shadows);
+  }
+  drop_marks(&c);
+  mtlc_sites_write(&c.sites);
+  mtlc_sites_end(&c.sites);
+  LLVMDisposeBuilder(c.builder);
+  free(c.variables.items);
+  free(c.bytes.items);
+  return mtlc_run_llvm_passes(kernel, "always-inline,globaldce");
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// roots.c: finds what memory an address in SSA form is of: an argument, a
+// variable, or any of several.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/check/check.h"
+
+static const mtlc_root nowhere = {.space = MTLI_CHECK_NOWHERE,
+                                  .slot = MTLI_CHECK_NO_SLOT};
+
+static mtlc_root outside(void) {
+  mtlc_root root = nowhere;
+  root.space = MTLI_CHECK_ANYWHERE;
+  root.is_outside = true;
+  return root;
+}
+
+static mtlc_root root_of_argument(const mtlc_kernel *kernel,
+                                  LLVMValueRef call) {
+  mtlc_root root = nowhere;
+  root.slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+  const mtl_argument *argument = &kernel->kernel->parameters[root.slot].argument;
+  switch (argument->kind) {
+    case MTL_ARGUMENT_BUFFER:
+      root.space = MTLI_CHECK_DEVICE;
+      root.bytes = argument->is_reference ? argument->size_bytes : 0;
+      return root;
+    case MTL_ARGUMENT_THREADGROUP_MEMORY:
+      root.space = MTLI_CHECK_THREADGROUP;
+      root.base = call;
+      return root;
+    default: return outside();
+  }
+}
+
+static mtlc_root root_of_variable(const mtlc_kernel *kernel,
+                                  LLVMValueRef variable) {
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(kernel->module);
+  mtlc_root root = nowhere;
+  root.base = variable;
+  if (LLVMIsAAllocaInst(variable)) {
+    LLVMValueRef count = LLVMGetOperand(variable, 0);
+    root.space = MTLI_CHECK_PRIVATE;
+    root.bytes = LLVMIsAConstantInt(count)
+                     ? LLVMABISizeOfType(layout,
+                                         LLVMGetAllocatedType(variable)) *
+                           LLVMConstIntGetZExtValue(count)
+                     : 0;
+    return root;
+  }
+  root.space = mtlc_names_threadgroup_memory(variable)
+                   ? MTLI_CHECK_THREADGROUP
+                   : MTLI_CHECK_CONSTANT;
+  root.bytes =
+      LLVMABISizeOfType(layout, LLVMGlobalGetValueType(variable));
+  return root;
+}
+
+// A pointer that lies in an argument buffer, or in what one points to.
+static bool is_from_buffer(const mtlc_kernel *kernel, LLVMValueRef load) {
+  for (int depth = 0; depth < 8; ++depth) {
+    LLVMValueRef root = mtlc_root_of(LLVMGetOperand(load, 0));
+    if (mtlc_callee(root) &&
+        strcmp(mtlc_name(mtlc_callee(root)), "mettle.argument") == 0) {
+      return root_of_argument(kernel, root).space == MTLI_CHECK_DEVICE;
+    }
+    if (!LLVMIsALoadInst(root)) {
+      return false;
+    }
+    load = root;
+  }
+  return false;
+}
+
+static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value) {
+  if (LLVMIsAAllocaInst(value) || LLVMIsAGlobalVariable(value)) {
+    return root_of_variable(kernel, value);
+  }
+  LLVMValueRef callee = mtlc_callee(value);
+  if (callee && strcmp(mtlc_name(callee), "mettle.argument") == 0) {
+    return root_of_argument(kernel, value);
+  }
+  if (LLVMIsALoadInst(value) && is_from_buffer(kernel, value)) {
+    mtlc_root root = nowhere;
+    root.space = MTLI_CHECK_DEVICE;
+    return root;
+  }
+  return outside();
+}
+
+// Both or either: what is known of each stays if it is the same.
+static mtlc_root join(mtlc_root a, mtlc_root b) {
+  if (a.space == MTLI_CHECK_NOWHERE) {
+    return b;
+  }
+  if (a.space != b.space) {
+    return outside();
+  }
+  if (a.base != b.base || a.slot != b.slot) {
+    a.base = NULL;
+    a.slot = MTLI_CHECK_NO_SLOT;
+    a.bytes = 0;
+  }
+  a.is_outside |= b.is_outside;
+  return a;
+}
+
+static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
+                      mtlc_values *seen) {
+  for (;;) {
+    if (LLVMIsAConstantExpr(address) ||
+        mtlc_is_opcode(address, LLVMGetElementPtr) ||
+        mtlc_is_opcode(address, LLVMAddrSpaceCast) ||
+        mtlc_is_opcode(address, LLVMBitCast) ||
+        mtlc_is_opcode(address, LLVMFreeze)) {
+      if (LLVMIsAConstantExpr(address) &&
+          LLVMGetConstOpcode(address) == LLVMIntToPtr) {
+        return outside();
+      }
+      address = LLVMGetOperand(address, 0);
+      continue;
+    }
+    break;
+  }
+  if (LLVMIsAConstantPointerNull(address) || LLVMIsUndef(address)) {
+    return nowhere;
+  }
+  const bool is_phi = LLVMIsAPHINode(address) != NULL;
+  if (!is_phi && !LLVMIsASelectInst(address)) {
+    return root_of_one(kernel, address);
+  }
+  if (mtlc_values_has(seen, address)) {
+    return nowhere;
+  }
+  mtlc_values_add(seen, address);
+  mtlc_root root = nowhere;
+  if (is_phi) {
+    for (unsigned i = 0; i < LLVMCountIncoming(address); ++i) {
+      root = join(root, walk(kernel, LLVMGetIncomingValue(address, i), seen));
+    }
+    return root;
+  }
+  root = walk(kernel, LLVMGetOperand(address, 1), seen);
+  return join(root, walk(kernel, LLVMGetOperand(address, 2), seen));
+}
+
+mtlc_root mtlc_find_root(const mtlc_kernel *kernel, LLVMValueRef address) {
+  mtlc_values seen = {0};
+  mtlc_root root = walk(kernel, address, &seen);
+  free(seen.items);
+  return root.space == MTLI_CHECK_NOWHERE ? outside() : root;
+}
+
+// The last name of a mangled one, "part" of "_ZZ8tree_sum...E4part".
+static void last_name(const char *name, char *out, size_t capacity) {
+  snprintf(out, capacity, "%s", name);
+  if (strncmp(name, "_Z", 2) != 0) {
+    char *dot = strrchr(out, '.');
+    if (dot && !isdigit((unsigned char)dot[1])) {
+      memmove(out, dot + 1, strlen(dot));
+    }
+    return;
+  }
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < length; ++i) {
+    if (!isdigit((unsigned char)name[i]) ||
+        (i && isdigit((unsigned char)name[i - 1]))) {
+      continue;
+    }
+    char *end = NULL;
+    const unsigned long count = strtoul(name + i, &end, 10);
+    const size_t start = (size_t)(end - name);
+    if (count && start + count <= length && start + count + 3 >= length) {
+      snprintf(out, capacity, "%.*s", (int)count, name + start);
+      return;
+    }
+  }
+}
+
+// Registers of inlined functions are called "x.i", "x.addr.i12".
+static void plain_name(const char *name, char *out, size_t capacity) {
+  snprintf(out, capacity, "%s", name);
+  char *dot = strchr(out, '.');
+  if (dot) {
+    *dot = '\0';
+  }
+}
+
+void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
+                    char *out, size_t capacity) {
+  out[0] = '\0';
+  if (root->slot != MTLI_CHECK_NO_SLOT) {
+    snprintf(out, capacity, "%s",
+             kernel->kernel->parameters[root->slot].argument.name);
+  } else if (root->base && LLVMIsAAllocaInst(root->base)) {
+    plain_name(mtlc_name(root->base), out, capacity);
+  } else if (root->base && LLVMIsAGlobalVariable(root->base)) {
+    last_name(mtlc_name(root->base), out, capacity);
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simplify_checked.c: brings a thread into SSA form and leaves all else as it
+// was written: an access that LLVM drops, moves or joins would be checked in
+// the wrong place, or not at all.
+//
+// Requires  contract_arithmetic
+// Leaves    mettle.thread with everything inlined but what calls itself and
+//           mettle.texel.*; no calls of mettle.tile.*; where a variable begins
+//           without a value, a store of a call of mettle.unset.*
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "compiler/check/check.h"
+#include "compiler/passes/passes.h"
+
+enum {
+  // Larger variables stay in memory, where their bytes are told apart anyhow.
+  LARGEST_MARKED_BYTES = 512,
+};
+
+static void mark_inlined(const mtlc_kernel *kernel) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
+       f = LLVMGetNextFunction(f)) {
+    const bool stays = f == kernel->thread || mtlc_has_attribute(f, "noinline") ||
+                       mtlc_starts_with(mtlc_name(f), "mettle.texel.");
+    if (!LLVMIsDeclaration(f) && !stays) {
+      mtlc_set_attribute(f, "alwaysinline", 0);
+    }
+  }
+}
+
+static void collect_starts(LLVMValueRef instruction, void *context) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  if (callee &&
+      mtlc_starts_with(mtlc_name(callee), "llvm.lifetime.start")) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+// A function that returns a value of a type of which nothing is known.
+static LLVMValueRef unset_of(mtlc_kernel *kernel, LLVMTypeRef type) {
+  char name[64];
+  for (unsigned i = 0;; ++i) {
+    snprintf(name, sizeof name, MTLC_UNSET_PREFIX "%u", i);
+    LLVMValueRef function = LLVMGetNamedFunction(kernel->module, name);
+    if (!function) {
+      function = LLVMAddFunction(kernel->module, name,
+                                 LLVMFunctionType(type, NULL, 0, false));
+      mtlc_set_attribute(function, "nounwind", 0);
+      return function;
+    }
+    if (LLVMGetReturnType(LLVMGlobalGetValueType(function)) == type) {
+      return function;
+    }
+  }
+}
+
+// Where a variable begins it has a value that is marked as none, which goes
+// wherever its value goes.
+static void mark_variables(mtlc_kernel *kernel) {
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(kernel->module);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  mtlc_values starts = {0};
+  mtlc_for_each_in_module(kernel->module, collect_starts, &starts);
+  for (size_t i = 0; i < starts.count; ++i) {
+    LLVMValueRef start = starts.items[i];
+    LLVMValueRef variable = LLVMGetOperand(start, 1);
+    if (!LLVMIsAAllocaInst(variable)) {
+      continue;
+    }
+    LLVMTypeRef type = LLVMGetAllocatedType(variable);
+    if (LLVMABISizeOfType(layout, type) > LARGEST_MARKED_BYTES) {
+      continue;
+    }
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(start));
+    LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(start));
+    LLVMValueRef function = unset_of(kernel, type);
+    char name[256];
+    snprintf(name, sizeof name, "%s", mtlc_name(variable));
+    LLVMValueRef value =
+        LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
+                       NULL, 0, name);
+    LLVMBuildStore(builder, value, variable);
+  }
+  free(starts.items);
+  LLVMDisposeBuilder(builder);
+}
+
+// --- copies ------------------------------------------------------------------
+
+// Longer ones stay, and are checked as pieces.
+enum { LONGEST_COPY_BYTES = 512, PART_BYTES = 64 };
+
+static void collect_copies(LLVMValueRef instruction, void *context) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  if (callee && mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") &&
+      LLVMIsAConstantInt(LLVMGetOperand(instruction, 2)) &&
+      LLVMConstIntGetZExtValue(LLVMGetOperand(instruction, 2)) <=
+          LONGEST_COPY_BYTES) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+static unsigned alignment_of(LLVMValueRef call, LLVMAttributeIndex parameter) {
+  LLVMAttributeRef align = LLVMGetCallSiteEnumAttribute(
+      call, parameter, LLVMGetEnumAttributeKindForName("align", 5));
+  return align ? (unsigned)LLVMGetEnumAttributeValue(align) : 1;
+}
+
+// A copy of a structure becomes loads and stores: each word takes along
+// whether it was set.
+static void expand_copy(mtlc_kernel *kernel, LLVMBuilderRef builder,
+                        LLVMValueRef copy) {
+  const mtlc_types types = mtlc_types_of(kernel->context);
+  const uint64_t bytes = LLVMConstIntGetZExtValue(LLVMGetOperand(copy, 2));
+  const unsigned to_align = alignment_of(copy, 1);
+  const unsigned from_align = alignment_of(copy, 2);
+  LLVMPositionBuilderBefore(builder, copy);
+  LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(copy));
+  for (uint64_t at = 0; at < bytes;) {
+    const uint64_t left = bytes - at;
+    const uint64_t words = (left < PART_BYTES ? left : PART_BYTES) / 4;
+    LLVMTypeRef type = words > 1    ? LLVMVectorType(types.i32, (unsigned)words)
+                       : words == 1 ? types.i32
+                                    : types.i8;
+    LLVMValueRef value =
+        LLVMBuildLoad2(builder, type,
+                       mtlc_offset(builder, LLVMGetOperand(copy, 1), at), "");
+    LLVMSetAlignment(value, at ? 1 : from_align);
+    LLVMValueRef store = LLVMBuildStore(
+        builder, value, mtlc_offset(builder, LLVMGetOperand(copy, 0), at));
+    LLVMSetAlignment(store, at ? 1 : to_align);
+    at += words ? words * 4 : 1;
+  }
+  LLVMInstructionEraseFromParent(copy);
+}
+
+static void expand_copies(mtlc_kernel *kernel) {
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  mtlc_values copies = {0};
+  mtlc_for_each_instruction(kernel->thread, collect_copies, &copies);
+  for (size_t i = 0; i < copies.count; ++i) {
+    expand_copy(kernel, builder, copies.items[i]);
+  }
+  free(copies.items);
+  LLVMDisposeBuilder(builder);
+}
+
+mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
+  MTL_TRY(mtlc_lower_tiles(kernel));
+  if (kernel->checks & MTLI_CHECK_INIT) {
+    mark_variables(kernel);
+  }
+  mark_inlined(kernel);
+  mtlc_split_between_calls(kernel);
+  MTL_TRY(mtlc_run_llvm_passes(
+      kernel,
+      "function(mem2reg,sroa<preserve-cfg>),always-inline,globaldce,"
+      "function(sroa<preserve-cfg>,mem2reg)"));
+  expand_copies(kernel);
+  return MTL_OK;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check.c: what the checker is told of dispatches, buffers, queues and events.
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/cpu/cpu.h"
+
+static uint64_t number_of(const cpu_queue *queue) {
+  return (uintptr_t)queue;
+}
+
+// The memory that a buffer is all or a part of.
+static const mtl_buffer *whole_of(const mtl_buffer *buffer) {
+  return buffer->parent ? buffer->parent : buffer;
+}
+
+void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
+  if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes) {
+    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, is_unset,
+                          buffer->label);
+  } else if (mtli_check_is_on() && buffer->parent && !is_unset) {
+    mtli_check_memory_set(buffer->gpu_address, buffer->length_bytes);
+  }
+}
+
+void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
+  if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes) {
+    mtli_check_memory_remove(buffer->gpu_address);
+  }
+}
+
+// Buffers made before the first checked pipeline are told of when they are
+// first used.
+static void learn_buffer(mtl_device *device, uint64_t address) {
+  if (mtli_check_memory_has(address)) {
+    return;
+  }
+  pthread_mutex_lock(&device->lock);
+  const mtl_buffer *buffer = device->buffers;
+  while (buffer && address - buffer->gpu_address >= buffer->length_bytes) {
+    buffer = buffer->next;
+  }
+  if (buffer) {
+    buffer = whole_of(buffer);
+    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, false,
+                          buffer->label);
+  }
+  pthread_mutex_unlock(&device->lock);
+}
+
+static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
+  for (uint32_t i = 0; i < dispatch->inline_count; i++) {
+    if (dispatch->inline_arguments[i].slot == slot) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A threadgroup argument ends where the next one begins, or all of them do.
+static uint64_t threadgroup_bytes(const mtli_dispatch *dispatch,
+                                  uint32_t slot) {
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  const uintptr_t first = (uintptr_t)dispatch->arguments[slot];
+  uintptr_t end = dispatch->threadgroup_end;
+  for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+    const uintptr_t other = (uintptr_t)dispatch->arguments[i];
+    if (kernel->parameters[i].builtin == MTLI_BUILTIN_NONE &&
+        kernel->parameters[i].argument.kind ==
+            MTL_ARGUMENT_THREADGROUP_MEMORY &&
+        other > first && other < end) {
+      end = other;
+    }
+  }
+  return first < end ? end - first : 0;
+}
+
+static void describe(mtl_device *device, const mtli_dispatch *dispatch,
+                     uint32_t slot, mtli_check_argument *out) {
+  const mtli_parameter *parameter =
+      &dispatch->pipeline->kernel->parameters[slot];
+  *out = (mtli_check_argument){0};
+  if (parameter->builtin != MTLI_BUILTIN_NONE) {
+    return;
+  }
+  if (parameter->argument.kind == MTL_ARGUMENT_THREADGROUP_MEMORY) {
+    out->bytes = threadgroup_bytes(dispatch, slot);
+  } else if (parameter->argument.kind == MTL_ARGUMENT_BUFFER) {
+    out->first = (uintptr_t)dispatch->arguments[slot];
+    out->bytes = dispatch->argument_bytes ? dispatch->argument_bytes[slot] : 0;
+    out->is_buffer = out->first && !is_inline(dispatch, slot);
+    if (out->is_buffer) {
+      learn_buffer(device, out->first);
+    }
+  }
+}
+
+// Sites outlive the code that they are in: findings of later dispatches name
+// them.
+typedef struct kept_kernel {
+  struct kept_kernel *next;
+  char *name;
+  mtli_check_sites sites;
+} kept_kernel;
+
+static kept_kernel *kept;  // of the process; found again by their contents
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static size_t text_bytes(const mtli_check_sites *sites) {
+  size_t bytes = 1;
+  for (uint32_t i = 0; i < sites->count; ++i) {
+    const uint32_t texts[] = {sites->sites[i].file, sites->sites[i].name,
+                              sites->sites[i].inlined};
+    for (size_t k = 0; k < 3; ++k) {
+      const size_t end = texts[k] + strlen(sites->texts + texts[k]) + 1;
+      bytes = end > bytes ? end : bytes;
+    }
+  }
+  return bytes;
+}
+
+static void *copy_of(const void *bytes, size_t count) {
+  void *copy = malloc(count);
+  return copy ? memcpy(copy, bytes, count) : NULL;
+}
+
+static const kept_kernel *keep(const char *name,
+                               const mtli_check_sites *sites) {
+  const size_t bytes = sites->count * sizeof *sites->sites;
+  pthread_mutex_lock(&kept_lock);
+  kept_kernel *it = kept;
+  while (it && (strcmp(it->name, name) != 0 ||
+                it->sites.count != sites->count ||
+                it->sites.checks != sites->checks ||
+                memcmp(it->sites.sites, sites->sites, bytes) != 0 ||
+                memcmp(it->sites.texts, sites->texts, text_bytes(sites)) != 0)) {
+    it = it->next;
+  }
+  if (!it && (it = calloc(1, sizeof *it))) {
+    it->name = strdup(name);
+    it->sites = *sites;
+    it->sites.sites = copy_of(sites->sites, bytes);
+    it->sites.texts = copy_of(sites->texts, text_bytes(sites));
+    it->next = kept;
+    kept = it;
+  }
+  pthread_mutex_unlock(&kept_lock);
+  return it && it->name && it->sites.sites && it->sites.texts ? it : NULL;
+}
+
+bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
+  enum { MOST = 256 };
+  const mtli_dispatch *dispatch = &command->dispatch;
+  const mtli_kernel *kernel = dispatch->pipeline->kernel;
+  mtli_check_argument arguments[MOST];
+  const kept_kernel *own = keep(kernel->name, job->code->code->sites);
+  if (!own || kernel->parameter_count > MOST) {
+    mtli_check_note_unchecked("kernel '%s' has too many parameters",
+                              kernel->name);
+    return false;
+  }
+  for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {
+    describe(queue->queue.device, dispatch, slot, &arguments[slot]);
+  }
+  mtli_check_dispatch it = {.kernel = own->name,
+                            .sites = &own->sites,
+                            .arguments = arguments,
+                            .argument_count = kernel->parameter_count,
+                            .queue = number_of(queue),
+                            .is_ordered = command->is_ordered};
+  memcpy(it.group_count, job->launch.group_count, sizeof it.group_count);
+  job->launch.check = mtli_check_begin(&it);
+  return job->launch.check != NULL;
+}
+
+void cpu_check_run(cpu_job *job, uint64_t first, uint64_t end,
+                   cpu_context *context) {
+  mtli_check *check = job->launch.check;
+  for (uint64_t i = first; i < end && !mtli_check_is_to_stop(check); ++i) {
+    const uint32_t group = mtli_check_group_at(check, (uint32_t)i);
+    mtli_cpu_code_run(job->code->code, &job->launch, group, group + 1,
+                      context->scratch, context->kept);
+  }
+}
+
+// The command buffer goes on; its error is the first finding's.
+void cpu_check_end(cpu_queue *queue, cpu_job *job) {
+  char *text = NULL;
+  mtli_check_end(job->launch.check, &text);
+  job->launch.check = NULL;
+  cpu_list *list = cpu_list_of(queue->current);
+  cpu_pool_lock(queue->pool);
+  if (text && list->status == MTL_OK) {
+    list->status = MTL_KERNEL_FAULT;
+    list->text = text;
+    text = NULL;
+  }
+  cpu_pool_unlock(queue->pool);
+  free(text);
+}
+
+// --- other commands ---------------------------------------------------------------
+
+static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
+  return buffer->gpu_address + offset_bytes;
+}
+
+static void note_box(const mtli_command *command) {
+  const mtli_box_side *to = &command->copy_box.target;
+  const mtli_box_side *from = &command->copy_box.source;
+  for (uint64_t image = 0; image < command->copy_box.images; ++image) {
+    for (uint64_t row = 0; row < command->copy_box.rows; ++row) {
+      mtli_check_memory_copy(
+          address_in(to->buffer, to->offset_bytes) + image * to->image_pitch +
+              row * to->row_pitch,
+          address_in(from->buffer, from->offset_bytes) +
+              image * from->image_pitch + row * from->row_pitch,
+          command->copy_box.row_bytes);
+    }
+  }
+}
+
+void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
+  if (!mtli_check_is_on()) {
+    return;
+  }
+  if (command->is_ordered) {
+    mtli_check_queue_orders(number_of(queue));
+  }
+  switch (command->kind) {
+    case MTLI_COMMAND_COPY:
+      mtli_check_memory_copy(
+          address_in(command->copy.target, command->copy.target_offset_bytes),
+          address_in(command->copy.source, command->copy.source_offset_bytes),
+          command->copy.length_bytes);
+      break;
+    case MTLI_COMMAND_COPY_BOX: note_box(command); break;
+    case MTLI_COMMAND_FILL:
+      mtli_check_memory_set(
+          address_in(command->fill.buffer, command->fill.offset_bytes),
+          command->fill.length_bytes);
+      break;
+    case MTLI_COMMAND_UPDATE:
+      mtli_check_memory_set(
+          address_in(command->update.buffer, command->update.offset_bytes),
+          command->update.length_bytes);
+      break;
+    case MTLI_COMMAND_SAMPLE:
+      mtli_check_memory_set(
+          address_in(command->sample.buffer, command->sample.offset_bytes),
+          sizeof(uint64_t));
+      break;
+    case MTLI_COMMAND_SIGNAL:
+      mtli_check_signal(number_of(queue), (uintptr_t)command->event.event,
+                        command->event.value);
+      break;
+    case MTLI_COMMAND_WAIT:
+      mtli_check_wait(number_of(queue), (uintptr_t)command->event.event,
+                      command->event.value);
+      break;
+    default: break;
+  }
+}
+
+void cpu_check_committed(const mtl_command_buffer *command_buffer) {
+  if (mtli_check_is_on()) {
+    mtli_check_commit(number_of((const cpu_queue *)command_buffer->queue));
+  }
+}
+
+void cpu_check_completed(const cpu_queue *queue) {
+  if (mtli_check_is_on()) {
+    mtli_check_complete(number_of(queue));
+  }
+}
