@@ -43,6 +43,12 @@ _mettle() {
     --input)
       COMPREPLY=($(compgen -f -X '!*.npy' -- "$word"))
       compopt -o filenames; return ;;
+    --check-report | --check-suppress)
+      COMPREPLY=($(compgen -f -- "$word"))
+      compopt -o filenames; return ;;
+    --schedule)
+      COMPREPLY=($(compgen -W "forward reverse random:1" -- "$word"))
+      return ;;
     --kernel)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word"))
@@ -63,7 +69,8 @@ _mettle() {
   if [[ $word == -* ]]; then
     case $verb in
       run) shared+=" --grid --group --save --print --repeat --json --log"
-        shared+=" --call-depth --timeout --trace --unchecked" ;;
+        shared+=" --call-depth --timeout --trace --unchecked"
+        shared+=" --check --check-report --check-suppress --schedule" ;;
       compile) shared+=" -o --dump-after --without --report --asm --kernel --group" ;;
       reflect) shared+=" --json" ;;
       corpus)
@@ -71,6 +78,7 @@ _mettle() {
         shared+=" --manifest --pipelines --json" ;;
       model)
         shared="--input --output-dir --weights --repeat --trace --json --help"
+        shared+=" --check --check-report --check-suppress --schedule"
         shared+=" --version" ;;
       iree)
         shared="--function --input --output --repeat --device --json --help"

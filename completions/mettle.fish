@@ -136,6 +136,14 @@ complete -c mettle -n '__mettle_verb run' -l timeout -x \
     -d 'seconds that the run may take'
 complete -c mettle -n '__mettle_verb run model' -l trace -r \
     -d 'write a timeline'
+complete -c mettle -n '__mettle_verb run model' -l check \
+    -d 'check every access'
+complete -c mettle -n '__mettle_verb run model' -l check-report -r \
+    -d 'write the findings'
+complete -c mettle -n '__mettle_verb run model' -l check-suppress -r \
+    -d 'findings to leave out'
+complete -c mettle -n '__mettle_verb run model' -l schedule -x \
+    -a 'forward reverse random:1' -d 'of --check'
 complete -c mettle -n '__mettle_verb trace' -l top -x -d 'rows of commands'
 complete -c mettle -n '__mettle_verb trace' -l output -r \
     -d 'the page to write'

@@ -79,6 +79,12 @@ MTL_API void mtl_check_counts(uint64_t *out_findings, uint64_t *out_instances,
                               uint64_t *out_dispatches,
                               uint64_t *out_unchecked);
 
+// Tells whether the METTLE_CHECK variables are what they may be: docs/checking.md
+// lists them. Opening a device asks for it.
+//
+// Errors     MTL_INVALID_ARGUMENT  one is not; the text says which
+MTL_API MTL_MUST_USE mtl_status mtl_check_settings(void);
+
 // Writes the report (METTLE_CHECK_REPORT, or standard error) and the last line,
 // once in the process; at exit it is done anyway. Returns 0 if nothing was
 // found, 3 for findings, 4 if something could not be checked and nothing was

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "check/findings.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -14,6 +15,7 @@ static uint32_t wanted;
 static uint32_t schedule_kind;
 static uint64_t schedule_seed;
 static char schedule_text[64] = "forward";
+static pid_t process;  // that asked for it
 static int exit_status = -1;  // the report's own
 
 static const struct {
@@ -61,6 +63,8 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks) {
   return true;
 }
 
+static char wrong[256];  // "" if the settings are right
+
 static void take_schedule(const char *text) {
   uint64_t seed = 0;
   if (strncmp(text, "random:", 7) == 0) {
@@ -80,8 +84,9 @@ static void take_schedule(const char *text) {
   } else if (strcmp(text, "forward") == 0) {
     return;
   }
-  mtli_check_note_unchecked("METTLE_CHECK_SCHEDULE is \"%s\": forward, reverse "
-                            "or random:SEED is needed", text);
+  snprintf(wrong, sizeof wrong,
+           "METTLE_CHECK_SCHEDULE is \"%.64s\": it may be forward, reverse or "
+           "random:SEED", text);
 }
 
 static void read_settings(void) {
@@ -96,11 +101,18 @@ static void read_settings(void) {
   }
   if (!mtli_check_parse(text, &wanted)) {
     wanted = MTL_CHECK_DEFAULT;
-    mtli_check_note_unchecked("METTLE_CHECK is \"%s\": races, bounds, init, "
-                              "sync, align, nan, integer, host, uniform, stop "
-                              "and all are known", text);
+    snprintf(wrong, sizeof wrong,
+             "METTLE_CHECK is \"%.64s\": it may be a list of races, bounds, "
+             "init, sync, align, nan, integer, host, uniform, stop, all",
+             text);
   }
+  process = getpid();
   exit_status = status && *status ? atoi(status) : 3;
+}
+
+mtl_status mtl_check_settings(void) {
+  pthread_once(&once, read_settings);
+  return wrong[0] ? mtli_fail(MTL_INVALID_ARGUMENT, "%s", wrong) : MTL_OK;
 }
 
 uint32_t mtli_check_wanted(void) {
@@ -131,7 +143,7 @@ const char *check_report_path(void) {
 // has found nothing of its own yet.
 __attribute__((destructor)) static void finish_process(void) {
   static bool is_done;
-  if (!wanted || is_done) {
+  if (!wanted || is_done || getpid() != process) {
     return;
   }
   is_done = true;

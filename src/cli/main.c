@@ -88,8 +88,14 @@ static int run_verb(const cli_verb *verb, char **arguments) {
   cli_error error = {0};
   const bool is_done =
       (!verb->traces || cli_take_trace(arguments, &error)) &&
+      (!verb->checks || cli_take_check(arguments, &error)) &&
       verb->run(arguments, &error);
-  return is_done ? CLI_DONE : cli_report(verb->name, &error);
+  const int exit_code = is_done ? CLI_DONE : cli_report(verb->name, &error);
+  // What failed was not checked to its end; what was found is told at the end.
+  return verb->checks && cli_is_checked() && exit_code != CLI_DONE &&
+                 exit_code != CLI_USAGE
+             ? CLI_NOT_CHECKED
+             : exit_code;
 }
 
 static int run_command(char **arguments) {

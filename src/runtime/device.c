@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "mettle/check.h"
 #include "runtime/inline_bytes.h"
 #include "runtime/objects.h"
 
@@ -152,6 +153,7 @@ static _Thread_local const mtli_driver *opening;
 static mtl_status device_get(const mtli_driver *driver, uint32_t index,
                              mtl_device **out_device) {
   MTL_TRY(mtli_settings_check());
+  MTL_TRY(mtl_check_settings());
   if (opening == driver) {
     return mtli_fail(MTL_INVALID_STATE, "device '%s' is being opened",
                      driver->device_name(index));

@@ -648,6 +648,7 @@ struct mtli_driver {
   // its gpu_address, and the driver calls mtli_execution_begin in its turn.
   bool kernels_encode_commands;
   bool has_heaps;  // buffer_create knows of parents
+  bool checks;     // runs code of MTLI_TIER_CHECKED
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;

@@ -256,7 +256,11 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   const bool debug = desc->debug || function->library->compiled.code->debug;
   parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
   parts->checks = desc->check ? desc->check : mtli_check_wanted();
-  // Other drivers' code does not know the checker; they say so.
+  if (parts->checks && !function->library->device->driver->checks) {
+    mtli_check_note_unchecked("device '%s' checks no kernels",
+                              function->library->device->info.name);
+    parts->checks = 0;
+  }
   if (parts->checks) {
     parts->tier = MTLI_TIER_CHECKED;
   }

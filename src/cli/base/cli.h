@@ -14,7 +14,9 @@ typedef enum cli_exit {
   CLI_DONE = 0,
   CLI_FAILED = 1,        // the command line was right, the work failed
   CLI_USAGE = 2,         // the command line is wrong
-  CLI_NOT_COMPILED = 3,  // the source did not compile
+  CLI_NOT_COMPILED = 3,  // the source did not compile; with --check CLI_FOUND
+  CLI_FOUND = 3,         // with --check: something was found
+  CLI_NOT_CHECKED = 4,   // with --check: something could not be checked
 } cli_exit;
 
 // The first thing that went wrong. Zero means nothing has.
@@ -52,6 +54,7 @@ typedef struct cli_verb {
   // with error filled.
   bool (*run)(char **arguments, cli_error *error);
   bool traces;  // takes --trace FILE (trace_option.c)
+  bool checks;  // takes --check (check_option.c)
 } cli_verb;
 
 // trace_option.c: takes --trace FILE out of arguments and begins the timeline,
@@ -59,6 +62,13 @@ typedef struct cli_verb {
 bool cli_take_trace(char **arguments, cli_error *error);
 // True if a timeline of this process is written.
 bool cli_is_traced(void);
+
+// check_option.c: takes --check, --check-report, --check-suppress and
+// --schedule out of arguments.
+bool cli_take_check(char **arguments, cli_error *error);
+// True if kernels of this process are checked; if something was found.
+bool cli_is_checked(void);
+bool cli_check_has_found(void);
 
 extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_compile;

@@ -174,6 +174,11 @@ static const char model_help[] =
     "                         time\n"
     "  --trace FILE           write a timeline of the run, for Perfetto and\n"
     "                         'mettle trace'\n"
+    "  --check[=LIST]         check every access of the kernels, and "
+    "--check-report,\n"
+    "                         --check-suppress and --schedule, as 'mettle "
+    "run' has\n"
+    "                         them\n"
     "  --json                 print one JSON object: device, outputs, time_ns\n"
     "                         (min, median, runs) from the call to the last\n"
     "                         result, and what one run recorded: dispatches,\n"
@@ -187,4 +192,5 @@ const cli_verb cli_verb_model = {
     .help = model_help,
     .run = model,
     .traces = true,
+    .checks = true,
 };

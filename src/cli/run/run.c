@@ -115,7 +115,10 @@ static bool dispatch_all(const run_options *options, run_state *state,
   run_print_lost_messages(options, state);
   qsort(state->result.times_ns, options->repeat, sizeof(uint64_t),
         compare_times);
-  return status == MTL_OK || cli_fail_status(error, status, options->kernel);
+  // Findings end the command buffer with an error, and no kernel.
+  const bool is_finding = status == MTL_KERNEL_FAULT && cli_check_has_found();
+  return status == MTL_OK || is_finding ||
+         cli_fail_status(error, status, options->kernel);
 }
 
 // The grid of --grid NAME: a thread for each element or texel.
@@ -247,6 +250,16 @@ static const char run_help[] =
     "  --call-depth N         how deep calls through function tables nest, 1 "
     "if\n"
     "                         not given, at most 8\n"
+    "  --check[=LIST]         check every access (docs/checking.md): races, "
+    "bounds,\n"
+    "                         init, sync, align if LIST is not given; nan, "
+    "integer,\n"
+    "                         host, uniform, stop, all\n"
+    "  --check-report FILE    write the findings as text, FILE.json or "
+    "FILE.sarif\n"
+    "  --check-suppress FILE  leave out what FILE names, a line "
+    "KIND:KERNEL:FILE:LINE\n"
+    "  --schedule WHICH       of --check: forward, reverse or random:SEED\n"
     "  --debug                tier T0: one thread at a time, in order, "
     "unoptimised,\n"
     "                         with debug information\n"
@@ -299,7 +312,9 @@ static const char run_help[] =
     "\n"
     "\n"
     "exit code: 0 done, 1 the run failed, 2 wrong usage, 3 the source did not\n"
-    "compile\n";
+    "compile. With --check: 0 nothing was found, 3 something was, 4 not all "
+    "could\n"
+    "be checked\n";
 
 const cli_verb cli_verb_run = {
     .name = "run",
@@ -307,4 +322,5 @@ const cli_verb cli_verb_run = {
     .help = run_help,
     .run = run,
     .traces = true,
+    .checks = true,
 };

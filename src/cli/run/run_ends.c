@@ -134,7 +134,8 @@ static ends_verdict try_ends(const run_options *options, run_state *state,
 bool run_check_ends(const run_options *options, run_state *state,
                     cli_error *error) {
   // A timeline is to show one run.
-  if (options->unchecked || cli_is_traced() || !has_open_end(options, state)) {
+  if (options->unchecked || cli_is_traced() || cli_is_checked() ||
+      !has_open_end(options, state)) {
     return true;
   }
   // A kernel that reads bytes as vectors wants more alignment than bytes have.

@@ -10,6 +10,7 @@ const mtli_driver mtli_cpu_driver = {
     .executes_indirect_commands = true,
     .kernels_encode_commands = true,
     .has_heaps = true,
+    .checks = true,
     .device_bytes = sizeof(cpu_device),
     .buffer_bytes = sizeof(cpu_buffer),
     .texture_bytes = sizeof(mtl_texture),

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check_option.c: --check and what goes with it, of the verbs that run
+// something. They stand for the METTLE_CHECK variables, which libmettle reads.
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/cli.h"
+#include "mettle/check.h"
+
+typedef struct check_option {
+  const char *name;
+  const char *variable;
+  const char *otherwise;  // without "=VALUE"; NULL: the next word is the value
+} check_option;
+
+static const check_option options[] = {
+    {"--check", "METTLE_CHECK", "default"},
+    {"--check-report", "METTLE_CHECK_REPORT", NULL},
+    {"--check-suppress", "METTLE_CHECK_SUPPRESS", NULL},
+    {"--schedule", "METTLE_CHECK_SCHEDULE", NULL},
+};
+enum { OPTION_COUNT = sizeof options / sizeof *options };
+
+bool cli_is_checked(void) {
+  const char *setting = getenv("METTLE_CHECK");
+  return setting && *setting && strcmp(setting, "0") != 0;
+}
+
+bool cli_check_has_found(void) {
+  uint64_t findings;
+  mtl_check_counts(&findings, NULL, NULL, NULL);
+  return findings > 0;
+}
+
+static const check_option *find(const char *word, const char **out_value) {
+  for (size_t i = 0; i < OPTION_COUNT; ++i) {
+    const size_t length = strlen(options[i].name);
+    if (strncmp(word, options[i].name, length) == 0 &&
+        (word[length] == '\0' || word[length] == '=')) {
+      *out_value = word[length] ? word + length + 1 : NULL;
+      return &options[i];
+    }
+  }
+  return NULL;
+}
+
+bool cli_take_check(char **arguments, cli_error *error) {
+  char **to = arguments;
+  bool needs_check = false;
+  const char *needing = NULL;
+  for (char **word = arguments; *word; ++word) {
+    const char *value = NULL;
+    const check_option *option = find(*word, &value);
+    if (!option) {
+      *to++ = *word;
+      continue;
+    }
+    if (!value) {
+      value = option->otherwise ? option->otherwise : *++word;
+    }
+    if (!value || !*value) {
+      return cli_fail(error, CLI_USAGE, "%s needs a value", option->name);
+    }
+    needs_check |= option != &options[0];
+    needing = option != &options[0] ? option->name : needing;
+    if (setenv(option->variable, value, 1) != 0) {
+      return cli_fail(error, CLI_FAILED, "out of memory");
+    }
+  }
+  *to = NULL;
+  if (needs_check && !cli_is_checked()) {
+    return cli_fail(error, CLI_USAGE, "%s needs --check", needing);
+  }
+  const mtl_status status = mtl_check_settings();
+  return status == MTL_OK || cli_fail(error, CLI_USAGE, "%s", mtl_last_error());
+}
