@@ -306,7 +306,8 @@ static void check_trap(rig_way way, uint32_t reason) {
   uint8_t *kept = scratch + sizeof(mtli_cpu_position);
   void *arguments[] = {out, NULL};
   const mtli_cpu_launch launch = {arguments, {32, 1, 1}, {8, 1, 1}, {4, 1, 1},
-                                  0,         NULL,       NULL,      0};
+                                  0,         NULL,       NULL,      0,
+                                  NULL};
   const struct sigaction action = {.sa_handler = catch_trap};
   sigaction(SIGILL, &action, NULL);
   sigaction(SIGTRAP, &action, NULL);
