@@ -319,6 +319,10 @@ static void note_set(check_state *s, const mtli_check_site *site, uint8_t *set,
 
 // --- device memory ----------------------------------------------------------------
 
+static void *access_threadgroup_range(check_state *s, void *address,
+                                      uint32_t number, uint64_t unset,
+                                      void *base, uint64_t length);
+
 static const check_range *range_at(check_state *s, const mtli_check_site *site,
                                    uint64_t address, check_range *own) {
   if (site->slot != MTLI_CHECK_NO_SLOT) {
@@ -369,7 +373,15 @@ static void *access_device_range(check_state *s, void *address,
   const mtli_check_site *site = site_of(s, number);
   const uint64_t at = (uintptr_t)address;
   check_range own;
+  if (site->space == MTLI_CHECK_ANYWHERE &&
+      at - (uintptr_t)s->threadgroup < s->threadgroup_bytes) {
+    return access_threadgroup_range(s, address, number, unset, NULL, length);
+  }
   const check_range *range = range_at(s, site, at, &own);
+  if (!range && site->space == MTLI_CHECK_ANYWHERE) {
+    s->check.unset = 0;  // the thread's own, as far as is known
+    return address;
+  }
   s->check.unset = 0;
   if (s->pending) {
     check_settle(s);
@@ -395,7 +407,7 @@ static void *access_device_range(check_state *s, void *address,
     note_set(s, site, memory->set, offset, length, unset);
   }
   if ((s->checks & MTLI_CHECK_RACES) && memory->cells) {
-    if (is_atomic(site)) {
+    if (s->has_fences && is_atomic(site)) {
       check_fences_atomic(s, at, site->access != MTLI_CHECK_ATOMIC_WRITE,
                           site->access != MTLI_CHECK_ATOMIC_READ);
     }
@@ -587,8 +599,42 @@ static bool is_passed_on(const check_state *s, const mtli_check_site *site) {
          s->ranges[site->slot].memory->set != NULL;
 }
 
+// True if it was one of these.
+static bool use_number(check_state *s, uint32_t number, uint32_t what) {
+  const check_side side = check_side_now(s, number);
+  switch (what) {
+    case MTLI_CHECK_DIVISION:
+      check_report(s, "integer.division", &side, NULL,
+                   "a division of integers by zero, which gives 0");
+      return true;
+    case MTLI_CHECK_SHIFT:
+      check_report(s, "integer.shift", &side, NULL,
+                   "a shift by the width of its type or more");
+      return true;
+    case MTLI_CHECK_BORN:
+      if (!s->thread[s->now.thread].born) {
+        s->thread[s->now.thread].born = number;
+      }
+      return true;
+    case MTLI_CHECK_KEPT:
+      if (s->thread[s->now.thread].born) {
+        const check_side born =
+            check_side_now(s, s->thread[s->now.thread].born);
+        check_report(s, "nan", &born, &side,
+                     "a value that is not finite, made of finite ones, is "
+                     "stored in '%s'",
+                     text_of(s, site_of(s, number)->name));
+      }
+      return true;
+    default: return false;
+  }
+}
+
 static void use_value(mtli_check *check, uint32_t number, uint32_t origin) {
   check_state *s = (check_state *)check;
+  if (use_number(s, number, origin)) {
+    return;
+  }
   const mtli_check_site *site = site_of(s, number);
   const mtli_check_site *from = site_of(s, origin);
   const char *kind = kind_of_origin(from);

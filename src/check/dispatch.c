@@ -282,6 +282,15 @@ static void take_schedule(check_state *s, uint64_t groups) {
   }
 }
 
+static bool has_fences(const mtli_check_sites *sites) {
+  for (uint32_t i = 0; i < sites->count; ++i) {
+    if (sites->sites[i].access == MTLI_CHECK_FENCE) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool begin_dispatch(check_state *s,
                            const mtli_check_dispatch *dispatch) {
   if (!prepare_state(s)) {
@@ -309,6 +318,7 @@ static bool begin_dispatch(check_state *s,
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->known_count = 0;
   check_fences_clear();
+  s->has_fences = has_fences(s->sites);
   s->is_to_stop = false;
   s->text = NULL;
   s->pending = NULL;

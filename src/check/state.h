@@ -126,8 +126,7 @@ typedef struct check_state {
     uint32_t flags;
     uint32_t simd_threadgroup;
     uint32_t simd_device;
-    uint32_t fence;  // this thread has passed one
-    uint32_t turn;   // barriers of this thread
+    uint32_t born;  // where it first made a value that is not finite
   } thread[CHECK_MOST_THREADS];
   // A write that may be of the same value as another thread's: in `bounce`,
   // and to come to `pending`.
@@ -143,6 +142,7 @@ typedef struct check_state {
   uint32_t *order;  // [group_count] of groups; NULL: forward
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
+  bool has_fences;  // the kernel has some
   char *text;  // the first finding of the dispatch
   check_known *known;
   size_t known_count;

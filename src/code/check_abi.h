@@ -53,6 +53,14 @@ typedef enum mtli_check_space {
 
 enum { MTLI_CHECK_NO_SLOT = 0xffff };
 
+// In the place of an origin (mtli_check_use_fn): no value that is not set.
+enum {
+  MTLI_CHECK_DIVISION = 0x7ffffff0,  // by zero
+  MTLI_CHECK_SHIFT = 0x7ffffff1,     // by the width or more
+  MTLI_CHECK_BORN = 0x7ffffff2,      // not finite, made of what is
+  MTLI_CHECK_KEPT = 0x7ffffff3,      // not finite, and stored
+};
+
 // One place in the source. Texts are offsets into mtli_check_sites.texts, where
 // 0 is the empty one.
 typedef struct mtli_check_site {

@@ -17,8 +17,12 @@
 #include "compiler/ir/types.h"
 #include "compiler/ir/value_list.h"
 
+mtlc_pass mtlc_mark_arithmetic;
 mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
+
+// Marks of integer arithmetic: void(i32 mtli_check_operation, i1 is_bad).
+#define MTLC_INTEGER_MARK "mettle.checked.integer"
 
 // --- sites.c: the table of places --------------------------------------------
 

@@ -240,7 +240,7 @@ static bool is_free(checking *c, const mtlc_root *root) {
     case MTLI_CHECK_CONSTANT:
       return !root->base || root->bytes == 0 ||
              !wants(c, MTLI_CHECK_BOUNDS | MTLI_CHECK_INIT);
-    default: return true;
+    default: return root->is_outside;
   }
 }
 
@@ -286,7 +286,8 @@ static LLVMValueRef check_address(checking *c, LLVMValueRef access,
   *out_site = mtlc_sites_add(&c->sites, access, &site);
   LLVMValueRef number = mtlc_i32(context, *out_site);
   LLVMValueRef null = LLVMConstNull(c->types.pointer);
-  if (root->space == MTLI_CHECK_DEVICE) {
+  if (root->space == MTLI_CHECK_DEVICE ||
+      root->space == MTLI_CHECK_ANYWHERE) {
     LLVMValueRef arguments[] = {address, number, unset};
     return call(c, "mettle.check.device", arguments, 3);
   }
@@ -421,6 +422,87 @@ static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
                                          LLVMTypeOf(length), ""));
 }
 
+// --- values that are not finite -----------------------------------------------
+
+// i1: an element is infinite or no number.
+static LLVMValueRef is_wild(checking *c, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMValueRef zero = LLVMBuildFSub(c->builder, value, value, "");
+  LLVMValueRef bits =
+      LLVMBuildFCmp(c->builder, LLVMRealUNO, zero, zero, "");
+  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+    return bits;
+  }
+  LLVMTypeRef number =
+      LLVMIntTypeInContext(c->kernel->context, LLVMGetVectorSize(type));
+  return LLVMBuildICmp(c->builder, LLVMIntNE,
+                       LLVMBuildBitCast(c->builder, bits, number, ""),
+                       LLVMConstNull(number), "");
+}
+
+static bool is_float(LLVMTypeRef type) {
+  const LLVMTypeKind kind = LLVMGetTypeKind(
+      LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
+                                                  : type);
+  return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind;
+}
+
+static void use_with(checking *c, LLVMValueRef at, mtli_check_access access,
+                     const mtlc_root *root, LLVMValueRef is_bad,
+                     uint32_t what) {
+  mtli_check_site site = {.access = (uint8_t)access,
+                          .slot = MTLI_CHECK_NO_SLOT};
+  if (root) {
+    site = site_of(c, root, access);
+  }
+  LLVMValueRef arguments[] = {
+      mtlc_i32(c->kernel->context, mtlc_sites_add(&c->sites, at, &site)),
+      is_bad, mtlc_i32(c->kernel->context, what)};
+  call(c, "mettle.check.use", arguments, 3);
+}
+
+// An operation makes such a value of others.
+static void check_birth(checking *c, LLVMValueRef operation) {
+  if (!wants(c, MTLI_CHECK_NAN) || !is_float(LLVMTypeOf(operation))) {
+    return;
+  }
+  const unsigned count = LLVMIsACallInst(operation)
+                             ? LLVMGetNumArgOperands(operation)
+                             : (unsigned)LLVMGetNumOperands(operation);
+  go_behind(c, operation);
+  LLVMValueRef is_born = is_wild(c, operation);
+  for (unsigned i = 0; i < count; ++i) {
+    LLVMValueRef operand = LLVMGetOperand(operation, i);
+    if (is_float(LLVMTypeOf(operand))) {
+      is_born = LLVMBuildAnd(
+          c->builder, is_born,
+          LLVMBuildNot(c->builder, is_wild(c, operand), ""), "");
+    }
+  }
+  use_with(c, operation, MTLI_CHECK_OPERATION, NULL, is_born,
+           MTLI_CHECK_BORN);
+}
+
+static void check_kept(checking *c, LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  const mtlc_root root = mtlc_find_root(c->kernel, LLVMGetOperand(store, 1));
+  if (wants(c, MTLI_CHECK_NAN) && is_float(LLVMTypeOf(value)) &&
+      root.space == MTLI_CHECK_DEVICE) {
+    go_before(c, store);
+    use_with(c, store, MTLI_CHECK_WRITE, &root, is_wild(c, value),
+             MTLI_CHECK_KEPT);
+  }
+}
+
+static void check_integer(checking *c, LLVMValueRef mark) {
+  go_before(c, mark);
+  const bool is_shift =
+      LLVMConstIntGetZExtValue(LLVMGetOperand(mark, 0)) != 0;
+  use_with(c, mark, MTLI_CHECK_OPERATION, NULL, LLVMGetOperand(mark, 1),
+           is_shift ? MTLI_CHECK_SHIFT : MTLI_CHECK_DIVISION);
+  LLVMInstructionEraseFromParent(mark);
+}
+
 // --- waits --------------------------------------------------------------------
 
 static void check_wait(checking *c, LLVMValueRef wait, const char *name) {
@@ -479,6 +561,11 @@ static void check_call(checking *c, LLVMValueRef i) {
     if (c->shadows) {
       check_start(c, i);
     }
+  } else if (strcmp(name, MTLC_INTEGER_MARK) == 0) {
+    check_integer(c, i);
+  } else if (mtlc_starts_with(name, "llvm.fma.") ||
+             mtlc_starts_with(name, "llvm.sqrt.")) {
+    check_birth(c, i);
   } else if (mtlc_starts_with(name, "llvm.memset")) {
     check_piece(c, i, 0, MTLI_CHECK_WRITE);
   } else if (mtlc_starts_with(name, "llvm.memcpy") ||
@@ -496,7 +583,16 @@ static void check_call(checking *c, LLVMValueRef i) {
 static void check_instruction(checking *c, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: check_load(c, i); return;
-    case LLVMStore: check_store(c, i); return;
+    case LLVMStore:
+      check_kept(c, i);
+      check_store(c, i);
+      return;
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFRem:
+    case LLVMFPTrunc: check_birth(c, i); return;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg: check_atomic(c, i); return;
     case LLVMCall: check_call(c, i); return;

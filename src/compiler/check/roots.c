@@ -82,6 +82,13 @@ static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value) {
   if (callee && strcmp(mtlc_name(callee), "mettle.argument") == 0) {
     return root_of_argument(kernel, value);
   }
+  // One of several that a variable of the thread's holds.
+  if (LLVMIsALoadInst(value) &&
+      LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(value, 0)))) {
+    mtlc_root root = nowhere;
+    root.space = MTLI_CHECK_ANYWHERE;
+    return root;
+  }
   if (LLVMIsALoadInst(value) && is_from_buffer(kernel, value)) {
     mtlc_root root = nowhere;
     root.space = MTLI_CHECK_DEVICE;
@@ -96,7 +103,10 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
     return b;
   }
   if (a.space != b.space) {
-    return outside();
+    mtlc_root either = nowhere;
+    either.space = MTLI_CHECK_ANYWHERE;
+    either.is_outside = a.is_outside || b.is_outside;
+    return either;
   }
   if (a.base != b.base || a.slot != b.slot) {
     a.base = NULL;

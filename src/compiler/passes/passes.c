@@ -54,6 +54,8 @@ static const pass passes[] = {
     {"check_private", mtlc_check_private, ALL},
     // Before conversions get their values, which are those of float.
     {"lower_bfloat", mtlc_lower_bfloat, ALL},
+    // Before it is defined what C++ leaves undefined.
+    {"mark_arithmetic", mtlc_mark_arithmetic, CHECKED},
     // Arithmetic is defined before anything could draw conclusions from what
     // C++ leaves undefined.
     {"define_arithmetic", mtlc_define_arithmetic, ALL},

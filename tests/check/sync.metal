@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Barriers that not all threads come to, and values of threads that are not
+// there.
+// run: early --grid 64 --group 64 0=zeros:i32:64
+// find: sync.barrier @early
+// run: whole_groups --grid 128 --group 64 0=zeros:i32:128
+// expect: 0: 1 2 3 4
+// run: sides --grid 64 --group 64 0=zeros:i32:64
+// find: sync.barrier @sides_1,@sides_2
+// run: turns --grid 64 --group 64 0=zeros:i32:64
+// find: sync.barrier @turns
+// run: shuffles --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
+// find: sync.simdgroup @shuffles
+// run: unused --grid 32 --group 32 0=iota:i32:32 1=zeros:i32:32
+// expect: 1: 120
+// run: half_a_simdgroup --grid 48 --group 48 0=iota:i32:48 1=zeros:i32:48
+// expect: 1: 496 496
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void early(device int *y [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  if (i >= 50) return;
+  y[i] = i;
+  threadgroup_barrier(mem_flags::mem_device);  // @early
+  y[i] += 1;
+}
+
+kernel void whole_groups(device int *y [[buffer(0)]],
+                         uint i [[thread_position_in_grid]],
+                         uint g [[threadgroup_position_in_grid]]) {
+  if (g > 0) return;
+  y[i] = i;
+  threadgroup_barrier(mem_flags::mem_device);
+  y[i] += 1;
+}
+
+kernel void sides(device int *y [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  if (i & 1) {
+    y[i] = 1;
+    threadgroup_barrier(mem_flags::mem_device);  // @sides_1
+  } else {
+    y[i] = 2;
+    threadgroup_barrier(mem_flags::mem_device);  // @sides_2
+  }
+}
+
+kernel void turns(device int *y [[buffer(0)]],
+                  uint i [[thread_position_in_grid]]) {
+  for (uint k = 0; k < i / 32 + 1; ++k) {
+    y[i] += 1;
+    threadgroup_barrier(mem_flags::mem_device);  // @turns
+  }
+}
+
+kernel void shuffles(device const int *x [[buffer(0)]],
+                     device int *y [[buffer(1)]],
+                     uint i [[thread_position_in_grid]]) {
+  int value = x[i];
+  if (i < 20) {
+    value += simd_shuffle_down(value, 8);  // @shuffles
+  }
+  y[i] = value;
+}
+
+// What comes of the threads that are not there goes nowhere.
+kernel void unused(device const int *x [[buffer(0)]],
+                   device int *y [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  int value = x[i];
+  if (i < 16) {
+    for (ushort k = 8; k > 0; k /= 2)
+      value += simd_shuffle_down(value, k);
+    if (i == 0) y[0] = value;
+  }
+}
+
+kernel void half_a_simdgroup(device const int *x [[buffer(0)]],
+                             device int *y [[buffer(1)]],
+                             uint i [[thread_position_in_grid]]) {
+  y[i] = simd_sum(x[i]);
+}
