@@ -51,6 +51,10 @@ typedef struct mtl_device_info {
                                      // any will do
   uint64_t timestamp_frequency_hz;   // ticks a second of the device's clock
                                      // (counters.h)
+  // Functions of fast math are the machine's approximations, within Metal's
+  // bounds, and not equal to those of other devices to the bit: unless
+  // METTLE_EXACT=1 was set when it was opened. Those of other modes are.
+  bool approximates_fast_math;
 } mtl_device_info;
 
 // Lists the devices of this machine that work is meant for, the first of them

@@ -78,7 +78,7 @@ class Runner:
         self.program = [*prefix, os.path.join(build, "run_random")]
         self.environment = dict(os.environ)
         if target == "cuda":
-            self.environment["METTLE_DEVICE"] = target
+            self.environment.update(METTLE_DEVICE=target, METTLE_EXACT="1")
         elif target:
             self.environment["METTLE_CPU_TARGET"] = target
         self.environment["METTLE_CACHE"] = "0"

@@ -36,6 +36,7 @@ typedef struct mtlc_kernel {
   mtli_tier tier;
   uint32_t checks;  // as mtli_pipeline_request
   bool is_ptx;  // the target is no CPU but an NVIDIA GPU (ptx/ptx.h)
+  bool may_approximate;  // with it: functions of fast math
   mtli_group_class group_class;
   bool may_change_class;
   LLVMTargetMachineRef target;

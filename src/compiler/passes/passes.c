@@ -50,6 +50,8 @@ static const pass passes[] = {
     // Each linked function comes with the values of its own constants; what
     // follows sees one program.
     {"link_functions", mtlc_link_functions, ALL},
+    // Before the library's functions are simplified, and inlined.
+    {"ptx_approximate", mtlc_ptx_approximate, PTX},
     // What both tiers still have alike, and before it costs time.
     {"check_private", mtlc_check_private, ALL},
     // Before conversions get their values, which are those of float.

@@ -172,7 +172,8 @@ static bool wants_listing(const pipeline *p) {
 
 static mtl_status make_ptx(pipeline *p) {
   p->kernel.is_ptx = true;
-  MTL_TRY(mtlc_make_ptx_machine(p->request->target, &p->kernel.target));
+  MTL_TRY(mtlc_make_ptx_machine(p->request->target, &p->kernel.target,
+                                &p->kernel.may_approximate));
   mtlc_set_ptx_module(&p->kernel);
   MTL_TRY(mtlc_run_passes(&p->kernel));
   MTL_TRY(mtlc_emit_ptx(&p->kernel, &p->shared, &p->shared_bytes));

@@ -32,14 +32,17 @@ static void prepare(void) {
 }
 
 mtl_status mtlc_make_ptx_machine(const char *target,
-                                 LLVMTargetMachineRef *out_machine) {
+                                 LLVMTargetMachineRef *out_machine,
+                                 bool *out_may_approximate) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
   unsigned capability = 0, version = 0;
   int end = 0;
-  if (sscanf(target, "nvptx64 sm_%2u +ptx%2u%n", &capability, &version, &end) !=
-          2 ||
-      target[end] || capability < LEAST_CAPABILITY ||
+  const bool is_one =
+      sscanf(target, "nvptx64 sm_%2u +ptx%2u%n", &capability, &version, &end) ==
+      2;
+  *out_may_approximate = is_one && strcmp(target + end, " +approximate") == 0;
+  if (!is_one || (target[end] && !*out_may_approximate) || capability < LEAST_CAPABILITY ||
       capability > MOST_CAPABILITY || version < 70) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "target \"%s\": \"nvptx64 sm_NN +ptxNN\" is known, sm_%d "

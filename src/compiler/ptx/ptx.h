@@ -6,7 +6,8 @@
 
 #include "compiler/ir/kernel.h"
 
-// True if a request's target is "nvptx64 sm_NN +ptxNN".
+// True if a request's target is "nvptx64 sm_NN +ptxNN", perhaps with
+// " +approximate" behind it: fast math may use the machine's approximations.
 bool mtlc_is_ptx_target(const char *target);
 
 // The compute capability that a target machine is of, times ten: 90 for sm_90.
@@ -14,12 +15,14 @@ unsigned mtlc_ptx_capability(LLVMTargetMachineRef target);
 
 // The target machine of such a request; the caller keeps it.
 mtl_status mtlc_make_ptx_machine(const char *target,
-                                 LLVMTargetMachineRef *out_machine);
+                                 LLVMTargetMachineRef *out_machine,
+                                 bool *out_may_approximate);
 
 // Has the module be of the target from the start: its triple and data layout.
 void mtlc_set_ptx_module(mtlc_kernel *kernel);
 
 // The passes, each in the file of its name.
+mtlc_pass mtlc_ptx_approximate;
 mtlc_pass mtlc_ptx_lower_simdgroups;
 mtlc_pass mtlc_ptx_lower_memory;
 mtlc_pass mtlc_ptx_enter_block;

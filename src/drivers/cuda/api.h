@@ -109,6 +109,8 @@ typedef struct CUDA_MEMCPY3D {
     (CUdeviceptr target, const void *source, size_t bytes, CUstream stream))   \
   F(cuMemcpyDtoHAsync,                                                         \
     (void *target, CUdeviceptr source, size_t bytes, CUstream stream))         \
+  F(cuStreamWriteValue32,                                                      \
+    (CUstream stream, CUdeviceptr target, uint32_t value, unsigned flags))     \
   F(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream))             \
   F(cuMemsetD8Async,                                                           \
     (CUdeviceptr target, unsigned char value, size_t count, CUstream stream))  \

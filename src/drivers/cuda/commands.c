@@ -235,9 +235,15 @@ static mtl_status begin_work(cuda_worker *worker,
 // Waits until the event has come or the command buffer is cancelled.
 static void run_wait(const mtl_command_buffer *command_buffer,
                      const mtli_command *command) {
-  enum { LOOK_NS = 1000 * 1000 };
+  enum { LOOK_NS = 1000 * 1000, SPIN_NS = 50 * 1000 };
   if (command->times) {
     mtli_command_starts(command->times, mtli_now_ns());
+  }
+  // Another queue's signal is likely to be near.
+  const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
+  while (cuda_event_value(command->event.event) < command->event.value &&
+         mtli_now_ns() < end_ns) {
+    mtli_pause();
   }
   while (!is_over(command_buffer) &&
          cuda_event_wait(command->event.event, command->event.value, LOOK_NS) !=

@@ -69,7 +69,7 @@ typedef struct cuda_device {
   CUcontext context;
   CUstream stream;  // of what is not a queue's: copies to new buffers
   pthread_mutex_t stream_lock;
-  char target[32];
+  char target[48];
   char architecture[16];
   cuda_slabs pinned, memory;
   pthread_mutex_t srgb_lock;
@@ -190,6 +190,7 @@ typedef struct cuda_worker {
   bool is_submitting, is_stepping;  // someone is
   bool is_ending;
   uint32_t sleepers[2];
+  _Atomic uint32_t news;  // counts what there may be to do for someone
   cuda_mark *free_marks;
   // Of whoever is stepping: a moment known by both clocks.
   CUevent anchor;

@@ -147,8 +147,11 @@ static mtl_status choose_target(cuda_device *device) {
                      "need sm_70",
                      device->device.info.name, capability);
   }
-  snprintf(device->target, sizeof device->target, "nvptx64 sm_%d +ptx78",
-           capability < MOST_CAPABILITY ? capability : MOST_CAPABILITY);
+  const char *exact = getenv("METTLE_EXACT");
+  device->device.info.approximates_fast_math = !exact || *exact != '1';
+  snprintf(device->target, sizeof device->target, "nvptx64 sm_%d +ptx78%s",
+           capability < MOST_CAPABILITY ? capability : MOST_CAPABILITY,
+           device->device.info.approximates_fast_math ? " +approximate" : "");
   device->device.code_target = device->target;
   return MTL_OK;
 }

@@ -8,6 +8,7 @@
 
 enum {
   INLINE_ALIGNMENT = 16,
+  FEW_BYTES = 16,
   MOST_GROUPS = 65535,  // along y and z in one launch
   MOST_PARAMETERS = 256,
   MOST_PARAMETER_BYTES = 4096,
@@ -43,6 +44,42 @@ static void gather_inline(const mtli_command *command, char *target,
   }
 }
 
+// The bytes of the last inline argument of those dispatches, which is the one
+// that there is where they are few.
+static size_t last_bytes(const mtli_command *first, const mtli_command *end) {
+  size_t bytes = 0;
+  for (const mtli_command *c = first; c != end; c = c->next) {
+    if (c->kind == MTLI_COMMAND_DISPATCH && c->dispatch.inline_count) {
+      bytes = c->dispatch.inline_arguments[c->dispatch.inline_count - 1]
+                  .length_bytes;
+    }
+  }
+  return bytes;
+}
+
+// A few words are written by the stream itself, which takes less time than to
+// begin a copy.
+static mtl_status write_few(cuda_worker *worker, const mtli_command *first,
+                            const mtli_command *end, size_t bytes,
+                            uint64_t address) {
+  uint32_t words[FEW_BYTES / sizeof(uint32_t)] = {0};
+  size_t at = 0;
+  for (const mtli_command *c = first; c != end; c = c->next) {
+    if (c->kind == MTLI_COMMAND_DISPATCH) {
+      gather_inline(c, (char *)words + at, address + at);
+      at += inline_bytes(&c->dispatch);
+    }
+  }
+  CUresult result = CUDA_SUCCESS;
+  // What is behind the last argument is nobody's.
+  const size_t used = bytes - INLINE_ALIGNMENT + last_bytes(first, end);
+  for (size_t i = 0; 4 * i < used && !result; i++) {
+    result = cuda.cuStreamWriteValue32(worker->stream, address + 4 * i,
+                                       words[i], 0);
+  }
+  return cuda_done(result, "writing arguments");
+}
+
 // Copies the inline bytes of the dispatches from first to end to the GPU, all
 // at once.
 static mtl_status send_inline(cuda_worker *worker, cuda_list *list,
@@ -56,8 +93,11 @@ static mtl_status send_inline(cuda_worker *worker, cuda_list *list,
     return MTL_OK;
   }
   uint64_t host, address;
-  MTL_TRY(cuda_borrow(list, &worker->device->pinned, bytes, &host));
   MTL_TRY(cuda_borrow(list, &worker->device->memory, bytes, &address));
+  if (bytes <= FEW_BYTES) {
+    return write_few(worker, first, end, bytes, address);
+  }
+  MTL_TRY(cuda_borrow(list, &worker->device->pinned, bytes, &host));
   size_t at = 0;
   for (const mtli_command *c = first; c != end; c = c->next) {
     if (c->kind == MTLI_COMMAND_DISPATCH) {
@@ -230,8 +270,9 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
                              const mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cuda_list *list = command_buffer->driver_data;
-  launch l = {.fixed = {.log = (uintptr_t)list->log,
-                        .fault = (uintptr_t)list->fault}};
+  launch l;  // the arguments that there are, are set
+  l.fixed = (mtli_ptx_launch){.log = (uintptr_t)list->log,
+                              .fault = (uintptr_t)list->fault};
   bool is_empty;
   MTL_TRY(find_grid(worker, dispatch, &l, &is_empty));
   if (is_empty) {

@@ -76,6 +76,9 @@ typedef struct reader {
 static void move_text(reader *r, void *place) {
   uint64_t address;
   memcpy(&address, place, sizeof address);
+  if (!address) {
+    return;
+  }
   text *at = r->texts;
   while (at && at->address != address) {
     at = at->next;

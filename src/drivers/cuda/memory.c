@@ -61,6 +61,8 @@ static mtl_status allocate(cuda_slabs *slabs, size_t bytes,
   return MTL_OK;
 }
 
+enum { PAGE_BYTES = 4096 };
+
 static bool add_free(cuda_slabs *slabs, int class, uint64_t address) {
   cuda_free_piece *piece = malloc(sizeof *piece);
   if (piece) {
@@ -83,8 +85,10 @@ static mtl_status add_slab(cuda_slabs *slabs, int class) {
   }
   slabs->allocations = grown;
   uint64_t address;
-  MTL_TRY(allocate(slabs, bytes, &address));
+  // The driver's own pieces of pinned memory begin anywhere.
+  MTL_TRY(allocate(slabs, bytes + PAGE_BYTES, &address));
   slabs->allocations[slabs->count++] = address;
+  address = (address + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   for (size_t at = bytes; at > 0; at -= piece_bytes) {
     if (!add_free(slabs, class, address + at - piece_bytes)) {
       break;
@@ -153,7 +157,6 @@ static mtl_status fill_new(cuda_buffer *made, const mtl_buffer_desc *desc) {
 
 // Pages of their own, as contents are to be.
 static size_t pinned_bytes(size_t length_bytes) {
-  enum { PAGE_BYTES = 4096 };
   return length_bytes < PAGE_BYTES ? PAGE_BYTES : length_bytes;
 }
 

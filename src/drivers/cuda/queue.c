@@ -8,6 +8,7 @@
 // its own.
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/futex.h"
 #include "base/thread.h"
@@ -19,6 +20,15 @@ enum {
   // The float that tells the time between two moments has 24 bits: 1 us in 16 s.
   ANCHOR_NS = 8 * 1000 * 1000 * 1000LL,
 };
+
+// Under the lock, which orders what the news are of.
+static void tell_news(cuda_worker *worker) {
+  atomic_fetch_add_explicit(&worker->news, 1, memory_order_relaxed);
+}
+
+static uint32_t news_of(cuda_worker *worker) {
+  return atomic_load_explicit(&worker->news, memory_order_relaxed);
+}
 
 // --- marks and steps ---------------------------------------------------------
 
@@ -65,6 +75,7 @@ void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
     worker->first_step = made;
   }
   worker->last_step = made;
+  tell_news(worker);
   if (worker->sleepers[1]) {
     pthread_cond_signal(&worker->stepped);
   }
@@ -180,6 +191,7 @@ static bool submit_one(cuda_worker *worker) {
   cuda_leave();
   pthread_mutex_lock(&worker->lock);
   worker->is_submitting = false;
+  tell_news(worker);
   if (worker->first && worker->sleepers[0]) {
     pthread_cond_signal(&worker->submitted);
   }
@@ -200,25 +212,63 @@ static bool step_one(cuda_worker *worker) {
   cuda_leave();
   pthread_mutex_lock(&worker->lock);
   worker->is_stepping = false;
+  tell_news(worker);
   if (worker->first_step && worker->sleepers[1]) {
     pthread_cond_signal(&worker->stepped);
   }
   return true;
 }
 
+// True where threads may look out for work: there are processors to spare.
+static bool may_look_out(void) {
+  enum { LEAST = 4 };
+  static _Atomic long processors;
+  // Relaxed: whoever is first, the answer is the same.
+  long known = atomic_load_explicit(&processors, memory_order_relaxed);
+  if (!known) {
+    known = sysconf(_SC_NPROCESSORS_ONLN);
+    atomic_store_explicit(&processors, known, memory_order_relaxed);
+  }
+  return known >= LEAST;
+}
+
+// Looks for news a while before it is worth sleeping. The lock is let go
+// meanwhile, and held again at the end. True if there may be something to do.
+static bool look_out(cuda_worker *worker, uint32_t seen) {
+  if (!may_look_out()) {
+    return false;
+  }
+  const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
+  bool is_news = false;
+  pthread_mutex_unlock(&worker->lock);
+  do {
+    for (int i = 0; i < 32 && !is_news; i++) {
+      mtli_pause();
+      // Relaxed: the lock orders what it tells of.
+      is_news = atomic_load_explicit(&worker->news, memory_order_relaxed) !=
+                seen;
+    }
+  } while (!is_news && mtli_now_ns() < end_ns);
+  pthread_mutex_lock(&worker->lock);
+  return is_news;
+}
+
 static void serve(cuda_worker *worker, int role,
                   bool (*do_one)(cuda_worker *), pthread_cond_t *news) {
   pthread_mutex_lock(&worker->lock);
   for (;;) {
-    if (do_one(worker)) {
+    const uint32_t seen = news_of(worker);
+    if (do_one(worker) || (!worker->is_ending && look_out(worker, seen))) {
       continue;
     }
     if (worker->is_ending) {
       break;
     }
-    worker->sleepers[role]++;
-    pthread_cond_wait(news, &worker->lock);
-    worker->sleepers[role]--;
+    if (news_of(worker) == seen) {
+      worker->sleepers[role]++;
+      pthread_cond_wait(news, &worker->lock);
+      worker->sleepers[role]--;
+    }
   }
   pthread_mutex_unlock(&worker->lock);
   mtli_object_release(&worker->object);  // -1, the thread's
@@ -259,9 +309,13 @@ mtl_status cuda_queue_help(mtl_queue *base,
   }
   mtli_object_retain(&worker->object);  // +1
   pthread_mutex_lock(&worker->lock);
-  while (!is_completed(command_buffer) &&
-         ((is_pending(worker, command_buffer) && submit_one(worker)) ||
-          step_one(worker))) {
+  for (;;) {
+    const uint32_t seen = news_of(worker);
+    if (is_completed(command_buffer) ||
+        !((is_pending(worker, command_buffer) && submit_one(worker)) ||
+          step_one(worker) || look_out(worker, seen))) {
+      break;
+    }
   }
   pthread_mutex_unlock(&worker->lock);
   mtli_object_release(&worker->object);  // -1
@@ -304,6 +358,7 @@ static bool start_thread(cuda_worker *worker, int role) {
 static void end_threads(cuda_worker *worker, int count) {
   pthread_mutex_lock(&worker->lock);
   worker->is_ending = true;
+  tell_news(worker);
   pthread_cond_broadcast(&worker->submitted);
   pthread_cond_broadcast(&worker->stepped);
   pthread_mutex_unlock(&worker->lock);
@@ -376,6 +431,7 @@ void cuda_queue_submit(mtl_queue *queue, mtl_command_buffer *command_buffer) {
     worker->first = command_buffer;
   }
   worker->last = command_buffer;
+  tell_news(worker);
   if (worker->sleepers[0]) {
     pthread_cond_signal(&worker->submitted);
   }
