@@ -152,7 +152,7 @@ static const char *find_string(void *context, uint64_t address,
   Dl_info info;
   size_t most = mtli_bytes_behind(state->device, address);
   if (state->device->copies_log_texts) {
-    most = MOST_STRING_BYTES;
+    most = address ? MOST_STRING_BYTES : 0;
   } else if (most == 0 && dladdr(string, &info) != 0) {
     most = MOST_STRING_BYTES;
   }

@@ -13,9 +13,10 @@
 // Requires  link_functions: before library functions are inlined
 // Leaves    those functions with other bodies; nothing unless the library is
 //           for fast math and the target says "+approximate"
-#include <stdlib.h>
-
 #include "base/status.h"
+#include "compiler/ir/attributes.h"
+#include "compiler/ir/calls.h"
+#include "compiler/ir/kernel.h"
 #include "compiler/ptx/ptx.h"
 
 typedef struct approximation {
@@ -30,7 +31,7 @@ static const approximation approximations[] = {
     {"_ZN8__mettle9exp2_fastEf", "llvm.nvvm.ex2.approx.ftz.f", 0},
     {"_ZN8__mettle10exp10_fastEf", "llvm.nvvm.ex2.approx.ftz.f",
      3.32192809488736234787},
-    {"_ZN8__mettle10rsqrt_fastEf", "llvm.nvvm.rsqrt.approx.f", 0},
+    {"_ZN8__mettle10rsqrt_fastEf", "llvm.nvvm.rsqrt.approx.ftz.f", 0},
 };
 
 static void replace(mtlc_kernel *kernel, LLVMBuilderRef builder,

@@ -53,6 +53,7 @@ typedef struct cuda_buffer {
   mtl_buffer buffer;
   cuda_home home;
   mtli_pages host;  // the host's copy of a managed buffer
+  uint64_t allocation;  // of one that moves: what it is a part of, for pages
   _Atomic bool was_prefetched;
 } cuda_buffer;
 

@@ -11,8 +11,8 @@
 enum { TEXT_LIMIT = 1024 };
 
 // Copies a text from the GPU, "" for address 0. In small steps: nothing is
-// known of what is behind its end.
-static void read_text(cuda_worker *worker, uint64_t address, char *text,
+// known of what is behind its end. False if nothing could be read.
+static bool read_text(cuda_worker *worker, uint64_t address, char *text,
                       size_t capacity) {
   enum { STEP = 16 };
   size_t length = 0, most = STEP;
@@ -27,12 +27,13 @@ static void read_text(cuda_worker *worker, uint64_t address, char *text,
       most = 1;  // the memory that the module has ends within the step
       continue;
     }
-    if (memchr(text + length, 0, step)) {
-      return;
-    }
     length += step;
+    if (memchr(text + length - step, 0, step)) {
+      return true;
+    }
   }
   text[length] = '\0';
+  return length > 0;
 }
 
 void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
@@ -42,8 +43,8 @@ void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
     return;
   }
   char text[TEXT_LIMIT], place[TEXT_LIMIT], message[3 * TEXT_LIMIT];
-  read_text(worker, fault->text, text, sizeof text);
-  read_text(worker, fault->place, place, sizeof place);
+  (void)read_text(worker, fault->text, text, sizeof text);
+  (void)read_text(worker, fault->place, place, sizeof place);
   const mtli_kernel *kernel = list->stopped->kernel;
   const char *what = fault->reason == 1   ? "it called __builtin_trap"
                      : fault->reason == 2 ? "assertion failed: "
@@ -85,10 +86,12 @@ static void move_text(reader *r, void *place) {
   }
   if (!at) {
     at = malloc(sizeof *at);
-    if (!at) {
+    if (!at || !read_text(r->worker, address, at->bytes, sizeof at->bytes)) {
+      // No text is there.
+      free(at);
+      memset(place, 0, sizeof address);
       return;
     }
-    read_text(r->worker, address, at->bytes, sizeof at->bytes);
     at->address = address;
     at->next = r->texts;
     r->texts = at;

@@ -178,10 +178,12 @@ static mtl_status create_pinned(cuda_buffer *made,
 static mtl_status create_moving(cuda_buffer *made,
                                 const mtl_buffer_desc *desc) {
   MTL_TRY(cuda_done(
-      cuda.cuMemAllocManaged(&made->buffer.gpu_address, desc->length_bytes,
+      cuda.cuMemAllocManaged(&made->allocation, desc->length_bytes + PAGE_BYTES,
                              CU_MEM_ATTACH_GLOBAL),
       "cuMemAllocManaged"));
   made->home = CUDA_MANAGED;
+  made->buffer.gpu_address =
+      (made->allocation + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   made->buffer.contents = (void *)(uintptr_t)made->buffer.gpu_address;
   cuda.cuMemAdvise(made->buffer.gpu_address, desc->length_bytes,
                    CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device_of(made)->gpu);
@@ -274,7 +276,7 @@ void cuda_buffer_destroy(mtl_buffer *base) {
     case CUDA_PIECE:
       cuda_piece_give(&device->memory, base->length_bytes, base->gpu_address);
       break;
-    case CUDA_MANAGED: cuda.cuMemFree(base->gpu_address); break;
+    case CUDA_MANAGED: cuda.cuMemFree(buffer->allocation); break;
     case CUDA_CLIENTS: cuda.cuMemHostUnregister(base->contents); break;
     case CUDA_PART:
     case CUDA_NOWHERE: break;
