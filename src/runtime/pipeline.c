@@ -256,6 +256,9 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   const bool debug = desc->debug || function->library->compiled.code->debug;
   parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
   parts->checks = desc->check ? desc->check : mtli_check_wanted();
+  if (parts->checks & MTLI_CHECK_HOST) {
+    mtli_check_note_unchecked("what the host does to buffers in use");
+  }
   if (parts->checks && !function->library->device->driver->checks) {
     mtli_check_note_unchecked("device '%s' checks no kernels",
                               function->library->device->info.name);
