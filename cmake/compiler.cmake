@@ -2,11 +2,12 @@
 # compiler.cmake: the rooms of src/compiler behind the front end, for mettlec
 # and for tests of them. A new folder is taken as it is.
 set(compiler_folder ${PROJECT_SOURCE_DIR}/src/compiler)
-file(GLOB process_sources CONFIGURE_DEPENDS ${compiler_folder}/process/*.c)
+file(GLOB process_sources CONFIGURE_DEPENDS ${compiler_folder}/process/*.c
+  ${compiler_folder}/air/*.c)
 # From portable IR to an object: no front end, no process.
 file(GLOB_RECURSE backend_sources CONFIGURE_DEPENDS ${compiler_folder}/*.c)
 list(FILTER backend_sources EXCLUDE REGEX
-  "/src/compiler/(client|process|frontend|metal)/")
+  "/src/compiler/(air|client|process|frontend|metal)/")
 list(APPEND backend_sources ${compiler_folder}/ir/ir_text.S)
 file(GLOB_RECURSE ir_texts CONFIGURE_DEPENDS ${compiler_folder}/*.ll)
 set_source_files_properties(${compiler_folder}/ir/ir_text.S PROPERTIES

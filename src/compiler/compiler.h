@@ -54,6 +54,21 @@ typedef struct mtli_pipeline_request {
   bool report_code;        // tell of the machine code in the report, too
 } mtli_pipeline_request;
 
+// A function of a compiled Metal library (code/metallib.h).
+typedef struct mtli_translation_request {
+  const void *bitcode;  // [bitcode_bytes] AIR
+  size_t bitcode_bytes;
+  const char *name;
+  bool is_visible;  // a visible function, and no kernel
+} mtli_translation_request;
+
+// Such a function to a library's container that has it alone.
+//
+// Errors     MTL_BAD_DATA, MTL_UNSUPPORTED, MTL_COMPILER_LOST,
+//            MTL_OUT_OF_MEMORY
+mtl_status mtli_translate_function(const mtli_translation_request *request,
+                                   mtli_compiled *out_compiled);
+
 // Has a compiler process try what it must not be able to do: a line "what: why
 // not" for each attempt, "what: done" for one that succeeded.
 //

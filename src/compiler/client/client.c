@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// client.c: the two jobs of compiler.h: from the cache if it has the result,
+// client.c: the jobs of compiler.h: from the cache if it has the result,
 // from the compiler process otherwise.
 #include <limits.h>
 #include <pthread.h>
@@ -257,6 +257,29 @@ mtl_status mtli_compile_pipeline(const mtli_pipeline_request *request,
               .wants_dump = request->dump_after != NULL};
   append_request(request, &self.key_part);
   mtlc_pipeline_request_write(request, &contents);
+  const mtl_status status = run(&self, out_compiled);
+  mtli_bytes_clear(&self.key_part);
+  mtli_bytes_clear(&contents);
+  return status;
+}
+
+// The bitcode stands in the key by its hash, as libraries do.
+mtl_status mtli_translate_function(const mtli_translation_request *request,
+                                   mtli_compiled *out_compiled) {
+  *out_compiled = (mtli_compiled){0};
+  mtli_bytes contents = {0};
+  job self = {.exchange = {.kind = MTLC_FRAME_TRANSLATION,
+                           .contents = &contents,
+                           .name = request->name}};
+  const XXH128_canonical_t hash =
+      mtlc_text_hash(request->bitcode, request->bitcode_bytes);
+  mtlc_translation_request_write(
+      &(mtli_translation_request){.name = request->name,
+                                  .is_visible = request->is_visible,
+                                  .bitcode = &hash,
+                                  .bitcode_bytes = sizeof hash},
+      &self.key_part);
+  mtlc_translation_request_write(request, &contents);
   const mtl_status status = run(&self, out_compiled);
   mtli_bytes_clear(&self.key_part);
   mtli_bytes_clear(&contents);

@@ -79,6 +79,12 @@ bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
                       size_t size_bytes, const char *symbol,
                       LLVMModuleRef *out_module);
 
+// Reads several functions likewise; those that are not there are left out.
+// Without symbols it reads all of a module.
+bool mtlc_load_functions(LLVMContextRef context, const void *bitcode,
+                         size_t size_bytes, const char *const *symbols,
+                         size_t symbol_count, LLVMModuleRef *out_module);
+
 // Links one relocatable ELF object into a shared object with lld.
 //
 //   out_shared  [*out_size_bytes] malloc'ed

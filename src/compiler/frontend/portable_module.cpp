@@ -273,18 +273,22 @@ void leaveCheckingToUs() {
     static_cast<llvm::cl::opt<bool> *>(Found->second)->setValue(true);
 }
 
-llvm::Error loadKernel(llvm::LLVMContext &Context, StringRef Bitcode,
-                       StringRef Symbol, std::unique_ptr<llvm::Module> &Out) {
+llvm::Error loadFunctions(llvm::LLVMContext &Context, StringRef Bitcode,
+                          const char *const *Symbols, size_t Count,
+                          std::unique_ptr<llvm::Module> &Out) {
   leaveCheckingToUs();
   auto Opened = llvm::getOwningLazyBitcodeModule(
       llvm::MemoryBuffer::getMemBuffer(Bitcode, "library", false), Context,
       /*ShouldLazyLoadMetadata=*/true);
   if (!Opened) return Opened.takeError();
   Reach Reached;
-  Reached.add((*Opened)->getFunction(Symbol));
-  Reached.add((*Opened)->getNamedGlobal("llvm.global_ctors"));
-  if (llvm::Error E = Reached.search()) return E;
-  dropUnreached(**Opened, Reached);
+  if (Symbols) {
+    for (const char *Symbol : llvm::ArrayRef(Symbols, Count))
+      Reached.add((*Opened)->getFunction(Symbol));
+    Reached.add((*Opened)->getNamedGlobal("llvm.global_ctors"));
+    if (llvm::Error E = Reached.search()) return E;
+    dropUnreached(**Opened, Reached);
+  }
   if (llvm::Error E = (*Opened)->materializeAll()) return E;
   bool HasBrokenDebugInfo = false;
   if (llvm::verifyModule(**Opened, nullptr, &HasBrokenDebugInfo))
@@ -380,10 +384,17 @@ bool mtlc::isComplete(const llvm::Module &M, const mtli_code &Code,
 bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
                       size_t size_bytes, const char *symbol,
                       LLVMModuleRef *out_module) {
+  return mtlc_load_functions(context, bitcode, size_bytes, &symbol, 1,
+                             out_module);
+}
+
+bool mtlc_load_functions(LLVMContextRef context, const void *bitcode,
+                         size_t size_bytes, const char *const *symbols,
+                         size_t symbol_count, LLVMModuleRef *out_module) {
   std::unique_ptr<llvm::Module> Module;
   const StringRef Bitcode(static_cast<const char *>(bitcode), size_bytes);
-  llvm::Error Failed =
-      loadKernel(*llvm::unwrap(context), Bitcode, symbol, Module);
+  llvm::Error Failed = loadFunctions(*llvm::unwrap(context), Bitcode, symbols,
+                                     symbol_count, Module);
   const bool Done = !Failed;
   llvm::consumeError(std::move(Failed));
   *out_module = llvm::wrap(Module.release());

@@ -89,6 +89,9 @@ void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function) {
   LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
   LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  if (!subprogram) {
+    return;
+  }
   LLVMInstructionSetDebugLoc(
       instruction, LLVMDIBuilderCreateDebugLocation(
                        context, LLVMDISubprogramGetLine(subprogram), 0,

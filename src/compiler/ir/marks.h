@@ -22,7 +22,7 @@ void mtlc_drop_flags(LLVMValueRef instruction);
 void mtlc_mark_invariant(LLVMValueRef load);
 bool mtlc_is_invariant(LLVMValueRef load);
 // Gives an instruction of function, made by us, the line that the function
-// begins on; function has debug information.
+// begins on, if it has debug information.
 void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function);
 // Sets what a loop wishes, such as "llvm.loop.unroll.full", on the branch back
 // to its header.

@@ -75,6 +75,13 @@ static void search(reach *r) {
   }
 }
 
+// A call that can be left out: nothing hangs on its result, and what it calls
+// is code of the module that sets a variable.
+static bool is_initialiser(LLVMValueRef instruction) {
+  LLVMValueRef callee = mtlc_callee(instruction);
+  return callee && !LLVMIsDeclaration(callee) && !LLVMGetFirstUse(instruction);
+}
+
 // Calls of functions that each compute one constant.
 static void collect_initialisers(LLVMValueRef list, mtlc_values *calls) {
   LLVMValueRef entries = LLVMGetInitializer(list);
@@ -88,7 +95,7 @@ static void collect_initialisers(LLVMValueRef list, mtlc_values *calls) {
          block = LLVMGetNextBasicBlock(block)) {
       for (LLVMValueRef at = LLVMGetFirstInstruction(block); at;
            at = LLVMGetNextInstruction(at)) {
-        if (mtlc_callee(at)) {
+        if (is_initialiser(at)) {
           mtlc_values_add(calls, at);
         }
       }

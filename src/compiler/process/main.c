@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "compiler/air/translate.h"
 #include "compiler/frontend/frontend.h"
 #include "compiler/process/server.h"
 #include "mettle/version.h"
@@ -53,6 +54,11 @@ static int serve(void) {
   return mtlc_serve(host_pid_fd);
 }
 
+// The support library is compiled with the header's help.
+static bool precompile(const char *path) {
+  return mtlc_frontend_precompile(path) && mtlc_translate_precompile(path);
+}
+
 int main(int count, char **arguments) {
   const char *option = count == 2 ? arguments[1] : "";
   if (strcmp(option, "--serve") == 0) {
@@ -68,7 +74,7 @@ int main(int count, char **arguments) {
     return EXIT_SUCCESS;
   }
   if (count == 3 && strcmp(arguments[1], "--precompile") == 0) {
-    return mtlc_frontend_precompile(arguments[2]) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return precompile(arguments[2]) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   fputs("usage: mettlec --version | --help | --serve\n", stderr);
   return 2;

@@ -28,7 +28,7 @@ bool mtlc_frame_parse(const unsigned char header[MTLC_FRAME_HEADER_BYTES],
   *out_length = mtli_cursor_u64(&cursor);
   *out_kind = (mtlc_frame_kind)kind;
   return magic == FRAME_MAGIC && kind >= MTLC_FRAME_ACCEPTED &&
-         kind <= MTLC_FRAME_PROBE && *out_length <= MTLC_FRAME_LIMIT_BYTES;
+         kind <= MTLC_FRAME_TRANSLATION && *out_length <= MTLC_FRAME_LIMIT_BYTES;
 }
 
 void mtlc_limits_write(const mtlc_limits *limits, mtli_bytes *out) {
@@ -358,6 +358,24 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
       mtli_cursor_block(&cursor, &out_request->library_size_bytes);
   read_linked_libraries(&cursor, out_request, linked);
   return is_whole(&cursor) && out_request->kernel_name && tier <= MTLI_TIER_CHECKED;
+}
+
+void mtlc_translation_request_write(const mtli_translation_request *request,
+                                    mtli_bytes *out) {
+  mtli_bytes_append_text(out, request->name);
+  mtli_bytes_append_u32(out, request->is_visible);
+  mtli_bytes_append_block(out, request->bitcode, request->bitcode_bytes);
+}
+
+bool mtlc_translation_request_read(const void *data, size_t size,
+                                   mtli_translation_request *out_request) {
+  mtli_cursor cursor = {.data = data, .size = size};
+  *out_request = (mtli_translation_request){
+      .name = mtli_cursor_text(&cursor),
+      .is_visible = mtli_cursor_u32(&cursor) != 0};
+  out_request->bitcode =
+      mtli_cursor_block(&cursor, &out_request->bitcode_bytes);
+  return is_whole(&cursor) && out_request->name;
 }
 
 void mtlc_header_write(bool found, const char *text, size_t length,

@@ -10,7 +10,8 @@
 //
 // On the stream:   worker                        runtime
 //                  ACCEPTED
-//                                                LIBRARY, PIPELINE or PROBE
+//                                                LIBRARY, PIPELINE, TRANSLATION
+//                                                or PROBE
 //                  HEADER_WANTED (any number)    HEADER
 //                  RESULT
 //
@@ -25,7 +26,7 @@
 #include "compiler/compiler.h"
 
 enum {
-  MTLC_PROTOCOL_VERSION = 7,
+  MTLC_PROTOCOL_VERSION = 8,
   MTLC_CONTROL_FD = 3,           // in the server
   MTLC_FRAME_HEADER_BYTES = 16,  // u32 magic, u32 kind, u64 length
   MTLC_OBITUARY_BYTES = 4096,    // one atomic write to a pipe: PIPE_BUF
@@ -43,6 +44,7 @@ typedef enum mtlc_frame_kind {
   MTLC_FRAME_HEADER,         // mtlc_header
   MTLC_FRAME_RESULT,         // mtlc_reply
   MTLC_FRAME_PROBE,          // nothing: what can a worker do (confine.h)?
+  MTLC_FRAME_TRANSLATION,
 } mtlc_frame_kind;
 
 // Writes a frame's header for contents of length bytes, or checks one.
@@ -121,6 +123,11 @@ void mtlc_pipeline_request_write_rest(const mtli_pipeline_request *request,
 bool mtlc_pipeline_request_read(const void *data, size_t size,
                                 mtli_arena *arena,
                                 mtli_pipeline_request *out_request);
+
+void mtlc_translation_request_write(const mtli_translation_request *request,
+                                    mtli_bytes *out);
+bool mtlc_translation_request_read(const void *data, size_t size,
+                                   mtli_translation_request *out_request);
 
 // A header's text, or that there is none.
 void mtlc_header_write(bool found, const char *text, size_t length,

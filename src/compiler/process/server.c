@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // server.c: a process that keeps clang and LLVM warm and forks for each
 // request. It has one thread, so that a fork is a whole copy.
+#include "compiler/air/translate.h"
 #include "compiler/process/server.h"
 
 #include <errno.h>
@@ -377,6 +378,7 @@ static void warm_up(server *self) {
   switch (self->warmth) {
     case WARMTH_NONE:
       mtlc_frontend_prepare();
+      mtlc_translate_prepare();
       self->warmth = WARMTH_PREPARED;
       break;
     case WARMTH_PREPARED:

@@ -14,6 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "compiler/air/translate.h"
 #include "compiler/process/compile.h"
 #include "compiler/process/confine.h"
 #include "compiler/process/server.h"
@@ -128,6 +129,7 @@ typedef struct worker {
   mtlc_frame_kind kind;
   mtlc_library_request library;    // of MTLC_FRAME_LIBRARY
   mtli_pipeline_request pipeline;  // of MTLC_FRAME_PIPELINE
+  mtli_translation_request translation;  // of MTLC_FRAME_TRANSLATION
   known_header *headers;
   mtli_bytes dependencies;  // mtlc_dependency_write's
 } worker;
@@ -311,6 +313,9 @@ static void answer(worker *self) {
   switch (self->kind) {
     case MTLC_FRAME_LIBRARY: compile_library(self, &result); break;
     case MTLC_FRAME_PIPELINE: compile_pipeline(self, &result); break;
+    case MTLC_FRAME_TRANSLATION:
+      mtlc_translate(&self->translation, &result);
+      break;
     default: probe(&result);
   }
   const mtlc_reply reply = {.status = result.status,
@@ -368,6 +373,8 @@ static void receive_request(worker *self) {
   } else if ((self->kind == MTLC_FRAME_PIPELINE &&
               mtlc_pipeline_request_read(data, size, &self->arena,
                                          &self->pipeline)) ||
+             (self->kind == MTLC_FRAME_TRANSLATION &&
+              mtlc_translation_request_read(data, size, &self->translation)) ||
              self->kind == MTLC_FRAME_PROBE) {
     mtlc_confine_worker(NULL, 0);
   } else {

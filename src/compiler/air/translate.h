@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// translate.h: a function of a compiled Metal library to a code container of
+// this one function, in the compiler's process.
+#ifndef MTLC_TRANSLATE_H
+#define MTLC_TRANSLATE_H
+
+#include "compiler/process/compile.h"
+
+// Translates one function. Damaged bitcode is MTL_BAD_DATA, what has no
+// definition here MTL_UNSUPPORTED, by name.
+void mtlc_translate(const mtli_translation_request *request,
+                    mtlc_result *out_result);
+
+// Reads the support library that the build has made beside the program, if it
+// is this compiler's. Without it the first translation compiles it.
+void mtlc_translate_prepare(void);
+// Compiles the support library into a file for mtlc_translate_prepare, whose
+// name is that of the precompiled header with ".air" for its end.
+bool mtlc_translate_precompile(const char *header_path);
+
+// support.c, for translate.c: the support library's bitcode; false, with the
+// error set, if it does not compile.
+bool air_support_library(const void **out_bitcode, size_t *out_size_bytes);
+
+#endif
