@@ -139,15 +139,21 @@ typedef enum mtl_confinement {
 MTL_API MTL_MUST_USE mtl_status
 mtl_compiler_confinement(uint32_t *out_confined);
 
-// Makes a library from a code container in memory, checked in full.
+// Makes a library from a code container in memory, checked in full, or from one
+// of Metal's compiled libraries (metallib; docs/metallib.md), of which the list
+// of functions is read alone: a function is translated when it is created.
 //
-// Errors     MTL_BAD_DATA  damaged, cut short, or from another version
+// Ownership  Borrows data.
+// Errors     MTL_BAD_DATA     damaged, cut short, or from another version
+//            MTL_UNSUPPORTED  a metallib for another system than macOS, or a
+//                             universal file
 // Source     Metal: -[MTLDevice newLibraryWithData:error:]
 MTL_API MTL_MUST_USE mtl_status
 mtl_library_create_from_data(mtl_device *device, const void *data,
                              size_t data_bytes, mtl_library **out_library);
 
-// The same from a file that mtl_library_write wrote.
+// The same from a file that mtl_library_write wrote, or from a metallib, which
+// stays open as long as the library lives and is read piece by piece.
 //
 // Errors     MTL_NOT_FOUND, MTL_IO_ERROR, MTL_BAD_DATA; the text has the path
 MTL_API MTL_MUST_USE mtl_status mtl_library_create_from_file(
@@ -159,7 +165,8 @@ MTL_API MTL_MUST_USE mtl_status mtl_library_write(const mtl_library *library,
                                                   const char *path);
 
 // Returns the library's code container, [*out_size_bytes], as
-// mtl_library_create_from_data takes it. Valid as long as the library.
+// mtl_library_create_from_data takes it; of a metallib the metallib. Valid as
+// long as the library. NULL if a metallib's file cannot be read.
 MTL_API const void *mtl_library_data(const mtl_library *library,
                                      size_t *out_size_bytes);
 
@@ -218,9 +225,22 @@ typedef struct mtl_constant_info {
   bool required;        // read without is_function_constant_defined
 } mtl_constant_info;
 
-// Returns the constants that the library declares. Valid as long as it.
+// Returns the constants that the library declares. Valid as long as it. Those
+// of a metallib are its functions': mtl_library_function_constants.
 MTL_API const mtl_constant_info *mtl_library_constants(
     const mtl_library *library, size_t *out_count);
+
+// Finds the constants that a function may be created with: of a metallib its
+// own, for which it is translated; of any other library all.
+//
+//   out_infos  [*out_count] by rising index, valid as long as library
+//
+// Threads    Any; may block.
+// Errors     MTL_NOT_FOUND; of a metallib also as mtl_function_create
+// Source     Metal: -[MTLFunction functionConstantsDictionary]
+MTL_API MTL_MUST_USE mtl_status mtl_library_function_constants(
+    mtl_library *library, const char *name, const mtl_constant_info **out_infos,
+    size_t *out_count);
 
 // Makes an empty set of constant values.
 //
@@ -250,7 +270,9 @@ MTL_API MTL_MUST_USE mtl_status mtl_constant_values_set_named(
 //
 // Ownership  The function is yours; it retains library. Borrows constants.
 // Errors     MTL_NOT_FOUND         the text lists near names
-//            MTL_UNSUPPORTED       a vertex or fragment function, or the like
+//            MTL_UNSUPPORTED       a vertex or fragment function, or the like;
+//                                  of a metallib, what has no definition here
+//            MTL_BAD_DATA          a metallib's function is damaged
 //            MTL_INVALID_ARGUMENT  a constant is of another type, or missing;
 //                                  which of them the function's body needs is
 //                                  known, and told, when a pipeline is made

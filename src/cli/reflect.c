@@ -3,15 +3,17 @@
 // its function constants.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/json.h"
 #include "cli/program/program.h"
 
-enum { OPTION_JSON = OPTION_VERB };
+enum { OPTION_JSON = OPTION_VERB, OPTION_KERNEL };
 
 static const option_spec reflect_option_specs[] = {
     PROGRAM_OPTIONS,
     {"--json", OPTION_JSON, false},
+    {"--kernel", OPTION_KERNEL, true},
     {NULL, 0, false},
 };
 
@@ -162,14 +164,61 @@ static void print_constant(const mtl_constant_info *constant, bool as_json) {
          constant->required ? "true" : "false");
 }
 
-static void print_constants(const cli_program *program, bool as_json) {
+// The constants of all functions that are shown, each once.
+typedef struct shown_constants {
+  const mtl_constant_info **infos;  // [count]
   size_t count;
-  const mtl_constant_info *constants =
-      mtl_library_constants(program->library, &count);
-  for (size_t i = 0; i < count; ++i) {
-    fputs(as_json && i > 0 ? ", " : "", stdout);
-    print_constant(&constants[i], as_json);
+} shown_constants;
+
+static bool has_constant(const shown_constants *shown,
+                         const mtl_constant_info *info) {
+  for (size_t i = 0; i < shown->count; ++i) {
+    if (shown->infos[i]->index == info->index &&
+        strcmp(shown->infos[i]->name, info->name) == 0) {
+      return true;
+    }
   }
+  return false;
+}
+
+static bool add_constants(shown_constants *shown,
+                          const mtl_constant_info *infos, size_t count) {
+  const mtl_constant_info **grown =
+      realloc(shown->infos, (shown->count + count + 1) * sizeof *grown);
+  if (grown == NULL) {
+    return false;
+  }
+  shown->infos = grown;
+  for (size_t i = 0; i < count; ++i) {
+    if (!has_constant(shown, &infos[i])) {
+      shown->infos[shown->count++] = &infos[i];
+    }
+  }
+  return true;
+}
+
+static void print_constants(const cli_program *program,
+                            mtl_function *const *functions, size_t count,
+                            bool as_json) {
+  shown_constants shown = {0};
+  size_t own_count, info_count;
+  const mtl_constant_info *infos, *own =
+      mtl_library_constants(program->library, &own_count);
+  bool ok = add_constants(&shown, own, own_count);
+  for (size_t i = 0; i < count && ok; ++i) {
+    // Those of a function are its own in a metallib alone.
+    if (mtl_library_function_constants(program->library,
+                                       mtl_function_name(functions[i]), &infos,
+                                       &info_count) == MTL_OK &&
+        infos != own) {
+      ok = add_constants(&shown, infos, info_count);
+    }
+  }
+  for (size_t i = 0; i < shown.count; ++i) {
+    fputs(as_json && i > 0 ? ", " : "", stdout);
+    print_constant(shown.infos[i], as_json);
+  }
+  free(shown.infos);
 }
 
 // The names of visible functions, behind those of the count kernels.
@@ -195,27 +244,36 @@ static void print_program(const cli_program *program,
     print_kernel(functions[i], as_json);
   }
   fputs(as_json ? "], \"visible\": [" : "", stdout);
-  print_visible(program->library, count, as_json);
+  print_visible(program->library, program_kernel_count(program->library),
+                as_json);
   fputs(as_json ? "], \"constants\": [" : "", stdout);
-  print_constants(program, as_json);
+  print_constants(program, functions, count, as_json);
   fputs(as_json ? "]}\n" : "", stdout);
 }
 
+typedef struct reflect_options {
+  program_options program;
+  const char *kernel;  // NULL for all
+  bool as_json;
+} reflect_options;
+
 // Finds every function before anything is printed: half a JSON object helps
 // nobody.
-static bool reflect_program(const program_options *options,
-                            const cli_program *program, bool as_json,
-                            cli_error *error) {
-  const size_t count = program_kernel_count(program->library);
+static bool reflect_program(const reflect_options *options,
+                            const cli_program *program, cli_error *error) {
+  const size_t all = program_kernel_count(program->library);
+  const size_t count = options->kernel ? 1 : all;
   mtl_function **functions = calloc(count + 1, sizeof *functions);
   bool ok = functions != NULL || cli_fail(error, CLI_FAILED, "out of memory");
   for (size_t i = 0; i < count && ok; ++i) {
-    ok = program_find_function(program, options,
-                               mtl_library_function_name(program->library, i),
-                               true, &functions[i], error);
+    const char *name = options->kernel
+                           ? options->kernel
+                           : mtl_library_function_name(program->library, i);
+    ok = program_find_function(program, &options->program, name, true,
+                               &functions[i], error);
   }
   if (ok) {
-    print_program(program, functions, count, as_json);
+    print_program(program, functions, count, options->as_json);
   }
   for (size_t i = 0; i < count && functions != NULL; ++i) {
     mtl_function_release(functions[i]);
@@ -224,14 +282,16 @@ static bool reflect_program(const program_options *options,
   return ok;
 }
 
-static bool parse(char **arguments, program_options *options, bool *out_as_json,
-                  cli_error *error) {
+static bool parse(char **arguments, reflect_options *out, cli_error *error) {
+  program_options *options = &out->program;
   argument_walk walk = {.next = arguments, .options = reflect_option_specs};
   const char *value;
   int id;
   while ((id = argument_walk_next(&walk, &value, error)) != ARGUMENT_END) {
     if (id == OPTION_JSON) {
-      *out_as_json = true;
+      out->as_json = true;
+    } else if (id == OPTION_KERNEL) {
+      out->kernel = value;
     } else if (id == ARGUMENT_POSITIONAL && options->file == NULL) {
       options->file = value;
     } else if (id == ARGUMENT_POSITIONAL) {
@@ -246,24 +306,23 @@ static bool parse(char **arguments, program_options *options, bool *out_as_json,
 }
 
 static bool reflect(char **arguments, cli_error *error) {
-  program_options options;
+  reflect_options options = {0};
   cli_program program = {0};
-  bool as_json = false;
-  if (!program_options_create(arguments, &options, error)) {
+  if (!program_options_create(arguments, &options.program, error)) {
     return false;
   }
-  const bool ok = parse(arguments, &options, &as_json, error) &&
-                  program_open(&options, &program, error) &&
-                  reflect_program(&options, &program, as_json, error);
+  const bool ok = parse(arguments, &options, error) &&
+                  program_open(&options.program, &program, error) &&
+                  reflect_program(&options, &program, error);
   program_clear(&program);
-  program_options_clear(&options);
+  program_options_clear(&options.program);
   return ok;
 }
 
 static const char reflect_help[] =
-    "usage: mettle reflect FILE.metal [--json] [option...]\n"
+    "usage: mettle reflect FILE [--kernel NAME] [--json] [option...]\n"
     "\n"
-    "Lists the kernels of FILE.metal with their arguments (kind, index, name,\n"
+    "Lists the kernels of FILE, a source, a code container or a metallib, with their arguments (kind, index, name,\n"
     "access, type, size), the members of structs with their offsets in bytes,\n"
     "the names of visible functions, and the function constants. A required\n"
     "constant without a value counts as 0. Limits are a pipeline's:\n"
@@ -271,6 +330,8 @@ static const char reflect_help[] =
     "\n"
     "  --json                 print one JSON object: kernels, visible,\n"
     "                         constants\n"
+    "  --kernel NAME          list this kernel only; of a metallib no other is\n"
+    "                         translated then\n"
     "  --debug                as 'mettle run --debug'\n" PROGRAM_HELP
     "\n"
     "exit code: 0 done, 1 failed, 2 wrong usage, 3 the source did not "

@@ -340,7 +340,7 @@ static mtl_status read_list(list_reader *r, const unsigned char *bytes,
 mtl_status mtli_metallib_read(const mtli_metallib_source *source,
                               mtli_arena *arena, mtli_metallib *out_library) {
   *out_library = (mtli_metallib){0};
-  metallib_header header;
+  metallib_header header = {0};
   MTL_TRY(read_header(source, &header));
   const range *list = &header.functions;
   const uint64_t left = source->size_bytes - list->offset;

@@ -129,6 +129,9 @@ struct mtl_library {
   mtl_device *device;            // +1
   mtli_compiled compiled;        // by library_compile, or from a file
   mtl_constant_info *constants;  // [compiled.code->constant_count]
+  // A compiled Metal library's (metallib.h), whose compiled.code has names
+  // alone: drivers see its parts. NULL for any other.
+  struct mtli_metallib_state *metallib;
 };
 
 struct mtl_function {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/metallib.h"
 #include "runtime/objects.h"
 
 enum { NEAR_NAMES = 3, NAME_LIMIT = 256 };
@@ -150,6 +151,12 @@ mtl_status mtl_function_create(mtl_library *library, const char *name,
   const mtli_kernel *kernel = mtli_code_find_kernel(code, name);
   if (!kernel) {
     return fail_not_found(code, name);
+  }
+  if (library->metallib) {
+    const size_t index = (size_t)(kernel - code->kernels);
+    MTL_TRY(mtli_metallib_part(library, index, &library));
+    code = library->compiled.code;
+    kernel = code->kernels;  // the only one
   }
   const mtli_driver *driver = library->device->driver;
   mtl_function *function = calloc(1, driver->function_bytes);

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "code/metallib.h"
 #include "runtime/files.h"
+#include "runtime/metallib.h"
 #include "runtime/objects.h"
 #include "runtime/trace_work.h"
 
 static void library_free(mtl_library *library) {
+  mtli_metallib_close(library);
   mtli_compiled_clear(&library->compiled);
   free(library->constants);
   free(library);
@@ -18,7 +21,9 @@ static void library_free(mtl_library *library) {
 static void library_destroy(mtli_object *object) {
   mtl_library *library = (mtl_library *)object;
   mtl_device *device = library->device;
-  device->driver->library_destroy(library);
+  if (!library->metallib) {
+    device->driver->library_destroy(library);
+  }
   library_free(library);
   mtl_device_release(device);  // -1
 }
@@ -47,7 +52,9 @@ static mtl_status library_finish(mtl_library *library, mtl_status status,
   library->constants =
       calloc(code->constant_count + 1, sizeof *library->constants);
   if (!library->constants) {
-    library->device->driver->library_destroy(library);
+    if (!library->metallib) {
+      library->device->driver->library_destroy(library);
+    }
     library_free(library);
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library");
   }
@@ -218,21 +225,71 @@ mtl_status mtl_library_create_from_data(mtl_device *device, const void *data,
   MTL_TRY(mtli_device_check(device));
   mtl_library *library = NULL;
   MTL_TRY(library_allocate(device, &library));
-  mtli_compiled *compiled = &library->compiled;
-  compiled->size_bytes = data_bytes;
-  compiled->bytes = malloc(data_bytes ? data_bytes : 1);
-  if (!compiled->bytes) {
+  void *bytes = malloc(data_bytes ? data_bytes : 1);
+  if (!bytes) {
     library_free(library);
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a library of %zu bytes",
                      data_bytes);
   }
-  memcpy(compiled->bytes, data, data_bytes);
+  memcpy(bytes, data, data_bytes);
+  if (mtli_metallib_is(bytes, data_bytes)) {
+    return library_finish(
+        library, mtli_metallib_open_memory(library, bytes, data_bytes),
+        out_library);
+  }
+  mtli_compiled *compiled = &library->compiled;
+  compiled->size_bytes = data_bytes;
+  compiled->bytes = bytes;
   mtl_status status = mtli_code_read(compiled->bytes, data_bytes,
                                      &compiled->arena, &compiled->code);
   if (status == MTL_OK) {
     status = device->driver->library_load(library);
   }
   return library_finish(library, status, out_library);
+}
+
+mtl_status mtli_library_create_compiled(mtl_device *device,
+                                        mtli_compiled *compiled,
+                                        mtl_library **out_library) {
+  mtl_library *library = NULL;
+  const mtl_status status = library_allocate(device, &library);
+  if (status != MTL_OK) {
+    mtli_compiled_clear(compiled);
+    return status;
+  }
+  library->compiled = *compiled;
+  *compiled = (mtli_compiled){0};
+  return library_finish(library, device->driver->library_load(library),
+                        out_library);
+}
+
+// A large one is not read into memory.
+static mtl_status open_metallib(mtl_device *device, const char *path,
+                                bool *out_is, mtl_library **out_library) {
+  mtl_library *library = NULL;
+  MTL_TRY(library_allocate(device, &library));
+  const mtl_status status = mtli_metallib_open_file(library, path, out_is);
+  if (!*out_is) {
+    library_free(library);
+    return status;
+  }
+  return library_finish(library, status, out_library);
+}
+
+static mtl_status open_file(mtl_device *device, const char *path,
+                            mtl_library **out_library) {
+  bool is_metallib = false;
+  MTL_TRY(open_metallib(device, path, &is_metallib, out_library));
+  if (is_metallib) {
+    return MTL_OK;
+  }
+  void *bytes = NULL;
+  size_t size_bytes = 0;
+  MTL_TRY(mtli_file_read(path, &bytes, &size_bytes));
+  const mtl_status status =
+      mtl_library_create_from_data(device, bytes, size_bytes, out_library);
+  free(bytes);
+  return status;
 }
 
 mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
@@ -245,22 +302,20 @@ mtl_status mtl_library_create_from_file(mtl_device *device, const char *path,
                              : "out_library");
   }
   *out_library = NULL;
-  void *bytes = NULL;
-  size_t size_bytes = 0;
-  MTL_TRY(mtli_file_read(path, &bytes, &size_bytes));
-  const mtl_status status =
-      mtl_library_create_from_data(device, bytes, size_bytes, out_library);
-  free(bytes);
-  if (status != MTL_OK) {
-    return mtli_fail(status, "'%s': %s", path, mtl_last_error());
-  }
-  return MTL_OK;
+  MTL_TRY(mtli_device_check(device));
+  const mtl_status status = open_file(device, path, out_library);
+  return status == MTL_OK || strstr(mtl_last_error(), path)
+             ? status
+             : mtli_fail(status, "'%s': %s", path, mtl_last_error());
 }
 
 mtl_status mtl_library_write(const mtl_library *library, const char *path) {
   if (!library || !path) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_library_write: %s is NULL",
                      library ? "path" : "library");
+  }
+  if (library->metallib) {
+    MTL_TRY(mtli_metallib_load_bytes((mtl_library *)library));
   }
   return mtli_file_write(path, library->compiled.bytes,
                          library->compiled.size_bytes);
@@ -277,6 +332,11 @@ const char *mtl_library_source(const mtl_library *library, size_t *out_length) {
 
 const void *mtl_library_data(const mtl_library *library,
                              size_t *out_size_bytes) {
+  if (library->metallib &&
+      mtli_metallib_load_bytes((mtl_library *)library) != MTL_OK) {
+    *out_size_bytes = 0;
+    return NULL;
+  }
   *out_size_bytes = library->compiled.size_bytes;
   return library->compiled.bytes;
 }
@@ -312,6 +372,33 @@ const char *mtl_library_function_name(const mtl_library *library,
 bool mtl_library_function_is_visible(const mtl_library *library, size_t index) {
   const mtli_code *code = library->compiled.code;
   return index < code->kernel_count && code->kernels[index].is_visible;
+}
+
+mtl_status mtl_library_function_constants(mtl_library *library,
+                                          const char *name,
+                                          const mtl_constant_info **out_infos,
+                                          size_t *out_count) {
+  if (!library || !name || !out_infos || !out_count) {
+    return mtli_fail(MTL_INVALID_ARGUMENT,
+                     "mtl_library_function_constants: %s is NULL",
+                     !library    ? "library"
+                     : !name     ? "name"
+                     : out_count ? "out_infos"
+                                 : "out_count");
+  }
+  *out_infos = NULL;
+  *out_count = 0;
+  const mtli_code *code = library->compiled.code;
+  const mtli_kernel *kernel = mtli_code_find_kernel(code, name);
+  if (!kernel) {
+    return mtli_fail(MTL_NOT_FOUND, "the library has no function '%s'", name);
+  }
+  if (library->metallib) {
+    MTL_TRY(mtli_metallib_part(library, (size_t)(kernel - code->kernels),
+                               &library));
+  }
+  *out_infos = mtl_library_constants(library, out_count);
+  return MTL_OK;
 }
 
 const mtl_constant_info *mtl_library_constants(const mtl_library *library,

@@ -12,8 +12,9 @@
 #include "cli/base/progress.h"
 #include "cli/base/suggest.h"
 
-// What a code container starts with (docs/travel.md).
+// What a code container starts with (docs/travel.md), and a metallib.
 #define CONTAINER_MAGIC "MTLCODE"
+#define METALLIB_MAGIC "MTLB"
 
 static bool read_stream(FILE *file, char **out_bytes, size_t *out_size) {
   size_t size = 0, capacity = 64 << 10;
@@ -54,9 +55,24 @@ bool read_whole_file(const char *path, char **out_bytes, size_t *out_size,
   return true;
 }
 
-static bool is_container(const char *bytes, size_t size) {
-  return size >= strlen(CONTAINER_MAGIC) &&
-         memcmp(bytes, CONTAINER_MAGIC, strlen(CONTAINER_MAGIC)) == 0;
+static bool starts_with(const char *bytes, size_t size, const char *magic) {
+  return size >= strlen(magic) && memcmp(bytes, magic, strlen(magic)) == 0;
+}
+
+static bool is_compiled(const char *bytes, size_t size) {
+  return starts_with(bytes, size, CONTAINER_MAGIC) ||
+         starts_with(bytes, size, METALLIB_MAGIC);
+}
+
+// A metallib is not read as a whole where it is a file with a name.
+static bool is_metallib_file(const char *path) {
+  char magic[4] = "";
+  FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+  const size_t size = file ? fread(magic, 1, sizeof magic, file) : 0;
+  if (file != NULL) {
+    fclose(file);
+  }
+  return starts_with(magic, size, METALLIB_MAGIC);
 }
 
 mtl_status program_compile_source(program_options *options, mtl_device *device,
@@ -75,15 +91,29 @@ mtl_status program_compile_source(program_options *options, mtl_device *device,
                                         out_library);
 }
 
+static bool check_compiled(const program_options *options, cli_error *error) {
+  return options->source_option == NULL ||
+         cli_fail(error, CLI_USAGE, "%s is compiled already: %s comes too late",
+                  options->file, options->source_option);
+}
+
+static bool open_metallib(const program_options *options, mtl_device *device,
+                          mtl_library **out_library, cli_error *error) {
+  if (!check_compiled(options, error)) {
+    return false;
+  }
+  const mtl_status status =
+      mtl_library_create_from_file(device, options->file, out_library);
+  return status == MTL_OK || cli_fail_compile(error, status, options->file);
+}
+
 static bool open_library(program_options *options, mtl_device *device,
                          const char *bytes, size_t size,
                          mtl_library **out_library, cli_error *error) {
   mtl_status status;
-  if (is_container(bytes, size)) {
-    if (options->source_option != NULL) {
-      return cli_fail(error, CLI_USAGE,
-                      "%s is compiled already: %s comes too late",
-                      options->file, options->source_option);
+  if (is_compiled(bytes, size)) {
+    if (!check_compiled(options, error)) {
+      return false;
     }
     status = mtl_library_create_from_data(device, bytes, size, out_library);
   } else {
@@ -120,15 +150,18 @@ static void print_warnings(const mtl_library *library) {
 bool program_open(program_options *options, cli_program *out_program,
                   cli_error *error) {
   memset(out_program, 0, sizeof *out_program);
-  char *bytes;
-  size_t size;
-  if (!read_whole_file(options->file, &bytes, &size, error)) {
+  char *bytes = NULL;
+  size_t size = 0;
+  const bool is_metallib = is_metallib_file(options->file);
+  if (!is_metallib && !read_whole_file(options->file, &bytes, &size, error)) {
     return false;
   }
   const bool ok =
       program_open_device(options->device_name, &out_program->device, error) &&
-      open_library(options, out_program->device, bytes, size,
-                   &out_program->library, error);
+      (is_metallib ? open_metallib(options, out_program->device,
+                                   &out_program->library, error)
+                   : open_library(options, out_program->device, bytes, size,
+                                  &out_program->library, error));
   free(bytes);
   if (ok) {
     print_warnings(out_program->library);
@@ -273,15 +306,20 @@ static bool check_constants(const mtl_constant_info *infos, size_t count,
 }
 
 static bool make_constants(const cli_program *program,
-                           const program_options *options, bool zero_missing,
+                           const program_options *options, const char *name,
+                           bool zero_missing,
                            mtl_constant_values **out_values, cli_error *error) {
   size_t count;
-  const mtl_constant_info *infos =
-      mtl_library_constants(program->library, &count);
+  const mtl_constant_info *infos;
+  mtl_status status =
+      mtl_library_function_constants(program->library, name, &infos, &count);
+  if (status != MTL_OK) {
+    return cli_fail_compile(error, status, name);
+  }
   if (!check_constants(infos, count, options, error)) {
     return false;
   }
-  mtl_status status = mtl_constant_values_create(out_values);
+  status = mtl_constant_values_create(out_values);
   for (size_t i = 0; i < count && status == MTL_OK; ++i) {
     status = set_constant(*out_values, &infos[i], options, zero_missing);
   }
@@ -300,7 +338,8 @@ bool program_find_function(const cli_program *program,
                : fail_no_kernel(program, name, error);
   }
   mtl_constant_values *values = NULL;
-  bool ok = make_constants(program, options, zero_missing, &values, error);
+  bool ok =
+      make_constants(program, options, name, zero_missing, &values, error);
   if (ok) {
     const mtl_status status =
         mtl_function_create(program->library, name, values, out_function);

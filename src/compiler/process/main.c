@@ -56,7 +56,11 @@ static int serve(void) {
 
 // The support library is compiled with the header's help.
 static bool precompile(const char *path) {
-  return mtlc_frontend_precompile(path) && mtlc_translate_precompile(path);
+  if (!mtlc_frontend_precompile(path)) {
+    return false;
+  }
+  mtlc_frontend_prepare();
+  return mtlc_translate_precompile(path);
 }
 
 int main(int count, char **arguments) {
