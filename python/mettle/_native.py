@@ -377,6 +377,7 @@ mtl_library_function_count: p -> z
 mtl_library_function_name: p z -> t
 mtl_library_function_is_visible: p z -> b
 mtl_library_constants: p f -> p
+mtl_library_function_constants: p S f f -> s
 mtl_compiler_confinement: f -> s
 mtl_constant_values_create: f -> s
 mtl_constant_values_release: p -> v

@@ -132,6 +132,15 @@ def header_callback(headers: Headers, keep: List[Any]) -> Any:
     return _native.HeaderCallback(call)
 
 
+def _constants_at(address: Any, count: int) -> Dict[str, Constant]:
+    if not count:
+        return {}
+    table = (_native.ConstantInfo * count).from_address(address)
+    return {c.name.decode(): Constant(
+        c.name.decode(), c.index, _dtypes.MSL_NAMES[c.type], c.components,
+        c.required) for c in table}
+
+
 class Library(Handle):
     """Compiled functions. ``library["name"]`` is one of them."""
 
@@ -200,7 +209,8 @@ class Library(Handle):
     @classmethod
     def load(cls, device: "Device", source: Union[str, os.PathLike, bytes]) \
             -> "Library":
-        """A library from a code container: a path, or its bytes."""
+        """A library from a code container or one of Metal's compiled
+        libraries (metallib): a path, or its bytes."""
         if isinstance(source, (bytes, bytearray)):
             data = bytes(source)
             return cls(device, make(mtl.mtl_library_create_from_data, device,
@@ -241,15 +251,18 @@ class Library(Handle):
 
     @property
     def constants(self) -> Dict[str, Constant]:
-        """The function constants that the library declares."""
+        """The function constants that the library declares; those of a
+        metallib are its functions'."""
         count = ctypes.c_size_t()
         address = mtl.mtl_library_constants(self, ctypes.byref(count))
-        if not count.value:
-            return {}
-        table = (_native.ConstantInfo * count.value).from_address(address)
-        return {c.name.decode(): Constant(
-            c.name.decode(), c.index, _dtypes.MSL_NAMES[c.type], c.components,
-            c.required) for c in table}
+        return _constants_at(address, count.value)
+
+    def function_constants(self, name: str) -> Dict[str, Constant]:
+        """The constants that a function may be created with."""
+        count, address = ctypes.c_size_t(), ctypes.c_void_p()
+        mtl.mtl_library_function_constants(
+            self, encode(name), ctypes.byref(address), ctypes.byref(count))
+        return _constants_at(address.value, count.value)
 
     def function(self, name: str, constants: Optional[
             Mapping[Union[str, int], Any]] = None) -> "Function":
@@ -266,10 +279,10 @@ class _ConstantValues(Handle):
     __slots__ = ()
     _release = mtl.mtl_constant_values_release
 
-    def __init__(self, library: Library,
+    def __init__(self, library: Library, name: str,
                  constants: Mapping[Union[str, int], Any]) -> None:
         super().__init__(make(mtl.mtl_constant_values_create))
-        declared = library.constants
+        declared = library.function_constants(name)
         for key, value in constants.items():
             self._set(key, value, declared)
 
@@ -301,7 +314,8 @@ class Function(Handle):
     def __init__(self, library: Library, name: str, constants: Optional[
             Mapping[Union[str, int], Any]] = None) -> None:
         self.library = library
-        values = _ConstantValues(library, constants) if constants else None
+        values = (_ConstantValues(library, name, constants) if constants
+                  else None)
         super().__init__(make(mtl.mtl_function_create, library, encode(name),
                               values))
 

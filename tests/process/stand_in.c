@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stand_in.c: a compiler process for tests, in place of clang: the two jobs of
-// compile.h done by a tiny language that goes wrong on command, which real
+// stand_in.c: a compiler process for tests, in place of clang: the jobs of
+// compile.h and of air/translate.h done by a tiny language that goes wrong on command, which real
 // source cannot be relied upon to do.
 //
 // Source is lines of "verb argument"; a pipeline's kernel name is one such
-// line.
+// line, and so are a metallib function's "bitcode".
 //
 //   kernel NAME     the library has a kernel of that name
 //   pid, server, directory, bytes   one named after the worker's process, the
@@ -28,6 +28,7 @@
 
 #include "base/status.h"
 #include "code/code.h"
+#include "compiler/air/translate.h"
 #include "compiler/process/compile.h"
 
 enum { MOST_KERNELS = 64 };
@@ -257,7 +258,21 @@ void mtlc_result_clear(mtlc_result *result) {
   *result = (mtlc_result){0};
 }
 
+void mtlc_translate(const mtli_translation_request *request,
+                    mtlc_result *out_result) {
+  stand_in self = {0};
+  add_kernel(&self, request->name);
+  run_lines(&self, request->bitcode, request->bitcode_bytes);
+  self.text = "";
+  finish(&self, out_result);
+}
+
 void mtlc_frontend_prepare(void) {}
+void mtlc_translate_prepare(void) {}
+bool mtlc_translate_precompile(const char *header_path) {
+  (void)header_path;
+  return false;
+}
 
 bool mtlc_frontend_precompile(const char *path) {
   (void)path;

@@ -7,6 +7,7 @@
 // of the source alone: a container that another Mettle wrote is compiled anew.
 //
 // Source  tinygrad's ops_metal.py, for the layout of request and reply
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,17 @@ static bool is_whole(const library_head *head, const char *bytes,
          !memcmp(bytes + length - sizeof end_mark, end_mark, sizeof end_mark);
 }
 
+bool library_is_of_apple(const char *path) {
+  char start[8] = "";
+  FILE *file = fopen(path, "rbe");
+  const size_t size = file ? fread(start, 1, sizeof start, file) : 0;
+  if (file) {
+    fclose(file);
+  }
+  return size == sizeof start && !memcmp(start, "MTLB", 4) &&
+         memcmp(start + 4, "MTRL", 4);
+}
+
 mtl_status library_from_data(mtl_device *device, const void *data,
                              size_t length, mtl_library **out_library) {
   const char *bytes = data;
@@ -66,10 +78,8 @@ mtl_status library_from_data(mtl_device *device, const void *data,
     return mtl_library_create_from_data(device, data, length, out_library);
   }
   memcpy(&head, bytes, sizeof head);
-  if (memcmp(head.maker, "MTRL", 4)) {
-    return mtl_fail(MTL_UNSUPPORTED,
-                    "the library was compiled by Apple's compiler: compiled "
-                    "Metal libraries are not supported, their source is");
+  if (memcmp(head.maker, "MTRL", 4)) {  // of Apple's compiler
+    return mtl_library_create_from_data(device, data, length, out_library);
   }
   if (!is_whole(&head, bytes, length)) {
     return mtl_fail(MTL_BAD_DATA,

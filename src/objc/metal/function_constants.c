@@ -47,11 +47,17 @@ static id constant_create(const mtl_constant_info *info) {
 
 static id function_constants(id self, SEL _cmd) {
   (void)_cmd;
-  const metal_library *library =
-      (metal_library *)((metal_function *)self)->library;
+  const metal_function *function = (metal_function *)self;
+  const char *name = function->function ? mtl_function_name(function->function)
+                                        : string_utf8(function->name);
   size_t count = 0;
-  const mtl_constant_info *infos =
-      mtl_library_constants(library->library, &count);
+  const mtl_constant_info *infos = NULL;
+  // Of joined libraries the first that has the function.
+  for (const metal_library *library = (metal_library *)function->library;
+       library && mtl_library_function_constants(library->library, name, &infos,
+                                                 &count) != MTL_OK;
+       library = (metal_library *)library->next) {
+  }
   const id all = SEND(id(*)(id, SEL), (id)&OBJC_CLASS_$_NSMutableDictionary,
                       "dictionary");
   for (size_t i = 0; i < count; ++i) {

@@ -579,6 +579,12 @@ static id new_from_data(id self, SEL _cmd, id data, id *out_error) {
 extern char *file_read(const char *path, size_t *out_length, id *out_error);
 
 static id new_from_path(id self, const char *path, id *out_error) {
+  if (path && library_is_of_apple(path)) {
+    mtl_library *library = NULL;
+    const mtl_status status =
+        mtl_library_create_from_file(device_of(self), path, &library);
+    return finish(self, status, library, out_error);
+  }
   size_t length;
   char *bytes = file_read(path, &length, out_error);
   const id made = bytes ? new_from_bytes(self, bytes, length, out_error) : NULL;

@@ -213,6 +213,9 @@ size_t array_of_buffers(const id *objects, NSUInteger count,
 // The library in data, which begins with MTLB; see codegen_service.c.
 mtl_status library_from_data(mtl_device *device, const void *bytes,
                              size_t length, mtl_library **out_library);
+// True if a file is a library that Apple's compiler made, which
+// mtl_library_create_from_file reads piece by piece.
+bool library_is_of_apple(const char *path);
 
 // Creates by the options of an MTLCompileOptions, or nil.
 mtl_status library_from_source(mtl_device *device, const char *source,
