@@ -179,10 +179,37 @@ static bool show_kernel(const compile_options *options,
   return ok;
 }
 
+// Translates one function of a metallib, or all, and tells which cannot be:
+// each on a line of its own on standard error, and how many on standard output.
+static bool translate_functions(const compile_options *options,
+                                const cli_program *program, cli_error *error) {
+  const size_t all = mtl_library_function_count(program->library);
+  const size_t count = options->kernel ? 1 : all;
+  size_t failed = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const char *name = options->kernel
+                           ? options->kernel
+                           : mtl_library_function_name(program->library, i);
+    const mtl_constant_info *infos;
+    size_t info_count;
+    if (mtl_library_function_constants(program->library, name, &infos,
+                                       &info_count) != MTL_OK) {
+      fprintf(stderr, "%s\n", mtl_last_error());
+      failed++;
+    }
+  }
+  printf("%zu functions, %zu of %zu translated\n", all, count - failed, count);
+  return failed == 0 || cli_fail(error, CLI_NOT_COMPILED,
+                                 "%s: %zu of %zu functions cannot be "
+                                 "translated",
+                                 options->program.file, failed, count);
+}
+
 static bool show_kernels(const compile_options *options,
                          const cli_program *program, cli_error *error) {
   if (options->dump_after == NULL && !options->report) {
-    return true;
+    return !program->is_metallib ||
+           translate_functions(options, program, error);
   }
   if (options->kernel != NULL) {
     return show_kernel(options, program, options->kernel, error);

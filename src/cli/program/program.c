@@ -162,6 +162,8 @@ bool program_open(program_options *options, cli_program *out_program,
                                    &out_program->library, error)
                    : open_library(options, out_program->device, bytes, size,
                                   &out_program->library, error));
+  out_program->is_metallib =
+      is_metallib || starts_with(bytes, size, METALLIB_MAGIC);
   free(bytes);
   if (ok) {
     print_warnings(out_program->library);

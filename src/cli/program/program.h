@@ -72,6 +72,7 @@ bool program_options_take(program_options *options, int id, const char *value,
 typedef struct cli_program {
   mtl_device *device;
   mtl_library *library;
+  bool is_metallib;  // its functions are translated when they are asked for
 } cli_program;
 
 // Compiles options->file, or loads it if it is a code container, and prints
