@@ -11,7 +11,7 @@ install(TARGETS mettle_static mettle_aoti_static EXCLUDE_FROM_ALL
   COMPONENT static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS mettlec DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
 install(FILES ${CMAKE_BINARY_DIR}/mettlec.pch
-  ${CMAKE_BINARY_DIR}/mettlec-metal4.pch
+  ${CMAKE_BINARY_DIR}/mettlec-metal4.pch ${CMAKE_BINARY_DIR}/mettlec.air
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mettle)
 install(DIRECTORY include/mettle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")

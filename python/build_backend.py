@@ -19,7 +19,8 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 FILES = ["libmettle.so.0", "libmettle-aoti.so.0", "libmettle-python.so",
-         "mettlec", "mettlec.pch", "mettlec-metal4.pch", "mettle"]
+         "mettlec", "mettlec.pch", "mettlec-metal4.pch", "mettlec.air",
+         "mettle"]
 # What every Linux with a C library has.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread)\.so\.\d$|^ld-linux")
 TIME = (2020, 1, 1, 0, 0, 0)

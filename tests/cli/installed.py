@@ -91,6 +91,7 @@ def what_is_installed_is_all_there(tool):
     prefix, _ = _install(tool)
     files = _files(prefix)
     for name in ("bin/mettle", "libexec/mettle/mettlec",
+                 "libexec/mettle/mettlec.air",
                  "libexec/mettle/mettlec.pch",
                  "libexec/mettle/mettlec-metal4.pch",
                  "include/mettle/mettle.h", "include/mettle/model.h",

@@ -269,8 +269,8 @@ void mtlc_translate(const mtli_translation_request *request,
 
 void mtlc_frontend_prepare(void) {}
 void mtlc_translate_prepare(void) {}
-bool mtlc_translate_precompile(const char *header_path) {
-  (void)header_path;
+bool mtlc_translate_precompile(const char *folder) {
+  (void)folder;
   return false;
 }
 

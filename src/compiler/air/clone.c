@@ -150,17 +150,28 @@ static LLVMValueRef clone_exchange(air_translation *t, LLVMValueRef i) {
 
 // --- values ------------------------------------------------------------------
 
-static LLVMValueRef clone_member(air_translation *t, LLVMValueRef i,
-                                 bool is_insert) {
+// A member of a member is reached a step at a time.
+static LLVMValueRef clone_extract_member(air_translation *t, LLVMValueRef i) {
   LLVMValueRef value = air_operand(t, i, 0);
-  const unsigned *indices = LLVMGetIndices(i);
-  if (LLVMGetNumIndices(i) != 1) {
-    air_fail(t, MTL_UNSUPPORTED, "a member of a member as a value");
-    return NULL;
+  for (unsigned k = 0; k < LLVMGetNumIndices(i); ++k) {
+    value =
+        LLVMBuildExtractValue(t->builder, value, LLVMGetIndices(i)[k], "");
   }
-  return is_insert ? LLVMBuildInsertValue(t->builder, value,
-                                          air_operand(t, i, 1), indices[0], "")
-                   : LLVMBuildExtractValue(t->builder, value, indices[0], "");
+  return value;
+}
+
+static LLVMValueRef clone_insert_member(air_translation *t, LLVMValueRef i) {
+  const unsigned depth = LLVMGetNumIndices(i), *at = LLVMGetIndices(i);
+  LLVMValueRef *outer = air_allocate(t, depth * sizeof *outer);
+  outer[0] = air_operand(t, i, 0);
+  for (unsigned k = 1; k < depth; ++k) {
+    outer[k] = LLVMBuildExtractValue(t->builder, outer[k - 1], at[k - 1], "");
+  }
+  LLVMValueRef value = air_operand(t, i, 1);
+  for (unsigned k = depth; k-- > 0;) {
+    value = LLVMBuildInsertValue(t->builder, outer[k], value, at[k], "");
+  }
+  return value;
 }
 
 static void keep_contraction(LLVMValueRef from, LLVMValueRef made) {
@@ -246,8 +257,8 @@ static LLVMValueRef clone_instruction(air_translation *t, LLVMValueRef i) {
     case LLVMExtractElement: return clone_extract(t, i);
     case LLVMInsertElement: return clone_insert(t, i);
     case LLVMShuffleVector: return clone_shuffle(t, i);
-    case LLVMExtractValue: return clone_member(t, i, false);
-    case LLVMInsertValue: return clone_member(t, i, true);
+    case LLVMExtractValue: return clone_extract_member(t, i);
+    case LLVMInsertValue: return clone_insert_member(t, i);
     case LLVMBr: return clone_branch(t, i);
     case LLVMSwitch: return clone_switch(t, i);
     case LLVMRet: return clone_return(t, i);

@@ -3,6 +3,7 @@
 // build compiles it into a file beside the program: a hash of what it was made
 // from, and its code container.
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 enum { IDENTITY_BYTES = 16 };  // as containers are aligned
 
-static const char extension[] = ".air";
+static const char file_name[] = "mettlec.air";
 static const char source_text[] = "#include <mettle_air_library>\n";
 
 static struct {
@@ -62,14 +63,8 @@ static bool compile(mtlc_result *result) {
 
 // --- the file ----------------------------------------------------------------
 
-// "DIR/mettlec.air" of "DIR/mettlec.pch" and of "DIR/mettlec".
-static bool make_path(const char *beside, char out[PATH_MAX]) {
-  const char *slash = strrchr(beside, '/');
-  const char *name = slash ? slash + 1 : beside;
-  const char *dot = strrchr(name, '.');
-  const size_t length = dot ? (size_t)(dot - beside) : strlen(beside);
-  return snprintf(out, PATH_MAX, "%.*s%s", (int)length, beside, extension) <
-         PATH_MAX;
+static bool make_path(const char *folder, char out[PATH_MAX]) {
+  return snprintf(out, PATH_MAX, "%s/%s", folder, file_name) < PATH_MAX;
 }
 
 static void load(const char *path) {
@@ -100,16 +95,16 @@ void mtlc_translate_prepare(void) {
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
   if (!library.ir && length > 0 && (size_t)length < sizeof program) {
     program[length] = '\0';
-    if (make_path(program, path)) {
+    if (make_path(dirname(program), path)) {
       load(path);
     }
   }
 }
 
-bool mtlc_translate_precompile(const char *header_path) {
+bool mtlc_translate_precompile(const char *folder) {
   char path[PATH_MAX];
   mtlc_result result = {0};
-  if (!make_path(header_path, path) || !compile(&result)) {
+  if (!make_path(folder, path) || !compile(&result)) {
     fprintf(stderr, "the support library does not compile: %s\n",
             result.text ? result.text : "");
     return false;

@@ -14,9 +14,9 @@ void mtlc_translate(const mtli_translation_request *request,
 // Reads the support library that the build has made beside the program, if it
 // is this compiler's. Without it the first translation compiles it.
 void mtlc_translate_prepare(void);
-// Compiles the support library into a file for mtlc_translate_prepare, whose
-// name is that of the precompiled header with ".air" for its end.
-bool mtlc_translate_precompile(const char *header_path);
+// Compiles the support library into a file of a folder, mettlec.air, for
+// mtlc_translate_prepare.
+bool mtlc_translate_precompile(const char *folder);
 
 // support.c, for translate.c: the support library's bitcode; false, with the
 // error set, if it does not compile.

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compiler/air/translate.h"
@@ -54,13 +55,19 @@ static int serve(void) {
   return mtlc_serve(host_pid_fd);
 }
 
-// The support library is compiled with the header's help.
-static bool precompile(const char *path) {
-  if (!mtlc_frontend_precompile(path)) {
+// The support library is compiled with the header's help, by a front end that
+// finds it.
+static bool precompile(const char *folder) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(mtlc_frontend_precompile(folder) ? EXIT_SUCCESS : EXIT_FAILURE);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
     return false;
   }
   mtlc_frontend_prepare();
-  return mtlc_translate_precompile(path);
+  return mtlc_translate_precompile(folder);
 }
 
 int main(int count, char **arguments) {
