@@ -17,7 +17,7 @@ import sys
 # them (clang 19, x86-64; `fuzz.py BUILD --runs=0`, which must pass, tells
 # them). fuzz_bindings runs the whole library, whose paths vary with the machine.
 FLOORS = {"fuzz_arguments": 1650, "fuzz_bindings": 2800, "fuzz_container": 800,
-          "fuzz_npy": 285, "fuzz_source": 685}
+          "fuzz_metallib": 60, "fuzz_npy": 285, "fuzz_source": 685}
 # Of an input: no seed is cut. What is longer than the longest seed by much is
 # slow and repeats itself, but for files.
 MOST_BYTES = {"fuzz_arguments": 320, "fuzz_bindings": 128, "fuzz_source": 512}
