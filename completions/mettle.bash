@@ -72,7 +72,7 @@ _mettle() {
         shared+=" --call-depth --timeout --trace --unchecked"
         shared+=" --check --check-report --check-suppress --schedule" ;;
       compile) shared+=" -o --dump-after --without --report --asm --kernel --group" ;;
-      reflect) shared+=" --json" ;;
+      reflect) shared+=" --json --kernel" ;;
       corpus)
         shared=${shared/--constant /}
         shared+=" --manifest --pipelines --json" ;;

@@ -163,7 +163,7 @@ complete -c mettle -n '__mettle_verb compile' -l report \
     -d 'print how each kernel was compiled'
 complete -c mettle -n '__mettle_verb compile' -l asm \
     -d 'print the machine code with source lines'
-complete -c mettle -n '__mettle_verb compile' -l kernel -x \
+complete -c mettle -n '__mettle_verb compile reflect' -l kernel -x \
     -a '(__mettle_kernels)' -d 'of this kernel only'
 
 complete -c mettle -n '__mettle_verb corpus; and __mettle_words 0' \

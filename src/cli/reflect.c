@@ -322,8 +322,9 @@ static bool reflect(char **arguments, cli_error *error) {
 static const char reflect_help[] =
     "usage: mettle reflect FILE [--kernel NAME] [--json] [option...]\n"
     "\n"
-    "Lists the kernels of FILE, a source, a code container or a metallib, with their arguments (kind, index, name,\n"
-    "access, type, size), the members of structs with their offsets in bytes,\n"
+    "Lists the kernels of FILE, a source, a code container or a compiled Metal\n"
+    "library (metallib), with their arguments (kind, index, name, access,\n"
+    "type, size), the members of structs with their offsets in bytes,\n"
     "the names of visible functions, and the function constants. A required\n"
     "constant without a value counts as 0. Limits are a pipeline's:\n"
     "see 'mettle compile --report'.\n"
