@@ -181,6 +181,7 @@ class MetalKernel:
                       else _dtypes.name_of(value), type(value) is bool)
                      for name, value in template))
         found = self._pipelines.get(key)
+        text = ""
         if found is None or verbose:
             text = self._text(inputs, dtypes, template)
             if verbose:

@@ -107,8 +107,8 @@ class Queue(Handle):
         error among it that nobody has asked for."""
         first: Optional[MettleError] = None
         while self._in_flight:
+            commands = self._in_flight[0]
             try:
-                commands = self._in_flight[0]
                 commands.wait()
             except MettleError as error:
                 first = first or error

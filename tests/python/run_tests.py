@@ -20,7 +20,7 @@ CACHE = os.environ.get("METTLE_PYTHON_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
     "mettle-tests", "python")
 PACKAGES = ["numpy", "ml_dtypes", "pillow", "torch==2.13.0", "ruff", "mypy",
-            "nbclient", "ipykernel"]
+            "pyright", "nbclient", "ipykernel"]
 MORE = ["mlx==0.32.4", "mlx-cpu==0.32.4"]  # not for every system
 INSTALL_SECONDS = 240
 FILE_SECONDS = 1500  # the harness has the limit that counts

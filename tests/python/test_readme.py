@@ -130,6 +130,10 @@ class Checkers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache:
             self.run_tool("mypy", "--cache-dir", cache, "-p", "mettle")
 
+    def test_pyright(self):
+        self.run_tool("pyright", "--pythonpath", sys.executable, "-p",
+                      "pyproject.toml")
+
 
 if __name__ == "__main__":
     unittest.main()
