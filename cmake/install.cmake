@@ -54,7 +54,7 @@ add_custom_command(OUTPUT ${api_manual}/libmettle.3
   COMMAND python3 -B ${CMAKE_SOURCE_DIR}/tools/api_reference.py man
     ${api_manual}
   DEPENDS tools/api_reference.py ${api_headers})
-add_custom_target(api_manual DEPENDS ${api_manual}/libmettle.3)
+add_custom_target(api_manual ALL DEPENDS ${api_manual}/libmettle.3)
 install(DIRECTORY ${api_manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3
   FILES_MATCHING PATTERN "*.3")
 install(FILES completions/mettle.bash RENAME mettle

@@ -41,11 +41,24 @@ def _path(name: str) -> str:
     return name  # the linker's search
 
 
+def _open_folder() -> str:
+    """The folder of the libmettle that this process has open, or ""."""
+    with open("/proc/self/maps", encoding="utf-8",
+              errors="surrogateescape") as maps:
+        for line in maps:
+            path = line.rstrip("\n").split(None, 5)[-1]
+            if os.path.basename(path).startswith("libmettle.so."):
+                return os.path.dirname(path)
+    return ""
+
+
 def load(name: str) -> ctypes.CDLL:
     """Opens one of Mettle's libraries."""
     path = _path(name)
+    if path == name:  # installed: beside the one that is open already
+        path = os.path.join(_open_folder(), name)
     try:
-        return ctypes.CDLL(path)
+        return ctypes.CDLL(path if os.path.exists(path) else name)
     except OSError as error:
         raise ImportError(f"{name} cannot be opened: {error}. A wheel has it "
                           "inside; for a build, set METTLE_BUILD_DIR.") \
