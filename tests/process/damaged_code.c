@@ -159,10 +159,11 @@ static mtl_status make_pipeline(const void *bytes, size_t size_bytes,
   return status;
 }
 
-// LLVM's reader itself has places that end the process: the caller is told.
-// They are few, since what it has read is checked before it is used.
+// Faults of LLVM's reader are damage like other damage, and what it has read is
+// checked before it is used. What a turned bit makes huge may still take the
+// memory that there is, of which the caller is told.
 TEST(damaged, ir_is_an_error_or_compiles) {
-  enum { COUNT = 120, MOST_LOST = 15 };
+  enum { COUNT = 120, MOST_LOST = 1 };
   use_clang();
   setenv("METTLE_COMPILER_SECONDS", "10", 1);
   setenv("METTLE_COMPILER_MEMORY_MB", "1024", 1);

@@ -26,6 +26,7 @@
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/value_list.h"
+#include "compiler/passes/load_ir.h"
 #include "compiler/passes/passes.h"
 
 static const char level_attribute[] = "mettle.level";
@@ -113,8 +114,8 @@ static mtl_status load_part(const mtlc_kernel *kernel,
                         .constant_values = linked->constant_values,
                         .tier = kernel->tier,
                         .target = kernel->target};
-  if (!mtlc_load_kernel(kernel->context, blob->bytes, blob->size_bytes,
-                        from->function->symbol, &part->module)) {
+  if (!mtlc_load_ir(kernel->context, blob->bytes, blob->size_bytes,
+                    from->function->symbol, &part->module)) {
     return mtli_fail(MTL_BAD_DATA, "linked function %s: its IR is damaged",
                      linked->name);
   }

@@ -13,6 +13,7 @@
 #include "compiler/emit/report_code.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/steps.h"
+#include "compiler/passes/load_ir.h"
 #include "compiler/passes/passes.h"
 #include "compiler/ptx/ptx.h"
 
@@ -134,8 +135,8 @@ static mtl_status read_library(pipeline *p) {
   if (!blob) {
     return mtli_fail(MTL_BAD_DATA, "the container has no portable IR");
   }
-  return mtlc_load_kernel(p->kernel.context, blob->bytes, blob->size_bytes,
-                          p->kernel.kernel->symbol, &p->kernel.module)
+  return mtlc_load_ir(p->kernel.context, blob->bytes, blob->size_bytes,
+                      p->kernel.kernel->symbol, &p->kernel.module)
              ? MTL_OK
              : mtli_fail(MTL_BAD_DATA, "the container's IR is damaged");
 }
