@@ -2,7 +2,7 @@
 // Positions as vectors: what one component of them depends on the other does
 // not, so that rows of threads read rows of memory.
 // report: kernel halved\nthreads in a group: 1024 at most; threadgroup variables: 0 bytes\nvectorised for rows of 32 threads: 0 gathers
-// report: kernel walk\nthreads in a group: 1024 at most; threadgroup variables: 0 bytes\nvectorised for rows of 32 threads: 1 gathers
+// report: kernel walk\nthreads in a group: 1024 at most; threadgroup variables: 0 bytes\nvectorised for rows of 32 threads: 0 gathers, 0 scatters, 0 instructions lane by lane, 0 barriers by fission, 1 checked
 // run: clamped --grid 40,6 --group 32,2 0=iota:u32:240 1=zeros:u32:240 2=i32:40,6 3=i32:1,2
 // expect: 1: 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119 119 121 122 123 124 125 126 127 128 129 130 131 132 133 134 135 136 137 138 139 140 141 142 143 144 145 146 147 148 149 150 151 152 153 154 155 156 157 158 159 159 161 162 163 164 165 166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 181 182 183 184 185 186 187 188 189 190 191 192 193 194 195 196 197 198 199 199 201 202 203 204 205 206 207 208 209 210 211 212 213 214 215 216 217 218 219 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 239 201 202 203 204 205 206 207 208 209 210 211 212 213 214 215 216 217 218 219 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 239 201 202 203 204 205 206 207 208 209 210 211 212 213 214 215 216 217 218 219 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234 235 236 237 238 239 239
 // run: clamped --grid 40,6 --group 32,2 0=iota:u32:240 1=zeros:u32:240 2=i32:40,6 3=i32:39,0

@@ -330,14 +330,18 @@ static void report_variant(const vectorizer *v, const lanes_emitter *e) {
   char *scatters = lanes_lines_describe(&e->scatters, "scatters");
   char *serials =
       lanes_lines_describe(&e->serials, "instructions lane by lane");
+  char *checked =
+      e->checked.count ? lanes_lines_describe(&e->checked, "checked") : NULL;
   if (e->values->row > 1) {
     snprintf(rows, sizeof rows, "rows of %u threads",
              e->values->row == LANES ? MOST_LANES : e->values->row);
   }
   mtlc_report(e->kernel,
-              "vectorised for %s%s: %s, %s, %s, %u barriers by fission", rows,
-              LANES < MOST_LANES ? ", half a simdgroup at a time" : "", gathers,
-              scatters, serials, e->wait_count - v->loops_by_turns);
+              "vectorised for %s%s: %s, %s, %s, %u barriers by fission%s%s",
+              rows, LANES < MOST_LANES ? ", half a simdgroup at a time" : "",
+              gathers, scatters, serials, e->wait_count - v->loops_by_turns,
+              checked ? ", " : "", checked ? checked : "");
+  free(checked);
   free(gathers);
   free(scatters);
   free(serials);

@@ -585,6 +585,23 @@ static bool access_table(lanes_emitter *e, const lanes_access *a, bool store,
   return true;
 }
 
+// Vectors where a check at run time holds. What is gathered where it does not
+// hold is told as checked, not as gathers.
+static bool access_checked(lanes_emitter *e, const lanes_access *a, bool store,
+                           LLVMValueRef *components) {
+  const lanes_lines gathers = e->gathers;
+  const lanes_lines scatters = e->scatters;
+  if (!access_by_factors(e, a, store, components) &&
+      !access_as_runs(e, a, store, components) &&
+      !lanes_access_window(e, a, access_singly, store, components)) {
+    return false;
+  }
+  e->gathers = gathers;
+  e->scatters = scatters;
+  lanes_lines_add(e->arena, &e->checked, a->instruction);
+  return true;
+}
+
 static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
                        LLVMValueRef *components) {
   lanes_pattern_runs runs;
@@ -596,9 +613,7 @@ static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
     (store ? lanes_store_bit_runs : lanes_load_bit_runs)(e, a, &runs, components);
   } else if (is_shaped(a) ||
              !(access_table(e, a, store, components) ||
-               access_by_factors(e, a, store, components) ||
-               access_as_runs(e, a, store, components) ||
-               lanes_access_window(e, a, access_singly, store, components))) {
+               access_checked(e, a, store, components))) {
     access_shaped(e, a, store, components);
   }
 }

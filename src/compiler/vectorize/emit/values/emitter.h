@@ -196,6 +196,7 @@ typedef struct lanes_emitter {
   bool single_simdgroup;  // threadgroups have at most 32 threads
   lanes_lines gathers;    // what a person could make faster:
   lanes_lines scatters;
+  lanes_lines checked;  // accesses that are vectors if a check holds
   lanes_lines serials;  // calls and atomics run lane by lane
   char refusal[256];   // why the kernel cannot be vectorised, or ""
 } lanes_emitter;
