@@ -173,8 +173,9 @@ MTL_API void mtl_compute_encoder_set_function_tables(
 //           to the device's max_threadgroup_threads along each side
 //
 // Errors     kept by the command buffer. MTL_INVALID_ARGUMENT: no pipeline; an
-//            argument not bound; a buffer too small behind its offset for a
-//            reference; a group too large; threadgroup memory over the limit
+//            argument that the kernel uses not bound; a buffer too small
+//            behind its offset for a reference; a group too large; threadgroup
+//            memory over the limit
 // Source     Metal: dispatchThreads:threadsPerThreadgroup:
 MTL_API void mtl_compute_encoder_dispatch_threads(mtl_compute_encoder *encoder,
                                                   mtl_size grid,

@@ -53,6 +53,7 @@ typedef enum mtli_builtin {
 typedef struct mtli_parameter {
   mtl_argument argument;  // for MTLI_BUILTIN_NONE; name is always set
   bool is_constant;       // in the address space constant
+  bool is_unused;         // the code never uses it; known of pipelines alone
   mtli_builtin builtin;
   uint32_t builtin_components;       // 1 to 3
   uint32_t builtin_component_bytes;  // 2 or 4

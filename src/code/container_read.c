@@ -382,6 +382,7 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   argument->is_active = flags & PARAMETER_IS_ACTIVE;
   argument->is_depth_texture = flags & PARAMETER_IS_DEPTH;
   parameter->is_constant = flags & PARAMETER_IS_CONSTANT;
+  parameter->is_unused = flags & PARAMETER_IS_UNUSED;
   argument->array_length = mtli_cursor_u32(cursor);
   argument->texture_type = (mtl_texture_type)mtli_cursor_u32(cursor);
   parameter->builtin = (mtli_builtin)mtli_cursor_u32(cursor);
@@ -394,7 +395,8 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   MTL_TRY(take_members(reader, argument->member_count, argument->size_bytes, 1,
                        &argument->members));
   if (flags & ~(uint32_t)(PARAMETER_IS_REFERENCE | PARAMETER_IS_ACTIVE |
-                          PARAMETER_IS_DEPTH | PARAMETER_IS_CONSTANT)) {
+                          PARAMETER_IS_DEPTH | PARAMETER_IS_CONSTANT |
+                          PARAMETER_IS_UNUSED)) {
     return bad_record(SECTION_PARAMETERS, offset, "the flags", flags);
   }
   const int64_t enabling = parameter->enabling_constant;

@@ -71,7 +71,8 @@ static void write_parameter(container_writer *writer,
       out, (argument->is_reference ? PARAMETER_IS_REFERENCE : 0) |
                (argument->is_active ? PARAMETER_IS_ACTIVE : 0) |
                (argument->is_depth_texture ? PARAMETER_IS_DEPTH : 0) |
-               (parameter->is_constant ? PARAMETER_IS_CONSTANT : 0));
+               (parameter->is_constant ? PARAMETER_IS_CONSTANT : 0) |
+               (parameter->is_unused ? PARAMETER_IS_UNUSED : 0));
   mtli_bytes_append_u32(out, argument->array_length);
   mtli_bytes_append_u32(out, (uint32_t)argument->texture_type);
   mtli_bytes_append_u32(out, (uint32_t)parameter->builtin);

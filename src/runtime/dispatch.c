@@ -151,8 +151,32 @@ static bool resolve_threadgroup(mtl_compute_encoder *encoder,
   return true;
 }
 
-// What an argument that the constants leave out is to a kernel: unoptimised
-// code copies handles before it asks whether they are there.
+// Tells whether a kernel does without an argument: the constants leave it out,
+// or its code does, and it is not bound either.
+static bool is_left_out(const mtl_compute_encoder *encoder,
+                        const mtli_parameter *parameter) {
+  const mtl_argument *argument = &parameter->argument;
+  if (!argument->is_active || !parameter->is_unused) {
+    return !argument->is_active;
+  }
+  bool is_bound = false;
+  for (uint32_t i = 0; i < argument->array_length || i == 0; i++) {
+    const uint32_t index = argument->index + i;
+    is_bound |= argument->kind == MTL_ARGUMENT_TEXTURE
+                    ? encoder->textures[index].is_set
+                : argument->kind == MTL_ARGUMENT_SAMPLER
+                    ? encoder->samplers[index] != 0
+                : argument->kind == MTL_ARGUMENT_THREADGROUP_MEMORY
+                    ? true
+                    : encoder->bindings[index].buffer ||
+                          encoder->bindings[index].bytes ||
+                          encoder->bindings[index].table;
+  }
+  return !is_bound;
+}
+
+// What an argument that is left out is to a kernel: unoptimised code copies
+// handles before it asks whether they are there.
 static void *left_out(const mtl_argument *argument) {
   static const uint64_t no_handles[MTL_MAX_TEXTURE_ARGUMENTS];
   const bool is_memory = argument->kind == MTL_ARGUMENT_BUFFER ||
@@ -173,7 +197,7 @@ bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
     if (parameter->builtin != MTLI_BUILTIN_NONE) {
       continue;
     }
-    if (!argument->is_active) {
+    if (is_left_out(encoder, parameter)) {
       *value = left_out(argument);
       continue;
     }

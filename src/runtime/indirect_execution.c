@@ -207,7 +207,8 @@ static bool check_parameters(mtli_execution *execution,
   for (uint32_t i = 0; i < kernel->parameter_count; i++) {
     const mtli_parameter *parameter = &kernel->parameters[i];
     const mtl_argument *argument = &parameter->argument;
-    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active) {
+    if (parameter->builtin != MTLI_BUILTIN_NONE || !argument->is_active ||
+        parameter->is_unused) {
       continue;
     }
     if (argument->kind == MTL_ARGUMENT_BUFFER) {

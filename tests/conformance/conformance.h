@@ -119,6 +119,30 @@ extern const char simple_kernels[];
     "  data[i] = data[i] * 3 + amount + (noise == 0x9e3779b9 ? 1 : 0);\n" \
     "}\n"
 
+// plain and full: data[i] * 2; full adds bias[i] * by.scale and a texel's red.
+#define OPTIONAL_ARGUMENTS \
+    "#include <metal_stdlib>\n" \
+    "using namespace metal;\n" \
+    "struct By { uint scale; };\n" \
+    "template <bool has_more>\n" \
+    "kernel void twice(device uint *data [[buffer(0)]],\n" \
+    "                  device const uint *bias [[buffer(3)]],\n" \
+    "                  constant By &by [[buffer(4)]],\n" \
+    "                  texture2d<float> image [[texture(1)]],\n" \
+    "                  sampler how [[sampler(1)]],\n" \
+    "                  uint i [[thread_position_in_grid]]) {\n" \
+    "  uint value = data[i] * 2;\n" \
+    "  constant uint &scale = by.scale;\n" \
+    "  device const uint *own = bias + i;\n" \
+    "  if (has_more)\n" \
+    "    value += *own * scale + uint(image.sample(how, float2(0)).x);\n" \
+    "  data[i] = value;\n" \
+    "}\n" \
+    "template [[host_name(\"plain\")]] kernel\n" \
+    "decltype(twice<false>) twice<false>;\n" \
+    "template [[host_name(\"full\")]] kernel\n" \
+    "decltype(twice<true>) twice<true>;\n"
+
 // add_there: adds 4 to what a pointer in an argument buffer points to.
 #define ADD_THERE \
     "struct Place { device uint *data; };\n" \

@@ -117,3 +117,15 @@ TEST(debugging, the_first_fault_is_found_each_time) {
     CHECK_EQUAL(words(ran)[1002], 0);
   }
 }
+
+TEST(debugging, unused_arguments_need_not_be_bound) {
+  mtl_pipeline *plain = NULL;
+  CHECK_OK(mtl_pipeline_create(
+      new_function(new_library(OPTIONAL_ARGUMENTS), "plain"),
+      &(mtl_pipeline_desc){.debug = true}, &plain));
+  release_pipeline_later(plain);
+  mtl_buffer *data = BUFFER_OF(((uint32_t[]){5, 6, 7, 8}));
+  RUN(plain, size_of(4, 1, 1), size_of(4, 1, 1), data);
+  CHECK_EQUAL(words(data)[0], 10);
+  CHECK_EQUAL(words(data)[3], 16);
+}

@@ -482,3 +482,46 @@ TEST(encoders, used_arrays_are_checked) {
   mtl_compute_encoder_use_buffers(encoder, buffers, 1, MTL_USAGE_WRITE);
   end(encoder);
 }
+
+TEST(encoders, unused_arguments_need_not_be_bound) {
+  mtl_library *library = new_library(OPTIONAL_ARGUMENTS);
+  mtl_pipeline *plain = new_pipeline_from(library, "plain");
+  mtl_buffer *data = BUFFER_OF(((uint32_t[]){5, 6, 7, 8}));
+  RUN(plain, size_of(4, 1, 1), size_of(4, 1, 1), data);
+  CHECK_EQUAL(words(data)[0], 10);
+  CHECK_EQUAL(words(data)[3], 16);
+  // Bound all the same.
+  mtl_buffer *more[] = {data, NULL, NULL, data, data};
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, plain);
+  for (uint32_t i = 0; i < 5; i++) {
+    mtl_compute_encoder_set_buffer(encoder, more[i], 0, i);
+  }
+  mtl_compute_encoder_dispatch_threads(encoder, size_of(4, 1, 1),
+                                       size_of(4, 1, 1));
+  end(encoder);
+  finish(commands);
+  CHECK_EQUAL(words(data)[1], 24);
+}
+
+TEST(encoders, used_arguments_must_be_bound) {
+  mtl_library *library = new_library(OPTIONAL_ARGUMENTS);
+  mtl_pipeline *full = new_pipeline_from(library, "full");
+  static const char *const told[] = {"'data' [[buffer(0)]]",
+                                     "'bias' [[buffer(3)]]",
+                                     "'by' [[buffer(4)]]",
+                                     "'image' [[texture(1)]]"};
+  static const uint32_t bound[] = {0, 3, 4};
+  for (uint32_t i = 0; i < 4; i++) {
+    mtl_compute_encoder *encoder = new_encoder(new_commands(new_queue()));
+    mtl_compute_encoder_set_pipeline(encoder, full);
+    for (uint32_t n = 0; n < i; n++) {
+      mtl_compute_encoder_set_buffer(encoder, new_buffer(64), 0, bound[n]);
+    }
+    mtl_compute_encoder_dispatch_threads(encoder, size_of(4, 1, 1),
+                                         size_of(4, 1, 1));
+    CHECK_ERROR(mtl_compute_encoder_end(encoder), MTL_INVALID_ARGUMENT,
+                told[i]);
+  }
+}

@@ -74,6 +74,8 @@ static const pass passes[] = {
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
     {"simplify_thread", mtlc_simplify_thread, T1 | PTX},
+    // When all is gone that constants and types leave out.
+    {"find_unused", mtlc_find_unused, ALL},
     // Registers for what is no memory; every access stays, with its line.
     {"simplify_checked", mtlc_simplify_checked, CHECKED},
     // While variables are still objects, each with its size.

@@ -46,6 +46,7 @@ mtlc_pass mtlc_carry_private;
 mtlc_pass mtlc_bound_private;
 mtlc_pass mtlc_fix_threads;
 mtlc_pass mtlc_simplify_thread;
+mtlc_pass mtlc_find_unused;
 mtlc_pass mtlc_lower_tiles;
 mtlc_pass mtlc_advance_together;
 mtlc_pass mtlc_loop_lanes;
