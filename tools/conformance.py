@@ -86,6 +86,12 @@ def all_tests():
         for name in (*string_keys(path), *re.findall(
                 r"^def test_(\w+)", read(path), re.M)):
             yield f"library/{subject}.{name}"
+    for path in files("check/*.metal"):
+        for name in re.findall(r"^// run: (\w+)", read(path), re.M):
+            yield f"check/{stem(path)}.{name}"
+    for room in ("tensors", "metallib"):  # their cases are made in loops
+        for path in files(f"{room}/test_*.py") + files(f"{room}/*cases.py"):
+            yield f"{room}/{stem(path).removeprefix('test_')}"
     for path in files("regression/*.metal"):
         yield f"regression/{stem(path)}"
     for path in files("corpus/mlx_*.py"):
