@@ -65,8 +65,9 @@ bool library_is_of_apple(const char *path) {
   if (file) {
     fclose(file);
   }
+  // Neither one that has its source with it nor joined ones.
   return size == sizeof start && !memcmp(start, "MTLB", 4) &&
-         memcmp(start + 4, "MTRL", 4);
+         memcmp(start + 4, "MTRL", 4) && memcmp(start + 4, "MTLJ", 4);
 }
 
 mtl_status library_from_data(mtl_device *device, const void *data,
