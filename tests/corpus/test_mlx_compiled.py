@@ -75,6 +75,10 @@ UNARY = {
 }
 
 
+# MLX's own expm1f takes ln 2 as a number of 15 bits, off by 1.4e-6.
+COARSE = {"Expm1": 5e-6}
+
+
 def unary():
     """One element a thread, of numbers between 0 and 1."""
     library, rng = open_library(), np.random.default_rng(1)
@@ -88,7 +92,8 @@ def unary():
             out = np.zeros_like(x)
             kernel({0: x, 1: out, 2: np.uint32(size)}, (min(size, 256), 1, 1),
                    grid=(size, 1, 1))
-            check.equal(name, out.astype(np.float64), want, 2e-6, 2e-7)
+            check.equal(name, out.astype(np.float64), want,
+                        COARSE.get(name, 2e-6), 2e-7)
 
 
 BINARY = {
