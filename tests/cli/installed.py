@@ -121,7 +121,7 @@ def what_is_installed_is_stripped(tool):
     prefix, _ = _install(tool)
     programs = [path for path in _files(prefix)
                 if path.startswith(("bin/", "libexec/mettle/mettlec"))
-                and not path.endswith(".pch")
+                and not path.endswith((".pch", ".air"))
                 or ".so." in path and not path.endswith(".py")]
     assert len(programs) >= 4, programs
     for path in programs:

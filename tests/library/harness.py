@@ -20,7 +20,8 @@ FLAGS = """-cc1 -triple x86_64-unknown-linux-gnu
   -fdeclspec -ffp-contract=on -fwchar-type=int -nostdsysteminc
   -cl-single-precision-constant -ffloat16-excess-precision=none
   -fbfloat16-excess-precision=none -fwrapv -mrelocation-model pic -pic-level 2
-  -target-cpu haswell -D__METAL_VERSION__=320 -Wall -Werror""".split() + [
+  -target-cpu haswell -D__METAL_VERSION__=320 -Wall -Werror -Wno-c++11-narrowing
+  -Wno-user-defined-literals""".split() + [
     "-DMETTLE_EACH_SPACE(M)=M(thread,) M(const thread, const)"]
 
 # What the compiler's passes provide for a kernel, here for one thread alone.
