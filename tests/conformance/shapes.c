@@ -314,7 +314,7 @@ static mtl_status try_shape(mtl_pipeline *pipeline, const shape *s,
 
 // A kernel that no cache knows and whose compilation takes many megabytes.
 static mtl_pipeline *large_pipeline(void) {
-  enum { LINES = 400 };
+  enum { LINES = 2000 };
   static const char head[] =
       "kernel void large(device uint *out [[buffer(0)]],\n"
       "                  uint2 p [[thread_position_in_grid]],\n"
