@@ -664,28 +664,20 @@ static void use_value(mtli_check *check, uint32_t number, uint32_t origin) {
 
 // --- the tables -------------------------------------------------------------------------
 
-const mtli_check check_functions = {
-    .device = access_device,
-    .threadgroup = access_threadgroup,
-    .variable = access_variable,
-    .range = access_range,
-    .use = use_value,
-    .member = report_member,
-    .arrive = check_arrive,
-    .pass = check_pass,
-    .run_threads = check_run_threads,
-    .run_waiting = check_run_waiting,
-};
+// The two differ in what is done about device memory.
+#define CHECK_FUNCTIONS(device_function) \
+  {                                      \
+      .device = (device_function),       \
+      .threadgroup = access_threadgroup, \
+      .variable = access_variable,       \
+      .range = access_range,             \
+      .use = use_value,                  \
+      .member = report_member,           \
+      .arrive = check_arrive,            \
+      .pass = check_pass,                \
+      .run_threads = check_run_threads,  \
+      .run_waiting = check_run_waiting,  \
+  }
 
-const mtli_check check_bounds_functions = {
-    .device = bound_device,
-    .threadgroup = access_threadgroup,
-    .variable = access_variable,
-    .range = access_range,
-    .use = use_value,
-    .member = report_member,
-    .arrive = check_arrive,
-    .pass = check_pass,
-    .run_threads = check_run_threads,
-    .run_waiting = check_run_waiting,
-};
+const mtli_check check_functions = CHECK_FUNCTIONS(access_device);
+const mtli_check check_bounds_functions = CHECK_FUNCTIONS(bound_device);

@@ -28,6 +28,8 @@ bool check_source_line(const char *file, uint32_t line, char *text,
 void check_write_text(FILE *file, const mtl_check_finding *finding);
 void check_write_json(FILE *file);
 void check_write_sarif(FILE *file);
+// Writes text as a string of JSON, in quotes.
+void check_write_string(FILE *file, const char *text);
 
 // What METTLE_CHECK_REPORT and METTLE_CHECK_EXIT say; NULL, -1 without them.
 const char *check_report_path(void);

@@ -5,7 +5,7 @@
 
 #include "check/findings.h"
 
-static void write_string(FILE *file, const char *text) {
+void check_write_string(FILE *file, const char *text) {
   fputc('"', file);
   for (; *text; ++text) {
     const unsigned char c = (unsigned char)*text;
@@ -22,7 +22,7 @@ static void write_string(FILE *file, const char *text) {
 
 static void write_field(FILE *file, const char *name, const char *text) {
   fprintf(file, "\"%s\": ", name);
-  write_string(file, text);
+  check_write_string(file, text);
 }
 
 static void write_place(FILE *file, const mtl_check_place *place) {

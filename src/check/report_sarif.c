@@ -36,21 +36,6 @@ static const struct {
     {"host", "The host touches a buffer that is in use."},
 };
 
-static void write_string(FILE *file, const char *text) {
-  fputc('"', file);
-  for (; *text; ++text) {
-    const unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\') {
-      fprintf(file, "\\%c", c);
-    } else if (c < 0x20) {
-      fprintf(file, "\\u%04x", c);
-    } else {
-      fputc(c, file);
-    }
-  }
-  fputc('"', file);
-}
-
 // A path as part of a URI: what is not plain in hexadecimal digits.
 static void write_uri(FILE *file, const char *path) {
   fputs(path[0] == '/' ? "\"file://" : "\"", file);
@@ -83,7 +68,7 @@ static void write_location(FILE *file, const mtl_check_place *place,
     fputs("}}, ", file);
   }
   fputs("\"logicalLocations\": [{\"kind\": \"function\", \"name\": ", file);
-  write_string(file, place->kernel);
+  check_write_string(file, place->kernel);
   fputs("}], \"message\": {\"text\": ", file);
   char text[512];
   if (place->has_thread) {
@@ -93,7 +78,7 @@ static void write_location(FILE *file, const mtl_check_place *place,
   } else {
     snprintf(text, sizeof text, "%s", place->does);
   }
-  write_string(file, text);
+  check_write_string(file, text);
   fputs("}}", file);
 }
 
@@ -159,11 +144,11 @@ static uint64_t fingerprint(const mtl_check_finding *it) {
 
 static void write_result(FILE *file, const mtl_check_finding *it) {
   fputs("\n    {\"ruleId\": ", file);
-  write_string(file, it->kind);
+  check_write_string(file, it->kind);
   fprintf(file, ", \"ruleIndex\": %zu, \"level\": \"error\", ",
           rule_of(it->kind));
   fputs("\"message\": {\"text\": ", file);
-  write_string(file, it->text);
+  check_write_string(file, it->text);
   fputs("}, \"locations\": [", file);
   write_location(file, &it->first, -1);
   fputs("], ", file);
@@ -180,7 +165,7 @@ static void write_result(FILE *file, const mtl_check_finding *it) {
           ", \"partialFingerprints\": {\"kindKernelLines/v1\": "
           "\"%016" PRIx64 "\"}, \"properties\": {\"schedule\": ",
           it->count, fingerprint(it));
-  write_string(file, it->schedule);
+  check_write_string(file, it->schedule);
   fputs("}}", file);
 }
 

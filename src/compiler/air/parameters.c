@@ -44,38 +44,10 @@ bool air_parse_type(const char *name, mtl_data_type *out_type,
 // "texture2d<float, sample>", "array<texture2d<float>, 4>".
 static void describe_texture(const char *type_name,
                              mtlc_parameter_facts *facts) {
-  static const struct {
-    const char *name;
-    mtl_texture_type type;
-    bool is_depth;
-  } types[] = {
-      {"texture1d", MTL_TEXTURE_1D, false},
-      {"texture1d_array", MTL_TEXTURE_1D_ARRAY, false},
-      {"texture2d", MTL_TEXTURE_2D, false},
-      {"texture2d_array", MTL_TEXTURE_2D_ARRAY, false},
-      {"texture2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, false},
-      {"texture2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, false},
-      {"texture3d", MTL_TEXTURE_3D, false},
-      {"texturecube", MTL_TEXTURE_CUBE, false},
-      {"texturecube_array", MTL_TEXTURE_CUBE_ARRAY, false},
-      {"texture_buffer", MTL_TEXTURE_BUFFER, false},
-      {"depth2d", MTL_TEXTURE_2D, true},
-      {"depth2d_array", MTL_TEXTURE_2D_ARRAY, true},
-      {"depth2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, true},
-      {"depth2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, true},
-      {"depthcube", MTL_TEXTURE_CUBE, true},
-      {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
-  };
   const char *array = strncmp(type_name, "array<", 6) == 0 ? type_name + 6
                                                            : type_name;
   const size_t length = strcspn(array, "<");
-  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-    if (strlen(types[i].name) == length &&
-        memcmp(types[i].name, array, length) == 0) {
-      facts->texture_type = types[i].type;
-      facts->is_depth_texture = types[i].is_depth;
-    }
-  }
+  (void)mtlc_find_texture_class(array, length, facts);
   char component[16] = "";
   if (array[length] == '<') {
     const char *start = array + length + 1;

@@ -117,31 +117,6 @@ std::string mtlc::writtenName(const ASTContext &C, QualType T) {
 
 namespace {
 
-// The texture classes of the library.
-struct TextureClass {
-  const char *Name;
-  mtl_texture_type Type;
-  bool IsDepth;
-};
-constexpr TextureClass TextureClasses[] = {
-    {"texture1d", MTL_TEXTURE_1D, false},
-    {"texture1d_array", MTL_TEXTURE_1D_ARRAY, false},
-    {"texture2d", MTL_TEXTURE_2D, false},
-    {"texture2d_array", MTL_TEXTURE_2D_ARRAY, false},
-    {"texture2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, false},
-    {"texture2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, false},
-    {"texture3d", MTL_TEXTURE_3D, false},
-    {"texturecube", MTL_TEXTURE_CUBE, false},
-    {"texturecube_array", MTL_TEXTURE_CUBE_ARRAY, false},
-    {"texture_buffer", MTL_TEXTURE_BUFFER, false},
-    {"depth2d", MTL_TEXTURE_2D, true},
-    {"depth2d_array", MTL_TEXTURE_2D_ARRAY, true},
-    {"depth2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, true},
-    {"depth2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, true},
-    {"depthcube", MTL_TEXTURE_CUBE, true},
-    {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
-};
-
 mtlc_space spaceOf(QualType T) {
   switch (T.getAddressSpace()) {
     case LangAS::sycl_global: return MTLC_SPACE_DEVICE;
@@ -213,19 +188,16 @@ void readResource(QualType T, mtlc_parameter_facts &Facts) {
     }
     return;
   }
-  for (const TextureClass &Known : TextureClasses) {
-    if (Record->getName() != Known.Name) continue;
-    // The order of metal::access: sample, read, write, read_write.
-    constexpr mtl_access Accesses[] = {
-        MTL_ACCESS_READ_ONLY, MTL_ACCESS_READ_ONLY, MTL_ACCESS_WRITE_ONLY,
-        MTL_ACCESS_READ_WRITE};
-    Facts.is_texture = true;
-    Facts.array_length = 1;
-    Facts.texture_type = Known.Type;
-    Facts.is_depth_texture = Known.IsDepth;
-    Facts.access = Accesses[Second & 3];
-    Facts.type = elementType(Args[0].getAsType()).Type;
-  }
+  const StringRef Name = Record->getName();
+  if (!mtlc_find_texture_class(Name.data(), Name.size(), &Facts)) return;
+  // The order of metal::access: sample, read, write, read_write.
+  constexpr mtl_access Accesses[] = {
+      MTL_ACCESS_READ_ONLY, MTL_ACCESS_READ_ONLY, MTL_ACCESS_WRITE_ONLY,
+      MTL_ACCESS_READ_WRITE};
+  Facts.is_texture = true;
+  Facts.array_length = 1;
+  Facts.access = Accesses[Second & 3];
+  Facts.type = elementType(Args[0].getAsType()).Type;
 }
 
 // One compilation's results, and the way to them: collects kernels and

@@ -366,3 +366,38 @@ const char *mtlc_type_name(mtl_data_type type, uint32_t components) {
                         components >= 1 && components <= 4;
   return is_known ? names[type][components - 1] : NULL;
 }
+
+bool mtlc_find_texture_class(const char *name, size_t length,
+                             mtlc_parameter_facts *facts) {
+  static const struct {
+    const char *name;
+    mtl_texture_type type;
+    bool is_depth;
+  } classes[] = {
+      {"texture1d", MTL_TEXTURE_1D, false},
+      {"texture1d_array", MTL_TEXTURE_1D_ARRAY, false},
+      {"texture2d", MTL_TEXTURE_2D, false},
+      {"texture2d_array", MTL_TEXTURE_2D_ARRAY, false},
+      {"texture2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, false},
+      {"texture2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, false},
+      {"texture3d", MTL_TEXTURE_3D, false},
+      {"texturecube", MTL_TEXTURE_CUBE, false},
+      {"texturecube_array", MTL_TEXTURE_CUBE_ARRAY, false},
+      {"texture_buffer", MTL_TEXTURE_BUFFER, false},
+      {"depth2d", MTL_TEXTURE_2D, true},
+      {"depth2d_array", MTL_TEXTURE_2D_ARRAY, true},
+      {"depth2d_ms", MTL_TEXTURE_2D_MULTISAMPLE, true},
+      {"depth2d_ms_array", MTL_TEXTURE_2D_MULTISAMPLE_ARRAY, true},
+      {"depthcube", MTL_TEXTURE_CUBE, true},
+      {"depthcube_array", MTL_TEXTURE_CUBE_ARRAY, true},
+  };
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; ++i) {
+    if (strlen(classes[i].name) == length &&
+        memcmp(classes[i].name, name, length) == 0) {
+      facts->texture_type = classes[i].type;
+      facts->is_depth_texture = classes[i].is_depth;
+      return true;
+    }
+  }
+  return false;
+}

@@ -81,6 +81,11 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
 // Returns the built-in input that an attribute names, or MTLI_BUILTIN_NONE.
 mtli_builtin mtlc_find_builtin(const char *attribute);
 
+// Sets the texture type of facts, and whether it is a depth texture, by the name
+// [length] of a texture class ("texture2d_array"). False if it names none.
+bool mtlc_find_texture_class(const char *name, size_t length,
+                             mtlc_parameter_facts *facts);
+
 // Returns Metal's name for a scalar or a vector ("float4"), or NULL.
 const char *mtlc_type_name(mtl_data_type type, uint32_t components);
 
