@@ -171,8 +171,8 @@ const check_moment *check_moment_of(check_segment segment);
 check_moment *check_moment_new(check_segment segment);  // NULL: no memory
 // The dispatch that a segment is of.
 const check_past *check_past_of(check_segment segment);
-// True if a segment, not below state->safe, comes before the one that runs, for
-// device memory or the threadgroup's.
+// True if segment `before`, which is at least state->safe, happens before the
+// running one: what it did to device (or threadgroup) memory is visible.
 bool check_is_ordered(const check_state *s, check_segment before,
                       bool is_device);
 // Begins a segment of a thread.

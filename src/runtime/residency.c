@@ -126,7 +126,8 @@ void mtl_command_buffer_use_residency_sets(mtl_command_buffer *command_buffer,
   }
 }
 
-// Adds what a set has committed to those that recording keeps.
+// Appends a set's committed allocations to residents [*count]; the recording
+// keeps them alive.
 static void add_residents(mtli_recording *recording, mtl_residency_set *set,
                           mtli_residents **residents, size_t *count) {
   mtli_residents *now = mtli_residency_set_hold(set);

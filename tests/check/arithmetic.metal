@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Divisions by zero, shifts by too much, and where a value that is not finite
-// is born; a constant infinity is meant.
+// Integer divisions by zero, shifts by the width or more, and operations that
+// make infinity or NaN of finite operands; a constant infinity is no finding.
 // checks: default,integer,nan
 // run: quotients --grid 8 --group 8 0=iota:i32:8 1=zeros:i32:8
 // find: integer.division @quotients

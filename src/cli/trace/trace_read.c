@@ -199,7 +199,7 @@ bool trace_read(const char *path, trace_file *out_file, char **out_raw,
   if (!read_whole_file(path, &out_file->bytes, &size, error)) {
     return false;
   }
-  // Numbers and texts end before the bytes do.
+  // A terminator, at which the parsers of numbers and strings stop.
   char *grown = realloc(out_file->bytes, size + 1);
   char *raw = out_raw ? malloc(size + 1) : NULL;
   if (grown) {

@@ -215,8 +215,8 @@ using sum_t =
     metal::conditional_t<metal::is_integral_v<A> && metal::is_integral_v<B>,
                          int, float>;
 
-// The fragment of a matrix in memory that begins at a column and a row, of what
-// is before the ends; the rest is 0.
+// Loads the fragment whose first element is at (column, row) of a matrix in
+// memory; elements at or past column_end or row_end are 0.
 template <typename S, typename Tensor>
 METTLE_INLINE void load_fragment(S (&out)[8], const Tensor &source, int column,
                                  int row, int column_end, int row_end) {

@@ -9,7 +9,7 @@
 uint32_t lanes_component_count(LLVMTypeRef type);
 LLVMTypeRef lanes_component_type(LLVMTypeRef type, uint32_t component);
 LLVMTypeRef lanes_vector_of(LLVMTypeRef type);
-// A vector of width elements; for 1, the type itself.
+// Returns the vector type of width elements of type; type itself for width 1.
 LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width);
 
 #endif

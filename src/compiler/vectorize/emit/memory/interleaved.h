@@ -35,10 +35,10 @@ void lanes_store_packed(lanes_emitter *e, const lanes_access *a,
 // Loads an element together with those beside it that the same block loads
 // later, and sets the results of all. Returns false if there are none.
 bool lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a);
-// An element that lies so many bytes behind the beginning of lanes' words.
+// Extracts the element that lies offset bytes into each lane's word.
 LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset);
-// Says whether that has been done for a load.
+// True if the load was emitted earlier, as part of such words.
 bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
 // Lane i's components are the elements from i * stride on of one vector, which
 // the second makes; the mask has each lane's bit count times.

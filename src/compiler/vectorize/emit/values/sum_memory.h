@@ -35,8 +35,9 @@ LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row);
 LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
 // Says whether that is what the machine has: sums then lie by rows.
 bool lanes_goes_by_rows(const lanes_emitter *e);
-// The rows of sums in their places, from first on: <8 x float> each; all of
-// them, where there is one sum (e->has_one_sum).
+// Load or store rows [count] of the matrix accumulators that lie in the frame at
+// home, from row first on, as <8 x float> each. With one accumulator
+// (e->has_one_sum) its eight rows.
 void lanes_read_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
                          uint32_t count, LLVMValueRef *out_rows);
 void lanes_write_sum_rows(lanes_emitter *e, LLVMValueRef home, uint32_t first,
