@@ -50,7 +50,7 @@ typedef struct walk {
   uint64_t parted;
 } walk;
 
-// Says whether a value is a constant that hoist_constants has made one of.
+// True if a value is a constant that hoist_constants has made one of.
 static bool is_parked(LLVMValueRef value) {
   while (LLVMIsAFreezeInst(value) || LLVMIsAShuffleVectorInst(value)) {
     value = LLVMGetOperand(value, 0);

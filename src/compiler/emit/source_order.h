@@ -8,7 +8,7 @@
 
 #include "compiler/ir/kernel.h"
 
-// Says whether a kernel's instructions are best left in their order
+// True if a kernel's instructions are best left in their order
 // (source_order.c).
 bool mtlc_keeps_source_order(const mtlc_kernel *kernel);
 

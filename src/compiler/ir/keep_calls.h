@@ -21,7 +21,7 @@
 // out, its only effect; no thread's business but the caller's.
 bool mtlc_is_called(LLVMValueRef function);
 
-// Says whether the thread is so long, with what it calls, that some functions
+// True if the thread is so long, with what it calls, that some functions
 // had better stay: these lose the mark alwaysinline.
 bool mtlc_may_keep_calls(mtlc_kernel *kernel);
 

@@ -23,7 +23,7 @@ uint32_t mtlc_most_loops(LLVMModuleRef module) {
 
 // --- Whose turns LLVM may know -----------------------------------------------
 
-// Says whether a number may be a loop's count of its turns: what is made of a
+// True if a number may be a loop's count of its turns: what is made of a
 // phi by a few steps of integer arithmetic.
 static bool may_count(LLVMValueRef value, uint32_t depth) {
   const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
@@ -47,7 +47,7 @@ static bool may_count(LLVMValueRef value, uint32_t depth) {
   return false;
 }
 
-// Says whether a bound is a constant or a few at most: what is masked, what
+// True if a bound is a constant or a few at most: what is masked, what
 // division leaves, the smaller of two. LLVM unrolls up to eight turns of which
 // it knows no more than that.
 static bool is_known_bound(LLVMValueRef value) {
@@ -78,7 +78,7 @@ static bool is_known_bound(LLVMValueRef value) {
   return false;
 }
 
-// Says whether a condition may end a loop after a known number of turns: a
+// True if a condition may end a loop after a known number of turns: a
 // count is compared with such a bound.
 static bool may_end_count(LLVMValueRef condition, uint32_t depth) {
   enum { STEPS = 5 };

@@ -89,7 +89,7 @@ static difference difference_of(mtlc_values *seen, LLVMValueRef value) {
   }
 }
 
-// Says whether a phi takes itself, and one more or less, into the next turn,
+// True if a phi takes itself, and one more or less, into the next turn,
 // and begins as each thread likes.
 static bool is_own_counter(LLVMValueRef phi) {
   bool counts = false;

@@ -42,7 +42,7 @@ static bool is_numbers(LLVMTypeRef type) {
   return bits == 1 || bits >= LEAST_BITS;
 }
 
-// Says whether an intrinsic does the same to each component.
+// True if an intrinsic does the same to each component.
 static bool is_elementwise(LLVMValueRef call) {
   static const char *const names[] = {
       "llvm.umin.", "llvm.umax.",  "llvm.smin.",     "llvm.smax.",

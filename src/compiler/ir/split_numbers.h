@@ -10,7 +10,7 @@
 
 // Splits what a function computes with vectors of two to four integers of 16
 // bits and more: a position in the grid is the same for all threads of a row
-// in one component and not in the other. Says whether there was any.
+// in one component and not in the other. True if there was any.
 bool mtlc_split_numbers(mtlc_kernel *kernel, LLVMValueRef function);
 
 #endif

@@ -140,7 +140,7 @@ static void define_conversion(arithmetic *a, LLVMValueRef instruction,
                                                 overloads, 2, &value, 1));
 }
 
-// Says whether a value was an integer that may be too large for half.
+// True if a value was an integer that may be too large for half.
 static bool was_wide(const arithmetic *a, LLVMValueRef value) {
   LLVMValueRef source = mtlc_forward(a->module, value);
   return (LLVMIsAUIToFPInst(source) || LLVMIsASIToFPInst(source)) &&

@@ -171,7 +171,7 @@ static call_survey survey_of(const vectorizer *v) {
   return survey;
 }
 
-// Says whether instructions are such that threads of any threadgroups may run
+// True if instructions are such that threads of any threadgroups may run
 // them: no part of one's own threadgroup, nor of another thread's doing.
 static void survey_groups(LLVMValueRef instruction, void *context) {
   bool *any = context;
@@ -435,7 +435,7 @@ static uint32_t best_at_once(const vectorizer *v, const lanes_values *values) {
   return lanes_best_jam(&turns, &machine, LANES, most, &cost);
 }
 
-// Says whether several of what an emitter has made may run at once, whichever
+// True if several of what an emitter has made may run at once, whichever
 // way they go.
 static bool may_be_at_once(const lanes_emitter *one) {
   return !one->private_in_frame && !one->sums_bytes && !one->has_one_sum &&
@@ -480,7 +480,7 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
   return MTL_OK;
 }
 
-// Says whether other threadgroups, whose rows begin anywhere, would give values
+// True if other threadgroups, whose rows begin anywhere, would give values
 // other shapes.
 static bool depends_on_start(vectorizer *v, const lanes_values *values) {
   const mtli_group_class uneven = {.row = values->row, .is_uneven = true};

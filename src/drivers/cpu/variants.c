@@ -30,7 +30,7 @@ static uint32_t lesser(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-// Says whether threadgroups whose rows have so many threads, those that the
+// True if threadgroups whose rows have so many threads, those that the
 // grid cuts off across rows among them, are whole simdgroups.
 static bool is_whole(const uint32_t grid_threads[3],
                      const uint32_t group_threads[3], uint32_t row) {
@@ -49,7 +49,7 @@ static bool is_whole(const uint32_t grid_threads[3],
   return whole;
 }
 
-// Says whether a dispatch is given a buffer of MTLI_FAR_BYTES or more.
+// True if a dispatch is given a buffer of MTLI_FAR_BYTES or more.
 static bool is_far(const mtli_dispatch *dispatch) {
   uint64_t most_bytes = dispatch->argument_bytes ? 0 : UINT64_MAX;
   for (size_t i = 0; dispatch->argument_bytes &&
@@ -108,7 +108,7 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
           kernel->group_class.is_single == wanted.is_single);
 }
 
-// Says whether code of its own would serve a class better than what serves its
+// True if code of its own would serve a class better than what serves its
 // threadgroups whatever their number of simdgroups.
 static bool has_better(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;

@@ -166,7 +166,7 @@ int64_t lanes_affine_distance(const lanes_affine *a, const lanes_affine *b) {
   return (b->constant - a->constant) * (int64_t)a->scale + b->bytes - a->bytes;
 }
 
-// Says whether a number is known to be below the half of those of a type.
+// True if a number is known to be below the half of those of a type.
 static bool is_small(const lanes_values *values, LLVMValueRef number,
                      LLVMTypeRef type) {
   return LLVMIsAInstruction(number) &&

@@ -28,17 +28,17 @@ typedef struct lanes_affine {
   int64_t bytes;
 } lanes_affine;
 
-// Says whether an address is a getelementptr whose indices count what they say.
+// True if an address is a getelementptr whose indices count what they say.
 bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address);
 // Every address is one: with no index, if nothing is known of it.
 void lanes_affine_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_affine *out_linear);
-// Says whether two differ only by constant and bytes.
+// True if two differ only by constant and bytes.
 bool lanes_affine_like(const lanes_affine *a, const lanes_affine *b);
 // By how many bytes the second of two such is behind the first, if no index
 // wraps between them.
 int64_t lanes_affine_distance(const lanes_affine *a, const lanes_affine *b);
-// Says whether an index narrower than addresses could wrap between two such.
+// True if an index narrower than addresses could wrap between two such.
 bool lanes_affine_may_wrap(const lanes_values *values, const lanes_affine *a,
                            const lanes_affine *b);
 

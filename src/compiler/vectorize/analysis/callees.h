@@ -37,7 +37,7 @@ typedef enum lanes_callee {
 
 lanes_callee lanes_callee_of(LLVMValueRef call);
 
-// Says whether threads of a threadgroup wait for each other in a block.
+// True if threads of a threadgroup wait for each other in a block.
 bool lanes_has_barrier(LLVMBasicBlockRef block);
 
 // Returns the called function's name, or "" for a call through a pointer.
@@ -75,11 +75,11 @@ typedef struct lanes_limit {
 // Returns false if a value is none.
 bool lanes_limit_find(LLVMValueRef value, lanes_limit *out_limit);
 
-// Says whether an elementwise intrinsic's operand is the same for all lanes by
+// True if an elementwise intrinsic's operand is the same for all lanes by
 // definition (a flag, not data).
 bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand);
 
-// Says whether a call must be run by exactly the threads that reach it.
+// True if a call must be run by exactly the threads that reach it.
 bool lanes_is_convergent(LLVMValueRef call);
 
 bool lanes_is_product(LLVMValueRef instruction);

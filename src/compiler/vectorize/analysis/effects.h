@@ -8,10 +8,10 @@
 
 #include "compiler/ir/kernel.h"
 
-// Says whether an address is one of threadgroup memory, for sure.
+// True if an address is one of threadgroup memory, for sure.
 bool lanes_is_in_threadgroup(const mtlc_kernel *kernel,
                              LLVMValueRef address);
-// Says whether what is loaded behind an instruction may differ from what was
+// True if what is loaded behind an instruction may differ from what was
 // there before it.
 bool lanes_may_write(LLVMValueRef instruction);
 

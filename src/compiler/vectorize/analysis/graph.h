@@ -58,7 +58,7 @@ typedef struct lanes_graph {
 bool lanes_graph_build(LLVMValueRef function, mtli_arena *arena,
                        lanes_graph *out_graph);
 
-// Says whether a node lies in a loop or in one nested in it; the latch does.
+// True if a node lies in a loop or in one nested in it; the latch does.
 bool lanes_in_loop(const lanes_graph *graph, uint32_t node, uint32_t loop);
 
 bool lanes_has_inner_loop(const lanes_graph *graph, uint32_t loop);

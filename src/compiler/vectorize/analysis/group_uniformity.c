@@ -46,7 +46,7 @@ static bool is_common_call(LLVMValueRef call) {
   }
 }
 
-// Says whether equal operands give an instruction's result. Between two
+// True if equal operands give an instruction's result. Between two
 // barriers memory that all threads read is written by none of them.
 static bool has_common_result(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
@@ -143,7 +143,7 @@ static LLVMValueRef address_of(LLVMValueRef i) {
                                : NULL;
 }
 
-// Says whether what only some threads of a simdgroup do is little, such as to
+// True if what only some threads of a simdgroup do is little, such as to
 // store the result of all by one: no loops, and memory at one place alone.
 // Masks of several simdgroups at a time would be worth less than they cost.
 static bool parts_for_little(const lanes_values *values) {

@@ -25,7 +25,7 @@ typedef struct lanes_group_uniform {
 } lanes_group_uniform;
 void lanes_group_uniform_find(const lanes_values *values, bool by_lane,
                        lanes_group_uniform *out_common);
-// Says whether an operand, a constant too, is equal in all of them.
+// True if an operand, a constant too, is equal in all of them.
 bool lanes_is_group_uniform(const lanes_values *values, const lanes_group_uniform *common,
                      LLVMValueRef operand);
 

@@ -31,7 +31,7 @@ bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
          !lanes_in_loop(values->graph, values->nodes[number], loop);
 }
 
-// Says whether a value is the same in all turns of a loop. A number that the
+// True if a value is the same in all turns of a loop. A number that the
 // program binds is loaded in each, where it need not be bound if there is none.
 static bool is_same(const lanes_values *values, LLVMValueRef value, uint32_t loop) {
   if (LLVMIsAZExtInst(value) || LLVMIsASExtInst(value)) {
@@ -222,7 +222,7 @@ LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
 
 // --- Where threads begin -----------------------------------------------------
 
-// Says whether an operation leaves its first operand as it is if that is 1024,
+// True if an operation leaves its first operand as it is if that is 1024,
 // as many as a threadgroup may have, or less.
 static bool is_same_number(LLVMValueRef value) {
   enum { MOST_BITS = 11 };

@@ -32,15 +32,15 @@ lanes_induction_step lanes_step_of_phi(const lanes_values *values, LLVMValueRef 
 // What a phi in a loop's header begins with.
 LLVMValueRef lanes_begin_of(const lanes_values *values, LLVMValueRef phi,
                             uint32_t loop);
-// Says whether a value is from outside a loop.
+// True if a value is from outside a loop.
 bool lanes_is_from_outside(const lanes_values *values, LLVMValueRef value,
                            uint32_t loop);
 
-// Says whether a value is a thread's index in its threadgroup, in any
+// True if a value is a thread's index in its threadgroup, in any
 // dimension or in all; or how many threads that has.
 bool lanes_is_thread_index(LLVMValueRef value);
 bool lanes_is_threadgroup_size(LLVMValueRef value);
-// Says whether an address depends on where in the grid a thread is; what does
+// True if an address depends on where in the grid a thread is; what does
 // not is loaded by all threadgroups, and is there.
 bool lanes_moves_with_grid(const lanes_values *values, LLVMValueRef address);
 

@@ -75,7 +75,7 @@ static lanes_pattern of_shape(lanes_shape shape) {
   return cleared(result);
 }
 
-// Says whether what lanes add shares no binary digit, with each other or with
+// True if what lanes add shares no binary digit, with each other or with
 // lane 0's value.
 static bool is_disjoint(const lanes_pattern *a) {
   uint64_t seen = 0;
@@ -123,7 +123,7 @@ static lanes_pattern masked(lanes_pattern a, uint64_t mask) {
   return a;
 }
 
-// Says whether all that adds up to a value is a multiple of 2^bits.
+// True if all that adds up to a value is a multiple of 2^bits.
 static bool is_multiple(const lanes_pattern *a, uint64_t bits) {
   uint64_t any = 0;
   for (uint32_t i = 0; i < LANES_BITS; i++) {

@@ -146,7 +146,7 @@ static void take_for_signed(LLVMValueRef zero_extension) {
 
 // --- Parts of indices --------------------------------------------------------
 
-// Says whether what an index counts is so large that an index of 2^(31 - bits)
+// True if what an index counts is so large that an index of 2^(31 - bits)
 // leads as far as one of 2^31 leads of the smallest.
 static bool counts_large(const lanes_values *values, LLVMValueRef index,
                          uint64_t bits) {
@@ -184,7 +184,7 @@ static LLVMValueRef quotient_of(const lanes_values *values,
              : NULL;
 }
 
-// Says whether threads' indices differ by constants that shapes do not tell of.
+// True if threads' indices differ by constants that shapes do not tell of.
 static bool has_pattern(lanes_pattern_finder *patterns,
                         LLVMValueRef extension) {
   LLVMValueRef index = LLVMGetOperand(extension, 0);

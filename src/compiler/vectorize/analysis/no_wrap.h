@@ -15,7 +15,7 @@
 // be found again. Only for code that never sees a buffer of MTLI_FAR_BYTES.
 bool lanes_mark_no_wrap(const mtli_kernel *kernel,
                           const lanes_values *values);
-// Says whether an extension, or a shift to the right before it, is marked: the
+// True if an extension, or a shift to the right before it, is marked: the
 // run of its lanes goes on.
 bool lanes_has_no_wrap(LLVMValueRef instruction);
 

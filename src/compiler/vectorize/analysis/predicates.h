@@ -10,7 +10,7 @@ LLVMIntPredicate lanes_inverse_predicate(LLVMIntPredicate predicate);
 // The predicate for operands the other way round.
 LLVMIntPredicate lanes_swapped_predicate(LLVMIntPredicate predicate);
 bool lanes_is_signed_predicate(LLVMIntPredicate predicate);
-// Says whether it is one of what is less, or no more, than another.
+// True if it is one of what is less, or no more, than another.
 bool lanes_is_less_predicate(LLVMIntPredicate predicate);
 
 #endif

@@ -95,7 +95,7 @@ lanes_shape lanes_shape_of_constant(LLVMValueRef constant) {
   return shape;
 }
 
-// Says whether rising runs stay in blocks of 2^align numbers, at whose edges
+// True if rising runs stay in blocks of 2^align numbers, at whose edges
 // they would wrap.
 static bool is_in_block(lanes_shape shape, uint32_t width) {
   return !shape.conditional && shape.row > 1 && shape.stride > 0 &&
@@ -400,7 +400,7 @@ static lanes_shape truncated(LLVMValueRef instruction, lanes_shape a) {
   return settle(result, width, fits ? a.bits : 65);
 }
 
-// Says whether a run, whose lanes fill a block of 2^bits numbers that begins at
+// True if a run, whose lanes fill a block of 2^bits numbers that begins at
 // a multiple of it, lies on one side of a bound that is such a multiple itself.
 static bool on_one_side(lanes_shape run, lanes_shape bound) {
   const uint64_t span = (uint64_t)LANES * (uint64_t)run.stride;

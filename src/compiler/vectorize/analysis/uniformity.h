@@ -65,17 +65,17 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
 // Returns the shape of an operand: an instruction or a constant.
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand);
 
-// Says whether a load or a store is neither volatile nor atomic.
+// True if a load or a store is neither volatile nor atomic.
 bool lanes_is_plain(LLVMValueRef access);
-// Says whether it is that, or relaxed.
+// True if it is that, or relaxed.
 bool lanes_is_ordinary(LLVMValueRef access);
-// Says whether a load reads one element for each row of lanes.
+// True if a load reads one element for each row of lanes.
 bool lanes_loads_by_segments(LLVMValueRef load, lanes_shape address);
 
 // Returns by how much a getelementptr's offsets are to be multiplied.
 uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address);
 
-// Says whether an edge between nodes leaves a loop that threads leave at
+// True if an edge between nodes leaves a loop that threads leave at
 // different times.
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
                                  uint32_t to);
@@ -87,9 +87,9 @@ void lanes_spread_divergence(lanes_values *values, uint32_t branch,
                              uint32_t *way);
 // To be called once all branches are known.
 void lanes_mask_divergent_loops(lanes_values *values);
-// Says whether the ways that lead to a phi part and meet again.
+// True if the ways that lead to a phi part and meet again.
 bool lanes_diverges_before(const lanes_values *values, uint32_t node);
-// Says whether a value leaves a loop for a node while other threads still
+// True if a value leaves a loop for a node while other threads still
 // compute it.
 bool lanes_is_temporal(const lanes_values *values, LLVMValueRef value,
                        uint32_t to);

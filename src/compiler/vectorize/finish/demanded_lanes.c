@@ -18,7 +18,7 @@
 
 enum { DEPTH = 8 };  // operations behind one another
 
-// Says whether the first lanes of a shuffle are those of its first operand.
+// True if the first lanes of a shuffle are those of its first operand.
 static bool begins_alike(LLVMValueRef shuffle, unsigned count) {
   for (unsigned k = 0; k < count; k++) {
     if (LLVMGetMaskValue(shuffle, k) != (int)k) {
@@ -40,7 +40,7 @@ static bool takes_first_lanes(LLVMValueRef i) {
   return count < lanes_of_operand(i) && begins_alike(i, count);
 }
 
-// Says whether each lane of a result is made of the same lane of the operands,
+// True if each lane of a result is made of the same lane of the operands,
 // for nobody else.
 static bool is_by_lane(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value) || !LLVMGetFirstUse(value) ||

@@ -25,7 +25,7 @@ bool lanes_notes_fault_position(LLVMValueRef instruction) {
   return callee && strcmp(mtlc_name(callee), name) == 0;
 }
 
-// Says whether a handler could come of an instruction: what touches memory, and
+// True if a handler could come of an instruction: what touches memory, and
 // calls of which that is not known.
 static bool may_fault(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {

@@ -9,7 +9,7 @@
 
 #include "compiler/ir/kernel.h"
 
-// Says whether an instruction notes which simdgroup is at it;
+// True if an instruction notes which simdgroup is at it;
 // makes stores of all that do.
 bool lanes_notes_fault_position(LLVMValueRef instruction);
 void lanes_write_fault_positions(mtlc_kernel *kernel);

@@ -65,7 +65,7 @@ static bool has_arithmetic(LLVMModuleRef module) {
 
 // --- Simdgroups with nothing to do -------------------------------------------
 
-// Says whether a block only goes round itself, noting where it is.
+// True if a block only goes round itself, noting where it is.
 static bool is_idle(LLVMBasicBlockRef block) {
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   bool is_loop = false;

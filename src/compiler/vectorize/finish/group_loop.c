@@ -109,7 +109,7 @@ static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
   return total;
 }
 
-// Says whether all that lies behind the barriers is not much more than the
+// True if all that lies behind the barriers is not much more than the
 // function: each leads to the next.
 static bool is_straight(LLVMValueRef function) {
   LLVMValueRef jump =
@@ -373,7 +373,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   return status;
 }
 
-// Says whether code is made for threadgroups of whole simdgroups and, when they
+// True if code is made for threadgroups of whole simdgroups and, when they
 // come, for others. With barriers both would be twice the code, and a state
 // could come from either. Without, it is so for what is too long to be made for
 // both where there are no registers for masks: the code of a simdgroup that may

@@ -167,7 +167,7 @@ static void number_blocks(copies *c) {
   c->visits = lanes_allocate(c->arena, count, sizeof *c->visits);
 }
 
-// Says whether control comes from a block to it again, past no other one.
+// True if control comes from a block to it again, past no other one.
 static bool comes_again(copies *c, LLVMBasicBlockRef block,
                         LLVMBasicBlockRef other) {
   uint32_t count = 0;
@@ -190,7 +190,7 @@ static bool comes_again(copies *c, LLVMBasicBlockRef block,
   return false;
 }
 
-// Says whether a loop uses what was computed before it.
+// True if a loop uses what was computed before it.
 static bool outlives_turns(copies *c, LLVMValueRef value) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
@@ -204,7 +204,7 @@ static bool outlives_turns(copies *c, LLVMValueRef value) {
   return false;
 }
 
-// Says whether a phi takes a value that was computed from it: a loop's.
+// True if a phi takes a value that was computed from it: a loop's.
 static bool comes_back(LLVMValueRef phi, LLVMValueRef value, uint32_t depth) {
   if (value == phi) {
     return true;
@@ -259,7 +259,7 @@ static bool loads_vector(LLVMValueRef i) {
           mtlc_starts_with(name, "llvm.masked.gather."));
 }
 
-// Says whether some vector is loaded in a loop that is the same for all.
+// True if some vector is loaded in a loop that is the same for all.
 static bool shares_loads(copies *c) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(c->function);
   for (LLVMBasicBlockRef block = LLVMGetNextBasicBlock(entry); block;

@@ -60,7 +60,7 @@ static bool is_mask(LLVMValueRef value) {
   return lanes_of_mask(LLVMTypeOf(value)) > 0;
 }
 
-// Says whether an instruction makes a mask of masks or of bits: it is done with
+// True if an instruction makes a mask of masks or of bits: it is done with
 // numbers instead.
 static bool is_of_masks(LLVMValueRef value) {
   if (!LLVMIsAInstruction(value) || !is_mask(value)) {
@@ -290,7 +290,7 @@ static LLVMValueRef narrow_of(widening *w, LLVMValueRef mask,
   return known->narrow;
 }
 
-// Says whether bits of a mask are only asked whether there are any.
+// True if bits of a mask are only asked whether there are any.
 static bool is_any_test(LLVMValueRef bits) {
   if (!LLVMIsABitCastInst(bits) || !LLVMGetFirstUse(bits) ||
       LLVMGetTypeKind(LLVMTypeOf(bits)) != LLVMIntegerTypeKind) {

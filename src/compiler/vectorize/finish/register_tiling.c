@@ -309,7 +309,7 @@ void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
   }
 }
 
-// Says whether a value hangs on no phi that is kept but that one.
+// True if a value hangs on no phi that is kept but that one.
 static bool hangs_on_itself(const lanes_region *l, LLVMValueRef value,
                             LLVMValueRef phi, uint32_t steps) {
   const lanes_item *own = lanes_item_of(l, value);

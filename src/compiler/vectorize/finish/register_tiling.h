@@ -100,7 +100,7 @@ LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi);
 // What each of a bundle's phis comes to next.
 void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
                     LLVMValueRef *out);
-// Says whether an instruction computes each lane of its operands' same one.
+// True if an instruction computes each lane of its operands' same one.
 bool lanes_is_lanewise(LLVMValueRef i);
 bool lanes_is_lanewise_call(LLVMValueRef call);
 bool lanes_is_prefetch(LLVMValueRef i);

@@ -92,7 +92,7 @@ static bool is_chosen(const rows *r, LLVMValueRef value) {
   return number != LANES_NONE && r->vectors[number];
 }
 
-// Says whether all that a vector is made of, and all that is made of it, is
+// True if all that a vector is made of, and all that is made of it, is
 // chosen or an element.
 static bool stays_chosen(const rows *r, LLVMValueRef vector) {
   const int count = LLVMGetNumOperands(vector);

@@ -46,7 +46,7 @@ static LLVMValueRef thawed(LLVMValueRef value) {
   return LLVMIsAFreezeInst(value) ? LLVMGetOperand(value, 0) : value;
 }
 
-// Says whether value is base + 32.
+// True if value is base + 32.
 static bool is_next(LLVMValueRef value, LLVMValueRef base) {
   return mtlc_is_opcode(value, LLVMAdd) &&
          thawed(LLVMGetOperand(value, 0)) == base &&
@@ -119,7 +119,7 @@ static bool read_phis(rounds *r) {
   return true;
 }
 
-// Says whether a condition is that first or x is past a bound that stays, and
+// True if a condition is that first or x is past a bound that stays, and
 // of which.
 static bool read_bound(rounds *r, LLVMValueRef condition) {
   if (!is_comparison(condition, LLVMIntUGT) &&
@@ -133,7 +133,7 @@ static bool read_bound(rounds *r, LLVMValueRef condition) {
   return (what == r->first || r->is_of_row) && !is_in(bound, r->header);
 }
 
-// Says whether nothing behind the loop asks for what its latch has computed.
+// True if nothing behind the loop asks for what its latch has computed.
 static bool is_closed(const rounds *r) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(r->latch); i;
        i = LLVMGetNextInstruction(i)) {
@@ -147,7 +147,7 @@ static bool is_closed(const rounds *r) {
   return !LLVMIsAPHINode(LLVMGetFirstInstruction(r->latch));
 }
 
-// Says whether an instruction only computes, or notes which simdgroup is at it.
+// True if an instruction only computes, or notes which simdgroup is at it.
 static bool is_harmless(const rounds *r, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:

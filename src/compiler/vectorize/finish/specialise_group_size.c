@@ -146,7 +146,7 @@ static void note_straddling(question *q, const lanes_touch *touch,
   }
 }
 
-// Says whether all that an access touches is where numbers tell.
+// True if all that an access touches is where numbers tell.
 static bool is_known(question *q, LLVMValueRef access) {
   const int64_t start = sizeof(mtli_cpu_position);
   lanes_touch touch;
@@ -172,7 +172,7 @@ static bool is_known(question *q, LLVMValueRef access) {
   return true;
 }
 
-// Says whether all accesses of the simdgroup are known. Adds its instructions.
+// True if all accesses of the simdgroup are known. Adds its instructions.
 static bool are_known(question *q) {
   mtlc_values reached = find_reached(q);
   bool all = true;
@@ -198,7 +198,7 @@ static bool has_loops(LLVMValueRef function) {
   return any;
 }
 
-// Says whether the simdgroups of threadgroups of so many threads would have
+// True if the simdgroups of threadgroups of so many threads would have
 // their memory in registers.
 static bool is_memory_known(question *q, uint64_t kept_bytes) {
   q->place.first = 0;
@@ -212,7 +212,7 @@ static bool is_memory_known(question *q, uint64_t kept_bytes) {
          q->straddles || lanes_machine_of(q->kernel->target).has_avx512;
 }
 
-// Says whether what simdgroups keep over the barriers of a loop would fit
+// True if what simdgroups keep over the barriers of a loop would fit
 // registers: sums, while threadgroup memory takes one piece of data after the
 // other.
 static bool is_kept_in_registers(const question *q,
@@ -333,7 +333,7 @@ void lanes_open_memory(mtlc_kernel *kernel) {
   }
 }
 
-// Says whether a phi counts threads by the simdgroup.
+// True if a phi counts threads by the simdgroup.
 static bool counts_simdgroups(LLVMValueRef phi) {
   for (unsigned k = 0; LLVMIsAPHINode(phi) && k < LLVMCountIncoming(phi); k++) {
     LLVMValueRef next = LLVMGetIncomingValue(phi, k);
@@ -348,7 +348,7 @@ static bool counts_simdgroups(LLVMValueRef phi) {
   return false;
 }
 
-// Says whether a branch goes round a known number of simdgroups.
+// True if a branch goes round a known number of simdgroups.
 static bool is_known_loop(LLVMValueRef end) {
   LLVMValueRef condition = LLVMIsABranchInst(end) && LLVMIsConditional(end)
                                ? LLVMIsAICmpInst(LLVMGetCondition(end))

@@ -106,7 +106,7 @@ static bool is_number_phi(search *s, LLVMValueRef phi) {
   return true;
 }
 
-// Says whether value is a number where the comparison holds.
+// True if value is a number where the comparison holds.
 static bool tells_number(LLVMValueRef comparison, LLVMValueRef value) {
   const LLVMRealPredicate predicate = LLVMGetFCmpPredicate(comparison);
   return predicate >= LLVMRealOEQ && predicate <= LLVMRealORD &&

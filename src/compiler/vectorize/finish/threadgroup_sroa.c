@@ -107,7 +107,7 @@ lanes_whereabouts lanes_touches_at(const lanes_known_place *place,
   return LANES_KNOWN;
 }
 
-// Says whether a variable is made 0.
+// True if a variable is made 0.
 static bool is_filled(LLVMValueRef user) {
   return is_called(user, "llvm.memset.");
 }
@@ -195,7 +195,7 @@ static bool find_elements(cells *c, const lanes_touch *touch, elements *out) {
   return true;
 }
 
-// Says whether some element is touched twice.
+// True if some element is touched twice.
 static bool has_twice(const elements *e, uint32_t count) {
   for (uint32_t k = 1; k < count; k++) {
     for (uint32_t j = 0; j < k; j++) {
@@ -207,7 +207,7 @@ static bool has_twice(const elements *e, uint32_t count) {
   return false;
 }
 
-// Says whether an access can be made one of cells: if lanes that may not run
+// True if an access can be made one of cells: if lanes that may not run
 // store to the same element, which of them was the last hangs on that.
 static bool may_be_cells(cells *c, const lanes_touch *touch) {
   elements e;

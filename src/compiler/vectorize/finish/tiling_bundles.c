@@ -49,7 +49,7 @@ static bool find_place(const lanes_region *l, LLVMValueRef value, uint32_t lane,
   return true;
 }
 
-// Says whether a piece's lanes have the same.
+// True if a piece's lanes have the same.
 bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count) {
   if (LLVMIsAConstant(value)) {
     LLVMValueRef one = LLVMGetAggregateElement(value, first);
@@ -72,7 +72,7 @@ bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count) {
   return from >= 0;
 }
 
-// Says whether values' lanes of a piece lie side by side, count of each lane.
+// True if values' lanes of a piece lie side by side, count of each lane.
 bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,
                             lanes_element *out_first) {
@@ -124,7 +124,7 @@ bool lanes_are_all(LLVMValueRef *values, uint32_t count) {
   return true;
 }
 
-// Says whether what a bundle's phis come to next can be computed as their
+// True if what a bundle's phis come to next can be computed as their
 // elements lie in memory.
 static bool may_be_whole(const lanes_region *l, const lanes_bundle *b,
                          LLVMValueRef *values, uint32_t piece, uint32_t steps) {

@@ -15,9 +15,9 @@ void lanes_find_units(lanes_region *l);
 // The operands with that number of several operations.
 void lanes_take_operands(LLVMValueRef *values, uint32_t count, unsigned k,
                          LLVMValueRef *out);
-// Says whether values are one.
+// True if values are one.
 bool lanes_are_all(LLVMValueRef *values, uint32_t count);
-// Says whether some lanes have the same.
+// True if some lanes have the same.
 bool lanes_is_splat(LLVMValueRef value, uint32_t first, uint32_t count);
 
 // An element of a vector that is loaded in the loop.
@@ -26,7 +26,7 @@ typedef struct lanes_element {
   int64_t bytes;
   LLVMValueRef load;
 } lanes_element;
-// Says whether values' lanes of a piece lie side by side, count of each lane,
+// True if values' lanes of a piece lie side by side, count of each lane,
 // and where the first one is.
 bool lanes_lie_side_by_side(const lanes_region *l, LLVMValueRef *values,
                             uint32_t count, uint32_t first,

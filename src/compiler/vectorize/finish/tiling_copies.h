@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/finish/register_tiling.h"
 
-// Says whether what is used behind the loop can be made there.
+// True if what is used behind the loop can be made there.
 bool lanes_may_be_left(const lanes_region *l);
 void lanes_make_loops(lanes_region *l);
 

@@ -93,7 +93,7 @@ static bool follow_address(lanes_frames *a, LLVMValueRef address,
   return true;
 }
 
-// Says whether frames are the function's own business: others only hand them
+// True if frames are the function's own business: others only hand them
 // on.
 static bool is_alone(const lanes_region *l, LLVMValueRef function) {
   for (LLVMUseRef use = LLVMGetFirstUse(function); use;
@@ -205,7 +205,7 @@ static bool is_store_to(const frame_access *access, const lanes_bundle *b,
          access->offset == b->offsets[set][c];
 }
 
-// Says whether a block changes a set of places.
+// True if a block changes a set of places.
 static bool is_changed_in(const lanes_frames *a, const lanes_bundle *b,
                           uint32_t set, LLVMBasicBlockRef block) {
   for (uint32_t i = 0; i < a->count; i++) {
@@ -249,7 +249,7 @@ static bool find_origin(const lanes_region *l, const lanes_frames *a,
   return out->set < SETS;
 }
 
-// Says whether a store is one of those that, in its block, store the whole of a
+// True if a store is one of those that, in its block, store the whole of a
 // set, all from one origin.
 static bool is_stored_whole(const lanes_region *l, const lanes_frames *a,
                             const lanes_bundle *b, const frame_access *store,
@@ -298,7 +298,7 @@ static bool is_used_once(LLVMValueRef value) {
   return use && !LLVMGetNextUse(use);
 }
 
-// Says whether places have room for one phi each.
+// True if places have room for one phi each.
 static bool are_apart(const lanes_bundle *b) {
   for (uint32_t n = 0; n < SETS * SETS * b->count * b->count; n++) {
     const uint32_t c = n % b->count, d = n / b->count % b->count;
@@ -331,7 +331,7 @@ static bool find_places(const lanes_region *l, const lanes_frames *a,
   return are_apart(b);
 }
 
-// Says whether all that is in these places can stay as it lies in memory.
+// True if all that is in these places can stay as it lies in memory.
 static bool find_frame(const lanes_region *l, const lanes_frames *a,
                        lanes_bundle *b) {
   LLVMTargetDataRef data = LLVMGetModuleDataLayout(l->kernel->module);

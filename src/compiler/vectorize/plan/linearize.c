@@ -128,7 +128,7 @@ static uint32_t cost_of(LLVMValueRef i) {
   }
 }
 
-// Says whether an instruction, run as scalar code for all lanes at once, does
+// True if an instruction, run as scalar code for all lanes at once, does
 // harm if there is no lane to run it for.
 static bool needs_a_thread(const lanes_values *values, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
@@ -153,7 +153,7 @@ typedef struct node_facts {
   bool needs_a_thread;
 } node_facts;
 
-// Says whether a node hands a phi more than its own lanes' values, which only
+// True if a node hands a phi more than its own lanes' values, which only
 // code that has lanes to run for may do.
 static bool overwrites_phi(const lanes_values *values, uint32_t n) {
   const lanes_node *node = &values->graph->nodes[n];
@@ -221,7 +221,7 @@ static uint32_t region_cost(const lanes_graph *graph, const node_facts *facts,
   return cost;
 }
 
-// Says whether a header of a loop that threads leave at different times has
+// True if a header of a loop that threads leave at different times has
 // some whenever control comes to it: a guard would not only be idle, passing by
 // the loop it would leave for later what comes behind, which all threads run
 // and no mask guards.

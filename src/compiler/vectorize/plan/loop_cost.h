@@ -40,7 +40,7 @@ uint32_t lanes_best_jam(const lanes_iterations *turns,
                             const lanes_machine *machine, uint32_t lanes,
                             uint32_t most, double *out_cost);
 
-// Says whether a cost is so much less than the usual one that something should
+// True if a cost is so much less than the usual one that something should
 // be done otherwise.
 bool lanes_is_worth(double cost, double usual);
 

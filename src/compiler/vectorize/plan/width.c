@@ -28,7 +28,7 @@ enum {
   LEAST_SUMS_PERCENT = 80,  // of the registers
 };
 
-// Says whether a builtin tells how threads are laid out in simdgroups.
+// True if a builtin tells how threads are laid out in simdgroups.
 static bool tells_simdgroups(uint64_t builtin) {
   switch (builtin) {
     case MTLI_THREAD_POSITION_IN_GRID:
@@ -111,7 +111,7 @@ static uint32_t most_sums(const lanes_values *values) {
   return most;
 }
 
-// Says whether the sums fill the registers, or more than that.
+// True if the sums fill the registers, or more than that.
 static bool has_many_sums(const lanes_machine *machine,
                           const lanes_values *values) {
   const uint32_t each = MOST_LANES * 4 / machine->vector_bytes;

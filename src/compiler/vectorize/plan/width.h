@@ -16,7 +16,7 @@
 uint32_t lanes_best_width(const mtlc_kernel *kernel, const lanes_values *values,
                           uint32_t most_at_once, bool waits);
 
-// Says whether it may be half of them.
+// True if it may be half of them.
 bool lanes_may_halve_width(const mtlc_kernel *kernel, const lanes_graph *graph);
 
 #endif

@@ -63,7 +63,7 @@ static uint32_t width_of(LLVMValueRef value) {
              : 0;
 }
 
-// Says whether a number's steps are even as far as shapes tell.
+// True if a number's steps are even as far as shapes tell.
 static bool is_run(const first_finder *f, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(f->values, value);
   return shape.row == LANES && !shape.conditional;
@@ -88,7 +88,7 @@ static bool is_harmless(LLVMValueRef i) {
   }
 }
 
-// Says whether the first thread's number can be had. A phi's is chosen as the
+// True if the first thread's number can be had. A phi's is chosen as the
 // thread's own is, if it has a pattern: threads have not parted before it.
 static bool has_first(first_finder *f, LLVMValueRef value) {
   if (is_run(f, value) || lanes_map_get(&f->seen, value) != LANES_NONE) {

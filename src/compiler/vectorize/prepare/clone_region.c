@@ -37,7 +37,7 @@ bool lanes_clone_has(const lanes_clone *p, LLVMBasicBlockRef block) {
   return node != LANES_NONE && lanes_set_has(p->nodes, node);
 }
 
-// Says whether what an instruction computes leaves only through phis.
+// True if what an instruction computes leaves only through phis.
 static bool leaves_by_phis(const lanes_clone *p, LLVMValueRef i) {
   for (LLVMUseRef use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
     LLVMValueRef user = LLVMGetUser(use);

@@ -31,7 +31,7 @@ typedef struct lanes_clone {
 lanes_clone lanes_clone_begin(mtlc_kernel *kernel, const lanes_values *values);
 void lanes_clone_end(lanes_clone *p);
 
-// Says whether it can be copied, once it has its nodes: sets what is behind
+// True if it can be copied, once it has its nodes: sets what is behind
 // them.
 void lanes_clone_survey(lanes_clone *p);
 // Takes, and surveys, all that lies between two nodes. Returns false if that is

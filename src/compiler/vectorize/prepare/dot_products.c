@@ -84,7 +84,7 @@ static bool find_component(LLVMValueRef vector, LLVMValueRef index,
   return out_piece->bits == 8 || out_piece->is_signed;
 }
 
-// Says whether what the later of two instructions of a block loads could as
+// True if what the later of two instructions of a block loads could as
 // well be loaded at the earlier one.
 static bool is_same_from(LLVMValueRef from, LLVMValueRef to) {
   while (from && from != to && !lanes_may_write(from)) {
@@ -174,7 +174,7 @@ static bool find_product(sum_finder *f, LLVMValueRef value,
   return out_sides[0].bits == out_sides[1].bits;
 }
 
-// Says whether value is a sum that only another one of the block takes part in.
+// True if value is a sum that only another one of the block takes part in.
 static bool is_part_of_sum(LLVMValueRef value) {
   LLVMUseRef use = LLVMGetFirstUse(value);
   return mtlc_is_opcode(value, LLVMAdd) && use && !LLVMGetNextUse(use) &&

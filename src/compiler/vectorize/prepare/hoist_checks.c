@@ -14,7 +14,7 @@ static bool is_of_part(const lanes_clone *part, LLVMValueRef value) {
          lanes_clone_has(part, LLVMGetInstructionParent(value));
 }
 
-// Says whether a load is one of what does not change and lies at a known place
+// True if a load is one of what does not change and lies at a known place
 // of an argument, so that it is there in front of the part as well.
 static bool is_parameter(const lanes_clone *part, LLVMValueRef load) {
   lanes_affine at;

@@ -17,7 +17,7 @@ typedef struct lanes_hoisted {
   LLVMValueRef *values;  // [instructions of the part]
 } lanes_hoisted;
 
-// Says whether a value is there in front of the part, or can be computed there
+// True if a value is there in front of the part, or can be computed there
 // by no more than so many steps.
 bool lanes_hoist_can(const lanes_clone *part, LLVMValueRef value,
                      uint32_t depth);

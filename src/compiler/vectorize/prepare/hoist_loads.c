@@ -262,7 +262,7 @@ static void survey_instruction(const lanes_values *values, LLVMValueRef i,
   }
 }
 
-// Says whether each thread has two elements side by side that neighbouring
+// True if each thread has two elements side by side that neighbouring
 // threads have not.
 static bool are_side_by_side(const lanes_values *values, const memory_access *a,
                              const memory_access *b) {
@@ -292,7 +292,7 @@ static bool has_rows(const lanes_values *values, const memory_access *accesses,
   return false;
 }
 
-// Says whether loads, or stores, would come together that are side by side.
+// True if loads, or stores, would come together that are side by side.
 static bool joins_rows(const lanes_values *values, const block_survey *survey) {
   return survey->late_loads &&
          (has_rows(values, survey->stores, 0, survey->store_count) ||

@@ -11,19 +11,19 @@
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
-// Says whether of two addresses one is in a buffer and the other in the own
+// True if of two addresses one is in a buffer and the other in the own
 // threadgroup or private memory of the kernel, for sure.
 bool lanes_lie_apart(LLVMValueRef a, LLVMValueRef b);
-// Says whether an instruction may change what lies at an address.
+// True if an instruction may change what lies at an address.
 bool lanes_may_change(LLVMValueRef instruction, LLVMValueRef address);
 
-// Says whether steps of a loop that is one block may be loaded before those in
+// True if steps of a loop that is one block may be loaded before those in
 // front of them are stored, if buffers lie apart: what they store is found
 // where another step loads only if that is the same place in the same step.
 bool lanes_steps_may_hoist_loads(const lanes_values *values,
                                 LLVMBasicBlockRef block);
 
-// Says whether any block loads behind a store.
+// True if any block loads behind a store.
 bool lanes_may_hoist_loads(const lanes_graph *graph);
 
 // Makes a second form of blocks that load behind their first store: all stores

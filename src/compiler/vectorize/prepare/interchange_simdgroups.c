@@ -76,7 +76,7 @@ static bool is_common(const turns *t, LLVMValueRef value) {
   return lanes_is_group_uniform(t->values, &t->common, value);
 }
 
-// Says whether threads access side by side what they go on by together.
+// True if threads access side by side what they go on by together.
 static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                               uint32_t loop) {
   const bool is_load = LLVMIsALoadInst(access);
@@ -100,7 +100,7 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
                     lanes_is_threadgroup_size(step.factor));
 }
 
-// Says whether rows are accessed in this loop alone. Where another goes over
+// True if rows are accessed in this loop alone. Where another goes over
 // the same row again, or stores one, memory has nothing to do meanwhile unless
 // it is asked for what comes (prefetch.c).
 static bool is_only_walk(const turns *t, uint32_t loop) {
@@ -136,7 +136,7 @@ static bool is_no_walk(LLVMValueRef i) {
   }
 }
 
-// Says whether a loop is known to have few turns: what is compared with a
+// True if a loop is known to have few turns: what is compared with a
 // number in its header rises to that in steps known, from what no index is
 // below.
 static bool is_short(const turns *t, uint32_t loop) {
@@ -198,7 +198,7 @@ typedef struct counted {
   LLVMValueRef begin;         // of the phi
 } counted;
 
-// Says whether a value is a phi, extended or with a number added.
+// True if a value is a phi, extended or with a number added.
 static bool is_of(LLVMValueRef phi, LLVMValueRef value) {
   return value == phi ||
          ((LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) ||
@@ -262,7 +262,7 @@ static bool is_signed(const counted *c) {
   return lanes_is_signed_predicate(LLVMGetICmpPredicate(c->test));
 }
 
-// Says whether a block computes, and no more: it is gone through once for each
+// True if a block computes, and no more: it is gone through once for each
 // turn, also by threads that take none.
 static bool only_computes(LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i;
@@ -292,7 +292,7 @@ static bool is_used_behind(const turns *t, LLVMValueRef value, uint32_t loop) {
   return false;
 }
 
-// Says whether a phi goes on by the same in each turn, and nobody asks for it
+// True if a phi goes on by the same in each turn, and nobody asks for it
 // behind the loop: then it may do so, too, where threads take no turn.
 static bool goes_on(const turns *t, const counted *c, LLVMValueRef phi,
                     uint32_t loop) {
@@ -331,7 +331,7 @@ static bool is_times(LLVMValueRef i) {
          LLVMConstIntGetSExtValue(LLVMGetOperand(i, 1)) > 0;
 }
 
-// Says whether the threadgroup's first thread's value can be computed, and is
+// True if the threadgroup's first thread's value can be computed, and is
 // the least of all: what is added or multiplied must not wrap, unless it is
 // compared as a signed number.
 static bool has_first(const turns *t, const counted *c, LLVMValueRef value,

@@ -17,7 +17,7 @@
 // be more. Uses of the emitter no more than what is known before one emits.
 bool lanes_interchange_simdgroups(mtlc_kernel *kernel, const lanes_values *values);
 
-// Says whether simdgroups take turns in a loop.
+// True if simdgroups take turns in a loop.
 bool lanes_takes_turns(const lanes_graph *graph, uint32_t loop);
 
 #endif

@@ -50,7 +50,7 @@ static int index_of(const pointer_web *web, LLVMValueRef phi) {
   return -1;
 }
 
-// Says whether a pointer is made of phi; seen are the phis that it is made of.
+// True if a pointer is made of phi; seen are the phis that it is made of.
 static bool comes_from(LLVMValueRef value, LLVMValueRef phi,
                        pointer_web *seen) {
   LLVMValueRef from = mtlc_root_of(value);
@@ -106,7 +106,7 @@ static uint32_t node_of(const lanes_values *values, LLVMValueRef instruction) {
   return values->nodes[lanes_map_get(&values->numbers, instruction)];
 }
 
-// Says whether what comes in stays the same while the phis go round.
+// True if what comes in stays the same while the phis go round.
 static bool is_base_outside(const pointer_web *web) {
   const lanes_graph *graph = web->values->graph;
   const uint32_t first = node_of(web->values, web->phis[0]);
@@ -188,7 +188,7 @@ static void rewrite_web(pointer_web *web, LLVMBuilderRef builder) {
 
 // --- All of them -------------------------------------------------------------
 
-// Says whether a pointer has an index of fewer bits than an address.
+// True if a pointer has an index of fewer bits than an address.
 static bool has_narrow_index(LLVMValueRef value) {
   for (; LLVMIsAGetElementPtrInst(value); value = LLVMGetOperand(value, 0)) {
     for (int k = 1; k < LLVMGetNumOperands(value); k++) {

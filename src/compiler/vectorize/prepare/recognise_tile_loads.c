@@ -192,7 +192,7 @@ static bool is_behind(LLVMValueRef load, LLVMValueRef other) {
   return false;
 }
 
-// Says whether all threads that there are load both from the same memory.
+// True if all threads that there are load both from the same memory.
 static bool is_loaded_together(const tile_finder *f, const tile_pair *pair) {
   const lanes_values *values = f->patterns.values;
   LLVMValueRef a = pair->loads[0], b = pair->loads[1];
@@ -219,7 +219,7 @@ static bool find_distance(const tile_finder *f, const tile_pair *pair,
          !lanes_affine_may_wrap(f->patterns.values, &a, &b);
 }
 
-// Says whether bits of a thread's row add row bytes, of its column column
+// True if bits of a thread's row add row bytes, of its column column
 // bytes, the second element column bytes as well.
 static bool is_layout(const lanes_pattern *bits, int64_t second, int64_t row,
                       int64_t column) {

@@ -16,7 +16,7 @@ static bool is_position(LLVMValueRef value) {
          lanes_callee_of(value) == LANES_CALLEE_POSITION;
 }
 
-// Says whether a value is a position, or made of one and numbers.
+// True if a value is a position, or made of one and numbers.
 static bool is_made_of_position(LLVMValueRef value, uint32_t depth) {
   if (is_position(value)) {
     return true;

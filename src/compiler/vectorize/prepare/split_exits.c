@@ -57,7 +57,7 @@ static bool leaves_loop(const lanes_graph *graph, uint32_t node) {
   return false;
 }
 
-// Says whether a node ends in a branch that leaves a loop on two conditions.
+// True if a node ends in a branch that leaves a loop on two conditions.
 static bool find_conditions(const lanes_graph *graph, uint32_t node,
                             condition *out) {
   if (graph->nodes[node].kind != LANES_BLOCK || !leaves_loop(graph, node)) {

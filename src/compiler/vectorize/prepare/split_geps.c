@@ -45,7 +45,7 @@ static LLVMTypeRef element_of(LLVMValueRef address) {
   return kind == LLVMArrayTypeKind ? type : NULL;
 }
 
-// Says whether an address is of an array's element, by an index that is known
+// True if an address is of an array's element, by an index that is known
 // at run time alone, in a row that is.
 static bool has_row(LLVMValueRef address) {
   if (!LLVMIsAGetElementPtrInst(address)) {
@@ -125,7 +125,7 @@ static void remember(splitter *s, LLVMValueRef address) {
   s->rows[number] = NULL;
 }
 
-// Says whether an address's row is of other blocks, and its last index of its
+// True if an address's row is of other blocks, and its last index of its
 // own: in a loop along the row that is made in front of it.
 static bool goes_along_row(LLVMValueRef address) {
   LLVMBasicBlockRef block = LLVMGetInstructionParent(address);

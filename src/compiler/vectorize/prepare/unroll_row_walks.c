@@ -82,7 +82,7 @@ static uint32_t walked_bytes(const row_loop *l, LLVMValueRef access) {
   return bytes > 0 && (uint64_t)bytes == touched ? (uint32_t)bytes : 0;
 }
 
-// Says whether lanes' addresses have nothing to do with each other.
+// True if lanes' addresses have nothing to do with each other.
 static bool is_apart(const row_loop *l, LLVMValueRef access, int64_t bytes) {
   const bool is_store = mtlc_is_opcode(access, LLVMStore);
   const lanes_shape shape =

@@ -27,7 +27,7 @@ static LLVMBasicBlockRef only_successor(LLVMBasicBlockRef block) {
   return LLVMGetNumSuccessors(end) == 1 ? LLVMGetSuccessor(end, 0) : NULL;
 }
 
-// Says whether threads that come to a block do nothing any more.
+// True if threads that come to a block do nothing any more.
 static bool leaves(LLVMBasicBlockRef block) {
   enum { STEPS = 4 };
   for (uint32_t step = 0; step < STEPS && block; step++) {

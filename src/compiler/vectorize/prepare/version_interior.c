@@ -91,7 +91,7 @@ static void find_extreme(limit *l, lanes_limit kind, bool index_is_first) {
                              : (kind.is_signed ? LLVMIntSLE : LLVMIntULE);
 }
 
-// Says whether a value rises along rows of threads, or is another in each.
+// True if a value rises along rows of threads, or is another in each.
 static bool is_index(const lanes_values *values, LLVMValueRef value) {
   enum { LEAST_ROW = 8 };
   const lanes_shape shape = lanes_shape_of(values, value);
@@ -201,7 +201,7 @@ static LLVMValueRef uncut(const insider *s, LLVMValueRef value) {
   return value;
 }
 
-// Says whether a branch's condition is made of comparisons with bounds alone.
+// True if a branch's condition is made of comparisons with bounds alone.
 static bool is_of_bounds(const insider *s, LLVMValueRef test, uint32_t depth) {
   if (limit_of(s, test)) {
     return true;
@@ -243,7 +243,7 @@ static bool is_bounded_branch(const insider *s, uint32_t node) {
                       DEPTH);
 }
 
-// Says whether there is enough that costs less away from edges.
+// True if there is enough that costs less away from edges.
 static bool has_reason(const insider *s) {
   const lanes_clone *p = &s->part;
   uint32_t accesses = 0, branches = 0;
@@ -262,7 +262,7 @@ static bool has_reason(const insider *s) {
 
 // --- What must hold ----------------------------------------------------------
 
-// Says whether an index is a sum with a loop's counter, by which it rises.
+// True if an index is a sum with a loop's counter, by which it rises.
 static bool find_counter(const insider *s, LLVMValueRef index, uint32_t depth,
                          lanes_counter *out_counter) {
   if (!depth || !LLVMIsAInstruction(index) ||
@@ -339,7 +339,7 @@ static bool is_of(const condition *c, const condition *other) {
          lanes_is_signed_predicate(c->predicate) == lanes_is_signed_predicate(other->predicate);
 }
 
-// Says whether none in front of a condition is of its kind.
+// True if none in front of a condition is of its kind.
 static bool is_new(const insider *s, const condition *c) {
   for (const condition *other = s->conditions; other != c; other++) {
     if (is_of(other, c)) {
@@ -467,7 +467,7 @@ static LLVMValueRef both(const insider *s, LLVMValueRef a, LLVMValueRef b) {
   return a && b ? LLVMBuildAnd(s->part.builder, a, b, "") : a ? a : b;
 }
 
-// Says whether no index wraps between those of a condition's kind; NULL if
+// True if no index wraps between those of a condition's kind; NULL if
 // there is one alone.
 static LLVMValueRef stays_in_order(insider *s, const condition *c) {
   LLVMBuilderRef b = s->part.builder;
@@ -573,7 +573,7 @@ static insider new_insider(mtlc_kernel *kernel, const lanes_values *values) {
 
 static const char body_mark[] = "mettle.body";
 
-// Says whether a form of all may be worth it: for what lies behind a branch, a
+// True if a form of all may be worth it: for what lies behind a branch, a
 // form of that is.
 static bool needs_body(mtlc_kernel *kernel, const lanes_values *values) {
   const lanes_graph *graph = values->graph;

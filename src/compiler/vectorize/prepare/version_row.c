@@ -45,7 +45,7 @@ static bool is_division(LLVMValueRef i) {
          LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind;
 }
 
-// Says whether a divisor may be larger than what lanes count in a simdgroup.
+// True if a divisor may be larger than what lanes count in a simdgroup.
 static bool is_large(LLVMValueRef divisor, int64_t stride) {
   return !LLVMIsAConstantInt(divisor) ||
          LLVMConstIntGetSExtValue(divisor) > stride * (int64_t)(LANES - 1);
@@ -75,7 +75,7 @@ static bool has(const lanes_quotients *quotients, LLVMValueRef value) {
   return false;
 }
 
-// Says whether a value that differs from lane to lane hangs on a quotient.
+// True if a value that differs from lane to lane hangs on a quotient.
 static bool hangs_on_one(const lanes_clone *part,
                          const lanes_quotients *quotients, LLVMValueRef value,
                          uint32_t depth) {

@@ -54,7 +54,7 @@ static candidate new_candidate(mtlc_kernel *kernel,
                      .has_masks = lanes_machine_of(kernel->target).has_avx512};
 }
 
-// Says whether an instruction is a vector's access to memory, or any that
+// True if an instruction is a vector's access to memory, or any that
 // writes, where masks cost. Gathers have masks of their own, but those whose
 // lanes are constants apart are none where all of them run.
 static bool pays_for_mask(const candidate *c, LLVMValueRef i) {
@@ -72,7 +72,7 @@ static bool pays_for_mask(const candidate *c, LLVMValueRef i) {
   }
 }
 
-// Says whether an instruction is an access to memory whose mask is not that of
+// True if an instruction is an access to memory whose mask is not that of
 // the threads as it is: of vectors, where each bit stands for several elements,
 // and of bytes and halves, which are not loaded and extended at once then.
 static bool is_uneven(const candidate *c, LLVMValueRef i) {
@@ -107,7 +107,7 @@ static LLVMBasicBlockRef header_of(const lanes_clone *p, uint32_t loop) {
   return p->graph->nodes[p->graph->loops[loop].header].block;
 }
 
-// Says whether a turn of a loop that has come as far as the end of a node has
+// True if a turn of a loop that has come as far as the end of a node has
 // only computed and loaded: it may be begun again.
 static bool may_begin_again(const lanes_clone *p, uint32_t loop, uint32_t node) {
   if (p->graph->nodes[node].loop != loop) {
@@ -283,7 +283,7 @@ static bool is_worth_it(candidate *c, uint32_t room, bool waits,
           c->part.instructions <= most_each * c->uneven_accesses);
 }
 
-// Says whether the node in front of a loop leads nowhere else, and all threads
+// True if the node in front of a loop leads nowhere else, and all threads
 // come to it.
 static bool is_entered_by_all(const lanes_values *values, uint32_t loop) {
   const lanes_graph *graph = values->graph;

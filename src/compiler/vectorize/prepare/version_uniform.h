@@ -24,7 +24,7 @@ bool lanes_version_uniform(mtlc_kernel *kernel, const lanes_values *values,
 // Says of the end of a block that what it leads to needs no such form.
 void lanes_needs_no_uniform_version(LLVMValueRef end);
 
-// Says whether control comes to a node by such a question alone.
+// True if control comes to a node by such a question alone.
 bool lanes_is_uniform_entry(const lanes_graph *graph, uint32_t node);
 
 // Has a thread function never take those forms: it is run by single threads.

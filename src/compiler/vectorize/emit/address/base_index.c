@@ -81,7 +81,7 @@ static LLVMValueRef steps_from(lanes_emitter *e, LLVMValueRef base,
                        indices, count, "");
 }
 
-// Says whether a step is the same for all lanes, from a place that is not.
+// True if a step is the same for all lanes, from a place that is not.
 static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
   if (!lanes_is_plain_step(e->values, address) ||
       !LLVMIsAGetElementPtrInst(LLVMGetOperand(address, 0))) {
@@ -97,7 +97,7 @@ static bool is_common_step(lanes_emitter *e, LLVMValueRef address) {
   return true;
 }
 
-// Says whether what an instruction is computed from is there.
+// True if what an instruction is computed from is there.
 static bool has_all_at_hand(lanes_emitter *e, LLVMValueRef instruction) {
   for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(instruction); i++) {
     if (!lanes_is_at_hand(e, LLVMGetOperand(instruction, i))) {
@@ -210,7 +210,7 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 
 enum { REREAD_DEPTH = 2 };  // operations between the load and the index
 
-// Says whether a load's elements lie a stride apart, as far as no index wraps,
+// True if a load's elements lie a stride apart, as far as no index wraps,
 // and are still there when an instruction behind it in its block runs.
 static bool is_still_there(const lanes_emitter *e, LLVMValueRef load,
                            LLVMValueRef user) {

@@ -23,13 +23,13 @@ static bool is_extension(LLVMValueRef value) {
   return opcode == LLVMZExt || opcode == LLVMSExt;
 }
 
-// Says whether a conditional value is an extension that made it so.
+// True if a conditional value is an extension that made it so.
 static bool is_root(const lanes_emitter *e, LLVMValueRef value) {
   return is_extension(value) &&
          !lanes_shape_of(e->values, LLVMGetOperand(value, 0)).conditional;
 }
 
-// Says whether it is an extension that made it so once more: of a run of which
+// True if it is an extension that made it so once more: of a run of which
 // a part may be cut off, and that may wrap behind that.
 static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
   return is_extension(value) && !is_root(e, value) &&

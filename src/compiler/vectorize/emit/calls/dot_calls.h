@@ -8,7 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Says whether a call is of one of the functions that they are made of, all of
+// True if a call is of one of the functions that they are made of, all of
 // words: mettle.pairs.even, .odd and .dot (src/compiler/ir/text/pairs.ll).
 bool lanes_is_dot(LLVMValueRef call);
 void lanes_emit_dot(lanes_emitter *e, LLVMValueRef call);

@@ -88,7 +88,7 @@ static LLVMValueRef incoming_value(LLVMValueRef phi, LLVMBasicBlockRef from) {
   return NULL;
 }
 
-// Says whether lanes that came another way may hold a value already.
+// True if lanes that came another way may hold a value already.
 static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
                        bool is_back_edge) {
   if (lanes_leaves_divergent_loop(e->values, from, to)) {
@@ -193,7 +193,7 @@ static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   return left;
 }
 
-// Says whether a node's threads all go on to the next turn of a loop that
+// True if a node's threads all go on to the next turn of a loop that
 // threads leave one by one: nobody needs to ask whether there are any.
 static bool goes_round(const lanes_emitter *e) {
   const lanes_node *node = &e->graph->nodes[e->node];

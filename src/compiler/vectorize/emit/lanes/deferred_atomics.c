@@ -80,7 +80,7 @@ static bool call_touches_device(LLVMValueRef call) {
   }
 }
 
-// Says whether a plain access is to an argument, and notes which.
+// True if a plain access is to an argument, and notes which.
 static bool is_to_argument(LLVMValueRef access, unsigned pointer,
                            uint64_t *slots) {
   LLVMValueRef root = mtlc_root_of(LLVMGetOperand(access, pointer));
@@ -122,7 +122,7 @@ static bool any_touches(lanes_emitter *e, LLVMValueRef from) {
   return false;
 }
 
-// Says whether anything that control may come to behind a block touches device
+// True if anything that control may come to behind a block touches device
 // memory; the block itself, too, if it is in a loop.
 static bool touches_behind(lanes_emitter *e, LLVMBasicBlockRef block) {
   lanes_map seen = {0};
@@ -158,7 +158,7 @@ static void add_root(lanes_deferral *counting, LLVMValueRef root) {
   }
 }
 
-// Says whether what is touched can be told from what is added to.
+// True if what is touched can be told from what is added to.
 static bool can_tell_apart(const lanes_deferral *counting, bool knows_added) {
   if (!counting->touched_slots) {
     return true;

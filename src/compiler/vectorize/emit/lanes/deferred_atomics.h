@@ -15,7 +15,7 @@ void lanes_deferred_find(lanes_emitter *e);
 void lanes_deferred_define(mtlc_kernel *kernel, const lanes_deferral *counting);
 // Emits an addition that may be. Returns false if it may not.
 bool lanes_emit_deferred(lanes_emitter *e, LLVMValueRef atomic);
-// Says whether one may be done later.
+// True if one may be done later.
 bool lanes_is_deferred(const lanes_emitter *e, LLVMValueRef atomic);
 // One thread's, or one of all threads together; the result is nothing, but not
 // NULL.

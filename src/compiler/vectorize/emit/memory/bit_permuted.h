@@ -21,10 +21,10 @@ typedef struct lanes_pattern_runs {
   uint32_t lanes;             // of a run
   uint64_t bytes;             // of a run
 } lanes_pattern_runs;
-// Says whether an access is to long enough runs.
+// True if an access is to long enough runs.
 bool lanes_find_bit_runs(lanes_emitter *e, const lanes_access *a,
                      lanes_pattern_runs *out_runs);
-// Says whether a load is of few runs, however short, each of which any number
+// True if a load is of few runs, however short, each of which any number
 // of lanes may share.
 bool lanes_find_shared_bit_runs(lanes_emitter *e, const lanes_access *a,
                        lanes_pattern_runs *out_runs);

@@ -11,9 +11,9 @@
 #include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Says whether a value is the same for all lanes of a row.
+// True if a value is the same for all lanes of a row.
 bool lanes_is_same_in_segments(const lanes_emitter *e, LLVMValueRef value);
-// Says whether lanes of an address of which nothing is known may well
+// True if lanes of an address of which nothing is known may well
 // turn out to be neighbours, the shape that they would have then, and whether
 // they may as well have the same address.
 bool lanes_may_be_adjacent(const lanes_emitter *e, const lanes_access *a,

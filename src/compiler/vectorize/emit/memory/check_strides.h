@@ -29,7 +29,7 @@ typedef struct lanes_stride_factors {
   bool is_masked;  // all lanes have to run, or the first may not have it
 } lanes_stride_factors;
 
-// Says whether an access's index is like that, and the address's shape if all
+// True if an access's index is like that, and the address's shape if all
 // factors are one.
 bool lanes_find_stride_factors(lanes_emitter *e, const lanes_access *a,
                         lanes_stride_factors *out_factors, lanes_shape *out_shape);

@@ -15,7 +15,7 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset);
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,
                    LLVMValueRef pointers, uint64_t offset, LLVMValueRef value);
-// Says whether lanes_scatter makes one instruction of it.
+// True if lanes_scatter makes one instruction of it.
 bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a);
 // What the last index of an address counts, if all else is the same for all
 // lanes, and what is indexed; NULL otherwise.

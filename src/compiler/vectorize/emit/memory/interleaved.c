@@ -135,7 +135,7 @@ static parting next_parting(const parting *p, uint32_t odd) {
                    .count = p->count / 2};
 }
 
-// Says whether the step stays within blocks of 16 bytes, whose elements are
+// True if the step stays within blocks of 16 bytes, whose elements are
 // then out of order. That is done beside products, while permutations of two
 // whole registers take the place of most of one (Zen 4: 0.8). The last step
 // puts what is in them into order.
@@ -254,7 +254,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
   }
 }
 
-// Says whether that is the way of a machine.
+// True if that is the way of a machine.
 static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
                           uint64_t size_bytes) {
   return (count == 4 || count == WORDS) && size_bytes == 4 &&
@@ -415,7 +415,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Says whether lanes' elements are best taken for words, of which each has one:
+// True if lanes' elements are best taken for words, of which each has one:
 // bytes by fours. Also with AVX-512, where they could be gathered from
 // anywhere: what is computed with them mostly wants words.
 static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
@@ -645,7 +645,7 @@ void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
 
 // --- Neighbours --------------------------------------------------------------
 
-// Says whether a load is one of the elements around another's, and how many it
+// True if a load is one of the elements around another's, and how many it
 // is behind it.
 static bool is_near(const lanes_emitter *e, const lanes_access *a,
                     const lanes_affine *from, uint32_t stride,

@@ -20,7 +20,7 @@ void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
 uint32_t lanes_stride_in_rows(const lanes_access *a);
 void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components);
-// Says whether elements of bytes or halves lie a word apart, with gaps between
+// True if elements of bytes or halves lie a word apart, with gaps between
 // them; then loads those of all lanes, and the gaps. A word of the first 16
 // lanes begins with their elements and one of the last ends with them, so that
 // nothing is read in front of the first element or behind the last, where no

@@ -57,7 +57,7 @@ static uint64_t last_index(const lanes_affine *at) {
   return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-// Says whether lanes + uniform .. lanes + uniform + span are what they are
+// True if lanes + uniform .. lanes + uniform + span are what they are
 // before the index is extended: not negative, and not beyond the last.
 static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
                               LLVMValueRef lanes, LLVMValueRef uniform) {
@@ -117,13 +117,13 @@ static lanes_lane_vector_addresses strided_addresses(lanes_emitter *e,
   return result;
 }
 
-// Says whether a row is a word or two, which lanes of a run have side by side.
+// True if a row is a word or two, which lanes of a run have side by side.
 static bool do_rows_touch(const lanes_lane_vector *row, const lanes_shape *shape) {
   return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
 
-// Says whether only the row's own index can tell that lanes are not a stride
+// True if only the row's own index can tell that lanes are not a stride
 // apart.
 static bool has_stride(const lanes_emitter *e, const lanes_lane_vector *row,
                        const lanes_shape *shape) {
@@ -192,7 +192,7 @@ static lanes_lane_vector_addresses addresses_of(lanes_emitter *e, const lanes_la
   return result;
 }
 
-// Says whether an index that is extended may wrap.
+// True if an index that is extended may wrap.
 static bool may_wrap(const lanes_lane_vector *row) {
   return row->at.is_extended && !row->at.is_unwrapped;
 }
@@ -215,7 +215,7 @@ static uint64_t pattern_span(lanes_emitter *e, const lanes_lane_vector *row) {
   return span <= last_index(&row->at) ? span : UINT64_MAX;
 }
 
-// Says whether lanes are constants apart, where all of them run.
+// True if lanes are constants apart, where all of them run.
 static bool has_pattern(lanes_emitter *e, const lanes_lane_vector *row,
                         const lanes_lane_vector_member *own, bool whole) {
   if (!own->access.pointer || (!whole && e->values->masked[e->node]) ||

@@ -32,7 +32,7 @@ typedef struct lanes_lane_vector_addresses {
 // way is taken.
 lanes_lane_vector_addresses lanes_lane_vector_addresses_of(lanes_emitter *e, const lanes_lane_vector *row,
                                      const lanes_lane_vector_member *own, bool whole);
-// Says whether rows lie one behind the other, as far as only their own index
+// True if rows lie one behind the other, as far as only their own index
 // can tell, and where they are then.
 bool lanes_lane_vector_is_dense(const lanes_emitter *e, const lanes_lane_vector *row);
 lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e, const lanes_lane_vector *row);

@@ -80,7 +80,7 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *
   }
 }
 
-// Says whether members read all bytes from first to before end.
+// True if members read all bytes from first to before end.
 static bool is_covered(const lanes_lane_vector *row, int64_t first, int64_t end) {
   for (int64_t at = first; at < end; at++) {
     bool any = false;

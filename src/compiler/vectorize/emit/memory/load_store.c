@@ -65,7 +65,7 @@ lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
 
 enum { SHORT_VECTOR = 4 };  // of which a branch each element is no more code
 
-// Says whether the machine loads and stores vectors of such elements under a
+// True if the machine loads and stores vectors of such elements under a
 // mask; LLVM makes a branch of each element otherwise.
 static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
   return e->machine.has_avx512 ||
@@ -303,7 +303,7 @@ static void access_some(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// Says whether elements have gaps between them, on a machine without masks for
+// True if elements have gaps between them, on a machine without masks for
 // such elements. AVX2 stores under masks, but on some machines a store takes 12
 // cycles then, however many elements it stores.
 static bool is_gapped(const lanes_emitter *e, const lanes_access *a,

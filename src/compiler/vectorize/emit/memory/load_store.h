@@ -22,10 +22,10 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask);
-// Says whether an access is to a worker's own memory, around which there is
+// True if an access is to a worker's own memory, around which there is
 // enough of it.
 bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a);
-// Says whether what is around an element that is wanted may be written as well,
+// True if what is around an element that is wanted may be written as well,
 // as it is: no other worker has a part in it. Machines' masked stores of 32
 // bytes take as long as several whole ones.
 bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a);

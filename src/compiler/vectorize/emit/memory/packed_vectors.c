@@ -116,7 +116,7 @@ static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(e->values, operand));
 }
 
-// Says whether all threads come to a phi one way.
+// True if all threads come to a phi one way.
 static bool comes_one_way(const lanes_emitter *e, LLVMValueRef phi) {
   const lanes_values *values = e->values;
   const uint32_t node = values->nodes[whole_of(e, phi) - e->wholes];
@@ -129,7 +129,7 @@ static bool comes_one_way(const lanes_emitter *e, LLVMValueRef phi) {
   return is_one;
 }
 
-// Says whether an instruction may be kept whole if its operands are.
+// True if an instruction may be kept whole if its operands are.
 static bool is_candidate(const lanes_emitter *e, LLVMValueRef i) {
   if (LLVMIsALoadInst(i)) {
     return is_dense(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
@@ -186,7 +186,7 @@ static bool are_together(const lanes_emitter *e, LLVMValueRef value,
   return a && b && a->is_in && b->is_in;
 }
 
-// Says whether nobody asks for a value's components.
+// True if nobody asks for a value's components.
 static bool is_only_whole(const lanes_emitter *e, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;
        use = LLVMGetNextUse(use)) {
@@ -205,7 +205,7 @@ static int operand_count(LLVMValueRef i) {
   return LLVMIsAStoreInst(i) ? 1 : (int)lanes_operand_count(i);
 }
 
-// Says whether all that an instruction works on is whole, or the same for all
+// True if all that an instruction works on is whole, or the same for all
 // lanes, some of it whole, and asked for by nobody else as components: then
 // those are there, and cost nothing.
 static bool has_whole_operands(const lanes_emitter *e, LLVMValueRef i) {
@@ -306,7 +306,7 @@ static LLVMTypeRef whole_type(LLVMTypeRef type) {
                         LANES * LLVMGetVectorSize(type));
 }
 
-// Says whether a value is read behind the segment that it is made in, or by a
+// True if a value is read behind the segment that it is made in, or by a
 // phi, whose edges read it.
 static bool is_read_elsewhere(const lanes_emitter *e, LLVMValueRef value) {
   for (LLVMUseRef use = LLVMGetFirstUse(value); use;

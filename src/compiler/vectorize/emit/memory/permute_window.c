@@ -54,7 +54,7 @@ static bool is_at_most(LLVMValueRef value, uint64_t most) {
   return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) <= most;
 }
 
-// Says whether all lanes' values may well lie close together: not if memory has
+// True if all lanes' values may well lie close together: not if memory has
 // a part in them, nor if they are multiples of what nobody knows.
 static bool is_near(const lanes_emitter *e, LLVMValueRef value,
                     uint32_t steps) {
@@ -243,7 +243,7 @@ static LLVMValueRef is_there(lanes_emitter *e, LLVMValueRef begin,
                       lanes_is_in_page(e, address, 8 * each), "");
 }
 
-// Says whether words of AVX2's registers have bits in common with none of a
+// True if words of AVX2's registers have bits in common with none of a
 // pattern's: one instruction, where the registers are joined.
 static LLVMValueRef have_no_bits(lanes_emitter *e, LLVMValueRef words,
                                  uint32_t pattern) {
@@ -275,7 +275,7 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
   return LLVMBuildNot(b, lanes_any(e, outside), "");
 }
 
-// Says whether each register's lanes lie one behind the other where its window
+// True if each register's lanes lie one behind the other where its window
 // begins.
 static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
@@ -532,7 +532,7 @@ static LLVMValueRef count_of(lanes_emitter *e, LLVMValueRef lanes) {
                        e->types.i32, "");
 }
 
-// Says whether each lane of the first register has its place.
+// True if each lane of the first register has its place.
 static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef high =
@@ -543,7 +543,7 @@ static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
   return LLVMBuildICmp(b, LLVMIntEQ, count, mtlc_i32(e->context, WORDS), "");
 }
 
-// Says whether all registers' lanes have the places that the first one's have,
+// True if all registers' lanes have the places that the first one's have,
 // which are in the window.
 static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
@@ -560,7 +560,7 @@ static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
                       UINT32_MAX);
 }
 
-// Says whether windows without a lane that runs are no farther from one with
+// True if windows without a lane that runs are no farther from one with
 // such a lane than the memory around a worker's own goes.
 static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
   LLVMBuilderRef b = e->builder;

@@ -18,7 +18,7 @@
 bool lanes_access_window(lanes_emitter *e, const lanes_access *a,
                        lanes_access_way *apart, bool store,
                        LLVMValueRef *component);
-// Says whether a load's indices are so small that all lanes are in one place,
+// True if a load's indices are so small that all lanes are in one place,
 // as of the sixteen values that four bits stand for; then returns i1: it may be
 // read whole. Sets the access's places and first addresses.
 bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a);

@@ -155,7 +155,7 @@ typedef struct likeness {
 
 static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b);
 
-// Says whether b is a or, on some way, comes from it.
+// True if b is a or, on some way, comes from it.
 static bool may_come_from(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (l->looks == 0 || is_alike(l, a, b)) {
     return l->looks > 0;
@@ -186,7 +186,7 @@ static bool is_alike_phi(likeness *l, LLVMValueRef a, LLVMValueRef b) {
                        lanes_begin_of(l->e->values, b, loop_b));
 }
 
-// Says whether two addresses take the same way, each in a loop of its own.
+// True if two addresses take the same way, each in a loop of its own.
 static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   if (a == b) {
     return true;
@@ -212,7 +212,7 @@ static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
   return alike;
 }
 
-// Says whether a loop has been through the lines of an address before. A Zen 4
+// True if a loop has been through the lines of an address before. A Zen 4
 // leaves out some of what a short loop asks for at once: a softmax takes 0.75
 // of the time if its second and third loop ask again.
 static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
@@ -221,7 +221,7 @@ static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
   return needs_order(e) && !is_zen_4(e) && is_alike(&l, before, address);
 }
 
-// Says whether what is around an access has been asked for on the way to it,
+// True if what is around an access has been asked for on the way to it,
 // and notes that it will be. In one turn, no more streams than a processor
 // follows.
 static bool is_fetched(lanes_emitter *e, LLVMValueRef address) {
@@ -383,7 +383,7 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
   return (lanes_walk){0};
 }
 
-// Says whether simdgroups of a threadgroup go through the turns of a loop one
+// True if simdgroups of a threadgroup go through the turns of a loop one
 // after the other, each time that they come to it.
 static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
   if (loop == LANES_NONE || e->single_simdgroup || does_loop_wait(e, loop)) {
@@ -393,7 +393,7 @@ static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
   return parent == LANES_NONE || does_loop_wait(e, parent);
 }
 
-// Says whether a step is by the threads of a threadgroup, as far as one knows,
+// True if a step is by the threads of a threadgroup, as far as one knows,
 // where a simdgroup accesses so many bytes.
 static bool is_by_threadgroup(lanes_induction_step step, uint64_t bytes) {
   switch (step.kind) {
@@ -513,7 +513,7 @@ static lanes_lead lead_before(lanes_emitter *e, uint32_t loop,
   return lead;
 }
 
-// Says whether a threadgroup walks on in a second turn, as far as one knows: a
+// True if a threadgroup walks on in a second turn, as far as one knows: a
 // single one is in order.
 static bool has_turns(const lanes_walk *walk) {
   return walk->step.kind != LANES_STEP_KNOWN ||

@@ -27,7 +27,7 @@ void lanes_prefetch_at(lanes_emitter *e, LLVMValueRef address, LLVMValueRef step
 // of an access from the first on.
 void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef first, uint64_t bytes);
-// Says whether an address is where such a simdgroup's next lines are asked for
+// True if an address is where such a simdgroup's next lines are asked for
 // that jam_simdgroups.c may put further: what the next simdgroups will load.
 bool lanes_is_prefetched_ahead(LLVMValueRef address);
 

@@ -47,7 +47,7 @@ typedef struct lane_copy {
   lanes_access to;
 } lane_copy;
 
-// Says whether value is used by one instruction of the same block, alone.
+// True if value is used by one instruction of the same block, alone.
 static bool is_for(LLVMValueRef value, LLVMValueRef user) {
   LLVMUseRef use = LLVMGetFirstUse(value);
   return use && !LLVMGetNextUse(use) && LLVMGetUser(use) == user &&
@@ -81,7 +81,7 @@ static memory_kind kind_of(const lanes_emitter *e, LLVMValueRef address,
                                                          : THREADGROUP;
 }
 
-// Says whether lanes' rows go from one kind of memory to another, so that no
+// True if lanes' rows go from one kind of memory to another, so that no
 // lane loads what another stores, and nothing writes to the first in between.
 static bool may_move(const lanes_emitter *e, const lane_copy *copy) {
   const memory_kind from = kind_of(e, LLVMGetOperand(copy->load, 0), 0);

@@ -11,7 +11,7 @@
 #include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Says whether each row is one vector, of whole vectors of up
+// True if each row is one vector, of whole vectors of up
 // to 4 components.
 bool lanes_is_by_segments(const lanes_access *a);
 void lanes_load_segments(lanes_emitter *e, const lanes_access *a,

@@ -37,7 +37,7 @@ static uint64_t bytes_of(const lanes_access *a) {
   return a->count * a->size_bytes;
 }
 
-// Says whether an instruction may find in memory what a row of stores leaves.
+// True if an instruction may find in memory what a row of stores leaves.
 static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
   return mtlc_is_opcode(i, LLVMLoad)
              ? !mtlc_is_invariant(i) &&
@@ -64,7 +64,7 @@ static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *
   }
 }
 
-// Says whether the first members, alone, are a row of whole units, or of words
+// True if the first members, alone, are a row of whole units, or of words
 // where rows lie one behind the other, without overlaps; leaves them.
 static bool choose(const lanes_emitter *e, lanes_lane_vector *row) {
   const lanes_lane_vector all = *row;

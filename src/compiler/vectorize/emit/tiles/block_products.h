@@ -10,7 +10,7 @@
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Says whether a product is made of pairs of bfloats (block_products.c).
+// True if a product is made of pairs of bfloats (block_products.c).
 bool lanes_is_of_pairs(const lanes_emitter *e, LLVMValueRef product);
 // Emits products in registers of 512 bits; of bfloats by
 // pairs, if both sides lie so.

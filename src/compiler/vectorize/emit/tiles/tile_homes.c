@@ -70,7 +70,7 @@ static bool is_harmless_call(LLVMValueRef i) {
          (name[0] && lanes_callee_of(i) == LANES_CALLEE_SIMDGROUP_BARRIER);
 }
 
-// Says whether nothing writes to memory between a load and a product.
+// True if nothing writes to memory between a load and a product.
 static bool stays_between(LLVMValueRef load, LLVMValueRef product) {
   for (LLVMValueRef i = load; i != product; i = LLVMGetNextInstruction(i)) {
     if (lanes_may_write(i) && !is_harmless_call(i)) {

@@ -35,7 +35,7 @@ LLVMValueRef lanes_new_home(lanes_emitter *e, LLVMValueRef side,
 // one to the next.
 void lanes_stay_home(lanes_emitter *e, LLVMValueRef side,
                      LLVMValueRef first_row, LLVMValueRef row_bytes);
-// Says whether a side is there.
+// True if a side is there.
 bool lanes_has_home(lanes_emitter *e, LLVMValueRef side);
 
 #endif

@@ -34,7 +34,7 @@ static bool becomes_tile(const phi_finder *f, LLVMValueRef user) {
   return LLVMIsABitCastInst(user) && LLVMTypeOf(user) == f->types.i64;
 }
 
-// Says whether a phi of pairs is a sum so far, one that comes in as a tile and
+// True if a phi of pairs is a sum so far, one that comes in as a tile and
 // goes out as one, or the end of a loop's.
 static bool is_sum(const phi_finder *f, LLVMValueRef phi) {
   bool comes = false;

@@ -34,7 +34,7 @@ static bool shares_left(LLVMValueRef product, LLVMValueRef other) {
 
 // --- Together ----------------------------------------------------------------
 
-// Says whether an operand is there before an instruction of the same block.
+// True if an operand is there before an instruction of the same block.
 static bool is_there_before(LLVMValueRef operand, LLVMValueRef instruction) {
   if (!LLVMIsAInstruction(operand) ||
       LLVMGetInstructionParent(operand) !=
@@ -83,7 +83,7 @@ static bool only_computes(LLVMValueRef value) {
   }
 }
 
-// Says whether a tile is the same if it is loaded before an instruction.
+// True if a tile is the same if it is loaded before an instruction.
 static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
   for (LLVMValueRef i = instruction; i != load; i = LLVMGetNextInstruction(i)) {
     if (lanes_may_write(i) && !lanes_is_product(i) && !is_tile_load(i) &&
@@ -94,7 +94,7 @@ static bool loads_same(LLVMValueRef load, LLVMValueRef instruction) {
   return true;
 }
 
-// Says whether an operand is there before an instruction, or can be made there.
+// True if an operand is there before an instruction, or can be made there.
 static bool can_lift(LLVMValueRef operand, LLVMValueRef instruction,
                      uint32_t depth) {
   if (is_there_before(operand, instruction)) {

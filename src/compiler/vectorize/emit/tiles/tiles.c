@@ -93,7 +93,7 @@ static tile_access access_of(lanes_emitter *e, LLVMValueRef call,
   };
 }
 
-// Says whether all threads mean the same tile, as they must.
+// True if all threads mean the same tile, as they must.
 static bool is_one_tile(const lanes_emitter *e, const tile_access *a) {
   return (a->first ||
           lanes_is_uniform(lanes_shape_of(e->values, a->pointer))) &&

@@ -77,7 +77,7 @@ static bool read_bound(LLVMValueRef value, bounded *out) {
          !isnan(out->by);
 }
 
-// Says whether a value, if it is a number, is no more than a limit; or no less.
+// True if a value, if it is a number, is no more than a limit; or no less.
 static bool is_within(LLVMValueRef value, double limit, bool is_most) {
   bounded b;
   return read_bound(value, &b) && (is_most ? b.by <= limit : b.by >= limit) &&

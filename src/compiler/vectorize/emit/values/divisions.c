@@ -103,7 +103,7 @@ static LLVMValueRef divide_as_numbers(const division *d) {
 
 // --- Lanes one behind the other ----------------------------------------------
 
-// Says whether a dividend rises from lane to lane, by little, and may be taken
+// True if a dividend rises from lane to lane, by little, and may be taken
 // for a number without a sign where its first is not negative.
 static bool is_rising(const division *d) {
   enum { MOST_STRIDE = 1 << 16 };

@@ -14,7 +14,7 @@ void lanes_load_mask(lanes_emitter *e);
 // The lanes that may come to the node, if one of each of a few rows does at the
 // most: all bits if it is not known which; 0 if there may be more.
 uint32_t lanes_few_active(const lanes_emitter *e);
-// Says whether the mask is of one thread at least.
+// True if the mask is of one thread at least.
 bool lanes_has_thread(const lanes_emitter *e);
 // The one branch that leads to a node, once each time that the node comes by;
 // or NULL.

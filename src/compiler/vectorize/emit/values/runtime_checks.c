@@ -95,7 +95,7 @@ static bool is_run(lanes_emitter *e, LLVMValueRef value) {
          lanes_is_at_hand(e, value);
 }
 
-// Says whether a value is the same in all lanes of a run.
+// True if a value is the same in all lanes of a run.
 static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
   return lanes_is_same_in(e, value, lanes_shape_of(e->values, run).row) &&
          lanes_is_at_hand(e, value);

@@ -21,7 +21,7 @@ LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
 LLVMValueRef lanes_check_by_ends(lanes_emitter *e, LLVMValueRef condition,
                              bool holds);
 LLVMValueRef lanes_recompute_condition(lanes_emitter *e, LLVMValueRef condition);
-// Says whether a value rises from lane to lane and does not wrap as the numbers
+// True if a value rises from lane to lane and does not wrap as the numbers
 // that a comparison takes it for.
 bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
                      LLVMIntPredicate predicate);

@@ -18,7 +18,7 @@ enum {
 
 // Sums in their places, as <32 x i64> (tile_homes.c).
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home);
-// Says whether threads' elements can be had without the whole tile.
+// True if threads' elements can be had without the whole tile.
 bool lanes_has_sum_elements(const lanes_emitter *e);
 // Each thread's first or second element, <32 x float>.
 LLVMValueRef lanes_read_sum_element(lanes_emitter *e, LLVMValueRef home,
@@ -33,7 +33,7 @@ LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,
 // A row as 8 elements, and a tile of its 8 rows.
 LLVMValueRef lanes_row_of_tile(lanes_emitter *e, LLVMValueRef tile, int row);
 LLVMValueRef lanes_tile_of_rows(lanes_emitter *e, LLVMValueRef *rows);
-// Says whether that is what the machine has: sums then lie by rows.
+// True if that is what the machine has: sums then lie by rows.
 bool lanes_goes_by_rows(const lanes_emitter *e);
 // Load or store rows [count] of the matrix accumulators that lie in the frame at
 // home, from row first on, as <8 x float> each. With one accumulator

@@ -56,7 +56,7 @@ static bool needs_memory(const lanes_emitter *e, LLVMValueRef value,
   return false;
 }
 
-// Says whether a value is compared before a branch: what it leads to may ask
+// True if a value is compared before a branch: what it leads to may ask
 // again (emit_guard).
 static bool is_tested(const lanes_emitter *e, LLVMValueRef value) {
   if (!lanes_is_scalar(lanes_shape_of(e->values, value))) {

@@ -9,7 +9,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Says whether an operand has been computed on the way here, or is kept.
+// True if an operand has been computed on the way here, or is kept.
 bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand);
 // Returns a component of an operand at its own width: for a width of 1, lane
 // 0's value.
@@ -31,11 +31,11 @@ void lanes_set_result(lanes_emitter *e, LLVMValueRef instruction,
 // Sets a component that was computed in the entry block.
 void lanes_set_everywhere(lanes_emitter *e, LLVMValueRef instruction,
                           LLVMValueRef value);
-// Says whether all operands can be read in the entry block.
+// True if all operands can be read in the entry block.
 bool lanes_has_operands_everywhere(lanes_emitter *e, LLVMValueRef instruction);
 // Returns the place where a sum of products always is, or NULL.
 LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
-// Says whether a value has the same place as a sum that has one.
+// True if a value has the same place as a sum that has one.
 bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
                        LLVMValueRef sum);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
@@ -43,7 +43,7 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 // width of them, and adds the stride times the lanes in between.
 LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
                           int64_t stride, uint32_t width);
-// Says whether a value is the same in each row of so many lanes.
+// True if a value is the same in each row of so many lanes.
 bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
 
 #endif
