@@ -18,10 +18,12 @@ from . import fast
 from ._native import mtl as _mtl
 from .array import Array, array, asarray, empty, full, ones, zeros
 from .buffer import Buffer
+from .checking import Finding, Place, check
 from .device import Device, Family, default_device, devices
 from .encoder import BlitEncoder, ComputeEncoder
 from .errors import (BadDataError, CancelledError, CompileError,
-                     CompilerLostError, FileError, InvalidArgumentError,
+                     CompilerLostError, FileError, FindingsError,
+                     InvalidArgumentError,
                      InvalidStateError, KernelFaultError, MettleError,
                      NotFoundError, OutOfMemoryError, TimedOutError,
                      UnsupportedError)
@@ -49,12 +51,13 @@ __all__ = [
     "Argument", "ArgumentEncoder", "Array", "BadDataError", "BlitEncoder",
     "Buffer", "CancelledError", "CommandBuffer", "CompileError",
     "CompilerLostError", "ComputeEncoder", "Constant", "Device", "Event",
-    "Family", "Fence", "FileError", "Function", "FunctionHandle",
+    "Family", "Fence", "FileError", "Finding", "FindingsError", "Function",
+    "FunctionHandle",
     "FunctionTable", "InvalidArgumentError", "InvalidStateError",
     "KernelFaultError", "Library", "LogLevel", "LogMessage", "LogState",
     "Member", "MettleError", "Model", "NotFoundError", "OutOfMemoryError",
-    "Pipeline", "PixelFormat", "Queue", "Sampler", "ShaderFunction",
+    "Pipeline", "PixelFormat", "Place", "Queue", "Sampler", "ShaderFunction",
     "ShaderLibrary", "Status", "Texture", "TimedOutError", "Times", "Timing",
-    "UnsupportedError", "array", "asarray", "compile_shader", "default_device",
-    "devices", "empty", "fast", "full", "load_model", "ones", "synchronize",
-    "timeit", "zeros"]
+    "UnsupportedError", "array", "asarray", "check", "compile_shader",
+    "default_device", "devices", "empty", "fast", "full", "load_model",
+    "ones", "synchronize", "timeit", "zeros"]

@@ -242,7 +242,25 @@ class PipelineDesc(Structure):  # mtl_pipeline_desc
         ("group_threads", c_uint32 * 3),
         ("linked_functions", LinkedFunctions),
         ("max_call_stack_depth", c_uint32), ("debug", c_bool),
-        ("dump_after", c_char_p), ("report_code", c_bool)])
+        ("dump_after", c_char_p), ("check", c_uint32),
+        ("report_code", c_bool)])
+
+
+class CheckPlace(Structure):  # mtl_check_place
+    _fields_ = laid_out("mtl_check_place", [
+        ("file", c_char_p), ("line", c_uint32), ("column", c_uint32),
+        ("inlined", c_char_p), ("does", c_char_p), ("variable", c_char_p),
+        ("kernel", c_char_p), ("has_thread", c_bool), ("thread", c_uint32),
+        ("group", c_uint32 * 3), ("dispatch", c_uint32)])
+
+
+class CheckFinding(Structure):  # mtl_check_finding
+    _fields_ = laid_out("mtl_check_finding", [
+        ("kind", c_char_p), ("text", c_char_p), ("first", CheckPlace),
+        ("second", CheckPlace), ("count", c_uint64), ("schedule", c_char_p)])
+
+
+CheckHandler = ctypes.CFUNCTYPE(None, c_void_p, POINTER(CheckFinding))
 
 
 class FunctionTableDesc(Structure):  # mtl_function_table_desc
@@ -503,6 +521,8 @@ mtl_blit_encoder_copy_texture: p p R u u p R u u -> v
 mtl_blit_encoder_generate_mipmaps: p p -> v
 mtl_blit_encoder_update_fence: p p -> v
 mtl_blit_encoder_wait_fence: p p -> v
+mtl_check_report: f p -> s
+mtl_check_counts: f f f f -> v
 """
 LAUNCH_TABLE = """
 mettle_launch: p p f u f u p U i f -> i

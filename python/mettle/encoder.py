@@ -8,7 +8,7 @@ from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _dtypes, _host, _native
+from . import _dtypes, _host, _native, checking
 from ._handle import Handle
 from ._native import Region, Size, encode, make, mtl
 from .buffer import Buffer
@@ -80,6 +80,8 @@ class ComputeEncoder(_Encoder):
 
     def set_pipeline(self, pipeline: Pipeline) -> None:
         """Chooses what later dispatches run. Bindings stay."""
+        if checking.active() is not None:
+            pipeline = pipeline.checked(checking.bits())
         self._pipeline = pipeline
         mtl.mtl_compute_encoder_set_pipeline(self, pipeline)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Type
+from typing import Any, Dict, Sequence, Type
 
 
 class MettleError(RuntimeError):
@@ -84,6 +84,15 @@ class CancelledError(MettleError):
     """The work was ended early, or before it could run."""
 
     status = "MTL_CANCELLED"
+
+
+class FindingsError(MettleError):
+    """A check has findings, or could not check something; the text is the
+    report."""
+
+    def __init__(self, text: str, findings: Sequence[Any]) -> None:
+        super().__init__(text)
+        self.findings = list(findings)
 
 
 # By the numbers of mtl_status.

@@ -11,10 +11,11 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
 
 import numpy as np
 
-from . import _dtypes, _native, _waiting
+from . import _dtypes, _native, _waiting, checking
 from ._handle import Handle
 from ._native import encode, make, mtl
-from .errors import InvalidArgumentError, NotFoundError
+from .errors import (InvalidArgumentError, NotFoundError,
+                     UnsupportedError)
 
 if TYPE_CHECKING:
     from .device import Device
@@ -350,7 +351,8 @@ def _handles(functions: Sequence[Function]) -> Any:
 class Pipeline(Handle):
     """A function made ready to run on its device."""
 
-    __slots__ = ("device", "function", "_arguments")
+    __slots__ = ("device", "function", "_arguments", "_checks", "_options",
+                 "_twins")
     _release = mtl.mtl_pipeline_release
 
     def __init__(self, function: Function, *, label: Optional[str] = None,
@@ -360,7 +362,8 @@ class Pipeline(Handle):
                  private_functions: Sequence[Function] = (),
                  max_call_stack_depth: int = 0, debug: bool = False,
                  dump_after: Optional[str] = None,
-                 report_code: bool = False) -> None:
+                 report_code: bool = False,
+                 checks: Optional[int] = None) -> None:
         """Compiles function.
 
         group_threads      the sides of its threadgroups, if they are known:
@@ -369,8 +372,19 @@ class Pipeline(Handle):
         private_functions  visible functions that it calls by name
         debug              one thread at a time, unoptimised
         dump_after         a pass of the compiler, or "asm", for dump
-        report_code        has report count registers and spills"""
+        report_code        has report count registers and spills
+        checks             bits of mtl_check; those of the mettle.check that
+                           this is inside of if None"""
+        self._checks = checking.bits() if checks is None else checks
         self.function = function
+        self._options: Dict[str, Any] = {
+            "label": label, "group_threads": group_threads,
+            "max_total_threads_per_threadgroup":
+            max_total_threads_per_threadgroup,
+            "private_functions": private_functions,
+            "max_call_stack_depth": max_call_stack_depth,
+            "linked_functions": linked_functions}
+        self._twins: Dict[int, Pipeline] = {}
         self.device = function.library.device
         self._arguments: Optional[Tuple[Argument, ...]] = None
         linked, private = _handles(linked_functions), _handles(
@@ -379,7 +393,7 @@ class Pipeline(Handle):
             max_total_threads_per_threadgroup=max_total_threads_per_threadgroup,
             label=encode(label), max_call_stack_depth=max_call_stack_depth,
             debug=debug, dump_after=encode(dump_after),
-            report_code=report_code,
+            report_code=report_code, check=self._checks,
             linked_functions=_native.LinkedFunctions(
                 linked, len(linked), private, len(private)))
         if group_threads is not None:
@@ -395,6 +409,19 @@ class Pipeline(Handle):
     def label(self) -> str:
         """The label given, or the function's name."""
         return mtl.mtl_pipeline_label(self)
+
+    def checked(self, checks: int) -> "Pipeline":
+        """The same function, checked for the bits of mtl_check."""
+        if checks == self._checks:
+            return self
+        if checks not in self._twins:
+            if self._options["linked_functions"]:
+                raise UnsupportedError(
+                    f"pipeline {self.label!r} has function tables: make it, "
+                    "and them, inside mettle.check")
+            self._twins[checks] = Pipeline(self.function, checks=checks,
+                                           **self._options)
+        return self._twins[checks]
 
     @property
     def max_total_threads_per_threadgroup(self) -> int:

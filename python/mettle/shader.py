@@ -13,7 +13,7 @@ from ctypes import c_void_p
 from typing import (Any, Dict, List, Mapping, Optional, Sequence, Tuple,
                     Union)
 
-from . import _waiting
+from . import _waiting, checking
 from ._arguments import Used, addressof, describe, from_buffer, ndarray
 from ._native import failure, last_error, launch, triple
 from .device import Device, default_device
@@ -45,6 +45,8 @@ def default_group(grid: Tuple[int, int, int], most: int) -> \
 def commit(queue: Queue, pipeline: Pipeline, words: List[int], count: int,
            sizes: bytes, flags: int, used: Used) -> CommandBuffer:
     """Runs one dispatch: words are four a mettle_argument."""
+    if checking.active() is not None:
+        return _commit_checked(queue, pipeline, words, count, sizes, flags)
     packed = _packer(count)(*words)
     out = c_void_p()
     if flags & WAIT:
@@ -65,6 +67,24 @@ def commit(queue: Queue, pipeline: Pipeline, words: List[int], count: int,
         return CommandBuffer(queue, out.value)
     return _commit_and_go_on(queue, pipeline, packed, count, sizes, flags, out,
                              used)
+
+
+def _commit_checked(queue: Queue, pipeline: Pipeline, words: List[int],
+                    count: int, sizes: bytes, flags: int) -> CommandBuffer:
+    """Waits for the end; findings are mettle.check's to tell."""
+    before = checking.instances()
+    out = c_void_p()
+    status = _waiting.watched(
+        _launch, out, queue, queue._as_parameter_,
+        pipeline.checked(checking.bits())._as_parameter_,
+        _packer(count)(*words), count, sizes, flags | WAIT, None, 0, -1,
+        byref(out))
+    error = failure(status, last_error()) if status else None
+    commands = CommandBuffer(queue, out.value) if out.value else None
+    if error is not None and not checking.is_finding(error, before):
+        raise error
+    assert commands is not None
+    return commands
 
 
 def _commit_and_go_on(queue: Queue, pipeline: Pipeline, packed: bytes,

@@ -3,14 +3,12 @@
 // costs more than most calls of the API take.
 #include "launch.h"
 
-#include <unistd.h>
-
 mtl_status mettle_wrap_memory(mtl_device *device, uint64_t address,
                               uint64_t length_bytes, mtl_buffer **out_buffer,
                               uint64_t *out_offset_bytes) {
-  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  const uint64_t first = address & ~(page - 1);
-  const uint64_t end = (address + length_bytes + page - 1) & ~(page - 1);
+  const uint64_t step = mtl_device_get_info(device)->no_copy_alignment_bytes;
+  const uint64_t first = address & ~(step - 1);
+  const uint64_t end = (address + length_bytes + step - 1) & ~(step - 1);
   *out_offset_bytes = address - first;
   return mtl_buffer_create(
       device,

@@ -54,8 +54,9 @@ MTL_API mtl_status mettle_launch(mtl_queue *queue, mtl_pipeline *pipeline,
                                  uint64_t value, int interrupt_fd,
                                  mtl_command_buffer **out_command_buffer);
 
-// Makes a buffer of the whole pages around memory of the program's, where it
-// lies; out_offset_bytes is where in the buffer it begins.
+// Makes a buffer of memory of the program's, where it lies, and of as much
+// around it as the device's no_copy_alignment_bytes asks for; out_offset_bytes
+// is where in the buffer it begins.
 MTL_API mtl_status mettle_wrap_memory(mtl_device *device, uint64_t address,
                                       uint64_t length_bytes,
                                       mtl_buffer **out_buffer,
