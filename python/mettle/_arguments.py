@@ -100,8 +100,24 @@ class Parameter:
                 used.count = value.size
         elif (given is float or given is int) and self._pack is not None:
             self._add_number(words, value)
+        elif self.kind == "buffer" and _host.is_tensor(value):
+            self._add_tensor(words, value, used)
         else:
             self._add_other(words, value, used)
+
+    def _add_tensor(self, words: List[int], value: Any, used: Used) -> None:
+        plain = _host.plain_tensor(value)
+        if plain is None or plain[3] == 0:
+            self._add_other(words, value, used)
+            return
+        dtype, address, size, count = plain
+        if self._accepts is not None and dtype not in self._accepts:
+            raise self._wrong_type(dtype)
+        words += (self._words[MEMORY], address, 0, size)
+        used.is_host = True
+        used.keeps.append(value)
+        if used.count is None:
+            used.count = count
 
     def _add_memory(self, words: List[int], value: np.ndarray, used: Used) -> \
             None:

@@ -84,6 +84,14 @@ class Arrays(unittest.TestCase):
             LIB.saxpy(x.double(), y, 0.5)
         grad = torch.ones(6, requires_grad=True)
         LIB.saxpy(grad, y, 0.0)
+        LIB.saxpy(torch.ones(6), torch.nn.Parameter(y), 1.0)
+        self.assertEqual(y.tolist(), [2, 2.5, 3, 3.5, 2, 2])
+        with self.assertRaisesRegex(TypeError, "meta"):
+            LIB.saxpy(torch.ones(6, device="meta"), y, 0.5)
+        with self.assertRaisesRegex(ValueError, "empty"):
+            LIB.saxpy(torch.ones(0), y, 0.5)
+        with self.assertRaisesRegex(TypeError, "[Ss]parse"):
+            LIB.saxpy(torch.ones(6).to_sparse(), y, 0.5)
 
     def test_bfloat16_between_packages(self):
         try:
