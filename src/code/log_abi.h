@@ -33,6 +33,10 @@ typedef enum mtli_log_kind {
   MTLI_LOG_FLOAT,       // 4 bytes
   MTLI_LOG_STRING,      // 8 bytes: an address of constant memory
   MTLI_LOG_POINTER,     // 8 bytes
+  // All arguments in one, as a call of C packs them: each at a multiple of its
+  // size, integers of at least 4 bytes, floats of 4. The format says what they
+  // are; reserved is the bytes.
+  MTLI_LOG_PACKED,
 } mtli_log_kind;
 
 // Before each argument; its elements follow, filled up to a multiple of 8.
@@ -40,7 +44,7 @@ typedef struct mtli_log_argument {
   uint8_t kind;
   uint8_t element_bytes;
   uint16_t elements;  // 1 to 4
-  uint32_t reserved;
+  uint32_t reserved;  // bytes of what is packed, 0 for other kinds
 } mtli_log_argument;
 
 #endif

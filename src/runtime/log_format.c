@@ -3,6 +3,7 @@
 // arguments, vectors by "v2", "v3" and "v4" as in "%v4f" (OpenCL
 // C 3.0, 6.15.14).
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,21 +15,101 @@ enum { MOST_FLAGS = 5, MOST_DIGITS = 4, VALUE_BYTES = 512 };
 typedef struct log_reader {
   const uint8_t *next;
   const uint8_t *end;
+  const uint8_t *packed;  // where packed values begin, NULL for others
 } log_reader;
 
 typedef struct log_value {
   mtli_log_argument form;
-  const uint8_t *elements;
+  const uint8_t *elements;  // NULL for those in words
+  uint64_t words[4];        // of a packed value, extended
 } log_value;
 
 // One conversion: what stands between % and its letter.
 typedef struct log_conversion {
   char options[MOST_FLAGS + 2 * MOST_DIGITS + 8];  // flags, width, precision
+  unsigned elements;    // 1, or 2 to 4 by v2 to v4
   unsigned short_bits;  // 8 or 16 by hh and h, 0 without
+  bool is_long;         // by l and its like
   char letter;
 } log_conversion;
 
-static bool read_value(log_reader *reader, log_value *out_value) {
+static bool is_one_of(char letter, const char *letters) {
+  return letter && strchr(letters, letter);
+}
+
+// Bytes of an element that is packed.
+static unsigned packed_bytes(const log_conversion *conversion) {
+  const bool is_vector = conversion->elements > 1;
+  if (is_one_of(conversion->letter, "sp")) {
+    return 8;
+  }
+  if (is_vector && conversion->short_bits) {
+    return conversion->short_bits / 8;
+  }
+  return conversion->is_long && !is_one_of(conversion->letter, "fFeEgGaAc")
+             ? 8
+             : 4;
+}
+
+static float half_number(uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const float fraction = (float)(bits & 1023) / 1024;
+  const float size = exponent == 31  ? bits & 1023 ? NAN : INFINITY
+                     : exponent == 0 ? ldexpf(fraction, -14)
+                                     : ldexpf(1 + fraction, exponent - 15);
+  return bits & 0x8000 ? -size : size;
+}
+
+static uint64_t extend(uint64_t bits, unsigned bytes, bool is_signed) {
+  const unsigned drop = 64 - 8 * bytes;
+  return is_signed ? (uint64_t)((int64_t)(bits << drop) >> drop) : bits;
+}
+
+// A value as a call of C packs it, at a multiple of its size.
+static bool read_packed(log_reader *reader, const log_conversion *conversion,
+                        log_value *out) {
+  const unsigned bytes = packed_bytes(conversion);
+  const unsigned count = conversion->elements;
+  const size_t size = (size_t)bytes * (count == 3 ? 4 : count);
+  const size_t at =
+      ((size_t)(reader->next - reader->packed) + size - 1) / size * size;
+  const bool is_float = is_one_of(conversion->letter, "fFeEgGaA");
+  if (at + size > (size_t)(reader->end - reader->packed)) {
+    return false;
+  }
+  *out = (log_value){
+      .form = {.kind = is_float                               ? MTLI_LOG_FLOAT
+                       : conversion->letter == 's'            ? MTLI_LOG_STRING
+                       : conversion->letter == 'p'            ? MTLI_LOG_POINTER
+                       : is_one_of(conversion->letter, "dic") ? MTLI_LOG_SIGNED
+                                                              : MTLI_LOG_UNSIGNED,
+               .element_bytes = bytes == 8 ? 8 : 4,
+               .elements = (uint16_t)count}};
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t bits = 0;
+    memcpy(&bits, reader->packed + at + (size_t)i * bytes, bytes);
+    if (is_float && bytes == 2) {
+      const float number = half_number((uint16_t)bits);
+      memcpy(&bits, &number, sizeof number);
+    }
+    out->words[i] =
+        extend(bits, bytes, out->form.kind == MTLI_LOG_SIGNED);
+  }
+  reader->next = reader->packed + at + size;
+  return true;
+}
+
+static const uint8_t *element_at(const log_value *value, unsigned i) {
+  return value->elements
+             ? value->elements + (size_t)value->form.element_bytes * i
+             : (const uint8_t *)&value->words[i];
+}
+
+static bool read_value(log_reader *reader, const log_conversion *conversion,
+                       log_value *out_value) {
+  if (reader->packed) {
+    return read_packed(reader, conversion, out_value);
+  }
   if ((size_t)(reader->end - reader->next) < sizeof(mtli_log_argument)) {
     return false;
   }
@@ -51,27 +132,23 @@ static bool read_value(log_reader *reader, log_value *out_value) {
 static uint64_t integer_of(const log_value *value, unsigned i) {
   if (value->form.element_bytes == 8) {
     uint64_t bits;
-    memcpy(&bits, value->elements + (size_t)8 * i, sizeof bits);
+    memcpy(&bits, element_at(value, i), sizeof bits);
     return bits;
   }
   uint32_t bits;
-  memcpy(&bits, value->elements + (size_t)4 * i, sizeof bits);
+  memcpy(&bits, element_at(value, i), sizeof bits);
   return value->form.kind == MTLI_LOG_SIGNED ? (uint64_t)(int32_t)bits : bits;
 }
 
 static double number_of(const log_value *value, unsigned i) {
   if (value->form.kind == MTLI_LOG_FLOAT) {
     float number;
-    memcpy(&number, value->elements + (size_t)4 * i, sizeof number);
+    memcpy(&number, element_at(value, i), sizeof number);
     return (double)number;
   }
   const uint64_t bits = integer_of(value, i);
   return value->form.kind == MTLI_LOG_SIGNED ? (double)(int64_t)bits
                                              : (double)bits;
-}
-
-static bool is_one_of(char letter, const char *letters) {
-  return letter && strchr(letters, letter);
 }
 
 // Reads "12" or "*" behind a flag or a point into options. Longer numbers than
@@ -81,8 +158,9 @@ static const char *read_size(const char *at, log_reader *reader, char *options,
   const size_t length = strlen(options);
   if (*at == '*') {
     log_value value;
+    const log_conversion whole = {.elements = 1, .letter = 'd'};
     const int size =
-        read_value(reader, &value) ? (int)(int16_t)integer_of(&value, 0) : 0;
+        read_value(reader, &whole, &value) ? (int)(int16_t)integer_of(&value, 0) : 0;
     snprintf(options + length, capacity - length, "%d", size % 1000);
     return at + 1;
   }
@@ -96,7 +174,7 @@ static const char *read_size(const char *at, log_reader *reader, char *options,
 // it is none.
 static const char *read_conversion(const char *at, log_reader *reader,
                                    log_conversion *out) {
-  *out = (log_conversion){0};
+  *out = (log_conversion){.elements = 1};
   const size_t flags = strspn(at, "-+ #0");
   if (flags > MOST_FLAGS) {
     return NULL;
@@ -107,7 +185,9 @@ static const char *read_conversion(const char *at, log_reader *reader,
     strcat(out->options, ".");
     at = read_size(at + 1, reader, out->options, sizeof out->options);
   }
-  if (*at == 'v') {  // how many elements there are is known
+  if (*at == 'v') {
+    const bool is_known = at[1] >= '2' && at[1] <= '4';
+    out->elements = is_known ? (unsigned)(at[1] - '0') : 1;
     at += 1 + strspn(at + 1, "0123456789");
   }
   for (; is_one_of(*at, "hlqjztL"); at++) {
@@ -116,6 +196,7 @@ static const char *read_conversion(const char *at, log_reader *reader,
     if (at[0] == 'h' && !is_whole) {
       out->short_bits = out->short_bits ? 8 : 16;
     }
+    out->is_long |= !is_whole && at[0] != 'h';
     at += is_whole;
   }
   out->letter = *at;
@@ -129,7 +210,7 @@ static char letter_for(const log_value *value, char letter) {
     case MTLI_LOG_STRING: return letter == 'p' ? 'p' : 's';
     case MTLI_LOG_POINTER: return 'p';
     case MTLI_LOG_SIGNED: return letter == 's' ? 'd' : letter;
-    case MTLI_LOG_UNSIGNED: break;
+    case MTLI_LOG_UNSIGNED: case MTLI_LOG_PACKED: break;
   }
   return letter == 's' ? 'u' : letter;
 }
@@ -201,10 +282,27 @@ static void append_string(mtli_bytes *text, const log_conversion *conversion,
 }
 #pragma GCC diagnostic pop
 
+// Where all values are packed into one argument, goes into it.
+static void begin_packed(log_reader *reader) {
+  mtli_log_argument form;
+  if ((size_t)(reader->end - reader->next) < sizeof form) {
+    return;
+  }
+  memcpy(&form, reader->next, sizeof form);
+  const size_t bytes = (size_t)(reader->end - reader->next) - sizeof form;
+  if (form.kind == MTLI_LOG_PACKED) {
+    reader->packed = reader->next + sizeof form;
+    reader->next = reader->packed;
+    reader->end = reader->packed + (form.reserved < bytes ? form.reserved
+                                                          : bytes);
+  }
+}
+
 void mtli_log_format(mtli_bytes *text, const char *format,
                      const uint8_t *arguments, size_t size_bytes,
                      mtli_log_string_fn *find_string, void *context) {
   log_reader reader = {.next = arguments, .end = arguments + size_bytes};
+  begin_packed(&reader);
   while (*format) {
     const size_t plain = strcspn(format, "%");
     mtli_bytes_append(text, format, plain);
@@ -217,7 +315,7 @@ void mtli_log_format(mtli_bytes *text, const char *format,
     log_value value;
     if (behind && conversion.letter == '%') {
       mtli_bytes_append(text, "%", 1);
-    } else if (!behind || !read_value(&reader, &value)) {
+    } else if (!behind || !read_value(&reader, &conversion, &value)) {
       // As it is written: no conversion, or no argument for it.
       behind = behind ? behind : format + 1;
       mtli_bytes_append(text, format, (size_t)(behind - format));

@@ -74,6 +74,26 @@ LLVMValueRef air_operand(air_translation *t, LLVMValueRef user, unsigned index);
 // values, functions without bodies. Function constants become external.
 void air_declare_globals(air_translation *t);
 
+// samplers.c --------------------------------------------------------------------
+
+// A sampler's state of AIR as the bits of code/texture_abi.h.
+uint64_t air_sampler_bits(uint64_t state);
+// Gives the variables that air.sampler_states lists their bits for a value.
+void air_declare_samplers(air_translation *t);
+// The same for an inttoptr that is a sampler; NULL for any other.
+LLVMValueRef air_sampler_address(air_translation *t, LLVMValueRef address);
+
+// variadic.c --------------------------------------------------------------------
+
+// The type of a function with "..." here: a pointer to what stands there comes
+// behind its parameters.
+LLVMTypeRef air_packed_type(air_translation *t, LLVMTypeRef type);
+// Calls such a function, with arguments [count].
+LLVMValueRef air_call_packed(air_translation *t, LLVMValueRef function,
+                             LLVMValueRef *arguments, unsigned count);
+// Translates llvm.va_start, va_end and va_copy; false for any other name.
+bool air_call_va(air_translation *t, LLVMValueRef call, const char *name);
+
 // clone.c -----------------------------------------------------------------------
 
 // Translates the bodies of all functions.
@@ -99,6 +119,8 @@ LLVMValueRef air_call_intrinsic(air_translation *t, LLVMValueRef call,
 void air_add_library_names(const char *name, mtli_arena *arena,
                            const char **names, size_t *count);
 enum { AIR_LIBRARY_NAMES = 2 };  // of one function, at the most
+// Memory of the function at hand, in its first block.
+LLVMValueRef air_make_room(air_translation *t, LLVMTypeRef type);
 
 // library_calls.c ---------------------------------------------------------------
 
@@ -106,6 +128,8 @@ enum { AIR_LIBRARY_NAMES = 2 };  // of one function, at the most
 // component where it has none for vectors. NULL and a miss if it has none.
 LLVMValueRef air_call_library(air_translation *t, LLVMValueRef call,
                               const char *name);
+// The support library's function of a name without "lib."; NULL for none.
+LLVMValueRef air_find_library(air_translation *t, const char *name);
 // Calls a function of the target with arguments [count] of the source's types.
 LLVMValueRef air_call_fitting(air_translation *t, LLVMValueRef function,
                               LLVMTypeRef result, LLVMValueRef *arguments,

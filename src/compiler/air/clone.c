@@ -20,6 +20,10 @@ static LLVMValueRef call_function(air_translation *t, LLVMValueRef call,
   for (unsigned i = 0; i < count; ++i) {
     arguments[i] = air_operand(t, call, i);
   }
+  if (LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee) &&
+      LLVMIsFunctionVarArg(LLVMGlobalGetValueType(callee))) {
+    return air_call_packed(t, function, arguments, count);
+  }
   LLVMTypeRef type = LLVMIsAFunction(callee)
                          ? LLVMGlobalGetValueType(function)
                          : air_type(t, LLVMGetCalledFunctionType(call));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // entry.c: mettle.kernel.0 of docs/ir.md, which takes a kernel's arguments from
 // the array of their addresses.
+#include <string.h>
+
 #include "compiler/air/air.h"
 
 // Memory is its address; all else is what lies there: built-in inputs, and the
@@ -13,6 +15,13 @@ static bool is_address(const mtli_parameter *parameter) {
           kind == MTL_ARGUMENT_FUNCTION_TABLE);
 }
 
+// An array of textures or samplers comes as the address of its elements.
+static bool is_array(const mtli_parameter *parameter, LLVMTypeRef type) {
+  const char *name = parameter->argument.type_name;
+  return name && strncmp(name, "array<", 6) == 0 &&
+         LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+}
+
 static LLVMValueRef load_argument(air_translation *t, LLVMValueRef array,
                                   unsigned index, LLVMTypeRef type,
                                   const mtli_parameter *parameter) {
@@ -22,7 +31,7 @@ static LLVMValueRef load_argument(air_translation *t, LLVMValueRef array,
   LLVMValueRef place =
       LLVMBuildGEP2(t->builder, pointer, array, &at, 1, "");
   LLVMValueRef address = LLVMBuildLoad2(t->builder, pointer, place, "");
-  return is_address(parameter)
+  return is_address(parameter) || is_array(parameter, type)
              ? address
              : LLVMBuildLoad2(t->builder, type, address, "");
 }

@@ -17,12 +17,19 @@ air_family air_call_atomic;   // atomics.c
 air_family air_call_load;
 air_family air_call_store;
 air_family air_call_matrix;   // matrices.c
+air_family air_call_texture;  // textures.c
+air_family air_call_null;     // functions.c, as the next
+air_family air_call_is_null;
 air_family air_call_simdgroup_size;  // threads.c, as all that follow
 air_family air_call_lane;
 air_family air_call_is_uniform;
 air_family air_call_normalize;
 air_family air_call_simdgroup_barrier;
 air_family air_call_threadgroup_barrier;
+
+// The support library's function (without "lib.") for a function of textures;
+// false if name is none.
+bool air_texture_library_name(const char *name, char out[64]);
 
 // Notes the callee of a call as one that has no definition; returns NULL.
 LLVMValueRef air_miss_callee(air_translation *t, LLVMValueRef call);

@@ -15,8 +15,11 @@ static const struct {
 } families[] = {
     {"atomic.", air_call_atomic},
     {"convert.", air_call_convert},
+    {"get_null_", air_call_null},
+    {"get_read_sampler", air_call_null},
     {"get_simdgroup_size.", air_call_simdgroup_size},
     {"get_thread_index_in_simdgroup.", air_call_lane},
+    {"is_null_", air_call_is_null},
     {"is_uniform.", air_call_is_uniform},
     {"load.", air_call_load},
     {"normalize_function_constant_predicate.", air_call_normalize},
@@ -34,7 +37,27 @@ LLVMValueRef air_call(air_translation *t, LLVMValueRef call, const char *name) {
       return families[i].call(t, call, name + strlen(prefix));
     }
   }
-  return air_call_library(t, call, name);
+  char library_name[64];
+  return air_texture_library_name(name, library_name)
+             ? air_call_texture(t, call, name)
+             : air_call_library(t, call, name);
+}
+
+// A texture, a table and whatever else a kernel is given is null if there is
+// none.
+LLVMValueRef air_call_null(air_translation *t, LLVMValueRef call,
+                           const char *rest) {
+  (void)rest;
+  return LLVMConstNull(air_type(t, LLVMTypeOf(call)));
+}
+
+LLVMValueRef air_call_is_null(air_translation *t, LLVMValueRef call,
+                              const char *rest) {
+  (void)rest;
+  LLVMValueRef is_null =
+      LLVMBuildIsNull(t->builder, air_operand(t, call, 0), "");
+  return LLVMBuildZExtOrBitCast(t->builder, is_null,
+                                air_type(t, LLVMTypeOf(call)), "");
 }
 
 // --- intrinsics --------------------------------------------------------------
@@ -109,7 +132,7 @@ LLVMValueRef air_call_intrinsic(air_translation *t, LLVMValueRef call,
       "llvm.umul.with.overflow.", "llvm.uadd.with.overflow.",
       "llvm.usub.with.overflow.", "llvm.smul.with.overflow.",
       "llvm.sadd.with.overflow.", "llvm.ssub.with.overflow."};
-  if (is_advice(name)) {
+  if (is_advice(name) || air_call_va(t, call, name)) {
     return NULL;
   }
   if (starts(name, "llvm.expect.")) {

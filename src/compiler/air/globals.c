@@ -21,8 +21,8 @@ static bool is_threadgroup(LLVMValueRef variable) {
 static void declare_variable(air_translation *t, LLVMValueRef from) {
   size_t length;
   const char *name = LLVMGetValueName2(from, &length);
-  if (is_list(name)) {
-    return;
+  if (is_list(name) || air_map_get(&t->values, from)) {
+    return;  // a sampler has its value already
   }
   LLVMValueRef to = LLVMAddGlobal(
       t->target, air_type(t, LLVMGlobalGetValueType(from)), name);
@@ -46,7 +46,7 @@ static void declare_variable(air_translation *t, LLVMValueRef from) {
 static void set_initial_value(air_translation *t, LLVMValueRef from) {
   LLVMValueRef to = air_map_get(&t->values, from);
   LLVMValueRef value = LLVMGetInitializer(from);
-  if (!to || air_is_constant(t, from)) {
+  if (!to || !LLVMIsAGlobalVariable(to) || air_is_constant(t, from)) {
     return;
   }
   LLVMTypeRef type = LLVMGlobalGetValueType(to);
@@ -95,8 +95,11 @@ static void declare_function(air_translation *t, LLVMValueRef from) {
       LLVMGetFirstUse(from)) {
     air_miss(t, name);
   }
-  LLVMValueRef to = LLVMAddFunction(
-      t->target, name, air_type(t, LLVMGlobalGetValueType(from)));
+  LLVMTypeRef type = air_type(t, LLVMGlobalGetValueType(from));
+  if (LLVMIsFunctionVarArg(type) && !LLVMIsDeclaration(from)) {
+    type = air_packed_type(t, type);
+  }
+  LLVMValueRef to = LLVMAddFunction(t->target, name, type);
   static const char *const kept[] = {"convergent", "nounwind", "noinline",
                                      "alwaysinline"};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
@@ -113,6 +116,7 @@ void air_declare_globals(air_translation *t) {
        function = LLVMGetNextFunction(function)) {
     declare_function(t, function);
   }
+  air_declare_samplers(t);
   for (LLVMValueRef global = LLVMGetFirstGlobal(t->source); global;
        global = LLVMGetNextGlobal(global)) {
     declare_variable(t, global);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "compiler/air/air.h"
+#include "compiler/air/families.h"
 
 // The types of a name, without the numbers of components: "max.s.v4i32" to
 // "max.s.i32". False if it has none.
@@ -33,6 +34,10 @@ static bool make_scalar_name(const char *name, char *out, size_t capacity) {
 void air_add_library_names(const char *name, mtli_arena *arena,
                            const char **names, size_t *count) {
   char text[256] = "lib.";
+  if (air_texture_library_name(name, text + 4)) {
+    names[(*count)++] = mtli_arena_copy_text(arena, text, strlen(text));
+    return;
+  }
   snprintf(text + 4, sizeof text - 4, "%s", name);
   names[(*count)++] = mtli_arena_copy_text(arena, text, strlen(text));
   if (make_scalar_name(name, text + 4, sizeof text - 4)) {
@@ -88,8 +93,7 @@ static void spread(air_translation *t, LLVMValueRef value, LLVMValueRef *out,
   }
 }
 
-// Memory of the function's first block, for a result.
-static LLVMValueRef make_room(air_translation *t, LLVMTypeRef type) {
+LLVMValueRef air_make_room(air_translation *t, LLVMTypeRef type) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(t->builder);
   LLVMBasicBlockRef entry =
       LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here));
@@ -118,7 +122,7 @@ LLVMValueRef air_call_fitting(air_translation *t, LLVMValueRef function,
   unsigned given_count = 0;
   if (is_kind(LLVMGetReturnType(type), LLVMVoidTypeKind) &&
       !is_kind(result, LLVMVoidTypeKind)) {
-    room = given[given_count++] = make_room(t, result);
+    room = given[given_count++] = air_make_room(t, result);
   }
   for (size_t i = 0; i < count; ++i) {
     spread(t, arguments[i], given, &given_count);
@@ -141,7 +145,7 @@ LLVMValueRef air_call_fitting(air_translation *t, LLVMValueRef function,
 
 // --- calls -------------------------------------------------------------------
 
-static LLVMValueRef find(air_translation *t, const char *name) {
+LLVMValueRef air_find_library(air_translation *t, const char *name) {
   char text[256];
   snprintf(text, sizeof text, "lib.%s", name);
   LLVMValueRef function = LLVMGetNamedFunction(t->target, text);
@@ -181,12 +185,12 @@ LLVMValueRef air_call_library(air_translation *t, LLVMValueRef call,
     arguments[i] = air_operand(t, call, i);
   }
   char scalar[256];
-  LLVMValueRef made = NULL, function = find(t, name);
+  LLVMValueRef made = NULL, function = air_find_library(t, name);
   if (function) {
     made = air_call_fitting(t, function, result, arguments, count);
   } else if (is_vector(result) &&
              make_scalar_name(name, scalar, sizeof scalar) &&
-             (function = find(t, scalar))) {
+             (function = air_find_library(t, scalar))) {
     made = call_each(t, function, result, arguments, count);
   }
   if (!made) {

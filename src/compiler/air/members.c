@@ -148,6 +148,10 @@ static char kind_of(air_translation *t, LLVMValueRef argument,
       kind = 's';
     } else if (strcmp(word, "air.visible_function_table") == 0) {
       kind = 'f';
+    } else if (strcmp(word, "air.command_buffer") == 0) {
+      kind = 'i';
+    } else if (strcmp(word, "air.compute_pipeline_state") == 0) {
+      kind = 'p';
     } else if (strcmp(word, "air.location_index") == 0 && i + 1 < count) {
       *out_id = (uint32_t)air_integer(operands[i + 1], 0);
     }

@@ -111,6 +111,12 @@ static LLVMValueRef map_expression(air_translation *t, LLVMValueRef value) {
   if (LLVMGetConstOpcode(value) == LLVMGetElementPtr) {
     return map_address(t, value);
   }
+  LLVMValueRef sampler = LLVMGetConstOpcode(value) == LLVMIntToPtr
+                             ? air_sampler_address(t, value)
+                             : NULL;
+  if (sampler) {
+    return sampler;
+  }
   LLVMValueRef a = air_operand(t, value, 0);
   LLVMValueRef b =
       LLVMGetNumOperands(value) > 1 ? air_operand(t, value, 1) : NULL;
