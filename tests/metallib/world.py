@@ -15,7 +15,8 @@ def library_of(assembler, name, text):
                                               assembler(text))]))
 
 
-def run(pipeline, arguments, threads, group, textures=(), memory=()):
+def run(pipeline, arguments, threads, group, textures=(), samplers=(),
+        memory=()):
     """arguments: index to array or bytes; returns the arrays afterwards."""
     buffers = {}
     with QUEUE.command_buffer() as commands:
@@ -29,6 +30,8 @@ def run(pipeline, arguments, threads, group, textures=(), memory=()):
                 encoder.set_buffer(index, buffers[index])
         for index, texture in enumerate(textures):
             encoder.set_texture(index, texture)
+        for index, sampler in enumerate(samplers):
+            encoder.set_sampler(index, sampler)
         for index, size in memory:
             encoder.set_threadgroup_memory(index, size)
         encoder.dispatch_threads(threads, group)
