@@ -17,6 +17,7 @@ typedef struct mtl_device mtl_device;
 
 // A simdgroup is 32 threads on every device.  // Apple GPUs and CUDA warps
 #define MTL_SIMD_WIDTH 32
+#define MTL_MAX_TENSOR_RANK 16  // Metal: MTLTensorExtents
 #define MTL_MAX_BUFFER_ARGUMENTS 31  // Metal: buffer argument table, 31 entries
 #define MTL_MAX_THREADGROUP_ARGUMENTS 31  // Metal: threadgroup memory table
 

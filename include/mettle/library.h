@@ -287,7 +287,8 @@ MTL_API const char *mtl_function_name(const mtl_function *function);
 MTL_API bool mtl_function_is_visible(const mtl_function *function);
 
 typedef enum mtl_argument_kind {
-  MTL_ARGUMENT_BUFFER = 0,          // device or constant pointer or reference
+  MTL_ARGUMENT_BUFFER = 0,          // device or constant pointer or reference,
+                                    // or a tensor (tensor.h)
   MTL_ARGUMENT_THREADGROUP_MEMORY,  // [[threadgroup(n)]]
   MTL_ARGUMENT_TEXTURE,
   MTL_ARGUMENT_SAMPLER,
@@ -349,6 +350,11 @@ typedef struct mtl_argument {
   // no type here, one without a name.
   const mtl_member *members;
   uint32_t member_count;
+  // A buffer that is a tensor<..., tensor_handle>: its dimensions, the
+  // innermost first, -1 for one that is known at run time; 0 and NULL for any
+  // other. type is its elements'.
+  uint32_t tensor_rank;
+  const int64_t *tensor_extents;  // [tensor_rank]
 } mtl_argument;
 
 // Returns the arguments in source order. Valid as long as the function.

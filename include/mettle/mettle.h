@@ -39,6 +39,7 @@
 #include "event.h"
 #include "command_buffer.h"
 #include "encoder.h"
+#include "tensor.h"
 #include "heap.h"
 #include "residency_set.h"
 #include "indirect_command_buffer.h"

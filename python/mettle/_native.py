@@ -226,7 +226,8 @@ class ArgumentInfo(Structure):  # mtl_argument
         ("alignment_bytes", c_uint32), ("is_reference", c_bool),
         ("is_active", c_bool), ("array_length", c_uint32),
         ("texture_type", c_int), ("is_depth_texture", c_bool),
-        ("members", POINTER(MemberInfo)), ("member_count", c_uint32)])
+        ("members", POINTER(MemberInfo)), ("member_count", c_uint32),
+        ("tensor_rank", c_uint32), ("tensor_extents", POINTER(c_int64))])
 
 
 class LinkedFunctions(Structure):  # mtl_linked_functions

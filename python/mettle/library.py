@@ -64,6 +64,8 @@ class Argument(NamedTuple):
     texture_type: str  # "2d", of a texture
     is_depth: bool
     members: Tuple[Member, ...]
+    tensor_extents: Tuple[int, ...]  # of a tensor, innermost first; -1 if known
+    #                                  at run time alone; () for all others
 
 
 class Constant(NamedTuple):
@@ -97,7 +99,8 @@ def read_arguments(function: Callable[..., Any], owner: Any) -> \
         (a.type_name or b"").decode(), _dtypes.MSL_NAMES[a.type],
         a.components, a.size_bytes, a.alignment_bytes, a.is_reference,
         a.is_active, a.array_length, TEXTURE_TYPES[a.texture_type],
-        a.is_depth_texture, _members(a.members, a.member_count))
+        a.is_depth_texture, _members(a.members, a.member_count),
+        tuple(a.tensor_extents[i] for i in range(a.tensor_rank)))
         for a in table)
 
 

@@ -103,6 +103,8 @@ static const mettle_layout layouts[] = {
     FIELD(mtl_argument, is_depth_texture),
     FIELD(mtl_argument, members),
     FIELD(mtl_argument, member_count),
+    FIELD(mtl_argument, tensor_rank),
+    FIELD(mtl_argument, tensor_extents),
     WHOLE(mtl_linked_functions),
     FIELD(mtl_linked_functions, functions),
     FIELD(mtl_linked_functions, function_count),

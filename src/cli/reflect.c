@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // reflect.c: `mettle reflect`: the kernels of a source, their arguments, and
 // its function constants.
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,15 @@ static void print_json_argument(const mtl_argument *argument) {
       argument->alignment_bytes, argument->is_reference ? "true" : "false",
       argument->is_active ? "true" : "false");
   print_json_members(argument->members, argument->member_count);
-  fputs("]}", stdout);
+  fputs("]", stdout);
+  if (argument->tensor_rank) {
+    fputs(", \"tensor_extents\": [", stdout);  // innermost first; -1 dynamic
+    for (uint32_t i = 0; i < argument->tensor_rank; ++i) {
+      printf("%s%" PRId64, i ? ", " : "", argument->tensor_extents[i]);
+    }
+    fputs("]", stdout);
+  }
+  fputs("}", stdout);
 }
 
 static void print_kernel(const mtl_function *function, bool as_json) {

@@ -23,7 +23,7 @@
 
 enum {
   CONTAINER_MAGIC_BYTES = 8,
-  CONTAINER_VERSION = 11,
+  CONTAINER_VERSION = 12,
   CONTAINER_ALIGNMENT = 16,  // what LLVM and the ELF loader want of blobs
   CONTAINER_CHECKSUM_BYTES = 16,
   CONTAINER_TABLE_OFFSET = 24,
@@ -46,7 +46,7 @@ typedef enum container_section {
 
 // Bytes of a record in each section; the sections of plain bytes have 1.
 static const unsigned container_record_bytes[SECTION_COUNT] = {
-    [SECTION_INFO] = 28,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 92,
+    [SECTION_INFO] = 28,      [SECTION_KERNELS] = 48, [SECTION_PARAMETERS] = 100,
     [SECTION_MEMBERS] = 44,   [SECTION_CONSTANTS] = 32, [SECTION_BLOBS] = 32,
     [SECTION_TEXTS] = 1,      [SECTION_DATA] = 1,
 };

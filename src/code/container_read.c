@@ -363,6 +363,35 @@ static mtl_status check_builtin(const mtli_parameter *parameter,
   return MTL_OK;
 }
 
+// Reads the extents of a tensor.
+static mtl_status take_extents(container_reader *reader, mtli_cursor *cursor,
+                               uint64_t offset, mtl_argument *argument) {
+  const char *text = NULL;
+  MTL_TRY(take_text(reader, cursor, &text));
+  int64_t extents[MTL_MAX_TENSOR_RANK];
+  uint32_t rank = 0;
+  while (*text != '\0') {
+    char *end = NULL;
+    const int64_t extent = strtoll(text, &end, 10);
+    if (rank == MTL_MAX_TENSOR_RANK || end == text || extent < -1 ||
+        (*end != '\0' && *end != ' ')) {
+      return bad_record(SECTION_PARAMETERS, offset, "a tensor's extent", rank);
+    }
+    extents[rank++] = extent;
+    text = end + (*end == ' ');
+  }
+  argument->tensor_rank = rank;
+  if (rank) {
+    int64_t *copy =
+        mtli_arena_allocate(reader->arena, rank * sizeof *copy);
+    if (!copy) {
+      return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a code container");
+    }
+    argument->tensor_extents = memcpy(copy, extents, rank * sizeof *copy);
+  }
+  return MTL_OK;
+}
+
 static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
                                  mtli_parameter *parameter) {
   const uint64_t offset =
@@ -391,6 +420,7 @@ static mtl_status read_parameter(container_reader *reader, mtli_cursor *cursor,
   parameter->enabling_constant = (int32_t)mtli_cursor_u32(cursor);
   MTL_TRY(take_text(reader, cursor, &parameter->condition));
   MTL_TRY(take_text(reader, cursor, &parameter->layout));
+  MTL_TRY(take_extents(reader, cursor, offset, argument));
   argument->member_count = mtli_cursor_u32(cursor);
   MTL_TRY(take_members(reader, argument->member_count, argument->size_bytes, 1,
                        &argument->members));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // container_write.c: encodes a mtli_code as a code container.
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -54,6 +56,19 @@ static void write_members(container_writer *writer, const mtl_member *members,
   }
 }
 
+// The extents of a tensor as text, with blanks between.
+static void write_extents(container_writer *writer,
+                          const mtl_argument *argument) {
+  char text[MTL_MAX_TENSOR_RANK * 22] = "";
+  size_t length = 0;
+  for (uint32_t i = 0; i < argument->tensor_rank; ++i) {
+    length += (size_t)snprintf(text + length, sizeof text - length,
+                               "%s%" PRId64, i ? " " : "",
+                               argument->tensor_extents[i]);
+  }
+  write_text(writer, SECTION_PARAMETERS, text);
+}
+
 static void write_parameter(container_writer *writer,
                             const mtli_parameter *parameter) {
   const mtl_argument *argument = &parameter->argument;
@@ -81,6 +96,7 @@ static void write_parameter(container_writer *writer,
   mtli_bytes_append_u32(out, (uint32_t)parameter->enabling_constant);
   write_text(writer, SECTION_PARAMETERS, parameter->condition);
   write_text(writer, SECTION_PARAMETERS, parameter->layout);
+  write_extents(writer, argument);
   mtli_bytes_append_u32(out, argument->member_count);
   write_members(writer, argument->members, argument->member_count);
 }

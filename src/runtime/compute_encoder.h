@@ -10,13 +10,14 @@
 #include "runtime/linked_functions.h"
 
 // What [[buffer(n)]] is bound to: a buffer, or inline bytes, or a function
-// table, or nothing.
+// table, or a tensor, or nothing.
 typedef struct mtli_binding {
   mtl_buffer *buffer;
   size_t offset_bytes;
   void *bytes;  // [length_bytes] in the recording's memory
   uint32_t length_bytes;
   mtl_function_table *table;
+  const mtl_buffer_tensor *tensor;  // that bytes tell kernels of
 } mtli_binding;
 
 // What [[texture(n)]] is bound to.
@@ -107,5 +108,11 @@ uint64_t *mtli_resolve_samplers(mtl_compute_encoder *encoder,
                                 const mtl_argument *argument);
 uint64_t *mtli_resolve_function_tables(mtl_compute_encoder *encoder,
                                        const mtl_argument *argument);
+
+// tensor.c: checks what is bound to a tensor argument, and a tensor that is
+// bound to any.
+bool mtli_check_tensor(mtl_compute_encoder *encoder,
+                       const mtl_argument *argument,
+                       const mtli_binding *binding);
 
 #endif

@@ -51,6 +51,10 @@ static bool resolve_buffer(mtl_compute_encoder *encoder,
          mtli_kernel_name(encoder), argument->name, argument->index);
     return false;
   }
+  if ((argument->tensor_rank || binding->tensor) &&
+      !mtli_check_tensor(encoder, argument, binding)) {
+    return false;
+  }
   const size_t available_bytes =
       binding->buffer ? binding->buffer->length_bytes - binding->offset_bytes
                       : binding->length_bytes;
@@ -237,11 +241,16 @@ bool mtli_resolve_arguments(mtl_compute_encoder *encoder,
 typedef bool touch_fn(mtl_compute_encoder *encoder, const mtl_buffer *buffer,
                       bool is_written);
 
+static const mtl_buffer *touched(const mtli_binding *binding) {
+  return binding->tensor ? mtl_buffer_tensor_buffer(binding->tensor)
+                         : binding->buffer;
+}
+
 static bool visit_argument(mtl_compute_encoder *encoder,
                            const mtl_argument *argument, touch_fn *visit) {
   const bool is_written = argument->access != MTL_ACCESS_READ_ONLY;
   if (argument->kind == MTL_ARGUMENT_BUFFER) {
-    const mtl_buffer *buffer = encoder->bindings[argument->index].buffer;
+    const mtl_buffer *buffer = touched(&encoder->bindings[argument->index]);
     return !buffer || visit(encoder, buffer, is_written);
   }
   const uint32_t count =
@@ -272,7 +281,7 @@ static bool visit_arguments(mtl_compute_encoder *encoder, touch_fn *visit) {
 // Whatever is bound: indirect commands may use it all.
 static bool visit_bindings(mtl_compute_encoder *encoder, touch_fn *visit) {
   for (uint32_t i = 0; i < MTL_MAX_BUFFER_ARGUMENTS; i++) {
-    const mtl_buffer *buffer = encoder->bindings[i].buffer;
+    const mtl_buffer *buffer = touched(&encoder->bindings[i]);
     if (buffer && !visit(encoder, buffer, true)) {
       return false;
     }

@@ -140,7 +140,7 @@ void readTensor(const ClassTemplateSpecializationDecl &Record,
     return;
   const QualType Element = Args[0].getAsType();
   const auto Sizes = Extents->getTemplateArgs()[1].getPackAsArray();
-  if (Sizes.size() == 0 || Sizes.size() > MTLC_TENSOR_RANK) return;
+  if (Sizes.size() == 0 || Sizes.size() > MTL_MAX_TENSOR_RANK) return;
   Facts.tensor_rank = static_cast<uint32_t>(Sizes.size());
   for (size_t I = 0; I < Sizes.size(); ++I)
     Facts.tensor_extents[I] =
@@ -566,12 +566,12 @@ class MetalConsumer : public SemaConsumer {
     std::vector<const ValueDecl *> Parameters;
     for (const ParmVarDecl *P : F->parameters()) addParameter(P, Parameters);
     const size_t Count = Parameters.size();
-    std::vector<mtlc_parameter_facts> Facts;
-    for (const ValueDecl *P : Parameters) Facts.push_back(parameterFacts(P));
+    auto *Facts = keepArray<mtlc_parameter_facts>(Count);
+    for (size_t I = 0; I < Count; ++I) Facts[I] = parameterFacts(Parameters[I]);
     Kernel.parameters = keepArray<mtli_parameter>(Count);
     Kernel.parameter_count = Count;
     mtlc_parameter_error Error;
-    if (!mtlc_reflect_parameters(Facts.data(), Count, Kernel.parameters,
+    if (!mtlc_reflect_parameters(Facts, Count, Kernel.parameters,
                                  &Error))
       error(Parameters[Error.parameter]->getLocation(), Error.text);
   }

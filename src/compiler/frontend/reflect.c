@@ -277,6 +277,8 @@ static bool reflect_memory(reflection *r, size_t i) {
   argument->is_reference = facts->is_reference;
   argument->members = facts->members;
   argument->member_count = facts->member_count;
+  argument->tensor_rank = facts->tensor_rank;
+  argument->tensor_extents = facts->tensor_rank ? facts->tensor_extents : NULL;
   r->parameters[i].is_constant = facts->space == MTLC_SPACE_CONSTANT;
   argument->is_active = true;
   if (is_resource(facts)) {

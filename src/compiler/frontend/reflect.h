@@ -16,8 +16,6 @@ extern "C" {
 #define MTLC_THREADGROUP_INDEX_COUNT 31
 #define MTLC_TEXTURE_INDEX_COUNT 128
 #define MTLC_SAMPLER_INDEX_COUNT 16
-// Source     Metal: MTLTensorExtents, at most 16 dimensions
-#define MTLC_TENSOR_RANK 16
 
 typedef enum mtlc_space {
   MTLC_SPACE_THREAD = 0,
@@ -58,7 +56,8 @@ typedef struct mtlc_parameter_facts {
   // Of a tensor that the host binds, passed by value; type and space are then
   // those of its elements.
   uint32_t tensor_rank;                       // 0 if it is none
-  int64_t tensor_extents[MTLC_TENSOR_RANK];  // [rank]; -1 if dynamic
+  int64_t tensor_extents[MTL_MAX_TENSOR_RANK];  // [rank]; -1 if dynamic; where
+                                                // the parameters' are, too
 } mtlc_parameter_facts;
 
 // What is wrong with a parameter.

@@ -9,6 +9,7 @@ const mtli_driver mtli_cpu_driver = {
     .code_kind = MTLI_BLOB_ELF,
     .executes_indirect_commands = true,
     .kernels_encode_commands = true,
+    .binds_tensors = true,
     .has_heaps = true,
     .checks = true,
     .device_bytes = sizeof(cpu_device),

@@ -8,6 +8,7 @@ const mtli_driver mtli_cuda_driver = {
     .name = "cuda",
     .code_kind = MTLI_BLOB_PTX,
     .executes_indirect_commands = true,
+    .binds_tensors = true,
     .has_heaps = true,
     .device_bytes = sizeof(cuda_device),
     .buffer_bytes = sizeof(cuda_buffer),

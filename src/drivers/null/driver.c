@@ -8,6 +8,7 @@ const mtli_driver mtli_null_driver = {
     .name = "null",
     .code_kind = MTLI_BLOB_ELF,
     .executes_indirect_commands = true,
+    .binds_tensors = true,
     .has_heaps = true,
     .device_bytes = sizeof(mtl_device),
     .buffer_bytes = sizeof(null_buffer),
