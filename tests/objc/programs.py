@@ -16,7 +16,7 @@ BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 OBJC = os.path.join(BUILD, "objc")
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 PROGRAMS = ("language.m", "foundation.m", "compute.m", "profiling.m",
-            "mixed.mm")
+            "tensors.m", "mixed.mm")
 VARIANTS = (("-O0",), ("-O2",), ("-O0", "-fobjc-arc"), ("-O2", "-fobjc-arc"))
 SECONDS = 60
 

@@ -420,14 +420,15 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope;
 @class MTLCompileOptions, MTLFunctionConstantValues, MTLFunctionDescriptor,
     MTLComputePipelineDescriptor, MTLComputePipelineReflection,
-    MTLTextureDescriptor, MTLSamplerDescriptor, MTLHeapDescriptor,
+    MTLTextureDescriptor, MTLSamplerDescriptor, MTLTensorDescriptor,
+    MTLHeapDescriptor,
     MTLResidencySetDescriptor, MTLIndirectCommandBufferDescriptor,
     MTLCommandQueueDescriptor, MTLCommandBufferDescriptor,
     MTLComputePassDescriptor, MTLBlitPassDescriptor, MTLSharedEventListener,
     MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture,
     MTLStageInputOutputDescriptor, MTLArgumentDescriptor,
     MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor;
-@protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive;
+@protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor;
 
 typedef NSString *MTLCommonCounter;
 typedef NSString *MTLCommonCounterSet;
@@ -435,6 +436,7 @@ MTL_EXTERN MTLCommonCounter const MTLCommonCounterTimestamp;
 MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetTimestamp;
 MTL_EXTERN NSErrorDomain const MTLCounterErrorDomain;
 MTL_EXTERN NSErrorDomain const MTLBinaryArchiveDomain;
+MTL_EXTERN NSErrorDomain const MTLTensorDomain;
 
 MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
 MTL_EXTERN NSErrorDomain const MTLCommandBufferErrorDomain;
@@ -514,6 +516,10 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor *)descriptor;
 - (id<MTLSamplerState>)newSamplerStateWithDescriptor:
     (MTLSamplerDescriptor *)descriptor;
+- (id<MTLTensor>)newTensorWithDescriptor:(MTLTensorDescriptor *)descriptor
+                                   error:(NSError **)error;
+- (MTLSizeAndAlign)tensorSizeAndAlignWithDescriptor:
+    (MTLTensorDescriptor *)descriptor;
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor *)descriptor;
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length
                                             options:
@@ -572,6 +578,24 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 
 // --- Resources ---------------------------------------------------------------
 
+typedef NS_ENUM(NSInteger, MTLTensorDataType) {
+  MTLTensorDataTypeNone = 0,
+  MTLTensorDataTypeFloat32 = 3,
+  MTLTensorDataTypeFloat16 = 16,
+  MTLTensorDataTypeInt32 = 29,
+  MTLTensorDataTypeUInt32 = 33,
+  MTLTensorDataTypeInt16 = 37,
+  MTLTensorDataTypeUInt16 = 41,
+  MTLTensorDataTypeInt8 = 45,
+  MTLTensorDataTypeUInt8 = 49,
+  MTLTensorDataTypeBFloat16 = 121
+};
+typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
+  MTLTensorUsageCompute = 1,
+  MTLTensorUsageRender = 2,
+  MTLTensorUsageMachineLearning = 4
+};
+
 @protocol MTLAllocation <NSObject>
 @property(readonly) NSUInteger allocatedSize;
 @end
@@ -597,6 +621,9 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor *)descriptor
                                     offset:(NSUInteger)offset
                                bytesPerRow:(NSUInteger)row;
+- (id<MTLTensor>)newTensorWithDescriptor:(MTLTensorDescriptor *)descriptor
+                                  offset:(NSUInteger)offset
+                                   error:(NSError **)error;
 @end
 
 @interface MTLTextureDescriptor : NSObject <NSCopying>
@@ -656,6 +683,43 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property(readonly) NSString *label;
 @property(readonly) id<MTLDevice> device;
 @property(readonly) MTLResourceID gpuResourceID;
+@end
+
+@interface MTLTensorExtents : NSObject <NSCopying>
+// At most 16 dimensions, the innermost first.
+- (instancetype)initWithRank:(NSUInteger)rank values:(const NSInteger *)values;
+@property(readonly) NSUInteger rank;
+- (NSInteger)extentAtDimensionIndex:(NSUInteger)index;
+@end
+
+@interface MTLTensorDescriptor : NSObject <NSCopying>
+@property(copy) MTLTensorExtents *dimensions;
+@property(copy) MTLTensorExtents *strides;
+@property MTLTensorDataType dataType;
+@property MTLTensorUsage usage;
+@property MTLResourceOptions resourceOptions;
+@property MTLCPUCacheMode cpuCacheMode;
+@property MTLStorageMode storageMode;
+@property MTLHazardTrackingMode hazardTrackingMode;
+@end
+
+// Bound by setTensor:atBufferIndex:, a method of Mettle's: Metal 4's argument
+// tables are not here.
+@protocol MTLTensor <MTLResource>
+@property(readonly) id<MTLBuffer> buffer;
+@property(readonly) NSUInteger bufferOffset;
+@property(readonly) MTLTensorExtents *dimensions;
+@property(readonly) MTLTensorExtents *strides;
+@property(readonly) MTLTensorDataType dataType;
+@property(readonly) MTLTensorUsage usage;
+- (void)replaceSliceOrigin:(MTLTensorExtents *)origin
+           sliceDimensions:(MTLTensorExtents *)dimensions
+                 withBytes:(const void *)bytes
+                   strides:(MTLTensorExtents *)strides;
+- (void)getBytes:(void *)bytes
+            strides:(MTLTensorExtents *)strides
+    fromSliceOrigin:(MTLTensorExtents *)origin
+    sliceDimensions:(MTLTensorExtents *)dimensions;
 @end
 
 @interface MTLHeapDescriptor : NSObject
@@ -1031,6 +1095,7 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table
                   atBufferIndex:(NSUInteger)index;
+- (void)setTensor:(id<MTLTensor>)tensor atBufferIndex:(NSUInteger)index;
 - (void)dispatchThreads:(MTLSize)grid threadsPerThreadgroup:(MTLSize)group;
 - (void)dispatchThreadgroups:(MTLSize)grid
        threadsPerThreadgroup:(MTLSize)group;
