@@ -20,6 +20,8 @@
 #                   static libraries as well, with AS_BUILT=1 what is built
 #                   already, and nothing is built by whoever installs
 #   make wheel      the Python package with the compiler inside, to dist/
+#   make tarball    an archive that runs from whatever folder it is unpacked in,
+#                   on systems without LLVM, to dist/
 #   make site       the documentation as a site, to build/site/html; Sphinx
 #                   comes from the Python package index
 #   make clean      removes the build folders
@@ -27,7 +29,7 @@
 # `make demo` and `make test` alone call apt, as root; everything else names
 # what is missing.
 .PHONY: all packages configure demo everything test bench sanitize asan tsan \
-  accuracy fuzz valgrind install wheel site clean
+  accuracy fuzz valgrind install wheel tarball site clean
 .DEFAULT_GOAL := all
 
 JOBS ?= $(shell nproc)
@@ -113,6 +115,12 @@ endif
 wheel: configure
 	@cmake --build $(build) -j $(JOBS) --target wheel_files
 	@python3 -B python/build_backend.py $(build) dist
+
+tarball: all
+	@cmake --build $(build) -j $(JOBS) --target wheel_files
+	@mkdir -p dist
+	@cpack --config $(build)/CPackConfig.cmake -B $(build)/tarball
+	@mv $(build)/tarball/mettle-*.tar.* dist/
 
 site:
 	@tools/site.py $(build)

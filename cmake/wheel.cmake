@@ -46,7 +46,8 @@ function(in_wheel target)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON
     RUNTIME_OUTPUT_DIRECTORY ${wheel_folder}
     LIBRARY_OUTPUT_DIRECTORY ${wheel_folder}
-    BUILD_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
+    BUILD_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}"
+    BUILD_RPATH_USE_ORIGIN ON)
   target_link_options(${target} PRIVATE -s -Wl,--gc-sections -Wl,-O2
     -Wl,--as-needed -static-libgcc)
 endfunction()
