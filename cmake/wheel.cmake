@@ -33,7 +33,7 @@ find_library(ZSTD_STATIC libzstd.a)
 find_library(Z_STATIC libz.a)
 find_library(PNG_STATIC libpng16.a)
 execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --link-static --libs
-    x86 aarch64 passes lto coroutines frontendopenmp frontendhlsl windowsdriver
+    x86 aarch64 nvptx passes lto coroutines frontendopenmp frontendhlsl windowsdriver
     option coverage debuginfodwarf
   OUTPUT_VARIABLE llvm_static OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_QUIET)
@@ -95,7 +95,7 @@ list(JOIN llvm_static "," llvm_group)
 execute_process(COMMAND ${LLVM_PREFIX}/bin/llvm-config --targets-built
   OUTPUT_VARIABLE llvm_targets OUTPUT_STRIP_TRAILING_WHITESPACE)
 separate_arguments(llvm_targets)
-list(REMOVE_ITEM llvm_targets X86 AArch64)
+list(REMOVE_ITEM llvm_targets X86 AArch64 NVPTX)
 set(absent "void _Z18getPollyPluginInfov(void) { __builtin_trap(); }\n")
 foreach(target IN LISTS llvm_targets)
   foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)

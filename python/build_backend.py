@@ -49,7 +49,7 @@ def tag(folder):
     newest = (2, 17)
     for name in FILES:
         path = os.path.join(folder, name)
-        if name.endswith(".pch"):
+        if name.endswith((".pch", ".air")):
             continue
         needed = re.findall(r"NEEDED\s+(\S+)", tool("objdump", "-p", path))
         wrong = [n for n in needed if not SYSTEM.match(n) and n not in FILES]
