@@ -13,7 +13,7 @@ pthread_mutex_t check_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t check_dispatches;
 uint32_t check_unchecked;
 
-enum { THREADGROUP_BYTES = 1 << 16, LAST_SEGMENT = 0xe0000000u };
+enum { LAST_SEGMENT = 0xe0000000u };
 
 static check_state state;
 static check_past *pasts;  // [past_count] by first segment
@@ -180,26 +180,51 @@ static void *map(size_t bytes) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
+static void drop_threadgroup(check_state *s) {
+  if (s->check.threadgroup_cells) {
+    munmap(s->check.threadgroup_cells,
+           s->threadgroup_room / 4 * sizeof(check_cell));
+    munmap(s->check.threadgroup_quarters,
+           s->threadgroup_room * sizeof(check_cell));
+    munmap(s->check.threadgroup_set, s->threadgroup_room);
+  }
+  s->check.threadgroup_cells = NULL;
+  s->threadgroup_room = 0;
+}
+
+// Cells for the memory of a threadgroup, and some behind its end.
+static bool prepare_threadgroup(check_state *s, uint64_t bytes) {
+  const uint64_t room = (bytes + 64 + 4095) & ~(uint64_t)4095;
+  if (room <= s->threadgroup_room) {
+    return true;
+  }
+  drop_threadgroup(s);
+  s->check.threadgroup_cells = map(room / 4 * sizeof(check_cell));
+  s->check.threadgroup_quarters = map(room * sizeof(check_cell));
+  s->check.threadgroup_set = map(room);
+  s->threadgroup_room = room;
+  return s->check.threadgroup_cells && s->check.threadgroup_quarters &&
+         s->check.threadgroup_set;
+}
+
 static bool prepare_state(check_state *s) {
   if (!s->dump) {
     s->dump = map(CHECK_DUMP_BYTES);
-    s->threadgroup_cells = map(THREADGROUP_BYTES / 4 * sizeof(check_cell));
-    s->threadgroup_set = map(THREADGROUP_BYTES / 8);
-    s->segment = 1;
+        s->check.segment = 1;
   }
-  return s->dump && s->threadgroup_cells && s->threadgroup_set;
+  return s->dump != NULL;
 }
 
 // Numbers begin anew when they have run out: what is in flight then is taken
 // for ordered.
 static void begin_anew(check_state *s) {
   check_memory_forget();
-  memset(s->threadgroup_cells, 0, THREADGROUP_BYTES / 4 * sizeof(check_cell));
+  drop_threadgroup(s);
   memset(clocks, 0, sizeof clocks);
   clock_count = 0;
   past_count = 0;
   signal_count = 0;
-  s->segment = 1;
+  s->check.segment = 1;
 }
 
 static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
@@ -212,7 +237,7 @@ static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
     pasts = grown;
   }
   check_past *past = &pasts[past_count++];
-  *past = (check_past){.first = s->segment + 1,
+  *past = (check_past){.first = s->check.segment + 1,
                        .queue = s->queue,
                        .kernel = dispatch->kernel,
                        .sites = dispatch->sites,
@@ -234,15 +259,60 @@ static check_segment find_safe(const check_state *s) {
   return safe ? safe : 1;
 }
 
+// What fast paths may take for granted of an argument.
+static mtli_check_view view_of(const check_range *range) {
+  mtli_check_view view = {.first = range->first, .end = range->bytes + 1};
+  const check_memory *memory = range->memory;
+  // Inline bytes are nobody's to write.
+  static check_cell inline_cells[CHECK_MOST_INLINE / 4 + 4];
+  if (!memory && range->bytes <= CHECK_MOST_INLINE && !range->is_written) {
+    view.cells = view.coarse = view.quarters = inline_cells;
+    return view;
+  }
+  if (!memory || !memory->cells || (range->first - memory->first) % 4) {
+    return view;
+  }
+  const uint64_t offset = range->first - memory->first;
+  view.cells = memory->cells + offset / 4;
+  view.quarters = memory->quarters + offset;
+  view.coarse = memory->has_parts ? NULL : view.cells;
+  view.set = memory->set ? memory->set + offset : NULL;
+  return view;
+}
+
+// Which arguments are written, and which in parts of words.
+static void note_writes(check_state *s) {
+  for (uint32_t i = 0; i < s->sites->count; ++i) {
+    const mtli_check_site *site = &s->sites->sites[i];
+    if (site->space != MTLI_CHECK_DEVICE ||
+        !(check_is_write(site) || site->access == MTLI_CHECK_ATOMIC_BOTH)) {
+      continue;
+    }
+    const bool is_part = site->size_bytes % 4 || site->size_bytes == 0;
+    if (site->slot == MTLI_CHECK_NO_SLOT) {
+      s->has_parts |= is_part;
+      continue;
+    }
+    s->ranges[site->slot].is_written = true;
+    if (is_part && s->ranges[site->slot].memory) {
+      s->ranges[site->slot].memory->has_parts = true;
+    }
+  }
+}
+
 static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
-  check_range *grown =
-      realloc(s->ranges, (dispatch->argument_count + 1) * sizeof *s->ranges);
-  if (!grown) {
+  const size_t count = dispatch->argument_count + 1;
+  check_range *grown = realloc(s->ranges, count * sizeof *s->ranges);
+  s->ranges = grown ? grown : s->ranges;
+  mtli_check_view *views = realloc(s->views, count * sizeof *s->views);
+  s->views = views ? views : s->views;
+  if (!grown || !views) {
     return false;
   }
-  s->ranges = grown;
+  s->check.views = s->views;
   s->range_count = dispatch->argument_count;
   s->last = NULL;
+  s->has_parts = false;
   for (size_t i = 0; i < s->range_count; ++i) {
     const mtli_check_argument *argument = &dispatch->arguments[i];
     s->ranges[i] = (check_range){.first = argument->first,
@@ -255,6 +325,16 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
         !check_memory_prepare(s->ranges[i].memory)) {
       return false;
     }
+    if (s->ranges[i].memory) {
+      s->ranges[i].memory->has_parts = false;
+    }
+  }
+  note_writes(s);
+  for (size_t i = 0; i < s->range_count; ++i) {
+    if (s->ranges[i].memory) {
+      s->ranges[i].memory->has_parts |= s->has_parts;
+    }
+    s->views[i] = view_of(&s->ranges[i]);
   }
   return true;
 }
@@ -296,13 +376,12 @@ static bool begin_dispatch(check_state *s,
   if (!prepare_state(s)) {
     return false;
   }
-  if (s->segment > LAST_SEGMENT) {
+  if (s->check.segment > LAST_SEGMENT) {
     begin_anew(s);
   }
   const uint32_t checks = dispatch->sites->checks;
-  s->check = (checks & (MTLI_CHECK_RACES | MTLI_CHECK_INIT | MTLI_CHECK_ALIGN))
-                 ? check_functions
-                 : check_bounds_functions;
+  check_take_functions(s);
+  s->dispatch_first = s->check.segment + 1;
   s->sites = dispatch->sites;
   s->kernel = dispatch->kernel;
   s->checks = checks;
@@ -311,10 +390,10 @@ static bool begin_dispatch(check_state *s,
   s->queue = (uint32_t)(clock - clocks);
   end_waits(clock);
   if (dispatch->is_ordered) {
-    clock->window = s->segment + 1;
+    clock->window = s->check.segment + 1;
   }
   s->safe = find_safe(s);
-  check_segments_drop(s->safe < s->segment ? s->safe : s->segment);
+  check_segments_drop(s->safe < s->check.segment ? s->safe : s->check.segment);
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->known_count = 0;
   check_fences_clear();
@@ -322,6 +401,7 @@ static bool begin_dispatch(check_state *s,
   s->is_to_stop = false;
   s->text = NULL;
   s->pending = NULL;
+  check_set_floors(s);
   take_schedule(s, (uint64_t)dispatch->group_count[0] *
                        dispatch->group_count[1] * dispatch->group_count[2]);
   return take_ranges(s, dispatch) && add_past(s, dispatch);
@@ -362,12 +442,20 @@ void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup
                       uint64_t bytes) {
   check_state *s = (check_state *)check;
   s->now = (check_moment){.group = group};
-  s->group_first = s->segment + 1;
-  s->threadgroup = threadgroup;
-  s->threadgroup_bytes = bytes < THREADGROUP_BYTES ? bytes : THREADGROUP_BYTES;
-  memset(s->threadgroup_set, 0, s->threadgroup_bytes / 8 + 1);
+  s->group_first = s->device_first = s->check.segment + 1;
+  s->check.threadgroup_floor = s->group_first;
+  s->check.threadgroup_memory = threadgroup;
+  s->threadgroup_bytes = bytes;
+  if (bytes && !prepare_threadgroup(s, bytes)) {
+    mtli_check_note_unchecked("no memory for the shadow of a threadgroup");
+    s->threadgroup_bytes = 0;
+  }
+  if (s->threadgroup_bytes && (s->checks & MTLI_CHECK_INIT)) {
+    memset(s->check.threadgroup_set, 0, bytes);
+  }
   memset(s->thread, 0, s->threads * sizeof s->thread[0]);
   s->arrived = s->returned = s->simd_epoch = 0;
+  check_part(s);
   if (s->schedule_kind) {
     order_threads(s, group);
   }
@@ -381,7 +469,7 @@ void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
   *out_text = s->text;
   s->text = NULL;
-  clocks[s->queue].end = s->segment + 1;
+  clocks[s->queue].end = s->check.segment + 1;
   pthread_mutex_unlock(&check_lock);
 }
 

@@ -61,7 +61,7 @@ void check_fences_clear(void) {
 static fenced *fence_of(const check_state *s) {
   for (size_t i = fence_count; i-- > 0;) {
     if (fences[i].group == s->now.group &&
-        fences[i].thread == s->now.thread) {
+        fences[i].thread == s->check.thread) {
       return &fences[i];
     }
   }
@@ -72,7 +72,7 @@ static void know(check_state *s, const release *from) {
   for (size_t i = 0; i < s->known_count; ++i) {
     check_known *known = &s->known[i];
     if (known->owner == s->now.group &&
-        known->owner_thread == s->now.thread && known->group == from->group &&
+        known->owner_thread == s->check.thread && known->group == from->group &&
         known->thread == from->thread) {
       if (from->segment > known->segment) {
         known->segment = from->segment;
@@ -85,11 +85,12 @@ static void know(check_state *s, const release *from) {
            sizeof *s->known)) {
     s->known[s->known_count++] =
         (check_known){.owner = s->now.group,
-                      .owner_thread = s->now.thread,
+                      .owner_thread = s->check.thread,
                       .group = from->group,
                       .thread = from->thread,
                       .segment = from->segment,
                       .device_epoch = from->device_epoch};
+    check_set_floors(s);
   }
 }
 
@@ -100,19 +101,19 @@ void check_fence(check_state *s) {
     own = &fences[fence_count++];
   }
   if (own) {
-    *own = (fenced){s->now.group, s->now.thread, s->segment,
+    *own = (fenced){s->now.group, s->check.thread, s->check.segment,
                     s->now.device_epoch};
   }
   size_t kept = 0;
   for (size_t i = 0; i < seen_count; ++i) {
-    if (seens[i].group != s->now.group || seens[i].thread != s->now.thread) {
+    if (seens[i].group != s->now.group || seens[i].thread != s->check.thread) {
       seens[kept++] = seens[i];
       continue;
     }
     for (size_t k = 0; k < release_count; ++k) {
       if (releases[k].address == seens[i].address &&
           (releases[k].group != s->now.group ||
-           releases[k].thread != s->now.thread)) {
+           releases[k].thread != s->check.thread)) {
         know(s, &releases[k]);
       }
     }
@@ -141,11 +142,11 @@ void check_fences_atomic(check_state *s, uint64_t address, bool reads,
     bool has = false;
     for (size_t i = 0; i < seen_count && !has; ++i) {
       has = seens[i].group == s->now.group &&
-            seens[i].thread == s->now.thread && seens[i].address == address;
+            seens[i].thread == s->check.thread && seens[i].address == address;
     }
     if (!has && room((void **)&seens, seen_count, &seen_capacity,
                      sizeof *seens)) {
-      seens[seen_count++] = (seen){s->now.group, s->now.thread, address};
+      seens[seen_count++] = (seen){s->now.group, s->check.thread, address};
     }
   }
   if (!own) {
@@ -157,7 +158,7 @@ void check_fences_atomic(check_state *s, uint64_t address, bool reads,
   for (size_t i = 0; i < s->known_count; ++i) {
     const check_known *known = &s->known[i];
     if (known->owner == s->now.group &&
-        (known->is_all || known->owner_thread == s->now.thread)) {
+        (known->is_all || known->owner_thread == s->check.thread)) {
       release_with(address, &(release){address, known->group, known->thread,
                                        known->segment, known->device_epoch});
     }

@@ -23,7 +23,7 @@ check_side check_side_now(const check_state *s, uint32_t site) {
   return (check_side){.sites = s->sites,
                       .site = site,
                       .has_thread = true,
-                      .thread = s->now.thread,
+                      .thread = s->check.thread,
                       .group = s->now.group,
                       .kernel = s->kernel,
                       .dispatch = s->dispatch};
@@ -33,16 +33,16 @@ check_side check_side_of(const check_state *s, check_segment segment,
                          uint32_t site) {
   check_side side = check_side_now(s, site);
   const check_past *past = check_past_of(segment);
-  const check_moment *moment = check_moment_of(segment);
+  check_moment moment;
   if (past) {
     side.sites = past->sites;
     side.kernel = past->kernel;
     side.dispatch = past->number;
   }
-  side.has_thread = moment != NULL;
-  if (moment) {
-    side.thread = moment->thread;
-    side.group = moment->group;
+  side.has_thread = check_moment_of(segment, &moment);
+  if (side.has_thread) {
+    side.thread = moment.thread;
+    side.group = moment.group;
   }
   return side;
 }

@@ -39,31 +39,45 @@ static uint64_t cells_bytes(const check_memory *memory) {
   return (memory->bytes / 4 + 2) * sizeof(check_cell);
 }
 
+static uint64_t quarters_bytes(const check_memory *memory) {
+  return (memory->bytes / 4 + 2) * 4 * sizeof(check_cell);
+}
+
+// Fast paths look at as many as are accessed.
 static uint64_t set_bytes(const check_memory *memory) {
-  return memory->bytes / 8 + 1;
+  return memory->bytes + 16;
+}
+
+static void drop_cells(check_memory *memory) {
+  if (memory->cells) {
+    munmap(memory->cells, cells_bytes(memory));
+  }
+  if (memory->quarters) {
+    munmap(memory->quarters, quarters_bytes(memory));
+  }
+  memory->cells = memory->quarters = NULL;
 }
 
 bool check_memory_prepare(check_memory *memory) {
   if (!memory->cells) {
     memory->cells = reserve(cells_bytes(memory));
+    memory->quarters = reserve(quarters_bytes(memory));
+  }
+  if (!memory->cells || !memory->quarters) {
+    drop_cells(memory);
   }
   return memory->cells != NULL;
 }
 
 void check_memory_forget(void) {
   for (size_t i = 0; i < memory_count; ++i) {
-    if (memories[i].cells) {
-      munmap(memories[i].cells, cells_bytes(&memories[i]));
-      memories[i].cells = NULL;
-    }
+    drop_cells(&memories[i]);
   }
 }
 
 static void remove_at(size_t at) {
   check_memory *memory = &memories[at];
-  if (memory->cells) {
-    munmap(memory->cells, cells_bytes(memory));
-  }
+  drop_cells(memory);
   if (memory->set) {
     munmap(memory->set, set_bytes(memory));
   }
@@ -120,7 +134,7 @@ void mtli_check_memory_remove(uint64_t first) {
 }
 
 static bool is_set(const check_memory *memory, uint64_t at) {
-  return !memory || !memory->set || (memory->set[at / 8] >> at % 8 & 1);
+  return !memory || !memory->set || memory->set[at];
 }
 
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes) {
@@ -132,11 +146,7 @@ void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes) {
     if (at >= to->bytes) {
       break;
     }
-    if (is_set(from, from ? source + i - from->first : 0)) {
-      to->set[at / 8] |= (uint8_t)(1 << at % 8);
-    } else {
-      to->set[at / 8] &= (uint8_t) ~(1 << at % 8);
-    }
+    to->set[at] = is_set(from, from ? source + i - from->first : 0) ? 0xff : 0;
   }
   pthread_mutex_unlock(&check_lock);
 }

@@ -44,21 +44,19 @@ static void begin(check_state *s, const mtli_cpu_launch *launch, void *scratch,
                    launch->threadgroup_bytes);
 }
 
+// In order a row at once, otherwise a thread.
 void check_run_threads(mtli_check *check, const mtli_cpu_launch *launch,
                        void *scratch, const mtli_cpu_group *group,
-                       mtli_check_thread_fn *thread) {
+                       mtli_check_row_fn *row) {
   check_state *s = (check_state *)check;
   begin(s, launch, scratch, group);
-  for (uint32_t i = 0; i < group->threads && !s->is_to_stop; ++i) {
+  const uint32_t count = s->schedule_kind ? 1 : group->size[0];
+  for (uint32_t i = 0; i < group->threads && !s->is_to_stop; i += count) {
     const uint32_t index = s->schedule_kind ? s->thread_order[i] : i;
     uint32_t at[3];
     place(group, index, at);
-    check_switch(s, index);
-    note_position(scratch, index);
-    thread(launch, scratch, group, at[0], at[1], at[2], index);
-  }
-  if (s->pending) {
-    check_settle(s);
+    check_expect(s, index);
+    row(launch, scratch, group, at[0], at[1], at[2], index, count);
   }
 }
 
@@ -67,11 +65,8 @@ void check_run_threads(mtli_check *check, const mtli_cpu_launch *launch,
 void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
                   uint32_t origin) {
   check_state *s = (check_state *)check;
-  const uint32_t thread = s->now.thread;
+  const uint32_t thread = s->check.thread;
   const uint8_t access = s->sites->sites[site].access;
-  if (s->pending) {
-    check_settle(s);
-  }
   if (access == MTLI_CHECK_RETURN) {
     ++s->returned;
     s->returned_site = site;
@@ -127,8 +122,14 @@ static void pass_barrier(check_state *s) {
       (s->arrived != s->threads || s->arrived_other)) {
     report_barrier(s);
   }
-  s->now.threadgroup_epoch += (s->arrived_flags & FLAG_THREADGROUP) != 0;
-  s->now.device_epoch += (s->arrived_flags & FLAG_DEVICE) != 0;
+  if (s->arrived_flags & FLAG_THREADGROUP) {
+    ++s->now.threadgroup_epoch;
+    s->check.threadgroup_floor = s->check.segment + 1;
+  }
+  if (s->arrived_flags & FLAG_DEVICE) {
+    ++s->now.device_epoch;
+    s->device_first = s->check.segment + 1;
+  }
   for (size_t i = 0; i < s->known_count; ++i) {
     if (s->known[i].owner == s->now.group &&
         (s->arrived_flags & FLAG_DEVICE)) {
@@ -136,13 +137,14 @@ static void pass_barrier(check_state *s) {
     }
   }
   s->arrived = 0;
+  check_part(s);
 }
 
 uint32_t check_pass(mtli_check *check, uint32_t site) {
   check_state *s = (check_state *)check;
   const uint8_t access = s->sites->sites[site].access;
   return access == MTLI_CHECK_SHUFFLE || access == MTLI_CHECK_SIMD
-             ? s->thread[s->now.thread].origin
+             ? s->thread[s->check.thread].origin
              : 0;
 }
 
@@ -220,6 +222,7 @@ static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
     return;
   }
   ++s->simd_epoch;
+  check_part(s);
   for (uint32_t lane = 0; lane < SIMD_WIDTH; ++lane) {
     if (mask >> lane & 1) {
       if (flags & FLAG_THREADGROUP) {
@@ -321,8 +324,5 @@ void check_run_waiting(mtli_check *check, const mtli_cpu_launch *launch,
         resume(s, &w, scratch, thread);
       }
     }
-  }
-  if (s->pending) {
-    check_settle(s);
   }
 }

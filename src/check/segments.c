@@ -2,47 +2,133 @@
 // segments.c: what is known of each segment, and whether one comes before the
 // one that runs.
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/state.h"
 
-static check_moment *chunks[CHECK_CHUNKS];
+// Segments that follow each other, of threads that do, at one epoch.
+typedef struct run {
+  check_segment first;
+  int32_t step;  // from one thread to the next
+  check_moment moment;  // of the first
+} run;
 
-const check_moment *check_moment_of(check_segment segment) {
-  const check_moment *chunk = chunks[segment / CHECK_CHUNK];
-  return chunk ? &chunk[segment % CHECK_CHUNK] : NULL;
+static run *runs;  // [run_count]
+static size_t run_count, run_capacity;
+static bool is_open;  // the last one may go on
+
+static const run *run_of(check_segment segment) {
+  static size_t last;  // found last
+  if (last < run_count && runs[last].first <= segment &&
+      (last + 1 == run_count || segment < runs[last + 1].first)) {
+    return &runs[last];
+  }
+  size_t low = 0, high = run_count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (runs[middle].first <= segment) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  last = low ? low - 1 : 0;
+  return low ? &runs[last] : NULL;
 }
 
-check_moment *check_moment_new(check_segment segment) {
-  check_moment **chunk = &chunks[segment / CHECK_CHUNK];
-  if (!*chunk) {
-    *chunk = malloc(CHECK_CHUNK * sizeof **chunk);
+bool check_moment_of(check_segment segment, check_moment *out) {
+  const run *it = run_of(segment);
+  if (!it) {
+    return false;
   }
-  return *chunk ? &(*chunk)[segment % CHECK_CHUNK] : NULL;
+  *out = it->moment;
+  out->thread = (uint16_t)((int64_t)it->moment.thread +
+                           (int64_t)it->step * (segment - it->first));
+  return true;
 }
 
 void check_segments_drop(check_segment end) {
-  static uint32_t dropped;
-  if (end / CHECK_CHUNK < dropped) {
-    dropped = 0;
+  size_t gone = 0;
+  if (run_count > 1 && runs[run_count - 1].first < end) {
+    gone = run_count - 1;
+  } else {
+    while (gone + 1 < run_count && runs[gone + 1].first <= end) {
+      ++gone;
+    }
   }
-  for (; dropped < end / CHECK_CHUNK; ++dropped) {
-    free(chunks[dropped]);
-    chunks[dropped] = NULL;
+  if (gone > run_count / 2) {
+    run_count -= gone;
+    memmove(runs, runs + gone, run_count * sizeof *runs);
   }
+  is_open = false;
+}
+
+static void begin_run(const check_state *s, check_segment first,
+                      uint32_t thread) {
+  if (run_count == run_capacity) {
+    const size_t larger = run_capacity ? 2 * run_capacity : 1024;
+    run *grown = realloc(runs, larger * sizeof *runs);
+    if (!grown) {
+      mtli_check_note_unchecked("no memory for what threads did");
+      return;
+    }
+    runs = grown;
+    run_capacity = larger;
+  }
+  run *it = &runs[run_count++];
+  *it = (run){.first = first, .step = 1, .moment = s->now};
+  it->moment.thread = (uint16_t)thread;
+  it->moment.simd_threadgroup = s->thread[thread].simd_threadgroup;
+  it->moment.simd_device = s->thread[thread].simd_device;
+  is_open = true;
+}
+
+// True if the last run goes on with a thread.
+static bool goes_on(const check_state *s, uint32_t thread) {
+  if (!is_open) {
+    return false;
+  }
+  run *last = &runs[run_count - 1];
+  const check_moment *then = &last->moment;
+  if (then->simd_threadgroup != s->thread[thread].simd_threadgroup ||
+      then->simd_device != s->thread[thread].simd_device) {
+    return false;
+  }
+  const uint32_t after = s->check.segment - last->first;
+  const int32_t further = (int32_t)thread - then->thread;
+  if (after == 1 && (further == 1 || further == -1)) {
+    last->step = further;
+  }
+  return further == last->step * (int32_t)after;
 }
 
 void check_switch(check_state *s, uint32_t thread) {
-  if (s->pending) {
-    check_settle(s);
+  ++s->check.segment;
+  s->check.thread = thread;
+  if (!goes_on(s, thread)) {
+    begin_run(s, s->check.segment, thread);
   }
-  ++s->segment;
-  s->now.thread = (uint16_t)thread;
-  s->now.simd_threadgroup = s->thread[thread].simd_threadgroup;
-  s->now.simd_device = s->thread[thread].simd_device;
-  check_moment *moment = check_moment_new(s->segment);
-  if (moment) {
-    *moment = s->now;
-  }
+}
+
+void check_expect(check_state *s, uint32_t thread) {
+  begin_run(s, s->check.segment + 1, thread);
+}
+
+void check_part(check_state *s) {
+  is_open = false;
+  check_set_floors(s);
+}
+
+// Where simdgroup barriers, fences or barriers for device memory have passed,
+// order is no matter of one number.
+void check_set_floors(check_state *s) {
+  s->check.device_floor = s->safe;
+  const bool is_plain = !s->simd_epoch && !s->known_count;
+  s->check.device_shared = is_plain && s->device_first == s->group_first
+                               ? s->dispatch_first
+                               : UINT32_MAX;
+  s->check.threadgroup_shared =
+      is_plain ? s->check.threadgroup_floor : UINT32_MAX;
 }
 
 // What fences and atomics have told the thread that runs.
@@ -51,7 +137,7 @@ static bool is_known(const check_state *s, check_segment before,
   for (size_t i = 0; i < s->known_count; ++i) {
     const check_known *known = &s->known[i];
     if (known->owner != s->now.group || known->group != then->group ||
-        (!known->is_all && known->owner_thread != s->now.thread)) {
+        (!known->is_all && known->owner_thread != s->check.thread)) {
       continue;
     }
     if ((known->thread == then->thread && before <= known->segment) ||
@@ -65,31 +151,30 @@ static bool is_known(const check_state *s, check_segment before,
 
 bool check_is_ordered(const check_state *s, check_segment before,
                       bool is_device) {
+  check_moment then;
   if (before < s->group_first) {
     if (!is_device) {
       return true;  // of an earlier threadgroup, in other memory
     }
-    const check_past *past = check_past_of(before);
-    if (past && past->number != s->dispatch) {
-      return check_past_is_ordered(s, past, before);
+    if (before < s->dispatch_first) {
+      const check_past *past = check_past_of(before);
+      return !past || check_past_is_ordered(s, past, before);
     }
-    const check_moment *then = check_moment_of(before);
-    return then && is_known(s, before, then);
+    return s->known_count && check_moment_of(before, &then) &&
+           is_known(s, before, &then);
   }
-  const check_moment *then = check_moment_of(before);
-  if (!then || then->thread == s->now.thread) {
+  if (before < (is_device ? s->device_first : s->check.threadgroup_floor)) {
     return true;
   }
-  const bool is_behind_barrier =
-      is_device ? then->device_epoch < s->now.device_epoch
-                : then->threadgroup_epoch < s->now.threadgroup_epoch;
-  if (is_behind_barrier) {
+  if (!check_moment_of(before, &then) || then.thread == s->check.thread) {
     return true;
   }
-  if (then->thread / 32 == s->now.thread / 32 &&
-      (is_device ? then->simd_device < s->now.simd_device
-                 : then->simd_threadgroup < s->now.simd_threadgroup)) {
+  if (s->simd_epoch && then.thread / 32 == s->check.thread / 32 &&
+      (is_device
+           ? then.simd_device < s->thread[s->check.thread].simd_device
+           : then.simd_threadgroup <
+                 s->thread[s->check.thread].simd_threadgroup)) {
     return true;
   }
-  return s->known_count && is_known(s, before, then);
+  return s->known_count && is_known(s, before, &then);
 }

@@ -14,13 +14,12 @@
 #include "check/check.h"
 
 enum {
-  CHECK_CHUNK = 1 << 16,   // segments in a chunk
-  CHECK_CHUNKS = 1 << 16,  // chunks
   CHECK_MOST_THREADS = 1024,
   CHECK_QUEUES = 64,
 };
 
 typedef uint32_t check_segment;  // 0 is none
+typedef mtli_check_cell check_cell;
 
 // What is known of a segment.
 typedef struct check_moment {
@@ -30,26 +29,16 @@ typedef struct check_moment {
   uint32_t simd_threadgroup;    // the same, of the simdgroup
   uint32_t simd_device;
   uint16_t thread;
-  uint16_t released;  // a fence came before it in its thread
 } check_moment;
-
-// The last accesses of a word: a write, and two reads that nothing orders.
-typedef struct check_cell {
-  check_segment write;
-  check_segment read;
-  check_segment other_read;
-  uint16_t write_site;
-  uint16_t read_site;
-} check_cell;
-enum { CHECK_SPLIT = 0xffffffffu };  // write: read is the number of four cells,
-                                     // one a byte
 
 // Shadow of a piece of device memory.
 typedef struct check_memory {
   uint64_t first;
   uint64_t bytes;
-  check_cell *cells;  // one for each 4 bytes; NULL until it is needed
-  uint8_t *set;       // a bit a byte, 1 if set; NULL: all are
+  check_cell *cells;     // one for each 4 bytes; NULL until it is needed
+  check_cell *quarters;  // one for each byte, of words that are split
+  uint8_t *set;          // 0xff for each byte that is set; NULL: all are
+  bool has_parts;        // the dispatch at hand writes parts of words
   char *label;
 } check_memory;
 
@@ -75,6 +64,7 @@ typedef struct check_range {
   uint64_t bytes;
   check_memory *memory;  // NULL: no shadow
   bool is_host;
+  bool is_written;  // by the kernel
 } check_range;
 
 // What a group knows of others through fences and atomics.
@@ -93,7 +83,6 @@ typedef struct check_state {
   const mtli_check_sites *sites;
   const char *kernel;
   uint32_t checks;
-  check_segment segment;      // that runs
   check_segment safe;         // those below are ordered before this dispatch
   check_segment group_first;  // first of the threadgroup
   uint32_t dispatch;          // index in the past
@@ -101,10 +90,11 @@ typedef struct check_state {
   check_moment now;           // of segment
   uint32_t threads;           // in the threadgroup
   uint32_t group_size[3];
-  char *threadgroup;          // its memory
+  check_segment dispatch_first;  // first of the dispatch
+  check_segment device_first;    // first behind the last barrier for such
   uint64_t threadgroup_bytes;
-  check_cell *threadgroup_cells;  // for 64 KiB
-  uint8_t *threadgroup_set;       // a bit a byte
+  uint64_t threadgroup_room;  // bytes that have cells
+  mtli_check_view *views;     // [range_count]
   check_range *ranges;            // [range_count]
   size_t range_count;
   check_memory *last;  // found for an address last
@@ -143,13 +133,14 @@ typedef struct check_state {
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
   bool has_fences;  // the kernel has some
+  bool has_parts;   // it writes parts of words it does not say where
   char *text;  // the first finding of the dispatch
   check_known *known;
   size_t known_count;
   size_t known_capacity;
 } check_state;
 
-enum { CHECK_DUMP_BYTES = 1 << 16 };
+enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
 
 // True if the dispatch of a segment of another one, and it, come before.
 bool check_past_is_ordered(const check_state *s, const check_past *past,
@@ -167,8 +158,8 @@ void check_fences_atomic(check_state *s, uint64_t address, bool reads,
 enum { CHECK_FORWARD, CHECK_REVERSE, CHECK_RANDOM };
 uint32_t check_schedule(uint64_t *out_seed);
 
-const check_moment *check_moment_of(check_segment segment);
-check_moment *check_moment_new(check_segment segment);  // NULL: no memory
+// False if nothing is known of it.
+bool check_moment_of(check_segment segment, check_moment *out);
 // The dispatch that a segment is of.
 const check_past *check_past_of(check_segment segment);
 // True if segment `before`, which is at least state->safe, happens before the
@@ -177,16 +168,59 @@ bool check_is_ordered(const check_state *s, check_segment before,
                       bool is_device);
 // Begins a segment of a thread.
 void check_switch(check_state *s, uint32_t thread);
+// The next segments are of thread and those behind it, at one epoch.
+void check_expect(check_state *s, uint32_t thread);
+// What is known of the running threads has changed.
+void check_part(check_state *s);
+// Sets the floors and bounds of the running group.
+void check_set_floors(check_state *s);
+
+// races.c: looks at an access of memory with cells (of its first word, and its
+// bytes). Returns where to write: elsewhere, if it may be the value that is
+// there; then check_settle is to come.
+typedef struct check_place {
+  check_cell *cells;
+  check_cell *quarters;
+  uint64_t offset;
+  uint64_t length;
+  uint64_t told;  // offset to tell
+  bool is_device;
+  bool is_coarse;  // a read of a part of a word counts for the word
+} check_place;
+void *check_races(check_state *s, uint32_t site, void *address,
+                  const check_place *place);
 // A write that waited for its value is done.
-void check_settle(check_state *s);
+void check_settle(mtli_check *check);
+bool check_is_atomic(const mtli_check_site *site);
+bool check_is_write(const mtli_check_site *site);
+
+// values.c
+void check_use(mtli_check *check, uint32_t site, uint32_t origin);
+
+// bounds.c
+void *check_harmless(check_state *s);
+void check_report_bounds(check_state *s, const char *kind, uint32_t site,
+                         uint64_t address, uint64_t first, uint64_t bytes,
+                         uint64_t length);
+void check_report_member(mtli_check *check, uint32_t site, void *address,
+                         void *base);
+void check_report_align(check_state *s, uint32_t site, uint64_t address);
+
+static inline const mtli_check_site *check_site(const check_state *s,
+                                                uint32_t site) {
+  return &s->sites->sites[site];
+}
+
+static inline const char *check_text(const check_state *s, uint32_t offset) {
+  return s->sites->texts + offset;
+}
 
 // accesses.c
-extern const mtli_check check_functions;
-extern const mtli_check check_bounds_functions;
+void check_take_functions(check_state *s);
 // schedule.c
 void check_run_threads(mtli_check *check, const mtli_cpu_launch *launch,
                        void *scratch, const mtli_cpu_group *group,
-                       mtli_check_thread_fn *thread);
+                       mtli_check_row_fn *row);
 void check_run_waiting(mtli_check *check, const mtli_cpu_launch *launch,
                        void *scratch, void *context,
                        const mtli_cpu_group *group, mtli_check_start_fn *start,

@@ -112,15 +112,50 @@ typedef void mtli_check_arrive_fn(mtli_check *check, uint32_t site,
 // Behind it: the origin of the value that has come, or 0.
 typedef uint32_t mtli_check_pass_fn(mtli_check *check, uint32_t site);
 
-typedef void mtli_check_thread_fn(const mtli_cpu_launch *launch, void *scratch,
-                                  const mtli_cpu_group *group, uint32_t x,
-                                  uint32_t y, uint32_t z, uint32_t index);
+typedef void mtli_check_settle_fn(mtli_check *check);
+
+// Runs count threads from x on, the first of index. It counts the segments.
+typedef void mtli_check_row_fn(const mtli_cpu_launch *launch, void *scratch,
+                               const mtli_cpu_group *group, uint32_t x,
+                               uint32_t y, uint32_t z, uint32_t index,
+                               uint32_t count);
 typedef void mtli_check_start_fn(const mtli_cpu_launch *launch, void *scratch,
                                  const mtli_cpu_group *group, uint32_t x,
                                  uint32_t y, uint32_t z, uint32_t index,
                                  void *const *waiting, void *frame);
 typedef void mtli_check_execute_fn(uint32_t function, uint32_t mask,
                                    uint64_t *values, uint32_t *operands);
+
+// The last accesses of a word of 4 bytes: a write, and two reads that nothing
+// orders. They are named by their segments: what a thread does between two
+// waits, numbered in the order in which they run. 0 is none.
+typedef struct mtli_check_cell {
+  uint32_t write;  // MTLI_CHECK_SPLIT: the word's bytes have cells of their own
+  uint32_t read;
+  uint32_t other_read;
+  uint16_t write_site;  // MTLI_CHECK_CELL_ATOMIC | site
+  uint16_t read_site;   // bytes << 12 | site; bytes has a bit for each byte read
+} mtli_check_cell;
+enum {
+  MTLI_CHECK_CELL_ATOMIC = 0x8000,
+  MTLI_CHECK_MOST_WRITE_SITE = 0x7fff,  // larger ones are given as 0
+  MTLI_CHECK_MOST_READ_SITE = 0xfff,
+};
+#define MTLI_CHECK_SPLIT UINT32_C(0xffffffff)
+
+// What a parameter's buffer has, for the fast paths (fast_paths.c).
+typedef struct mtli_check_view {
+  uint64_t first;  // offset 0: its address
+  uint64_t end;    // offset 8: bytes that may be accessed, plus 1
+  // Of its first word, and of its bytes where they are split; NULL: the
+  // functions below must be asked.
+  mtli_check_cell *cells;     // offset 16
+  mtli_check_cell *quarters;  // offset 24
+  // The same as cells where reads of parts of a word may be taken for reads of
+  // the word: nothing in the dispatch writes such a part.
+  mtli_check_cell *coarse;  // offset 32
+  uint8_t *set;             // offset 40: 0xff for a byte that is set; NULL: all
+} mtli_check_view;
 
 struct mtli_check {
   uint64_t unset;                       // offset 0
@@ -135,13 +170,28 @@ struct mtli_check {
   // Runs a threadgroup whose threads do not wait for each other.
   void (*run_threads)(mtli_check *check, const mtli_cpu_launch *launch,
                       void *scratch, const mtli_cpu_group *group,
-                      mtli_check_thread_fn *thread);  // offset 72
+                      mtli_check_row_fn *row);  // offset 72
   // The same for coroutines; states and keys as in schedule.ll.
   void (*run_waiting)(mtli_check *check, const mtli_cpu_launch *launch,
                       void *scratch, void *context,
                       const mtli_cpu_group *group, mtli_check_start_fn *start,
                       mtli_check_execute_fn *execute, uint64_t key_words,
                       uint64_t frame_bytes);  // offset 80
+  // Behind a write to another address than was asked for.
+  mtli_check_settle_fn *settle;  // offset 88
+  uint32_t segment;              // offset 96: that runs
+  uint32_t thread;               // offset 100: thread_index_in_threadgroup
+  // Segments below a floor come before the running one; those that are not
+  // below `shared` do not, unless they are the running thread's own.
+  uint32_t device_floor;        // offset 104
+  uint32_t device_shared;       // offset 108
+  uint32_t threadgroup_floor;   // offset 112
+  uint32_t threadgroup_shared;  // offset 116
+  const mtli_check_view *views;           // offset 120: [parameter]
+  char *threadgroup_memory;               // offset 128
+  mtli_check_cell *threadgroup_cells;     // offset 136
+  mtli_check_cell *threadgroup_quarters;  // offset 144
+  uint8_t *threadgroup_set;               // offset 152
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "compiler/ir/split_calls.h"
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
 #include "compiler/ir/module.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/types.h"
@@ -60,6 +61,25 @@ mtlc_root mtlc_find_root(const mtlc_kernel *kernel, LLVMValueRef address);
 // The name in the source of a root's variable or argument.
 void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
                     char *out, size_t capacity);
+
+// --- fast_paths.c: accesses found clean without a call -------------------------
+
+typedef struct mtlc_fast_access {
+  mtli_check_space space;
+  bool is_write;  // else a read; no atomic
+  bool has_slot;  // a parameter's memory
+  bool has_shadow;  // of a private variable
+  uint32_t size_bytes;
+  uint32_t align_bytes;
+  uint64_t object_bytes;  // as mtli_check_site
+} mtlc_fast_access;
+
+// The function for such accesses, made if it is not there: {ptr, i64}(ptr
+// check, ptr address, i32 site, i64 unset, ptr base, ptr shadow, i64 slot),
+// which returns the address to access, and a bit for each byte of a read value
+// that is not set. NULL if there is none.
+LLVMValueRef mtlc_fast_path(mtlc_kernel *kernel, const mtlc_fast_access *access,
+                            bool is_inline);
 
 // --- shadows.c: which bits of values were never set ---------------------------
 

@@ -21,7 +21,11 @@ typedef struct checking {
   LLVMTargetDataRef layout;
   mtlc_values variables;  // private ones that stay in memory, and
   mtlc_values bytes;      // [variables.count] their shadows
+  bool is_inline;         // the thread is short enough for inlined fast paths
 } checking;
+
+// Longer ones call the fast paths.
+enum { MOST_INLINED_ACCESSES = 200 };
 
 static bool wants(const checking *c, unsigned checks) {
   return (c->kernel->checks & checks) != 0;
@@ -47,7 +51,7 @@ static void go_behind(checking *c, LLVMValueRef instruction) {
 
 // --- private variables ---------------------------------------------------------
 
-// Where the shadow of a private variable is: a bit a byte, 1 if it is not set.
+// Where the shadow of a private variable is: 0xff for a byte that is not set.
 static LLVMValueRef bytes_of(checking *c, LLVMValueRef variable) {
   for (size_t i = 0; i < c->variables.count; ++i) {
     if (c->variables.items[i] == variable) {
@@ -61,7 +65,7 @@ static void fill_bytes(checking *c, LLVMValueRef variable, uint8_t value) {
   const mtlc_root root = mtlc_find_root(c->kernel, variable);
   LLVMBuildMemSet(c->builder, bytes_of(c, variable),
                   LLVMConstInt(c->types.i8, value, false),
-                  mtlc_i64(c->kernel->context, (root.bytes + 7) / 8), 1);
+                  mtlc_i64(c->kernel->context, root.bytes), 1);
 }
 
 static void collect_variable(LLVMValueRef instruction, void *context) {
@@ -79,7 +83,7 @@ static void make_bytes(checking *c) {
     LLVMPositionBuilderBefore(
         c->builder,
         LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(c->kernel->thread)));
-    LLVMTypeRef type = LLVMArrayType2(c->types.i8, (root.bytes + 7) / 8);
+    LLVMTypeRef type = LLVMArrayType2(c->types.i8, root.bytes);
     mtlc_values_add(&c->bytes, LLVMBuildAlloca(c->builder, type, "unset"));
   }
   mtlc_position_at_entry(c->builder, c->kernel->thread);
@@ -268,11 +272,65 @@ static bool is_constant_inside(checking *c, const mtlc_root *root,
   return address == root->base && offset + size <= root->bytes;
 }
 
-// The address to access in the place of operand number `operand`.
-static LLVMValueRef check_address(checking *c, LLVMValueRef access,
-                                  unsigned operand, LLVMTypeRef type,
-                                  mtli_check_access kind, LLVMValueRef unset,
-                                  const mtlc_root *root, uint32_t *out_site) {
+// What a check gives.
+typedef struct checked {
+  LLVMValueRef address;  // to access
+  LLVMValueRef unset;    // i64, a bit for each byte of a read value
+  uint32_t site;
+} checked;
+
+// The call of the run-time part.
+static checked ask(checking *c, LLVMValueRef *arguments, mtli_check_space space,
+                   uint32_t site) {
+  const bool is_device =
+      space == MTLI_CHECK_DEVICE || space == MTLI_CHECK_ANYWHERE;
+  LLVMValueRef address =
+      call(c,
+           is_device                         ? "mettle.check.device"
+           : space == MTLI_CHECK_THREADGROUP ? "mettle.check.threadgroup"
+                                             : "mettle.check.variable",
+           arguments, is_device ? 3 : 5);
+  return (checked){address, call(c, "mettle.check.unset", NULL, 0), site};
+}
+
+// The same behind a fast path, where there is one.
+static checked check_or_ask(checking *c, const mtli_check_site *site,
+                            LLVMValueRef *arguments, uint32_t number) {
+  const bool is_write = site->access == MTLI_CHECK_WRITE;
+  const mtlc_fast_access access = {
+      .space = site->space,
+      .is_write = is_write,
+      .has_slot = site->slot != MTLI_CHECK_NO_SLOT,
+      .has_shadow = c->shadows && !LLVMIsNull(arguments[4]),
+      .size_bytes = site->size_bytes,
+      .align_bytes = site->align_bytes,
+      .object_bytes = site->object_bytes};
+  const uint32_t most =
+      is_write ? MTLI_CHECK_MOST_WRITE_SITE : MTLI_CHECK_MOST_READ_SITE;
+  LLVMValueRef function =
+      number <= most && (is_write || site->access == MTLI_CHECK_READ)
+          ? mtlc_fast_path(c->kernel, &access, c->is_inline)
+          : NULL;
+  if (!function) {
+    return ask(c, arguments, site->space, number);
+  }
+  LLVMValueRef all[] = {call(c, "mettle.check.context", NULL, 0),
+                        arguments[0],
+                        arguments[1],
+                        arguments[2],
+                        arguments[3],
+                        arguments[4],
+                        mtlc_i64(c->kernel->context, site->slot)};
+  LLVMValueRef result = mtlc_call(c->builder, function, all, 7);
+  return (checked){LLVMBuildExtractValue(c->builder, result, 0, ""),
+                   LLVMBuildExtractValue(c->builder, result, 1, ""), number};
+}
+
+// Checks the address that is operand number `operand`.
+static checked check_address(checking *c, LLVMValueRef access,
+                             unsigned operand, LLVMTypeRef type,
+                             mtli_check_access kind, LLVMValueRef unset,
+                             const mtlc_root *root) {
   LLVMContextRef context = c->kernel->context;
   LLVMValueRef address = LLVMGetOperand(access, operand);
   mtli_check_site site = site_of(c, root, kind);
@@ -283,24 +341,14 @@ static LLVMValueRef check_address(checking *c, LLVMValueRef access,
   if (wants(c, MTLI_CHECK_BOUNDS)) {
     check_member(c, address, &site, root->base, access);
   }
-  *out_site = mtlc_sites_add(&c->sites, access, &site);
-  LLVMValueRef number = mtlc_i32(context, *out_site);
+  const uint32_t number = mtlc_sites_add(&c->sites, access, &site);
   LLVMValueRef null = LLVMConstNull(c->types.pointer);
-  if (root->space == MTLI_CHECK_DEVICE ||
-      root->space == MTLI_CHECK_ANYWHERE) {
-    LLVMValueRef arguments[] = {address, number, unset};
-    return call(c, "mettle.check.device", arguments, 3);
-  }
-  LLVMValueRef arguments[] = {address, number, unset,
+  LLVMValueRef arguments[] = {address, mtlc_i32(context, number), unset,
                               root->base ? root->base : null, null};
   if (root->space == MTLI_CHECK_PRIVATE) {
     arguments[4] = bytes_of(c, root->base);
   }
-  return call(c,
-              root->space == MTLI_CHECK_THREADGROUP
-                  ? "mettle.check.threadgroup"
-                  : "mettle.check.variable",
-              arguments, 5);
+  return check_or_ask(c, &site, arguments, number);
 }
 
 // Reads of program data, and of variables at known places, cannot go wrong
@@ -321,21 +369,19 @@ static void check_load(checking *c, LLVMValueRef load) {
     return;
   }
   const bool is_atomic = LLVMGetOrdering(load) != LLVMAtomicOrderingNotAtomic;
-  uint32_t site = 0;
   go_before(c, load);
-  LLVMValueRef address =
+  const checked it =
       check_address(c, load, 0, type,
                     is_atomic ? MTLI_CHECK_ATOMIC_READ : MTLI_CHECK_READ,
-                    mtlc_i64(c->kernel->context, 0), &root, &site);
-  LLVMSetOperand(load, 0, address);
+                    mtlc_i64(c->kernel->context, 0), &root);
+  LLVMSetOperand(load, 0, it.address);
   if (LLVMGetAlignment(load) > 1 && wants(c, MTLI_CHECK_ALIGN) && !is_atomic) {
     LLVMSetAlignment(load, 1);  // or a wrong one would stop the kernel
   }
   if (c->shadows && mtlc_has_shadow(type) &&
       root.space != MTLI_CHECK_CONSTANT) {
-    LLVMValueRef bytes = call(c, "mettle.check.unset", NULL, 0);
     mtlc_set_shadow(c->shadows, load,
-                    mtlc_shadow_of_bytes(c->shadows, type, bytes, site));
+                    mtlc_shadow_of_bytes(c->shadows, type, it.unset, it.site));
   }
 }
 
@@ -348,15 +394,21 @@ static void check_store(checking *c, LLVMValueRef store) {
     return;
   }
   const bool is_atomic = LLVMGetOrdering(store) != LLVMAtomicOrderingNotAtomic;
-  uint32_t site = 0;
   go_before(c, store);
+  LLVMValueRef asked = LLVMGetOperand(store, 1);
   LLVMValueRef unset =
       c->shadows ? mtlc_unset_bytes(c->shadows, value) : NULL;
-  LLVMValueRef address = check_address(
+  const checked it = check_address(
       c, store, 1, type,
       is_atomic ? MTLI_CHECK_ATOMIC_WRITE : MTLI_CHECK_WRITE,
-      unset ? unset : mtlc_i64(c->kernel->context, 0), &root, &site);
-  LLVMSetOperand(store, 1, address);
+      unset ? unset : mtlc_i64(c->kernel->context, 0), &root);
+  LLVMSetOperand(store, 1, it.address);
+  if (wants(c, MTLI_CHECK_RACES) && root.space != MTLI_CHECK_PRIVATE) {
+    LLVMValueRef arguments[] = {it.address, asked};
+    go_behind(c, store);
+    call(c, "mettle.check.settle", arguments, 2);
+    go_before(c, store);
+  }
   if (LLVMGetAlignment(store) > 1 && wants(c, MTLI_CHECK_ALIGN) && !is_atomic) {
     LLVMSetAlignment(store, 1);
   }
@@ -365,7 +417,7 @@ static void check_store(checking *c, LLVMValueRef store) {
   if (c->shadows && unset && root.space == MTLI_CHECK_DEVICE &&
       !mtlc_is_set(c->shadows, value)) {
     LLVMValueRef arguments[] = {
-        mtlc_i32(c->kernel->context, site),
+        mtlc_i32(c->kernel->context, it.site),
         mtlc_any_unset(c->shadows, value),
         mtlc_shadow_of(c->shadows, value).origin};
     call(c, "mettle.check.use", arguments, 3);
@@ -380,16 +432,14 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
   if (is_free(c, &root)) {
     return;
   }
-  uint32_t site = 0;
   go_before(c, atomic);
-  LLVMSetOperand(
-      atomic, 0,
+  const checked it =
       check_address(c, atomic, 0, type, MTLI_CHECK_ATOMIC_BOTH,
-                    mtlc_i64(c->kernel->context, 0), &root, &site));
+                    mtlc_i64(c->kernel->context, 0), &root);
+  LLVMSetOperand(atomic, 0, it.address);
   if (c->shadows && !is_exchange && mtlc_has_shadow(type)) {
-    LLVMValueRef bytes = call(c, "mettle.check.unset", NULL, 0);
     mtlc_set_shadow(c->shadows, atomic,
-                    mtlc_shadow_of_bytes(c->shadows, type, bytes, site));
+                    mtlc_shadow_of_bytes(c->shadows, type, it.unset, it.site));
   }
 }
 
@@ -612,6 +662,11 @@ static void check_instruction(checking *c, LLVMValueRef i) {
   }
 }
 
+static void count_access(LLVMValueRef instruction, void *context) {
+  *(size_t *)context +=
+      LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction);
+}
+
 static int compare_order(const void *left, const void *right) {
   const mtlc_flow_block *a = left, *b = right;
   return a->order < b->order ? -1 : a->order > b->order;
@@ -677,6 +732,9 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
                 .layout = LLVMGetModuleDataLayout(kernel->module)};
   mtlc_sites_begin(&c.sites, kernel);
   drop_stores(&c);
+  size_t accesses = 0;
+  mtlc_for_each_instruction(kernel->thread, count_access, &accesses);
+  c.is_inline = accesses <= MOST_INLINED_ACCESSES;
   if (kernel->checks & (MTLI_CHECK_INIT | MTLI_CHECK_SYNC)) {
     c.shadows = mtlc_shadows_begin(kernel, &c.sites, c.builder);
     make_bytes(&c);

@@ -80,13 +80,13 @@ static void mark_parallel(mtlc_kernel *kernel, LLVMValueRef body) {
 
 // Makes the thread a part of the loop over it, which takes over the debug
 // information: a function without any drops that of what is inlined into it.
-static mtl_status merge_body(mtlc_kernel *kernel, LLVMValueRef body) {
+static mtl_status merge_body(mtlc_kernel *kernel, LLVMValueRef body,
+                             const char *loop) {
   mtlc_values calls = {0};
   mtlc_collect_calls(kernel->module, mtlc_name(body), &calls);
   LLVMMetadataRef subprogram = LLVMGetSubprogram(body);
   if (subprogram) {
-    LLVMValueRef group =
-        LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION);
+    LLVMValueRef group = LLVMGetNamedFunction(kernel->module, loop);
     LLVMGlobalEraseMetadata(
         body, LLVMGetMDKindIDInContext(kernel->context, "dbg", 3));
     LLVMSetSubprogram(group, subprogram);
@@ -113,7 +113,7 @@ mtl_status mtlc_loop_lanes(mtlc_kernel *kernel) {
   kernel->has_group = true;
   if (is_checked) {
     mtlc_report(kernel, "threads: one after the other, checked");
-    return MTL_OK;
+    return merge_body(kernel, body, "mettle.check.row");
   }
   define_note_thread(kernel);
   if (kernel->tier == MTLI_TIER_0) {
@@ -122,5 +122,5 @@ mtl_status mtlc_loop_lanes(mtlc_kernel *kernel) {
   }
   mtlc_report(kernel, "threads: a loop, left to LLVM to vectorise");
   mark_parallel(kernel, body);
-  return merge_body(kernel, body);
+  return merge_body(kernel, body, MTLC_GROUP_FUNCTION);
 }

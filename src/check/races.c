@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// races.c: looks at an access beside the last ones of its words, as cells of
+// shadow memory have them. What nothing orders, and of which one writes, is a
+// race. Most accesses are done with in the kernel itself (fast_paths.c).
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/state.h"
+
+bool check_is_atomic(const mtli_check_site *site) {
+  return site->access >= MTLI_CHECK_ATOMIC_READ &&
+         site->access <= MTLI_CHECK_ATOMIC_BOTH;
+}
+
+bool check_is_write(const mtli_check_site *site) {
+  return site->access == MTLI_CHECK_WRITE ||
+         site->access == MTLI_CHECK_ATOMIC_WRITE ||
+         site->access == MTLI_CHECK_ATOMIC_BOTH;
+}
+
+static void report_race(check_state *s, bool is_device, uint32_t number,
+                        check_segment other, uint32_t other_number,
+                        uint64_t offset) {
+  const mtli_check_site *site = check_site(s, number);
+  const check_side now = check_side_now(s, number);
+  const check_side then = check_side_of(s, other, other_number);
+  const check_past *past = check_past_of(other);
+  const bool is_other = past && past->number != s->dispatch;
+  const char *kind = is_other    ? "race.dispatch"
+                     : is_device ? "race.device"
+                                 : "race.threadgroup";
+  const char *why =
+      is_other ? "nothing orders the two dispatches"
+      : then.group != now.group
+          ? "nothing orders threads of different threadgroups"
+          : "no barrier that orders such memory is between them";
+  check_report(s, kind, &then, &now,
+               "'%s': %u byte%s at offset %" PRIu64 "; %s",
+               check_text(s, site->name), site->size_bytes,
+               site->size_bytes == 1 ? "" : "s", offset, why);
+}
+
+// --- cells ---------------------------------------------------------------------
+
+// One word, or one byte of a word that is split.
+typedef struct look {
+  check_state *s;
+  const mtli_check_site *site;
+  uint32_t number;
+  bool is_device;
+  bool is_atomic;
+  bool is_live;      // set by a conflict: a race
+  bool is_writers;   // it is between two writes
+  check_segment other;
+  uint32_t other_site;
+} look;
+
+static bool conflicts(const look *l, check_segment before) {
+  const check_state *s = l->s;
+  const check_segment safe = l->is_device ? s->safe : s->group_first;
+  return before >= safe && before != s->check.segment && before != 0 &&
+         !check_is_ordered(s, before, l->is_device);
+}
+
+static void note(look *l, check_segment other, uint32_t site,
+                 bool is_writers) {
+  if (!l->is_live || (l->is_writers && !is_writers)) {
+    l->is_live = true;
+    l->is_writers = is_writers;
+    l->other = other;
+    l->other_site = site;
+  }
+}
+
+static uint32_t write_site(const check_cell *cell) {
+  return cell->write_site & MTLI_CHECK_MOST_WRITE_SITE;
+}
+
+static bool is_atomic_write(const check_cell *cell) {
+  return (cell->write_site & MTLI_CHECK_CELL_ATOMIC) != 0;
+}
+
+static uint32_t read_site(const check_cell *cell) {
+  return cell->read_site & MTLI_CHECK_MOST_READ_SITE;
+}
+
+static uint16_t pack_read(uint32_t site, uint32_t bytes) {
+  return (uint16_t)((site <= MTLI_CHECK_MOST_READ_SITE ? site : 0) |
+                    bytes << 12);
+}
+
+static const mtli_check_site *site_then(const check_state *s,
+                                        check_segment segment,
+                                        uint32_t number) {
+  const check_past *past = check_past_of(segment);
+  return &(past ? past->sites : s->sites)->sites[number];
+}
+
+// What is kept as a read may be the last but one of several atomic writes.
+static bool is_kept_write(const look *l, const check_cell *cell) {
+  return cell->read && check_is_write(site_then(l->s, cell->read,
+                                                read_site(cell)));
+}
+
+static bool read_is_atomic(const look *l, const check_cell *cell) {
+  return check_is_atomic(site_then(l->s, cell->read, read_site(cell)));
+}
+
+static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
+  const check_segment segment = l->s->check.segment;
+  if (!(l->is_atomic && is_atomic_write(cell))) {
+    if (conflicts(l, cell->write)) {
+      note(l, cell->write, write_site(cell), false);
+    } else if (is_atomic_write(cell) && conflicts(l, cell->read) &&
+               is_kept_write(l, cell)) {
+      note(l, cell->read, read_site(cell), false);
+    }
+  }
+  if (cell->read == segment || cell->other_read == segment) {
+    cell->read_site |= (uint16_t)(bytes << 12);
+    return;
+  }
+  if (!conflicts(l, cell->read)) {
+    if (cell->other_read && !conflicts(l, cell->other_read)) {
+      cell->other_read = 0;
+    }
+    cell->read = segment;
+    cell->read_site = pack_read(
+        l->number, bytes | (cell->other_read ? cell->read_site >> 12 : 0));
+    return;
+  }
+  if (!conflicts(l, cell->other_read)) {
+    cell->other_read = segment;
+  }
+  cell->read_site |= (uint16_t)(bytes << 12);
+}
+
+static void look_at_write(look *l, check_cell *cell) {
+  const check_state *s = l->s;
+  const bool both_atomic = l->is_atomic && is_atomic_write(cell);
+  const bool is_unordered = conflicts(l, cell->write);
+  if (is_unordered && !both_atomic) {
+    note(l, cell->write, write_site(cell),
+         l->site->access == MTLI_CHECK_WRITE);
+  }
+  const bool reads = cell->read && !(l->is_atomic && read_is_atomic(l, cell));
+  if (reads && conflicts(l, cell->read)) {
+    note(l, cell->read, read_site(cell), false);
+  } else if (reads && conflicts(l, cell->other_read)) {
+    note(l, cell->other_read, read_site(cell), false);
+  }
+  if (both_atomic && is_unordered) {
+    cell->read = cell->write;
+    cell->read_site = pack_read(write_site(cell), 15);
+    cell->other_read = 0;
+  } else if (!both_atomic || !is_kept_write(l, cell)) {
+    cell->read = cell->other_read = 0;
+  }
+  cell->write = s->check.segment;
+  cell->write_site =
+      (uint16_t)((l->number <= MTLI_CHECK_MOST_WRITE_SITE ? l->number : 0) |
+                 (l->is_atomic ? MTLI_CHECK_CELL_ATOMIC : 0));
+}
+
+static void look_at(look *l, check_cell *cell, uint32_t bytes) {
+  if (check_is_write(l->site)) {
+    look_at_write(l, cell);
+  } else {
+    look_at_read(l, cell, bytes);
+  }
+}
+
+// --- words whose bytes are accessed one by one ----------------------------------
+
+static void split(check_cell *cell, check_cell *quarters) {
+  for (int i = 0; i < 4; ++i) {
+    quarters[i] = *cell;
+    if (!(cell->read_site >> 12 >> i & 1)) {
+      quarters[i].read = quarters[i].other_read = 0;
+    }
+    quarters[i].read_site |= 0xf000;
+  }
+  *cell = (check_cell){.write = MTLI_CHECK_SPLIT};
+}
+
+// Puts bytes together again when nothing is left to be known of them.
+static void join(const look *l, check_cell *cell, const check_cell *quarters) {
+  for (int i = 0; i < 4; ++i) {
+    if (conflicts(l, quarters[i].write) || conflicts(l, quarters[i].read) ||
+        conflicts(l, quarters[i].other_read) ||
+        quarters[i].write == l->s->check.segment ||
+        quarters[i].read == l->s->check.segment) {
+      return;
+    }
+  }
+  *cell = (check_cell){0};
+}
+
+static void look_at_bytes(look *l, check_cell *cell, check_cell *quarters,
+                          uint32_t first, uint32_t end) {
+  if (cell->write != MTLI_CHECK_SPLIT) {
+    split(cell, quarters);
+  }
+  for (uint32_t i = first; i < end; ++i) {
+    look_at(l, &quarters[i], 15);
+  }
+}
+
+static void look_through(look *l, const check_place *place) {
+  uint64_t offset = place->offset;
+  const uint64_t end = offset + place->length;
+  while (offset < end) {
+    check_cell *cell = &place->cells[offset / 4];
+    check_cell *quarters = &place->quarters[offset / 4 * 4];
+    const uint32_t first = offset % 4;
+    const uint32_t last = end - offset + first >= 4
+                              ? 4
+                              : (uint32_t)(end - offset + first);
+    const bool is_whole = first == 0 && last == 4;
+    if (is_whole && cell->write == MTLI_CHECK_SPLIT) {
+      join(l, cell, quarters);
+    }
+    if (cell->write != MTLI_CHECK_SPLIT && is_whole) {
+      look_at(l, cell, 15);
+    } else if (cell->write != MTLI_CHECK_SPLIT && place->is_coarse &&
+               !check_is_write(l->site)) {
+      look_at(l, cell, (1u << last) - (1u << first));
+    } else {
+      look_at_bytes(l, cell, quarters, first, last);
+    }
+    offset += last - first;
+  }
+}
+
+// --- the same value ----------------------------------------------------------------
+
+void check_settle(mtli_check *check) {
+  check_state *s = (check_state *)check;
+  char *to = s->pending;
+  if (!to) {
+    return;  // out of bounds
+  }
+  s->pending = NULL;
+  const bool is_same = memcmp(to, s->bounce, s->pending_bytes) == 0;
+  const bool is_device =
+      check_site(s, s->pending_site)->space != MTLI_CHECK_THREADGROUP;
+  if (!is_same || (s->checks & MTLI_CHECK_UNIFORM)) {
+    uint64_t first = (uint64_t)(uintptr_t)s->check.threadgroup_memory;
+    if (is_device) {
+      const check_memory *memory = check_memory_find((uintptr_t)to);
+      first = memory ? memory->first : 0;
+    }
+    report_race(s, is_device, s->pending_site, s->pending_other,
+                s->pending_other_site, (uintptr_t)to - first);
+  }
+  memcpy(to, s->bounce, s->pending_bytes);
+}
+
+void *check_races(check_state *s, uint32_t number, void *address,
+                  const check_place *place) {
+  const mtli_check_site *site = check_site(s, number);
+  look l = {.s = s,
+            .site = site,
+            .number = number,
+            .is_device = place->is_device,
+            .is_atomic = check_is_atomic(site)};
+  look_through(&l, place);
+  if (!l.is_live) {
+    return address;
+  }
+  if (l.is_writers && place->length <= sizeof s->bounce &&
+      site->size_bytes == place->length) {
+    s->pending = address;
+    s->pending_bytes = (uint32_t)place->length;
+    s->pending_site = number;
+    s->pending_other = l.other;
+    s->pending_other_site = l.other_site;
+    memcpy(s->bounce, address, place->length);
+    return s->bounce;
+  }
+  report_race(s, l.is_device, number, l.other, l.other_site, place->told);
+  return address;
+}
