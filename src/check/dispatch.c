@@ -260,23 +260,28 @@ static check_segment find_safe(const check_state *s) {
 }
 
 // What fast paths may take for granted of an argument.
-static mtli_check_view view_of(const check_range *range) {
-  mtli_check_view view = {.first = range->first, .end = range->bytes + 1};
+static mtli_check_view view_of(const check_state *s, const check_range *range) {
+  mtli_check_view view = {.first = range->first, .bytes = range->bytes};
   const check_memory *memory = range->memory;
+  if (!range->first) {
+    return view;  // of a threadgroup
+  }
   // Inline bytes are nobody's to write.
   static check_cell inline_cells[CHECK_MOST_INLINE / 4 + 4];
   if (!memory && range->bytes <= CHECK_MOST_INLINE && !range->is_written) {
     view.cells = view.coarse = view.quarters = inline_cells;
-    return view;
+  } else if (memory && (range->first - memory->first) % 4 == 0) {
+    const uint64_t offset = range->first - memory->first;
+    view.cells = memory->cells ? memory->cells + offset / 4 : NULL;
+    view.quarters = memory->quarters ? memory->quarters + offset : NULL;
+    view.coarse = memory->has_parts ? NULL : view.cells;
+    view.set = memory->set ? memory->set + offset : NULL;
+  } else {
+    view.bytes = 0;
   }
-  if (!memory || !memory->cells || (range->first - memory->first) % 4) {
-    return view;
+  if (!view.cells && (s->checks & MTLI_CHECK_RACES)) {
+    view.bytes = 0;
   }
-  const uint64_t offset = range->first - memory->first;
-  view.cells = memory->cells + offset / 4;
-  view.quarters = memory->quarters + offset;
-  view.coarse = memory->has_parts ? NULL : view.cells;
-  view.set = memory->set ? memory->set + offset : NULL;
   return view;
 }
 
@@ -334,7 +339,7 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
     if (s->ranges[i].memory) {
       s->ranges[i].memory->has_parts |= s->has_parts;
     }
-    s->views[i] = view_of(&s->ranges[i]);
+    s->views[i] = view_of(s, &s->ranges[i]);
   }
   return true;
 }
@@ -454,7 +459,7 @@ void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup
     memset(s->check.threadgroup_set, 0, bytes);
   }
   memset(s->thread, 0, s->threads * sizeof s->thread[0]);
-  s->arrived = s->returned = s->simd_epoch = 0;
+  s->arrived = s->simd_epoch = 0;
   check_part(s);
   if (s->schedule_kind) {
     order_threads(s, group);

@@ -62,7 +62,6 @@ static const char *does(uint8_t access) {
     case MTLI_CHECK_SHUFFLE: return "shuffle";
     case MTLI_CHECK_SIMD: return "simdgroup function";
     case MTLI_CHECK_FENCE: return "fence";
-    case MTLI_CHECK_RETURN: return "return";
     default: return "operation";
   }
 }

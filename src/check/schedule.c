@@ -67,12 +67,6 @@ void check_arrive(mtli_check *check, uint32_t site, uint32_t flags,
   check_state *s = (check_state *)check;
   const uint32_t thread = s->check.thread;
   const uint8_t access = s->sites->sites[site].access;
-  if (access == MTLI_CHECK_RETURN) {
-    ++s->returned;
-    s->returned_site = site;
-    s->returned_thread = thread;
-    return;
-  }
   if (access == MTLI_CHECK_FENCE) {
     check_fence(s);
     check_switch(s, thread);

@@ -105,10 +105,6 @@ typedef struct check_state {
   uint32_t arrived_flags;
   uint32_t arrived_other;  // another site, or 0
   uint32_t arrived_thread[2];
-  bool has_passed;         // threads go on from it
-  uint32_t returned_site;
-  uint32_t returned_thread;
-  uint32_t returned;
   uint32_t simd_epoch;  // simdgroup barriers so far
   struct {
     uint32_t site;

@@ -37,7 +37,6 @@ typedef enum mtli_check_access {
   MTLI_CHECK_SHUFFLE,    // a simdgroup function that reads other lanes
   MTLI_CHECK_SIMD,       // another simdgroup function
   MTLI_CHECK_FENCE,
-  MTLI_CHECK_RETURN,
   MTLI_CHECK_OPERATION,  // of arithmetic
 } mtli_check_access;
 
@@ -146,9 +145,9 @@ enum {
 // What a parameter's buffer has, for the fast paths (fast_paths.c).
 typedef struct mtli_check_view {
   uint64_t first;  // offset 0: its address
-  uint64_t end;    // offset 8: bytes that may be accessed, plus 1
-  // Of its first word, and of its bytes where they are split; NULL: the
-  // functions below must be asked.
+  // Offset 8: how many may be accessed; 0: the functions below must be asked.
+  uint64_t bytes;
+  // Of its first word, and of its bytes where they are split.
   mtli_check_cell *cells;     // offset 16
   mtli_check_cell *quarters;  // offset 24
   // The same as cells where reads of parts of a word may be taken for reads of

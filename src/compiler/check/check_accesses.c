@@ -653,11 +653,6 @@ static void check_instruction(checking *c, LLVMValueRef i) {
         check_marker(c, i, MTLI_CHECK_FENCE);
       }
       return;
-    case LLVMRet:
-      if (wants(c, MTLI_CHECK_SYNC)) {
-        check_marker(c, i, MTLI_CHECK_RETURN);
-      }
-      return;
     default: return;
   }
 }

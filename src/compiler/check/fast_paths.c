@@ -122,30 +122,42 @@ static LLVMValueRef view_of(const emitter *e) {
   return at_number(e, views, offset);
 }
 
-// Bytes that may be accessed, plus 1.
-static LLVMValueRef end_of(const emitter *e, LLVMValueRef view) {
+// How many bytes may be accessed.
+static LLVMValueRef limit_of(const emitter *e, LLVMValueRef view) {
   const uint64_t object = e->access->object_bytes;
   if (!e->access->has_slot) {
-    return number(e, object + 1);
+    return number(e, object);
   }
-  LLVMValueRef end = load_fixed(e, e->types.i64, view,
-                                offsetof(mtli_check_view, end));
+  LLVMValueRef bytes = load_fixed(e, e->types.i64, view,
+                                  offsetof(mtli_check_view, bytes));
   if (!object) {
-    return end;
+    return bytes;
   }
   LLVMTypeRef i64 = e->types.i64;
-  LLVMValueRef arguments[] = {end, number(e, object + 1)};
+  LLVMValueRef arguments[] = {bytes, number(e, object)};
   return mtlc_call_intrinsic(e->builder, "llvm.umin", &i64, 1, arguments, 2);
 }
 
-static void check_bounds(emitter *e, LLVMValueRef first, LLVMValueRef view) {
+// i1: an offset is inside. One of a multiple of the size never wraps around.
+static LLVMValueRef is_inside(const emitter *e, LLVMValueRef view) {
+  const uint64_t size = e->access->size_bytes;
   LLVMTypeRef i64 = e->types.i64;
-  LLVMValueRef arguments[] = {end_of(e, view),
-                              number(e, e->access->size_bytes)};
+  LLVMValueRef bytes = limit_of(e, view);
+  if (wants(e, MTLI_CHECK_ALIGN) && e->access->align_bytes % size == 0 &&
+      e->access->space == MTLI_CHECK_DEVICE) {
+    LLVMValueRef last =
+        LLVMBuildAdd(e->builder, e->offset, number(e, size - 1), "");
+    return compare(e, LLVMIntULT, last, bytes);
+  }
+  LLVMValueRef arguments[] = {bytes, number(e, size - 1)};
   LLVMValueRef limit =
       mtlc_call_intrinsic(e->builder, "llvm.usub.sat", &i64, 1, arguments, 2);
+  return compare(e, LLVMIntULT, e->offset, limit);
+}
+
+static void check_bounds(emitter *e, LLVMValueRef first, LLVMValueRef view) {
   e->offset = LLVMBuildSub(e->builder, e->address, first, "");
-  LLVMValueRef is_clean = compare(e, LLVMIntULT, e->offset, limit);
+  LLVMValueRef is_clean = is_inside(e, view);
   // Words lie as their cells do, and no part of one reaches into the next.
   uint64_t mask = wants(e, MTLI_CHECK_ALIGN) ? e->access->align_bytes - 1 : 0;
   if (wants(e, MTLI_CHECK_RACES) && e->access->space != MTLI_CHECK_PRIVATE &&
@@ -156,8 +168,7 @@ static void check_bounds(emitter *e, LLVMValueRef first, LLVMValueRef view) {
   if (mask) {
     LLVMValueRef low =
         LLVMBuildAnd(e->builder, e->address, number(e, mask), "");
-    is_clean =
-        both(e, is_clean, compare(e, LLVMIntEQ, low, number(e, 0)));
+    must_be(e, compare(e, LLVMIntEQ, low, number(e, 0)));
   }
   must_be(e, is_clean);
 }
@@ -214,117 +225,119 @@ static void load_floors(emitter *e) {
   e->shared = load(e, e->types.i32, check, floor + sizeof(uint32_t));
 }
 
-// i1: a segment is ordered before the running one, or is it.
-static LLVMValueRef is_past(const emitter *e, LLVMValueRef segment) {
-  return one_of(e, compare(e, LLVMIntULT, segment, e->floor),
-                compare(e, LLVMIntEQ, segment, e->segment));
-}
-
-typedef struct cell {
-  LLVMValueRef at;
-  LLVMValueRef write, read, other;
-  LLVMValueRef sites;  // i32: write_site, and read_site above it
-} cell;
-
-static cell load_cell(const emitter *e, LLVMValueRef cells, unsigned i) {
-  cell c = {.at = at(e, cells, (uint64_t)CELL_BYTES * i)};
-  c.write = load(e, e->types.i32, c.at, offsetof(mtli_check_cell, write));
-  c.read = load(e, e->types.i32, c.at, offsetof(mtli_check_cell, read));
-  c.other = load(e, e->types.i32, c.at, offsetof(mtli_check_cell, other_read));
-  c.sites = load(e, e->types.i32, c.at, offsetof(mtli_check_cell, write_site));
-  return c;
-}
-
 static void store_at(const emitter *e, LLVMValueRef value, LLVMValueRef to,
                      size_t offset) {
   LLVMBuildStore(e->builder, value, at(e, to, offset));
 }
 
-static LLVMValueRef can_write(const emitter *e, const cell *c) {
-  return both(e, both(e, is_past(e, c->write), is_past(e, c->read)),
-              is_past(e, c->other));
+static LLVMValueRef field(const emitter *e, LLVMValueRef cell, size_t offset) {
+  return load(e, e->types.i32, cell, offset);
 }
 
-static void note_write(const emitter *e, const cell *c) {
-  LLVMValueRef zero = mtlc_i32(e->kernel->context, 0);
-  store_at(e, e->segment, c->at, offsetof(mtli_check_cell, write));
-  store_at(e, zero, c->at, offsetof(mtli_check_cell, read));
-  store_at(e, zero, c->at, offsetof(mtli_check_cell, other_read));
-  store_at(e, parameter(e, SITE), c->at,
-           offsetof(mtli_check_cell, write_site));
+// Goes on here if is_likely, i1, else elsewhere.
+static void go_on_if(const emitter *e, LLVMValueRef is_likely,
+                     LLVMBasicBlockRef elsewhere) {
+  LLVMBasicBlockRef next = add_block(e);
+  LLVMBuildCondBr(e->builder, is_likely, next, elsewhere);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+// Segment, of a cell, is ordered before the running one, or is it and, if it
+// has to be, no atomic's; else it is slow.
+static void must_be_past(const emitter *e, LLVMValueRef segment,
+                         LLVMValueRef cell, bool is_plain_write) {
+  LLVMBasicBlockRef other = add_block(e), next = add_block(e);
+  LLVMBuildCondBr(e->builder, compare(e, LLVMIntULT, segment, e->floor), next,
+                  other);
+  LLVMPositionBuilderAtEnd(e->builder, other);
+  LLVMValueRef is_clean = compare(e, LLVMIntEQ, segment, e->segment);
+  if (is_plain_write) {
+    LLVMValueRef site =
+        load(e, e->types.i16, cell, offsetof(mtli_check_cell, write_site));
+    is_clean = both(
+        e, is_clean,
+        compare(e, LLVMIntSGE, site, LLVMConstNull(e->types.i16)));
+  }
+  LLVMBuildCondBr(e->builder, is_clean, next, e->slow);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+static void check_written(const emitter *e, LLVMValueRef cell) {
+  static const size_t fields[] = {offsetof(mtli_check_cell, write),
+                                  offsetof(mtli_check_cell, read),
+                                  offsetof(mtli_check_cell, other_read)};
+  for (int i = 0; i < 3; ++i) {
+    must_be_past(e, field(e, cell, fields[i]), cell, false);
+  }
+}
+
+static void note_write(const emitter *e, LLVMValueRef cell) {
+  LLVMValueRef site =
+      LLVMBuildZExt(e->builder, parameter(e, SITE), e->types.i64, "");
+  store_at(e, LLVMBuildZExt(e->builder, e->segment, e->types.i64, ""), cell,
+           offsetof(mtli_check_cell, write));
+  store_at(e, LLVMBuildShl(e->builder, site, number(e, 32), ""), cell,
+           offsetof(mtli_check_cell, other_read));
 }
 
 // As look_at_read of src/check/races.c has it: the first of two reads that
-// nothing orders, the second, or one of more.
-static LLVMValueRef can_read(const emitter *e, const cell *c) {
-  LLVMContextRef context = e->kernel->context;
-  LLVMValueRef atomic =
-      LLVMBuildAnd(e->builder, c->sites,
-                   mtlc_i32(context, MTLI_CHECK_CELL_ATOMIC), "");
-  LLVMValueRef is_own =
-      both(e, compare(e, LLVMIntEQ, c->write, e->segment),
-           compare(e, LLVMIntEQ, atomic, mtlc_i32(context, 0)));
-  LLVMValueRef write =
-      one_of(e, compare(e, LLVMIntULT, c->write, e->floor), is_own);
-  LLVMValueRef others = both(
-      e, compare(e, LLVMIntUGE, c->read, e->shared),
-      one_of(e, compare(e, LLVMIntULT, c->other, e->floor),
-             compare(e, LLVMIntUGE, c->other, e->shared)));
-  return both(e, write, one_of(e, is_past(e, c->read), others));
+// nothing orders, the second, or one of more. bytes: i16, as in read_site.
+static void check_read(const emitter *e, LLVMValueRef cell,
+                       LLVMValueRef bytes) {
+  LLVMBasicBlockRef taken = add_block(e), done = add_block(e),
+                    others = add_block(e), third = add_block(e),
+                    known = add_block(e);
+  must_be_past(e, field(e, cell, offsetof(mtli_check_cell, write)), cell, true);
+  LLVMValueRef read = field(e, cell, offsetof(mtli_check_cell, read));
+  LLVMValueRef other = field(e, cell, offsetof(mtli_check_cell, other_read));
+  LLVMValueRef is_other_free = compare(e, LLVMIntULT, other, e->floor);
+  go_on_if(e, compare(e, LLVMIntULT, read, e->floor), taken);
+  must_be(e, is_other_free);
+  LLVMValueRef site =
+      LLVMBuildTrunc(e->builder, parameter(e, SITE), e->types.i16, "");
+  store_at(e, e->segment, cell, offsetof(mtli_check_cell, read));
+  store_at(e, one_of(e, site, bytes), cell,
+           offsetof(mtli_check_cell, read_site));
+  LLVMBuildBr(e->builder, done);
+  // Somebody else's, or its own, of the same bytes at least.
+  LLVMPositionBuilderAtEnd(e->builder, taken);
+  LLVMValueRef had =
+      load(e, e->types.i16, cell, offsetof(mtli_check_cell, read_site));
+  must_be(e, compare(e, LLVMIntEQ,
+                     LLVMBuildAnd(e->builder, had, bytes, ""), bytes));
+  LLVMBuildCondBr(e->builder, compare(e, LLVMIntEQ, read, e->segment), done,
+                  others);
+  LLVMPositionBuilderAtEnd(e->builder, others);
+  must_be(e, compare(e, LLVMIntUGE, read, e->shared));
+  LLVMBuildCondBr(e->builder, is_other_free, known, third);
+  LLVMPositionBuilderAtEnd(e->builder, known);
+  store_at(e, e->segment, cell, offsetof(mtli_check_cell, other_read));
+  LLVMBuildBr(e->builder, done);
+  LLVMPositionBuilderAtEnd(e->builder, third);
+  LLVMBuildCondBr(e->builder, compare(e, LLVMIntUGE, other, e->shared), done,
+                  e->slow);
+  LLVMPositionBuilderAtEnd(e->builder, done);
 }
 
-static void note_read(const emitter *e, const cell *c, LLVMValueRef bytes) {
-  LLVMContextRef context = e->kernel->context;
-  LLVMValueRef is_first = compare(e, LLVMIntULT, c->read, e->floor);
-  LLVMValueRef is_second =
-      both(e,
-           both(e, compare(e, LLVMIntUGE, c->read, e->shared),
-                compare(e, LLVMIntNE, c->read, e->segment)),
-           compare(e, LLVMIntULT, c->other, e->floor));
-  LLVMValueRef site = LLVMBuildShl(e->builder, parameter(e, SITE),
-                                   mtlc_i32(context, 16), "");
-  LLVMValueRef fresh =
-      one_of(e, LLVMBuildAnd(e->builder, c->sites, mtlc_i32(context, 0xffff),
-                             ""),
-             site);
-  LLVMValueRef sites =
-      LLVMBuildSelect(e->builder, is_first, fresh, c->sites, "");
-  store_at(e, LLVMBuildSelect(e->builder, is_first, e->segment, c->read, ""),
-           c->at, offsetof(mtli_check_cell, read));
-  store_at(e, LLVMBuildSelect(e->builder, is_second, e->segment, c->other, ""),
-           c->at, offsetof(mtli_check_cell, other_read));
-  store_at(e, one_of(e, sites, bytes), c->at,
-           offsetof(mtli_check_cell, write_site));
-}
-
-// Looks at count cells, and notes the access in them. bytes: of a read's site.
+// Looks at count cells, and notes the access in them. A read may be noted in
+// some of them and then be slow: it is looked at once more there.
 static void check_cells(const emitter *e, LLVMValueRef cells, unsigned count,
                         LLVMValueRef bytes) {
-  cell looked[MOST_BYTES / WORD_BYTES];
-  LLVMValueRef is_clean = NULL;
   for (unsigned i = 0; i < count; ++i) {
-    looked[i] = load_cell(e, cells, i);
-    LLVMValueRef can = e->access->is_write ? can_write(e, &looked[i])
-                                           : can_read(e, &looked[i]);
-    is_clean = is_clean ? both(e, is_clean, can) : can;
-  }
-  must_be(e, is_clean);
-  for (unsigned i = 0; i < count; ++i) {
+    LLVMValueRef cell = at(e, cells, (uint64_t)CELL_BYTES * i);
     if (e->access->is_write) {
-      note_write(e, &looked[i]);
+      check_written(e, cell);
     } else {
-      note_read(e, &looked[i], bytes);
+      check_read(e, cell, bytes);
     }
+  }
+  for (unsigned i = 0; e->access->is_write && i < count; ++i) {
+    note_write(e, at(e, cells, (uint64_t)CELL_BYTES * i));
   }
 }
 
 static LLVMValueRef all_bytes(const emitter *e) {
-  return mtlc_i32(e->kernel->context, (uint32_t)ALL_BYTES_READ << 16);
-}
-
-static void check_not_null(const emitter *e, LLVMValueRef pointer) {
-  must_be(e, compare(e, LLVMIntNE, pointer,
-                     LLVMConstNull(e->types.pointer)));
+  return LLVMConstInt(e->types.i16, ALL_BYTES_READ, false);
 }
 
 // The cell of the word at or around the offset.
@@ -351,13 +364,13 @@ static void check_quarters(const emitter *e, LLVMValueRef cells,
 
 // A read of a part of a word that counts for the word.
 static void check_coarse(const emitter *e, LLVMValueRef cells) {
-  LLVMContextRef context = e->kernel->context;
+  LLVMTypeRef i16 = e->types.i16;
   LLVMValueRef within = LLVMBuildAnd(
-      e->builder, LLVMBuildTrunc(e->builder, e->offset, e->types.i32, ""),
-      mtlc_i32(context, WORD_BYTES - 1), "");
+      e->builder, LLVMBuildTrunc(e->builder, e->offset, i16, ""),
+      LLVMConstInt(i16, WORD_BYTES - 1, false), "");
   LLVMValueRef bytes = LLVMBuildShl(
       e->builder,
-      mtlc_i32(context, ((1u << e->access->size_bytes) - 1) << (16 + 12)),
+      LLVMConstInt(i16, ((1u << e->access->size_bytes) - 1) << 12, false),
       within, "");
   check_cells(e, word_cell(e, cells), 1, bytes);
 }
@@ -367,7 +380,6 @@ static void check_device_part(const emitter *e, LLVMValueRef view) {
                                   offsetof(mtli_check_view, cells));
   LLVMValueRef quarters = load_fixed(e, e->types.pointer, view,
                                      offsetof(mtli_check_view, quarters));
-  check_not_null(e, cells);
   if (e->access->is_write) {
     check_quarters(e, cells, quarters);
     return;
@@ -397,7 +409,6 @@ static void check_device_races(emitter *e, LLVMValueRef view) {
   }
   LLVMValueRef cells = load_fixed(e, e->types.pointer, view,
                                   offsetof(mtli_check_view, cells));
-  check_not_null(e, cells);
   check_cells(e, word_cell(e, cells), e->access->size_bytes / WORD_BYTES,
               all_bytes(e));
 }
