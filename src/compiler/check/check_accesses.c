@@ -580,9 +580,12 @@ static void check_wait(checking *c, LLVMValueRef wait, const char *name) {
   LLVMValueRef arguments[] = {
       number, is_barrier ? LLVMGetOperand(wait, 0) : zero, origin};
   call(c, "mettle.check.arrive", arguments, 3);
+  if (is_barrier) {
+    return;
+  }
   go_behind(c, wait);
   LLVMValueRef from = call(c, "mettle.check.pass", &number, 1);
-  if (!is_barrier && c->shadows && mtlc_has_shadow(LLVMTypeOf(wait))) {
+  if (c->shadows && mtlc_has_shadow(LLVMTypeOf(wait))) {
     LLVMValueRef is_bad = LLVMBuildICmp(c->builder, LLVMIntNE, from, zero, "");
     mtlc_set_shadow(
         c->shadows, wait,

@@ -171,8 +171,8 @@ static void find_maybe(mtlc_shadows *s) {
 
 // --- types -------------------------------------------------------------------
 
-static LLVMTypeRef shadow_type(const mtlc_shadows *s, LLVMTypeRef type) {
-  LLVMContextRef context = s->kernel->context;
+// Of an element of a vector.
+static LLVMTypeRef element_type(const mtlc_shadows *s, LLVMTypeRef type) {
   switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind: return type;
     case LLVMHalfTypeKind:
@@ -180,8 +180,22 @@ static LLVMTypeRef shadow_type(const mtlc_shadows *s, LLVMTypeRef type) {
     case LLVMFloatTypeKind: return s->types.i32;
     case LLVMDoubleTypeKind:
     case LLVMPointerTypeKind: return s->types.i64;
+    default: return NULL;
+  }
+}
+
+// A number in floating point is set or not, all of it.
+static LLVMTypeRef shadow_type(const mtlc_shadows *s, LLVMTypeRef type) {
+  LLVMContextRef context = s->kernel->context;
+  switch (LLVMGetTypeKind(type)) {
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind:
+    case LLVMFloatTypeKind:
+    case LLVMDoubleTypeKind: return s->types.i1;
+    case LLVMIntegerTypeKind:
+    case LLVMPointerTypeKind: return element_type(s, type);
     case LLVMVectorTypeKind: {
-      LLVMTypeRef element = shadow_type(s, LLVMGetElementType(type));
+      LLVMTypeRef element = element_type(s, LLVMGetElementType(type));
       return element ? LLVMVectorType(element, LLVMGetVectorSize(type)) : NULL;
     }
     case LLVMArrayTypeKind: {
@@ -309,6 +323,11 @@ LLVMValueRef mtlc_unset_bytes(mtlc_shadows *s, LLVMValueRef value) {
                            mtlc_i64(context, 0), "");
   }
   const unsigned bytes = bits / 8;
+  if (LLVMTypeOf(shadow) == s->types.i1) {
+    return LLVMBuildSelect(s->builder, shadow,
+                           mtlc_i64(context, ((uint64_t)1 << bytes) - 1),
+                           mtlc_i64(context, 0), "");
+  }
   LLVMTypeRef narrow = LLVMVectorType(s->types.i8, bytes);
   LLVMValueRef apart = LLVMBuildBitCast(s->builder, shadow, narrow, "");
   LLVMValueRef is_unset = LLVMBuildICmp(s->builder, LLVMIntNE, apart,
@@ -331,7 +350,7 @@ mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *s, LLVMTypeRef type,
   LLVMContextRef context = s->kernel->context;
   LLVMValueRef origin = mtlc_i32(context, site);
   const unsigned bits = bits_of(s, type);
-  if (bits % 8 != 0 || bits / 8 > 64) {
+  if (bits % 8 != 0 || bits / 8 > 64 || shadow_type(s, type) == s->types.i1) {
     LLVMValueRef is_bad = LLVMBuildICmp(s->builder, LLVMIntNE, bytes,
                                         mtlc_i64(context, 0), "");
     return mtlc_shadow_if(s, type, is_bad, origin);
@@ -501,9 +520,10 @@ static mtlc_shadow of_part(mtlc_shadows *s, LLVMValueRef i) {
   const mtlc_shadow a = mtlc_shadow_of(s, LLVMGetOperand(i, 0));
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   if (opcode == LLVMExtractElement) {
-    return (mtlc_shadow){
-        LLVMBuildExtractElement(s->builder, a.bits, LLVMGetOperand(i, 1), ""),
-        a.origin};
+    LLVMValueRef bits =
+        LLVMBuildExtractElement(s->builder, a.bits, LLVMGetOperand(i, 1), "");
+    return (mtlc_shadow){reshape(s, bits, shadow_type(s, LLVMTypeOf(i))),
+                         a.origin};
   }
   if (opcode == LLVMExtractValue) {
     LLVMValueRef bits = a.bits;
@@ -515,8 +535,10 @@ static mtlc_shadow of_part(mtlc_shadows *s, LLVMValueRef i) {
   const mtlc_shadow b = mtlc_shadow_of(s, LLVMGetOperand(i, 1));
   mtlc_shadow result = {NULL, origin_of_two(s, a, b)};
   if (opcode == LLVMInsertElement) {
-    result.bits = LLVMBuildInsertElement(s->builder, a.bits, b.bits,
-                                         LLVMGetOperand(i, 2), "");
+    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(a.bits));
+    result.bits =
+        LLVMBuildInsertElement(s->builder, a.bits, reshape(s, b.bits, element),
+                               LLVMGetOperand(i, 2), "");
   } else {
     const unsigned count = LLVMGetNumMaskElements(i);
     LLVMValueRef *mask = calloc(count + 1, sizeof *mask);
