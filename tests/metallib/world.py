@@ -16,7 +16,7 @@ def library_of(assembler, name, text):
 
 
 def run(pipeline, arguments, threads, group, textures=(), samplers=(),
-        memory=()):
+        memory=(), tables={}):
     """arguments: index to array or bytes; returns the arrays afterwards."""
     buffers = {}
     with QUEUE.command_buffer() as commands:
@@ -32,6 +32,8 @@ def run(pipeline, arguments, threads, group, textures=(), samplers=(),
             encoder.set_texture(index, texture)
         for index, sampler in enumerate(samplers):
             encoder.set_sampler(index, sampler)
+        for index, table in tables.items():
+            encoder.set_function_table(index, table)
         for index, size in memory:
             encoder.set_threadgroup_memory(index, size)
         encoder.dispatch_threads(threads, group)

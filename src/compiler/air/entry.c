@@ -6,13 +6,12 @@
 #include "compiler/air/air.h"
 
 // Memory is its address; all else is what lies there: built-in inputs, and the
-// resource ids of textures and samplers.
+// resource ids of textures, samplers and function tables.
 static bool is_address(const mtli_parameter *parameter) {
   const mtl_argument_kind kind = parameter->argument.kind;
   return parameter->builtin == MTLI_BUILTIN_NONE &&
          (kind == MTL_ARGUMENT_BUFFER ||
-          kind == MTL_ARGUMENT_THREADGROUP_MEMORY ||
-          kind == MTL_ARGUMENT_FUNCTION_TABLE);
+          kind == MTL_ARGUMENT_THREADGROUP_MEMORY);
 }
 
 // An array of textures or samplers comes as the address of its elements.
