@@ -46,6 +46,8 @@
 #include "compiler/vectorize/finish/jam_simdgroups.h"
 #include "compiler/vectorize/finish/scalarise_short.h"
 #include "compiler/vectorize/finish/single_simdgroup_regions.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
+#include "compiler/vectorize/plan/access/planning.h"
 #include "compiler/vectorize/plan/linearize.h"
 #include "compiler/vectorize/plan/loop_cost.h"
 #include "compiler/vectorize/plan/width.h"
@@ -331,7 +333,9 @@ static void report_variant(const vectorizer *v, const lanes_emitter *e) {
   char *serials =
       lanes_lines_describe(&e->serials, "instructions lane by lane");
   char *checked =
-      e->checked.count ? lanes_lines_describe(&e->checked, "checked") : NULL;
+      e->accesses->checked.count
+          ? lanes_lines_describe(&e->accesses->checked, "checked")
+          : NULL;
   if (e->values->row > 1) {
     snprintf(rows, sizeof rows, "rows of %u threads",
              e->values->row == LANES ? MOST_LANES : e->values->row);
@@ -385,6 +389,26 @@ static lanes_emitter emitter_of(vectorizer *v, const lanes_values *values,
       .in_rows = v->asks_other,
       .private_in_frame =
           v->has_waits || values->private_bytes > STACK_PRIVATE_BYTES};
+}
+
+// Decides how the emitter's loads and stores are done.
+static void plan_accesses(lanes_emitter *e) {
+  lanes_planning *p = lanes_allocate(e->arena, 1, sizeof *p);
+  lanes_access_plan *plan = lanes_allocate(e->arena, 1, sizeof *plan);
+  *p = (lanes_planning){.kernel = e->kernel,
+                        .machine = e->machine,
+                        .arena = e->arena,
+                        .graph = e->graph,
+                        .values = e->values,
+                        .plan = e->plan,
+                        .is_at_once = e->is_at_once,
+                        .has_waits = e->has_waits,
+                        .single_simdgroup = e->single_simdgroup};
+  lanes_plan_accesses(p, plan);
+  e->planning = p;
+  e->accesses = plan;
+  e->gathers = plan->gathers;
+  e->scatters = plan->scatters;
 }
 
 static void drop_emitter(lanes_emitter *e) {
@@ -452,6 +476,7 @@ static mtl_status emit_at_once(vectorizer *v, const lanes_values *values,
   }
   lanes_emitter e = emitter_of(v, values, plan);
   e.is_at_once = true;
+  plan_accesses(&e);
   char name[40];
   snprintf(name, sizeof name, "mettle.simdgroups.of.%u", variant->row);
   variant->at_once = lanes_emit(&e, name);
@@ -502,6 +527,7 @@ static mtl_status emit_variant(vectorizer *v, uint8_t row) {
   v->asks_start |= values.is_even && depends_on_start(v, &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = emitter_of(v, &values, &plan);
+  plan_accesses(&e);
   lanes_deferred_find(&e);
   if (v->has_waits) {
     lanes_group_uniform_find(&values, false, &e.common);
@@ -874,6 +900,7 @@ static mtl_status emit_called(vectorizer *v, LLVMValueRef function) {
   e.called = function;
   e.has_waits = e.private_in_frame = e.in_rows = false;
   e.single_simdgroup = true;
+  plan_accesses(&e);
   const bool done = lanes_emit(&e, mtlc_name(function)) != NULL;
   if (done) {
     lanes_promote_allocas(&e);

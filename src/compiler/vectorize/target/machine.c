@@ -4,6 +4,13 @@
 
 #include "compiler/ir/target.h"
 
+static const lanes_costs avx512_costs = {
+    .access = 1, .shuffle = 1, .gather = 2, .scatter = 3, .branch = 2};
+static const lanes_costs avx2_costs = {
+    .access = 1, .shuffle = 1, .gather = 2, .scatter = 2, .branch = 2};
+static const lanes_costs plain_costs = {
+    .access = 1, .shuffle = 1, .gather = 2, .scatter = 2, .branch = 2};
+
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
   const bool is_x86 = mtlc_target_is(target, "x86_64");
   const bool has_avx2 = is_x86 && mtlc_target_has(target, "avx2");
@@ -17,5 +24,12 @@ lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
                          .vector_registers = is_x86 && !has_avx512 ? 16 : 32,
                          .vector_bytes = has_avx512 ? 64
                                          : has_avx2 ? 32
-                                                    : 16};
+                                                    : 16,
+                         .costs = has_avx512 ? avx512_costs
+                                  : has_avx2 ? avx2_costs
+                                             : plain_costs};
+}
+
+uint32_t lanes_shuffled_words(const lanes_machine *machine) {
+  return machine->has_avx512 ? 16 : machine->has_avx2 ? 8 : 0;
 }

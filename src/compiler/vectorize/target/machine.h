@@ -8,6 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// What accesses cost, in cycles, about: data is in the first cache.
+typedef struct lanes_costs {
+  uint8_t access;   // a register loaded or stored
+  uint8_t shuffle;  // of one register or two
+  uint8_t gather;   // an element
+  uint8_t scatter;  // an element
+  uint8_t branch;   // a check that holds, as is foreseen
+} lanes_costs;
+
 // What vectors the machine has; asked of its features once.
 typedef struct lanes_machine {
   bool has_avx2;    // and gathers; x86-64 alone
@@ -16,7 +25,12 @@ typedef struct lanes_machine {
   bool has_pairs;   // of bfloats multiplied as fast as floats
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
+  lanes_costs costs;
 } lanes_machine;
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target);
+
+// Returns how many words of a register one shuffle picks by an index in another
+// register; 0 if there is no such shuffle.
+uint32_t lanes_shuffled_words(const lanes_machine *machine);
 
 #endif

@@ -10,7 +10,6 @@
 #include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/effects.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
@@ -339,11 +338,4 @@ void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
   for (uint32_t lane = 0; lane < LANES; lane++) {
     out_elements[lane] = same;
   }
-}
-
-lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value) {
-  if (!e->patterns.values) {
-    e->patterns = lanes_patterns_begin(e->values);
-  }
-  return lanes_pattern_of(&e->patterns, value);
 }

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
@@ -50,7 +49,5 @@ void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
 // The same of an operand with one component as lanes_take_all of a vector.
 void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
                         LLVMValueRef out_elements[MOST_LANES]);
-// What each bit of a lane's number adds to a value.
-lanes_pattern lanes_pattern_here(lanes_emitter *e, LLVMValueRef value);
 
 #endif

@@ -15,6 +15,8 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/planning.h"
 
 static LLVMValueRef cut(lanes_emitter *e, LLVMValueRef value,
                         LLVMTypeRef type) {
@@ -30,20 +32,6 @@ LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
   }
   return LLVMBuildExtractElement(e->builder, lanes_at_width(e, operand, 0, width),
                                  mtlc_i32(e->context, run), "");
-}
-
-static bool has_width(const lanes_emitter *e, LLVMValueRef value,
-                      uint32_t width) {
-  return width % lanes_width(e, value) == 0;
-}
-
-bool lanes_is_sum_of_segments(const lanes_emitter *e, const lanes_affine *at,
-                          uint32_t width) {
-  bool fits = at->index_type && has_width(e, at->base, width);
-  for (uint32_t i = 0; i < at->term_count; i++) {
-    fits &= has_width(e, at->terms[i], width);
-  }
-  return fits;
 }
 
 static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,
@@ -116,14 +104,14 @@ void lanes_live_segment_addresses(lanes_emitter *e, const lanes_affine *at,
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
   lanes_affine at;
   lanes_affine_find(e->values, pointer, &at);
-  return lanes_is_sum_of_segments(e, &at, LANES)
+  return lanes_is_sum_of_segments(e->values, &at, LANES)
              ? lanes_segment_address(e, &at, LANES, 0)
              : lanes_segment_first(e, pointer, LANES, 0);
 }
 
 void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
                           LLVMValueRef out_addresses[MOST_LANES]) {
-  const lanes_pattern pattern = lanes_pattern_here(e, pointer);
+  const lanes_pattern pattern = lanes_pattern_here(e->planning, pointer);
   if (!lanes_pattern_is_whole(&pattern)) {
     lanes_take_operand(e, pointer, out_addresses);
     return;

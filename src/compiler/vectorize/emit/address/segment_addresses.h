@@ -16,10 +16,6 @@
 // width.
 LLVMValueRef lanes_segment_first(lanes_emitter *e, LLVMValueRef operand,
                                 uint32_t width, uint32_t run);
-// True if an address has an index, and all its parts runs of that width;
-// then returns a run's index before it is extended, and its address.
-bool lanes_is_sum_of_segments(const lanes_emitter *e, const lanes_affine *at,
-                          uint32_t width);
 LLVMValueRef lanes_segment_index(lanes_emitter *e, const lanes_affine *at,
                                 uint32_t width, uint32_t run);
 LLVMValueRef lanes_segment_address(lanes_emitter *e, const lanes_affine *at,

@@ -17,22 +17,18 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/wraps.h"
 
 static bool is_extension(LLVMValueRef value) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
   return opcode == LLVMZExt || opcode == LLVMSExt;
 }
 
-// True if a conditional value is an extension that made it so.
-static bool is_root(const lanes_emitter *e, LLVMValueRef value) {
-  return is_extension(value) &&
-         !lanes_shape_of(e->values, LLVMGetOperand(value, 0)).conditional;
-}
-
 // True if it is an extension that made it so once more: of a run of which
 // a part may be cut off, and that may wrap behind that.
 static bool is_root_as_well(const lanes_emitter *e, LLVMValueRef value) {
-  return is_extension(value) && !is_root(e, value) &&
+  return is_extension(value) && !lanes_is_wrap_root(e->values, value) &&
          !lanes_shape_of(e->values, value).no_signed_wrap;
 }
 
@@ -63,7 +59,7 @@ static bool asks_each(const lanes_emitter *e, const lanes_affine *at,
                       const narrow_run *run) {
   const uint32_t width = lanes_width_of(run->shape);
   return width > 1 && width <= 4 && at->sum == run->index &&
-         lanes_is_sum_of_segments(e, at, width);
+         lanes_is_sum_of_segments(e->values, at, width);
 }
 
 // The run is exact if its last lane does not wrap. Lanes that do not run may;
@@ -130,7 +126,7 @@ static LLVMValueRef limit_holds(lanes_emitter *e, LLVMValueRef call,
 
 static LLVMValueRef stride_holds(lanes_emitter *e, LLVMValueRef value,
                                  const lanes_affine *at) {
-  if (is_root(e, value)) {
+  if (lanes_is_wrap_root(e->values, value)) {
     return root_holds(e, value, at);
   }
   lanes_limit limit;
@@ -158,63 +154,14 @@ LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address) {
 
 // --- What the addresses are if an index wraps --------------------------------
 
-// Follows a conditional value down to its one root. Returns by what the value
-// changes when the root changes by one, or 0 if there is more than one way.
-static int64_t follow(const lanes_emitter *e, LLVMValueRef value,
-                      LLVMValueRef *out_root) {
-  if (is_root(e, value)) {
-    *out_root = value;
-    return 1;
-  }
-  lanes_limit limit;
-  int found = -1;
-  if (lanes_limit_find(value, &limit)) {
-    return 0;
-  }
-  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-    if (lanes_shape_of(e->values, LLVMGetOperand(value, (unsigned)i))
-            .conditional) {
-      if (found >= 0) {
-        return 0;
-      }
-      found = i;
-    }
-  }
-  if (found < 0) {
-    return 0;
-  }
-  LLVMValueRef operand = LLVMGetOperand(value, (unsigned)found);
-  const int64_t inner = lanes_shape_of(e->values, operand).stride;
-  const int64_t others =
-      LLVMGetInstructionOpcode(value) == LLVMGetElementPtr && found > 0
-          ? lanes_shape_of(e->values, LLVMGetOperand(value, 0)).stride
-          : 0;
-  // Strides add up unless all other operands are uniform.
-  for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-    if (i != found && !lanes_is_uniform(lanes_shape_of(
-                          e->values, LLVMGetOperand(value, (unsigned)i)))) {
-      return 0;
-    }
-  }
-  const int64_t outer = lanes_shape_of(e->values, value).stride - others;
-  if (!inner || outer % inner) {
-    return 0;
-  }
-  return outer / inner * follow(e, operand, out_root);
-}
-
 LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef *out_jump_bytes) {
-  LLVMValueRef root = NULL;
-  const int64_t factor = follow(e, address, &root);
-  if (!factor || !lanes_is_scalar(lanes_shape_of(e->values, address))) {
-    return NULL;
+  lanes_wrap wrap;
+  if (!lanes_find_wrap(e->values, address, &wrap)) {
+    lanes_refuse(e, "an index that wraps in no known way");
+    return LLVMGetPoison(lanes_vector_of(e->types.i1));
   }
-  const narrow_run run = run_of(e, root);
-  const uint32_t width = LLVMGetIntTypeWidth(run.type);
-  if (width != 32) {
-    return NULL;
-  }
+  const narrow_run run = run_of(e, wrap.root);
   const bool rising = run.shape.stride > 0;
   const uint64_t step =
       (uint64_t)(rising ? run.shape.stride : -run.shape.stride);
@@ -225,7 +172,7 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                              : LLVMBuildSub(e->builder, first, edge, "");
   LLVMValueRef last =
       LLVMBuildUDiv(e->builder, room, LLVMConstInt(run.type, step, false), "");
-  const int64_t jump = (INT64_C(1) << 32) * factor;
+  const int64_t jump = (INT64_C(1) << 32) * wrap.factor;
   *out_jump_bytes = mtlc_i64(e->context, (uint64_t)(rising ? -jump : jump));
   return LLVMBuildICmp(e->builder, LLVMIntULE, lanes_steps(run.type, 0, 1),
                        lanes_splat(e, e->builder, last), "");

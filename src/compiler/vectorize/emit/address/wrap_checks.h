@@ -10,9 +10,9 @@
 
 // Returns i1: the stride of a conditional address holds.
 LLVMValueRef lanes_stride_holds(lanes_emitter *e, LLVMValueRef address);
-// Where an address's stride depends on one extension only, and lanes fill
-// their row: returns the lanes before the one that wraps, and by how many bytes
-// those from there on are off the stride. NULL otherwise.
+// Where one index alone may wrap, once (lanes_find_wrap): returns the lanes
+// before the one that does, and by how many bytes those from there on are off
+// the stride.
 LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
                                LLVMValueRef *out_jump_bytes);
 

@@ -33,20 +33,8 @@
 #include "compiler/vectorize/emit/values/value_slots.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/linearize.h"
-#include "compiler/vectorize/prepare/version_uniform.h"
 
 // --- Masks -------------------------------------------------------------------
-
-// Only whole simdgroups come to where they are asked for, and what that
-// dominates.
-static void find_for_whole(lanes_emitter *e) {
-  e->for_whole = lanes_allocate(e->arena, e->graph->node_count, 1);
-  for (uint32_t n = 0; n < e->graph->node_count; n++) {
-    const uint32_t above = e->graph->nodes[n].dominator;
-    e->for_whole[n] = (above != LANES_NONE && e->for_whole[above]) ||
-                      lanes_is_uniform_entry(e->graph, n);
-  }
-}
 
 static void make_masks(lanes_emitter *e) {
   const uint32_t count = e->graph->node_count;
@@ -317,7 +305,7 @@ static void take_line(lanes_emitter *e, LLVMValueRef instruction) {
 
 static bool is_copied(const lanes_emitter *e, LLVMValueRef i) {
   const uint32_t number = lanes_map_get(&e->values->numbers, i);
-  return number != LANES_NONE && e->copied[number];
+  return number != LANES_NONE && e->accesses->copied[number];
 }
 
 static void emit_instruction(lanes_emitter *e, LLVMValueRef i) {
@@ -578,9 +566,7 @@ LLVMValueRef lanes_emit(lanes_emitter *e, const char *name) {
   begin_function(e, name);
   make_private_memory(e);
   lanes_make_slots(e);
-  lanes_row_copies_find(e);
-  lanes_packed_find(e);
-  find_for_whole(e);
+  lanes_packed_begin(e);
   make_masks(e);
   make_blocks(e);
   emit_nodes(e);

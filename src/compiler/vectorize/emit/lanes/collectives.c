@@ -15,6 +15,7 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/target/machine.h"
 
 static bool is_float(LLVMTypeRef type) {
   const LLVMTypeKind kind = LLVMGetTypeKind(type);
@@ -218,7 +219,7 @@ void lanes_emit_collective(lanes_emitter *e, LLVMValueRef call) {
 // --- Shuffles ----------------------------------------------------------------
 
 uint32_t lanes_register_words(const lanes_emitter *e) {
-  return e->machine.has_avx512 ? 16 : e->machine.has_avx2 ? 8 : 0;
+  return lanes_shuffled_words(&e->machine);
 }
 
 // vpermi2d picks from two registers, by five bits of an index. vpermd picks

@@ -14,7 +14,6 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/base_index.h"
 #include "compiler/vectorize/emit/lanes/scalarise.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -23,6 +22,7 @@
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 // Lanes that run, from which on a loop over them takes longer than a turn for
 // each of the 32 without one: its end is seldom guessed right.

@@ -6,8 +6,8 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 // The same on machines that have no instruction for it.
 LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,

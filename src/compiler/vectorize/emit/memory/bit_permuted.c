@@ -9,75 +9,13 @@
 
 #include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/emit/address/access.h"
-#include "compiler/vectorize/emit/address/base_index.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-
-enum {
-  // Of memory, instead of a gather. Measured on a Zen 3, 2026-11, ggml's
-  // products: 16 take 0.7 of the time that 8 do, 32 as long as 16.
-  MOST_PIECES = 16,
-  LEAST_RUN = 4,         // lanes
-  LEAST_RUN_BYTES = 16,  // shorter ones are not safe under masks
-  MOST_ELEMENTS = 8 * MOST_LANES,
-};
-
-// Runs of lanes with as many bytes side by side; of what is only read, lanes
-// may share one.
-static lanes_pattern_runs runs_of(const lanes_pattern *pattern, uint64_t bytes,
-                                  bool is_shared) {
-  lanes_pattern_runs runs = {.pattern = *pattern};
-  uint32_t used = 0, bits = 0;
-  for (uint32_t b = 0; b < LANES_BITS; b++) {
-    if (!(used >> b & 1) && pattern->by_bit[b] == (int64_t)bytes) {
-      runs.order[bits++] = (uint8_t)b;
-      used |= 1u << b;
-      bytes *= 2;
-      b = UINT32_MAX;  // from the first again
-    }
-  }
-  for (uint32_t b = 0; is_shared && b < LANES_BITS; b++) {
-    used |= pattern->by_bit[b] ? 0 : 1u << b;
-  }
-  runs.lanes = 1u << bits;
-  runs.others = (uint8_t)(lanes_all_bits() & ~used);
-  runs.bytes = bytes;
-  return runs;
-}
-
-static bool find(lanes_emitter *e, const lanes_access *a, bool is_shared,
-                 lanes_pattern_runs *out_runs) {
-  // Where some threads do not run, lane 0's address may be anything.
-  if (!a->pointer || a->first || a->firsts || e->values->masked[e->node] ||
-      a->pitch_bytes != a->size_bytes || a->count * LANES > MOST_ELEMENTS ||
-      a->shape.conditional) {
-    return false;
-  }
-  const lanes_pattern pattern = lanes_pattern_here(e, a->pointer);
-  *out_runs = runs_of(&pattern, a->count * a->size_bytes, is_shared);
-  return lanes_pattern_is_whole(&pattern);
-}
-
-bool lanes_find_bit_runs(lanes_emitter *e, const lanes_access *a,
-                     lanes_pattern_runs *out_runs) {
-  return find(e, a, false, out_runs) && out_runs->lanes >= LEAST_RUN &&
-         out_runs->bytes >= LEAST_RUN_BYTES;
-}
-
-static bool are_few(const lanes_pattern_runs *runs) {
-  return 1u << __builtin_popcount(runs->others) <= MOST_PIECES;
-}
-
-bool lanes_find_shared_bit_runs(lanes_emitter *e, const lanes_access *a,
-                       lanes_pattern_runs *out_runs) {
-  return LLVMIsConstant(e->mask)
-             ? find(e, a, true, out_runs) && are_few(out_runs)
-             : lanes_find_bit_runs(e, a, out_runs);
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/bit_runs.h"
 
 // Lane i of a run, that begins with lane first.
 static uint32_t lane_of_run(const lanes_pattern_runs *runs, uint32_t first,
@@ -172,8 +110,8 @@ void lanes_load_bit_runs(lanes_emitter *e, const lanes_access *a,
 LLVMValueRef lanes_load_bit_permuted(lanes_emitter *e, const lanes_pattern *pattern,
                                 LLVMTypeRef type, uint32_t size_bytes,
                                 uint32_t alignment, LLVMValueRef first) {
-  const lanes_pattern_runs runs = runs_of(pattern, size_bytes, true);
-  if (are_few(&runs)) {
+  const lanes_pattern_runs runs = lanes_bit_runs_of(pattern, size_bytes, true);
+  if (lanes_are_few_runs(&runs)) {
     return load_all(e, &runs, type, 1, alignment, first);
   }
   LLVMValueRef steps[MOST_LANES];

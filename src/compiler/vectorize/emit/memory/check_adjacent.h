@@ -8,16 +8,9 @@
 #include <stdbool.h>
 
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
 
-// True if a value is the same for all lanes of a row.
-bool lanes_is_same_in_segments(const lanes_emitter *e, LLVMValueRef value);
-// True if lanes of an address of which nothing is known may well
-// turn out to be neighbours, the shape that they would have then, and whether
-// they may as well have the same address.
-bool lanes_may_be_adjacent(const lanes_emitter *e, const lanes_access *a,
-                       lanes_shape *out_shape, bool *out_may_be_same);
 // Returns i1: that is so for the lanes that run. Sets the first address of each
 // row.
 LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,

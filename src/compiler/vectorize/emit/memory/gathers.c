@@ -6,19 +6,18 @@
 #include <stddef.h>
 
 #include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
-#include "compiler/vectorize/emit/values/value_slots.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/kept_values.h"
 
 enum { MOST_INDICES = 6 };  // of an address, but for its base
 
@@ -27,47 +26,6 @@ enum { MOST_INDICES = 6 };  // of an address, but for its base
 static bool is_part_of_word(const lanes_access *a, uint64_t offset) {
   return a->size_bytes < 4 &&
          lanes_common_alignment(a->alignment, offset) >= a->size_bytes;
-}
-
-// What an address's indices but the last lead to, of which that chooses an
-// element.
-static LLVMTypeRef type_before_last(LLVMValueRef address) {
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
-  for (unsigned i = 2; i < last; i++) {
-    type =
-        LLVMGetTypeKind(type) == LLVMStructTypeKind
-            ? LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(
-                                                 LLVMGetOperand(address, i)))
-            : LLVMGetElementType(type);
-  }
-  return type;
-}
-
-LLVMTypeRef lanes_type_indexed(const lanes_emitter *e, LLVMValueRef address) {
-  if (!lanes_is_plain_step(e->values, address)) {
-    return NULL;
-  }
-  const unsigned last = (unsigned)LLVMGetNumOperands(address) - 1;
-  if (last > MOST_INDICES) {
-    return NULL;
-  }
-  for (unsigned i = 0; i < last; i++) {
-    if (!lanes_is_uniform(
-            lanes_shape_of(e->values, LLVMGetOperand(address, i)))) {
-      return NULL;
-    }
-  }
-  if (last == 1) {
-    return LLVMGetGEPSourceElementType(address);
-  }
-  LLVMTypeRef type = type_before_last(address);
-  return LLVMGetTypeKind(type) == LLVMArrayTypeKind ? LLVMGetElementType(type)
-                                                    : NULL;
-}
-
-LLVMValueRef lanes_index_of(LLVMValueRef address) {
-  return LLVMGetOperand(address, (unsigned)LLVMGetNumOperands(address) - 1);
 }
 
 LLVMValueRef lanes_base_indexed(lanes_emitter *e, LLVMValueRef address) {
@@ -97,7 +55,7 @@ static LLVMValueRef narrow_index(lanes_emitter *e, LLVMValueRef index,
                                  uint64_t *out_bias) {
   const uint32_t count = lanes_gathered(e);
   *out_bias = 0;
-  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_rematerialised(e, index)
+  LLVMValueRef narrow = LLVMIsAZExtInst(index) && lanes_is_rematerialised(e->values, index)
                             ? LLVMGetOperand(index, 0)
                             : NULL;
   if (narrow == NULL || LLVMTypeOf(narrow) != e->types.i32) {
@@ -131,12 +89,12 @@ static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
 // as by 64 (vpgatherdd, vpgatherqd).
 static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
+  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e->values, a->pointer) : NULL;
   if (type == NULL) {
     return lanes_address_at(e, lanes_subvector(e, pointers, 0, lanes_gathered(e)),
                             offset);
   }
-  if (!lanes_is_rematerialised(e, a->pointer)) {
+  if (!lanes_is_rematerialised(e->values, a->pointer)) {
     return behind_first(e, a->pointer, offset);
   }
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);

@@ -8,14 +8,9 @@
 #include <stddef.h>
 
 #include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/components.h"
-#include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
@@ -26,39 +21,10 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/interleave_groups.h"
 
-enum { LARGEST_STRIDE_BYTES = 32, BLOCK_BYTES = 16 };
-
-// Returns how many elements lanes are apart, or 0 if that is not the case.
-uint32_t lanes_stride_elements(const lanes_access *a) {
-  const uint64_t span = a->count * a->size_bytes;
-  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
-      a->shape.stride > LARGEST_STRIDE_BYTES ||
-      a->shape.stride % (int64_t)a->size_bytes ||
-      a->pitch_bytes != a->size_bytes) {
-    return 0;
-  }
-  const uint32_t stride = (uint32_t)((uint64_t)a->shape.stride / a->size_bytes);
-  // Of eight, one is taken by 14 shuffles, against 32 gathered elements.
-  const bool is_sparse = stride > 4 && stride != 8;
-  return a->count == 1 && is_sparse ? 0 : stride;
-}
-
-static bool is_power_of_two(uint32_t value) {
-  return (value & (value - 1)) == 0;
-}
-
-uint32_t lanes_stride_in_rows(const lanes_access *a) {
-  enum { LEAST_ROW = 4, LEAST_BYTES = 4 };
-  lanes_access whole = *a;
-  whole.shape.row = (uint8_t)LANES;
-  const uint32_t stride = lanes_stride_elements(&whole);
-  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && a->count == 1 &&
-                 stride > 1 && is_power_of_two(stride) &&
-                 a->size_bytes >= LEAST_BYTES
-             ? stride
-             : 0;
-}
+enum { BLOCK_BYTES = 16 };
 
 enum { WORD_BITS = 64 };
 
@@ -92,7 +58,7 @@ static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                                 uint32_t wanted, uint32_t first,
                                 uint32_t length) {
-  if (e->machine.has_avx512 && stride > 1 && is_power_of_two(stride) &&
+  if (e->machine.has_avx512 && stride > 1 && lanes_is_power_of_two(stride) &&
       length <= WORD_BITS && !LLVMIsConstant(e->mask)) {
     return deposited_mask(e, stride, wanted, first, length);
   }
@@ -107,11 +73,6 @@ static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
 
 static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
   return (uint64_t)LANES * stride * a->size_bytes;
-}
-
-// The set of the first count elements.
-static uint32_t all_of(uint32_t count) {
-  return (uint32_t)((UINT64_C(1) << count) - 1);
 }
 
 // Which elements vectors hold, counted from the first one of the first lane.
@@ -410,7 +371,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
     const lanes_clone part =
-        part_at(e, a, stride, all_of(a->count), k * LANES, LANES);
+        part_at(e, a, stride, lanes_first_elements(a->count), k * LANES, LANES);
     lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
 }
@@ -452,7 +413,7 @@ void lanes_deinterleave_components(lanes_emitter *e, LLVMValueRef all, uint32_t 
 }
 
 LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
-  return spread_mask(e, count, all_of(count), 0, LANES * count);
+  return spread_mask(e, count, lanes_first_elements(count), 0, LANES * count);
 }
 
 // The first lanes alone, a power of two of them, where others never come: what
@@ -496,12 +457,7 @@ static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
                             uint32_t stride) {
   return stride == 1
              ? e->mask
-             : spread_mask(e, stride, all_of(a->count), 0, LANES * stride);
-}
-
-bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
-  return stride > a->count && a->size_bytes < 4 && is_power_of_two(stride) &&
-         stride * a->size_bytes <= sizeof(uint64_t);
+             : spread_mask(e, stride, lanes_first_elements(a->count), 0, LANES * stride);
 }
 
 // Components of the first or last half of the lanes, from a word for each.
@@ -588,8 +544,8 @@ void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
     out_components[0] = load_first_lanes(e, a, lanes_narrow_count(e));
     return;
   }
-  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
-    load_parts(e, a, stride, all_of(a->count), out_components);
+  if (stride > 1 && lanes_is_power_of_two(stride) && a->size_bytes >= 4) {
+    load_parts(e, a, stride, lanes_first_elements(a->count), out_components);
     return;
   }
   lanes_deinterleave_components(e, load_all(e, a, stride), stride, a->count, out_components);
@@ -629,7 +585,7 @@ LLVMValueRef lanes_interleave_components(lanes_emitter *e, LLVMValueRef *compone
 void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components) {
   lanes_prefetch_ahead(e, a, lanes_access_begin(e, a), bytes_of(a, stride));
-  if (stride > 1 && is_power_of_two(stride) && a->size_bytes >= 4) {
+  if (stride > 1 && lanes_is_power_of_two(stride) && a->size_bytes >= 4) {
     store_parts(e, a, stride, components);
     return;
   }
@@ -644,93 +600,6 @@ void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
 }
 
 // --- Neighbours --------------------------------------------------------------
-
-// True if a load is one of the elements around another's, and how many it
-// is behind it.
-static bool is_near(const lanes_emitter *e, const lanes_access *a,
-                    const lanes_affine *from, uint32_t stride,
-                    LLVMValueRef instruction, int64_t *out_distance) {
-  if (LLVMGetInstructionOpcode(instruction) != LLVMLoad ||
-      LLVMTypeOf(instruction) != LLVMTypeOf(a->instruction)) {
-    return false;
-  }
-  lanes_affine other;
-  lanes_affine_find(e->values, LLVMGetOperand(instruction, 0), &other);
-  const int64_t size = (int64_t)a->size_bytes;
-  const int64_t bytes = lanes_affine_distance(from, &other);
-  if (!lanes_affine_like(from, &other) || bytes % size ||
-      lanes_affine_may_wrap(e->values, from, &other)) {
-    return false;
-  }
-  const lanes_shape shape =
-      lanes_shape_of(e->values, LLVMGetOperand(instruction, 0));
-  *out_distance = bytes / size;
-  return *out_distance > -(int64_t)stride && *out_distance < (int64_t)stride &&
-         !shape.conditional && shape.row == a->shape.row &&
-         shape.stride == a->shape.stride;
-}
-
-// What one access is to load for several instructions.
-typedef struct neighbours {
-  LLVMValueRef loads[LARGEST_STRIDE_BYTES];  // by element; NULL for none
-  int64_t lowest;                            // behind the first instruction's
-  uint32_t wanted;                           // the set of those that are there
-  uint32_t count;                            // up to the last of them
-  uint32_t alignment;
-} neighbours;
-
-// The lowest element that any of the loads takes up to the next write.
-static int64_t lowest_near(const lanes_emitter *e, const lanes_access *a,
-                           const lanes_affine *from, uint32_t stride) {
-  int64_t lowest = 0;
-  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
-       i = LLVMGetNextInstruction(i)) {
-    int64_t at = 0;
-    if (is_near(e, a, from, stride, i, &at) && at < lowest) {
-      lowest = at;
-    }
-  }
-  return lowest;
-}
-
-static neighbours find_neighbours(const lanes_emitter *e, const lanes_access *a,
-                                  const lanes_affine *from, uint32_t stride) {
-  neighbours found = {.lowest = lowest_near(e, a, from, stride),
-                      .alignment = a->alignment};
-  for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
-       i = LLVMGetNextInstruction(i)) {
-    int64_t at = 0;
-    if (!is_near(e, a, from, stride, i, &at) ||
-        at - found.lowest >= (int64_t)stride ||
-        found.loads[at - found.lowest]) {
-      continue;
-    }
-    const uint32_t element = (uint32_t)(at - found.lowest);
-    found.loads[element] = i;
-    found.wanted |= UINT32_C(1) << element;
-    found.count = element + 1 > found.count ? element + 1 : found.count;
-    const uint32_t alignment = LLVMGetAlignment(i);
-    found.alignment = alignment < found.alignment ? alignment : found.alignment;
-  }
-  return found;
-}
-
-enum { WORD_BYTES = 4 };
-
-// The set of the words of which a lane has all elements; 0 if it has but some
-// of any, for there need be no memory where the others are.
-static uint32_t whole_words(const neighbours *found, uint64_t size_bytes) {
-  const uint32_t in_word = WORD_BYTES / (uint32_t)size_bytes;
-  uint32_t words = 0;
-  for (uint32_t at = 0; at < found->count; at += in_word) {
-    const uint32_t elements = found->wanted >> at & all_of(in_word);
-    if (elements && elements != all_of(in_word)) {
-      return 0;
-    }
-    words |= elements ? UINT32_C(1) << at / in_word : 0;
-  }
-  return words;
-}
 
 LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset) {
@@ -766,7 +635,7 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
   lanes_end_check_arm(e, &question, question.some);
   for (uint32_t w = 0; w < words->count; w++) {
     if (wanted >> w & 1) {
-      ways[1][w] = lanes_load_lane_loop(e, words, words->first, w * WORD_BYTES);
+      ways[1][w] = lanes_load_lane_loop(e, words, words->first, w * LANES_WORD_BYTES);
     }
   }
   from[1] = LLVMGetInsertBlock(e->builder);
@@ -782,55 +651,34 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
   }
 }
 
-// Loads bytes and halves that make whole words as these: what is computed with
-// them mostly wants words, and parts them by shifts.
-static bool load_in_words(lanes_emitter *e, const lanes_access *all,
-                          uint32_t stride, const neighbours *found,
+// Loads bytes and halves that make whole words as these.
+static void load_in_words(lanes_emitter *e, const lanes_access *all,
+                          const lanes_interleave_group *group,
                           LLVMValueRef *out_components) {
-  const uint32_t in_word = WORD_BYTES / (uint32_t)all->size_bytes;
-  const uint32_t wanted = whole_words(found, all->size_bytes);
-  // Without masks, gaps are for what reads around them.
-  const bool may_have_gaps = e->machine.has_avx2;
-  if (!wanted || stride % in_word || e->is_at_once ||
-      (!may_have_gaps && wanted != all_of(stride / in_word))) {
-    return false;
-  }
+  const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)all->size_bytes;
   lanes_access words = *all;
   words.element = words.type = e->types.i32;
-  words.size_bytes = words.pitch_bytes = WORD_BYTES;
-  words.count = found->count / in_word;
+  words.size_bytes = words.pitch_bytes = LANES_WORD_BYTES;
+  words.count = group->count / in_word;
   LLVMValueRef loaded[LARGEST_STRIDE_BYTES];
-  load_whole_words(e, &words, stride / in_word, wanted, loaded);
-  for (uint32_t at = 0; at < found->count; at++) {
-    if (found->loads[at]) {
+  load_whole_words(e, &words, group->stride / in_word, group->words, loaded);
+  for (uint32_t at = 0; at < group->count; at++) {
+    if (group->loads[at]) {
       out_components[at] = lanes_word_part(e, all, loaded[at / in_word],
-                                              at % in_word * all->size_bytes);
+                                           at % in_word * all->size_bytes);
     }
   }
-  return true;
 }
 
-bool lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a) {
-  const uint32_t in_rows = lanes_stride_in_rows(a);
-  const uint32_t stride = in_rows ? in_rows : lanes_stride_elements(a);
-  const bool is_power = is_power_of_two(stride);
-  if (stride < 2 || a->count != 1 || a->element != a->type ||
-      (!is_power && a->size_bytes < WORD_BYTES)) {
-    return false;
-  }
-  lanes_affine from;
-  lanes_affine_find(e->values, a->pointer, &from);
-  const neighbours found = find_neighbours(e, a, &from, stride);
-  if (is_power_of_two(found.wanted) ||  // alone
-      (!is_power && found.wanted != all_of(stride))) {
-    return false;
-  }
+void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
+                                 const lanes_interleave_group *group) {
+  const uint32_t stride = group->stride;
   lanes_access all = *a;
-  all.count = found.count;
-  all.alignment = found.alignment;
-  const uint64_t offset = (uint64_t)found.lowest * a->size_bytes;
+  all.count = group->count;
+  all.alignment = group->alignment;
+  const uint64_t offset = (uint64_t)group->lowest * a->size_bytes;
   LLVMValueRef firsts[MOST_LANES];
-  if (in_rows) {
+  if (group->is_in_rows) {
     for (uint32_t r = 0; r < LANES / a->shape.row; r++) {
       firsts[r] = lanes_address_at(e, lanes_access_segment_address(e, a, r), offset);
     }
@@ -840,22 +688,17 @@ bool lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a) {
     lanes_prefetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
   }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
-  if (!is_power) {
-    lanes_deinterleave_components(e, load_all(e, &all, stride), stride, stride, components);
-  } else if (a->size_bytes >= WORD_BYTES) {
-    load_parts(e, &all, stride, found.wanted, components);
-  } else if (!load_in_words(e, &all, stride, &found, components)) {
-    return false;
+  if (!lanes_is_power_of_two(stride)) {
+    lanes_deinterleave_components(e, load_all(e, &all, stride), stride, stride,
+                                  components);
+  } else if (a->size_bytes >= LANES_WORD_BYTES) {
+    load_parts(e, &all, stride, group->wanted, components);
+  } else {
+    load_in_words(e, &all, group, components);
   }
-  for (uint32_t at = 0; at < found.count; at++) {
-    if (found.loads[at]) {
-      lanes_set_result(e, found.loads[at], 0, components[at]);
-      lanes_map_set(e->arena, &e->loaded_ahead, found.loads[at], 1);
+  for (uint32_t at = 0; at < group->count; at++) {
+    if (group->loads[at]) {
+      lanes_set_result(e, group->loads[at], 0, components[at]);
     }
   }
-  return true;
-}
-
-bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load) {
-  return lanes_map_get(&e->loaded_ahead, load) != LANES_NONE;
 }

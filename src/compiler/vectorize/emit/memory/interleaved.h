@@ -7,25 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/interleave_groups.h"
 
-// Returns how many elements lanes are apart, or 0 if they
-// are not, or too far.
-uint32_t lanes_stride_elements(const lanes_access *a);
+// Lanes stride elements apart, over rows or all of them.
 void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components);
-// The same of one component of the lanes of rows shorter than a simdgroup, of
-// words.
-uint32_t lanes_stride_in_rows(const lanes_access *a);
 void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
                          uint32_t stride, LLVMValueRef *components);
-// True if elements of bytes or halves lie a word apart, with gaps between
-// them; then loads those of all lanes, and the gaps. A word of the first 16
+// Loads elements of bytes or halves that lie a word apart, and the gaps. A word of the first 16
 // lanes begins with their elements and one of the last ends with them, so that
 // nothing is read in front of the first element or behind the last, where no
 // memory need be.
-bool lanes_lie_in_words(const lanes_access *a, uint32_t stride);
 void lanes_load_words(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       LLVMValueRef *out_components);
 // The same of one vector in which all is as it lies in memory, without gaps.
@@ -33,13 +27,12 @@ LLVMValueRef lanes_load_packed(lanes_emitter *e, const lanes_access *a);
 void lanes_store_packed(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef all);
 // Loads an element together with those beside it that the same block loads
-// later, and sets the results of all. Returns false if there are none.
-bool lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a);
+// later, and sets the results of all.
+void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
+                                 const lanes_interleave_group *group);
 // Extracts the element that lies offset bytes into each lane's word.
 LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset);
-// True if the load was emitted earlier, as part of such words.
-bool lanes_is_loaded_ahead(const lanes_emitter *e, LLVMValueRef load);
 // Lane i's components are the elements from i * stride on of one vector, which
 // the second makes; the mask has each lane's bit count times.
 void lanes_deinterleave_components(lanes_emitter *e, LLVMValueRef all, uint32_t stride,

@@ -11,16 +11,14 @@
 #include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
-#include "compiler/vectorize/emit/address/access.h"
-#include "compiler/vectorize/emit/address/base_index.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
-#include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
-
-enum { LEAST_RUN = 4 };
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/interleave_groups.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
 static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,
                            bool uniform) {
@@ -51,12 +49,6 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_affine *at,
       "");
 }
 
-// The last value of an index before it is extended.
-static uint64_t last_index(const lanes_affine *at) {
-  const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
-  return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 // True if lanes + uniform .. lanes + uniform + span are what they are
 // before the index is extended: not negative, and not beyond the last.
 static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
@@ -64,7 +56,7 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
   LLVMTypeRef type = row->at.index_type;
   LLVMBuilderRef b = e->builder;
   const uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
-  LLVMValueRef last = LLVMConstInt(type, last_index(&row->at) - span, false);
+  LLVMValueRef last = LLVMConstInt(type, lanes_last_index(&row->at) - span, false);
   LLVMValueRef room = LLVMBuildSub(b, last, uniform, "");
   LLVMValueRef holds = LLVMBuildICmp(b, LLVMIntULE, uniform, last, "");
   if (lanes == NULL) {
@@ -79,12 +71,6 @@ static LLVMValueRef sums_hold(lanes_emitter *e, const lanes_lane_vector *row,
   return LLVMBuildAnd(b, holds, LLVMBuildNot(b, lanes_any(e, beyond), ""), "");
 }
 
-// From the first index of a run of lanes a stride apart to its last.
-static uint64_t span_of(const lanes_lane_vector *row, const lanes_shape *shape) {
-  return (uint64_t)(row->most_constant - row->at.constant) +
-         (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
-}
-
 // Of such lanes: what is read is so only if no index wraps on the way.
 static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_shape *shape, uint32_t run) {
@@ -92,7 +78,7 @@ static LLVMValueRef run_holds(lanes_emitter *e, const lanes_lane_vector *row,
   return LLVMBuildICmp(
       e->builder, at->is_signed ? LLVMIntSLE : LLVMIntULE,
       lanes_segment_index(e, at, lanes_width_of(*shape), run),
-      LLVMConstInt(at->index_type, last_index(at) - span_of(row, shape), false),
+      LLVMConstInt(at->index_type, lanes_last_index(at) - lanes_lane_vector_span(row, shape), false),
       "");
 }
 
@@ -115,43 +101,6 @@ static lanes_lane_vector_addresses strided_addresses(lanes_emitter *e,
                                (uint64_t)row->at.bytes);
   }
   return result;
-}
-
-// True if a row is a word or two, which lanes of a run have side by side.
-static bool do_rows_touch(const lanes_lane_vector *row, const lanes_shape *shape) {
-  return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
-         (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
-}
-
-// True if only the row's own index can tell that lanes are not a stride
-// apart.
-static bool has_stride(const lanes_emitter *e, const lanes_lane_vector *row,
-                       const lanes_shape *shape) {
-  const uint32_t width = lanes_width_of(*shape);
-  bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 &&
-              !lanes_shape_of(e->values, row->at.base).conditional;
-  if (!row->at.index_type) {
-    return fits && width % lanes_width(e, row->at.base) == 0;
-  }
-  fits = fits && row->at.scale && shape->stride % (int64_t)row->at.scale == 0 &&
-         lanes_is_sum_of_segments(e, &row->at, width) &&
-         span_of(row, shape) <= last_index(&row->at);
-  for (uint32_t i = 0; i < row->at.term_count; i++) {
-    fits &= !lanes_shape_of(e->values, row->at.terms[i]).conditional;
-  }
-  return fits;
-}
-
-static bool is_strided(const lanes_emitter *e, const lanes_lane_vector *row,
-                       const lanes_shape *shape) {
-  return (row->bytes % LANES_UNIT_BYTES == 0 || do_rows_touch(row, shape)) &&
-         has_stride(e, row, shape);
-}
-
-bool lanes_lane_vector_is_dense(const lanes_emitter *e, const lanes_lane_vector *row) {
-  const lanes_shape *shape = &row->members[0].access.shape;
-  return shape->row == LANES && shape->stride == row->bytes &&
-         has_stride(e, row, shape);
 }
 
 lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e,
@@ -192,49 +141,14 @@ static lanes_lane_vector_addresses addresses_of(lanes_emitter *e, const lanes_la
   return result;
 }
 
-// True if an index that is extended may wrap.
-static bool may_wrap(const lanes_lane_vector *row) {
-  return row->at.is_extended && !row->at.is_unwrapped;
-}
-
-// By how much the last lane's index is above the first one's, which is the
-// least; UINT64_MAX if that is not known.
-static uint64_t pattern_span(lanes_emitter *e, const lanes_lane_vector *row) {
-  const lanes_pattern pattern = lanes_pattern_here(e, row->at.sum);
-  if (!lanes_pattern_is_whole(&pattern) ||
-      !lanes_is_sum_of_segments(e, &row->at, LANES)) {
-    return UINT64_MAX;
-  }
-  uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
-  for (uint32_t b = 0; 1u << b < LANES; b++) {
-    if (pattern.by_bit[b] < 0) {
-      return UINT64_MAX;
-    }
-    span += (uint64_t)pattern.by_bit[b];
-  }
-  return span <= last_index(&row->at) ? span : UINT64_MAX;
-}
-
-// True if lanes are constants apart, where all of them run.
-static bool has_pattern(lanes_emitter *e, const lanes_lane_vector *row,
-                        const lanes_lane_vector_member *own, bool whole) {
-  if (!own->access.pointer || (!whole && e->values->masked[e->node]) ||
-      (may_wrap(row) && pattern_span(e, row) == UINT64_MAX)) {
-    return false;
-  }
-  const lanes_pattern pattern = lanes_pattern_here(e, own->access.pointer);
-  return lanes_pattern_is_whole(&pattern);
-}
-
-static lanes_lane_vector_addresses pattern_addresses(lanes_emitter *e,
-                                          const lanes_lane_vector *row,
-                                          const lanes_lane_vector_member *own) {
-  LLVMValueRef pointer = own->access.pointer;
+static lanes_lane_vector_addresses pattern_addresses(
+    lanes_emitter *e, const lanes_lane_vector *row) {
+  const lanes_lane_vector_member *own = &row->members[row->own];
   lanes_lane_vector_addresses result = {.has_pattern = true,
-                             .pattern = lanes_pattern_here(e, pointer),
-                             .holds = lanes_all(e, e->mask)};
-  if (may_wrap(row)) {
-    const uint64_t last = last_index(&row->at) - pattern_span(e, row);
+                                        .pattern = row->pattern,
+                                        .holds = lanes_all(e, e->mask)};
+  if (lanes_lane_vector_may_wrap(row)) {
+    const uint64_t last = lanes_last_index(&row->at) - row->pattern_span;
     LLVMValueRef holds = LLVMBuildICmp(
         e->builder, row->at.is_signed ? LLVMIntSLE : LLVMIntULE,
         lanes_segment_index(e, &row->at, LANES, 0),
@@ -242,17 +156,20 @@ static lanes_lane_vector_addresses pattern_addresses(lanes_emitter *e,
     result.holds = LLVMBuildSelect(e->builder, result.holds, holds,
                                    LLVMConstNull(e->types.i1), "");
   }
-  result.firsts[0] = lanes_address_at(e, lanes_first_address(e, pointer),
-                                      (uint64_t)-own->start);
+  result.firsts[0] =
+      lanes_address_at(e, lanes_first_address(e, own->access.pointer),
+                       (uint64_t)-own->start);
   return result;
 }
 
-lanes_lane_vector_addresses lanes_lane_vector_addresses_of(lanes_emitter *e, const lanes_lane_vector *row,
-                                     const lanes_lane_vector_member *own, bool whole) {
-  const lanes_shape *shape = &own->access.shape;
-  return is_strided(e, row, shape)         ? strided_addresses(e, row, shape)
-         : has_pattern(e, row, own, whole) ? pattern_addresses(e, row, own)
-                                           : addresses_of(e, row);
+lanes_lane_vector_addresses lanes_lane_vector_addresses_of(
+    lanes_emitter *e, const lanes_lane_vector *row) {
+  const lanes_shape *shape = &row->members[row->own].access.shape;
+  switch (row->lie) {
+    case LANES_ROWS_STRIDED: return strided_addresses(e, row, shape);
+    case LANES_ROWS_IN_PATTERN: return pattern_addresses(e, row);
+    default: return addresses_of(e, row);
+  }
 }
 
 LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,

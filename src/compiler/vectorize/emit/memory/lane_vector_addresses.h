@@ -10,9 +10,9 @@
 
 #include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/emit/address/access.h"
-#include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
 // lane_vector_addresses.c
 // Where lanes' rows are. Either what differs between lanes apart from what does
@@ -28,13 +28,10 @@ typedef struct lanes_lane_vector_addresses {
   lanes_pattern pattern;
   LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
 } lanes_lane_vector_addresses;
-// own: a member whose address is there; whole: where not all lanes run, another
-// way is taken.
-lanes_lane_vector_addresses lanes_lane_vector_addresses_of(lanes_emitter *e, const lanes_lane_vector *row,
-                                     const lanes_lane_vector_member *own, bool whole);
-// True if rows lie one behind the other, as far as only their own index
-// can tell, and where they are then.
-bool lanes_lane_vector_is_dense(const lanes_emitter *e, const lanes_lane_vector *row);
+lanes_lane_vector_addresses lanes_lane_vector_addresses_of(
+    lanes_emitter *e, const lanes_lane_vector *row);
+// The same of rows that lie one behind the other, as far as only their own
+// index can tell.
 lanes_lane_vector_addresses lanes_lane_vector_dense_addresses(lanes_emitter *e, const lanes_lane_vector *row);
 // A lane's address, offset bytes into its row.
 LLVMValueRef lanes_lane_vector_address(lanes_emitter *e, const lanes_lane_vector_addresses *where,

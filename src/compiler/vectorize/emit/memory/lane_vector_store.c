@@ -9,7 +9,6 @@
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
@@ -17,18 +16,13 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
 enum { MOST_WORDS = 8 };
 
 static uint64_t bytes_of(const lanes_access *a) {
   return a->count * a->size_bytes;
-}
-
-static bool is_row(const lanes_access *a) {
-  return a->count > 1 && a->pitch_bytes == a->size_bytes &&
-         a->size_bytes <= 8 && bytes_of(a) % 4 == 0 &&
-         bytes_of(a) <= MOST_WORDS * 4 &&
-         LLVMGetTypeKind(a->element) != LLVMPointerTypeKind;
 }
 
 // Components of a word's bytes, or one of two words, as <32 x i32>.
@@ -135,18 +129,14 @@ static void store_units(lanes_emitter *e, const lanes_access *a,
   LLVMPositionBuilderAtEnd(e->builder, stored);
 }
 
-bool lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
-                           LLVMValueRef *components) {
-  if (!is_row(a)) {
-    return false;
-  }
+void lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
+                              bool by_units, LLVMValueRef *components) {
   LLVMValueRef words[MOST_WORDS];
   make_words(e, a, components, words);
   const uint32_t count = (uint32_t)bytes_of(a) / 4;
-  if (count >= LANES_UNIT_WORDS && !e->uncached) {
+  if (count >= LANES_UNIT_WORDS && by_units) {
     store_units(e, a, words, count);
   } else {
     scatter_all(e, a, words, 0, count);
   }
-  return true;
 }

@@ -7,12 +7,12 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
 
-// Stores several components side by side of lanes anywhere.
-// Returns false if they are not that.
-bool lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
-                           LLVMValueRef *components);
+// Stores several components side by side of lanes anywhere
+// (lanes_is_row_of_words); 16 bytes of a lane at once if by_units.
+void lanes_store_lane_vectors(lanes_emitter *e, const lanes_access *a,
+                              bool by_units, LLVMValueRef *components);
 
 #endif

@@ -8,161 +8,20 @@
 
 #include <stddef.h>
 
-#include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/memory/bit_permuted.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
-#include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
-#include "compiler/vectorize/prepare/hoist_loads.h"
-
-enum { FARTHEST = 1000 };  // instructions behind an access to look at
-
-// --- What is loaded at once --------------------------------------------------
-
-// Numbers of whole bytes.
-static bool is_whole(const lanes_access *a) {
-  return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
-         a->element == a->type && a->pitch_bytes == a->size_bytes &&
-         a->size_bytes <= 8 && a->count * a->size_bytes <= LANES_LANE_VECTOR_BYTES;
-}
-
-static int64_t end_of(const lanes_lane_vector_member *m) {
-  return m->start + (int64_t)(m->access.count * m->access.size_bytes);
-}
-
-bool lanes_lane_vector_add(lanes_emitter *e, lanes_lane_vector *row, LLVMValueRef instruction,
-                   LLVMValueRef pointer, LLVMTypeRef type) {
-  lanes_affine at;
-  lanes_affine_find(e->values, pointer, &at);
-  if (!lanes_affine_like(&row->at, &at) ||
-      row->member_count == LANES_LANE_VECTOR_MEMBERS) {
-    return false;
-  }
-  lanes_lane_vector_member m = {
-      .access = lanes_access_of(e, instruction, pointer, type),
-      .constant = at.constant,
-      .bytes = at.bytes};
-  const int64_t far = (int64_t)LANES_LANE_VECTOR_BYTES;
-  const int64_t apart = at.constant - row->at.constant;
-  m.start = lanes_affine_distance(&row->at, &at);
-  const bool is_near = apart > -far && apart < far && m.start > -far &&
-                       m.start < far && is_whole(&m.access);
-  if (is_near) {
-    row->members[row->member_count++] = m;
-  }
-  return is_near;
-}
-
-// The loads from around an access's place up to the next write that may be to
-// the same memory, itself first.
-static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *row) {
-  lanes_affine_find(e->values, a->pointer, &row->at);
-  LLVMValueRef i = a->instruction;
-  for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_change(i, a->pointer);
-       n++, i = LLVMGetNextInstruction(i)) {
-    const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
-    if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
-        kind != LLVMArrayTypeKind && lanes_width(e, i) == LANES &&
-        !lanes_is_loaded_ahead(e, i)) {
-      lanes_lane_vector_add(e, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
-    }
-  }
-}
-
-// True if members read all bytes from first to before end.
-static bool is_covered(const lanes_lane_vector *row, int64_t first, int64_t end) {
-  for (int64_t at = first; at < end; at++) {
-    bool any = false;
-    for (uint32_t i = 0; i < row->member_count && !any; i++) {
-      any = row->members[i].start <= at && at < end_of(&row->members[i]);
-    }
-    if (!any) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static bool is_inside(const lanes_lane_vector *row, const lanes_lane_vector_member *m) {
-  const uint64_t size = m->access.size_bytes;
-  return m->start >= 0 && end_of(m) <= row->bytes &&
-         m->start %
-                 (int64_t)(size < LANES_WORD_BYTES ? size : LANES_WORD_BYTES) ==
-             0;
-}
-
-void lanes_lane_vector_choose(lanes_lane_vector *row) {
-  const lanes_lane_vector_member own = row->members[0];
-  int64_t first = own.start;
-  for (uint32_t i = 0; i < row->member_count; i++) {
-    const int64_t start = row->members[i].start;
-    if (start < first && end_of(&own) - start <= LANES_LANE_VECTOR_BYTES &&
-        is_covered(row, start, own.start)) {
-      first = start;
-    }
-  }
-  while (row->bytes < LANES_LANE_VECTOR_BYTES &&
-         is_covered(row, first + row->bytes,
-                    first + row->bytes + LANES_WORD_BYTES)) {
-    row->bytes += LANES_WORD_BYTES;
-  }
-  uint32_t kept = 0;
-  row->at.bytes += first;  // and for constants, below
-  int64_t least = own.constant;
-  row->most_constant = own.constant;
-  for (uint32_t i = 0; i < row->member_count; i++) {
-    lanes_lane_vector_member m = row->members[i];
-    m.start -= first;
-    if (is_inside(row, &m)) {
-      least = m.constant < least ? m.constant : least;
-      row->most_constant =
-          m.constant > row->most_constant ? m.constant : row->most_constant;
-      row->alignment = kept == 0 || m.access.alignment < row->alignment
-                           ? m.access.alignment
-                           : row->alignment;
-      row->members[kept++] = m;
-    }
-  }
-  row->member_count = kept;
-  row->at.bytes -= (least - own.constant) * (int64_t)row->at.scale;
-  row->at.constant = least;
-}
-
-// How many gathers of words and longs it takes to read bytes of each lane; 16
-// are one load a lane, and some work behind it.
-static uint32_t cost_of(uint32_t bytes) {
-  const uint32_t rest = bytes % LANES_UNIT_BYTES;
-  return bytes / LANES_UNIT_BYTES * 2 + rest / 8 + rest % 8 / LANES_WORD_BYTES;
-}
-
-static const lanes_lane_vector_member *member_of(const lanes_lane_vector *row,
-                                         LLVMValueRef load) {
-  for (uint32_t i = 0; i < row->member_count; i++) {
-    if (row->members[i].access.instruction == load) {
-      return &row->members[i];
-    }
-  }
-  return NULL;
-}
-
-static bool is_worth_it(const lanes_lane_vector *row, LLVMValueRef load) {
-  uint32_t elements = 0;
-  for (uint32_t i = 0; i < row->member_count; i++) {
-    elements += row->members[i].access.count;
-  }
-  return member_of(row, load) && elements > cost_of(row->bytes);
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/interleave_groups.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
 // --- Loads -------------------------------------------------------------------
 
@@ -324,18 +183,13 @@ static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
 }
 
 static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
-                        bool is_gathered,
                         LLVMValueRef words[LANES_LANE_VECTOR_WORDS]) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_access *a = &row->members[i].access;
-    if (is_gathered) {
-      lanes_lines_add(e->arena, &e->gathers, a->instruction);
-    }
     for (uint32_t c = 0; c < a->count; c++) {
       const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
       lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
     }
-    lanes_map_set(e->arena, &e->loaded_ahead, a->instruction, 1);
   }
 }
 
@@ -349,18 +203,9 @@ static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
   return phi;
 }
 
-bool lanes_load_lane_vectors(lanes_emitter *e, const lanes_access *a) {
-  lanes_lane_vector row = {0};
-  if (e->uncached || !is_whole(a)) {
-    return false;
-  }
-  collect(e, a, &row);
-  lanes_lane_vector_choose(&row);
-  if (!is_worth_it(&row, a->instruction)) {
-    return false;
-  }
+void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
   const lanes_lane_vector_addresses where =
-      lanes_lane_vector_addresses_of(e, &row, member_of(&row, a->instruction), false);
+      lanes_lane_vector_addresses_of(e, row);
   LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
                                 lanes_block(e, "apart")};
   LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
@@ -373,20 +218,19 @@ bool lanes_load_lane_vectors(lanes_emitter *e, const lanes_access *a) {
     LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
     if (way == 0) {
       e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
-      load_words(e, &row, &where, words[way]);
+      load_words(e, row, &where, words[way]);
       e->mask = mask;
     } else {
-      load_apart(e, &row, words[way]);
+      load_apart(e, row, words[way]);
     }
     blocks[way] = LLVMGetInsertBlock(e->builder);
     LLVMBuildBr(e->builder, loaded);
   }
   e->uncached = false;
   LLVMPositionBuilderAtEnd(e->builder, loaded);
-  for (uint32_t w = 0; w < row.bytes / LANES_WORD_BYTES; w++) {
+  for (uint32_t w = 0; w < row->bytes / LANES_WORD_BYTES; w++) {
     LLVMValueRef ways[] = {words[0][w], words[1][w]};
     both[w] = either_word(e, ways, blocks);
   }
-  set_results(e, &row, !where.strided && !where.has_pattern, both);
-  return true;
+  set_results(e, row, both);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// load_store.c: loads and stores of 32 threads: one scalar, one vector, a few
-// rows of vectors, or gathers and scatters, whatever the address's shape
-// allows. Lanes that do not run never touch memory.
+// load_store.c: loads and stores of 32 threads, each in the form that the access
+// plan says (access_plan.c); emit_load_form and emit_store_form name the
+// function of each. Lanes that do not run never touch memory.
 #include "compiler/vectorize/emit/memory/load_store.h"
 
 #include <llvm-c/Target.h>
@@ -14,8 +14,7 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/emit/address/access.h"
+#include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/address/wrap_checks.h"
 #include "compiler/vectorize/emit/lanes/collectives.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
@@ -37,41 +36,12 @@
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
-
-lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
-                             LLVMValueRef pointer, LLVMTypeRef value_type) {
-  lanes_access a = {.instruction = instruction,
-                    .pointer = pointer,
-                    .shape = lanes_shape_of(e->values, pointer),
-                    .type = lanes_component_type(value_type, 0),
-                    .count = lanes_component_count(value_type),
-                    .alignment = LLVMGetAlignment(instruction)};
-  a.size_bytes = LLVMStoreSizeOfType(e->values->data, a.type);
-  a.element = a.type;
-  if (LLVMGetTypeKind(a.type) == LLVMIntegerTypeKind &&
-      LLVMGetIntTypeWidth(a.type) != a.size_bytes * 8) {
-    a.element = LLVMIntTypeInContext(e->context, (unsigned)a.size_bytes * 8);
-  }
-  a.pitch_bytes = a.size_bytes;
-  const LLVMTypeKind kind = LLVMGetTypeKind(value_type);
-  if (kind == LLVMStructTypeKind || kind == LLVMArrayTypeKind ||
-      (kind == LLVMVectorTypeKind && a.element != a.type)) {
-    lanes_refuse(e, "loads or stores of whole structures");
-  }
-  return a;
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
 
 // --- Plain vectors -----------------------------------------------------------
 
 enum { SHORT_VECTOR = 4 };  // of which a branch each element is no more code
-
-// True if the machine loads and stores vectors of such elements under a
-// mask; LLVM makes a branch of each element otherwise.
-static bool has_masks_for(const lanes_emitter *e, LLVMTypeRef element) {
-  return e->machine.has_avx512 ||
-         (e->machine.has_avx2 &&
-          LLVMSizeOfTypeInBits(e->values->data, element) >= 32);
-}
 
 static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
                                 LLVMValueRef pointer, uint32_t alignment,
@@ -85,7 +55,7 @@ static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask) {
-  if (LLVMIsConstant(mask) || has_masks_for(e, LLVMGetElementType(type))) {
+  if (LLVMIsConstant(mask) || lanes_has_masks_for(e->planning, LLVMGetElementType(type))) {
     return load_masked(e, type, pointer, alignment, mask);
   }
   const bool is_short = LLVMGetVectorSize(type) <= SHORT_VECTOR;
@@ -112,15 +82,6 @@ static void store_masked(lanes_emitter *e, LLVMValueRef value,
                               mask};
   LLVMTypeRef overloads[] = {LLVMTypeOf(value), e->types.pointer};
   lanes_intrinsic(e, "llvm.masked.store", overloads, 2, arguments, 4);
-}
-
-bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a) {
-  return a->pointer && !e->is_at_once &&
-         (lanes_is_in_threadgroup(e->kernel, a->pointer) || lanes_private_unit_of(e, a));
-}
-
-bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a) {
-  return !e->machine.has_avx512 && lanes_is_own_memory(e, a);
 }
 
 static void store_among(lanes_emitter *e, const lanes_access *a,
@@ -176,8 +137,8 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask) {
   const bool has_masks =
-      has_masks_for(e, LLVMGetElementType(LLVMTypeOf(value)));
-  if (!LLVMIsConstant(mask) && lanes_is_workers_own(e, a) &&
+      lanes_has_masks_for(e->planning, LLVMGetElementType(LLVMTypeOf(value)));
+  if (!LLVMIsConstant(mask) && lanes_is_workers_own(e->planning, a) &&
       (a->shape.row == LANES || !has_masks)) {
     store_among(e, a, value, pointer, alignment, mask);
     return;
@@ -237,15 +198,9 @@ static void scatter_singly(lanes_emitter *e, const lanes_access *a,
   }
 }
 
-// As columns of a tile that is stored transposed: where all lanes run, stores
-// at places that are known from each other take half as long as a scatter.
-static bool store_in_line(lanes_emitter *e, const lanes_access *a,
+// Where all lanes run one by one, elsewhere scattered.
+static void store_in_line(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef *components) {
-  enum { LEAST_ROW = 8 };
-  if (e->is_at_once || a->shape.conditional || a->shape.row < LEAST_ROW ||
-      (e->mask != e->all_lanes && !LLVMIsConstant(e->mask))) {
-    return false;
-  }
   const bool uncached = e->uncached;
   const lanes_check question = lanes_begin_full_check(e, e->mask);
   e->uncached = true;
@@ -254,216 +209,33 @@ static bool store_in_line(lanes_emitter *e, const lanes_access *a,
   scatter_singly(e, a, components);
   e->uncached = uncached;
   lanes_end_check_arm(e, &question, question.done);
-  return true;
 }
 
-// Every lane's own address.
-static void access_singly(lanes_emitter *e, const lanes_access *a, bool store,
+static void gather_singly(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef *components) {
-  lanes_lines_add(e->arena, store ? &e->scatters : &e->gathers, a->instruction);
-  if (store) {
-    if (!lanes_store_lane_vectors(e, a, components) &&
-        !store_in_line(e, a, components)) {
-      scatter_singly(e, a, components);
-    }
-    return;
-  }
   LLVMValueRef pointers = lanes_vector(e, a->pointer, 0);
   for (uint32_t c = 0; c < a->count; c++) {
     components[c] = lanes_gather(e, a, pointers, c * a->pitch_bytes);
   }
 }
 
-static void access_strided(lanes_emitter *e, const lanes_access *a,
-                           uint32_t stride, bool store,
-                           LLVMValueRef *components) {
-  if (store) {
-    lanes_store_interleaved(e, a, stride, components);
-  } else {
-    lanes_load_interleaved(e, a, stride, components);
-  }
-}
-
-// Lane by lane, those that run, in little code; first as lanes_load_lane_loop.
-static void access_some(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef first, bool store,
-                        LLVMValueRef *components) {
-  if (e->is_at_once || (store && (first || a->count > 1))) {
-    access_singly(e, a, store, components);
-    return;
-  }
+// Lane by lane, those that run, in little code; lanes are a stride behind the
+// first address if that is given.
+static void access_lane_loop(lanes_emitter *e, const lanes_access *a,
+                             bool store, LLVMValueRef *components) {
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->pitch_bytes;
     if (store) {
       lanes_store_lane_loop(e, a, lanes_vector(e, a->pointer, 0), offset,
-                          components[c]);
+                            components[c]);
     } else {
-      components[c] = lanes_load_lane_loop(e, a, first, offset);
+      components[c] = lanes_load_lane_loop(e, a, a->first, offset);
     }
   }
 }
 
-// True if elements have gaps between them, on a machine without masks for
-// such elements. AVX2 stores under masks, but on some machines a store takes 12
-// cycles then, however many elements it stores.
-static bool is_gapped(const lanes_emitter *e, const lanes_access *a,
-                      bool store) {
-  const bool stores_slowly =
-      store && !e->machine.has_avx512 && !lanes_is_workers_own(e, a);
-  return lanes_stride_elements(a) > a->count &&
-         (stores_slowly || !has_masks_for(e, a->element));
-}
-
-// All that lies between lanes' elements, if that may be read; otherwise one
-// after another: LLVM makes a branch for each element of a mask.
-static void access_gapped(lanes_emitter *e, const lanes_access *a,
-                          uint32_t stride, bool store,
-                          LLVMValueRef *components) {
-  LLVMValueRef mask = e->mask;
-  const bool uncached = e->uncached;
-  const bool by_words = !store && lanes_lie_in_words(a, stride);
-  if (!by_words && !store) {
-    lanes_lines_add(e->arena, &e->gathers, a->instruction);
-  }
-  LLVMTypeRef all = LLVMVectorType(a->element, LANES * stride);
-  LLVMValueRef first = lanes_access_begin(e, a);
-  const lanes_check question =
-      lanes_begin_check(e, by_words ? lanes_may_load_whole(e, all, first, mask)
-                            : lanes_all(e, mask));
-  LLVMValueRef parts[2][MOST_LANES];
-  memcpy(parts[1], components, a->count * sizeof *components);
-  e->uncached = true;
-  e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
-  if (by_words) {
-    lanes_load_words(e, a, stride, parts[0]);
-  } else if (store) {
-    store_each(e, a, components);
-  } else {
-    lanes_load_interleaved(e, a, stride, parts[0]);
-  }
-  e->mask = mask;
-  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
-  lanes_end_check_arm(e, &question, question.some);
-  access_some(e, a, first, store, parts[1]);
-  from[1] = LLVMGetInsertBlock(e->builder);
-  lanes_end_check_arm(e, &question, question.done);
-  e->uncached = uncached;
-  for (uint32_t c = 0; !store && c < a->count; c++) {
-    components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(parts[0][c]), "");
-    LLVMValueRef values[] = {parts[0][c], parts[1][c]};
-    LLVMAddIncoming(components[c], values, from, 2);
-  }
-}
-
-// What is known about the address decides.
-static void access_shaped(lanes_emitter *e, const lanes_access *a, bool store,
-                          LLVMValueRef *components) {
-  const uint32_t stride = lanes_stride_elements(a);
-  if (is_gapped(e, a, store)) {
-    access_gapped(e, a, stride, store, components);
-  } else if (stride) {
-    access_strided(e, a, stride, store, components);
-  } else if (lanes_is_by_segments(a) && store) {
-    lanes_store_segments(e, a, components);
-  } else if (lanes_is_by_segments(a)) {
-    lanes_load_segments(e, a, components);
-  } else {
-    access_singly(e, a, store, components);
-  }
-}
-
-// Some lane's index wraps: those before it and those from it on are two runs.
-// Falls back on every lane's own address where it is not so simple, or would be
-// as much code again for what hardly ever happens.
-void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
-                          LLVMValueRef *components) {
-  if (is_gapped(e, a, store)) {
-    access_some(e, a, NULL, store, components);
-    return;
-  }
-  LLVMValueRef jump = NULL;
-  LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
-  if (!before) {
-    access_singly(e, a, store, components);
-    return;
-  }
-  LLVMValueRef mask = e->mask;
-  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(mask));
-  LLVMValueRef parts[2][MOST_LANES];
-  lanes_access run = *a;
-  for (uint32_t part = 0; part < 2; part++) {
-    e->mask = part == 0 ? LLVMBuildSelect(e->builder, before, mask, none, "")
-                        : LLVMBuildSelect(e->builder, before, none, mask, "");
-    run.first = part == 0 ? lanes_scalar(e, a->pointer, 0)
-                          : LLVMBuildGEP2(e->builder, e->types.i8, run.first,
-                                          &jump, 1, "");
-    for (uint32_t c = 0; c < a->count; c++) {
-      parts[part][c] = components[c];
-    }
-    access_shaped(e, &run, store, parts[part]);
-  }
-  e->mask = mask;
-  for (uint32_t c = 0; !store && c < a->count; c++) {
-    components[c] =
-        LLVMBuildSelect(e->builder, before, parts[0][c], parts[1][c], "");
-  }
-}
-
-static bool is_shaped(const lanes_access *a) {
-  return lanes_stride_elements(a) || lanes_is_by_segments(a);
-}
-
-static bool is_conditional(const lanes_access *a) {
-  return a->shape.conditional && is_shaped(a);
-}
-
-// Goes one of two ways, as is found at run time. The first has its own view of
-// the access; the second is all but never taken, and not reported, if rare.
-static void access_either(lanes_emitter *e, LLVMValueRef holds,
-                          const lanes_access *ways[2],
-                          lanes_access_way *then[2], bool store, uint32_t count,
-                          LLVMValueRef *components) {
-  LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
-                                 lanes_block(e, "accessed")};
-  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
-  LLVMValueRef results[2][MOST_LANES] = {{0}};
-  const bool uncached = e->uncached;
-  e->uncached = true;
-  for (uint32_t w = 0; w < 2; w++) {
-    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
-    for (uint32_t c = 0; store && c < count; c++) {
-      results[w][c] = components[c];
-    }
-    then[w](e, ways[w], store, results[w]);
-    blocks[w] = LLVMGetInsertBlock(e->builder);
-    LLVMBuildBr(e->builder, blocks[2]);
-  }
-  e->uncached = uncached;
-  LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
-  for (uint32_t c = 0; !store && c < count; c++) {
-    components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(results[0][c]), "");
-    LLVMValueRef both[] = {results[0][c], results[1][c]};
-    LLVMAddIncoming(components[c], both, blocks, 2);
-  }
-}
-
-// The stride holds unless an index wraps, which is all but never so and is not
-// reported.
-void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
-                                lanes_access_way *then[2], bool store,
-                                uint32_t count, LLVMValueRef *values) {
-  const lanes_lines gathers = e->gathers;
-  const lanes_lines scatters = e->scatters;
-  const lanes_access *ways[] = {a, a};
-  access_either(e, lanes_stride_holds(e, a->pointer), ways, then, store, count,
-                values);
-  e->gathers = gathers;
-  e->scatters = scatters;
-}
-
-static void load_common(lanes_emitter *e, const lanes_access *a, bool store,
-                        LLVMValueRef *components) {
-  (void)store;
+static void load_broadcast(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef *components) {
   int rows[MOST_LANES];
   for (uint32_t i = 0; i < LANES; i++) {
     rows[i] = (int)(i / a->shape.row);
@@ -474,148 +246,232 @@ static void load_common(lanes_emitter *e, const lanes_access *a, bool store,
   }
 }
 
-// Lanes have the same address, or anywhere.
-static void access_same(lanes_emitter *e, const lanes_access *a, bool store,
-                        LLVMValueRef *components) {
-  lanes_access same = *a;
-  LLVMValueRef address = NULL;
-  LLVMValueRef holds = lanes_check_equal(e, a, &address);
-  same.shape.row = LANES;
-  same.firsts = &address;
-  const lanes_access *ways[] = {&same, a};
-  lanes_access_way *then[] = {load_common, access_singly};
-  access_either(e, holds, ways, then, store, a->count, components);
+// The lanes before an index wraps, and those from there on.
+static void split_at_wrap(lanes_emitter *e, const lanes_choice *choice,
+                          const lanes_access *a, bool store,
+                          LLVMValueRef *components) {
+  LLVMValueRef jump = NULL;
+  LLVMValueRef before = lanes_before_wrap(e, a->pointer, &jump);
+  LLVMValueRef mask = e->mask;
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(mask));
+  LLVMValueRef parts[2][MOST_LANES];
+  lanes_access run = *a;
+  for (uint32_t part = 0; part < 2; part++) {
+    e->mask = part == 0 ? LLVMBuildSelect(e->builder, before, mask, none, "")
+                        : LLVMBuildSelect(e->builder, before, none, mask, "");
+    run.first = part == 0 ? lanes_scalar(e, a->pointer, 0)
+                          : LLVMBuildGEP2(e->builder, e->types.i8, run.first,
+                                          &jump, 1, "");
+    memcpy(parts[part], components, a->count * sizeof *components);
+    lanes_emit_choice(e, choice->then, &run, store, parts[part]);
+  }
+  e->mask = mask;
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] =
+        LLVMBuildSelect(e->builder, before, parts[0][c], parts[1][c], "");
+  }
 }
 
-// Rows of lanes a stride apart, each row anywhere.
-static void load_strided_rows(lanes_emitter *e, const lanes_access *a,
-                              bool store, LLVMValueRef *components) {
-  (void)store;
-  lanes_load_interleaved(e, a, lanes_stride_in_rows(a), components);
+static void emit_load_form(lanes_emitter *e, const lanes_choice *choice,
+                           const lanes_access *a, LLVMValueRef *components) {
+  switch (choice->form) {
+    case LANES_PRIVATE_VECTOR:
+    case LANES_PRIVATE_GATHER:
+      lanes_load_private(e, a, choice, components);
+      return;
+    case LANES_CONTIGUOUS:
+    case LANES_INTERLEAVED:
+    case LANES_STRIDED_SEGMENTS:
+      lanes_load_interleaved(e, a, choice->stride, components);
+      return;
+    case LANES_WORDS: lanes_load_words(e, a, choice->stride, components); return;
+    case LANES_SEGMENT_VECTORS: lanes_load_segments(e, a, components); return;
+    case LANES_BIT_PERMUTED:
+      lanes_load_bit_runs(e, a, choice->runs, components);
+      return;
+    case LANES_TABLE: components[0] = lanes_load_table(e, a); return;
+    case LANES_BROADCAST: load_broadcast(e, a, components); return;
+    case LANES_GATHER: gather_singly(e, a, components); return;
+    case LANES_LANE_LOOP: access_lane_loop(e, a, false, components); return;
+    case LANES_SPLIT_AT_WRAP:
+      split_at_wrap(e, choice, a, false, components);
+      return;
+    default: lanes_refuse(e, "a load in a form for others"); return;
+  }
 }
 
-// Nothing is known, but lanes may well turn out to be neighbours.
-static bool access_as_runs(lanes_emitter *e, const lanes_access *a, bool store,
-                           LLVMValueRef *components) {
-  lanes_access runs = *a;
-  LLVMValueRef firsts[MOST_LANES];
-  bool may_be_same = false;
-  if (!lanes_may_be_adjacent(e, a, &runs.shape, &may_be_same)) {
-    return false;
+static void emit_store_form(lanes_emitter *e, const lanes_choice *choice,
+                            const lanes_access *a, LLVMValueRef *components) {
+  switch (choice->form) {
+    case LANES_PRIVATE_VECTOR:
+    case LANES_PRIVATE_GATHER:
+      lanes_store_private(e, a, choice, components);
+      return;
+    case LANES_CONTIGUOUS:
+    case LANES_INTERLEAVED:
+      lanes_store_interleaved(e, a, choice->stride, components);
+      return;
+    case LANES_SEGMENT_VECTORS: lanes_store_segments(e, a, components); return;
+    case LANES_BIT_PERMUTED:
+      lanes_store_bit_runs(e, a, choice->runs, components);
+      return;
+    case LANES_EACH: store_each(e, a, components); return;
+    case LANES_SCATTER: scatter_singly(e, a, components); return;
+    case LANES_SCATTER_VECTORS:
+      lanes_store_lane_vectors(e, a, !choice->is_nested, components);
+      return;
+    case LANES_IN_LINE: store_in_line(e, a, components); return;
+    case LANES_LANE_LOOP: access_lane_loop(e, a, true, components); return;
+    case LANES_SPLIT_AT_WRAP:
+      split_at_wrap(e, choice, a, true, components);
+      return;
+    default: lanes_refuse(e, "a store in a form for others"); return;
   }
-  if (runs.shape.stride == 0 && !store && lanes_has_thread(e)) {
-    access_same(e, a, store, components);
-    return true;
-  }
-  const bool is_in_rows = !store && lanes_stride_in_rows(&runs) &&
-                          has_masks_for(e, a->element);
-  if (!is_shaped(&runs) && !is_in_rows) {
-    return false;
-  }
-  LLVMValueRef holds = lanes_check_adjacent(e, a, runs.shape, firsts);
-  runs.first = firsts[0];
-  runs.firsts = firsts;
-  const lanes_access *ways[] = {&runs, a};
-  lanes_access_way *then[] = {
-      is_in_rows ? load_strided_rows : access_shaped,
-      may_be_same && !store && lanes_has_thread(e) ? access_same
-                                                   : access_singly};
-  access_either(e, holds, ways, then, store, a->count, components);
-  return true;
 }
 
-// Lanes are no neighbours: they load the same, or are far from each other.
-static void access_apart(lanes_emitter *e, const lanes_access *a, bool store,
-                         LLVMValueRef *components) {
+// --- Checks ------------------------------------------------------------------
+
+void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
+                       const lanes_choice *choice, const lanes_access *ways[2],
+                       lanes_emit_way *emit[2], bool store, uint32_t count,
+                       LLVMValueRef *values) {
+  LLVMBasicBlockRef blocks[3] = {lanes_block(e, "run"), lanes_block(e, "apart"),
+                                 lanes_block(e, "accessed")};
+  const lanes_choice *next[] = {choice->then, choice->otherwise};
+  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, blocks[0], blocks[1]));
+  LLVMValueRef results[2][MOST_LANES] = {{0}};
+  const bool uncached = e->uncached;
+  e->uncached = true;
+  for (uint32_t w = 0; w < 2; w++) {
+    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
+    for (uint32_t c = 0; store && c < count; c++) {
+      results[w][c] = values[c];
+    }
+    emit[w](e, next[w], ways[w], store, results[w]);
+    blocks[w] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, blocks[2]);
+  }
+  e->uncached = uncached;
+  LLVMPositionBuilderAtEnd(e->builder, blocks[2]);
+  for (uint32_t c = 0; !store && c < count; c++) {
+    values[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(results[0][c]), "");
+    LLVMValueRef both[] = {results[0][c], results[1][c]};
+    LLVMAddIncoming(values[c], both, blocks, 2);
+  }
+}
+
+// The address's own shape, without what a check was for.
+static lanes_access apart_of(const lanes_emitter *e, const lanes_access *a) {
   lanes_access each = *a;
   each.shape = lanes_shape_of(e->values, a->pointer);
   each.first = NULL;
   each.firsts = NULL;
-  if (store) {
-    access_singly(e, &each, store, components);
-    return;
-  }
-  const lanes_access *ways[] = {a, &each};
-  lanes_access_way *then[] = {load_common, access_singly};
-  access_either(e, lanes_check_stride_zero(e, a->factors), ways, then, store,
-                a->count, components);
+  return each;
 }
 
-// Lanes are so far from each other as the program says.
-static bool access_by_factors(lanes_emitter *e, const lanes_access *a,
-                              bool store, LLVMValueRef *components) {
-  lanes_stride_factors factors;
-  lanes_access runs = *a;
-  if (!lanes_find_stride_factors(e, a, &factors, &runs.shape) || !is_shaped(&runs)) {
-    return false;
-  }
-  LLVMValueRef firsts[MOST_LANES];
-  lanes_firsts_by_strides(e, a, &factors, firsts);
-  runs.first = firsts[0];
-  runs.firsts = firsts;
-  runs.factors = &factors;
-  const lanes_access *ways[] = {&runs, &runs};
-  lanes_access_way *then[] = {access_shaped, access_apart};
-  access_either(e, lanes_check_stride_one(e, &factors), ways, then, store,
-                a->count, components);
-  return true;
-}
-
-static void load_table(lanes_emitter *e, const lanes_access *a, bool store,
+// Each way has its own view of the access.
+static void emit_check(lanes_emitter *e, const lanes_choice *choice,
+                       const lanes_access *a, bool store,
                        LLVMValueRef *components) {
-  (void)store;
-  components[0] = lanes_load_table(e, a);
-}
-
-// From a table, which is all but never where it cannot be read whole.
-static bool access_table(lanes_emitter *e, const lanes_access *a, bool store,
-                         LLVMValueRef *components) {
-  if (store || !lanes_may_be_table(e, a)) {
-    return false;
-  }
-  const lanes_lines gathers = e->gathers;
-  lanes_access table = *a;
   LLVMValueRef firsts[MOST_LANES];
-  LLVMValueRef holds = lanes_check_table(e, &table, firsts);
-  table.firsts = firsts;
-  const lanes_access *ways[] = {&table, a};
-  lanes_access_way *then[] = {load_table, access_singly};
-  access_either(e, holds, ways, then, store, a->count, components);
-  e->gathers = gathers;
-  return true;
-}
-
-// Vectors where a check at run time holds. What is gathered where it does not
-// hold is told as checked, not as gathers.
-static bool access_checked(lanes_emitter *e, const lanes_access *a, bool store,
-                           LLVMValueRef *components) {
-  const lanes_lines gathers = e->gathers;
-  const lanes_lines scatters = e->scatters;
-  if (!access_by_factors(e, a, store, components) &&
-      !access_as_runs(e, a, store, components) &&
-      !lanes_access_window(e, a, access_singly, store, components)) {
-    return false;
+  LLVMValueRef holds = NULL;
+  lanes_access view = *a;
+  const lanes_access each = apart_of(e, a);
+  const lanes_access *ways[] = {&view, a};
+  switch (choice->check) {
+    case LANES_CHECK_NO_WRAP:
+      holds = lanes_stride_holds(e, a->pointer);
+      break;
+    case LANES_CHECK_STRIDE_ONE:
+      view.shape = choice->shape;
+      lanes_firsts_by_strides(e, a, choice->factors, firsts);
+      holds = lanes_check_stride_one(e, choice->factors);
+      // Whether the stride is none is asked of the same addresses.
+      ways[1] = choice->otherwise->check ? &view : a;
+      break;
+    case LANES_CHECK_STRIDE_ZERO:
+      holds = lanes_check_stride_zero(e, choice->factors);
+      ways[1] = &each;
+      break;
+    case LANES_CHECK_ADJACENT:
+      view.shape = choice->shape;
+      holds = lanes_check_adjacent(e, a, choice->shape, firsts);
+      break;
+    case LANES_CHECK_EQUAL:
+      view.shape.row = (uint8_t)LANES;
+      holds = lanes_check_equal(e, a, firsts);
+      break;
+    default:
+      holds = lanes_check_table(e, &view, firsts);
+      break;
   }
-  e->gathers = gathers;
-  e->scatters = scatters;
-  lanes_lines_add(e->arena, &e->checked, a->instruction);
-  return true;
+  if (choice->check == LANES_CHECK_STRIDE_ONE ||
+      choice->check == LANES_CHECK_ADJACENT) {
+    view.first = firsts[0];
+  }
+  if (choice->check != LANES_CHECK_NO_WRAP &&
+      choice->check != LANES_CHECK_STRIDE_ZERO) {
+    view.firsts = firsts;
+  }
+  lanes_emit_way *emit[] = {lanes_emit_choice, lanes_emit_choice};
+  lanes_emit_either(e, holds, choice, ways, emit, store, a->count, components);
 }
 
-static void access_any(lanes_emitter *e, const lanes_access *a, bool store,
+// All that lies between lanes' elements, if all lanes run or it may be read;
+// otherwise one after another: LLVM makes a branch for each element of a mask.
+static void emit_gapped(lanes_emitter *e, const lanes_choice *choice,
+                        const lanes_access *a, bool store,
+                        LLVMValueRef *components) {
+  LLVMValueRef mask = e->mask;
+  const bool uncached = e->uncached;
+  LLVMTypeRef all = LLVMVectorType(a->element, LANES * choice->stride);
+  lanes_access rest = *a;
+  rest.first = lanes_access_begin(e, a);
+  const lanes_check question = lanes_begin_check(
+      e, choice->check == LANES_CHECK_READABLE
+             ? lanes_may_load_whole(e, all, rest.first, mask)
+             : lanes_all(e, mask));
+  LLVMValueRef parts[2][MOST_LANES];
+  memcpy(parts[0], components, a->count * sizeof *components);
+  memcpy(parts[1], components, a->count * sizeof *components);
+  e->uncached = true;
+  e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+  lanes_emit_choice(e, choice->then, a, store, parts[0]);
+  e->mask = mask;
+  LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(e->builder)};
+  lanes_end_check_arm(e, &question, question.some);
+  lanes_emit_choice(e, choice->otherwise, &rest, store, parts[1]);
+  from[1] = LLVMGetInsertBlock(e->builder);
+  lanes_end_check_arm(e, &question, question.done);
+  e->uncached = uncached;
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] = LLVMBuildPhi(e->builder, LLVMTypeOf(parts[0][c]), "");
+    LLVMValueRef values[] = {parts[0][c], parts[1][c]};
+    LLVMAddIncoming(components[c], values, from, 2);
+  }
+}
+
+void lanes_emit_choice(lanes_emitter *e, const lanes_choice *choice,
+                       const lanes_access *a, bool store,
                        LLVMValueRef *components) {
-  lanes_pattern_runs runs;
-  if (is_conditional(a)) {
-    lanes_access_way *then[] = {access_shaped, lanes_access_wrapped};
-    lanes_access_conditionally(e, a, then, store, a->count, components);
-  } else if (!is_shaped(a) &&
-             (store ? lanes_find_bit_runs : lanes_find_shared_bit_runs)(e, a, &runs)) {
-    (store ? lanes_store_bit_runs : lanes_load_bit_runs)(e, a, &runs, components);
-  } else if (is_shaped(a) ||
-             !(access_table(e, a, store, components) ||
-               access_checked(e, a, store, components))) {
-    access_shaped(e, a, store, components);
+  switch (choice->check) {
+    case LANES_CHECK_NONE:
+      (store ? emit_store_form : emit_load_form)(e, choice, a, components);
+      return;
+    case LANES_CHECK_IN_WINDOW:
+      lanes_access_window(e, choice, a, store, components);
+      return;
+    case LANES_CHECK_ALL_LANES:
+    case LANES_CHECK_READABLE:
+      emit_gapped(e, choice, a, store, components);
+      return;
+    default: emit_check(e, choice, a, store, components); return;
   }
+}
+
+const lanes_choice *lanes_choice_of(const lanes_emitter *e,
+                                    LLVMValueRef access) {
+  return e->accesses->of[lanes_map_get(&e->values->numbers, access)];
 }
 
 // --- The instructions --------------------------------------------------------
@@ -649,67 +505,38 @@ static void load_uniform(lanes_emitter *e, LLVMValueRef load) {
   }
 }
 
-enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
-
-// Loads what others in the block load beside it as well, if there is any.
-static bool loads_with_others(lanes_emitter *e, const lanes_access *a) {
-  lanes_shape runs;
-  const uint32_t stride = lanes_stride_elements(a);
-  if (!a->shape.conditional &&
-      ((stride && a->count == 1) || lanes_stride_in_rows(a))) {
-    return lanes_load_interleave_group(e, a);
+static void load_firsts(lanes_emitter *e, LLVMValueRef load,
+                        const lanes_access *a) {
+  LLVMValueRef firsts = lanes_load_segment_firsts(e, a);
+  if (a->element != a->type) {
+    firsts = LLVMBuildTrunc(e->builder, firsts,
+                            LLVMVectorType(a->type, LANES / a->shape.row), "");
   }
-  if (stride) {
-    // Without gaps between lanes all of it is one piece of memory.
-    return stride != a->count && stride * a->size_bytes >= LEAST_ROW_BYTES &&
-           lanes_load_lane_vectors(e, a);
-  }
-  lanes_pattern_runs others;
-  lanes_stride_factors factors;
-  bool may_be_same = false;
-  return !lanes_is_by_segments(a) && !lanes_find_shared_bit_runs(e, a, &others) &&
-         !lanes_may_be_adjacent(e, a, &runs, &may_be_same) &&
-         !lanes_find_stride_factors(e, a, &factors, &runs) &&
-         lanes_load_lane_vectors(e, a);
+  lanes_set_result(e, load, 0, firsts);
 }
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
-  if (lanes_is_loaded_ahead(e, load)) {
+  const lanes_choice *choice = lanes_choice_of(e, load);
+  if (choice->form == LANES_LOADED_AHEAD) {
     return;
   }
-  if (!lanes_is_ordinary(load)) {
+  if (choice->form == LANES_SCALARISED) {
     lanes_scalarise(e, load);
     return;
   }
   hold_in_place(e, load, LLVMGetOperand(load, 0));
-  const lanes_access a =
-      lanes_access_of(e, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
-  if (e->refusal[0]) {
-    return;
-  }
-  if (lanes_is_uniform(a.shape)) {
-    load_uniform(e, load);
-    return;
-  }
-  if (lanes_loads_by_segments(load, a.shape)) {
-    LLVMValueRef firsts = lanes_load_segment_firsts(e, &a);
-    if (a.element != a.type) {
-      firsts = LLVMBuildTrunc(e->builder, firsts,
-                              LLVMVectorType(a.type, LANES / a.shape.row), "");
-    }
-    lanes_set_result(e, load, 0, firsts);
-    return;
-  }
+  const lanes_access a = lanes_access_of(
+      e->values, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
   LLVMValueRef components[MOST_LANES];
-  const uint32_t unit = lanes_private_unit_of(e, &a);
-  if (a.count > LANES) {
-    lanes_refuse(e, "vectors of more than 32 components");
-  } else if (unit) {
-    lanes_load_private(e, &a, unit, components);
-  } else if (loads_with_others(e, &a)) {
-    return;
-  } else {
-    access_any(e, &a, false, components);
+  switch (choice->check ? LANES_FORMS : choice->form) {
+    case LANES_NO_FORM: lanes_refuse(e, "%s", choice->why); return;
+    case LANES_UNIFORM: load_uniform(e, load); return;
+    case LANES_SEGMENT_FIRSTS: load_firsts(e, load, &a); return;
+    case LANES_INTERLEAVE_GROUP:
+      lanes_load_interleave_group(e, &a, choice->group);
+      return;
+    case LANES_LANE_VECTORS: lanes_load_lane_vectors(e, choice->vectors); return;
+    default: lanes_emit_choice(e, choice, &a, false, components); break;
   }
   for (uint32_t c = 0; c < a.count && !e->refusal[0]; c++) {
     LLVMValueRef value = components[c];
@@ -745,28 +572,22 @@ static void store_uniform(lanes_emitter *e, LLVMValueRef store) {
 }
 
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
-  if (!lanes_is_ordinary(store)) {
+  const lanes_choice *choice = lanes_choice_of(e, store);
+  if (choice->form == LANES_SCALARISED) {
     lanes_scalarise(e, store);
     return;
   }
   hold_in_place(e, store, LLVMGetOperand(store, 1));
   LLVMValueRef value = LLVMGetOperand(store, 0);
-  const lanes_access a =
-      lanes_access_of(e, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
-  if (e->refusal[0]) {
-    return;
-  }
-  if (lanes_is_uniform(a.shape)) {
-    store_uniform(e, store);
-    return;
-  }
-  if (a.count > LANES) {
-    lanes_refuse(e, "vectors of more than 32 components");
-    return;
-  }
-  const uint32_t unit = lanes_private_unit_of(e, &a);
-  if (!unit && lanes_store_group(e, &a)) {
-    return;
+  const lanes_access a = lanes_access_of(
+      e->values, store, LLVMGetOperand(store, 1), LLVMTypeOf(value));
+  switch (choice->check ? LANES_FORMS : choice->form) {
+    case LANES_NO_FORM: lanes_refuse(e, "%s", choice->why); return;
+    case LANES_UNIFORM: store_uniform(e, store); return;
+    case LANES_STORE_GROUP:
+      lanes_store_group(e, store, choice->vectors);
+      return;
+    default: break;
   }
   LLVMValueRef components[MOST_LANES];
   for (uint32_t c = 0; c < a.count; c++) {
@@ -776,9 +597,5 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
                                     lanes_vector_of(a.element), "");
     }
   }
-  if (unit) {
-    lanes_store_private(e, &a, unit, components);
-  } else {
-    access_any(e, &a, true, components);
-  }
+  lanes_emit_choice(e, choice, &a, true, components);
 }

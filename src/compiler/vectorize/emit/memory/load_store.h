@@ -7,42 +7,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
 
-// Loads or stores values, of which store says which: in one way
-// where the stride of a conditional address holds, in another where not. What
-// the second gathers is not reported.
-typedef void lanes_access_way(lanes_emitter *e, const lanes_access *a,
-                              bool store, LLVMValueRef *values);
+// Emits a load or a store, of which store says which, of components or of what
+// else a form has.
+typedef void lanes_emit_way(lanes_emitter *e, const lanes_choice *choice,
+                            const lanes_access *a, bool store,
+                            LLVMValueRef *values);
+// In the form that was chosen, or behind its check.
+lanes_emit_way lanes_emit_choice;
+// Goes one of a choice's two ways, as is found at run time, each with its own
+// view of the access.
+void lanes_emit_either(lanes_emitter *e, LLVMValueRef holds,
+                       const lanes_choice *choice, const lanes_access *ways[2],
+                       lanes_emit_way *emit[2], bool store, uint32_t count,
+                       LLVMValueRef *values);
+// What was decided for a load or a store.
+const lanes_choice *lanes_choice_of(const lanes_emitter *e,
+                                    LLVMValueRef access);
 
-// load_store.c
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load);
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask);
-// True if an access is to a worker's own memory, around which there is
-// enough of it.
-bool lanes_is_own_memory(const lanes_emitter *e, const lanes_access *a);
-// True if what is around an element that is wanted may be written as well,
-// as it is: no other worker has a part in it. Machines' masked stores of 32
-// bytes take as long as several whole ones.
-bool lanes_is_workers_own(const lanes_emitter *e, const lanes_access *a);
 // A part of what an access stores.
 void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask);
-// Describes an access; refuses what is no scalar or vector.
-lanes_access lanes_access_of(lanes_emitter *e, LLVMValueRef instruction,
-                             LLVMValueRef pointer, LLVMTypeRef value_type);
-void lanes_access_conditionally(lanes_emitter *e, const lanes_access *a,
-                                lanes_access_way *then[2], bool store,
-                                uint32_t count, LLVMValueRef *values);
-// Components where it does not hold.
-void lanes_access_wrapped(lanes_emitter *e, const lanes_access *a, bool store,
-                          LLVMValueRef *components);
-// The same of an access, which may know it.
+// Lane 0's address, which an access may know.
 LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a);
 
 #endif

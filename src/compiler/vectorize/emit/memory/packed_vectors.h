@@ -9,9 +9,9 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Finds vectors that stay as they lie in memory; emits one. Returns
-// false if it does not.
-void lanes_packed_find(lanes_emitter *e);
+// Makes the memory of vectors that are kept whole; emits one. Returns
+// false if it is not one.
+void lanes_packed_begin(lanes_emitter *e);
 bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef instruction);
 // Leaves what an edge brings to a phi that is one. Returns false if it is none.
 bool lanes_pass_packed(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value);

@@ -24,7 +24,6 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/common_index.h"
 #include "compiler/vectorize/emit/lanes/collectives.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
@@ -35,75 +34,8 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
-
-enum { MOST_STEPS = 12 };
-
-static bool is_near(const lanes_emitter *e, LLVMValueRef value, uint32_t steps);
-
-static bool are_near(const lanes_emitter *e, LLVMValueRef value, unsigned from,
-                     unsigned count, uint32_t steps) {
-  for (unsigned i = from; i < count; i++) {
-    if (!is_near(e, LLVMGetOperand(value, i), steps)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-static bool is_at_most(LLVMValueRef value, uint64_t most) {
-  return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) <= most;
-}
-
-// True if all lanes' values may well lie close together: not if memory has
-// a part in them, nor if they are multiples of what nobody knows.
-static bool is_near(const lanes_emitter *e, LLVMValueRef value,
-                    uint32_t steps) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  if (shape.row == LANES) {
-    return shape.stride >= -2 && shape.stride <= 2;
-  }
-  if (!LLVMIsAInstruction(value) || steps == 0) {
-    return false;
-  }
-  switch (LLVMGetInstructionOpcode(value)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor: return are_near(e, value, 0, 2, steps - 1);
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMTrunc:
-    case LLVMFreeze:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMURem:
-    case LLVMSRem: return are_near(e, value, 0, 1, steps - 1);
-    case LLVMShl:
-      return is_at_most(LLVMGetOperand(value, 1), 1) &&
-             are_near(e, value, 0, 1, steps - 1);
-    case LLVMMul:
-      return is_at_most(LLVMGetOperand(value, 1), 2) &&
-             are_near(e, value, 0, 1, steps - 1);
-    case LLVMSelect: return are_near(e, value, 1, 3, steps - 1);
-    default: return false;
-  }
-}
-
-static bool may_be_near(const lanes_emitter *e, const lanes_access *a) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
-  if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
-      LLVMABISizeOfType(e->values->data, type) != 4 ||
-      !lanes_register_words(e) || LANES == lanes_register_words(e)) {
-    return false;
-  }
-  LLVMValueRef index = lanes_index_of(a->pointer);
-  return (LLVMIsAZExtInst(index) || LLVMIsASExtInst(index)) &&
-         LLVMTypeOf(LLVMGetOperand(index, 0)) == e->types.i32 &&
-         is_near(e, index, MOST_STEPS);
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
 
 // --- Where the windows are ---------------------------------------------------
 
@@ -326,28 +258,8 @@ static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
 
 // --- Tables ------------------------------------------------------------------
 
-// What an index of few bits counts from one place for all lanes.
-static LLVMValueRef table_index(const lanes_emitter *e, const lanes_access *a) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(e, a->pointer) : NULL;
-  const uint32_t each = lanes_register_words(e);
-  if (type == NULL || e->uncached || a->count != 1 || a->size_bytes != 4 ||
-      LLVMABISizeOfType(e->values->data, type) != 4 || !each) {
-    return NULL;
-  }
-  LLVMValueRef index = lanes_index_of(a->pointer);
-  const lanes_shape shape = lanes_shape_of(e->values, index);
-  return shape.row < LANES && shape.bits < 32 &&
-                 UINT32_C(1) << shape.bits <= 2 * each
-             ? index
-             : NULL;
-}
-
 LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a) {
   return load_windows(e, a, false);
-}
-
-bool lanes_may_be_table(const lanes_emitter *e, const lanes_access *a) {
-  return table_index(e, a) != NULL;
 }
 
 LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
@@ -355,13 +267,13 @@ LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   a->places =
-      LLVMBuildIntCast2(e->builder, lanes_vector(e, table_index(e, a), 0),
+      LLVMBuildIntCast2(e->builder, lanes_vector(e, lanes_index_of(a->pointer), 0),
                         lanes_vector_of(e->types.i32), false, "");
   for (uint32_t i = 0; i < LANES / each; i++) {
     out_firsts[i] = base;
   }
   LLVMValueRef any = lanes_any(e, e->mask);
-  return lanes_is_own_memory(e, a)
+  return lanes_is_own_memory(e->planning, a)
              ? any
              : LLVMBuildSelect(e->builder, any,
                                lanes_is_in_page(e, base, 8 * each),
@@ -482,12 +394,6 @@ enum {
   WORDS = 8,      // of a register
   FARTHEST = 64,  // elements from the first window to another
 };
-
-static bool may_store_near(const lanes_emitter *e, const lanes_access *a) {
-  return (e->machine.has_avx512 ||
-          (lanes_is_workers_own(e, a) && lanes_register_words(e) == WORDS)) &&
-         may_be_near(e, a);
-}
 
 // Which lane is at each of four places of a window: its number and one more,
 // none if there is none, a word each. vpsadbw adds up the eight lanes' bytes.
@@ -706,7 +612,7 @@ static bool find_lanes(lanes_emitter *e, lanes_window *near,
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
                                 const window_indices *indices,
                                 const lanes_window *near) {
-  const bool is_own = lanes_is_own_memory(e, a);
+  const bool is_own = lanes_is_own_memory(e->planning, a);
   const bool is_signed = is_own || indices->is_signed;
   LLVMValueRef are_there = NULL;
   for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
@@ -801,12 +707,9 @@ static void keep(lanes_emitter *e, lanes_window *near, bool store,
   }
 }
 
-bool lanes_access_window(lanes_emitter *e, const lanes_access *a,
-                       lanes_access_way *apart, bool store,
-                       LLVMValueRef *component) {
-  if (!(store ? may_store_near : may_be_near)(e, a)) {
-    return false;
-  }
+void lanes_access_window(lanes_emitter *e, const lanes_choice *choice,
+                         const lanes_access *a, bool store,
+                         LLVMValueRef *component) {
   window_indices indices = indices_of(a);
   lanes_window *near = &e->near[store];
   LLVMValueRef firsts[MOST_LANES];
@@ -831,7 +734,7 @@ bool lanes_access_window(lanes_emitter *e, const lanes_access *a,
     results[w] = *component;
     LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
     if (w == APART) {
-      apart(e, a, store, &results[w]);
+      lanes_emit_choice(e, choice->otherwise, a, store, &results[w]);
     } else {
       go(e, &window, w == IN_ORDER, store, &results[w]);
     }
@@ -846,5 +749,4 @@ bool lanes_access_window(lanes_emitter *e, const lanes_access *a,
   if (!knows) {
     keep(e, near, store, blocks);
   }
-  return true;
 }

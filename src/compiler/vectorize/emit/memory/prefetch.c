@@ -19,11 +19,11 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/prefetch_lines.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
 
 enum {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 // By how many bytes a load's address rises with each turn of the
 // loop with barriers around it, if that is further than processors guess, who

@@ -8,23 +8,13 @@
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
-
-// In private memory that is interleaved in smaller units than the access, an
-// element is several parts, each 32 times in a row.
-uint32_t lanes_private_unit_of(const lanes_emitter *e, const lanes_access *a) {
-  const uint32_t number = lanes_map_get(&e->values->numbers, a->pointer);
-  const uint32_t private =
-      number == LANES_NONE ? LANES_NONE : e->values->private_of[number];
-  return private == LANES_NONE ? 0 : e->values->privates[private].unit_bytes;
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
 
 static bool is_pointer(LLVMTypeRef type) {
   return LLVMGetTypeKind(type) == LLVMPointerTypeKind;
@@ -59,16 +49,11 @@ static lanes_access part_access(lanes_emitter *e, const lanes_access *a,
   return part;
 }
 
-// Whether a part of all lanes is one vector, and its address if so.
-static bool is_part_vector(const lanes_access *part, uint32_t unit) {
-  return part->shape.row == LANES && part->shape.stride == (int64_t)unit &&
-         !part->shape.conditional;
-}
-
 static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
+                              bool is_vector,
                               uint64_t offset) {
   const uint32_t unit = (uint32_t)part->size_bytes;
-  if (is_part_vector(part, unit)) {
+  if (is_vector) {
     LLVMValueRef at =
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset);
     // Private: reading the copies of lanes that do not run is harmless.
@@ -77,32 +62,34 @@ static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
     LLVMSetAlignment(value, lanes_common_alignment(64, unit * LANES));
     return value;
   }
-  lanes_lines_add(e->arena, &e->gathers, part->instruction);
   return lanes_gather(e, part, lanes_vector(e, part->pointer, 0), offset);
 }
 
 static void store_part(lanes_emitter *e, const lanes_access *part,
+                       bool is_vector,
                        uint64_t offset, LLVMValueRef value) {
   const uint32_t unit = (uint32_t)part->size_bytes;
-  if (is_part_vector(part, unit)) {
+  if (is_vector) {
     lanes_masked_store(
         e, part, value,
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset),
         lanes_common_alignment(64, unit * LANES), e->mask);
     return;
   }
-  lanes_lines_add(e->arena, &e->scatters, part->instruction);
   lanes_scatter(e, part, lanes_vector(e, part->pointer, 0), offset, value);
 }
 
-void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+void lanes_load_private(lanes_emitter *e, const lanes_access *a,
+                        const lanes_choice *choice,
                       LLVMValueRef *out_components) {
+  const uint32_t unit = choice->stride;
+  const bool is_vector = choice->form == LANES_PRIVATE_VECTOR;
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->size_bytes * LANES;
     if (parts == 1) {
-      out_components[c] = load_part(e, &part, offset);
+      out_components[c] = load_part(e, &part, is_vector, offset);
       continue;
     }
     LLVMTypeRef whole = lanes_vector_of(
@@ -110,7 +97,7 @@ void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
     LLVMValueRef sum = LLVMConstNull(whole);
     for (uint32_t p = 0; p < parts; p++) {
       LLVMValueRef value = LLVMBuildZExt(
-          e->builder, load_part(e, &part, offset + (uint64_t)p * unit * LANES),
+          e->builder, load_part(e, &part, is_vector, offset + (uint64_t)p * unit * LANES),
           whole, "");
       LLVMValueRef shift =
           lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
@@ -121,14 +108,17 @@ void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
   }
 }
 
-void lanes_store_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
+void lanes_store_private(lanes_emitter *e, const lanes_access *a,
+                        const lanes_choice *choice,
                        LLVMValueRef *components) {
+  const uint32_t unit = choice->stride;
+  const bool is_vector = choice->form == LANES_PRIVATE_VECTOR;
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;
   for (uint32_t c = 0; c < a->count; c++) {
     const uint64_t offset = c * a->size_bytes * LANES;
     if (parts == 1) {
-      store_part(e, &part, offset, components[c]);
+      store_part(e, &part, is_vector, offset, components[c]);
       continue;
     }
     LLVMTypeRef whole = lanes_vector_of(
@@ -140,7 +130,7 @@ void lanes_store_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
       LLVMValueRef value =
           LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, bits, shift, ""),
                          lanes_vector_of(part.element), "");
-      store_part(e, &part, offset + (uint64_t)p * unit * LANES, value);
+      store_part(e, &part, is_vector, offset + (uint64_t)p * unit * LANES, value);
     }
   }
 }

@@ -6,15 +6,15 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
 
-// Returns the unit of the private memory that an access
-// goes to, or 0 if it is not interleaved private memory.
-uint32_t lanes_private_unit_of(const lanes_emitter *e, const lanes_access *a);
-void lanes_load_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
-                      LLVMValueRef *out_components);
-void lanes_store_private(lanes_emitter *e, const lanes_access *a, uint32_t unit,
-                       LLVMValueRef *components);
+void lanes_load_private(lanes_emitter *e, const lanes_access *a,
+                        const lanes_choice *choice,
+                        LLVMValueRef *out_components);
+void lanes_store_private(lanes_emitter *e, const lanes_access *a,
+                        const lanes_choice *choice,
+                         LLVMValueRef *components);
 
 #endif

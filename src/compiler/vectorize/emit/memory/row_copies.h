@@ -8,9 +8,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Finds stores of rows that lanes load; emits one, its load and
-// what is between them.
-void lanes_row_copies_find(lanes_emitter *e);
+// Emits a store that ends a copy, its load and what is between them.
 void lanes_emit_row_copy(lanes_emitter *e, LLVMValueRef store);
 
 #endif

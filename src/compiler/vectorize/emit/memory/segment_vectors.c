@@ -9,7 +9,6 @@
 #include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
@@ -18,13 +17,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/emit/values/values.h"
-
-// Each row is one vector, of whole vectors of up to 4 components.
-bool lanes_is_by_segments(const lanes_access *a) {
-  return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
-         a->pitch_bytes == a->size_bytes &&
-         a->shape.stride == (int64_t)(a->count * a->size_bytes);
-}
+#include "compiler/vectorize/plan/access/access.h"
 
 // The address of a row: computed for each on its own, so that what rows have in
 // common stays out of vectors, which are dear to take apart.
@@ -36,7 +29,7 @@ LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *
   }
   lanes_affine at;
   lanes_affine_find(e->values, a->pointer, &at);
-  if (!a->first && lanes_is_sum_of_segments(e, &at, width)) {
+  if (!a->first && lanes_is_sum_of_segments(e->values, &at, width)) {
     return lanes_segment_address(e, &at, width, row);
   }
   return LLVMBuildExtractElement(e->builder,
@@ -130,7 +123,7 @@ LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) 
   lanes_affine at;
   lanes_affine_find(e->values, a->pointer, &at);
   const bool is_safe =
-      lanes_has_thread(e) && lanes_is_sum_of_segments(e, &at, width);
+      lanes_has_thread(e) && lanes_is_sum_of_segments(e->values, &at, width);
   if (is_safe) {
     lanes_live_segment_addresses(e, &at, width, lives, addresses);
   }

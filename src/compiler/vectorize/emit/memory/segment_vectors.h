@@ -8,12 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/access.h"
 
-// True if each row is one vector, of whole vectors of up
-// to 4 components.
-bool lanes_is_by_segments(const lanes_access *a);
 void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
 void lanes_store_segments(lanes_emitter *e, const lanes_access *a,

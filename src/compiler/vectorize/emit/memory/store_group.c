@@ -8,84 +8,22 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/marks.h"
-#include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/components.h"
-#include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
-#include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/memory/prefetch.h"
-#include "compiler/vectorize/emit/memory/segment_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
-#include "compiler/vectorize/prepare/hoist_loads.h"
-
-// --- What is stored at once --------------------------------------------------
-
-static uint64_t bytes_of(const lanes_access *a) {
-  return a->count * a->size_bytes;
-}
-
-// True if an instruction may find in memory what a row of stores leaves.
-static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
-  return mtlc_is_opcode(i, LLVMLoad)
-             ? !mtlc_is_invariant(i) &&
-                   (!lanes_is_plain(i) ||
-                    !lanes_lie_apart(LLVMGetOperand(i, 0), pointer))
-             : lanes_may_write(i);
-}
-
-// All stores behind one another from an access's on. Anything else that may
-// touch the same memory ends them, for it must find there what was stored
-// before.
-static void collect(lanes_emitter *e, const lanes_access *a, lanes_lane_vector *row) {
-  lanes_affine_find(e->values, a->pointer, &row->at);
-  for (LLVMValueRef i = a->instruction; i; i = LLVMGetNextInstruction(i)) {
-    if (mtlc_is_opcode(i, LLVMStore)) {
-      LLVMValueRef value = LLVMGetOperand(i, 0);
-      if (!lanes_is_plain(i) ||
-          !lanes_lane_vector_add(e, row, i, LLVMGetOperand(i, 1), LLVMTypeOf(value))) {
-        return;
-      }
-    } else if (may_find(i, a->pointer) || LLVMIsATerminatorInst(i)) {
-      return;
-    }
-  }
-}
-
-// True if the first members, alone, are a row of whole units, or of words
-// where rows lie one behind the other, without overlaps; leaves them.
-static bool choose(const lanes_emitter *e, lanes_lane_vector *row) {
-  const lanes_lane_vector all = *row;
-  for (uint32_t count = all.member_count; count > 1; count--) {
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < count; i++) {
-      bytes += bytes_of(&all.members[i].access);
-    }
-    if (bytes % LANES_WORD_BYTES || bytes > LANES_LANE_VECTOR_BYTES) {
-      continue;
-    }
-    *row = all;
-    row->member_count = count;
-    lanes_lane_vector_choose(row);
-    if (row->member_count == count && row->bytes == bytes &&
-        (bytes % LANES_UNIT_BYTES == 0 || lanes_lane_vector_is_dense(e, row))) {
-      return true;
-    }
-  }
-  return false;
-}
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/interleave_groups.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
 // --- Stores ------------------------------------------------------------------
 
@@ -133,10 +71,10 @@ static void store_dense(lanes_emitter *e, const lanes_lane_vector *row,
 }
 
 static void store_together(lanes_emitter *e, const lanes_lane_vector *row,
-                           const lanes_lane_vector_addresses *where, bool is_dense) {
+                           const lanes_lane_vector_addresses *where) {
   LLVMValueRef words[LANES_LANE_VECTOR_WORDS];
   make_words(e, row, words);
-  if (is_dense) {
+  if (row->is_dense) {
     store_dense(e, row, where, words);
     return;
   }
@@ -192,10 +130,9 @@ static void store_apart(lanes_emitter *e, const lanes_lane_vector *row) {
 }
 
 static void store_row(lanes_emitter *e, const lanes_lane_vector *row) {
-  const bool is_dense = lanes_lane_vector_is_dense(e, row);
   const lanes_lane_vector_addresses where =
-      is_dense ? lanes_lane_vector_dense_addresses(e, row)
-               : lanes_lane_vector_addresses_of(e, row, &row->members[0], true);
+      row->is_dense ? lanes_lane_vector_dense_addresses(e, row)
+                    : lanes_lane_vector_addresses_of(e, row);
   LLVMValueRef all = lanes_all(e, e->mask);
   LLVMValueRef holds = LLVMBuildSelect(e->builder, all, where.holds,
                                        LLVMConstNull(e->types.i1), "");
@@ -205,7 +142,7 @@ static void store_row(lanes_emitter *e, const lanes_lane_vector *row) {
   lanes_mark_check(LLVMBuildCondBr(e->builder, holds, rows, apart));
   e->uncached = true;
   LLVMPositionBuilderAtEnd(e->builder, rows);
-  store_together(e, row, &where, is_dense);
+  store_together(e, row, &where);
   LLVMBuildBr(e->builder, stored);
   LLVMPositionBuilderAtEnd(e->builder, apart);
   store_apart(e, row);
@@ -214,31 +151,9 @@ static void store_row(lanes_emitter *e, const lanes_lane_vector *row) {
   LLVMPositionBuilderAtEnd(e->builder, stored);
 }
 
-// Finds the row that begins with a store, of which all wait for the last.
-static bool begin(lanes_emitter *e, const lanes_access *a) {
-  if (e->uncached || lanes_stride_elements(a) == a->count ||
-      lanes_is_by_segments(a)) {
-    return false;
-  }
-  lanes_lane_vector row = {0};
-  collect(e, a, &row);
-  if (row.member_count < 2 || !choose(e, &row)) {
-    return false;
-  }
-  e->row_stored = lanes_allocate(e->arena, 1, sizeof row);
-  *e->row_stored = row;
-  return true;
-}
-
-bool lanes_store_group(lanes_emitter *e, const lanes_access *a) {
-  if (!e->row_stored && !begin(e, a)) {
-    return false;
-  }
-  const lanes_lane_vector *row = e->row_stored;
-  if (row->members[row->member_count - 1].access.instruction ==
-      a->instruction) {
-    e->row_stored = NULL;
+void lanes_store_group(lanes_emitter *e, LLVMValueRef store,
+                       const lanes_lane_vector *row) {
+  if (row->members[row->member_count - 1].access.instruction == store) {
     store_row(e, row);
   }
-  return true;
 }

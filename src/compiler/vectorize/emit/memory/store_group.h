@@ -6,12 +6,11 @@
 
 #include <stdbool.h>
 
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/plan/access/lane_vectors.h"
 
-// Stores an element or a vector together with what the block
-// stores beside it later, when it comes to the last of them. Returns false if
-// there is nothing.
-bool lanes_store_group(lanes_emitter *e, const lanes_access *a);
+// Stores what the members of a row store, when it comes to the last of them.
+void lanes_store_group(lanes_emitter *e, LLVMValueRef store,
+                       const lanes_lane_vector *row);
 
 #endif

@@ -20,7 +20,6 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/debug_lines.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/address/access.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/tiles/tile_homes.h"
@@ -29,6 +28,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 enum {
   SIDE = LANES_TILE_SIDE,

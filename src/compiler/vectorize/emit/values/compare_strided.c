@@ -16,6 +16,7 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 // run < bound if it holds, run >= bound otherwise.
 typedef struct comparison {
@@ -65,7 +66,7 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
     }
   }
   return out->bound && is_run(e, out->run, is_signed) &&
-         lanes_is_same_in(e, out->bound,
+         lanes_is_same_in(e->values, out->bound,
                           lanes_shape_of(e->values, out->run).row);
 }
 

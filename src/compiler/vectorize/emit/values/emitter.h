@@ -20,11 +20,12 @@
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/group_uniformity.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/debug_lines.h"
 #include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
+#include "compiler/vectorize/plan/access/planning.h"
 #include "compiler/vectorize/plan/linearize.h"
 #include "compiler/vectorize/target/machine.h"
 
@@ -124,9 +125,9 @@ typedef struct lanes_emitter {
   const lanes_graph *graph;
   const lanes_values *values;
   const lanes_plan *plan;
-  lanes_pattern_finder patterns;  // begun when it is first asked
-  bool *copied;  // [values->count] a part of what lanes copy (row_copies.c)
-  struct lanes_packed *wholes;  // [values->count] packed_vectors.c
+  lanes_planning *planning;
+  const lanes_access_plan *accesses;  // how each load and store is done
+  struct lanes_packed_value *packed;  // [values->count] packed_vectors.c
   lanes_group_uniform common;  // of a kernel that waits
 
   LLVMValueRef function;
@@ -140,7 +141,6 @@ typedef struct lanes_emitter {
 
   lanes_slot *slots;          // [values->count]
   LLVMValueRef *mask_memory;  // [node_count] or NULL
-  bool *for_whole;            // [node_count] only whole simdgroups come there
   lanes_list *cleared;        // [node_count + 1] whose masks a node clears
   uint32_t *coming_to;        // [node_count] coming, of those emitted so far
   LLVMBasicBlockRef *starts;  // [node_count] where control enters a node
@@ -156,13 +156,11 @@ typedef struct lanes_emitter {
   uint32_t coming;       // only so many lanes, from 0 on, come to the block
   LLVMMetadataRef line;  // of the instruction being emitted, in the thread
   bool uncached;         // what is made now does not dominate what comes later
-  lanes_map loaded_ahead;  // loads whose results are set
   uint32_t each_count;     // accesses lane by lane so far (lane_loop.c)
   uint32_t emitted;        // instructions
   lanes_array *arrays;     // [array_count]
   uint32_t array_count;
   uint32_t array_capacity;
-  struct lanes_lane_vector *row_stored;  // stores that wait for its last, or NULL
 
   lanes_barrier *waits;  // [wait_count]
   uint32_t wait_count;
@@ -194,10 +192,9 @@ typedef struct lanes_emitter {
   bool has_waits;         // somewhere in the thread function
   bool private_in_frame;  // private memory is kept in the frame, not the stack
   bool single_simdgroup;  // threadgroups have at most 32 threads
-  lanes_lines gathers;    // what a person could make faster:
-  lanes_lines scatters;
-  lanes_lines checked;  // accesses that are vectors if a check holds
-  lanes_lines serials;  // calls and atomics run lane by lane
+  lanes_lines gathers;    // of tiles and of the plan, and calls and atomics
+  lanes_lines scatters;   // that are run lane by lane
+  lanes_lines serials;
   char refusal[256];   // why the kernel cannot be vectorised, or ""
 } lanes_emitter;
 

@@ -11,7 +11,7 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 enum { LEAST_ROW_OF_ONE = 8 };  // of whose lanes one is few
 
@@ -23,7 +23,7 @@ void lanes_load_mask(lanes_emitter *e) {
         LLVMBuildLoad2(e->builder, type, e->mask_memory[owner], "mask");
   } else {
     e->mask =
-        e->for_whole[e->node] ? LLVMConstAllOnes(type) : e->all_lanes;
+        e->planning->for_whole[e->node] ? LLVMConstAllOnes(type) : e->all_lanes;
   }
   e->node_mask = e->mask;
 }
@@ -85,7 +85,7 @@ static uint32_t picked_lanes(const lanes_emitter *e, LLVMValueRef condition,
       return LLVMGetICmpPredicate(condition) ==
                          (holds ? LLVMIntEQ : LLVMIntNE) &&
                      run.row >= LEAST_ROW_OF_ONE && run.stride != 0 &&
-                     !run.conditional && lanes_is_same_in(e, number, run.row)
+                     !run.conditional && lanes_is_same_in(e->values, number, run.row)
                  ? lanes_of_number(run, number)
                  : 0;
     }

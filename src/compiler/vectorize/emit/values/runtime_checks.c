@@ -13,6 +13,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/operations.h"
 #include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
 
 enum {
   MOST_STRIDE = 1 << 20,  // its multiples are small numbers
@@ -97,7 +98,7 @@ static bool is_run(lanes_emitter *e, LLVMValueRef value) {
 
 // True if a value is the same in all lanes of a run.
 static bool is_number(lanes_emitter *e, LLVMValueRef value, LLVMValueRef run) {
-  return lanes_is_same_in(e, value, lanes_shape_of(e->values, run).row) &&
+  return lanes_is_same_in(e->values, value, lanes_shape_of(e->values, run).row) &&
          lanes_is_at_hand(e, value);
 }
 

@@ -8,10 +8,6 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// True if an instruction is computed again where it is used: as a
-// vector (lanes_vector) or as an address by its index (load_store.c). Only then
-// are its operands kept for that.
-bool lanes_is_rematerialised(const lanes_emitter *e, LLVMValueRef instruction);
 // Makes the slots of all values.
 void lanes_make_slots(lanes_emitter *e);
 

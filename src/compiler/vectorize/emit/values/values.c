@@ -105,12 +105,6 @@ static LLVMValueRef computed(lanes_emitter *e, LLVMValueRef instruction,
   return slot->current[component];
 }
 
-bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value,
-                      uint32_t row) {
-  const lanes_shape shape = lanes_shape_of(e->values, value);
-  return shape.row >= row && shape.stride == 0 && !shape.conditional;
-}
-
 bool lanes_is_at_hand(lanes_emitter *e, LLVMValueRef operand) {
   if (!LLVMIsAInstruction(operand)) {
     return true;

@@ -43,7 +43,5 @@ uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
 // width of them, and adds the stride times the lanes in between.
 LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
                           int64_t stride, uint32_t width);
-// True if a value is the same in each row of so many lanes.
-bool lanes_is_same_in(const lanes_emitter *e, LLVMValueRef value, uint32_t row);
 
 #endif

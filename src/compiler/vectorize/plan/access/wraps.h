@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// wraps.h: addresses whose stride holds unless an index wraps around.
+#ifndef MTLC_WRAPS_H
+#define MTLC_WRAPS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/uniformity.h"
+
+// True if a conditional value is an extension that made it so.
+bool lanes_is_wrap_root(const lanes_values *values, LLVMValueRef value);
+
+typedef struct lanes_wrap {
+  LLVMValueRef root;  // the extension of an index of 32 bits that may wrap
+  int64_t factor;     // by which the address changes when the root does by one
+} lanes_wrap;
+// True if one index alone may wrap, once: the lanes before it and those from it
+// on are two runs.
+bool lanes_find_wrap(const lanes_values *values, LLVMValueRef address,
+                     lanes_wrap *out_wrap);
+
+#endif
