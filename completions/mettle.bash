@@ -71,7 +71,7 @@ _mettle() {
       run) shared+=" --grid --group --save --print --repeat --json --log"
         shared+=" --call-depth --timeout --trace --unchecked"
         shared+=" --check --check-report --check-suppress --schedule" ;;
-      compile) shared+=" -o --dump-after --without --report --asm --kernel --group" ;;
+      compile) shared+=" -o --dump-after --dump-plan --without --report --asm --kernel --group" ;;
       reflect) shared+=" --json --kernel" ;;
       corpus)
         shared=${shared/--constant /}

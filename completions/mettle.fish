@@ -157,6 +157,8 @@ complete -c mettle -n '__mettle_verb run' -l log \
 complete -c mettle -n '__mettle_verb compile' -s o -r -d 'write the container'
 complete -c mettle -n '__mettle_verb compile' -l dump-after -x \
     -d 'print the IR after a pass'
+complete -c mettle -n '__mettle_verb compile' -l dump-plan \
+    -d 'print how each load and store is done'
 complete -c mettle -n '__mettle_verb compile' -l without -x \
     -d 'leave out steps of the vectoriser'
 complete -c mettle -n '__mettle_verb compile' -l report \

@@ -20,8 +20,8 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 # The vectoriser's rooms from the ground up: each may include those below it.
-FLOORS = ("base", "target", "analysis", "prepare", "plan", "plan/access", "emit/values",
-          "emit/address", "emit/lanes", "emit/memory", "emit/tiles",
+FLOORS = ("base", "target", "analysis", "prepare", "plan", "plan/access",
+          "emit/values", "emit/address", "emit/lanes", "emit/memory", "emit/tiles",
           "emit/calls", "emit/flow", "finish")
 
 

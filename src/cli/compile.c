@@ -12,6 +12,7 @@ enum {
   OPTION_OUTPUT = OPTION_VERB,
   OPTION_DUMP_AFTER,
   OPTION_WITHOUT,
+  OPTION_DUMP_PLAN,
   OPTION_ASM,
   OPTION_REPORT,
   OPTION_KERNEL,
@@ -21,10 +22,14 @@ enum {
 // For which mtl_pipeline_dump has the machine code.
 static const char code_listing[] = "asm";
 
+// And the plan of loads and stores.
+static const char access_plan[] = "plan";
+
 static const option_spec compile_option_specs[] = {
     PROGRAM_OPTIONS,
     {"-o", OPTION_OUTPUT, true},
     {"--dump-after", OPTION_DUMP_AFTER, true},
+    {"--dump-plan", OPTION_DUMP_PLAN, false},
     {"--without", OPTION_WITHOUT, true},
     {"--asm", OPTION_ASM, false},
     {"--report", OPTION_REPORT, false},
@@ -65,6 +70,7 @@ static bool take_argument(compile_options *options, int id, const char *value,
       return true;
     case OPTION_OUTPUT: options->output = value; return true;
     case OPTION_DUMP_AFTER: options->dump_after = value; return true;
+    case OPTION_DUMP_PLAN: options->dump_after = access_plan; return true;
     case OPTION_WITHOUT: options->without = value; return true;
     case OPTION_ASM: options->dump_after = code_listing; return true;
     case OPTION_REPORT: options->report = true; return true;
@@ -88,7 +94,7 @@ static bool parse(char **arguments, compile_options *out_options,
       !out_options->report) {
     return cli_fail(error, CLI_USAGE,
                     "--without shows nothing by itself: it goes with "
-                    "--dump-after, --asm or --report");
+                    "--dump-after, --dump-plan, --asm or --report");
   }
   return out_options->program.file != NULL ||
          cli_fail(error, CLI_USAGE, "FILE.metal is missing");
@@ -115,6 +121,9 @@ static void print_dump(const compile_options *options, const char *name,
   if (strcmp(options->dump_after, code_listing) == 0) {
     printf("; kernel %s\n", name);
     listing_print(dump);
+  } else if (strcmp(options->dump_after, access_plan) == 0) {
+    printf("kernel %s\n", name);
+    print_block(dump);
   } else {
     printf("; kernel %s after %s\n", name, options->dump_after);
     print_block(dump);
@@ -270,6 +279,7 @@ static const char compile_help[] =
     "                         wrong name lists the passes. vectorize.STEP is a\n"
     "                         step of the vectoriser, 'steps' a table of all\n"
     "                         with their changes and times\n"
+    "  --dump-plan            print how each load and store is done, and why\n"
     "  --without=STEP[,STEP]  leave out steps of the vectoriser\n"
     "  --asm                  print each kernel's machine code, with the "
     "source's\n"

@@ -22,21 +22,31 @@ bool mtlc_step_is_left_out(const mtlc_kernel *kernel, const char *name) {
   return false;
 }
 
-static void add_to_table(mtlc_kernel *kernel, const char *name,
-                         uint32_t changes, uint64_t time_ns) {
-  enum { LINE_BYTES = 96 };
+bool mtlc_wants_access_plan(const mtlc_kernel *kernel) {
+  return kernel->dump_after &&
+         strcmp(kernel->dump_after, MTLC_ACCESS_PLAN) == 0;
+}
+
+void mtlc_dump_add(mtlc_kernel *kernel, const char *text) {
   const size_t length = kernel->dump ? strlen(kernel->dump) : 0;
-  char *grown = realloc(kernel->dump, length + LINE_BYTES);
+  char *grown = realloc(kernel->dump, length + strlen(text) + 1);
   if (!grown) {
     abort();  // the compiler's process ends, and the runtime says so
   }
+  strcpy(grown + length, text);
+  kernel->dump = grown;
+}
+
+static void add_to_table(mtlc_kernel *kernel, const char *name,
+                         uint32_t changes, uint64_t time_ns) {
+  char line[96];
   char count[16] = "-";
   if (changes != MTLC_NOT_COUNTED) {
     snprintf(count, sizeof count, "%u", changes);
   }
-  snprintf(grown + length, LINE_BYTES, "%-36.48s %8s %10.3f ms\n", name, count,
+  snprintf(line, sizeof line, "%-36.48s %8s %10.3f ms\n", name, count,
            (double)time_ns * 1e-6);
-  kernel->dump = grown;
+  mtlc_dump_add(kernel, line);
 }
 
 void mtlc_step_done(mtlc_kernel *kernel, const char *name, uint32_t changes,

@@ -141,7 +141,7 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
 
 // What can be shown besides the module behind a pass.
 static const char *const other_names[] = {"frontend", MTLC_STEP_TABLE,
-                                          MTLC_CODE_LISTING};
+                                          MTLC_ACCESS_PLAN, MTLC_CODE_LISTING};
 enum { OTHER_COUNT = sizeof other_names / sizeof other_names[0] };
 
 static const char *name_at(size_t i) {

@@ -391,6 +391,20 @@ static lanes_emitter emitter_of(vectorizer *v, const lanes_values *values,
           v->has_waits || values->private_bytes > STACK_PRIVATE_BYTES};
 }
 
+static void show_plan(const lanes_emitter *e) {
+  char title[96];
+  if (e->called) {
+    snprintf(title, sizeof title, "called: %.60s\n", mtlc_name(e->called));
+  } else {
+    snprintf(title, sizeof title, "rows of %u%s:\n", e->values->row,
+             e->is_at_once ? ", several simdgroups at once" : "");
+  }
+  char *text = lanes_access_plan_text(e->values, e->accesses);
+  mtlc_dump_add(e->kernel, title);
+  mtlc_dump_add(e->kernel, text ? text : "");
+  free(text);
+}
+
 // Decides how the emitter's loads and stores are done.
 static void plan_accesses(lanes_emitter *e) {
   lanes_planning *p = lanes_allocate(e->arena, 1, sizeof *p);
@@ -409,6 +423,9 @@ static void plan_accesses(lanes_emitter *e) {
   e->accesses = plan;
   e->gathers = plan->gathers;
   e->scatters = plan->scatters;
+  if (mtlc_wants_access_plan(e->kernel)) {
+    show_plan(e);
+  }
 }
 
 static void drop_emitter(lanes_emitter *e) {

@@ -670,13 +670,25 @@ static void load_in_words(lanes_emitter *e, const lanes_access *all,
   }
 }
 
+static uint64_t group_offset(const lanes_access *a,
+                             const lanes_interleave_group *group) {
+  return (uint64_t)group->lowest * a->size_bytes;
+}
+
+void lanes_prefetch_group(lanes_emitter *e, const lanes_access *a,
+                          const lanes_interleave_group *group) {
+  LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
+                                        group_offset(a, group));
+  lanes_prefetch_ahead(e, a, first, LANES * group->stride * a->size_bytes);
+}
+
 void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
                                  const lanes_interleave_group *group) {
   const uint32_t stride = group->stride;
   lanes_access all = *a;
   all.count = group->count;
   all.alignment = group->alignment;
-  const uint64_t offset = (uint64_t)group->lowest * a->size_bytes;
+  const uint64_t offset = group_offset(a, group);
   LLVMValueRef firsts[MOST_LANES];
   if (group->is_in_rows) {
     for (uint32_t r = 0; r < LANES / a->shape.row; r++) {

@@ -30,6 +30,9 @@ void lanes_store_packed(lanes_emitter *e, const lanes_access *a,
 // later, and sets the results of all.
 void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
                                  const lanes_interleave_group *group);
+// Asks for the lines of loads beside each other that are not done as one.
+void lanes_prefetch_group(lanes_emitter *e, const lanes_access *a,
+                          const lanes_interleave_group *group);
 // Extracts the element that lies offset bytes into each lane's word.
 LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset);

@@ -528,6 +528,9 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   const lanes_access a = lanes_access_of(
       e->values, load, LLVMGetOperand(load, 0), LLVMTypeOf(load));
   LLVMValueRef components[MOST_LANES];
+  if (choice->group && !choice->group->is_one) {
+    lanes_prefetch_group(e, &a, choice->group);
+  }
   switch (choice->check ? LANES_FORMS : choice->form) {
     case LANES_NO_FORM: lanes_refuse(e, "%s", choice->why); return;
     case LANES_UNIFORM: load_uniform(e, load); return;

@@ -30,12 +30,14 @@ typedef struct decision {
   const lanes_access *a;
   bool store;
   bool is_nested;  // behind a check: what is computed is not kept
+  const lanes_interleave_group *beside;  // that is not done as one, or NULL
 } decision;
 
 static const lanes_choice *keep(const decision *d, lanes_choice choice) {
   lanes_choice *kept = lanes_allocate(d->p->arena, 1, sizeof choice);
   *kept = choice;
   kept->is_nested = d->is_nested;
+  kept->group = choice.group ? choice.group : d->beside;
   kept->cost = lanes_access_cost(d->p, d->a, kept);
   return kept;
 }
@@ -318,13 +320,17 @@ static void set_ahead(const decision *d, LLVMValueRef load) {
   d->p->ahead[lanes_map_get(&d->p->values->numbers, load)] = true;
 }
 
-static const lanes_choice *decide_interleave_group(const decision *d) {
+static const lanes_choice *decide_interleave_group(decision *d) {
   lanes_interleave_group found;
   if (!lanes_find_interleave_group(d->p, d->a, &found)) {
     return NULL;
   }
   lanes_interleave_group *group = lanes_allocate(d->p->arena, 1, sizeof found);
   *group = found;
+  if (!group->is_one) {
+    d->beside = group;
+    return NULL;
+  }
   for (uint32_t at = 0; at < group->count; at++) {
     if (group->loads[at]) {
       set_ahead(d, group->loads[at]);
@@ -356,7 +362,7 @@ static const lanes_choice *decide_lane_vectors(const decision *d) {
 enum { LEAST_ROW_BYTES = 16 };  // of lanes whose stride may wrap
 
 // Loads what others in the block load beside it as well, if there is any.
-static const lanes_choice *decide_with_others(const decision *d) {
+static const lanes_choice *decide_with_others(decision *d) {
   const lanes_access *a = d->a;
   const uint32_t stride = lanes_stride_elements(a);
   if (!a->shape.conditional &&

@@ -80,7 +80,8 @@ typedef struct lanes_choice {
   lanes_shape shape;                      // that is checked
   const lanes_stride_factors *factors;    // that are
   const lanes_pattern_runs *runs;         // of LANES_BIT_PERMUTED
-  const lanes_interleave_group *group;    // of LANES_INTERLEAVE_GROUP
+  const lanes_interleave_group *group;    // of LANES_INTERLEAVE_GROUP, or what
+                                          // it loads beside those, or NULL
   const lanes_lane_vector *vectors;       // of LANES_LANE_VECTORS, _STORE_GROUP
 } lanes_choice;
 

@@ -119,6 +119,7 @@ bool lanes_find_interleave_group(const lanes_planning *p,
       (!is_power && out_group->wanted != lanes_first_elements(stride))) {
     return false;
   }
-  return !is_power || a->size_bytes >= LANES_WORD_BYTES ||
-         find_words(p, a, out_group);
+  out_group->is_one = !is_power || a->size_bytes >= LANES_WORD_BYTES ||
+                      find_words(p, a, out_group);
+  return true;
 }

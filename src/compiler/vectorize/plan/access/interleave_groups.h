@@ -22,10 +22,11 @@ typedef struct lanes_interleave_group {
   uint32_t stride;  // elements from lane to lane
   uint32_t words;   // the set of the words that bytes or halves make
   bool is_in_rows;  // shorter than a simdgroup
+  bool is_one;      // done as one; else only their lines are asked for together
 } lanes_interleave_group;
 
 // Finds what the same block loads beside an element later. False if there is
-// nothing, or it is no better done at once.
+// nothing.
 bool lanes_find_interleave_group(const lanes_planning *p,
                                  const lanes_access *a,
                                  lanes_interleave_group *out_group);

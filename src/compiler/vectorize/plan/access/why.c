@@ -53,6 +53,8 @@ static part own_part(const lanes_values *values, LLVMValueRef value) {
     case LLVMSDiv:
     case LLVMURem:
     case LLVMSRem: return BITS;
+    case LLVMICmp:
+    case LLVMFCmp:  // of a select, which tells already
     case LLVMAdd:
     case LLVMSub:
     case LLVMShl:
@@ -76,7 +78,7 @@ static part part_of(const lanes_values *values, LLVMValueRef value,
   }
   (*looks)--;
   part found = own_part(values, value);
-  if (found >= CARRIED) {
+  if (found >= CARRIED || LLVMIsACmpInst(value)) {
     return found;
   }
   for (int k = 0; k < LLVMGetNumOperands(value); k++) {
@@ -98,6 +100,9 @@ const char *lanes_why_apart(const lanes_planning *p, const lanes_access *a) {
       [COMPUTED] = "its index is computed otherwise",
       [LOADED] = "its index comes from memory",
   };
+  if (a->shape.conditional) {
+    return "more than one index may wrap or be cut off";
+  }
   if (a->shape.row >= LANES / 2 && a->shape.stride) {
     return a->shape.stride < 0 ? "lanes lie in the reverse order"
                                : "lanes lie too far apart";
