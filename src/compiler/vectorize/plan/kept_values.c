@@ -12,7 +12,8 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 
-bool lanes_is_rematerialised(const lanes_values *values, LLVMValueRef instruction) {
+bool lanes_is_rematerialised(const lanes_values *values,
+                             LLVMValueRef instruction) {
   if (lanes_shape_of(values, instruction).conditional) {
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// load_store.c: loads and stores of 32 threads, each in the form that the access
-// plan says (access_plan.c); emit_load_form and emit_store_form name the
+// load_store.c: loads and stores of 32 threads, each in the form that the
+// access plan says (access_plan.c); emit_load_form and emit_store_form name the
 // function of each. Lanes that do not run never touch memory.
 #include "compiler/vectorize/emit/memory/load_store.h"
 
@@ -55,19 +55,21 @@ static LLVMValueRef load_masked(lanes_emitter *e, LLVMTypeRef type,
 LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
                                LLVMValueRef pointer, uint32_t alignment,
                                LLVMValueRef mask) {
-  if (LLVMIsConstant(mask) || lanes_has_masks_for(e->planning, LLVMGetElementType(type))) {
+  if (LLVMIsConstant(mask) ||
+      lanes_has_masks_for(e->planning, LLVMGetElementType(type))) {
     return load_masked(e, type, pointer, alignment, mask);
   }
   const bool is_short = LLVMGetVectorSize(type) <= SHORT_VECTOR;
   const lanes_check question =
-      is_short ? lanes_begin_full_check(e, mask)
-               : lanes_begin_check(e, lanes_may_load_whole(e, type, pointer, mask));
+      is_short
+          ? lanes_begin_full_check(e, mask)
+          : lanes_begin_check(e, lanes_may_load_whole(e, type, pointer, mask));
   LLVMValueRef values[2];
   values[0] = LLVMBuildLoad2(e->builder, type, pointer, "");
   LLVMSetAlignment(values[0], alignment);
   lanes_end_check_arm(e, &question, question.some);
   values[1] = (is_short ? load_masked : lanes_load_emulated)(e, type, pointer,
-                                                         alignment, mask);
+                                                             alignment, mask);
   LLVMBasicBlockRef from[] = {question.all, LLVMGetInsertBlock(e->builder)};
   lanes_end_check_arm(e, &question, question.done);
   LLVMValueRef loaded = LLVMBuildPhi(e->builder, type, "");
@@ -156,7 +158,7 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
   lanes_end_check_arm(e, &question, question.some);
   const bool is_short = LLVMGetVectorSize(LLVMTypeOf(value)) <= SHORT_VECTOR;
   (is_short ? store_masked : lanes_store_emulated)(e, value, pointer, alignment,
-                                               mask);
+                                                   mask);
   lanes_end_check_arm(e, &question, question.done);
 }
 
@@ -284,7 +286,9 @@ static void emit_load_form(lanes_emitter *e, const lanes_choice *choice,
     case LANES_STRIDED_SEGMENTS:
       lanes_load_interleaved(e, a, choice->stride, components);
       return;
-    case LANES_WORDS: lanes_load_words(e, a, choice->stride, components); return;
+    case LANES_WORDS:
+      lanes_load_words(e, a, choice->stride, components);
+      return;
     case LANES_SEGMENT_VECTORS: lanes_load_segments(e, a, components); return;
     case LANES_BIT_PERMUTED:
       lanes_load_bit_runs(e, a, choice->runs, components);
@@ -379,9 +383,7 @@ static void emit_check(lanes_emitter *e, const lanes_choice *choice,
   const lanes_access each = apart_of(e, a);
   const lanes_access *ways[] = {&view, a};
   switch (choice->check) {
-    case LANES_CHECK_NO_WRAP:
-      holds = lanes_stride_holds(e, a->pointer);
-      break;
+    case LANES_CHECK_NO_WRAP: holds = lanes_stride_holds(e, a->pointer); break;
     case LANES_CHECK_STRIDE_ONE:
       view.shape = choice->shape;
       lanes_firsts_by_strides(e, a, choice->factors, firsts);
@@ -401,9 +403,7 @@ static void emit_check(lanes_emitter *e, const lanes_choice *choice,
       view.shape.row = (uint8_t)LANES;
       holds = lanes_check_equal(e, a, firsts);
       break;
-    default:
-      holds = lanes_check_table(e, &view, firsts);
-      break;
+    default: holds = lanes_check_table(e, &view, firsts); break;
   }
   if (choice->check == LANES_CHECK_STRIDE_ONE ||
       choice->check == LANES_CHECK_ADJACENT) {
@@ -427,10 +427,10 @@ static void emit_gapped(lanes_emitter *e, const lanes_choice *choice,
   LLVMTypeRef all = LLVMVectorType(a->element, LANES * choice->stride);
   lanes_access rest = *a;
   rest.first = lanes_access_begin(e, a);
-  const lanes_check question = lanes_begin_check(
-      e, choice->check == LANES_CHECK_READABLE
-             ? lanes_may_load_whole(e, all, rest.first, mask)
-             : lanes_all(e, mask));
+  const lanes_check question =
+      lanes_begin_check(e, choice->check == LANES_CHECK_READABLE
+                               ? lanes_may_load_whole(e, all, rest.first, mask)
+                               : lanes_all(e, mask));
   LLVMValueRef parts[2][MOST_LANES];
   memcpy(parts[0], components, a->count * sizeof *components);
   memcpy(parts[1], components, a->count * sizeof *components);
@@ -538,7 +538,9 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
     case LANES_INTERLEAVE_GROUP:
       lanes_load_interleave_group(e, &a, choice->group);
       return;
-    case LANES_LANE_VECTORS: lanes_load_lane_vectors(e, choice->vectors); return;
+    case LANES_LANE_VECTORS:
+      lanes_load_lane_vectors(e, choice->vectors);
+      return;
     default: lanes_emit_choice(e, choice, &a, false, components); break;
   }
   for (uint32_t c = 0; c < a.count && !e->refusal[0]; c++) {

@@ -15,8 +15,9 @@
 
 enum { MOST_INDICES = 6 };  // of an address, but for its base
 
-lanes_access lanes_access_of(const lanes_values *values, LLVMValueRef instruction,
-                             LLVMValueRef pointer, LLVMTypeRef value_type) {
+lanes_access lanes_access_of(const lanes_values *values,
+                             LLVMValueRef instruction, LLVMValueRef pointer,
+                             LLVMTypeRef value_type) {
   lanes_access a = {.instruction = instruction,
                     .pointer = pointer,
                     .shape = lanes_shape_of(values, pointer),
@@ -42,7 +43,8 @@ bool lanes_is_structure(const lanes_access *a, LLVMTypeRef value_type) {
 
 // In private memory that is interleaved in smaller units than the access, an
 // element is several parts, each 32 times in a row.
-uint32_t lanes_private_unit_of(const lanes_values *values, const lanes_access *a) {
+uint32_t lanes_private_unit_of(const lanes_values *values,
+                               const lanes_access *a) {
   const uint32_t number = lanes_map_get(&values->numbers, a->pointer);
   const uint32_t private =
       number == LANES_NONE ? LANES_NONE : values->private_of[number];
@@ -77,7 +79,8 @@ uint32_t lanes_stride_in_rows(const lanes_access *a) {
 }
 
 bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
-  return stride > a->count && a->size_bytes < 4 && lanes_is_power_of_two(stride) &&
+  return stride > a->count && a->size_bytes < 4 &&
+         lanes_is_power_of_two(stride) &&
          stride * a->size_bytes <= sizeof(uint64_t);
 }
 
@@ -103,7 +106,8 @@ static LLVMTypeRef type_before_last(LLVMValueRef address) {
   return type;
 }
 
-LLVMTypeRef lanes_type_indexed(const lanes_values *values, LLVMValueRef address) {
+LLVMTypeRef lanes_type_indexed(const lanes_values *values,
+                               LLVMValueRef address) {
   if (!lanes_is_plain_step(values, address)) {
     return NULL;
   }
@@ -112,8 +116,7 @@ LLVMTypeRef lanes_type_indexed(const lanes_values *values, LLVMValueRef address)
     return NULL;
   }
   for (unsigned i = 0; i < last; i++) {
-    if (!lanes_is_uniform(
-            lanes_shape_of(values, LLVMGetOperand(address, i)))) {
+    if (!lanes_is_uniform(lanes_shape_of(values, LLVMGetOperand(address, i)))) {
       return NULL;
     }
   }
@@ -134,8 +137,8 @@ static bool has_width(const lanes_values *values, LLVMValueRef value,
   return width % lanes_width_of(lanes_shape_of(values, value)) == 0;
 }
 
-bool lanes_is_sum_of_segments(const lanes_values *values, const lanes_affine *at,
-                          uint32_t width) {
+bool lanes_is_sum_of_segments(const lanes_values *values,
+                              const lanes_affine *at, uint32_t width) {
   bool fits = at->index_type && has_width(values, at->base, width);
   for (uint32_t i = 0; i < at->term_count; i++) {
     fits &= has_width(values, at->terms[i], width);

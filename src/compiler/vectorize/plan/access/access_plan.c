@@ -96,13 +96,12 @@ static const lanes_choice *decide_gapped(const decision *d, uint32_t stride) {
       keep(d, (lanes_choice){.form = likely, .stride = stride, .why = why});
   decision rest = *d;
   rest.is_nested = true;
-  return keep(d, (lanes_choice){
-                     .check = by_words ? LANES_CHECK_READABLE
-                                       : LANES_CHECK_ALL_LANES,
-                     .then = then,
-                     .otherwise = decide_some(&rest, true),
-                     .stride = stride,
-                     .why = why});
+  return keep(d, (lanes_choice){.check = by_words ? LANES_CHECK_READABLE
+                                                  : LANES_CHECK_ALL_LANES,
+                                .then = then,
+                                .otherwise = decide_some(&rest, true),
+                                .stride = stride,
+                                .why = why});
 }
 
 static const lanes_choice *decide_shaped(const decision *d) {
@@ -201,11 +200,11 @@ static const lanes_choice *decide_by_factors(const decision *d) {
 static const lanes_choice *decide_same(const decision *d) {
   decision rest = *d;
   rest.is_nested = true;
-  return keep(d, (lanes_choice){
-                     .check = LANES_CHECK_EQUAL,
-                     .then = broadcast(d, "lanes may have one address"),
-                     .otherwise = decide_singly(&rest),
-                     .why = "made of numbers that lanes share"});
+  return keep(d,
+              (lanes_choice){.check = LANES_CHECK_EQUAL,
+                             .then = broadcast(d, "lanes may have one address"),
+                             .otherwise = decide_singly(&rest),
+                             .why = "made of numbers that lanes share"});
 }
 
 // Nothing is known, but lanes may well turn out to be neighbours.
@@ -233,15 +232,14 @@ static const lanes_choice *decide_adjacent(const decision *d) {
                                           .stride = in_rows,
                                           .why = why})
                  : decide_shaped(&likely);
-  return keep(
-      d, (lanes_choice){
-             .check = LANES_CHECK_ADJACENT,
-             .then = then,
-             .otherwise = may_be_same && !d->store && lanes_has_some_lane(p)
-                              ? decide_same(&rest)
-                              : decide_singly(&rest),
-             .shape = runs.shape,
-             .why = why});
+  return keep(d, (lanes_choice){.check = LANES_CHECK_ADJACENT,
+                                .then = then,
+                                .otherwise = may_be_same && !d->store &&
+                                                     lanes_has_some_lane(p)
+                                                 ? decide_same(&rest)
+                                                 : decide_singly(&rest),
+                                .shape = runs.shape,
+                                .why = why});
 }
 
 static const lanes_choice *decide_window(const decision *d) {
@@ -292,8 +290,8 @@ static const lanes_choice *decide_table(const decision *d) {
 
 static const lanes_choice *decide_permuted(const decision *d) {
   lanes_pattern_runs found;
-  if (!(d->store ? lanes_find_bit_runs
-                 : lanes_find_shared_bit_runs)(d->p, d->a, &found)) {
+  if (!(d->store ? lanes_find_bit_runs : lanes_find_shared_bit_runs)(d->p, d->a,
+                                                                     &found)) {
     return NULL;
   }
   lanes_pattern_runs *runs = lanes_allocate(d->p->arena, 1, sizeof found);
@@ -305,8 +303,7 @@ static const lanes_choice *decide_permuted(const decision *d) {
 
 static const lanes_choice *decide_any(const decision *d) {
   if (lanes_is_shaped(d->a)) {
-    return d->a->shape.conditional ? unless_wrapped(d, NULL)
-                                   : decide_shaped(d);
+    return d->a->shape.conditional ? unless_wrapped(d, NULL) : decide_shaped(d);
   }
   const lanes_choice *choice = decide_permuted(d);
   choice = choice ? choice : decide_table(d);
@@ -399,12 +396,12 @@ static const lanes_choice *decide_private(const decision *d, uint32_t unit) {
        i++) {
     lanes_lines_add(d->p->arena, lines, a->instruction);
   }
-  return keep(d, (lanes_choice){
-                     .form = is_vector ? LANES_PRIVATE_VECTOR
-                                       : LANES_PRIVATE_GATHER,
-                     .stride = unit,
-                     .why = is_vector ? "all lanes use one index"
-                                      : "each lane uses its own index"});
+  return keep(
+      d, (lanes_choice){
+             .form = is_vector ? LANES_PRIVATE_VECTOR : LANES_PRIVATE_GATHER,
+             .stride = unit,
+             .why = is_vector ? "all lanes use one index"
+                              : "each lane uses its own index"});
 }
 
 static const lanes_choice *decide_load(decision *d) {
@@ -452,10 +449,10 @@ static bool joins_group(const decision *d, const lanes_lane_vector **group,
                   !(*group = lanes_find_store_group(d->p, d->a)))) {
     return false;
   }
-  *out_choice = keep(
-      d, (lanes_choice){.form = LANES_STORE_GROUP,
-                        .vectors = *group,
-                        .why = "each lane stores bytes side by side"});
+  *out_choice =
+      keep(d, (lanes_choice){.form = LANES_STORE_GROUP,
+                             .vectors = *group,
+                             .why = "each lane stores bytes side by side"});
   const lanes_lane_vector_member *last =
       &(*group)->members[(*group)->member_count - 1];
   if (last->access.instruction == d->a->instruction) {

@@ -21,34 +21,34 @@
 // Best first, more or less; access_plan.c has the order, print_plan.c the
 // names, emit/memory/load_store.c the file of each.
 typedef enum lanes_form {
-  LANES_NO_FORM,            // why says what no form takes
-  LANES_SCALARISED,         // volatile or atomic: an instruction a lane
-  LANES_UNIFORM,            // one scalar for all lanes
-  LANES_SEGMENT_FIRSTS,     // one scalar for each row of lanes
-  LANES_PRIVATE_VECTOR,     // interleaved private memory, one index
-  LANES_PRIVATE_GATHER,     // the same, each lane its own index
-  LANES_CONTIGUOUS,         // one vector
-  LANES_INTERLEAVED,        // vectors with gaps, or several components
-  LANES_WORDS,              // a word a lane, of which some bytes are wanted
-  LANES_INTERLEAVE_GROUP,   // vectors for several loads of the block
-  LANES_LOADED_AHEAD,       // one of those behind the first
-  LANES_SEGMENT_VECTORS,    // a vector for each row of lanes
-  LANES_STRIDED_SEGMENTS,   // vectors with gaps for each row
-  LANES_LANE_VECTORS,       // 4 to 32 bytes of each lane, transposed
-  LANES_STORE_GROUP,        // the same for several stores of the block
-  LANES_BIT_PERMUTED,       // vectors, put in order by a known permutation
-  LANES_TABLE,              // picked from registers that hold all of a table
-  LANES_WINDOW,             // picked from two registers a register of lanes
-  LANES_BROADCAST,          // one scalar a row, given to its lanes
-  LANES_GATHER,             // each lane its own address
+  LANES_NO_FORM,           // why says what no form takes
+  LANES_SCALARISED,        // volatile or atomic: an instruction a lane
+  LANES_UNIFORM,           // one scalar for all lanes
+  LANES_SEGMENT_FIRSTS,    // one scalar for each row of lanes
+  LANES_PRIVATE_VECTOR,    // interleaved private memory, one index
+  LANES_PRIVATE_GATHER,    // the same, each lane its own index
+  LANES_CONTIGUOUS,        // one vector
+  LANES_INTERLEAVED,       // vectors with gaps, or several components
+  LANES_WORDS,             // a word a lane, of which some bytes are wanted
+  LANES_INTERLEAVE_GROUP,  // vectors for several loads of the block
+  LANES_LOADED_AHEAD,      // one of those behind the first
+  LANES_SEGMENT_VECTORS,   // a vector for each row of lanes
+  LANES_STRIDED_SEGMENTS,  // vectors with gaps for each row
+  LANES_LANE_VECTORS,      // 4 to 32 bytes of each lane, transposed
+  LANES_STORE_GROUP,       // the same for several stores of the block
+  LANES_BIT_PERMUTED,      // vectors, put in order by a known permutation
+  LANES_TABLE,             // picked from registers that hold all of a table
+  LANES_WINDOW,            // picked from two registers a register of lanes
+  LANES_BROADCAST,         // one scalar a row, given to its lanes
+  LANES_GATHER,            // each lane its own address
   LANES_SCATTER,
-  LANES_SCATTER_VECTORS,    // a store's words of each lane, 16 bytes at best
-  LANES_IN_LINE,            // one by one if all lanes run, or scattered
-  LANES_EACH,               // one by one
-  LANES_LANE_LOOP,          // a loop over the lanes that run
-  LANES_SPLIT_AT_WRAP,      // the lanes before an index wraps, and the others
-  LANES_ROW_COPY,           // a vector a lane from its load to its store
-  LANES_PACKED,             // a vector of the program, kept as it lies
+  LANES_SCATTER_VECTORS,  // a store's words of each lane, 16 bytes at best
+  LANES_IN_LINE,          // one by one if all lanes run, or scattered
+  LANES_EACH,             // one by one
+  LANES_LANE_LOOP,        // a loop over the lanes that run
+  LANES_SPLIT_AT_WRAP,    // the lanes before an index wraps, and the others
+  LANES_ROW_COPY,         // a vector a lane from its load to its store
+  LANES_PACKED,           // a vector of the program, kept as it lies
   LANES_FORMS,
 } lanes_form;
 
@@ -69,20 +69,21 @@ typedef enum lanes_access_check {
 
 // A node of a small tree: a form, or a check that picks one of two.
 typedef struct lanes_choice {
-  lanes_form form;           // if check is LANES_CHECK_NONE
+  lanes_form form;  // if check is LANES_CHECK_NONE
   lanes_access_check check;
   const struct lanes_choice *then;       // where it holds
   const struct lanes_choice *otherwise;  // and where not
   const char *why;
-  uint32_t cost;    // cycles for 32 lanes, of the likely way (target/costs.h)
-  bool is_nested;   // behind a check: what is computed is not kept
-  uint32_t stride;  // elements from lane to lane; or of private memory, its unit
-  lanes_shape shape;                      // that is checked
-  const lanes_stride_factors *factors;    // that are
-  const lanes_pattern_runs *runs;         // of LANES_BIT_PERMUTED
-  const lanes_interleave_group *group;    // of LANES_INTERLEAVE_GROUP, or what
-                                          // it loads beside those, or NULL
-  const lanes_lane_vector *vectors;       // of LANES_LANE_VECTORS, _STORE_GROUP
+  uint32_t cost;   // cycles for 32 lanes, of the likely way (target/costs.h)
+  bool is_nested;  // behind a check: what is computed is not kept
+  uint32_t
+      stride;  // elements from lane to lane; or of private memory, its unit
+  lanes_shape shape;                    // that is checked
+  const lanes_stride_factors *factors;  // that are
+  const lanes_pattern_runs *runs;       // of LANES_BIT_PERMUTED
+  const lanes_interleave_group *group;  // of LANES_INTERLEAVE_GROUP, or what
+                                        // it loads beside those, or NULL
+  const lanes_lane_vector *vectors;     // of LANES_LANE_VECTORS, _STORE_GROUP
 } lanes_choice;
 
 typedef struct lanes_access_plan {

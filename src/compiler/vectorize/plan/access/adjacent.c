@@ -147,7 +147,8 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
     }
     case LLVMUDiv:
     case LLVMSDiv:
-      return lanes_is_same_in_segments(f->p->values, LLVMGetOperand(value, 1)) &&
+      return lanes_is_same_in_segments(f->p->values,
+                                       LLVMGetOperand(value, 1)) &&
                      operand_stride(f, value, 0, steps) != NO_RUN
                  ? 0
                  : NO_RUN;
@@ -173,8 +174,9 @@ static int stride_of(run_finder *f, LLVMValueRef value, uint32_t steps) {
 }
 
 bool lanes_may_be_adjacent(const lanes_planning *p, const lanes_access *a,
-                       lanes_shape *out_shape, bool *out_may_be_same) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
+                           lanes_shape *out_shape, bool *out_may_be_same) {
+  LLVMTypeRef type =
+      a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
   const uint8_t row = p->values->row;
   if (type == NULL || row < 8) {
     return false;

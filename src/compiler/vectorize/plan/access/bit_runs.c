@@ -18,7 +18,6 @@ enum {
   LEAST_RUN_BYTES = 16,  // shorter ones are not safe under masks
 };
 
-
 // Runs of lanes with as many bytes side by side; of what is only read, lanes
 // may share one.
 lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
@@ -45,9 +44,8 @@ lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
 static bool find(lanes_planning *p, const lanes_access *a, bool is_shared,
                  lanes_pattern_runs *out_runs) {
   // Where some threads do not run, lane 0's address may be anything.
-  if (p->values->masked[p->node] ||
-      a->pitch_bytes != a->size_bytes || a->count * LANES > MOST_ELEMENTS ||
-      a->shape.conditional) {
+  if (p->values->masked[p->node] || a->pitch_bytes != a->size_bytes ||
+      a->count * LANES > MOST_ELEMENTS || a->shape.conditional) {
     return false;
   }
   const lanes_pattern pattern = lanes_pattern_here(p, a->pointer);

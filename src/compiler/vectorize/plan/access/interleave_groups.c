@@ -51,10 +51,13 @@ static int64_t lowest_near(const lanes_values *values, const lanes_access *a,
   return lowest;
 }
 
-static lanes_interleave_group find_neighbours(const lanes_values *values, const lanes_access *a,
-                                  const lanes_affine *from, uint32_t stride) {
-  lanes_interleave_group found = {.lowest = lowest_near(values, a, from, stride),
-                      .alignment = a->alignment};
+static lanes_interleave_group find_neighbours(const lanes_values *values,
+                                              const lanes_access *a,
+                                              const lanes_affine *from,
+                                              uint32_t stride) {
+  lanes_interleave_group found = {
+      .lowest = lowest_near(values, a, from, stride),
+      .alignment = a->alignment};
   for (LLVMValueRef i = a->instruction; i && !lanes_may_write(i);
        i = LLVMGetNextInstruction(i)) {
     int64_t at = 0;
@@ -75,11 +78,13 @@ static lanes_interleave_group find_neighbours(const lanes_values *values, const 
 
 // The set of the words of which a lane has all elements; 0 if it has but some
 // of any, for there need be no memory where the others are.
-static uint32_t whole_words(const lanes_interleave_group *found, uint64_t size_bytes) {
+static uint32_t whole_words(const lanes_interleave_group *found,
+                            uint64_t size_bytes) {
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)size_bytes;
   uint32_t words = 0;
   for (uint32_t at = 0; at < found->count; at += in_word) {
-    const uint32_t elements = found->wanted >> at & lanes_first_elements(in_word);
+    const uint32_t elements =
+        found->wanted >> at & lanes_first_elements(in_word);
     if (elements && elements != lanes_first_elements(in_word)) {
       return 0;
     }
@@ -100,8 +105,7 @@ static bool find_words(const lanes_planning *p, const lanes_access *a,
           found->words == lanes_first_elements(found->stride / in_word));
 }
 
-bool lanes_find_interleave_group(const lanes_planning *p,
-                                 const lanes_access *a,
+bool lanes_find_interleave_group(const lanes_planning *p, const lanes_access *a,
                                  lanes_interleave_group *out_group) {
   const uint32_t in_rows = lanes_stride_in_rows(a);
   const uint32_t stride = in_rows ? in_rows : lanes_stride_elements(a);

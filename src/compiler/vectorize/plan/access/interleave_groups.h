@@ -27,8 +27,7 @@ typedef struct lanes_interleave_group {
 
 // Finds what the same block loads beside an element later. False if there is
 // nothing.
-bool lanes_find_interleave_group(const lanes_planning *p,
-                                 const lanes_access *a,
+bool lanes_find_interleave_group(const lanes_planning *p, const lanes_access *a,
                                  lanes_interleave_group *out_group);
 
 #endif

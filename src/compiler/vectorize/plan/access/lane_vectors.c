@@ -24,21 +24,24 @@ enum {
   LEAST_RUN = 4,
 };
 
-// --- What lies beside an access -----------------------------------------------
+// --- What lies beside an access
+// -----------------------------------------------
 
 // Numbers of whole bytes.
 static bool is_whole(const lanes_access *a) {
   return LLVMGetTypeKind(a->type) != LLVMPointerTypeKind &&
          a->element == a->type && a->pitch_bytes == a->size_bytes &&
-         a->size_bytes <= 8 && a->count * a->size_bytes <= LANES_LANE_VECTOR_BYTES;
+         a->size_bytes <= 8 &&
+         a->count * a->size_bytes <= LANES_LANE_VECTOR_BYTES;
 }
 
 static int64_t end_of(const lanes_lane_vector_member *m) {
   return m->start + (int64_t)(m->access.count * m->access.size_bytes);
 }
 
-static bool add(lanes_planning *p, lanes_lane_vector *row, LLVMValueRef instruction,
-                   LLVMValueRef pointer, LLVMTypeRef type) {
+static bool add(lanes_planning *p, lanes_lane_vector *row,
+                LLVMValueRef instruction, LLVMValueRef pointer,
+                LLVMTypeRef type) {
   lanes_affine at;
   lanes_affine_find(p->values, pointer, &at);
   if (!lanes_affine_like(&row->at, &at) ||
@@ -62,14 +65,16 @@ static bool add(lanes_planning *p, lanes_lane_vector *row, LLVMValueRef instruct
 
 // The loads from around an access's place up to the next write that may be to
 // the same memory, itself first.
-static void collect_loads(lanes_planning *p, const lanes_access *a, lanes_lane_vector *row) {
+static void collect_loads(lanes_planning *p, const lanes_access *a,
+                          lanes_lane_vector *row) {
   lanes_affine_find(p->values, a->pointer, &row->at);
   LLVMValueRef i = a->instruction;
   for (uint32_t n = 0; n < FARTHEST && i && !lanes_may_change(i, a->pointer);
        n++, i = LLVMGetNextInstruction(i)) {
     const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
     if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
-        kind != LLVMArrayTypeKind && lanes_width_of(lanes_shape_of(p->values, i)) == LANES &&
+        kind != LLVMArrayTypeKind &&
+        lanes_width_of(lanes_shape_of(p->values, i)) == LANES &&
         !p->ahead[lanes_map_get(&p->values->numbers, i)]) {
       add(p, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
     }
@@ -77,7 +82,8 @@ static void collect_loads(lanes_planning *p, const lanes_access *a, lanes_lane_v
 }
 
 // True if members read all bytes from first to before end.
-static bool is_covered(const lanes_lane_vector *row, int64_t first, int64_t end) {
+static bool is_covered(const lanes_lane_vector *row, int64_t first,
+                       int64_t end) {
   for (int64_t at = first; at < end; at++) {
     bool any = false;
     for (uint32_t i = 0; i < row->member_count && !any; i++) {
@@ -90,7 +96,8 @@ static bool is_covered(const lanes_lane_vector *row, int64_t first, int64_t end)
   return true;
 }
 
-static bool is_inside(const lanes_lane_vector *row, const lanes_lane_vector_member *m) {
+static bool is_inside(const lanes_lane_vector *row,
+                      const lanes_lane_vector_member *m) {
   const uint64_t size = m->access.size_bytes;
   return m->start >= 0 && end_of(m) <= row->bytes &&
          m->start %
@@ -143,7 +150,7 @@ static uint32_t cost_of(uint32_t bytes) {
 }
 
 static const lanes_lane_vector_member *member_of(const lanes_lane_vector *row,
-                                         LLVMValueRef load) {
+                                                 LLVMValueRef load) {
   for (uint32_t i = 0; i < row->member_count; i++) {
     if (row->members[i].access.instruction == load) {
       return &row->members[i];
@@ -160,20 +167,23 @@ static bool is_worth_it(const lanes_lane_vector *row, LLVMValueRef load) {
   return member_of(row, load) && elements > cost_of(row->bytes);
 }
 
-// --- Where the rows are --------------------------------------------------------
+// --- Where the rows are
+// --------------------------------------------------------
 
 uint64_t lanes_last_index(const lanes_affine *at) {
   const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
   return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-uint64_t lanes_lane_vector_span(const lanes_lane_vector *row, const lanes_shape *shape) {
+uint64_t lanes_lane_vector_span(const lanes_lane_vector *row,
+                                const lanes_shape *shape) {
   return (uint64_t)(row->most_constant - row->at.constant) +
          (shape->row - 1) * ((uint64_t)shape->stride / row->at.scale);
 }
 
 // True if a row is a word or two, which lanes of a run have side by side.
-static bool do_rows_touch(const lanes_lane_vector *row, const lanes_shape *shape) {
+static bool do_rows_touch(const lanes_lane_vector *row,
+                          const lanes_shape *shape) {
   return shape->row >= LEAST_RUN && shape->stride == row->bytes &&
          (row->bytes == 8 || row->bytes == LANES_WORD_BYTES);
 }
@@ -186,7 +196,8 @@ static bool has_stride(const lanes_planning *p, const lanes_lane_vector *row,
   bool fits = shape->row >= LEAST_RUN && shape->stride >= 0 &&
               !lanes_shape_of(p->values, row->at.base).conditional;
   if (!row->at.index_type) {
-    return fits && width % lanes_width_of(lanes_shape_of(p->values, row->at.base)) == 0;
+    return fits &&
+           width % lanes_width_of(lanes_shape_of(p->values, row->at.base)) == 0;
   }
   fits = fits && row->at.scale && shape->stride % (int64_t)row->at.scale == 0 &&
          lanes_is_sum_of_segments(p->values, &row->at, width) &&
@@ -269,7 +280,8 @@ static bool may_find(LLVMValueRef i, LLVMValueRef pointer) {
 // All stores behind one another from an access's on. Anything else that may
 // touch the same memory ends them, for it must find there what was stored
 // before.
-static void collect_stores(lanes_planning *p, const lanes_access *a, lanes_lane_vector *row) {
+static void collect_stores(lanes_planning *p, const lanes_access *a,
+                           lanes_lane_vector *row) {
   lanes_affine_find(p->values, a->pointer, &row->at);
   for (LLVMValueRef i = a->instruction; i; i = LLVMGetNextInstruction(i)) {
     if (mtlc_is_opcode(i, LLVMStore)) {
@@ -291,8 +303,7 @@ static bool choose_stores(const lanes_planning *p, lanes_lane_vector *row) {
   for (uint32_t count = all.member_count; count > 1; count--) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
-      bytes += all.members[i].access.count *
-               all.members[i].access.size_bytes;
+      bytes += all.members[i].access.count * all.members[i].access.size_bytes;
     }
     if (bytes % LANES_WORD_BYTES || bytes > LANES_LANE_VECTOR_BYTES) {
       continue;
@@ -307,7 +318,6 @@ static bool choose_stores(const lanes_planning *p, lanes_lane_vector *row) {
   }
   return false;
 }
-
 
 const lanes_lane_vector *lanes_find_lane_vectors(lanes_planning *p,
                                                  const lanes_access *a) {

@@ -18,7 +18,8 @@
 enum {
   LANES_UNIT_BYTES = 16,  // of one lane
   LANES_UNIT_WORDS = LANES_UNIT_BYTES / LANES_WORD_BYTES,
-  LANES_LANE_VECTOR_BYTES = 32,  // at a time: eight words of 32 lanes are 16 registers
+  LANES_LANE_VECTOR_BYTES =
+      32,  // at a time: eight words of 32 lanes are 16 registers
   LANES_LANE_VECTOR_WORDS = LANES_LANE_VECTOR_BYTES / LANES_WORD_BYTES,
   LANES_LANE_VECTOR_MEMBERS = LANES_LANE_VECTOR_BYTES,
 };
@@ -45,7 +46,7 @@ typedef struct lanes_lane_vector {
   uint32_t member_count;
   uint32_t bytes;  // whole words
   uint32_t alignment;
-  uint32_t own;    // the member whose address is there
+  uint32_t own;  // the member whose address is there
   lanes_rows lie;
   bool is_dense;          // of stores: one behind the other
   lanes_pattern pattern;  // of LANES_ROWS_IN_PATTERN

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// packed_vectors.c: vectors of the program, such as half4, that stay as they lie
-// in memory: lane 0's components, lane 1's and so on, in one vector. Elsewhere a
-// vector's components are 32 lanes each, which shuffles take out of memory and
-// put back. What only adds and multiplies whole vectors, between loads and
-// stores of neighbouring lanes, need not, nor what loops sum up so.
+// packed_vectors.c: vectors of the program, such as half4, that stay as they
+// lie in memory: lane 0's components, lane 1's and so on, in one vector.
+// Elsewhere a vector's components are 32 lanes each, which shuffles take out of
+// memory and put back. What only adds and multiplies whole vectors, between
+// loads and stores of neighbouring lanes, need not, nor what loops sum up so.
 #include "compiler/vectorize/plan/access/packed_vectors.h"
 
 #include <llvm-c/Target.h>
@@ -51,8 +51,6 @@ static uint64_t size_of(const packing *p, LLVMTypeRef type) {
 static bool is_uniform(const packing *p, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(p->values, operand));
 }
-
-
 
 // Vectors of two or four numbers of whole bytes.
 static bool is_type(const packing *p, LLVMTypeRef type) {

@@ -66,10 +66,9 @@ static void find_everywhere(lanes_planning *p) {
   p->everywhere = lanes_allocate(p->arena, values->count, 1);
   for (uint32_t n = 0; n < values->count; n++) {
     LLVMValueRef i = values->items[n];
-    p->everywhere[n] =
-        LLVMIsAAllocaInst(i)
-            ? true
-            : LLVMIsACallInst(i) ? is_input(i) : is_remade(p, i);
+    p->everywhere[n] = LLVMIsAAllocaInst(i) ? true
+                       : LLVMIsACallInst(i) ? is_input(i)
+                                            : is_remade(p, i);
   }
 }
 

@@ -24,9 +24,9 @@ typedef struct lanes_planning {
   const lanes_graph *graph;
   const lanes_values *values;
   const lanes_plan *plan;
-  bool is_at_once;         // the function is for several simdgroups
-  bool has_waits;          // somewhere in the thread function
-  bool single_simdgroup;   // threadgroups have at most 32 threads
+  bool is_at_once;        // the function is for several simdgroups
+  bool has_waits;         // somewhere in the thread function
+  bool single_simdgroup;  // threadgroups have at most 32 threads
 
   lanes_pattern_finder patterns;
   bool *for_whole;   // [node_count] only whole simdgroups come there

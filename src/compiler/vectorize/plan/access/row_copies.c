@@ -22,7 +22,6 @@ enum {
   DEEPEST_BASE = 3,  // phis of phis
 };
 
-
 // True if value is used by one instruction of the same block, alone.
 static bool is_for(LLVMValueRef value, LLVMValueRef user) {
   LLVMUseRef use = LLVMGetFirstUse(value);
@@ -36,7 +35,7 @@ static memory_kind kind_of(const lanes_planning *p, LLVMValueRef address,
                            uint32_t depth) {
   LLVMValueRef base = mtlc_root_of(address);
   if (LLVMIsACallInst(base)) {
-    return lanes_is_in_threadgroup(p->kernel, base)                 ? THREADGROUP
+    return lanes_is_in_threadgroup(p->kernel, base)         ? THREADGROUP
            : lanes_callee_of(base) == LANES_CALLEE_ARGUMENT ? DEVICE
                                                             : UNKNOWN;
   }
@@ -117,10 +116,11 @@ static bool is_vector(const lanes_access *a) {
 
 static bool is_worth_it(const lanes_planning *p, lanes_row_copy *copy) {
   LLVMValueRef value = LLVMGetOperand(copy->store, 0);
-  copy->from = lanes_access_of(p->values, copy->load, LLVMGetOperand(copy->load, 0),
-                               LLVMTypeOf(copy->load));
-  copy->to = lanes_access_of(p->values, copy->store, LLVMGetOperand(copy->store, 1),
-                             LLVMTypeOf(value));
+  copy->from =
+      lanes_access_of(p->values, copy->load, LLVMGetOperand(copy->load, 0),
+                      LLVMTypeOf(copy->load));
+  copy->to = lanes_access_of(p->values, copy->store,
+                             LLVMGetOperand(copy->store, 1), LLVMTypeOf(value));
   return is_row(&copy->from) && is_row(&copy->to) &&
          !(is_vector(&copy->from) && is_vector(&copy->to));
 }

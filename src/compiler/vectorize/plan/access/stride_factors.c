@@ -23,8 +23,8 @@ bool lanes_is_plain_run(const lanes_values *values, LLVMValueRef value) {
   return shape.row >= values->row && shape.stride > 0 && !shape.conditional;
 }
 
-static bool follow(const lanes_planning *p, LLVMValueRef value, lanes_stride_factors *f,
-                   uint32_t steps);
+static bool follow(const lanes_planning *p, LLVMValueRef value,
+                   lanes_stride_factors *f, uint32_t steps);
 
 static bool follow_extended(const lanes_planning *p, LLVMValueRef value,
                             lanes_stride_factors *f, uint32_t steps) {
@@ -38,7 +38,8 @@ static bool follow_extended(const lanes_planning *p, LLVMValueRef value,
 }
 
 static bool follow_product(const lanes_planning *p, LLVMValueRef value,
-                           uint32_t own, lanes_stride_factors *f, uint32_t steps) {
+                           uint32_t own, lanes_stride_factors *f,
+                           uint32_t steps) {
   LLVMValueRef factor = LLVMGetOperand(value, 1 - own);
   if (!lanes_is_uniform(lanes_shape_of(p->values, factor)) ||
       !follow(p, LLVMGetOperand(value, own), f, steps)) {
@@ -90,8 +91,10 @@ static bool is_in(const phi_web *web, LLVMValueRef value) {
 static LLVMValueRef without_same(const lanes_planning *p, phi_web *web,
                                  LLVMValueRef value) {
   while (mtlc_is_opcode(value, LLVMAdd)) {
-    const bool is_first = lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 0));
-    if (!is_first && !lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 1))) {
+    const bool is_first =
+        lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 0));
+    if (!is_first &&
+        !lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 1))) {
       break;
     }
     web->has_constant |=
@@ -146,8 +149,8 @@ static bool follow_phi(const lanes_planning *p, LLVMValueRef phi,
 
 // Follows a value down to the run that it comes from, past what is the same for
 // all lanes of a row.
-static bool follow(const lanes_planning *p, LLVMValueRef value, lanes_stride_factors *f,
-                   uint32_t steps) {
+static bool follow(const lanes_planning *p, LLVMValueRef value,
+                   lanes_stride_factors *f, uint32_t steps) {
   if (lanes_is_plain_run(p->values, value)) {
     f->stride = lanes_shape_of(p->values, value).stride;
     return true;
@@ -174,7 +177,8 @@ static bool follow(const lanes_planning *p, LLVMValueRef value, lanes_stride_fac
     default: return false;
   }
   const uint32_t own =
-      lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 0)) && opcode != LLVMSub
+      lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 0)) &&
+              opcode != LLVMSub
           ? 1
           : 0;
   if (!lanes_is_same_in_segments(p->values, LLVMGetOperand(value, 1 - own))) {
@@ -249,14 +253,15 @@ static bool can_be_had(lanes_planning *p, const lanes_stride_factors *f) {
 }
 
 bool lanes_find_stride_factors(lanes_planning *p, const lanes_access *a,
-                        lanes_stride_factors *out_factors, lanes_shape *out_shape) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
+                               lanes_stride_factors *out_factors,
+                               lanes_shape *out_shape) {
+  LLVMTypeRef type =
+      a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
   if (type == NULL || p->values->row < LEAST_ROW) {
     return false;
   }
   lanes_stride_factors f = {.index = lanes_index_of(a->pointer)};
-  if (LLVMTypeOf(f.index) !=
-          LLVMInt64TypeInContext(LLVMGetTypeContext(type)) ||
+  if (LLVMTypeOf(f.index) != LLVMInt64TypeInContext(LLVMGetTypeContext(type)) ||
       !follow(p, f.index, &f, MOST_STEPS) || !f.count) {
     return false;
   }

@@ -33,8 +33,9 @@ static part own_part(const lanes_values *values, LLVMValueRef value) {
   switch (LLVMGetInstructionOpcode(value)) {
     case LLVMLoad: return LOADED;
     case LLVMPHI:
-      return values->graph->nodes[values->nodes[lanes_map_get(
-                                      &values->numbers, value)]]
+      return values->graph
+                         ->nodes[values->nodes[lanes_map_get(&values->numbers,
+                                                             value)]]
                          .loop == LANES_NONE
                  ? CHOSEN
                  : CARRIED;

@@ -15,10 +15,10 @@
 
 enum { WORDS = 8 };  // of a register of AVX2
 
-
 enum { MOST_STEPS = 12 };
 
-static bool is_near(const lanes_planning *p, LLVMValueRef value, uint32_t steps);
+static bool is_near(const lanes_planning *p, LLVMValueRef value,
+                    uint32_t steps);
 
 static bool are_near(const lanes_planning *p, LLVMValueRef value, unsigned from,
                      unsigned count, uint32_t steps) {
@@ -73,10 +73,12 @@ static bool is_near(const lanes_planning *p, LLVMValueRef value,
 }
 
 bool lanes_may_be_near(const lanes_planning *p, const lanes_access *a) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
+  LLVMTypeRef type =
+      a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
   if (type == NULL || a->count != 1 || a->size_bytes != 4 ||
       LLVMABISizeOfType(p->values->data, type) != 4 ||
-      !lanes_shuffled_words(&p->machine) || LANES == lanes_shuffled_words(&p->machine)) {
+      !lanes_shuffled_words(&p->machine) ||
+      LANES == lanes_shuffled_words(&p->machine)) {
     return false;
   }
   LLVMValueRef index = lanes_index_of(a->pointer);
@@ -87,8 +89,10 @@ bool lanes_may_be_near(const lanes_planning *p, const lanes_access *a) {
 }
 
 // What an index of few bits counts from one place for all lanes.
-static LLVMValueRef table_index(const lanes_planning *p, const lanes_access *a) {
-  LLVMTypeRef type = a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
+static LLVMValueRef table_index(const lanes_planning *p,
+                                const lanes_access *a) {
+  LLVMTypeRef type =
+      a->pointer ? lanes_type_indexed(p->values, a->pointer) : NULL;
   const uint32_t each = lanes_shuffled_words(&p->machine);
   if (type == NULL || a->count != 1 || a->size_bytes != 4 ||
       LLVMABISizeOfType(p->values->data, type) != 4 || !each) {
@@ -108,6 +112,7 @@ bool lanes_may_be_table(const lanes_planning *p, const lanes_access *a) {
 
 bool lanes_may_store_near(const lanes_planning *p, const lanes_access *a) {
   return (p->machine.has_avx512 ||
-          (lanes_is_workers_own(p, a) && lanes_shuffled_words(&p->machine) == WORDS)) &&
+          (lanes_is_workers_own(p, a) &&
+           lanes_shuffled_words(&p->machine) == WORDS)) &&
          lanes_may_be_near(p, a);
 }
