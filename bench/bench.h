@@ -41,8 +41,8 @@ typedef struct bench_topic {
   bool has_summary;  // ends with geometric means
 } bench_topic;
 
-extern const bench_topic submit_topic, copy_topic, compile_topic, length_topic,
-    matrix_product_topic, stream_topic, message_topic;
+extern const bench_topic submit_topic, small_topic, copy_topic, compile_topic,
+    length_topic, matrix_product_topic, stream_topic, message_topic;
 extern bench_topic kernel_topic, scaling_topic;
 // Fills in the last two.
 void bench_kernels_prepare(void);

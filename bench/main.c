@@ -12,9 +12,9 @@
 #include "opencl.h"
 
 static const bench_topic *const topics[] = {
-    &submit_topic, &copy_topic,    &compile_topic,        &length_topic,
-    &kernel_topic, &scaling_topic, &matrix_product_topic, &stream_topic,
-    &message_topic};
+    &submit_topic, &small_topic,   &copy_topic,           &compile_topic,
+    &length_topic, &kernel_topic,  &scaling_topic,        &matrix_product_topic,
+    &stream_topic, &message_topic};
 
 enum {
   // A side whose samples all take longer takes only those that its row asks.
