@@ -66,7 +66,7 @@ bool cpu_queue_settle(cpu_queue *queue, cpu_context *context) {
   // Jobs that nobody has come for yet are done here; this thread's own one of
   // outstanding keeps it the one that runs the queue.
   for (cpu_job *job;
-       (job = cpu_pool_join(queue->pool, (uintptr_t)queue, context));) {
+       (job = cpu_pool_join(queue->pool, (uintptr_t)queue));) {
     cpu_pool_work(queue->pool, job, context);
   }
   await_jobs(queue);

@@ -21,6 +21,7 @@
 typedef struct cpu_pool cpu_pool;
 typedef struct cpu_late cpu_late;
 typedef struct cpu_overseer cpu_overseer;
+typedef struct cpu_squad cpu_squad;
 typedef struct cpu_context cpu_context;
 typedef struct cpu_queue cpu_queue;
 typedef struct cpu_job cpu_job;
@@ -138,17 +139,23 @@ typedef struct cpu_goal {
 typedef void cpu_job_run_fn(cpu_job *job, uint64_t first, uint64_t end,
                             cpu_context *context);
 
-// A run of pieces: those from next on have not been taken.
+// A run of pieces: those from next on have not been taken. Each has a line of
+// memory of its own.
 typedef struct cpu_run {
-  _Atomic uint64_t next;
+  _Alignas(64) _Atomic uint64_t next;
   uint64_t end;
+  _Atomic bool is_taken;  // some thread has begun with it
 } cpu_run;
 
-enum { CPU_RUNS = 16 };  // of a job; more threads share them
+typedef struct cpu_slot cpu_slot;
+typedef struct cpu_jobs cpu_jobs;
+
+enum {
+  CPU_RUNS = 64,   // of a job; more threads share them
+  CPU_SLOTS = 64,  // jobs that are shared at once; a bit each
+};
 
 struct cpu_job {
-  cpu_job *next;  // in the pool's list, under its lock
-  cpu_job *previous;
   cpu_queue *queue;
   mtli_command *command;
   cpu_job_run_fn *run;
@@ -162,14 +169,11 @@ struct cpu_job {
   const cpu_code *edge_code;
   uint64_t piece_count;
   bool is_in_order;  // one thread runs the pieces, from the first to the last
-  // Of a job that is shared (pieces.c):
-  cpu_run runs[CPU_RUNS];  // [run_count]
-  uint32_t run_count;
-  uint64_t chunk;  // pieces taken at a time
-  // Under the pool's lock:
-  uint32_t users;  // threads inside
-  uint32_t seats;  // threads that have come
-  bool is_listed;
+  // Of a job that is shared (jobs.c, pieces.c):
+  cpu_slot *slot;
+  cpu_run *runs;       // [run_count], the slot's
+  uint32_t run_count;  // 0 as long as it is not shared
+  uint64_t chunk;      // pieces taken at a time
   bool may_overlap;  // set by prepare: a command beside it needs no order
 };
 
@@ -278,8 +282,9 @@ struct cpu_context {
   cpu_pool *pool;
   bool is_extra;    // of a worker beyond those that the pool began with
   bool is_light;    // its thread has not begun on anything long (pool.c)
-  bool has_worked;  // on a shared job, and nothing since
-  uint32_t seat;    // at the job joined last
+  cpu_squad *squad;         // whom its thread looks out with (pool.c)
+  uint32_t number;          // of the thread, in the pool
+  uint64_t look_until_ns;   // a worker: it has lately been in a shared job
   // The queue that its thread looks out for, and the next such context; under
   // the pool's lock.
   uintptr_t stays_for;
@@ -391,16 +396,17 @@ bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
 // the first one; NULL if there is none. The lock is held.
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address);
 
+// Gives a job a slot, before its pieces are cut. False if none is free.
+bool cpu_pool_take_slot(cpu_pool *pool, cpu_job *job);
 // Shares job, whose pieces are cut, with helpers other threads, and adds it to
 // its queue's outstanding ones. The caller becomes a user and works on it.
 void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
                     cpu_context *context);
 // The same, but the caller does not work on it now.
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers);
-// Joins a job that has pieces left, of the queue at an address that may be no
-// queue any more; NULL if there is none.
-cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address,
-                       cpu_context *context);
+// Joins a job that may have pieces left, of the queue at an address that may be
+// no queue any more, or with 0 of any; NULL if there is none.
+cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address);
 // Runs pieces of a joined job until none is left, then leaves it. Returns true
 // if that was the last thing its queue waited for: the caller now runs it.
 bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context);
@@ -434,17 +440,33 @@ bool cpu_overseer_is_wanted(const cpu_overseer *overseer);
 void cpu_overseer_add(cpu_overseer *overseer, cpu_queue *queue);
 void cpu_overseer_remove(cpu_overseer *overseer, cpu_queue *queue);  // overseen
 
+// --- jobs.c ------------------------------------------------------------------
+
+// NULL when out of memory.
+cpu_jobs *cpu_jobs_create(uint32_t thread_limit);
+void cpu_jobs_free(cpu_jobs *jobs);
+// False if no slot is free.
+bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job);
+// Lets threads join a job that has a slot, and pieces; so many are in it.
+void cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users);
+// A hint whether there is one to join, of a queue unless the address is 0.
+bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address);
+// Joins one; NULL if there is none. A job that ended by this call, because it
+// was joined too late, is the caller's to settle.
+cpu_job *cpu_jobs_join(cpu_jobs *jobs, uintptr_t queue_address,
+                       cpu_job **out_ended);
+// Leaves it, and nobody joins any more. True if that has ended it.
+bool cpu_jobs_leave(cpu_jobs *jobs, cpu_job *job);
+
 // --- pieces.c ----------------------------------------------------------------
 
 // Cuts job's pieces from `first` on into at most run_count runs.
 void cpu_pieces_cut(cpu_job *job, uint64_t first, uint64_t run_count);
-// A hint whether there are some that nobody has taken.
-bool cpu_pieces_are_left(const cpu_job *job);
-// Takes some, at `seat` first. False if none is left.
+// Finds a run to begin with for the thread of that number.
+uint32_t cpu_pieces_choose_run(const cpu_job *job, uint32_t number);
+// Takes some, of the run at `seat` first. False if none is left.
 bool cpu_pieces_take(cpu_job *job, uint32_t seat, uint64_t *out_first,
                      uint64_t *out_end);
-// Leaves what nobody has taken undone.
-void cpu_pieces_drop(cpu_job *job);
 
 // --- habits.c ----------------------------------------------------------------
 

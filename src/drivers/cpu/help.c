@@ -38,7 +38,7 @@ static cpu_queue *take_queue(cpu_pool *pool, uintptr_t own, bool may_visit,
 // Does one thing towards the goal; false if there is none to do.
 static bool help_once(cpu_pool *pool, uintptr_t own, const cpu_goal *goal,
                       cpu_context *context) {
-  cpu_job *job = cpu_pool_join(pool, own, context);
+  cpu_job *job = cpu_pool_join(pool, own);
   if (job) {
     cpu_queue *queue = job->queue;
     context->is_visiting = false;
@@ -79,9 +79,7 @@ void cpu_queue_help_towards(cpu_pool *pool, uintptr_t queue_address,
   sigset_t mask;
   const bool was_blocked = cpu_interrupt_open_mask(&mask);
   mtli_float_environment_begin(&environment);
-  cpu_pool_lock(pool);
   cpu_pool_lighten(pool, context);
-  cpu_pool_unlock(pool);
   while (!cpu_goal_is_reached(goal) &&
          (help_once(pool, queue_address, goal, context) ||
           stay(pool, queue_address, goal, context))) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // pieces.c: who takes which pieces of a shared job. They are cut into as many
-// runs as threads are expected; each thread takes its own from front to back,
-// then helps with the others'. Neighbouring pieces often write to the same
-// lines of memory, and the next job reads what this one wrote: two threads that
-// took turns would pass every such line to and fro.
+// runs as threads are expected; each thread takes one from front to back, then
+// helps with the others'. Neighbouring pieces often write to the same lines of
+// memory, and the next job reads what this one wrote: two threads that took
+// turns would pass every such line to and fro. For the same reason a thread
+// begins with the run that it had last time, if nobody else has.
 #include "drivers/cpu/cpu.h"
 
 void cpu_pieces_cut(cpu_job *job, uint64_t first, uint64_t run_count) {
@@ -11,29 +12,34 @@ void cpu_pieces_cut(cpu_job *job, uint64_t first, uint64_t run_count) {
   job->run_count = (uint32_t)(run_count < CPU_RUNS ? run_count : CPU_RUNS);
   for (uint32_t i = 0; i < job->run_count; i++) {
     cpu_run *run = &job->runs[i];
-    // Relaxed: the pool's lock publishes the job.
+    // Relaxed, all: opening the job's slot publishes them.
     atomic_store_explicit(&run->next, first, memory_order_relaxed);
     first += count / job->run_count + (i < count % job->run_count);
+    atomic_store_explicit(&run->is_taken, false, memory_order_relaxed);
     run->end = first;
   }
 }
 
-bool cpu_pieces_are_left(const cpu_job *job) {
+uint32_t cpu_pieces_choose_run(const cpu_job *job, uint32_t number) {
   for (uint32_t i = 0; i < job->run_count; i++) {
-    // Relaxed: a hint; taking a piece decides.
-    if (atomic_load_explicit(&job->runs[i].next, memory_order_relaxed) <
-        job->runs[i].end) {
-      return true;
+    const uint32_t seat = (number + i) % job->run_count;
+    cpu_run *run = &job->runs[seat];
+    // Relaxed: a run may well have two threads.
+    if (!atomic_load_explicit(&run->is_taken, memory_order_relaxed) &&
+        !atomic_exchange_explicit(&run->is_taken, true,
+                                  memory_order_relaxed)) {
+      return seat;
     }
   }
-  return false;
+  return number % job->run_count;
 }
 
 bool cpu_pieces_take(cpu_job *job, uint32_t seat, uint64_t *out_first,
                      uint64_t *out_end) {
   for (uint32_t i = 0; i < job->run_count; i++) {
-    cpu_run *run = &job->runs[(seat + i) % job->run_count];
-    // Relaxed: pieces are independent; the pool's lock orders the job's ends.
+    const uint32_t at = seat + i;
+    cpu_run *run = &job->runs[at < job->run_count ? at : at - job->run_count];
+    // Relaxed: pieces are independent; joining and leaving order the job's ends.
     if (atomic_load_explicit(&run->next, memory_order_relaxed) >= run->end) {
       continue;
     }
@@ -47,12 +53,4 @@ bool cpu_pieces_take(cpu_job *job, uint32_t seat, uint64_t *out_first,
     }
   }
   return false;
-}
-
-void cpu_pieces_drop(cpu_job *job) {
-  for (uint32_t i = 0; i < job->run_count; i++) {
-    // Relaxed: a hint, as above.
-    atomic_store_explicit(&job->runs[i].next, job->runs[i].end,
-                          memory_order_relaxed);
-  }
 }

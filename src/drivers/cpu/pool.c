@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pool.c: the device's threads. One lock guards the ready queues, the shared
-// jobs and who is idle; it is held for some tens of nanoseconds at a time.
+// pool.c: the device's threads: who looks out for work, who sleeps, who is woken.
+//
+// Queues that are ready and sleepers are under one lock. Shared jobs are not
+// (jobs.c): where a job finds enough threads that look out, nobody takes the
+// lock for it.
 //
 // An idle thread first looks out for work for a moment, then naps, looking up
 // now and then, and then sleeps; one thread at the most does each of the first
@@ -20,6 +23,7 @@
 // finds the queue, and the next commit is announced again.
 #include <fenv.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/futex.h"
 #include "base/machine.h"
@@ -34,6 +38,20 @@ enum {
   // naps without anything happening before the sleep.
   NAP_NS = 100 * 1000,
   NAP_COUNT = 20,
+  SQUADS = 16,
+  SQUAD_THREADS = 4,
+  // A wake takes the waker 2 to 6 us, so those who are woken wake others.
+  WAKES = 2,
+};
+
+// Threads that look out together. A job that is worth few threads is told to few
+// squads, so that not all rush for it.
+struct cpu_squad {
+  _Alignas(64) _Atomic uint32_t news;
+  // Sequentially consistent, both: either the thread sees the queue made ready
+  // or the job opened, or who announces that sees the thread.
+  _Atomic uint32_t light;
+  _Atomic uint32_t looking;
 };
 
 struct cpu_pool {
@@ -42,30 +60,29 @@ struct cpu_pool {
   uint32_t thread_limit;  // that may run one job
   bool may_look_out;      // spinning on a single CPU only keeps others off it
   cpu_overseer *overseer;
+  cpu_jobs *jobs;  // shared
   // Under lock:
   cpu_queue *first_ready;
   cpu_queue *last_ready;
-  cpu_job *jobs;
   cpu_context *free_contexts;
   bool has_napper;
-  uint32_t workers_looking;  // out for work
   cpu_context *stayers;      // clients' that look out
   uint32_t quiet_count;      // queues made ready and not announced, to date
   uint32_t sleepers;
   uint32_t woken;         // sleepers that were woken and have not come yet
   uint32_t to_wake;       // by the next unlock
+  uint32_t owed;          // of those woken: by the ones who come
   bool wants_overseer;    // the next unlock starts it
   uint32_t worker_count;  // threads that the pool begins with
   uint32_t thread_count;  // and those that were added
-  bool is_ending;
-  _Atomic uint32_t news;  // counts announcements; what sleepers sleep on
-  // Written under lock but for the decrease in cpu_pool_weigh, and read there
-  // too. Sequentially consistent both: either that thread sees the queue made
-  // ready or whoever makes it ready sees the thread no longer light.
-  _Atomic uint32_t light_count;
+  uint32_t client_count;  // contexts made for clients' threads
+  _Atomic bool is_ending;
+  // Counts queues made ready and announced, and wakes; what sleepers sleep on.
+  _Atomic uint32_t news;
   _Atomic uint32_t ready_count;  // queues on the list
-  _Atomic uint32_t job_count;    // shared jobs; written under lock
-  _Atomic uint32_t lookouts;     // threads that look out; written under lock
+  _Atomic uint32_t squad_count;  // of workers
+  cpu_squad squads[SQUADS];
+  cpu_squad clients;
   // Under lock:
   uint64_t taken_count;   // queues taken off the list, to date
   cpu_context *contexts;  // all, free ones too
@@ -89,7 +106,9 @@ static uint32_t choose_threads(void) {
 static cpu_context *context_add(cpu_pool *pool) {
   cpu_context *context = cpu_context_create(pool);
   if (context) {
+    context->squad = &pool->clients;
     cpu_pool_lock(pool);
+    context->number = pool->thread_limit + pool->client_count++;
     context->next_of_all = pool->contexts;
     pool->contexts = context;
     cpu_pool_unlock(pool);
@@ -135,16 +154,22 @@ static void pool_destroy(mtli_object *object) {
     pool->free_contexts = next;
   }
   pthread_mutex_destroy(&pool->lock);
+  cpu_jobs_free(pool->jobs);
   free(pool);
 }
 
 cpu_pool *cpu_pool_create(void) {
-  cpu_pool *pool = calloc(1, sizeof *pool);
+  cpu_pool *pool = aligned_alloc(_Alignof(cpu_pool), sizeof *pool);
   if (!pool) {
     return NULL;
   }
+  memset(pool, 0, sizeof *pool);
+  pool->thread_limit = choose_threads();
+  pool->jobs = cpu_jobs_create(pool->thread_limit);
   pool->overseer = cpu_overseer_create(pool);
-  if (!pool->overseer) {
+  if (!pool->overseer || !pool->jobs) {
+    cpu_jobs_free(pool->jobs);
+    free(pool->overseer);
     free(pool);
     return NULL;
   }
@@ -155,7 +180,6 @@ cpu_pool *cpu_pool_create(void) {
   pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
   pthread_mutex_init(&pool->lock, &attributes);
   pthread_mutexattr_destroy(&attributes);
-  pool->thread_limit = choose_threads();
   pool->may_look_out = mtli_machine_cpus() > 1;
   return pool;
 }
@@ -184,9 +208,53 @@ void cpu_pool_unlock(cpu_pool *pool) {
   }
 }
 
+// How many threads are light.
+static uint32_t count_light(const cpu_pool *pool) {
+  uint32_t light = atomic_load(&pool->clients.light);
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  for (uint32_t i = 0; i < squads; i++) {
+    light += atomic_load(&pool->squads[i].light);
+  }
+  return light;
+}
+
+// True if a worker looks out.
+static bool has_looking(const cpu_pool *pool) {
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  for (uint32_t i = 0; i < squads; i++) {
+    if (atomic_load_explicit(&pool->squads[i].looking, memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static uint32_t tell_squad(cpu_squad *squad) {
+  const uint32_t looking = atomic_load(&squad->looking);
+  if (looking) {
+    // pairs with the acquire in look_out
+    atomic_fetch_add_explicit(&squad->news, 1, memory_order_release);
+  }
+  return looking;
+}
+
+// Has count threads or more of those that look out come. Clients' threads look
+// for work of their own queue, and see whether it is.
+static void tell_lookouts(cpu_pool *pool, uint32_t count) {
+  tell_squad(&pool->clients);
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  uint32_t told = 0;
+  for (uint32_t i = 0; i < squads && told < count; i++) {
+    told += tell_squad(&pool->squads[i]);
+  }
+}
+
 // How many threads will come for what queue has, without being woken.
 static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
-  uint32_t coming = atomic_load(&pool->light_count) + pool->woken;
+  uint32_t coming = count_light(pool) + pool->woken;
   const cpu_context *stayer = pool->stayers;
   for (; stayer; stayer = stayer->next_stayer) {
     coming += stayer->stays_for == (uintptr_t)queue;
@@ -194,22 +262,51 @@ static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
   return coming;
 }
 
-// Says that queue, or if it is NULL some queue, has work for count threads. The
-// lock is held.
-static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
-  // pairs with the acquire in look_out; sleepers see it through the futex
-  atomic_fetch_add_explicit(&pool->news, 1, memory_order_release);
+// Has the next unlock wake some of those that are to be woken.
+static void wake_some(cpu_pool *pool) {
+  const uint32_t wakes = pool->owed < WAKES ? pool->owed : WAKES;
+  pool->owed -= wakes;
+  pool->to_wake += wakes;
+}
+
+// Wakes as many threads as are missing for queue's work for count threads, or
+// if it is NULL for some queue's. The lock is held.
+static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
+                         uint32_t count) {
   const uint32_t coming = count_coming(pool, queue);
   const uint32_t asleep =
       pool->sleepers > pool->woken ? pool->sleepers - pool->woken : 0;
   const uint32_t missing = count > coming ? count - coming : 0;
   const uint32_t wakes = missing < asleep ? missing : asleep;
   pool->woken += wakes;
-  pool->to_wake += wakes;
+  pool->owed += wakes;
+  wake_some(pool);
   if (missing > wakes && pool->first_ready) {
     cpu_overseer_watch_ready(pool->overseer);
     pool->wants_overseer = cpu_overseer_is_wanted(pool->overseer);
   }
+}
+
+// Says that queue, or if it is NULL some queue, is ready, or count are. The
+// lock is held.
+static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
+  // Sleepers see it through the futex, who is about to look out before that.
+  atomic_fetch_add(&pool->news, 1);
+  tell_lookouts(pool, count);
+  wake_missing(pool, queue, count);
+}
+
+// Says that a job of queue has been opened, for count threads.
+static void announce_job(cpu_pool *pool, const cpu_queue *queue,
+                         uint32_t count) {
+  tell_lookouts(pool, count);
+  if (count_light(pool) >= count) {
+    return;
+  }
+  cpu_pool_lock(pool);
+  atomic_fetch_add(&pool->news, 1);
+  wake_missing(pool, queue, count);
+  cpu_pool_unlock(pool);
 }
 
 void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
@@ -222,7 +319,7 @@ void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
   }
   pool->last_ready = queue;
   atomic_fetch_add(&pool->ready_count, 1);
-  if (queue->was_helped && (pool->workers_looking || pool->has_napper)) {
+  if (queue->was_helped && (pool->has_napper || has_looking(pool))) {
     pool->quiet_count++;
   } else {
     announce(pool, queue, 1);
@@ -230,16 +327,22 @@ void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
 }
 
 void cpu_pool_lighten(cpu_pool *pool, cpu_context *context) {
+  (void)pool;
   context->is_light = true;
-  atomic_fetch_add(&pool->light_count, 1);
+  atomic_fetch_add(&context->squad->light, 1);
+}
+
+// The thread is light no longer.
+static void darken(cpu_context *context) {
+  context->is_light = false;
+  atomic_fetch_sub(&context->squad->light, 1);
 }
 
 void cpu_pool_weigh(cpu_pool *pool, cpu_context *context) {
   if (!context->is_light) {
     return;
   }
-  context->is_light = false;
-  atomic_fetch_sub(&pool->light_count, 1);
+  darken(context);
   if (atomic_load(&pool->ready_count)) {
     cpu_pool_lock(pool);
     announce(pool, NULL, atomic_load(&pool->ready_count));
@@ -269,11 +372,12 @@ bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue) {
 
 bool cpu_pool_has_work(cpu_pool *pool) {
   return atomic_load_explicit(&pool->ready_count, memory_order_relaxed) ||
-         atomic_load_explicit(&pool->job_count, memory_order_relaxed);
+         cpu_jobs_are_open(pool->jobs, 0);
 }
 
 bool cpu_pool_has_lookout(cpu_pool *pool) {
-  return atomic_load_explicit(&pool->lookouts, memory_order_relaxed) > 0;
+  return has_looking(pool) || atomic_load_explicit(&pool->clients.looking,
+                                                   memory_order_relaxed);
 }
 
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address) {
@@ -284,101 +388,29 @@ cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address) {
   return queue;
 }
 
-// Lists a job with users inside, and announces it to helpers threads.
-static void list_job(cpu_pool *pool, cpu_job *job, uint32_t users,
+bool cpu_pool_take_slot(cpu_pool *pool, cpu_job *job) {
+  return cpu_jobs_take_slot(pool->jobs, job);
+}
+
+// Opens a job with users inside, and announces it to helpers threads.
+static void open_job(cpu_pool *pool, cpu_job *job, uint32_t users,
                      uint32_t helpers) {
-  // Relaxed: only this thread, which holds one, can make it 0 before the job's
-  // users are published by the lock.
+  // The queue is there: this thread runs it. Relaxed: only this thread, which
+  // holds one, can make it 0 before the job is open.
+  const cpu_queue *queue = job->queue;
   atomic_fetch_add_explicit(&job->queue->outstanding, 1, memory_order_relaxed);
-  cpu_pool_lock(pool);
-  job->users = users;
-  job->seats = users;
-  job->is_listed = true;
-  job->previous = NULL;
-  job->next = pool->jobs;
-  if (job->next) {
-    job->next->previous = job;
-  }
-  pool->jobs = job;
-  atomic_fetch_add_explicit(&pool->job_count, 1, memory_order_relaxed);
-  announce(pool, job->queue, helpers);
-  cpu_pool_unlock(pool);
+  cpu_jobs_open(pool->jobs, job, users);
+  announce_job(pool, queue, helpers);
 }
 
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers) {
-  list_job(pool, job, 0, helpers);
+  open_job(pool, job, 0, helpers);
 }
 
-// Finds the first job with pieces left, of one queue unless the address is 0.
-// The lock is held.
-static cpu_job *find_job(cpu_pool *pool, uintptr_t queue_address) {
-  for (cpu_job *job = pool->jobs; job; job = job->next) {
-    if ((!queue_address || (uintptr_t)job->queue == queue_address) &&
-        job->users < pool->thread_limit && cpu_pieces_are_left(job)) {
-      return job;
-    }
-  }
-  return NULL;
-}
-
-// The same, and joins it.
-static cpu_job *join(cpu_pool *pool, uintptr_t queue_address,
-                     cpu_context *context) {
-  cpu_job *job = find_job(pool, queue_address);
-  if (job) {
-    job->users++;
-    context->seat = job->seats++;
-  }
-  return job;
-}
-
-cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address,
-                       cpu_context *context) {
-  cpu_pool_lock(pool);
-  cpu_job *job = join(pool, queue_address, context);
-  cpu_pool_unlock(pool);
-  return job;
-}
-
-// Takes a job without pieces off the list. The lock is held.
-static void unlist(cpu_pool *pool, cpu_job *job) {
-  if (!job->is_listed) {
-    return;
-  }
-  job->is_listed = false;
-  atomic_fetch_sub_explicit(&pool->job_count, 1, memory_order_relaxed);
-  if (job->previous) {
-    job->previous->next = job->next;
-  } else {
-    pool->jobs = job->next;
-  }
-  if (job->next) {
-    job->next->previous = job->previous;
-  }
-}
-
-bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
+// What the last to leave a job does. True if that was the last thing that its
+// queue waited for.
+static bool end_job(cpu_job *job) {
   cpu_queue *queue = job->queue;
-  const uint64_t start_ns = job->command->times ? mtli_now_ns() : 0;
-  uint64_t first = 0;
-  uint64_t end = 0;
-  while (!atomic_load_explicit(&queue->has_failed, memory_order_relaxed) &&
-         cpu_pieces_take(job, context->seat, &first, &end)) {
-    cpu_fault_run_guarded(job, first, end, context);
-  }
-  cpu_context_finish(job, context);
-  if (job->command->times) {
-    mtli_trace_command(job->command, start_ns, mtli_now_ns());
-  }
-  cpu_pool_lock(pool);
-  // Whoever leaves has found nothing more to take, or nothing worth taking.
-  cpu_pieces_drop(job);
-  unlist(pool, job);
-  const bool is_finished = --job->users == 0;
-  cpu_pool_unlock(pool);
-  if (!is_finished) {
-    return false;
-  }
   if (job->command->times) {
     mtli_command_ends(job->command->times, mtli_now_ns());
   }
@@ -391,10 +423,39 @@ bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
   return true;
 }
 
+cpu_job *cpu_pool_join(cpu_pool *pool, uintptr_t queue_address) {
+  cpu_job *ended = NULL;
+  cpu_job *job = cpu_jobs_join(pool->jobs, queue_address, &ended);
+  if (ended) {
+    cpu_queue *queue = ended->queue;
+    if (end_job(ended)) {
+      cpu_queue_hand_over(queue);
+    }
+  }
+  return job;
+}
+
+bool cpu_pool_work(cpu_pool *pool, cpu_job *job, cpu_context *context) {
+  cpu_queue *queue = job->queue;
+  const uint64_t start_ns = job->command->times ? mtli_now_ns() : 0;
+  const uint32_t seat = cpu_pieces_choose_run(job, context->number);
+  uint64_t first = 0;
+  uint64_t end = 0;
+  while (!atomic_load_explicit(&queue->has_failed, memory_order_relaxed) &&
+         cpu_pieces_take(job, seat, &first, &end)) {
+    cpu_fault_run_guarded(job, first, end, context);
+  }
+  cpu_context_finish(job, context);
+  if (job->command->times) {
+    mtli_trace_command(job->command, start_ns, mtli_now_ns());
+  }
+  // Whoever leaves has found nothing more to take, or nothing worth taking.
+  return cpu_jobs_leave(pool->jobs, job) && end_job(job);
+}
+
 void cpu_pool_share(cpu_pool *pool, cpu_job *job, uint32_t helpers,
                     cpu_context *context) {
-  context->seat = 0;
-  list_job(pool, job, 1, helpers);
+  open_job(pool, job, 1, helpers);
   // The thread at hand holds its own one of outstanding: never the last.
   (void)cpu_pool_work(pool, job, context);
 }
@@ -419,7 +480,6 @@ cpu_context *cpu_pool_borrow_context(cpu_pool *pool) {
   // What the last borrower was about is no matter to the next.
   context->is_visiting = false;
   context->has_left = false;
-  context->has_worked = false;
   return context;
 }
 
@@ -431,78 +491,113 @@ void cpu_pool_return_context(cpu_pool *pool, cpu_context *context) {
   cpu_pool_unlock(pool);
 }
 
-// Looks out until end_ns for news, or a goal that is reached, without the lock,
-// which is held on entry and return. True if either has come.
-static bool look_out(cpu_pool *pool, uint32_t seen, const cpu_goal *goal,
+// What had been announced when the lists were looked at last.
+typedef struct seen {
+  uint32_t news;   // the pool's
+  uint32_t squad;  // the squad's
+} seen;
+
+static seen see(const cpu_pool *pool, const cpu_squad *squad) {
+  return (seen){
+      .news = atomic_load(&pool->news),
+      .squad = atomic_load_explicit(&squad->news, memory_order_acquire)};
+}
+
+// Looks out until end_ns for news, or a goal that is reached. True if either
+// has come.
+static bool look_out(cpu_pool *pool, cpu_squad *squad, seen before,
+                     uintptr_t queue_address, const cpu_goal *goal,
                      uint64_t end_ns) {
-  atomic_fetch_add_explicit(&pool->lookouts, 1, memory_order_relaxed);
-  cpu_pool_unlock(pool);
-  bool has_come = false;
-  do {
+  atomic_fetch_add(&squad->looking, 1);
+  bool has_come = atomic_load(&pool->news) != before.news ||
+                  cpu_jobs_are_open(pool->jobs, queue_address);
+  while (!has_come && mtli_now_ns() < end_ns) {
     for (int i = 0; i < 16 && !has_come; i++) {
       mtli_pause();
-      // pairs with the release in announce
-      has_come =
-          atomic_load_explicit(&pool->news, memory_order_acquire) != seen ||
-          cpu_goal_is_reached(goal);
+      // pairs with the release in tell_squad
+      has_come = atomic_load_explicit(&squad->news, memory_order_acquire) !=
+                     before.squad ||
+                 cpu_goal_is_reached(goal);
     }
-  } while (!has_come && mtli_now_ns() < end_ns);
-  cpu_pool_lock(pool);
-  atomic_fetch_sub_explicit(&pool->lookouts, 1, memory_order_relaxed);
+  }
+  atomic_fetch_sub_explicit(&squad->looking, 1, memory_order_relaxed);
   return has_come;
 }
 
-bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
-                   const cpu_goal *goal, uint64_t end_ns,
-                   cpu_context *context) {
+// True if there is something to do for a client's thread.
+static bool has_come_for(cpu_pool *pool, uintptr_t queue_address,
+                         const cpu_goal *goal) {
+  cpu_pool_lock(pool);
+  const bool is_ready = cpu_pool_find_ready(pool, queue_address) != NULL;
+  cpu_pool_unlock(pool);
+  return is_ready || cpu_jobs_are_open(pool->jobs, queue_address) ||
+         cpu_goal_is_reached(goal);
+}
+
+// Notes for whom a client's thread stays, or that it goes.
+static void note_stayer(cpu_pool *pool, uintptr_t queue_address,
+                        cpu_context *context) {
   cpu_pool_lock(pool);
   context->stays_for = queue_address;
   context->next_stayer = pool->stayers;
   pool->stayers = context;
-  for (;;) {
-    const uint32_t seen =
-        atomic_load_explicit(&pool->news, memory_order_relaxed);
-    if (find_job(pool, queue_address) ||
-        cpu_pool_find_ready(pool, queue_address) || cpu_goal_is_reached(goal)) {
-      break;
-    }
-    if (!pool->may_look_out || !look_out(pool, seen, goal, end_ns)) {
-      end_ns = 0;
-      break;
-    }
-  }
+  cpu_pool_unlock(pool);
+}
+
+static void forget_stayer(cpu_pool *pool, const cpu_context *context) {
+  cpu_pool_lock(pool);
   cpu_context **link = &pool->stayers;
   while (*link != context) {
     link = &(*link)->next_stayer;
   }
   *link = context->next_stayer;
   cpu_pool_unlock(pool);
-  return end_ns != 0;
 }
 
-static bool has_work(const cpu_pool *pool, uint32_t seen) {
-  return pool->first_ready || pool->is_ending ||
-         atomic_load_explicit(&pool->news, memory_order_relaxed) != seen;
+bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
+                   const cpu_goal *goal, uint64_t end_ns,
+                   cpu_context *context) {
+  note_stayer(pool, queue_address, context);
+  bool has_come = false;
+  bool is_late = false;
+  while (!has_come && !is_late) {
+    const seen before = see(pool, context->squad);
+    has_come = has_come_for(pool, queue_address, goal);
+    is_late = !has_come && (!pool->may_look_out ||
+                            !look_out(pool, context->squad, before,
+                                      queue_address, goal, end_ns));
+  }
+  forget_stayer(pool, context);
+  return has_come;
+}
+
+// The lock is held, and the thread not light.
+static bool has_work(const cpu_pool *pool, uint32_t news) {
+  return pool->first_ready || atomic_load(&pool->is_ending) ||
+         atomic_load(&pool->news) != news ||
+         cpu_jobs_are_open(pool->jobs, 0);
 }
 
 // Sleeps until news or the deadline. The lock is held on entry and return.
-static void sleep_until(cpu_pool *pool, uint32_t seen, uint64_t deadline_ns) {
+static void sleep_until(cpu_pool *pool, uint32_t news, uint64_t deadline_ns) {
   pool->sleepers++;
   cpu_pool_unlock(pool);
-  mtli_futex_wait(&pool->news, seen, deadline_ns);
+  mtli_futex_wait(&pool->news, news, deadline_ns);
   cpu_pool_lock(pool);
   pool->sleepers--;
   if (pool->woken) {
     pool->woken--;
   }
+  pool->owed = pool->owed < pool->sleepers ? pool->owed : pool->sleepers;
+  wake_some(pool);
 }
 
 // Naps until there is work, or nothing has happened for a while.
-static void nap(cpu_pool *pool, uint32_t seen) {
+static void nap(cpu_pool *pool, uint32_t news) {
   pool->has_napper = true;
   uint32_t quiet_count = pool->quiet_count;
-  for (int i = 0; i < NAP_COUNT && !has_work(pool, seen); i++) {
-    sleep_until(pool, seen, mtli_now_ns() + NAP_NS);
+  for (int i = 0; i < NAP_COUNT && !has_work(pool, news); i++) {
+    sleep_until(pool, news, mtli_now_ns() + NAP_NS);
     if (pool->quiet_count != quiet_count) {
       quiet_count = pool->quiet_count;
       i = 0;
@@ -511,56 +606,67 @@ static void nap(cpu_pool *pool, uint32_t seen) {
   pool->has_napper = false;
 }
 
-// Waits for work; may return for no reason. The lock is held. The thread is
-// light on entry and return. False if an extra one has had nothing to do for
-// long and others are idle, too.
-static bool idle(cpu_pool *pool, cpu_context *context) {
-  const uint32_t seen = atomic_load_explicit(&pool->news, memory_order_relaxed);
-  const bool is_early = context->has_worked && pool->may_look_out;
-  if (is_early || (!pool->workers_looking && pool->may_look_out)) {
-    pool->workers_looking++;
-    look_out(pool, seen, &(cpu_goal){0},
-             mtli_now_ns() + (is_early ? CPU_LOOKOUT_NS : MTLI_SPIN_NS));
-    pool->workers_looking--;
+// Waits for work; may return for no reason. The thread is light on entry and
+// return. False if an extra one has had nothing to do for long and others are
+// idle, too.
+static bool idle(cpu_pool *pool, cpu_context *context, seen before) {
+  const uint64_t now_ns = mtli_now_ns();
+  const bool is_early = now_ns < context->look_until_ns;
+  if (pool->may_look_out && (is_early || !has_looking(pool)) &&
+      look_out(pool, context->squad, before, 0, &(cpu_goal){0},
+               is_early ? context->look_until_ns : now_ns + MTLI_SPIN_NS)) {
+    return true;
   }
-  context->has_worked = false;
-  context->is_light = false;
-  atomic_fetch_sub(&pool->light_count, 1);
-  if (!pool->has_napper && !has_work(pool, seen)) {
-    nap(pool, seen);
+  cpu_pool_lock(pool);
+  darken(context);
+  if (!pool->has_napper && !has_work(pool, before.news)) {
+    nap(pool, before.news);
   }
-  if (!has_work(pool, seen)) {
+  if (!has_work(pool, before.news)) {
     sleep_until(
-        pool, seen,
+        pool, before.news,
         context->is_extra ? mtli_deadline_ns(EXTRA_IDLE_NS) : MTLI_FOREVER);
   }
   cpu_pool_lighten(pool, context);
-  return !context->is_extra || has_work(pool, seen) || !pool->sleepers;
+  const bool is_to_stay =
+      !context->is_extra || has_work(pool, before.news) || !pool->sleepers;
+  cpu_pool_unlock(pool);
+  return is_to_stay;
 }
 
-// Does one thing that there is to do. The lock is held on entry and return, and
-// the thread is light.
-static bool work_once(cpu_pool *pool, cpu_context *context) {
-  // Extra threads came for the queues that wait.
-  const bool is_for_queues = context->is_extra && pool->first_ready;
-  cpu_job *job = is_for_queues ? NULL : join(pool, 0, context);
-  cpu_queue *queue = job ? job->queue : pool->first_ready;
-  if (!queue) {
-    return false;
+// The first ready queue, taken off its list; NULL if there is none.
+static cpu_queue *take_first_ready(cpu_pool *pool) {
+  if (!atomic_load_explicit(&pool->ready_count, memory_order_relaxed)) {
+    return NULL;
   }
-  if (!job) {
+  cpu_pool_lock(pool);
+  cpu_queue *queue = pool->first_ready;
+  if (queue) {
     cpu_pool_take_ready(pool, queue);
     queue->was_helped = false;
   }
   cpu_pool_unlock(pool);
-  context->has_worked = job != NULL;
+  return queue;
+}
+
+// Does one thing that there is to do. The thread is light on entry and return.
+static bool work_once(cpu_pool *pool, cpu_context *context) {
+  // Extra threads came for the queues that wait.
+  const bool is_for_queues =
+      context->is_extra &&
+      atomic_load_explicit(&pool->ready_count, memory_order_relaxed);
+  cpu_job *job = is_for_queues ? NULL : cpu_pool_join(pool, 0);
+  cpu_queue *queue = job ? job->queue : take_first_ready(pool);
+  if (!queue) {
+    return false;
+  }
   if (job) {
     cpu_pool_weigh(pool, context);
   }
   if (!job || cpu_pool_work(pool, job, context)) {
     cpu_queue_run(queue, context, &(cpu_goal){0});
   }
-  cpu_pool_lock(pool);
+  context->look_until_ns = job ? mtli_now_ns() + CPU_LOOKOUT_NS : 0;
   if (!context->is_light) {
     cpu_pool_lighten(pool, context);
   }
@@ -581,6 +687,15 @@ static void leave(cpu_pool *pool, cpu_context *context) {
   pthread_detach(pthread_self());
 }
 
+// Works until there is nothing to do for the thread any more.
+static void serve(cpu_pool *pool, cpu_context *context) {
+  bool is_to_stay = true;
+  while (is_to_stay && !atomic_load(&pool->is_ending)) {
+    const seen before = see(pool, context->squad);
+    is_to_stay = work_once(pool, context) || idle(pool, context, before);
+  }
+}
+
 static void *pool_main(void *argument) {
   cpu_context *context = argument;
   cpu_pool *pool = context->pool;
@@ -590,12 +705,11 @@ static void *pool_main(void *argument) {
   fesetenv(FE_DFL_ENV);                    // a thread starts with its creator's
   cpu_pool_lock(pool);
   context_take(context);
+  cpu_pool_unlock(pool);
   cpu_pool_lighten(pool, context);
-  while (!pool->is_ending &&
-         (work_once(pool, context) || idle(pool, context))) {
-  }
-  context->is_light = false;
-  atomic_fetch_sub(&pool->light_count, 1);
+  serve(pool, context);
+  cpu_pool_lock(pool);
+  darken(context);
   leave(pool, context);
   context_remove(pool, context);
   cpu_pool_unlock(pool);
@@ -609,7 +723,13 @@ static bool start_thread(cpu_pool *pool, bool is_extra) {
   if (!context) {
     return false;
   }
+  const uint32_t squad = pool->thread_count / SQUAD_THREADS % SQUADS;
   context->is_extra = is_extra;
+  context->number = pool->thread_count;
+  context->squad = &pool->squads[squad];
+  if (squad >= atomic_load_explicit(&pool->squad_count, memory_order_relaxed)) {
+    atomic_store_explicit(&pool->squad_count, squad + 1, memory_order_relaxed);
+  }
   mtli_object_retain(&pool->object);  // +1, the thread's
   if (!mtli_thread_start(&pool->threads[pool->thread_count], "mettle-cpu",
                          pool_main, context)) {
@@ -659,8 +779,9 @@ void cpu_pool_end(cpu_pool *pool, bool is_inherited) {
     return;
   }
   cpu_pool_lock(pool);
-  pool->is_ending = true;
-  atomic_fetch_add_explicit(&pool->news, 1, memory_order_release);
+  atomic_store(&pool->is_ending, true);
+  atomic_fetch_add(&pool->news, 1);
+  tell_lookouts(pool, THREAD_LIMIT);
   pool->to_wake = pool->sleepers;
   const uint32_t thread_count = pool->thread_count;
   cpu_pool_unlock(pool);

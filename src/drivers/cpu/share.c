@@ -14,6 +14,10 @@ enum {
   // The same if a thread looks out, which joins within half a microsecond.
   HOT_PROBE_NS = 1500,
   HOT_SHARE_NS = 4000,
+  // More than this is shared as a whole, unseen.
+  HOT_AT_ONCE_NS = 8000,
+  // So much work is enough for one more thread that looks out.
+  HOT_HELPER_NS = 2000,
   // More than this is always shared.
   LONG_NS = 300 * 1000,
   // A piece of shared work at a time: long against the cost of taking it
@@ -34,16 +38,31 @@ static uint64_t choose_chunk(uint64_t count, uint64_t piece_ns,
 }
 
 // Shares job from piece `done` on, whose pieces take about piece_ns each, and
-// works on it too.
+// works on it too. Where too many jobs are shared already it does all of it.
 static void share(cpu_queue *queue, cpu_job *job, uint64_t done,
                   uint64_t piece_ns, cpu_context *context) {
   const uint64_t threads = cpu_pool_threads(queue->pool);
   const uint64_t left = job->piece_count - done;
   job->chunk = choose_chunk(left, piece_ns, threads);
-  const uint64_t worth = at_least(left * piece_ns / SHARE_NS, 1);
+  const uint64_t least_ns =
+      cpu_pool_has_lookout(queue->pool) ? HOT_HELPER_NS : SHARE_NS;
+  const uint64_t worth = at_least(left * piece_ns / least_ns, 1);
   const uint64_t others = at_most(at_most(threads - 1, left - 1), worth);
+  if (!cpu_pool_take_slot(queue->pool, job)) {
+    cpu_fault_run_guarded(job, done, job->piece_count, context);
+    return;
+  }
   cpu_pieces_cut(job, done, others + 1);
   cpu_pool_share(queue->pool, job, (uint32_t)others, context);
+}
+
+// Notes what a piece took of a job that was shared as a whole.
+static void note_shared(const cpu_job *job, uint64_t spent_ns,
+                        _Atomic uint64_t *lately_ns) {
+  const uint64_t threads = at_least(job->run_count, 1);
+  atomic_store_explicit(lately_ns,
+                        at_least(spent_ns * threads / job->piece_count, 1),
+                        memory_order_relaxed);
 }
 
 // Shares the whole of a job whose pieces took expected_ns each when last seen:
@@ -52,16 +71,18 @@ static void share_at_once(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
                           _Atomic uint64_t *lately_ns, cpu_context *context) {
   const uint64_t start_ns = mtli_now_ns();
   share(queue, job, 0, expected_ns, context);
-  const uint64_t spent_ns = mtli_now_ns() - start_ns;
-  atomic_store_explicit(
-      lately_ns, at_least(spent_ns * job->run_count / job->piece_count, 1),
-      memory_order_relaxed);
+  note_shared(job, mtli_now_ns() - start_ns, lately_ns);
 }
 
 // Lets others have the whole of job while this thread goes on with the
 // commands beside it; cpu_queue_settle comes back for what is left.
-static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns) {
+static void give_away(cpu_queue *queue, cpu_job *job, uint64_t piece_ns,
+                      cpu_context *context) {
   const uint64_t threads = cpu_pool_threads(queue->pool);
+  if (!cpu_pool_take_slot(queue->pool, job)) {
+    cpu_fault_run_guarded(job, 0, job->piece_count, context);
+    return;
+  }
   job->chunk = choose_chunk(job->piece_count, piece_ns, threads);
   cpu_pieces_cut(job, 0, at_most(threads, job->piece_count));
   cpu_pool_offer(queue->pool, job, 1);
@@ -75,9 +96,8 @@ static uint64_t least_shared_ns(cpu_queue *queue) {
 // Runs the pieces of job from `done` on, which take about piece_ns each; those
 // before took spent_ns. Shares them unless habit, which may be NULL, says no.
 static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
-                     uint64_t spent_ns, cpu_habit *habit,
+                     uint64_t piece_ns, uint64_t spent_ns, cpu_habit *habit,
                      cpu_context *context) {
-  const uint64_t piece_ns = at_least(spent_ns / done, 1);
   const uint64_t left_ns = (job->piece_count - done) * piece_ns;
   const uint64_t start_ns = mtli_now_ns();
   const bool is_hot = cpu_pool_has_lookout(queue->pool);
@@ -98,6 +118,43 @@ static void run_rest(cpu_queue *queue, cpu_job *job, uint64_t done,
   }
 }
 
+// Runs all pieces of a job whose pieces took expected_ns each when last seen,
+// while threads look out: what the first takes, they would wait for.
+static void run_hot(cpu_queue *queue, cpu_job *job, uint64_t expected_ns,
+                    _Atomic uint64_t *lately_ns, cpu_habit *habit,
+                    cpu_context *context) {
+  const uint64_t start_ns = mtli_now_ns();
+  run_rest(queue, job, 0, expected_ns, 0, habit, context);
+  note_shared(job, mtli_now_ns() - start_ns, lately_ns);
+}
+
+// Runs the first pieces of job, to see what they take, then the rest.
+static void probe(cpu_queue *queue, cpu_job *job, bool is_hot,
+                  _Atomic uint64_t *lately_ns, cpu_habit *habit,
+                  cpu_context *context) {
+  const uint64_t total = job->piece_count;
+  const uint64_t probe_ns = is_hot ? HOT_PROBE_NS : PROBE_NS;
+  uint64_t done = 0;
+  uint64_t step = 1;
+  uint64_t spent_ns = 0;
+  const uint64_t start_ns = mtli_now_ns();
+  while (done < total && spent_ns < probe_ns) {
+    step = at_most(step, total - done);
+    cpu_fault_run_guarded(job, done, done + step, context);
+    done += step;
+    step *= 2;
+    spent_ns = mtli_now_ns() - start_ns;
+    if (atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
+      return;
+    }
+  }
+  const uint64_t piece_ns = at_least(spent_ns / done, 1);
+  atomic_store_explicit(lately_ns, piece_ns, memory_order_relaxed);
+  if (done < total) {
+    run_rest(queue, job, done, piece_ns, spent_ns, habit, context);
+  }
+}
+
 // Runs all pieces of job. *lately_ns is what a piece took lately, 0 if unknown.
 // The context may be left unfinished.
 static void run_pieces(cpu_queue *queue, cpu_job *job,
@@ -115,35 +172,17 @@ static void run_pieces(cpu_queue *queue, cpu_job *job,
   // Relaxed: an estimate, by whoever wrote it last.
   const uint64_t expected_ns =
       atomic_load_explicit(lately_ns, memory_order_relaxed);
+  const bool is_hot = cpu_pool_has_lookout(queue->pool);
+  cpu_habit *habit = habits ? cpu_habit_of(habits, total) : NULL;
   if (job->may_overlap && expected_ns * total > SHARE_NS) {
-    give_away(queue, job, expected_ns);
-    return;
-  }
-  if (!job->may_overlap && expected_ns * total > LONG_NS) {
+    give_away(queue, job, expected_ns, context);
+  } else if (!job->may_overlap && expected_ns * total > LONG_NS) {
     share_at_once(queue, job, expected_ns, lately_ns, context);
-    return;
-  }
-  uint64_t done = 0;
-  uint64_t step = 1;
-  uint64_t spent_ns = 0;
-  const uint64_t probe_ns =
-      cpu_pool_has_lookout(queue->pool) ? HOT_PROBE_NS : PROBE_NS;
-  const uint64_t start_ns = mtli_now_ns();
-  while (done < total && spent_ns < probe_ns) {
-    step = at_most(step, total - done);
-    cpu_fault_run_guarded(job, done, done + step, context);
-    done += step;
-    step *= 2;
-    spent_ns = mtli_now_ns() - start_ns;
-    if (atomic_load_explicit(&queue->has_failed, memory_order_relaxed)) {
-      return;
-    }
-  }
-  atomic_store_explicit(lately_ns, at_least(spent_ns / done, 1),
-                        memory_order_relaxed);
-  if (done < total) {
-    run_rest(queue, job, done, spent_ns,
-             habits ? cpu_habit_of(habits, total) : NULL, context);
+  } else if (!job->may_overlap && habit && is_hot &&
+             expected_ns * total > HOT_AT_ONCE_NS) {
+    run_hot(queue, job, expected_ns, lately_ns, habit, context);
+  } else {
+    probe(queue, job, is_hot, lately_ns, habit, context);
   }
 }
 
