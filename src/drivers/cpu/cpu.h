@@ -282,6 +282,7 @@ struct cpu_context {
   cpu_pool *pool;
   bool is_extra;    // of a worker beyond those that the pool began with
   bool is_light;    // its thread has not begun on anything long (pool.c)
+  bool is_looking;  // it looks out, or is about to
   cpu_squad *squad;         // whom its thread looks out with (pool.c)
   uint32_t number;          // of the thread, in the pool
   uint64_t look_until_ns;   // a worker: it has lately been in a shared job
@@ -448,7 +449,8 @@ void cpu_jobs_free(cpu_jobs *jobs);
 // False if no slot is free.
 bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job);
 // Lets threads join a job that has a slot, and pieces; so many are in it.
-void cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users);
+// Returns a number that no other opening has, below CPU_SLOTS << 32.
+uint64_t cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users);
 // A hint whether there is one to join, of a queue unless the address is 0.
 bool cpu_jobs_are_open(const cpu_jobs *jobs, uintptr_t queue_address);
 // Joins one; NULL if there is none. A job that ended by this call, because it

@@ -9,8 +9,10 @@
 
 enum {
   // The way that lost is tried again after so many times, for what was measured
-  // may have been another program's doing.
+  // may have been another program's doing; and where it lost by far, which
+  // makes the trial dear, after as many more as the square of that.
   RETRY_PERIOD = 32,
+  MOST_TIMES_SLOWER = 16,
   // A measurement counts for a quarter, and never as more than this many times
   // what has been known.
   WEIGHT = 4,
@@ -38,7 +40,11 @@ bool cpu_habit_is_to_share(cpu_habit *habit) {
   }
   const uint32_t count =
       atomic_fetch_add_explicit(&habit->count, 1, memory_order_relaxed);
-  return (shared < alone) != (count % RETRY_PERIOD == RETRY_PERIOD - 1);
+  const uint64_t times =
+      at_most(shared < alone ? alone / shared : shared / alone,
+              MOST_TIMES_SLOWER);
+  const uint64_t period = RETRY_PERIOD * times * times;
+  return (shared < alone) != (count % period == period - 1);
 }
 
 void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,

@@ -23,6 +23,7 @@ enum { LINE_BYTES = 64 };
 struct cpu_slot {
   alignas(LINE_BYTES) _Atomic uint64_t state;
   _Atomic uintptr_t queue;  // the job's; a hint unless the slot is open
+  uint32_t opened_count;    // to date; of whoever has the slot
   cpu_job *job;
   cpu_run *runs;  // [CPU_RUNS]
 };
@@ -80,8 +81,10 @@ bool cpu_jobs_take_slot(cpu_jobs *jobs, cpu_job *job) {
   return true;
 }
 
-void cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users) {
+uint64_t cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users) {
   cpu_slot *slot = job->slot;
+  const uint64_t news =
+      (uint64_t)(slot - jobs->slots) << 32 | ++slot->opened_count;
   slot->job = job;
   atomic_store_explicit(&slot->queue, (uintptr_t)job->queue,
                         memory_order_relaxed);
@@ -92,6 +95,7 @@ void cpu_jobs_open(cpu_jobs *jobs, cpu_job *job, uint32_t users) {
   // Sequentially consistent: either who looks sees it, or the announcement
   // behind it sees who looks (pool.c).
   atomic_fetch_or(&jobs->open, bit_of(jobs, slot));
+  return news;
 }
 
 static bool is_queue(const cpu_slot *slot, uintptr_t queue_address) {
@@ -163,11 +167,12 @@ cpu_job *cpu_jobs_join(cpu_jobs *jobs, uintptr_t queue_address,
 
 bool cpu_jobs_leave(cpu_jobs *jobs, cpu_job *job) {
   cpu_slot *slot = job->slot;
-  if (atomic_load_explicit(&slot->state, memory_order_relaxed) & OPEN &&
+  const uint64_t bit = bit_of(jobs, slot);
+  // Looked up there and not in the state, which all change at this moment.
+  if (atomic_load_explicit(&jobs->open, memory_order_relaxed) & bit &&
       atomic_fetch_and_explicit(&slot->state, ~OPEN, memory_order_relaxed) &
           OPEN) {
-    atomic_fetch_and_explicit(&jobs->open, ~bit_of(jobs, slot),
-                              memory_order_relaxed);
+    atomic_fetch_and_explicit(&jobs->open, ~bit, memory_order_relaxed);
   }
   return leave(jobs, slot) != NULL;
 }

@@ -47,12 +47,17 @@ enum {
 // Threads that look out together. A job that is worth few threads is told to few
 // squads, so that not all rush for it.
 struct cpu_squad {
-  _Alignas(64) _Atomic uint32_t news;
-  // Sequentially consistent, both: either the thread sees the queue made ready
-  // or the job opened, or who announces that sees the thread.
-  _Atomic uint32_t light;
-  _Atomic uint32_t looking;
+  // Another with each announcement: one of cpu_jobs_open, or the pool's news
+  // behind those.
+  _Alignas(64) _Atomic uint64_t news;
+  // How many threads are light, by LIGHT, and look out, by LOOKING.
+  // Sequentially consistent: either the thread sees the queue made ready or the
+  // job opened, or who announces that sees the thread.
+  _Atomic uint64_t awake;
 };
+#define LIGHT UINT64_C(1)
+#define LOOKING (UINT64_C(1) << 32)
+#define POOL_NEWS ((uint64_t)CPU_SLOTS << 32)
 
 struct cpu_pool {
   mtli_object object;  // one reference of the device, one of each thread
@@ -210,11 +215,11 @@ void cpu_pool_unlock(cpu_pool *pool) {
 
 // How many threads are light.
 static uint32_t count_light(const cpu_pool *pool) {
-  uint32_t light = atomic_load(&pool->clients.light);
+  uint32_t light = (uint32_t)atomic_load(&pool->clients.awake);
   const uint32_t squads =
       atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
   for (uint32_t i = 0; i < squads; i++) {
-    light += atomic_load(&pool->squads[i].light);
+    light += (uint32_t)atomic_load(&pool->squads[i].awake);
   }
   return light;
 }
@@ -224,31 +229,33 @@ static bool has_looking(const cpu_pool *pool) {
   const uint32_t squads =
       atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
   for (uint32_t i = 0; i < squads; i++) {
-    if (atomic_load_explicit(&pool->squads[i].looking, memory_order_relaxed)) {
+    if (atomic_load_explicit(&pool->squads[i].awake, memory_order_relaxed) >=
+        LOOKING) {
       return true;
     }
   }
   return false;
 }
 
-static uint32_t tell_squad(cpu_squad *squad) {
-  const uint32_t looking = atomic_load(&squad->looking);
-  if (looking) {
+// Returns how many threads have been told.
+static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
+  const uint64_t awake = atomic_load(&squad->awake);
+  if (awake >= LOOKING) {
     // pairs with the acquire in look_out
-    atomic_fetch_add_explicit(&squad->news, 1, memory_order_release);
+    atomic_store_explicit(&squad->news, news, memory_order_release);
   }
-  return looking;
+  return (uint32_t)(awake / LOOKING);
 }
 
 // Has count threads or more of those that look out come. Clients' threads look
 // for work of their own queue, and see whether it is.
-static void tell_lookouts(cpu_pool *pool, uint32_t count) {
-  tell_squad(&pool->clients);
+static void tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
+  tell_squad(&pool->clients, news);
   const uint32_t squads =
       atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
   uint32_t told = 0;
   for (uint32_t i = 0; i < squads && told < count; i++) {
-    told += tell_squad(&pool->squads[i]);
+    told += tell_squad(&pool->squads[i], news);
   }
 }
 
@@ -291,15 +298,15 @@ static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
 // lock is held.
 static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
   // Sleepers see it through the futex, who is about to look out before that.
-  atomic_fetch_add(&pool->news, 1);
-  tell_lookouts(pool, count);
+  const uint32_t news = atomic_fetch_add(&pool->news, 1) + 1;
+  tell_lookouts(pool, POOL_NEWS | news, count);
   wake_missing(pool, queue, count);
 }
 
 // Says that a job of queue has been opened, for count threads.
-static void announce_job(cpu_pool *pool, const cpu_queue *queue,
+static void announce_job(cpu_pool *pool, const cpu_queue *queue, uint64_t news,
                          uint32_t count) {
-  tell_lookouts(pool, count);
+  tell_lookouts(pool, news, count);
   if (count_light(pool) >= count) {
     return;
   }
@@ -329,13 +336,26 @@ void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
 void cpu_pool_lighten(cpu_pool *pool, cpu_context *context) {
   (void)pool;
   context->is_light = true;
-  atomic_fetch_add(&context->squad->light, 1);
+  atomic_fetch_add(&context->squad->awake, LIGHT);
 }
 
-// The thread is light no longer.
+// The thread is light no longer, nor looks out.
 static void darken(cpu_context *context) {
-  context->is_light = false;
-  atomic_fetch_sub(&context->squad->light, 1);
+  const uint64_t was = LIGHT + (context->is_looking ? LOOKING : 0);
+  context->is_light = context->is_looking = false;
+  atomic_fetch_sub(&context->squad->awake, was);
+}
+
+// The thread looks out, or no longer.
+static void look(cpu_context *context, bool is_looking) {
+  if (context->is_looking != is_looking) {
+    context->is_looking = is_looking;
+    if (is_looking) {
+      atomic_fetch_add(&context->squad->awake, LOOKING);
+    } else {
+      atomic_fetch_sub(&context->squad->awake, LOOKING);
+    }
+  }
 }
 
 void cpu_pool_weigh(cpu_pool *pool, cpu_context *context) {
@@ -376,8 +396,9 @@ bool cpu_pool_has_work(cpu_pool *pool) {
 }
 
 bool cpu_pool_has_lookout(cpu_pool *pool) {
-  return has_looking(pool) || atomic_load_explicit(&pool->clients.looking,
-                                                   memory_order_relaxed);
+  return has_looking(pool) ||
+         atomic_load_explicit(&pool->clients.awake, memory_order_relaxed) >=
+             LOOKING;
 }
 
 cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address) {
@@ -399,8 +420,8 @@ static void open_job(cpu_pool *pool, cpu_job *job, uint32_t users,
   // holds one, can make it 0 before the job is open.
   const cpu_queue *queue = job->queue;
   atomic_fetch_add_explicit(&job->queue->outstanding, 1, memory_order_relaxed);
-  cpu_jobs_open(pool->jobs, job, users);
-  announce_job(pool, queue, helpers);
+  const uint64_t news = cpu_jobs_open(pool->jobs, job, users);
+  announce_job(pool, queue, news, helpers);
 }
 
 void cpu_pool_offer(cpu_pool *pool, cpu_job *job, uint32_t helpers) {
@@ -494,7 +515,7 @@ void cpu_pool_return_context(cpu_pool *pool, cpu_context *context) {
 // What had been announced when the lists were looked at last.
 typedef struct seen {
   uint32_t news;   // the pool's
-  uint32_t squad;  // the squad's
+  uint64_t squad;  // the squad's
 } seen;
 
 static seen see(const cpu_pool *pool, const cpu_squad *squad) {
@@ -505,10 +526,11 @@ static seen see(const cpu_pool *pool, const cpu_squad *squad) {
 
 // Looks out until end_ns for news, or a goal that is reached. True if either
 // has come.
-static bool look_out(cpu_pool *pool, cpu_squad *squad, seen before,
+static bool look_out(cpu_pool *pool, cpu_context *context, seen before,
                      uintptr_t queue_address, const cpu_goal *goal,
                      uint64_t end_ns) {
-  atomic_fetch_add(&squad->looking, 1);
+  const cpu_squad *squad = context->squad;
+  look(context, true);
   bool has_come = atomic_load(&pool->news) != before.news ||
                   cpu_jobs_are_open(pool->jobs, queue_address);
   while (!has_come && mtli_now_ns() < end_ns) {
@@ -520,7 +542,6 @@ static bool look_out(cpu_pool *pool, cpu_squad *squad, seen before,
                  cpu_goal_is_reached(goal);
     }
   }
-  atomic_fetch_sub_explicit(&squad->looking, 1, memory_order_relaxed);
   return has_come;
 }
 
@@ -564,9 +585,10 @@ bool cpu_pool_stay(cpu_pool *pool, uintptr_t queue_address,
     const seen before = see(pool, context->squad);
     has_come = has_come_for(pool, queue_address, goal);
     is_late = !has_come && (!pool->may_look_out ||
-                            !look_out(pool, context->squad, before,
-                                      queue_address, goal, end_ns));
+                            !look_out(pool, context, before, queue_address,
+                                      goal, end_ns));
   }
+  look(context, false);
   forget_stayer(pool, context);
   return has_come;
 }
@@ -613,9 +635,9 @@ static bool idle(cpu_pool *pool, cpu_context *context, seen before) {
   const uint64_t now_ns = mtli_now_ns();
   const bool is_early = now_ns < context->look_until_ns;
   if (pool->may_look_out && (is_early || !has_looking(pool)) &&
-      look_out(pool, context->squad, before, 0, &(cpu_goal){0},
+      look_out(pool, context, before, 0, &(cpu_goal){0},
                is_early ? context->look_until_ns : now_ns + MTLI_SPIN_NS)) {
-    return true;
+    return true;  // and goes on looking, unless it finds something
   }
   cpu_pool_lock(pool);
   darken(context);
@@ -662,13 +684,19 @@ static bool work_once(cpu_pool *pool, cpu_context *context) {
   }
   if (job) {
     cpu_pool_weigh(pool, context);
+  } else {
+    look(context, false);
   }
   if (!job || cpu_pool_work(pool, job, context)) {
     cpu_queue_run(queue, context, &(cpu_goal){0});
   }
   context->look_until_ns = job ? mtli_now_ns() + CPU_LOOKOUT_NS : 0;
   if (!context->is_light) {
-    cpu_pool_lighten(pool, context);
+    // It will look out: one addition for both.
+    context->is_looking = job && pool->may_look_out;
+    context->is_light = true;
+    atomic_fetch_add(&context->squad->awake,
+                     LIGHT + (context->is_looking ? LOOKING : 0));
   }
   return true;
 }
@@ -781,7 +809,7 @@ void cpu_pool_end(cpu_pool *pool, bool is_inherited) {
   cpu_pool_lock(pool);
   atomic_store(&pool->is_ending, true);
   atomic_fetch_add(&pool->news, 1);
-  tell_lookouts(pool, THREAD_LIMIT);
+  tell_lookouts(pool, POOL_NEWS | atomic_load(&pool->news), THREAD_LIMIT);
   pool->to_wake = pool->sleepers;
   const uint32_t thread_count = pool->thread_count;
   cpu_pool_unlock(pool);
