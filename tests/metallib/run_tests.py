@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "python"))
 
 import cases  # noqa: E402
 import container_cases  # noqa: E402
+import program_cases  # noqa: E402
 import resource_cases  # noqa: E402
 import texture_cases  # noqa: E402
 from air import Assembler  # noqa: E402
@@ -26,7 +27,7 @@ def main():
     assembler = Assembler(sys.argv[1])
     passed = failed = 0
     all_cases = {**cases.CASES, **texture_cases.CASES,
-                 **resource_cases.CASES,
+                 **resource_cases.CASES, **program_cases.CASES,
                  **container_cases.CASES}
     for name, function in all_cases.items():
         if sys.argv[2:] and name not in sys.argv[2:]:
