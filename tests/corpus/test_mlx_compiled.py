@@ -5,6 +5,7 @@
 # some of each family against NumPy. Ends with 77 where the package cannot be
 # had. "all" translates all 17,248.
 import ctypes
+import functools
 import math
 import os
 import random
@@ -15,7 +16,9 @@ import numpy as np
 import check
 import mettle
 import mlx_kernels
+import mlx_shipped
 import sources
+import test_mlx
 
 LIBRARY = os.path.join("mlx", "lib", "mlx.metallib")
 COUNT, SAMPLE = 17248, 500
@@ -146,61 +149,28 @@ def copies():
             check.equal(f"{source} to {target}", out, x.astype(target))
 
 
-def _softmax(x):
-    e = np.exp(x - x.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
+# Families of test_mlx.py on the kernels that are shipped: how many those are,
+# and what must leave the same bytes: the same kernel compiled here from MLX's
+# sources, or in tier T0.
+SHIPPED = {"softmax": (6, "source"), "logsumexp": (6, "source"),
+           "gemm": (7, "source"), "rms_norm": (6, "T0"),
+           "random_bits": (2, "T0"), "layer_norm": (6, ""), "rope": (6, ""),
+           "sort": (24, ""), "gemv": (9, ""), "attention": (6, ""),
+           "fft": (3, ""), "search_sorted": (12, ""), "quantized": (12, "")}
 
 
-def rows():
-    library, rng = open_library(), np.random.default_rng(4)
-    for count, length in ((1, 1), (3, 31), (5, 1000), (2, 4096)):
-        x = rng.standard_normal((count, length)).astype(F32)
-        wide = x.astype(np.float64)
-        for form, group in (("block", -(-length // 128) * 32),
-                            ("looped", 1024)):
-            kernel = library.pipeline(f"{form}_softmax_float32")
-            out = np.zeros_like(x)
-            kernel({0: x, 1: out, 2: np.int32(length)}, (group, 1, 1),
-                   groups=(count, 1, 1))
-            check.equal(f"{form}_softmax", out, _softmax(wide).astype(F32),
-                        2e-6, 1e-9)
-        w = rng.standard_normal(length).astype(F32)
-        out = np.zeros_like(x)
-        library.pipeline("rmsfloat32")(
-            {0: x, 1: w, 2: out, 3: F32(1e-5), 4: np.uint32(length),
-             5: np.uint32(1)}, (-(-length // 128) * 32, 1, 1),
-            groups=(count, 1, 1))
-        want = wide / np.sqrt((wide * wide).mean(-1, keepdims=True) + 1e-5) * w
-        check.equal("rms", out, want.astype(F32), 3e-6, 1e-7)
-
-
-GEMM = "steel_gemm_fused_{}_float32_float32_bm64_bn64_bk16_wm2_wn2"
-
-
-def products():
-    library, rng = open_library(), np.random.default_rng(5)
-    for form in ("nn", "nt"):
-        for m, n, k in ((128, 128, 64), (100, 77, 50), (33, 190, 17)):
-            a = rng.standard_normal((m, k)).astype(F32)
-            b = rng.standard_normal((k, n) if form == "nn" else (n, k))
-            b, out = b.astype(F32), np.zeros((m, n), F32)
-            tiles = (-(-n // 64), -(-m // 64), 1)
-            params = np.array([m, n, k, k, b.shape[1], n, *tiles[:2]],
-                              np.int32).tobytes() + bytes(24) + np.array(
-                                  [0, k // 16, 1, 0], np.int32).tobytes()
-            constants = {10: np.bool_(False), 100: np.bool_(False),
-                         110: np.bool_(False), 200: np.bool_(m % 64 == 0),
-                         201: np.bool_(n % 64 == 0),
-                         202: np.bool_(k % 16 == 0)}
-            kernel = library.pipeline(GEMM.format(form), constants)
-            kernel({0: a, 1: b, 3: out, 4: params}, (32, 2, 2), groups=tiles)
-            want = a.astype(np.float64) @ (b if form == "nn" else b.T)
-            check.equal(f"gemm {form} {m}x{n}x{k}", out, want.astype(F32),
-                        1e-5, 1e-5)
+def shipped(name):
+    count, beside = SHIPPED[name]
+    used = set()
+    mlx_shipped.run(open_library(), test_mlx.FAMILIES[name], used, beside)
+    check.equal(f"kernels of {name}", np.array(len(used)), np.array(count))
 
 
 FAMILIES = {"translated": translate_sample, "unary": unary, "binary": binary,
-            "copies": copies, "rows": rows, "products": products}
+            "copies": copies,
+            **{name: functools.partial(shipped, name) for name in SHIPPED}}
+# By hand: all 17,248.
+BY_HAND = {"all": translate_all}
 
 
 def main():
@@ -212,7 +182,7 @@ def main():
             check.skipped(f"{name}: no MLX: let pip reach its index")
             continue
         try:
-            {**FAMILIES, "all": translate_all}[name]()
+            {**FAMILIES, **BY_HAND}[name]()
         except mettle.Error as error:
             check.failed(f"{name}: {error}")
     check.finish()
