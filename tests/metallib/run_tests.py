@@ -15,6 +15,7 @@ import cases  # noqa: E402
 import container_cases  # noqa: E402
 import program_cases  # noqa: E402
 import resource_cases  # noqa: E402
+import spirv_cases  # noqa: E402
 import texture_cases  # noqa: E402
 from air import Assembler  # noqa: E402
 
@@ -28,7 +29,7 @@ def main():
     passed = failed = 0
     all_cases = {**cases.CASES, **texture_cases.CASES,
                  **resource_cases.CASES, **program_cases.CASES,
-                 **container_cases.CASES}
+                 **container_cases.CASES, **spirv_cases.CASES}
     for name, function in all_cases.items():
         if sys.argv[2:] and name not in sys.argv[2:]:
             continue

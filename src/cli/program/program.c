@@ -11,6 +11,7 @@
 
 #include "cli/base/progress.h"
 #include "cli/base/suggest.h"
+#include "cli/program/spirv.h"
 
 // What a code container starts with (docs/travel.md), and a metallib.
 #define CONTAINER_MAGIC "MTLCODE"
@@ -147,6 +148,24 @@ static void print_warnings(const mtl_library *library) {
   }
 }
 
+// Puts MSL in the place of SPIR-V; leaves all else as it is.
+static bool replace_spirv(const program_options *options, char **bytes,
+                          size_t *size, cli_error *error) {
+  char *source;
+  size_t source_size;
+  if (!spirv_is(*bytes, *size)) {
+    return true;
+  }
+  if (!spirv_to_source(options->file, *bytes, *size, &source, &source_size,
+                       error)) {
+    return false;
+  }
+  free(*bytes);
+  *bytes = source;
+  *size = source_size;
+  return true;
+}
+
 bool program_open(program_options *options, cli_program *out_program,
                   cli_error *error) {
   memset(out_program, 0, sizeof *out_program);
@@ -157,6 +176,7 @@ bool program_open(program_options *options, cli_program *out_program,
     return false;
   }
   const bool ok =
+      (is_metallib || replace_spirv(options, &bytes, &size, error)) &&
       program_open_device(options->device_name, &out_program->device, error) &&
       (is_metallib ? open_metallib(options, out_program->device,
                                    &out_program->library, error)
