@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// foundation.m: strings, collections, numbers, errors, files, dispatch. What
+// foundation.m: strings, collections, numbers, errors, files, dispatch, dates,
+// threads. What
 // is expected follows from Apple's documentation.
 #import <Foundation/Foundation.h>
+#import <QuartzCore/QuartzCore.h>
+#include <mach/mach_time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -257,8 +260,90 @@ static void dispatch(void) {
   CHECK(after == 1);
 }
 
+static void dates(void) {
+  NSDate *start = [NSDate dateWithTimeIntervalSince1970:86400];
+  CHECK([start.description isEqual:@"1970-01-02 00:00:00 +0000"]);
+  CHECK(start.timeIntervalSinceReferenceDate == 86400 - 978307200.0);
+  NSDate *later = [start dateByAddingTimeInterval:1.5];
+  CHECK([later timeIntervalSinceDate:start] == 1.5);
+  CHECK([start compare:later] == NSOrderedAscending);
+  CHECK([start laterDate:later] == later && [later earlierDate:start] == start);
+  CHECK([later isEqual:[NSDate dateWithTimeIntervalSince1970:86401.5]]);
+  CHECK(![later isEqual:@"later"]);
+  const double seconds = CFAbsoluteTimeGetCurrent();
+  CHECK(fabs([NSDate date].timeIntervalSinceReferenceDate - seconds) < 60);
+  CHECK(fabs(time(NULL) - seconds - NSTimeIntervalSince1970) < 60);
+  CHECK([[NSDate distantFuture] timeIntervalSinceNow] > 1e9);
+  const double before = CACurrentMediaTime();
+  [NSThread sleepForTimeInterval:0.002];
+  CHECK(CACurrentMediaTime() - before >= 0.002);
+  mach_timebase_info_data_t base;
+  CHECK(mach_timebase_info(&base) == 0 && base.numer == base.denom);
+}
+
+@interface Runner : NSThread {
+ @public
+  dispatch_semaphore_t done;
+  int value;
+}
+- (void)add:(NSNumber *)number;
+@end
+@implementation Runner
+- (void)main {
+  value += 1;
+  dispatch_semaphore_signal(done);
+}
+- (void)add:(NSNumber *)number {
+  value += number.intValue;
+  dispatch_semaphore_signal(done);
+}
+@end
+
+static void threads(void) {
+  CHECK([NSThread isMainThread] && [NSThread currentThread].isMainThread);
+  CHECK([NSThread currentThread] == [NSThread mainThread]);
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  Runner *runner = [Runner new];
+  runner->done = done;
+  [runner setName:@"runner"];
+  CHECK(!runner.executing && [runner.name isEqual:@"runner"]);
+  [runner start];
+  dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+  CHECK(runner->value == 1);
+  [NSThread detachNewThreadSelector:@selector(add:)
+                           toTarget:runner
+                         withObject:@41];
+  dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+  CHECK(runner->value == 42);
+  __block BOOL is_main = YES, is_same = NO;
+  [NSThread detachNewThreadWithBlock:^{
+    is_main = [NSThread isMainThread];
+    NSThread *own = [NSThread currentThread];
+    own.threadDictionary[@"key"] = @"value";
+    is_same = [[NSThread currentThread].threadDictionary[@"key"]
+        isEqual:@"value"];
+    dispatch_semaphore_signal(done);
+  }];
+  dispatch_semaphore_wait(done, DISPATCH_TIME_FOREVER);
+  CHECK(!is_main && is_same);
+  [runner cancel];
+  CHECK(runner.cancelled);
+  BOOL caught = NO;
+  @try {
+    [runner start];
+  } @catch (NSException *error) {
+    caught = [error.name isEqual:NSInvalidArgumentException];
+  }
+  CHECK(caught);
+#if !__has_feature(objc_arc)
+  [runner release];
+#endif
+}
+
 int main(void) {
   @autoreleasepool {
+    dates();
+    threads();
     strings();
     collections();
     sets();

@@ -43,5 +43,7 @@ typedef uint32_t UInt32;
 
 CF_EXPORT CFTypeRef CFRetain(CFTypeRef object);
 CF_EXPORT void CFRelease(CFTypeRef object);
+// Seconds since the beginning of 2001, UTC.
+CF_EXPORT CFAbsoluteTime CFAbsoluteTimeGetCurrent(void);
 
 #endif

@@ -614,6 +614,60 @@ FOUNDATION_EXPORT NSString *const NSFileTypeSymbolicLink;
 - (BOOL)isOperatingSystemAtLeastVersion:(NSOperatingSystemVersion)version;
 @end
 
+// --- Times and threads ---------------------------------------------------------
+
+FOUNDATION_EXPORT const NSTimeInterval NSTimeIntervalSince1970;
+
+@interface NSDate : NSObject <NSCopying>
+@property(class, readonly, copy) NSDate *now;
+@property(class, readonly, copy) NSDate *distantFuture;
+@property(class, readonly, copy) NSDate *distantPast;
+@property(class, readonly) NSTimeInterval timeIntervalSinceReferenceDate;
+@property(readonly) NSTimeInterval timeIntervalSinceReferenceDate;
+@property(readonly) NSTimeInterval timeIntervalSince1970;
+@property(readonly) NSTimeInterval timeIntervalSinceNow;
++ (instancetype)date;
++ (instancetype)dateWithTimeIntervalSinceNow:(NSTimeInterval)seconds;
++ (instancetype)dateWithTimeIntervalSince1970:(NSTimeInterval)seconds;
++ (instancetype)dateWithTimeIntervalSinceReferenceDate:(NSTimeInterval)seconds;
++ (instancetype)dateWithTimeInterval:(NSTimeInterval)seconds
+                           sinceDate:(NSDate *)date;
+- (instancetype)initWithTimeIntervalSinceNow:(NSTimeInterval)seconds;
+- (instancetype)initWithTimeIntervalSince1970:(NSTimeInterval)seconds;
+- (instancetype)initWithTimeIntervalSinceReferenceDate:(NSTimeInterval)seconds;
+- (NSTimeInterval)timeIntervalSinceDate:(NSDate *)other;
+- (instancetype)dateByAddingTimeInterval:(NSTimeInterval)seconds;
+- (NSComparisonResult)compare:(NSDate *)other;
+- (NSDate *)earlierDate:(NSDate *)other;
+- (NSDate *)laterDate:(NSDate *)other;
+- (BOOL)isEqualToDate:(NSDate *)other;
+@end
+
+@interface NSThread : NSObject
+@property(class, readonly, strong) NSThread *currentThread;
+@property(class, readonly, strong) NSThread *mainThread;
+@property(class, readonly) BOOL isMainThread;
+@property(readonly) BOOL isMainThread;
+@property(readonly, getter=isExecuting) BOOL executing;
+@property(readonly, getter=isFinished) BOOL finished;
+@property(readonly, getter=isCancelled) BOOL cancelled;
+@property(copy) NSString *name;
+@property(readonly, retain) NSMutableDictionary *threadDictionary;
++ (void)sleepForTimeInterval:(NSTimeInterval)seconds;
++ (void)sleepUntilDate:(NSDate *)date;
++ (void)detachNewThreadSelector:(SEL)selector
+                       toTarget:(id)target
+                     withObject:(id)argument;
++ (void)detachNewThreadWithBlock:(void (^)(void))block;
+- (instancetype)initWithTarget:(id)target
+                      selector:(SEL)selector
+                        object:(id)argument;
+- (instancetype)initWithBlock:(void (^)(void))block;
+- (void)start;
+- (void)main;
+- (void)cancel;
+@end
+
 // --- Locks -------------------------------------------------------------------
 
 @protocol NSLocking

@@ -57,6 +57,17 @@ OBJC_EXPORT uint64_t mach_absolute_time(void) {
   return dispatch_now_ns();
 }
 
+OBJC_EXPORT uint64_t mach_continuous_time(void) {
+  return dispatch_now_ns();
+}
+
+// A tick of these clocks is a nanosecond.
+OBJC_EXPORT int mach_timebase_info(uint32_t *out_info) {
+  out_info[0] = 1;
+  out_info[1] = 1;
+  return KERN_SUCCESS;
+}
+
 // --- sysctlbyname ------------------------------------------------------------
 
 static uint64_t memory_bytes(void) {
