@@ -48,9 +48,9 @@ static const check_range *range_at(check_state *s, const mtli_check_site *site,
   if (site->slot != MTLI_CHECK_NO_SLOT) {
     return &s->ranges[site->slot];
   }
-  check_memory *memory = s->last;
+  check_memory *memory = s->found;
   if (!memory || address - memory->first >= memory->bytes) {
-    memory = s->last = check_memory_find(address);
+    memory = s->found = check_memory_find(address);
   }
   if (memory) {
     if (!check_memory_prepare(memory)) {

@@ -210,7 +210,7 @@ static bool prepare_threadgroup(check_state *s, uint64_t bytes) {
 static bool prepare_state(check_state *s) {
   if (!s->dump) {
     s->dump = map(CHECK_DUMP_BYTES);
-        s->check.segment = 1;
+        s->check.segment = s->last = 1;
   }
   return s->dump != NULL;
 }
@@ -224,7 +224,7 @@ static void begin_anew(check_state *s) {
   clock_count = 0;
   past_count = 0;
   signal_count = 0;
-  s->check.segment = 1;
+  s->check.segment = s->last = 1;
 }
 
 static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
@@ -237,7 +237,7 @@ static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
     pasts = grown;
   }
   check_past *past = &pasts[past_count++];
-  *past = (check_past){.first = s->check.segment + 1,
+  *past = (check_past){.first = check_last(s) + 1,
                        .queue = s->queue,
                        .kernel = dispatch->kernel,
                        .sites = dispatch->sites,
@@ -316,7 +316,7 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
   }
   s->check.views = s->views;
   s->range_count = dispatch->argument_count;
-  s->last = NULL;
+  s->found = NULL;
   s->has_parts = false;
   for (size_t i = 0; i < s->range_count; ++i) {
     const mtli_check_argument *argument = &dispatch->arguments[i];
@@ -381,12 +381,12 @@ static bool begin_dispatch(check_state *s,
   if (!prepare_state(s)) {
     return false;
   }
-  if (s->check.segment > LAST_SEGMENT) {
+  if (check_last(s) > LAST_SEGMENT) {
     begin_anew(s);
   }
   const uint32_t checks = dispatch->sites->checks;
   check_take_functions(s);
-  s->dispatch_first = s->check.segment + 1;
+  s->dispatch_first = check_last(s) + 1;
   s->sites = dispatch->sites;
   s->kernel = dispatch->kernel;
   s->checks = checks;
@@ -395,10 +395,10 @@ static bool begin_dispatch(check_state *s,
   s->queue = (uint32_t)(clock - clocks);
   end_waits(clock);
   if (dispatch->is_ordered) {
-    clock->window = s->check.segment + 1;
+    clock->window = check_last(s) + 1;
   }
   s->safe = find_safe(s);
-  check_segments_drop(s->safe < s->check.segment ? s->safe : s->check.segment);
+  check_segments_drop(s->safe < s->last ? s->safe : s->last);
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->known_count = 0;
   check_fences_clear();
@@ -447,7 +447,7 @@ void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup
                       uint64_t bytes) {
   check_state *s = (check_state *)check;
   s->now = (check_moment){.group = group};
-  s->group_first = s->device_first = s->check.segment + 1;
+  s->group_first = s->device_first = check_last(s) + 1;
   s->check.threadgroup_floor = s->group_first;
   s->check.threadgroup_memory = threadgroup;
   s->threadgroup_bytes = bytes;
@@ -474,7 +474,7 @@ void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
   *out_text = s->text;
   s->text = NULL;
-  clocks[s->queue].end = s->check.segment + 1;
+  clocks[s->queue].end = check_last(s) + 1;
   pthread_mutex_unlock(&check_lock);
 }
 

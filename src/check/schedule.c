@@ -118,11 +118,14 @@ static void pass_barrier(check_state *s) {
   }
   if (s->arrived_flags & FLAG_THREADGROUP) {
     ++s->now.threadgroup_epoch;
-    s->check.threadgroup_floor = s->check.segment + 1;
+    s->check.threadgroup_floor = check_last(s) + 1;
   }
   if (s->arrived_flags & FLAG_DEVICE) {
     ++s->now.device_epoch;
-    s->device_first = s->check.segment + 1;
+    s->device_first = check_last(s) + 1;
+  }
+  for (uint32_t i = 0; i < s->threads; ++i) {
+    s->thread[i].has_new = true;
   }
   for (size_t i = 0; i < s->known_count; ++i) {
     if (s->known[i].owner == s->now.group &&
@@ -156,7 +159,8 @@ typedef struct waiting {
 
 static void resume(check_state *s, const waiting *w, void *scratch,
                    uint32_t thread) {
-  check_switch(s, thread);
+  check_go_on(s, thread);
+  s->thread[thread].site = 0;
   note_position(scratch, thread);
   void *frame = w->frames + w->frame_bytes * thread;
   void (*go_on)(void *);
@@ -212,13 +216,14 @@ static void pass_simd_barrier(check_state *s, uint32_t first, uint32_t mask) {
       flags &= s->thread[first + lane].flags;
     }
   }
-  if (!is_barrier) {
+  if (!is_barrier || !(flags & (FLAG_THREADGROUP | FLAG_DEVICE))) {
     return;
   }
   ++s->simd_epoch;
   check_part(s);
   for (uint32_t lane = 0; lane < SIMD_WIDTH; ++lane) {
     if (mask >> lane & 1) {
+      s->thread[first + lane].has_new = true;
       if (flags & FLAG_THREADGROUP) {
         s->thread[first + lane].simd_threadgroup = s->simd_epoch;
       }

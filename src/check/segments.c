@@ -102,16 +102,35 @@ static bool goes_on(const check_state *s, uint32_t thread) {
   return further == last->step * (int32_t)after;
 }
 
+check_segment check_last(check_state *s) {
+  if (s->check.segment > s->last) {
+    s->last = s->check.segment;
+  }
+  return s->last;
+}
+
+void check_go_on(check_state *s, uint32_t thread) {
+  if (s->thread[thread].has_new) {
+    check_switch(s, thread);
+  } else {
+    s->check.segment = s->thread[thread].segment;
+    s->check.thread = thread;
+  }
+}
+
 void check_switch(check_state *s, uint32_t thread) {
-  ++s->check.segment;
+  s->check.segment = s->last = check_last(s) + 1;
   s->check.thread = thread;
+  s->thread[thread].segment = s->last;
+  s->thread[thread].has_new = false;
   if (!goes_on(s, thread)) {
     begin_run(s, s->check.segment, thread);
   }
 }
 
 void check_expect(check_state *s, uint32_t thread) {
-  begin_run(s, s->check.segment + 1, thread);
+  s->check.segment = check_last(s);
+  begin_run(s, s->last + 1, thread);
 }
 
 void check_part(check_state *s) {

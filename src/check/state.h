@@ -83,6 +83,7 @@ typedef struct check_state {
   const mtli_check_sites *sites;
   const char *kernel;
   uint32_t checks;
+  check_segment last;         // number given last
   check_segment safe;         // those below are ordered before this dispatch
   check_segment group_first;  // first of the threadgroup
   uint32_t dispatch;          // index in the past
@@ -97,7 +98,7 @@ typedef struct check_state {
   mtli_check_view *views;     // [range_count]
   check_range *ranges;            // [range_count]
   size_t range_count;
-  check_memory *last;  // found for an address last
+  check_memory *found;  // for an address, last
   uint32_t group_count[3];
   // Waits:
   uint32_t arrived;       // at the threadgroup barrier
@@ -112,6 +113,8 @@ typedef struct check_state {
     uint32_t flags;
     uint32_t simd_threadgroup;
     uint32_t simd_device;
+    check_segment segment;
+    bool has_new;   // it has passed a wait that orders: a new segment begins
     uint32_t born;  // where it first made a value that is not finite
   } thread[CHECK_MOST_THREADS];
   // A write that may be of the same value as another thread's: in `bounce`,
@@ -162,6 +165,11 @@ const check_past *check_past_of(check_segment segment);
 // running one: what it did to device (or threadgroup) memory is visible.
 bool check_is_ordered(const check_state *s, check_segment before,
                       bool is_device);
+// The number given last; rows of threads count by themselves.
+check_segment check_last(check_state *s);
+// Goes on with a thread that has waited: in its segment, unless what it waited
+// for orders.
+void check_go_on(check_state *s, uint32_t thread);
 // Begins a segment of a thread.
 void check_switch(check_state *s, uint32_t thread);
 // The next segments are of thread and those behind it, at one epoch.

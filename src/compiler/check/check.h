@@ -23,7 +23,7 @@ mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
 
 // Marks of integer arithmetic: void(i32 mtli_check_operation, i1 is_bad).
-#define MTLC_INTEGER_MARK "mettle.checked.integer"
+#define MTLC_INTEGER_MARK "mettle.marked.integer"
 
 // --- sites.c: the table of places --------------------------------------------
 
@@ -78,6 +78,7 @@ typedef struct mtlc_fast_access {
 // check, ptr address, i32 site, i64 unset, ptr base, ptr shadow, i64 slot),
 // which returns the address to access, and a bit for each byte of a read value
 // that is not set. NULL if there is none.
+#define MTLC_FAST_PATH_PREFIX "mettle.checked."
 LLVMValueRef mtlc_fast_path(mtlc_kernel *kernel, const mtlc_fast_access *access,
                             bool is_inline);
 

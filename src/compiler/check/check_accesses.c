@@ -627,7 +627,9 @@ static void check_call(checking *c, LLVMValueRef i) {
     check_piece(c, i, 0, MTLI_CHECK_WRITE);
   } else if (mtlc_starts_with(name, "mettle.barrier.") ||
              mtlc_starts_with(name, "mettle.simd.")) {
-    if (wants(c, MTLI_CHECK_RACES | MTLI_CHECK_SYNC | MTLI_CHECK_INIT)) {
+    // What the source does not say orders nothing.
+    if (wants(c, MTLI_CHECK_RACES | MTLI_CHECK_SYNC | MTLI_CHECK_INIT) &&
+        !mtlc_is_marked(i, MTLC_TOGETHER_MARK)) {
       check_wait(c, i, name);
     }
   }

@@ -608,7 +608,7 @@ LLVMValueRef mtlc_fast_path(mtlc_kernel *kernel, const mtlc_fast_access *access,
     return NULL;
   }
   char name[128];
-  snprintf(name, sizeof name, "mettle.checked.%u.%u.%u.%u.%u.%u.%llu",
+  snprintf(name, sizeof name, MTLC_FAST_PATH_PREFIX "%u.%u.%u.%u.%u.%u.%llu",
            (unsigned)access->space, access->is_write, access->size_bytes,
            access->align_bytes, access->has_slot, access->has_shadow,
            (unsigned long long)access->object_bytes);

@@ -10,6 +10,29 @@
 static const mtlc_root nowhere = {.space = MTLI_CHECK_NOWHERE,
                                   .slot = MTLI_CHECK_NO_SLOT};
 
+// The address that a check of an access has been given, if it is one's result.
+static LLVMValueRef asked_of(LLVMValueRef address) {
+  LLVMValueRef call =
+      LLVMIsAExtractValueInst(address) ? LLVMGetOperand(address, 0) : address;
+  const char *name = mtlc_callee(call) ? mtlc_name(mtlc_callee(call)) : "";
+  if (mtlc_starts_with(name, MTLC_FAST_PATH_PREFIX)) {
+    return LLVMGetOperand(call, 1);
+  }
+  return strcmp(name, "mettle.check.device") == 0 ||
+                 strcmp(name, "mettle.check.threadgroup") == 0 ||
+                 strcmp(name, "mettle.check.variable") == 0
+             ? LLVMGetOperand(call, 0)
+             : NULL;
+}
+
+// The same as mtlc_root_of, from before there were checks.
+static LLVMValueRef first_of(LLVMValueRef address) {
+  for (LLVMValueRef asked = address; asked; asked = asked_of(address)) {
+    address = mtlc_root_of(asked);
+  }
+  return address;
+}
+
 static mtlc_root outside(void) {
   mtlc_root root = nowhere;
   root.space = MTLI_CHECK_ANYWHERE;
@@ -61,7 +84,7 @@ static mtlc_root root_of_variable(const mtlc_kernel *kernel,
 // A pointer that lies in an argument buffer, or in what one points to.
 static bool is_from_buffer(const mtlc_kernel *kernel, LLVMValueRef load) {
   for (int depth = 0; depth < 8; ++depth) {
-    LLVMValueRef root = mtlc_root_of(LLVMGetOperand(load, 0));
+    LLVMValueRef root = first_of(LLVMGetOperand(load, 0));
     if (mtlc_callee(root) &&
         strcmp(mtlc_name(mtlc_callee(root)), "mettle.argument") == 0) {
       return root_of_argument(kernel, root).space == MTLI_CHECK_DEVICE;
@@ -84,7 +107,7 @@ static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value) {
   }
   // One of several that a variable of the thread's holds.
   if (LLVMIsALoadInst(value) &&
-      LLVMIsAAllocaInst(mtlc_root_of(LLVMGetOperand(value, 0)))) {
+      LLVMIsAAllocaInst(first_of(LLVMGetOperand(value, 0)))) {
     mtlc_root root = nowhere;
     root.space = MTLI_CHECK_ANYWHERE;
     return root;
@@ -130,6 +153,11 @@ static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
         return outside();
       }
       address = LLVMGetOperand(address, 0);
+      continue;
+    }
+    LLVMValueRef asked = asked_of(address);
+    if (asked) {
+      address = asked;
       continue;
     }
     break;

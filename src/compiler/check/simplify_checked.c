@@ -148,6 +148,126 @@ static void expand_copies(mtlc_kernel *kernel) {
   LLVMDisposeBuilder(builder);
 }
 
+// --- components ----------------------------------------------------------------
+
+// Component k of a vector; *out_is_kept: it is the one that was loaded. NULL:
+// any value.
+static LLVMValueRef component_of(LLVMBuilderRef builder, LLVMValueRef vector,
+                                 unsigned k, LLVMValueRef load,
+                                 bool *out_is_kept) {
+  *out_is_kept = false;
+  for (;;) {
+    if (vector == load) {
+      *out_is_kept = true;
+      return load;
+    }
+    if (LLVMIsAInsertElementInst(vector)) {
+      LLVMValueRef index = LLVMGetOperand(vector, 2);
+      if (!LLVMIsAConstantInt(index)) {
+        break;
+      }
+      if (LLVMConstIntGetZExtValue(index) == k) {
+        return LLVMGetOperand(vector, 1);
+      }
+      vector = LLVMGetOperand(vector, 0);
+      continue;
+    }
+    if (LLVMIsAShuffleVectorInst(vector)) {
+      const int from = LLVMGetMaskValue(vector, k);
+      const unsigned count =
+          LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(vector, 0)));
+      if (from < 0) {
+        return NULL;
+      }
+      LLVMValueRef source =
+          LLVMGetOperand(vector, (unsigned)from < count ? 0 : 1);
+      if (source == load && (unsigned)from != k) {
+        break;  // another component of what was there
+      }
+      vector = source;
+      k = (unsigned)from % count;
+      continue;
+    }
+    break;
+  }
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(vector));
+  return LLVMBuildExtractElement(builder, vector, mtlc_i32(context, k), "");
+}
+
+// The load, in the same block, of what a store changes a part of.
+static LLVMValueRef load_before(LLVMValueRef store) {
+  LLVMValueRef address = LLVMGetOperand(store, 1);
+  LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(store, 0));
+  for (LLVMValueRef i = LLVMGetPreviousInstruction(store); i;
+       i = LLVMGetPreviousInstruction(i)) {
+    if (LLVMIsALoadInst(i) && LLVMGetOperand(i, 0) == address &&
+        LLVMTypeOf(i) == type) {
+      return i;
+    }
+    if (LLVMIsAStoreInst(i) ||
+        (LLVMIsACallInst(i) && !LLVMIsADbgInfoIntrinsic(i))) {
+      return NULL;
+    }
+  }
+  return NULL;
+}
+
+// w.xz = ... is written as a change of all of w; threads that change different
+// components do not race.
+static void narrow_store(LLVMBuilderRef builder, LLVMTargetDataRef layout,
+                         LLVMValueRef store) {
+  LLVMValueRef value = LLVMGetOperand(store, 0);
+  LLVMValueRef load = load_before(store);
+  if (!load || value == load) {
+    return;
+  }
+  LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(value));
+  const uint64_t bytes = LLVMABISizeOfType(layout, element);
+  const unsigned count = LLVMGetVectorSize(LLVMTypeOf(value));
+  LLVMValueRef parts[64] = {0};
+  bool is_kept[64] = {0}, any = false;
+  if (count > 64) {
+    return;
+  }
+  LLVMPositionBuilderBefore(builder, store);
+  LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(store));
+  for (unsigned k = 0; k < count; ++k) {
+    parts[k] = component_of(builder, value, k, load, &is_kept[k]);
+    any |= is_kept[k];
+  }
+  for (unsigned k = 0; any && k < count; ++k) {
+    if (parts[k] && !is_kept[k]) {
+      LLVMValueRef part = LLVMBuildStore(
+          builder, parts[k],
+          mtlc_offset(builder, LLVMGetOperand(store, 1), k * bytes));
+      LLVMSetAlignment(part, (unsigned)bytes);
+    }
+  }
+  if (any) {
+    LLVMInstructionEraseFromParent(store);
+  }
+}
+
+static void collect_stores(LLVMValueRef instruction, void *context) {
+  if (LLVMIsAStoreInst(instruction) && !LLVMGetVolatile(instruction) &&
+      LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(instruction, 0))) ==
+          LLVMVectorTypeKind) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+static void narrow_stores(mtlc_kernel *kernel) {
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
+  mtlc_values stores = {0};
+  mtlc_for_each_instruction(kernel->thread, collect_stores, &stores);
+  for (size_t i = 0; i < stores.count; ++i) {
+    narrow_store(builder, LLVMGetModuleDataLayout(kernel->module),
+                 stores.items[i]);
+  }
+  free(stores.items);
+  LLVMDisposeBuilder(builder);
+}
+
 mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_lower_tiles(kernel));
   if (kernel->checks & MTLI_CHECK_INIT) {
@@ -160,5 +280,6 @@ mtl_status mtlc_simplify_checked(mtlc_kernel *kernel) {
       "function(mem2reg,sroa<preserve-cfg>),always-inline,globaldce,"
       "function(sroa<preserve-cfg>,mem2reg)"));
   expand_copies(kernel);
-  return MTL_OK;
+  narrow_stores(kernel);
+  return mtlc_run_llvm_passes(kernel, "function(dce)");
 }

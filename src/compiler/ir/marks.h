@@ -9,6 +9,9 @@
 // On a call of mettle.argument that is a threadgroup's memory.
 #define MTLC_THREADGROUP_MARK "mettle.threadgroup"
 
+// On a call of mettle.barrier.simdgroup by advance_together.
+#define MTLC_TOGETHER_MARK "mettle.together"
+
 // Marks an instruction by metadata of that name without operands; copies have
 // it, too.
 void mtlc_mark(LLVMValueRef instruction, const char *name);

@@ -27,6 +27,7 @@
 #include "compiler/ir/cycles.h"
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
+#include "compiler/ir/marks.h"
 #include "compiler/ir/module.h"
 #include "compiler/ir/names.h"
 #include "compiler/ir/report.h"
@@ -231,7 +232,8 @@ static reach follow(advance *a, const block *b, bool is_last) {
         LLVMPositionBuilderBefore(a->builder, at);
         LLVMSetCurrentDebugLocation2(a->builder,
                                      LLVMInstructionGetDebugLoc(at));
-        mtlc_call(a->builder, a->barrier, &flags, 1);
+        mtlc_mark(mtlc_call(a->builder, a->barrier, &flags, 1),
+                  MTLC_TOGETHER_MARK);
         ++a->wait_count;
       }
     }

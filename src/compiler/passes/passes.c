@@ -78,6 +78,8 @@ static const pass passes[] = {
     {"find_unused", mtlc_find_unused, ALL},
     // Registers for what is no memory; every access stays, with its line.
     {"simplify_checked", mtlc_simplify_checked, CHECKED},
+    // Before what is checked is hidden by the checks.
+    {"advance_together_checked", mtlc_advance_together, CHECKED},
     // While variables are still objects, each with its size.
     {"check_accesses", mtlc_check_accesses, CHECKED},
     // Places before vectors and loops are made; not before LLVM has seen that
