@@ -155,11 +155,12 @@ static void expand_copies(mtlc_kernel *kernel) {
 static LLVMValueRef component_of(LLVMBuilderRef builder, LLVMValueRef vector,
                                  unsigned k, LLVMValueRef load,
                                  bool *out_is_kept) {
+  const unsigned place = k;
   *out_is_kept = false;
   for (;;) {
     if (vector == load) {
-      *out_is_kept = true;
-      return load;
+      *out_is_kept = k == place;
+      break;
     }
     if (LLVMIsAInsertElementInst(vector)) {
       LLVMValueRef index = LLVMGetOperand(vector, 2);
@@ -179,12 +180,7 @@ static LLVMValueRef component_of(LLVMBuilderRef builder, LLVMValueRef vector,
       if (from < 0) {
         return NULL;
       }
-      LLVMValueRef source =
-          LLVMGetOperand(vector, (unsigned)from < count ? 0 : 1);
-      if (source == load && (unsigned)from != k) {
-        break;  // another component of what was there
-      }
-      vector = source;
+      vector = LLVMGetOperand(vector, (unsigned)from < count ? 0 : 1);
       k = (unsigned)from % count;
       continue;
     }
