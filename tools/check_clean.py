@@ -56,6 +56,8 @@ def run(mettle, path, case, kinds, schedule):
         return f"exit {result.returncode}: {result.stderr.strip()}"
     if result.returncode == 3 and not found_kinds(result.stderr) <= kinds:
         return result.stderr.strip()
+    if result.returncode == 3 and schedule != "forward":
+        return None  # its results hang on the order
     printed = dict(line.split(": ", 1)
                    for line in result.stdout.splitlines() if ": " in line)
     for index, values in expected.items():

@@ -243,7 +243,7 @@ void check_settle(mtli_check *check) {
   s->pending = NULL;
   const bool is_same = memcmp(to, s->bounce, s->pending_bytes) == 0;
   const bool is_device =
-      check_site(s, s->pending_site)->space != MTLI_CHECK_THREADGROUP;
+      (uint64_t)(to - s->check.threadgroup_memory) >= s->threadgroup_bytes;
   if (!is_same || (s->checks & MTLI_CHECK_UNIFORM)) {
     uint64_t first = (uint64_t)(uintptr_t)s->check.threadgroup_memory;
     if (is_device) {

@@ -3,6 +3,7 @@
 // memory that is used again, sums as trees, scans, transposes, a store that
 // another thread's load comes before. The tree's functions take pointers,
 // which may be chosen, be members, or lie in arrays.
+// checked: race.threadgroup race.device
 // run: reuse --grid 40 --group 40 0=iota:i32:40 1=zeros:i32:40
 // expect: 1: 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 496 284 284 284 284 284 284 284 284
 // run: tree --grid 64 --group 64 0=iota:f32:64 1=zeros:f32:2

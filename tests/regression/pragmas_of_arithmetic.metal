@@ -2,6 +2,7 @@
 // Pragmas for floating point, in Metal's spelling and in clang's, in front of
 // threadgroup variables, in blocks of their own and at file scope. With x and y
 // 1 + 2^-12, x * y - (1 + 2^-11) is 2^-24 in one operation and 0 in two.
+// checked: race.threadgroup
 // run: bodies --grid 32 --group 32 0=f32:1.000244140625,1.000244140625,-1.00048828125 1=zeros:f32:9
 // expect: 1: 0 0 5.9604645e-08 0 5.9604645e-08 0 0 5.9604645e-08 5.9604645e-08
 // run: bodies --grid 32 --group 32 --math safe 0=f32:1.000244140625,1.000244140625,-1.00048828125 1=zeros:f32:9

@@ -4,6 +4,7 @@
 // GPU's thread has its arrays to itself and such writes change nothing that
 // others see; here they went into other threads' arrays and the host's memory.
 //
+// checked: bounds.private
 // run: fill --grid 8 --group 8 0=zeros:i32:8 1=i32:-40 2=i32:44 3=i32:2
 // expect: 0: 1 3 5 7 9 11 13 15
 #include <metal_stdlib>

@@ -238,6 +238,9 @@ static mtlc_spaces spaces_of_found(mtlc_values *seen, LLVMValueRef load) {
 }
 
 static mtlc_spaces spaces_of(mtlc_values *seen, LLVMValueRef address) {
+  if (mtlc_names_threadgroup_memory(address)) {
+    return MTLC_SPACES_THREADGROUP;  // not lowered yet
+  }
   if (mtlc_values_has(seen, address) || LLVMIsUndef(address) ||
       LLVMIsAConstantInt(address) || LLVMIsAConstantPointerNull(address) ||
       LLVMIsAGlobalVariable(address) || LLVMIsAAllocaInst(address)) {
