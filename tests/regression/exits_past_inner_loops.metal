@@ -16,16 +16,16 @@ float total(thread const float (&a)[4], uint from) {
 }
 
 kernel void sums(device int *out [[buffer(0)]], constant int *u [[buffer(1)]],
-                 uint i [[thread_position_in_grid]], uint3 size [[threads_per_threadgroup]]) {
+                 uint i [[thread_position_in_grid]], uint size [[threads_per_threadgroup]]) {
   int value = 4, left = 0, turns = 0;
   float list[4] = {};
   for (;;) {
     if (turns++ == u[1]) { turns = 12; break; }
     value = int(total(list, uint(value * value)));
-    if (size.x > 7) { left -= u[0]; turns = 7; break; }
+    if (size > 7) { left -= u[0]; turns = 7; break; }
     list[value & 3] *= 2;
   }
-  list[size.x & 3] *= 2;
+  list[size & 3] *= 2;
   const int results[] = {value, left, turns};
   if (i < 8) { out[i] = results[i % 3]; }
 }

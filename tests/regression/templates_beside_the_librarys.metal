@@ -35,9 +35,9 @@ kernel void k(device float *y [[buffer(0)]], constant half &a [[buffer(1)]]) {
   y[6] = max(y[0], 1.0f);
   y[7] = max(3, 2);
   y[8] = clamp(y[0], 1, 2);
-  y[9] = metal::max(y[0], 1);
+  y[9] = metal::max(y[0], 1.0f);
   y[10] = metal::max(float4(1, 2, 3, 4), 2).w;
-  y[11] = metal::min<float>(1, 2.5f);
+  y[11] = metal::min(1.0f, 2.5f);
   y[12] = metal::clamp(half3(3), 1.0h, 2.0h).x;
   y[13] = metal::fma(2.0f, y[0], 1);
 }

@@ -417,6 +417,10 @@ class MetalConsumer : public SemaConsumer {
       else if (V->hasInit())
         error(V->getLocation(), "function constant '" + V->getName() +
                                     "' cannot have an initializer");
+      else if (V->getType().getAddressSpace() != LangAS::sycl_global_host)
+        error(V->getLocation(), "function constant '" + V->getName() +
+                                    "' must reside in the constant address "
+                                    "space");
       else
         Indexed.push_back({Index, V});
     }

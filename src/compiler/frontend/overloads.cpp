@@ -18,15 +18,28 @@ namespace {
 
 using namespace mtlc;
 
-// What an argument counts as in the choice between overloads.
+// What an argument counts as in the choice between overloads: the types that
+// functions are overloaded for, in the order of kinds, and others.
 enum NumberKind {
-  NotANumber,
-  Integer,       // bool too
-  LongInteger,   // of 64 bits
+  Char,
+  Uchar,
+  Short,
+  Ushort,
+  Int,
+  Uint,
+  Long,
+  Ulong,
   Half,
-  Bfloat,
   Float,
+  KindCount,
+  Bool = KindCount,
+  Bfloat,
+  NotANumber,
 };
+
+constexpr const char *KindNames[KindCount] = {
+    "char", "uchar", "short", "ushort", "int",
+    "uint", "long",  "ulong", "half",   "float"};
 
 struct Number {
   NumberKind Kind = NotANumber;
@@ -42,6 +55,26 @@ const CXXRecordDecl *libraryClass(const ASTContext &C, QualType T) {
              : nullptr;
 }
 
+NumberKind kindOf(const BuiltinType *T) {
+  switch (T->getKind()) {
+    case BuiltinType::Bool: return Bool;
+    case BuiltinType::Char_S:
+    case BuiltinType::SChar: return Char;
+    case BuiltinType::Char_U:
+    case BuiltinType::UChar: return Uchar;
+    case BuiltinType::Short: return Short;
+    case BuiltinType::UShort: return Ushort;
+    case BuiltinType::Int: return Int;
+    case BuiltinType::UInt: return Uint;
+    case BuiltinType::Long: return Long;
+    case BuiltinType::ULong: return Ulong;
+    case BuiltinType::Half:
+    case BuiltinType::Float16: return Half;
+    case BuiltinType::Float: return Float;
+    default: return NotANumber;
+  }
+}
+
 Number numberOf(const ASTContext &C, QualType T) {
   Number Result;
   PrintingPolicy Policy(C.getLangOpts());
@@ -49,12 +82,8 @@ Number numberOf(const ASTContext &C, QualType T) {
   T = T.getNonReferenceType();
   if (T->isEnumeralType()) return Result;
   Result.Name = inMetalsWords(T.getUnqualifiedType().getAsString(Policy));
-  if (T->isIntegerType())
-    Result.Kind = C.getTypeSize(T) == 64 ? LongInteger : Integer;
-  else if (T->isHalfType() || T->isFloat16Type())
-    Result.Kind = Half;
-  else if (T->isSpecificBuiltinType(BuiltinType::Float))
-    Result.Kind = Float;
+  if (const auto *B = T->getAs<BuiltinType>()) Result.Kind = kindOf(B);
+  if (Result.Kind < KindCount) Result.Name = KindNames[Result.Kind];
   const CXXRecordDecl *Class = libraryClass(C, T);
   if (!Class) return Result;
   if (Class->getName() == "bfloat") Result.Kind = Bfloat;
@@ -65,6 +94,16 @@ Number numberOf(const ASTContext &C, QualType T) {
   Result.Kind = numberOf(C, Vector->getTemplateArgs()[0].getAsType()).Kind;
   Result.IsVector = true;
   return Result;
+}
+
+// The components of a vector or a scalar; 0 for anything else.
+int componentsOf(const ASTContext &C, QualType T) {
+  const Number N = numberOf(C, T);
+  if (!N.IsVector) return N.Kind == NotANumber ? 0 : 1;
+  const auto *Vector = cast<ClassTemplateSpecializationDecl>(
+      T.getNonReferenceType().getCanonicalType()->getAsCXXRecordDecl());
+  return static_cast<int>(
+      Vector->getTemplateArgs()[1].getAsIntegral().getExtValue());
 }
 
 // The argument as the program writes it, without conversions.
@@ -81,7 +120,9 @@ bool isFloatFunction(StringRef Name) {
       "fmax3", "fmedian3", "fmin", "fmin3", "fmod",   "fract",   "log",
       "log2",  "log10", "pow",   "powr",  "rint",     "round",   "rsqrt",
       "sin",   "sinh",  "sinpi", "sqrt",  "tan",      "tanh",    "tanpi",
-      "trunc", "mix",   "saturate", "sign", "smoothstep", "step"};
+      "trunc", "mix",   "saturate", "sign", "smoothstep", "step",
+      "isfinite", "isinf", "isnan", "isnormal", "isordered", "isunordered",
+      "signbit"};
   return Names.contains(Name);
 }
 
@@ -92,6 +133,14 @@ bool isNumberFunction(StringRef Name) {
   return Names.contains(Name);
 }
 
+// Functions of integers alone.
+bool isIntegerFunction(StringRef Name) {
+  static const llvm::StringSet<> Names = {"absdiff", "addsat", "hadd",
+                                          "madhi",   "madsat", "mulhi",
+                                          "rhadd",   "subsat"};
+  return Names.contains(Name);
+}
+
 std::string listTypes(llvm::ArrayRef<Number> Numbers) {
   std::string Text;
   for (const Number &N : Numbers)
@@ -99,34 +148,65 @@ std::string listTypes(llvm::ArrayRef<Number> Numbers) {
   return Text;
 }
 
+// How far an argument is from a parameter, as C++ ranks it.
+enum ConversionRank { Exact, Promotion, Conversion, Impossible };
+
+ConversionRank rankOf(NumberKind From, NumberKind To) {
+  if (From == To) return Exact;
+  // It becomes no narrower number, and no integer, by itself.
+  if (From == Bfloat) return To == Float ? Conversion : Impossible;
+  const bool IsPromoted = From < Int || From == Bool;
+  return IsPromoted && To == Int ? Promotion : Conversion;
+}
+
+// True if a function with parameters of the type A is the better choice.
+bool isBetter(llvm::ArrayRef<Number> Numbers, NumberKind A, NumberKind B) {
+  bool IsBetter = false;
+  for (const Number &N : Numbers) {
+    if (rankOf(N.Kind, A) > rankOf(N.Kind, B)) return false;
+    IsBetter |= rankOf(N.Kind, A) < rankOf(N.Kind, B);
+  }
+  return IsBetter;
+}
+
+// True if one of the overloads for First to Last, each with parameters of one
+// type, is better than all others.
+bool hasBest(llvm::ArrayRef<Number> Numbers, int First, int Last) {
+  for (int A = First; A <= Last; ++A) {
+    bool IsBest = true;
+    for (int B = First; B <= Last; ++B)
+      IsBest &= A == B || isBetter(Numbers, NumberKind(A), NumberKind(B));
+    if (IsBest) return true;
+  }
+  return false;
+}
+
 // Overloads that are all as good, or none.
 void judgeOverloads(Refusals &Out, const CallExpr *E, StringRef Name,
                     StringRef Space) {
-  const bool IsNumberFunction = isNumberFunction(Name);
-  if (!IsNumberFunction && !isFloatFunction(Name)) return;
+  const bool TakesFloats = isFloatFunction(Name);
+  const bool TakesIntegers = isIntegerFunction(Name);
+  // fast:: and precise:: know float alone: anything scalar becomes one.
+  if (!Space.empty() ||
+      !(TakesFloats || TakesIntegers || isNumberFunction(Name)))
+    return;
   llvm::SmallVector<Number, 3> Numbers;
-  unsigned Halves = 0, Floats = 0, Integers = 0, Vectors = 0;
   for (const Expr *Argument : E->arguments()) {
     Numbers.push_back(numberOf(Out.S.Context, writtenType(Argument)));
-    const Number &N = Numbers.back();
-    Halves += N.Kind == Half;
-    Floats += N.Kind == Float;
-    Integers += N.Kind == Integer || N.Kind == LongInteger;
-    Vectors += N.IsVector;
+    if (Numbers.back().IsVector || Numbers.back().Kind == NotANumber) return;
   }
-  if (Vectors != 0 || Numbers.empty()) return;
-  // fast:: and precise:: know float alone: anything scalar becomes one.
-  if (!Space.empty()) return;
-  const bool IsMixed = Halves != 0 && Floats != 0;
-  const bool IsIntegers = !IsNumberFunction && Integers == Numbers.size();
-  if (IsMixed || IsIntegers)
-    refuse(Out, E->getExprLoc(),
-           "call to '" + Name.str() + "' is ambiguous for (" +
-               listTypes(Numbers) + ")",
-           IsMixed ? "Metal has it for half and for float: convert the "
-                     "arguments to one of them"
-                   : "Metal has it for half and for float: convert the "
-                     "argument to one of them");
+  if (Numbers.empty() || hasBest(Numbers, TakesFloats ? Half : Char,
+                                 TakesIntegers ? Ulong : Float))
+    return;
+  const std::string Types = TakesFloats     ? "half and for float"
+                            : TakesIntegers ? "each type of integer"
+                                            : "each type of number";
+  refuse(Out, E->getExprLoc(),
+         "call to '" + Name.str() + "' is ambiguous for (" +
+             listTypes(Numbers) + ")",
+         "Metal has it for " + Types + ": convert the " +
+             (Numbers.size() == 1 ? "argument" : "arguments") +
+             " to one of them");
 }
 
 // fast:: and precise:: have no vectors but float's.
@@ -152,7 +232,7 @@ void judgeSimd(Refusals &Out, const CallExpr *E, const FunctionDecl *F,
       !F->isTemplateInstantiation() || E->getNumArgs() == 0)
     return;
   const Number N = numberOf(Out.S.Context, writtenType(E->getArg(0)));
-  if (N.Kind == LongInteger)
+  if (N.Kind == Long || N.Kind == Ulong)
     refuse(Out, E->getExprLoc(),
            "no matching function for call to '" + Name.str() + "' with '" +
                N.Name + "'",
@@ -190,15 +270,6 @@ std::string versionText(int Version) {
          std::to_string(Version % 100 / 10);
 }
 
-void needVersion(Refusals &Out, SourceLocation Loc, const std::string &What,
-                 int Version) {
-  if (Out.Version < Version)
-    refuse(Out, Loc, What + " needs Metal " + versionText(Version),
-           "this is compiled as Metal " + versionText(Out.Version) +
-               ": --std metal" + versionText(Version) +
-               " or a later one has it");
-}
-
 // What Metal has for an atomic type, beside load and store.
 bool hasOperation(StringRef Held, StringRef Operation) {
   const bool IsExchange = Operation.contains("exchange");
@@ -206,13 +277,23 @@ bool hasOperation(StringRef Held, StringRef Operation) {
                                Operation == "atomic_max_explicit";
   const bool IsSum = Operation == "atomic_fetch_add_explicit" ||
                      Operation == "atomic_fetch_sub_explicit";
+  if (Operation.contains("_strong")) return false;
+  if (Held == "ulong") return IsSilentExtreme;
   if (!IsExchange && !Operation.starts_with("atomic_fetch_") &&
       !IsSilentExtreme)
     return true;
   if (Held == "bool") return IsExchange;
   if (Held == "float") return IsExchange || IsSum;
-  if (Held == "ulong") return IsSilentExtreme;
   return !IsSilentExtreme;
+}
+
+// "" if Metal has atomics that hold such a value in this memory; else what it
+// says of them.
+std::string memoryOfAtomics(StringRef Held, LangAS Space) {
+  if (Space == LangAS::sycl_global) return "";
+  if (Space == LangAS::sycl_local)
+    return Held == "float" ? "an atomic_float is in device memory" : "";
+  return "an atomic is in device or threadgroup memory";
 }
 
 void judgeAtomic(Refusals &Out, const CallExpr *E, StringRef Name) {
@@ -236,19 +317,37 @@ void judgeAtomic(Refusals &Out, const CallExpr *E, StringRef Name) {
                               ? C.getBaseElementType(First)
                               : First;
   const std::string Held = heldType(C, Object);
-  if (Held.empty() || hasOperation(Held, Name)) return;
+  if (Held.empty()) return;
+  const std::string Memory = memoryOfAtomics(
+      Held, C.getBaseElementType(Object).getAddressSpace());
+  if (!Memory.empty())
+    refuse(Out, E->getExprLoc(),
+           "no matching function for call to '" + Name.str() + "': " + Memory,
+           "");
+  if (hasOperation(Held, Name)) return;
   refuse(Out, E->getExprLoc(),
          "no matching function for call to '" + Name.str() + "' with 'atomic<" +
              Held + ">'",
          Held == "ulong"
-             ? "of read-modify-write operations, Metal has only "
-               "'atomic_min_explicit' and 'atomic_max_explicit' for it"
+             ? "Metal has only 'atomic_min_explicit' and "
+               "'atomic_max_explicit' for it"
          : Held == "float" ? "Metal has 'atomic_fetch_add_explicit', "
                              "'atomic_fetch_sub_explicit' and exchanges for it"
-                           : "");
+         : Name.contains("_strong")
+             ? "Metal has 'atomic_compare_exchange_weak_explicit'"
+             : "");
 }
 
 }  // namespace
+
+void mtlc::needVersion(Refusals &Out, SourceLocation Loc,
+                       const std::string &What, int Version) {
+  if (Out.Version < Version)
+    refuse(Out, Loc, What + " needs Metal " + versionText(Version),
+           "this is compiled as Metal " + versionText(Out.Version) +
+               ": --std metal" + versionText(Version) +
+               " or a later one has it");
+}
 
 void mtlc::judgeCall(Refusals &Out, const CallExpr *E, const FunctionDecl *F) {
   if (!F->getIdentifier() ||
@@ -264,6 +363,26 @@ void mtlc::judgeCall(Refusals &Out, const CallExpr *E, const FunctionDecl *F) {
   judgePrecision(Out, E, Name, IsByPrecision ? Inner : "");
   judgeSimd(Out, E, F, Name);
   judgeAtomic(Out, E, Name);
+}
+
+void mtlc::judgeComponents(Refusals &Out, const CXXConstructExpr *E) {
+  if (E->getNumArgs() < 2 || E->isListInitialization()) return;
+  const ASTContext &C = Out.S.Context;
+  const int Wanted = componentsOf(C, E->getType());
+  if (Wanted < 2) return;
+  int Given = 0;
+  for (const Expr *Argument : E->arguments()) {
+    const int Components = componentsOf(
+        C, Argument->IgnoreUnlessSpelledInSource()->getType());
+    if (Components == 0) return;
+    Given += Components;
+  }
+  if (Given < Wanted)
+    refuse(Out, E->getBeginLoc(),
+           "no matching constructor for initialization of '" +
+               numberOf(C, E->getType()).Name + "': " + std::to_string(Given) +
+               " of " + std::to_string(Wanted) + " components",
+           "give a value for each component, or one for all");
 }
 
 void mtlc::judgeType(Refusals &Out, SourceLocation Loc, QualType T) {

@@ -24,6 +24,7 @@ extern "C" {
 namespace clang {
 class ASTConsumer;
 class ASTContext;
+class CXXConstructExpr;
 class CallExpr;
 class CodeGenerator;
 class CompilerInstance;
@@ -35,6 +36,7 @@ class FunctionDecl;
 class Preprocessor;
 class Sema;
 class SourceManager;
+class TypeLoc;
 class VarDecl;
 }  // namespace clang
 namespace llvm {
@@ -195,6 +197,15 @@ void refuse(Refusals &Out, clang::SourceLocation Loc, const std::string &Text,
 void judgeCall(Refusals &Out, const clang::CallExpr *E,
                const clang::FunctionDecl *F);
 void judgeType(Refusals &Out, clang::SourceLocation Loc, clang::QualType T);
+// Refuses float4(1, 2): what is in parentheses has each component.
+void judgeComponents(Refusals &Out, const clang::CXXConstructExpr *E);
+// Refuses What in versions of Metal before Version.
+void needVersion(Refusals &Out, clang::SourceLocation Loc,
+                 const std::string &What, int Version);
+
+// spaces.cpp: true if a pointer or reference is declared as one to the thread's
+// memory.
+bool saysThread(clang::Sema &S, clang::TypeLoc T);
 
 // conditions.cpp: the function constant that decides, as
 // mtli_parameter.enabling_constant: the one that E names, itself or through

@@ -107,16 +107,18 @@ static bool reflect_builtin(reflection *r, size_t i,
   return true;
 }
 
-// The vectors among the inputs that positions are computed from must have the
-// same number of components.
+// The inputs that positions are computed from must all be scalars, or all
+// vectors with the same number of components.
 //
 // Source     MSL specification, "attributes for kernel function input
 //            arguments": the types of the position and size attributes match
-static bool check_vectors_match(reflection *r, size_t count) {
+static bool check_inputs_match(reflection *r, size_t count) {
   size_t first = count;
   for (size_t i = 0; i < count; i++) {
     const uint32_t components = r->parameters[i].builtin_components;
-    if (components < 2) {
+    const builtin_input *input =
+        components == 0 ? NULL : find_builtin(r->facts[i].attribute);
+    if (input == NULL || !input->is_vector) {
       continue;
     }
     if (first == count) {
@@ -124,10 +126,32 @@ static bool check_vectors_match(reflection *r, size_t count) {
     } else if (components != r->parameters[first].builtin_components) {
       return reject(r, i,
                     "type '%s' of parameter '%s' does not match '%s' of "
-                    "parameter '%s': positions and sizes must have the same "
-                    "number of components",
+                    "parameter '%s': positions and sizes must be all scalars, "
+                    "or all vectors with the same number of components",
                     r->facts[i].type_name, shown_name(&r->facts[i]),
                     r->facts[first].type_name, shown_name(&r->facts[first]));
+    }
+  }
+  return true;
+}
+
+static bool is_conditional(const mtlc_parameter_facts *facts) {
+  return facts->enabling_constant >= 0 || facts->condition != NULL;
+}
+
+// A kernel has each input once, by whichever of its names.
+static bool check_inputs_differ(reflection *r, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    for (size_t j = 0; j < i; j++) {
+      if (r->parameters[i].builtin != MTLI_BUILTIN_NONE &&
+          r->parameters[i].builtin == r->parameters[j].builtin &&
+          !is_conditional(&r->facts[i]) && !is_conditional(&r->facts[j])) {
+        return reject(r, i,
+                      "parameter '%s' with attribute '%s' is the same input as "
+                      "'%s' with attribute '%s'",
+                      shown_name(&r->facts[i]), r->facts[i].attribute,
+                      shown_name(&r->facts[j]), r->facts[j].attribute);
+      }
     }
   }
   return true;
@@ -341,7 +365,7 @@ bool mtlc_reflect_parameters(const mtlc_parameter_facts *facts, size_t count,
       return false;
     }
   }
-  return check_vectors_match(&r, count);
+  return check_inputs_match(&r, count) && check_inputs_differ(&r, count);
 }
 
 mtli_builtin mtlc_find_builtin(const char *attribute) {

@@ -12,6 +12,7 @@
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaSYCL.h"
 #include "compiler/frontend/parts.h"
+#include "compiler/frontend/reflect.h"
 
 using namespace clang;
 using llvm::StringRef;
@@ -64,10 +65,18 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
   // --- address spaces ---
 
   bool VisitCallExpr(CallExpr *E) {
-    if (const FunctionDecl *F = E->getDirectCallee()) {
-      if (isFree(F))
-        for (const Expr *Argument : E->arguments()) freeArgument(Argument);
-      judgeCall(Out, E, F);
+    const FunctionDecl *F = E->getDirectCallee();
+    if (!F) return true;
+    if (isFree(F))
+      for (const Expr *Argument : E->arguments()) freeArgument(Argument);
+    else
+      checkTemplateArguments(E, F);
+    judgeCall(Out, E, F);
+    if (isKernel(F)) {
+      Free.insert(E->getCallee());
+      refuse(Out, E->getExprLoc(),
+             "kernel '" + F->getNameAsString() + "' cannot be called",
+             "write a function that both call");
     }
     return true;
   }
@@ -90,6 +99,7 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
   }
 
   bool VisitCXXConstructExpr(CXXConstructExpr *E) {
+    judgeComponents(Out, E);
     if (isFree(E->getConstructor()))
       for (const Expr *Argument : E->arguments()) freeArgument(Argument);
     return true;
@@ -104,6 +114,7 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
 
   bool VisitCastExpr(CastExpr *E) {
     if (Free.count(E)) return true;
+    checkConversion(E);
     const QualType From = E->getSubExpr()->getType(), To = E->getType();
     const bool IsPointer = From->isPointerType() && To->isPointerType();
     if (!IsPointer && (!E->isGLValue() || !E->getSubExpr()->isGLValue()))
@@ -219,6 +230,68 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     Policy.SuppressTagKeyword = true;
     const std::string Text = inMetalsWords(T.getAsString(Policy));
     return Space == LangAS::Default ? "thread " + Text : Text;
+  }
+
+  static bool isKernel(const FunctionDecl *F) {
+    return llvm::any_of(F->specific_attrs<AnnotateAttr>(),
+                        [](const AnnotateAttr *A) {
+                          return A->getAnnotation() == "mettle.kernel";
+                        });
+  }
+
+  // A template whose parameter is `thread T *` is none for other spaces, which
+  // would be a part of T here.
+  void checkTemplateArguments(const CallExpr *E, const FunctionDecl *F) {
+    const FunctionTemplateDecl *Template = F->getPrimaryTemplate();
+    if (!Template || isa<CXXMethodDecl>(F)) return;
+    const FunctionDecl *Pattern = Template->getTemplatedDecl();
+    if (Pattern->getNumParams() != F->getNumParams()) return;
+    for (unsigned I = 0; I < F->getNumParams(); ++I) {
+      const QualType T = F->getParamDecl(I)->getType()->getPointeeType();
+      const ParmVarDecl *Written = Pattern->getParamDecl(I);
+      const QualType Pointee = Written->getType()->getPointeeType();
+      if (T.isNull() || Pointee.isNull() ||
+          Written->getType()->isRValueReferenceType() ||
+          !isa<TemplateTypeParmType>(Pointee.getTypePtr()) ||
+          spaceOf(T) == LangAS::Default ||
+          !saysThread(Out.S, Written->getTypeSourceInfo()->getTypeLoc()))
+        continue;
+      refuse(Out, E->getExprLoc(),
+             "no matching function for call to '" + F->getNameAsString() +
+                 "': parameter '" + Written->getNameAsString() +
+                 "' is in the thread address space, the argument in '" +
+                 spaceName(spaceOf(T)) + "'",
+             "copy the value to a variable of the thread's first");
+    }
+  }
+
+  void checkConversion(const CastExpr *E) {
+    const auto *Cast = dyn_cast<ImplicitCastExpr>(E);
+    if (!Cast || Cast->isPartOfExplicitCast()) return;
+    const Expr *Operand = Cast->getSubExpr()->IgnoreParens();
+    if (Cast->getCastKind() == CK_FunctionToPointerDecay) {
+      const auto *Name = dyn_cast<DeclRefExpr>(Operand);
+      const auto *F = Name ? dyn_cast<FunctionDecl>(Name->getDecl()) : nullptr;
+      if (F && isKernel(F))
+        refuse(Out, E->getExprLoc(),
+               "kernel '" + F->getNameAsString() + "' has no address", "");
+    } else if (Cast->getCastKind() == CK_FloatingCast &&
+               Cast->getType()->isFloat16Type() && isBfloat(Operand)) {
+      refuse(Out, E->getExprLoc(),
+             "cannot convert 'bfloat' to 'half' implicitly",
+             "write 'half(...)'");
+    }
+  }
+
+  // True if an expression is what a bfloat becomes by itself.
+  bool isBfloat(const Expr *E) const {
+    if (const auto *Cast = dyn_cast<ImplicitCastExpr>(E))
+      E = Cast->getSubExpr();
+    const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+    const CXXRecordDecl *Class = Call ? Call->getRecordDecl() : nullptr;
+    return Class && isa_and_nonnull<CXXConversionDecl>(Call->getMethodDecl()) &&
+           Class->getName() == "bfloat" &&
+           SM.isInSystemHeader(Class->getLocation());
   }
 
   // Does a function take objects wherever they are: the library's, and copies
@@ -338,8 +411,23 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
              "pass what is larger in a buffer", /*Always=*/true);
   }
 
+  // Arguments at program scope came later than kernels.
+  void checkVersion(const VarDecl *V) {
+    for (const AnnotateAttr *A : V->specific_attrs<AnnotateAttr>()) {
+      StringRef Name = A->getAnnotation();
+      if (!Name.consume_front("mettle.")) continue;
+      if (mtlc_find_builtin(Name.str().c_str()))
+        needVersion(Out, V->getLocation(), "an input at program scope", 310);
+      else if (llvm::is_contained({"buffer", "texture", "sampler",
+                                   "threadgroup"}, Name))
+        needVersion(Out, V->getLocation(), "an argument at program scope",
+                    320);
+    }
+  }
+
   // Variables that outlive a call must be constant or threadgroup memory.
   void checkStorage(const VarDecl *V) {
+    if (V->isFileVarDecl()) checkVersion(V);
     if (isa<ParmVarDecl>(V) || V->isImplicit()) return;
     const LangAS Space = spaceOf(V->getType());
     if (Space == LangAS::sycl_global_host) checkSize(V);

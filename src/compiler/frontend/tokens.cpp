@@ -155,9 +155,14 @@ bool readTokens(Preprocessor &PP, ASTContext &C, std::vector<Token> &Result,
     HasPragmas |=
         T.isOneOf(tok::annot_pragma_fp, tok::annot_pragma_fp_contract);
     const SourceLocation Loc = T.getLocation();
-    if (T.is(tok::kw_double) && !isLibrarys(PP.getSourceManager(), Loc))
+    const bool IsLongLong = T.is(tok::kw_long) && &T != Tokens.data() &&
+                            (&T)[-1].is(tok::kw_long);
+    if ((IsLongLong || T.is(tok::kw_double)) &&
+        !isLibrarys(PP.getSourceManager(), Loc))
       report(PP.getDiagnostics(), Loc, DiagnosticsEngine::Error,
-             "'double' is not supported in Metal");
+             IsLongLong ? "'long long' is not supported in Metal: 'long' has "
+                          "64 bits"
+                        : "'double' is not supported in Metal");
   }
   refuseHostWords(PP, Tokens);
   findTestedConstants(Described, TestedConstants);

@@ -84,10 +84,12 @@ instantiate("i5", int, 5)
 // expect: x buffer 5 readwrite int
 
 //--- implicit_instantiation_is_no_kernel
+// options: -fpermissive
 template <typename T> kernel void fill(device T *x) { x[0] = 1; }
 kernel void g(device float *x) { fill<float>(x); }
 // expect: kernel g = mettle.kernel.0
 // no-ir: mettle\.kernel\.1
+// warning: 3: kernel 'fill' cannot be called
 
 //--- explicit_specialisation_is_a_kernel
 template <typename T> kernel void fill(device T *x) { x[0] = 1; }
@@ -132,11 +134,11 @@ kernel void f(device uint *x,
               uint l [[threads_per_simdgroup]],
               ushort m [[thread_index_in_quadgroup]],
               uint n [[quadgroup_index_in_threadgroup]],
-              uint o [[thread_execution_width]],
               uint3 p [[grid_origin]], uint3 q [[grid_size]]) {
-  x[a.x] = b.x + c.x + d.x + e.x + f.x + g.x + h + i + j + k + l + m + n + o +
+  x[a.x] = b.x + c.x + d.x + e.x + f.x + g.x + h + i + j + k + l + m + n +
            p.x + q.x;
 }
+kernel void g(device uint *x, uint o [[thread_execution_width]]) { x[0] = o; }
 // expect: b builtin 2 components 3 bytes 2
 // expect: i builtin 11 components 1 bytes 2
 // expect: o builtin 19 components 1 bytes 4

@@ -328,3 +328,143 @@ again:
 // warning: 12: no matching function for call to 'atomic_fetch_add_explicit'
 // warning: 13: 'goto' is not supported in Metal
 // expect: kernel f
+
+//--- scalars_of_two_types_choose_no_overload
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device int *x [[buffer(0)]], device float *y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+  x[0] = min(x[0], i);
+  x[1] = int(metal::max(1, -2147483648));
+  y[0] = clamp(y[0], -1, 1);
+  x[2] = min3(x[0], 1u, 2);
+  x[3] = hadd(x[0], i);
+  y[1] = isnan(x[0]);
+  x[4] = max(short(1), x[0]) + min(x[0] != 0, 2) + clamp(x[0], 0, 7);
+  y[2] = pow(y[0], 2) + max(half(1), 2.0h) + fmax(half(1), 2);
+}
+// error: 4: call to 'min' is ambiguous for (int, uint)
+// note: 4: Metal has it for each type of number: convert the arguments to one of them
+// error: 5: call to 'max' is ambiguous for (int, long)
+// error: 6: call to 'clamp' is ambiguous for (float, int, int)
+// error: 7: call to 'min3' is ambiguous for (int, uint, int)
+// error: 8: call to 'hadd' is ambiguous for (int, uint)
+// error: 9: call to 'isnan' is ambiguous for (int)
+// error: 10: call to 'max' is ambiguous for (short, int)
+
+//--- kernels_are_not_called
+kernel void g(device float *x [[buffer(0)]]) { x[0] = 1; }
+template <typename T> kernel void t(device T *x [[buffer(0)]]) { x[0] = 1; }
+template [[host_name("u")]] kernel decltype(t<float>) t<float>;
+static void both(device float *x) { g(x); }
+kernel void f(device float *x [[buffer(0)]]) {
+  t<float>(x);
+  both(x);
+  void (*p)(device float *) = g;
+  p(x);
+}
+// error: 4: kernel 'g' cannot be called
+// note: 4: write a function that both call
+// error: 6: kernel 't' cannot be called
+// error: 8: kernel 'g' has no address
+
+//--- too_few_components_in_parentheses
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device float4 *x [[buffer(0)]]) {
+  x[0] = float4(1, 2);
+  x[1] = float4(float2(1), 2.0f);
+  x[2] = float4(float3(1), 2);
+  const float4 braced = {1, 2};
+  float3 three(x[0].x, 2);
+  x[3] = braced + float4(float2(1), float2(half2(2))) + float4(7) + three.xyzz;
+}
+// error: 4: no matching constructor for initialization of 'float4': 2 of 4 components
+// error: 5: no matching constructor for initialization of 'float4': 3 of 4 components
+// error: 8: no matching constructor for initialization of 'float3': 2 of 3 components
+
+//--- thread_in_a_template_is_no_other_space
+template <typename T> static void one(thread T *x) { *x = 1; }
+template <typename T> static void two(T thread &x) { x = 1; }
+template <typename T> static T three(const thread T &x) { return x; }
+template <typename T> static void any(T *x) { *x = 1; }
+kernel void f(device float *x [[buffer(0)]]) {
+  float own;
+  one(&own); two(own); any(&own); any(x);
+  one(x);
+  two(x[1]);
+  x[2] = three(own) + own;
+}
+// error: 8: no matching function for call to 'one': parameter 'x' is in the thread address space, the argument in 'device'
+// error: 9: no matching function for call to 'two'
+
+//--- atomics_have_their_memory
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device uint *x [[buffer(0)]], constant atomic_uint *c [[buffer(1)]], device atomic_ulong *l [[buffer(2)]], device atomic_uint *u [[buffer(3)]]) {
+  atomic_uint own;
+  threadgroup atomic_float shared;
+  threadgroup atomic_uint right;
+  atomic_store_explicit(&own, 1u, memory_order_relaxed);
+  atomic_fetch_add_explicit(&shared, 1.0f, memory_order_relaxed);
+  x[0] = atomic_load_explicit(c, memory_order_relaxed);
+  x[1] = atomic_load_explicit(l, memory_order_relaxed);
+  atomic_max_explicit(l, 1ul, memory_order_relaxed);
+  uint e = atomic_load_explicit(&right, memory_order_relaxed);
+  atomic_compare_exchange_strong_explicit(u, &e, 1u, memory_order_relaxed, memory_order_relaxed);
+}
+// error: 7: no matching function for call to 'atomic_store_explicit': an atomic is in device or threadgroup memory
+// error: 8: no matching function for call to 'atomic_fetch_add_explicit': an atomic_float is in device memory
+// error: 9: no matching function for call to 'atomic_load_explicit': an atomic is in device or threadgroup memory
+// error: 10: no matching function for call to 'atomic_load_explicit' with 'atomic<ulong>'
+// note: 10: Metal has only 'atomic_min_explicit' and 'atomic_max_explicit' for it
+// error: 13: no matching function for call to 'atomic_compare_exchange_strong_explicit' with 'atomic<uint>'
+
+//--- bfloat_becomes_no_half_by_itself
+#include <metal_stdlib>
+using namespace metal;
+kernel void f(device bfloat *x [[buffer(0)]], device half *y [[buffer(1)]]) {
+  y[0] = x[0];
+  half h = x[1];
+  y[1] = half(x[2]) + h;
+  float wide = x[3];
+  y[2] = half(wide);
+}
+// error: 4: cannot convert 'bfloat' to 'half' implicitly
+// error: 5: cannot convert 'bfloat' to 'half' implicitly
+
+//--- long_long
+kernel void f(device long *x [[buffer(0)]]) {
+  long long a = x[0];
+  x[1] = a;
+}
+// error: 2: 'long long' is not supported in Metal: 'long' has 64 bits
+
+//--- arguments_at_program_scope_by_version
+// options: --std 300
+#include <metal_stdlib>
+using namespace metal;
+uint place [[thread_position_in_grid]];
+device float *values [[buffer(1)]];
+kernel void f(device float *x [[buffer(0)]]) { x[place] = values[0]; }
+// error: 4: an input at program scope needs Metal 3.1
+// error: 5: an argument at program scope needs Metal 3.2
+
+//--- function_constants_are_constant
+bool b [[function_constant(0)]];
+kernel void f(device float *x [[buffer(0)]]) { x[0] = b; }
+// error: 1: function constant 'b' must reside in the constant address space
+
+//--- inputs_match
+kernel void f(device uint *x [[buffer(0)]], uint a [[threadgroup_position_in_grid]], uint3 b [[thread_position_in_threadgroup]]) { x[a] = b.x; }
+kernel void g(device uint *x [[buffer(0)]], uint a [[thread_execution_width]], uint b [[threads_per_simdgroup]]) { x[a] = b; }
+kernel void h(device uint *x [[buffer(0)]], uint3 a [[thread_position_in_grid]], ushort b [[thread_index_in_threadgroup]]) { x[a.x] = b; }
+// error: 1: type 'uint3' of parameter 'b' does not match 'uint' of parameter 'a': positions and sizes must be all scalars, or all vectors with the same number of components
+// error: 2: parameter 'b' with attribute 'threads_per_simdgroup' is the same input as 'a' with attribute 'thread_execution_width'
+
+//--- simdgroup_types_of_the_library
+#include <metal_stdlib>
+using namespace metal;
+static_assert(!__is_valid_simdgroup_type<long>::value, "64 bits");
+static_assert(!__is_valid_simdgroup_type<vec<ulong, 2>>::value, "64 bits");
+static_assert(__is_valid_simdgroup_type<half4>::value, "16 bits");
+kernel void f(device float *x [[buffer(0)]]) { x[0] = 1; }
