@@ -317,6 +317,32 @@ def arguments_and_members_reflect(assembler):
 
 
 @case
+def atomics_reflect_by_their_names(assembler):
+    """A struct with a word __s, as an argument and as a member."""
+    def counted(index, size, type_name, name, node):
+        return (f'i32 {{i}}, !"air.buffer", !"air.location_index", i32 {index}'
+                ', i32 1, !"air.read_write", !"air.address_space", i32 1, '
+                f'!"air.struct_type_info", {node}, !"air.arg_type_size", i32 '
+                f'{size}, !"air.arg_type_align_size", i32 4, '
+                f'!"air.arg_type_name", !"{type_name}", !"air.arg_name", '
+                f'!"{name}"')
+    text = module(
+        "f", "ptr addrspace(1) %s, ptr addrspace(1) %n", "  ret void",
+        [counted(0, 12, "S", "s", "!40"),
+         counted(1, 4, "metal::_atomic", "n", "!41")],
+        nodes='!40 = !{i32 0, i32 4, i32 0, !"float", !"x", i32 4, i32 4, '
+              'i32 2, !"metal::_atomic", !"m", !"air.struct_type_info", !42}\n'
+              '!41 = !{i32 0, i32 4, i32 0, !"float", !"__s"}\n'
+              '!42 = !{i32 0, i32 4, i32 0, !"int", !"__s"}')
+    s, n = library_of(assembler, "f", text).function("f").arguments
+    assert (n.type_name, n.type, n.components, n.members) == (
+        "atomic_float", "float", 1, ())
+    assert [(m.name, m.type_name, m.type, m.array_length, m.members)
+            for m in s.members] == [
+        ("x", "float", "float", 1, ()), ("m", "atomic_int", "int", 2, ())]
+
+
+@case
 def members_of_members(assembler):
     text = map_text("f", """  %p = insertvalue { i32, { float, float } } zeroinitializer, float %x, 1, 1
   %q = insertvalue { i32, { float, float } } %p, float 4.0, 1, 0

@@ -161,6 +161,10 @@ bool air_parse_type(const char *name, mtl_data_type *out_type,
 // The members that an air.struct_type_info node lists.
 const mtl_member *air_members(air_translation *t, LLVMValueRef node,
                               uint32_t *out_count);
+// "atomic_uint" for a struct that holds what an atomic of Metal's does, a word
+// called __s, whose type is *out_inner; NULL for any other.
+const char *air_atomic_type(air_translation *t, const char *type_name,
+                            LLVMValueRef members, const char **out_inner);
 // The layout of an argument buffer (mtli_parameter), or NULL for a plain struct.
 const char *air_layout(air_translation *t, LLVMValueRef node,
                        uint32_t size_bytes, uint32_t alignment_bytes);

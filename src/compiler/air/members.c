@@ -64,6 +64,27 @@ static bool parse_matrix(const char *name, mtl_data_type *type,
          air_parse_type(component, type, &ignored);
 }
 
+const char *air_atomic_type(air_translation *t, const char *type_name,
+                            LLVMValueRef members, const char **out_inner) {
+  unsigned count, at = 0;
+  LLVMValueRef *operands = air_node(t, members, &count);
+  member_entry entry;
+  if (!strstr(type_name, "_atomic") ||
+      !next_entry(t, operands, count, &at, &entry) || at != count ||
+      strcmp(entry.name, "__s") != 0) {
+    return NULL;
+  }
+  char name[64];
+  const bool has_word = strcmp(entry.type_name, "int") == 0 ||
+                        strcmp(entry.type_name, "uint") == 0 ||
+                        strcmp(entry.type_name, "float") == 0 ||
+                        strcmp(entry.type_name, "bool") == 0;
+  snprintf(name, sizeof name, has_word ? "atomic_%.40s" : "atomic<%.40s>",
+           entry.type_name);
+  *out_inner = entry.type_name;
+  return air_copy_text(t, name, strlen(name));
+}
+
 static const mtl_member *read_members(air_translation *t, LLVMValueRef node,
                                       uint32_t *out_count, int depth) {
   unsigned count, at = 0;
@@ -74,15 +95,23 @@ static const mtl_member *read_members(air_translation *t, LLVMValueRef node,
   member_entry entry;
   while (depth < MOST_DEPTH && next_entry(t, operands, count, &at, &entry)) {
     mtl_member *member = &members[(*out_count)++];
+    const char *type_name = entry.type_name, *inner = NULL;
+    const char *atomic =
+        entry.members ? air_atomic_type(t, type_name, entry.members, &inner)
+                      : NULL;
+    if (atomic) {
+      type_name = inner;
+      entry.members = NULL;
+    }
     *member = (mtl_member){
         .name = entry.name,
-        .type_name = entry.type_name,
+        .type_name = atomic ? atomic : type_name,
         .columns = 1,
         .offset_bytes = entry.offset_bytes,
         .size_bytes = entry.size_bytes,
         .array_length = entry.array_length ? entry.array_length : 1};
-    if (!air_parse_type(entry.type_name, &member->type, &member->components) &&
-        !parse_matrix(entry.type_name, &member->type, &member->columns,
+    if (!air_parse_type(type_name, &member->type, &member->components) &&
+        !parse_matrix(type_name, &member->type, &member->columns,
                       &member->components)) {
       member->type = MTL_TYPE_NONE;
       member->components = 0;

@@ -163,7 +163,16 @@ static void finish_facts(argument_reader *r) {
     facts->attribute =
         facts->space == MTLC_SPACE_THREADGROUP ? "threadgroup" : "buffer";
   }
-  if (!air_parse_type(facts->type_name, &facts->type, &facts->components)) {
+  const char *type_name = facts->type_name;
+  const char *atomic =
+      r->members ? air_atomic_type(r->t, facts->type_name, r->members,
+                                   &type_name)
+                 : NULL;
+  if (atomic) {
+    facts->type_name = atomic;
+    r->members = NULL;
+  }
+  if (!air_parse_type(type_name, &facts->type, &facts->components)) {
     facts->type = MTL_TYPE_NONE;
     facts->components = 0;
   }
