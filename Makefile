@@ -72,6 +72,7 @@ bench: configure
 	@cmake --build $(build) -j $(JOBS) --target mettle-bench
 	@$(build)/mettle-bench --output $(build)/bench.json
 	@python3 -B bench/corpora.py $(build)
+	@python3 -B bench/metallib.py $(build)
 	@python3 -B bench/models.py $(build)
 
 sanitize: asan tsan
