@@ -182,6 +182,29 @@ def steps_of_the_vectoriser_are_dumped_listed_and_left_out(tool):
 
 
 @case
+def the_plan_says_how_each_access_is_done(tool):
+    with open(tool.path("reads.metal"), "w", encoding="utf-8") as file:
+        file.write("""#include <metal_stdlib>
+kernel void reads(device const float *x, device const uint *t,
+                  device float *y, constant uint &n,
+                  uint i [[thread_position_in_grid]]) {
+  y[i] = x[t[i]];
+  y[3 * i] = x[i * n];
+}
+""")
+    out = tool.done("compile", "reads.metal", "--dump-plan").out
+    assert "kernel reads\nrows of 32:\n" in out, out
+    lines = out.split("\n")
+    assert any("line 5, load: contiguous" in line for line in lines), out
+    assert any("gather" in line and "index comes from memory" in line
+               for line in lines), out
+    checked = [i for i, line in enumerate(lines)
+               if "load: if the stride is one" in line]
+    assert lines[checked[0] + 1].startswith("    then contiguous"), out
+    assert lines[checked[0] + 2].startswith("    else if the stride is none")
+
+
+@case
 def machine_code_is_listed_with_source_lines(tool):
     tool.write("halve.metal", """#include <metal_stdlib>
 inline float half_of(float x) {
