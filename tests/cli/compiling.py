@@ -183,7 +183,7 @@ def steps_of_the_vectoriser_are_dumped_listed_and_left_out(tool):
 
 @case
 def the_plan_says_how_each_access_is_done(tool):
-    with open(tool.path("reads.metal"), "w", encoding="utf-8") as file:
+    with open(f"{tool.folder}/reads.metal", "w", encoding="utf-8") as file:
         file.write("""#include <metal_stdlib>
 kernel void reads(device const float *x, device const uint *t,
                   device float *y, constant uint &n,
