@@ -182,24 +182,35 @@ METTLE_INLINE tile_pair load_tile(const Tensor &from, int first_column,
   return tile_pair(out[0], out[1]);
 }
 
-// c + a * b. Products of integers wrap. Those of floats are added one by one,
-// fused, for k in the order 0 1 4 5 8 9 12 13, then 2 3 6 7 and so on.
+// c + a * b, of Rows fragments a by Columns fragments b. Products of floats are
+// added one by one, fused, for k in the order 0 1 4 5 8 9 12 13, then 2 3 6 7
+// and so on. Those of one tile of a follow each other: the compiler multiplies
+// by several at once.
+template <bool LeftTransposed, bool RightTransposed, int Rows, int Columns>
+METTLE_INLINE void multiply_add_fragments(float (&c)[Rows * Columns][8],
+                                          const float (&a)[Rows][8],
+                                          const float (&b)[Columns][8]) {
+  tile_pair right[2][2 * Columns];
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4 * Columns; i++)
+      right[i & 1][i >> 1] =
+          right_tile<RightTransposed>(b[i >> 2], i & 1, i >> 1 & 1);
+  _Pragma("clang loop unroll(full)") for (int i = 0; i < 4 * Rows; i++) {
+    const int row = i >> 2, h = i >> 1 & 1, p = i & 1;
+    const tile_pair left = left_tile<LeftTransposed>(a[row], h, p);
+    _Pragma("clang loop unroll(full)") for (int j = 0; j < 2 * Columns; j++) {
+      float(&f)[8] = c[row * Columns + (j >> 1)];
+      const int q = j & 1;
+      tile_pair sum =
+          tile_multiply_add<float>(left, right[p][j], half_of(f, h, q));
+      f[4 * h + 2 * q] = sum.x;
+      f[4 * h + 2 * q + 1] = sum.y;
+    }
+  }
+}
+// The same of integers, which wrap, and of one fragment each.
 template <bool LeftTransposed, bool RightTransposed, typename S>
 METTLE_INLINE void multiply_add_fragment(S (&c)[8], const S (&a)[8],
                                          const S (&b)[8]) {
-  if constexpr (metal::is_same_v<S, float>) {
-    _Pragma("clang loop unroll(full)") for (int q = 0; q < 2; q++)
-        _Pragma("clang loop unroll(full)") for (int p = 0; p < 2; p++) {
-      tile_pair right = right_tile<RightTransposed>(b, p, q);
-      _Pragma("clang loop unroll(full)") for (int h = 0; h < 2; h++) {
-        tile_pair sum = tile_multiply_add<float>(
-            left_tile<LeftTransposed>(a, h, p), right, half_of(c, h, q));
-        c[4 * h + 2 * q] = sum.x;
-        c[4 * h + 2 * q + 1] = sum.y;
-      }
-    }
-    return;
-  }
   _Pragma("clang loop unroll(full)") for (int k = 0; k < 16; k++) {
     S left[2], right[4];
     left_of<LeftTransposed>(a, k, left);

@@ -176,16 +176,13 @@ struct convolution {
                                             i++)
         fetch_places(a[i], activation, layout::first_row() + 16 * i, c,
                      channels, x0, y0);
+    float b[layout::own_columns][8];
     _Pragma("clang loop unroll(full)") for (int j = 0; j < layout::own_columns;
-                                            j++) {
-      float b[8];
-      fetch_weights(b, weights, c, layout::first_column() + 16 * j, channels,
-                    kx, ky);
-      _Pragma("clang loop unroll(full)") for (int i = 0; i < layout::own_rows;
-                                              i++)
-          multiply_add_fragment<false, false>(
-              sums[i * layout::own_columns + j], a[i], b);
-    }
+                                            j++)
+        fetch_weights(b[j], weights, c, layout::first_column() + 16 * j,
+                      channels, kx, ky);
+    multiply_add_fragments<false, false, layout::own_rows, layout::own_columns>(
+        sums, a, b);
   }
 };
 

@@ -207,14 +207,18 @@ struct product {
     _Pragma("clang loop unroll(full)") for (int i = 0; i < Layout::own_rows;
                                             i++)
         fetch_left(a[i], left, Layout::first_row() + 16 * i, k, length);
+    S b[Layout::own_columns][8];
     _Pragma("clang loop unroll(full)") for (int j = 0; j < Layout::own_columns;
-                                            j++) {
-      S b[8];
-      fetch_right(b, right, k, Layout::first_column() + 16 * j, length);
-      _Pragma("clang loop unroll(full)") for (int i = 0; i < Layout::own_rows;
-                                              i++)
+                                            j++)
+        fetch_right(b[j], right, k, Layout::first_column() + 16 * j, length);
+    if constexpr (metal::is_same_v<S, float>) {
+      multiply_add_fragments<left_transposed, right_transposed,
+                             Layout::own_rows, Layout::own_columns>(sums, a, b);
+    } else {
+      _Pragma("clang loop unroll(full)") for (int f = 0;
+                                              f < Layout::capacity / 8; f++)
           multiply_add_fragment<left_transposed, right_transposed>(
-              sums[i * Layout::own_columns + j], a[i], b);
+              sums[f], a[f / Layout::own_columns], b[f % Layout::own_columns]);
     }
   }
 
