@@ -704,7 +704,8 @@ static mtl_status recognise_tile_loads(vectorizer *v) {
     MTL_TRY(mtlc_run_llvm_passes(kernel, "function(adce)"));
   }
   lanes_gather_products(kernel->thread);
-  return MTL_OK;
+  // What a thread has of a fragment lies side by side, by fours: one gather.
+  return mtlc_run_llvm_passes(kernel, "function(load-store-vectorizer)");
 }
 
 static mtl_status split_geps(vectorizer *v) {
