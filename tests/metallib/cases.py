@@ -365,6 +365,150 @@ def promises_do_not_hold(assembler):
 
 
 @case
+def integers_of_three_operands(assembler):
+    rows = [("max3.s.i32", "i32 %x, i32 -3, i32 4", [-9, 9], [4, 9]),
+            ("min3.u.i32", "i32 %x, i32 7, i32 8", [9, 3], [7, 3]),
+            ("median3.s.i32", "i32 %x, i32 -3, i32 4", [-9, 2], [-3, 2]),
+            ("mad_hi.u.i32", "i32 %x, i32 65536, i32 5", [65536, 1], [6, 5]),
+            ("mad_sat.s.i32", "i32 %x, i32 65536, i32 1", [65536, 2],
+             [2147483647, 131073]),
+            ("abs_diff.s.i32", "i32 %x, i32 -3", [5, -9], [8, 6]),
+            ("hadd.s.i32", "i32 %x, i32 2147483647", [2147483647, 1],
+             [2147483647, 1073741824]),
+            ("rhadd.u.i32", "i32 %x, i32 2", [3, 2], [3, 2]),
+            ("mul24.s.i32", "i32 %x, i32 3", [-5, 7], [-15, 21]),
+            ("mad24.u.i32", "i32 %x, i32 3, i32 1", [5, 7], [16, 22]),
+            ("extract_bits.u.i32", "i32 %x, i32 4, i32 8", [0xabcd, 16],
+             [0xbc, 1]),
+            ("insert_bits.s.i32", "i32 %x, i32 5, i32 4, i32 4", [0, 255],
+             [80, 95])]
+    for name, arguments, values, wanted in rows:
+        types = ", ".join(a.split()[0] for a in arguments.split(", "))
+        text = map_text("f", f"  %y = call i32 @air.{name}({arguments})",
+                        "i32", "i32", f"declare i32 @air.{name}({types})")
+        out = run_map(assembler, text, np.array(values, np.int32))
+        assert out.tolist() == wanted, (name, out)
+
+
+@case
+def packed_words(assembler):
+    rows = [("unorm4x8", "<4 x float>", "v4f32", 4, 0xff800000,
+             [0, 0, 128 / 255, 1]),
+            ("snorm4x8", "<4 x float>", "v4f32", 4, 0x817f0000,
+             [0, 0, 1, -1]),
+            ("unorm2x16", "<2 x float>", "v2f32", 2, 0xffff0000, [0, 1]),
+            ("unorm.rgb10a2", "<4 x float>", "v4f32", 4, 0xc00003ff,
+             [1, 0, 0, 1])]
+    for name, kind, suffix, lanes, word, wanted in rows:
+        text = map_text(
+            "f", f"  %v = call {kind} @air.unpack.{name}.{suffix}(i32 %x)\n"
+            f"  %w = call i32 @air.pack.{name}.{suffix}({kind} %v)\n"
+            "  %same = icmp eq i32 %w, %x\n"
+            f"  %y = select i1 %same, {kind} %v, {kind} zeroinitializer",
+            "i32", kind, f"declare {kind} @air.unpack.{name}.{suffix}(i32)\n"
+            f"declare i32 @air.pack.{name}.{suffix}({kind})", (4, 4 * lanes))
+        pipeline = library_of(assembler, "f", text).function("f").pipeline()
+        out = run(pipeline, {0: np.array([word], np.uint32),
+                             1: np.zeros(lanes, np.float32)}, 1, 1)[1]
+        assert np.allclose(out, wanted, 1e-7, 0), (name, out)
+
+
+@case
+def truths_of_vectors(assembler):
+    text = map_text("f", """  %c = icmp sgt <4 x i32> %x, zeroinitializer
+  %a = call i1 @air.all.v4i1(<4 x i1> %c)
+  %b = call i1 @air.any.v4i1(<4 x i1> %c)
+  %p = zext i1 %a to i32
+  %q = zext i1 %b to i32
+  %r = shl i32 %p, 1
+  %y = or i32 %r, %q""", "<4 x i32>", "i32",
+                    "declare i1 @air.all.v4i1(<4 x i1>)\n"
+                    "declare i1 @air.any.v4i1(<4 x i1>)", (16, 4))
+    pipeline = library_of(assembler, "f", text).function("f").pipeline()
+    x = np.array([[1, 1, 1, 1], [0, 0, 1, 0], [0, -1, 0, 0]], np.int32)
+    out = run(pipeline, {0: x.ravel(), 1: np.zeros(3, np.int32)}, 3, 3)[1]
+    assert out.tolist() == [3, 1, 0]
+
+
+@case
+def places_and_fences(assembler):
+    """A thread's place without an argument for it, the simdgroup's size, a
+    value that is uniform, memory that other devices see."""
+    declare = ("declare i16 @air.get_thread_index_in_simdgroup.i16()\n"
+               "declare i32 @air.get_simdgroup_size.i32()\n"
+               "declare i1 @air.is_uniform.i32(i32)\n"
+               "declare void @air.atomic.fence(i32, i32, i32)\n"
+               "declare i32 @air.load.system_coherent.volatile.i32.p1i32("
+               "ptr addrspace(1))\n"
+               "declare void @air.store.system_coherent.volatile.i32.p1i32("
+               "i32, ptr addrspace(1))")
+    call = """  %v = call i32 @air.load.system_coherent.volatile.i32.p1i32(ptr addrspace(1) %from)
+  call void @air.atomic.fence(i32 1, i32 5, i32 2)
+  %l = call i16 @air.get_thread_index_in_simdgroup.i16()
+  %w = zext i16 %l to i32
+  %n = call i32 @air.get_simdgroup_size.i32()
+  %u = call i1 @air.is_uniform.i32(i32 %v)
+  %o = zext i1 %u to i32
+  %a = mul i32 %w, 100
+  %b = add i32 %a, %n
+  %c = add i32 %b, %v
+  %y = add i32 %c, %o
+  call void @air.store.system_coherent.volatile.i32.p1i32(i32 7, ptr addrspace(1) %from)"""
+    text = map_text("f", call, "i32", "i32", declare)
+    x = np.full(40, 1000, np.int32)
+    for debug in (False, True):
+        pipeline = library_of(assembler, "f", text).function("f").pipeline(
+            debug=debug)
+        out = run(pipeline, {0: x.copy(), 1: np.zeros_like(x)}, 40, 40)
+        assert (out[1] == np.arange(40) % 32 * 100 + 1033).all()
+        assert (out[0] == 7).all()
+
+
+@case
+def spaces_and_copies_of_memory(assembler):
+    """A table in constant memory, copied to the thread's and read through
+    another space's pointer."""
+    declare = ("@table = internal addrspace(2) constant [4 x i32] [i32 10, "
+               "i32 20, i32 30, i32 40], align 4\n"
+               "declare void @llvm.memcpy.p0.p2.i64(ptr, ptr addrspace(2), "
+               "i64, i1)\n"
+               "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    call = """  %own = alloca [8 x i32], align 4
+  call void @llvm.memset.p0.i64(ptr align 4 %own, i8 1, i64 32, i1 false)
+  call void @llvm.memcpy.p0.p2.i64(ptr align 4 %own, ptr addrspace(2) align 4 @table, i64 16, i1 false)
+  %k = and i32 %x, 7
+  %kz = zext i32 %k to i64
+  %g = addrspacecast ptr %own to ptr addrspace(1)
+  %p = getelementptr inbounds [8 x i32], ptr addrspace(1) %g, i64 0, i64 %kz
+  %y = load i32, ptr addrspace(1) %p, align 4"""
+    text = map_text("f", call, "i32", "i32", declare)
+    out = run_map(assembler, text, np.arange(6, dtype=np.int32))
+    assert out.tolist() == [10, 20, 30, 40, 0x01010101, 0x01010101]
+
+
+@case
+def copies_by_a_simdgroup(assembler):
+    """A tile of 4 by 2 out of 8 by 4 into threadgroup memory, with an edge."""
+    i64 = "i64, i64, ptr addrspace(3), i64, i64, <2 x i64>, ptr " \
+        "addrspace(1), i64, i64, <2 x i64>, <2 x i64>, i32"
+    declare = ("@room = internal addrspace(3) global [16 x i32] undef, align "
+               "4\n"
+               f"declare ptr @air.simdgroup_async_copy_2d.p3i8.p1i8({i64})\n"
+               "declare void @air.wait_simdgroup_events(i32, ptr)")
+    call = """  %list = alloca ptr, align 8
+  %e = call ptr @air.simdgroup_async_copy_2d.p3i8.p1i8(i64 4, i64 4, ptr addrspace(3) @room, i64 4, i64 1, <2 x i64> <i64 4, i64 2>, ptr addrspace(1) %in, i64 8, i64 1, <2 x i64> <i64 3, i64 2>, <2 x i64> zeroinitializer, i32 0)
+  store ptr %e, ptr %list, align 8
+  call void @air.wait_simdgroup_events(i32 1, ptr %list)
+  %k = and i64 %at, 7
+  %p = getelementptr inbounds [16 x i32], ptr addrspace(3) @room, i64 0, i64 %k
+  %y = load i32, ptr addrspace(3) %p, align 4"""
+    text = map_text("f", call, "i32", "i32", declare)
+    x = np.arange(100, 132, dtype=np.int32)
+    out = run_map(assembler, text, x)
+    assert out[:8].tolist() == [100, 101, 102, 0, 108, 109, 110, 0]
+
+
+@case
 def division_by_zero_is_defined(assembler):
     text = map_text("f", "  %y = sdiv i32 7, %x", "i32", "i32")
     assert list(run_map(assembler, text, np.array([0, 2], np.int32))) == [0, 3]
