@@ -838,12 +838,11 @@ static bool has_waiting_simdgroups(const vectorizer *v) {
   return survey_of(v).has_barrier && !is_single_simdgroup(v);
 }
 
-// Where order matters to memory (prefetch.c). Measured on a 2-core EPYC of
-// the Zen 4 kind, 2026-11; a Zen 3 was slower so.
+// Where order matters to memory (prefetch.c).
 static mtl_status interchange_simdgroups(vectorizer *v) {
   const lanes_machine machine = lanes_machine_of(v->kernel->target);
   if (!has_waiting_simdgroups(v) || survey_of(v).asks_other ||
-      !machine.is_zen || !machine.has_avx512) {
+      !machine.tuning->interchanges_simdgroups) {
     return MTL_OK;
   }
   while (lanes_interchange_simdgroups(v->kernel, facts(v))) {

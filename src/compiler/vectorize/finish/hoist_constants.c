@@ -17,9 +17,9 @@
 #include "compiler/ir/calls.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/names.h"
-#include "compiler/ir/target.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_MACHINE_ELEMENTS = 16,
@@ -201,14 +201,14 @@ static void park_in_function(parking *p, LLVMValueRef function) {
 }
 
 mtl_status mtlc_hoist_constants(mtlc_kernel *kernel) {
-  if (!kernel->is_vectorized || !mtlc_target_has(kernel->target, "avx2") ||
-      !mtlc_target_is(kernel->target, "x86_64")) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
+  if (!kernel->is_vectorized || !machine.has_avx2) {
     return MTL_OK;
   }
   parking p = {
       .builder = LLVMCreateBuilderInContext(kernel->context),
       .f32 = LLVMFloatTypeInContext(kernel->context),
-      .machine_elements = mtlc_target_has(kernel->target, "avx512f") ? 16 : 8};
+      .machine_elements = machine.has_avx512 ? 16 : 8};
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
     if (!LLVMIsDeclaration(function)) {

@@ -16,9 +16,9 @@
 #include "compiler/ir/calls.h"
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/value_list.h"
 #include "compiler/vectorize/base/tables.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum { WIDEST = 128, NUMBER_BITS = 32 };
 
@@ -381,9 +381,8 @@ static void widen_in_function(widening *w, LLVMValueRef function) {
 }
 
 mtl_status mtlc_mask_as_integers(mtlc_kernel *kernel) {
-  if (!kernel->is_vectorized || !mtlc_target_is(kernel->target, "x86_64") ||
-      !mtlc_target_has(kernel->target, "avx2") ||
-      mtlc_target_has(kernel->target, "avx512f")) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
+  if (!kernel->is_vectorized || !machine.has_avx2 || machine.has_avx512) {
     return MTL_OK;
   }
   widening w = {.builder = LLVMCreateBuilderInContext(kernel->context),

@@ -3,6 +3,7 @@
 #include "compiler/vectorize/target/machine.h"
 
 #include "compiler/ir/target.h"
+#include "compiler/vectorize/target/tuning.h"
 
 static const lanes_costs avx512_costs = {
     .access = 1, .shuffle = 1, .gather = 2, .scatter = 3, .branch = 2};
@@ -18,13 +19,19 @@ lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
   const bool is_zen = mtlc_target_is_cpu(target, "znver");
   return (lanes_machine){.has_avx2 = has_avx2,
                          .has_avx512 = has_avx512,
-                         .is_zen = is_zen,
                          .has_pairs = has_avx512 && is_zen &&
                                       mtlc_target_has(target, "avx512bf16"),
                          .vector_registers = is_x86 && !has_avx512 ? 16 : 32,
                          .vector_bytes = has_avx512 ? 64
                                          : has_avx2 ? 32
                                                     : 16,
+                         .dot_words = mtlc_target_has(target, "avx512bw") ? 16
+                                      : mtlc_target_has(target, "avx2")   ? 8
+                                                                          : 4,
+                         .counts_bits =
+                             mtlc_target_has(target, "avx512vpopcntdq"),
+                         .tuning =
+                             lanes_tuning_of(target, has_avx2, has_avx512),
                          .costs = has_avx512 ? avx512_costs
                                   : has_avx2 ? avx2_costs
                                              : plain_costs};

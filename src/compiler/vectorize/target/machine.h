@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What accesses cost, in cycles, about: data is in the first cache.
+#include "compiler/vectorize/target/tuning.h"
+
+// What accesses cost, in cycles, about: data is in the first cache. Estimates,
+// not measured, that nothing but what is printed depends on.
 typedef struct lanes_costs {
   uint8_t access;   // a register loaded or stored
   uint8_t shuffle;  // of one register or two
@@ -21,11 +24,13 @@ typedef struct lanes_costs {
 typedef struct lanes_machine {
   bool has_avx2;    // and gathers; x86-64 alone
   bool has_avx512;  // masks and scatters
-  bool is_zen;      // AMD's
   bool has_pairs;   // of bfloats multiplied as fast as floats
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
+  uint32_t dot_words;        // of a register of products of bytes summed
+  bool counts_bits;          // of each word, in one instruction
   lanes_costs costs;
+  const lanes_tuning *tuning;
 } lanes_machine;
 lanes_machine lanes_machine_of(LLVMTargetMachineRef target);
 

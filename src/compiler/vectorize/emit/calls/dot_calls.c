@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/target.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -60,14 +59,6 @@ static LLVMValueRef multiply(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
   return lanes_intrinsic(e, name, NULL, 0, sides, 2);
 }
 
-// How many words a register holds.
-static uint32_t register_words(const lanes_emitter *e) {
-  LLVMTargetMachineRef target = e->kernel->target;
-  return mtlc_target_has(target, "avx512bw") ? 16
-         : mtlc_target_has(target, "avx2")   ? 8
-                                             : 4;
-}
-
 // What is not a whole register of few words does not matter.
 static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
                            uint32_t count) {
@@ -81,7 +72,7 @@ static LLVMValueRef padded(lanes_emitter *e, LLVMValueRef halves,
 
 static LLVMValueRef dot(lanes_emitter *e, LLVMValueRef x, LLVMValueRef y,
                         uint32_t width) {
-  const uint32_t most = register_words(e);
+  const uint32_t most = e->machine.dot_words;
   x = halves_of(e, x, width);
   y = halves_of(e, y, width);
   if (width < LEAST_WORDS) {

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/target.h"
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
@@ -176,7 +175,7 @@ static LLVMValueRef scan_bits(lanes_emitter *e, LLVMValueRef bits,
 LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
                         lanes_collective what) {
   LLVMValueRef bits =
-      mtlc_target_has(e->kernel->target, "avx512vpopcntdq")
+      e->machine.counts_bits
           ? bits_added(e, value, what)
           : NULL;
   if (bits) {

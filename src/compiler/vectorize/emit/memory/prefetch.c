@@ -35,14 +35,6 @@ enum {
   // rows, and a matrix of 64 MiB times a vector (half, float, 8 bits; 2-core
   // EPYC, 2026-11) takes 0.8 of the time.
   AHEAD_BYTES = 6144,
-  // Half a KiB to 6 outside loops, measured on a 2-core EPYC of the Zen 3 kind,
-  // 2026-11: a tree of sums from 0.60 to 0.80 of the speed of plain C. From 2
-  // KiB on, what the processor itself fetches is no longer of use. On a Zen 4
-  // without 0.6, with 128 bytes, the next simdgroup's, 0.92, with 384 the same,
-  // with half a KiB 0.6 to 0.85 by where the code's other loads are, further
-  // 0.65.
-  ZEN_3_NEAR_BYTES = 1536,
-  ZEN_4_NEAR_BYTES = 128,
   // In loops by strides of a threadgroup, there: as far as the threadgroup
   // walks, and no less than 8 KiB, of 2 to 32 tried in plain C; further than 64
   // KiB would fill a second level of 512. On a Zen 3 what is so near is fetched
@@ -79,28 +71,13 @@ static lanes_induction_step step_around(const lanes_emitter *e,
                             : lanes_step_of(e->values, address, loop);
 }
 
-// A processor that does not ask for a line's neighbour by itself, as Intel's
-// with AVX-512 do: order matters more to it. Of those with AVX2 alone a Zen 3
-// stands for all.
-static bool needs_order(const lanes_emitter *e) {
-  return e->machine.is_zen || (e->machine.has_avx2 && !e->machine.has_avx512);
-}
-
-static bool is_zen_4(const lanes_emitter *e) {
-  return e->machine.is_zen && e->machine.has_avx512;
-}
-
-static int64_t near_bytes(const lanes_emitter *e) {
-  return is_zen_4(e) ? ZEN_4_NEAR_BYTES : ZEN_3_NEAR_BYTES;
-}
-
 // How far ahead to ask for what an access will be at. 0: not at all, because
 // the loop around it does not take it to other lines with each turn, or there
 // is none and the processor sees for itself what comes.
 static int64_t distance_of(const lanes_emitter *e, lanes_induction_step step) {
-  if (e->graph->nodes[e->node].loop == LANES_NONE && needs_order(e) &&
+  if (e->graph->nodes[e->node].loop == LANES_NONE && e->machine.tuning->needs_order &&
       !e->counting.is_on) {
-    return e->has_waits ? near_bytes(e) : 0;
+    return e->has_waits ? e->machine.tuning->near_bytes : 0;
   }
   if (step.kind != LANES_STEP_KNOWN) {
     return step.kind == LANES_STEP_UNKNOWN ? 0 : AHEAD_BYTES;
@@ -218,7 +195,7 @@ static bool is_alike(likeness *l, LLVMValueRef a, LLVMValueRef b) {
 static bool is_walked(const lanes_emitter *e, LLVMValueRef before,
                       LLVMValueRef address) {
   likeness l = {e, LIKENESS_LIMIT};
-  return needs_order(e) && !is_zen_4(e) && is_alike(&l, before, address);
+  return e->machine.tuning->needs_order && !e->machine.tuning->prefers_second_level && is_alike(&l, before, address);
 }
 
 // True if what is around an access has been asked for on the way to it,
@@ -313,7 +290,7 @@ LLVMValueRef lanes_next_iteration(lanes_emitter *e, const lanes_access *a,
 // are one where threads know more than one dimension.
 static LLVMValueRef next_rows(lanes_emitter *e, const lanes_access *a,
                               bool is_by_rows) {
-  return (is_by_rows || e->in_rows) && needs_order(e) && e->has_waits &&
+  return (is_by_rows || e->in_rows) && e->machine.tuning->needs_order && e->has_waits &&
                  a->pointer &&
                  e->graph->nodes[e->node].loop == LANES_NONE &&
                  !lanes_is_in_threadgroup(e->kernel, a->pointer) &&
@@ -475,7 +452,7 @@ static lanes_lead lead_of(lanes_emitter *e, const lanes_walk *walk,
   lanes_lead lead = {.memory = lanes_promotable_alloca(e, e->types.i64),
                      .loss = LLVMBuildSub(builder, length_of(e, step),
                                           mtlc_i64(e->context, bytes), ""),
-                     .level = !is_zen_4(e) && LLVMIsAConstantInt(reach) &&
+                     .level = !e->machine.tuning->prefers_second_level && LLVMIsAConstantInt(reach) &&
                                       LLVMConstIntGetZExtValue(reach) ==
                                           LEAST_REACH_BYTES
                                   ? LANES_FIRST_LEVEL
@@ -531,7 +508,7 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
                            lanes_induction_step step, uint64_t bytes,
                            bool is_store) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
-  if (!needs_order(e) || !is_loop_shared(e, loop) ||
+  if (!e->machine.tuning->needs_order || !is_loop_shared(e, loop) ||
       !is_by_threadgroup(step, bytes)) {
     return false;
   }
@@ -586,7 +563,7 @@ void lanes_prefetch_ahead(lanes_emitter *e, const lanes_access *a,
   // A walk down a column, whose rows are as long as the program says.
   LLVMValueRef turns = run_time_step(e, step, TURNS_AHEAD);
   const bool is_row = !turns && loop != LANES_NONE &&
-                      distance == AHEAD_BYTES && is_zen_4(e);
+                      distance == AHEAD_BYTES && e->machine.tuning->prefers_second_level;
   LLVMValueRef next = lanes_prefetch_lines(
       e, first, turns ? turns : mtlc_i64(e->context, distance), bytes, is_store,
       is_row ? LANES_SECOND_LEVEL : LANES_FIRST_LEVEL);
