@@ -72,7 +72,7 @@ class RefusalVisitor : public RecursiveASTVisitor<RefusalVisitor> {
     else
       checkTemplateArguments(E, F);
     judgeCall(Out, E, F);
-    if (isKernel(F)) {
+    if (!SM.isInSystemHeader(F->getLocation()) && isKernel(F)) {
       Free.insert(E->getCallee());
       refuse(Out, E->getExprLoc(),
              "kernel '" + F->getNameAsString() + "' cannot be called",
