@@ -30,8 +30,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# With mask registers, without, and one that is no x86. Of a CPU's name alone
-# passes know no features: those they ask about are spelled out.
+# With mask registers, without, and one that is no x86. The features that passes
+# ask about are spelled out, for builds that know none of a CPU's name.
 TARGETS = ("x86_64 znver4 +avx2,+fma,+f16c,+bmi2,+avx512f,+avx512bw,+avx512vl,"
            "+avx512dq,+avx512cd,+avx512bf16,+avx512vpopcntdq,+evex512",
            "x86_64 x86-64-v3", "aarch64")

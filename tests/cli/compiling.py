@@ -205,6 +205,14 @@ kernel void reads(device const float *x, device const uint *t,
 
 
 @case
+def a_processors_name_says_what_vectors_it_has(tool):
+    for cpu, register in (("znver4", "%zmm"), ("znver3", "%ymm")):
+        out = tool.done("compile", "kernels.metal", "--kernel", "scale", "--asm",
+                        environment={"METTLE_CPU_TARGET": f"x86_64 {cpu}"}).out
+        assert register in out, out
+
+
+@case
 def machine_code_is_listed_with_source_lines(tool):
     tool.write("halve.metal", """#include <metal_stdlib>
 inline float half_of(float x) {

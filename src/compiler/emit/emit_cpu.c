@@ -90,12 +90,28 @@ static void host_parts(target_parts *parts) {
 // A CPU's name says which features it has, but only to the code generator.
 // Those that passes ask about are spelled out.
 static void spell_features(target_parts *parts) {
+#define LEVEL_3 "+avx2,+fma,+f16c,+bmi2"
+#define LEVEL_4                                                 \
+  LEVEL_3 ",+avx512f,+avx512bw,+avx512vl,+avx512dq,+avx512cd," \
+          "+evex512"
   static const char *const levels[][2] = {
-      {"x86-64-v3", "+avx2,+fma,+f16c,+bmi2"},
-      {"x86-64-v4",
-       "+avx2,+fma,+f16c,+bmi2,+avx512f,+avx512bw,+avx512vl,"
-       "+avx512dq,+avx512cd,+evex512"},
+      {"x86-64-v3", LEVEL_3},
+      {"haswell", LEVEL_3},
+      {"skylake", LEVEL_3},
+      {"alderlake", LEVEL_3},
+      {"znver1", LEVEL_3},
+      {"znver2", LEVEL_3},
+      {"znver3", LEVEL_3},
+      {"x86-64-v4", LEVEL_4},
+      {"skylake-avx512", LEVEL_4},
+      {"cascadelake", LEVEL_4},
+      {"icelake-server", LEVEL_4 ",+avx512vpopcntdq"},
+      {"sapphirerapids", LEVEL_4 ",+avx512vpopcntdq,+avx512bf16"},
+      {"znver4", LEVEL_4 ",+avx512vpopcntdq,+avx512bf16"},
+      {"znver5", LEVEL_4 ",+avx512vpopcntdq,+avx512bf16"},
   };
+#undef LEVEL_4
+#undef LEVEL_3
   for (size_t i = 0; i < sizeof levels / sizeof levels[0]; ++i) {
     if (strcmp(parts->cpu, levels[i][0]) == 0) {
       append_feature(parts, levels[i][1]);
