@@ -10,7 +10,7 @@ import numpy as np
 from case import check, mettle
 from products import TYPES, Product, program_of, run
 
-RUNS = 20  # of one kernel
+RUNS = 100  # of one kernel
 TOGETHER = 5  # kernels in a source
 
 
@@ -42,7 +42,7 @@ def size_of(random, it):
 
 
 def main():
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     random = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2
                                    else 11)
     done = 0
