@@ -32,7 +32,7 @@ def mentions(name, word):
         return word in file.read()
 
 
-def library(headers, instances=(), before=(), text=""):
+def library(headers, instances=(), before=(), text="", language=0):
     """Compiles headers, of Metal's library and MLX's, instances
     [(host name, template, arguments)], and text behind them."""
     lines = [f"#include <{name}>" for name in before]
@@ -42,7 +42,7 @@ def library(headers, instances=(), before=(), text=""):
         lines.append(f'instantiate_kernel("{name}", {template}, '
                      + ", ".join(map(str, arguments)) + ")")
     return device().library("\n".join([*lines, text, ""]), include_paths=[ROOT],
-                            math=mettle.MATH_SAFE)
+                            math=mettle.MATH_SAFE, language=language)
 
 
 def block(x, y=1, z=1, pow2=10):

@@ -19,6 +19,7 @@ import mlx_products
 import mlx_quantized
 import mlx_rows
 import mlx_steel
+import mlx_tensors
 import mlx_transforms
 
 FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
@@ -26,9 +27,10 @@ FAMILIES = {**mlx_elementwise.FAMILIES, **mlx_rows.FAMILIES,
             **mlx_orders.FAMILIES, **mlx_indexing.FAMILIES,
             **mlx_layouts.FAMILIES, **mlx_steel.FAMILIES,
             **mlx_quantized.FAMILIES, **mlx_transforms.FAMILIES,
-            **mlx_convolutions.FAMILIES}
+            **mlx_convolutions.FAMILIES, **mlx_tensors.FAMILIES}
 # What is not in MLX's package, only in its sources.
-NEEDS = {**mlx_rows.NEEDS, **mlx_transforms.NEEDS, **mlx_convolutions.NEEDS}
+NEEDS = {**mlx_rows.NEEDS, **mlx_transforms.NEEDS, **mlx_convolutions.NEEDS,
+         **mlx_tensors.NEEDS}
 
 
 def missing(name):
