@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// clients.c: programs that use the checker from C: dispatches of an encoder and
+// of two queues, with what orders them and without it, buffers that are
+// reached by addresses, and the error of a command buffer.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/test.h"
+#include "mettle/mettle.h"
+
+static const char source[] =
+    "#include <metal_stdlib>\n"
+    "using namespace metal;\n"
+    "kernel void put(device int *x [[buffer(0)]],\n"
+    "                uint i [[thread_position_in_grid]]) { x[i] = i; }\n"
+    "kernel void get(device const int *x [[buffer(0)]],\n"
+    "                device int *y [[buffer(1)]],\n"
+    "                uint i [[thread_position_in_grid]]) { y[i] = x[63 - i]; }\n"
+    "struct list { device int *items; };\n"
+    "kernel void follow(constant list &l [[buffer(0)]],\n"
+    "                   uint i [[thread_position_in_grid]]) {\n"
+    "  l.items[i] = i;\n"
+    "}\n";
+
+enum { THREADS = 64, BYTES = 4 * THREADS };
+
+static mtl_device *device;
+static mtl_queue *queues[2];
+static mtl_library *library;
+
+static void open_all(void) {
+  CHECK_OK(mtl_device_default(&device));
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(mtl_queue_create(device, NULL, &queues[i]));
+  }
+  CHECK_OK(mtl_library_create_from_source(device, source, strlen(source), NULL,
+                                          &library));
+}
+
+static mtl_pipeline *pipeline_of(const char *name, uint32_t check) {
+  mtl_function *function;
+  mtl_pipeline *pipeline;
+  CHECK_OK(mtl_function_create(library, name, NULL, &function));
+  CHECK_OK(mtl_pipeline_create(
+      function, &(mtl_pipeline_desc){.check = check}, &pipeline));
+  mtl_function_release(function);
+  return pipeline;
+}
+
+static mtl_buffer *buffer_of(size_t bytes) {
+  mtl_buffer *buffer;
+  CHECK_OK(mtl_buffer_create(
+      device,
+      &(mtl_buffer_desc){.length_bytes = bytes,
+                         .hazard_tracking = MTL_HAZARD_UNTRACKED},
+      &buffer));
+  return buffer;
+}
+
+static mtl_command_buffer *commands_of(int queue) {
+  mtl_command_buffer *commands;
+  CHECK_OK(mtl_command_buffer_create(queues[queue], NULL, &commands));
+  return commands;
+}
+
+static void dispatch(mtl_compute_encoder *encoder, const char *name,
+                     mtl_buffer *first, mtl_buffer *second) {
+  mtl_compute_encoder_set_pipeline(encoder,
+                                   pipeline_of(name, MTL_CHECK_DEFAULT));
+  mtl_compute_encoder_set_buffer(encoder, first, 0, 0);
+  if (second) {
+    mtl_compute_encoder_set_buffer(encoder, second, 0, 1);
+  }
+  mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){THREADS, 1, 1},
+                                       (mtl_size){32, 1, 1});
+}
+
+static void encode(mtl_command_buffer *commands, const char *name,
+                   mtl_buffer *first, mtl_buffer *second) {
+  mtl_compute_encoder *encoder;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  dispatch(encoder, name, first, second);
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+}
+
+typedef struct expected {
+  const char *kind;
+  const char *first, *second;  // kernels
+  bool is_found;
+} expected;
+
+static void look(void *context, const mtl_check_finding *finding) {
+  expected *it = context;
+  it->is_found |= strcmp(finding->kind, it->kind) == 0 &&
+                  strcmp(finding->first.kernel, it->first) == 0 &&
+                  strcmp(finding->second.kernel, it->second) == 0;
+}
+
+static bool is_found(const char *kind, const char *first, const char *second) {
+  expected it = {kind, first, second, false};
+  CHECK_OK(mtl_check_report(look, &it));
+  return it.is_found;
+}
+
+static uint64_t count_findings(void) {
+  uint64_t findings = 0;
+  mtl_check_counts(&findings, NULL, NULL, NULL);
+  return findings;
+}
+
+static void run_concurrent(bool with_barrier) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(
+      mtl_compute_encoder_create(commands, MTL_DISPATCH_CONCURRENT, &encoder));
+  dispatch(encoder, "put", x, NULL);
+  if (with_barrier) {
+    mtl_compute_encoder_memory_barrier(encoder, MTL_BARRIER_BUFFERS);
+  }
+  dispatch(encoder, "get", x, y);
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  if (with_barrier) {
+    CHECK_OK(mtl_command_buffer_wait(commands));
+  } else {
+    CHECK_ERROR(mtl_command_buffer_wait(commands), MTL_KERNEL_FAULT,
+                "race.dispatch");
+  }
+}
+
+TEST(dispatches, without_a_barrier_race) {
+  run_concurrent(false);
+  CHECK(is_found("race.dispatch", "put", "get"));
+}
+
+TEST(dispatches, with_a_barrier_do_not) {
+  run_concurrent(true);
+  CHECK_EQUAL(count_findings(), 0);
+}
+
+// Both are committed before either is waited for.
+static void run_queues(void) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_command_buffer *first = commands_of(0), *second = commands_of(1);
+  encode(first, "put", x, NULL);
+  encode(second, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(second));
+  CHECK_OK(mtl_command_buffer_commit(first));
+  // Either may have come first.
+  const mtl_status one = mtl_command_buffer_wait(first);
+  const mtl_status other = mtl_command_buffer_wait(second);
+  CHECK(one != MTL_OK || other != MTL_OK);
+}
+
+TEST(queues, without_an_event_race) {
+  run_queues();
+  CHECK(is_found("race.dispatch", "put", "get") ||
+        is_found("race.dispatch", "get", "put"));
+}
+
+static mtl_status run_follow(uint64_t address) {
+  mtl_buffer *list = buffer_of(sizeof address);
+  memcpy(mtl_buffer_contents(list), &address, sizeof address);
+  mtl_command_buffer *commands = commands_of(0);
+  encode(commands, "follow", list, NULL);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  return mtl_command_buffer_wait(commands);
+}
+
+TEST(addresses, of_a_short_buffer_are_out_of_bounds) {
+  open_all();
+  CHECK_ERROR(run_follow(mtl_buffer_gpu_address(buffer_of(BYTES - 4))),
+               MTL_KERNEL_FAULT, "bounds.device");
+}
+
+TEST(addresses, of_nothing_are_out_of_bounds) {
+  open_all();
+  CHECK_ERROR(run_follow(0), MTL_KERNEL_FAULT, "bounds.device");
+  CHECK(is_found("bounds.device", "follow", ""));
+}
+
+TEST(pipelines, without_checks_have_no_findings) {
+  open_all();
+  mtl_pipeline *pipeline = pipeline_of("put", 0);
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_buffer(encoder, buffer_of(BYTES), 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){THREADS, 1, 1},
+                                       (mtl_size){32, 1, 1});
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  CHECK_OK(mtl_command_buffer_wait(commands));
+  uint64_t dispatches = 1;
+  mtl_check_counts(NULL, NULL, &dispatches, NULL);
+  CHECK_EQUAL(dispatches, 0);
+}
