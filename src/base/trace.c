@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,9 @@ _Atomic bool mtli_trace_state;
 
 enum {
   BUFFER_BYTES = 1 << 20,
-  EVENT_BYTES = 2048,  // no event has more
+  NAME_BYTES = 512,
+  // No event has more: a name, arguments, and less than 300 besides.
+  EVENT_BYTES = 2048,
   FIRST_ROW = 1 << 30,  // above every thread's number
 };
 
@@ -28,6 +28,7 @@ static struct {
   int file;
   int error;             // an errno: something is missing in the file
   bool has_events;
+  uint64_t process;
   uint32_t number;  // of timelines so far
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -35,20 +36,57 @@ static _Atomic uint64_t track_count;
 static _Atomic uint64_t flow_count;
 
 // --- Texts ---------------------------------------------------------------------
+//
+// Not by printf, which takes most of the time that a timeline costs.
+
+static char *put_text(char *at, const char *text) {
+  const size_t length = strlen(text);
+  memcpy(at, text, length);
+  return at + length;
+}
+
+enum { NUMBER_BYTES = 20 };  // at the most
+
+static char *put_number(char *at, uint64_t value) {
+  char digits[NUMBER_BYTES];
+  size_t count = 0;
+  do {
+    digits[count++] = (char)('0' + value % 10);
+    value /= 10;
+  } while (value);
+  while (count) {
+    *at++ = digits[--count];
+  }
+  return at;
+}
+
+// Microseconds, to the nanosecond: as a double they would lose that.
+static char *put_time(char *at, const char *member, uint64_t ns) {
+  at = put_number(put_text(at, member), ns / 1000);
+  *at++ = '.';
+  for (uint64_t digit = 100; digit; digit /= 10) {
+    *at++ = (char)('0' + ns / digit % 10);
+  }
+  return at;
+}
 
 // Appends text as the inside of a JSON string; it ends where it finds no room.
 static size_t escape(char *target, size_t room, const char *text) {
+  static const char hex[] = "0123456789abcdef";
   size_t length = 0;
   for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
-    char code[8];
+    char code[6] = {(char)*c};
+    size_t more = 1;
     if (*c == '"' || *c == '\\') {
-      snprintf(code, sizeof code, "\\%c", *c);
+      code[0] = '\\';
+      code[1] = (char)*c;
+      more = 2;
     } else if (*c < ' ') {
-      snprintf(code, sizeof code, "\\u%04x", *c);
-    } else {
-      snprintf(code, sizeof code, "%c", *c);
+      memcpy(code, "\\u00", 4);
+      code[4] = hex[*c >> 4];
+      code[5] = hex[*c & 15];
+      more = 6;
     }
-    const size_t more = strlen(code);
     if (length + more >= room) {
       break;
     }
@@ -61,39 +99,45 @@ static size_t escape(char *target, size_t room, const char *text) {
 
 // Adds a member, or nothing where it finds no room.
 static void add(mtli_trace_arguments *arguments, const char *name,
-                const char *value) {
+                const char *value, size_t value_length) {
   const size_t room = sizeof arguments->text - arguments->length;
-  const int length =
-      snprintf(arguments->text + arguments->length, room, "%s\"%s\":%s",
-               arguments->length ? "," : "", name, value);
-  if (length > 0 && (size_t)length < room) {
-    arguments->length += (size_t)length;
-  } else {
-    arguments->text[arguments->length] = '\0';
+  const size_t name_length = strlen(name);
+  if (name_length + value_length + 5 > room) {
+    return;
   }
+  char *at = arguments->text + arguments->length;
+  at = put_text(at, arguments->length ? ",\"" : "\"");
+  at = put_text(put_text(at, name), "\":");
+  memcpy(at, value, value_length);
+  at += value_length;
+  *at = '\0';
+  arguments->length = (size_t)(at - arguments->text);
 }
 
 void mtli_trace_text(mtli_trace_arguments *arguments, const char *name,
                      const char *value) {
   char text[520] = "\"";
   const size_t length = escape(text + 1, sizeof text - 2, value);
-  memcpy(text + 1 + length, "\"", 2);
-  add(arguments, name, text);
+  text[1 + length] = '"';
+  add(arguments, name, text, length + 2);
 }
 
 void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
                        uint64_t value) {
-  char text[24];
-  snprintf(text, sizeof text, "%" PRIu64, value);
-  add(arguments, name, text);
+  char text[NUMBER_BYTES];
+  add(arguments, name, text, (size_t)(put_number(text, value) - text));
 }
 
 void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
                       const uint32_t value[3]) {
-  char text[48];
-  snprintf(text, sizeof text, "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", value[0],
-           value[1], value[2]);
-  add(arguments, name, text);
+  char text[3 * NUMBER_BYTES + 4];
+  char *at = text;
+  for (int i = 0; i < 3; ++i) {
+    *at++ = i ? ',' : '[';
+    at = put_number(at, value[i]);
+  }
+  *at++ = ']';
+  add(arguments, name, text, (size_t)(at - text));
 }
 
 // --- Events --------------------------------------------------------------------
@@ -105,10 +149,6 @@ static uint64_t thread_number(void) {
   }
   return number;
 }
-
-// Microseconds, to the nanosecond: as a double they would lose that.
-#define TIME_FORMAT "%" PRIu64 ".%03" PRIu64
-#define TIME_VALUES(ns) (ns) / 1000, (ns) % 1000
 
 // Not stdio's buffers: a child of fork would write them once more when it ends.
 static void flush(void) {
@@ -125,32 +165,26 @@ static void flush(void) {
   trace.length = 0;
 }
 
-// Appends at most EVENT_BYTES. The lock is held, and a timeline is written.
-__attribute__((format(printf, 1, 2))) static void append(const char *format,
-                                                         ...) {
-  if (BUFFER_BYTES - trace.length < EVENT_BYTES) {
-    flush();
-  }
-  va_list values;
-  va_start(values, format);
-  const int length = vsnprintf(trace.buffer + trace.length, EVENT_BYTES, format,
-                               values);
-  va_end(values);
-  trace.length += length > 0 && length < EVENT_BYTES ? (size_t)length : 0;
-}
-
 // Writes one event: kind, track and name, more members, and its arguments. The
 // lock is held, and a timeline is written.
 static void write_event(const char *kind, uint64_t track, const char *name,
                         const char *more, const char *arguments) {
-  char text[512];
-  escape(text, sizeof text, name);
-  const bool has_arguments = arguments && *arguments;
-  append("%s{\"ph\":\"%s\",\"pid\":%ld,\"tid\":%" PRIu64
-         ",\"name\":\"%s\"%s%s%s%s}",
-         trace.has_events ? ",\n" : "", kind, (long)getpid(), track, text, more,
-         has_arguments ? ",\"args\":{" : "", has_arguments ? arguments : "",
-         has_arguments ? "}" : "");
+  if (BUFFER_BYTES - trace.length < EVENT_BYTES) {
+    flush();
+  }
+  char *const start = trace.buffer + trace.length;
+  char *at = put_text(start, trace.has_events ? ",\n{\"ph\":\"" : "{\"ph\":\"");
+  at = put_text(put_text(at, kind), "\",\"pid\":");
+  at = put_text(put_number(at, trace.process), ",\"tid\":");
+  at = put_text(put_number(at, track), ",\"name\":\"");
+  at += escape(at, NAME_BYTES, name);
+  at = put_text(put_text(at, "\""), more);
+  if (arguments && *arguments) {
+    at = put_text(put_text(at, ",\"args\":{"), arguments);
+    at = put_text(at, "}");
+  }
+  at = put_text(at, "}");
+  trace.length += (size_t)(at - start);
   trace.has_events = true;
 }
 
@@ -184,23 +218,29 @@ static void put(const char *kind, mtli_trace_track track, const char *name,
   pthread_mutex_unlock(&trace.lock);
 }
 
+enum { MORE_BYTES = 160 };  // categories are short
+
+static char *put_category(char *at, const char *category) {
+  return put_text(put_text(put_text(at, ",\"cat\":\""), category), "\"");
+}
+
 void mtli_trace_slice(mtli_trace_track track, const char *category,
                       const char *name, uint64_t start_ns, uint64_t end_ns,
                       const mtli_trace_arguments *arguments) {
   const uint64_t length_ns = end_ns > start_ns ? end_ns - start_ns : 0;
-  char more[128];
-  snprintf(more, sizeof more,
-           ",\"cat\":\"%s\",\"ts\":" TIME_FORMAT ",\"dur\":" TIME_FORMAT,
-           category, TIME_VALUES(start_ns), TIME_VALUES(length_ns));
+  char more[MORE_BYTES];
+  char *at = put_category(more, category);
+  at = put_time(at, ",\"ts\":", start_ns);
+  *put_time(at, ",\"dur\":", length_ns) = '\0';
   put("X", track, name, more, arguments);
 }
 
 void mtli_trace_instant(mtli_trace_track track, const char *category,
                         const char *name, uint64_t at_ns,
                         const mtli_trace_arguments *arguments) {
-  char more[96];
-  snprintf(more, sizeof more, ",\"cat\":\"%s\",\"s\":\"t\",\"ts\":" TIME_FORMAT,
-           category, TIME_VALUES(at_ns));
+  char more[MORE_BYTES];
+  char *at = put_text(put_category(more, category), ",\"s\":\"t\"");
+  *put_time(at, ",\"ts\":", at_ns) = '\0';
   put("i", track, name, more, arguments);
 }
 
@@ -208,8 +248,8 @@ void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
                         uint64_t value) {
   mtli_trace_arguments arguments = {0};
   mtli_trace_number(&arguments, unit, value);
-  char more[64];
-  snprintf(more, sizeof more, ",\"ts\":" TIME_FORMAT, TIME_VALUES(at_ns));
+  char more[MORE_BYTES];
+  *put_time(more, ",\"ts\":", at_ns) = '\0';
   put("C", MTLI_TRACE_THREAD, name, more, &arguments);
 }
 
@@ -220,10 +260,10 @@ uint64_t mtli_trace_new_flow(void) {
 static void put_flow(const char *kind, const char *binding,
                      mtli_trace_track track, const char *name, uint64_t flow,
                      uint64_t at_ns) {
-  char more[128];
-  snprintf(more, sizeof more,
-           ",\"cat\":\"flow\",\"id\":\"%" PRIx64 "\"%s,\"ts\":" TIME_FORMAT, flow,
-           binding, TIME_VALUES(at_ns));
+  char more[MORE_BYTES];
+  char *at = put_text(put_category(more, "flow"), ",\"id\":\"");
+  at = put_text(put_text(put_number(at, flow), "\""), binding);
+  *put_time(at, ",\"ts\":", at_ns) = '\0';
   put(kind, track, name, more, NULL);
 }
 
@@ -296,7 +336,10 @@ static mtl_status open_file(const char *path) {
   trace.error = 0;
   trace.has_events = false;
   ++trace.number;
-  append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+  trace.process = (uint64_t)getpid();
+  char *end = put_text(buffer, "{\"displayTimeUnit\":\"ns\",");
+  end = put_text(end, "\"traceEvents\":[\n");
+  trace.length = (size_t)(end - buffer);
   mtli_trace_arguments arguments = {0};
   mtli_trace_text(&arguments, "name", program_invocation_short_name);
   write_event("M", thread_number(), "process_name", "", arguments.text);
@@ -341,7 +384,12 @@ static mtl_status close_file(void) {
   if (!trace.buffer) {
     return MTL_OK;
   }
-  append("\n]}\n");
+  if (BUFFER_BYTES - trace.length < EVENT_BYTES) {
+    flush();
+  }
+  trace.length +=
+      (size_t)(put_text(trace.buffer + trace.length, "\n]}\n") -
+               (trace.buffer + trace.length));
   flush();
   if (close(trace.file) != 0 && !trace.error) {
     trace.error = errno;
