@@ -16,8 +16,10 @@
 
 // What METTLE_CHECK asks for, MTLI_CHECK_ bits; 0 if it is not set. Read once.
 uint32_t mtli_check_wanted(void);
-// True if there is, or may be, something checked in this process.
+// True if there is, or may be, something checked in this process: METTLE_CHECK
+// is set, or a pipeline has asked for it.
 bool mtli_check_is_on(void);
+void mtli_check_turn_on(void);
 // Reads a list of checks, "races,bounds". False if it names none that is one.
 bool mtli_check_parse(const char *text, uint32_t *out_checks);
 
@@ -69,9 +71,14 @@ void mtli_check_end(mtli_check *check, char **out_text);
 
 // A queue's work so far is complete: what it does next is ordered behind it.
 void mtli_check_queue_orders(uint64_t queue);
-// One queue waits for what another has signalled: value of an event.
-void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value);
-void mtli_check_wait(uint64_t queue, uint64_t event, uint64_t value);
+// A queue, or the host, is about to signal value of an event; a queue has
+// waited for one and goes on; an event's number may come again. hosts_see:
+// hosts may wait for the event, too.
+void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value,
+                       bool hosts_see);
+void mtli_check_host_signal(uint64_t event, uint64_t value);
+void mtli_check_waited(uint64_t queue, uint64_t event, uint64_t value);
+void mtli_check_event_ends(uint64_t event);
 // The host commits work of a queue, which is ordered behind all that is
 // complete by then; and a queue's work is complete.
 void mtli_check_commit(uint64_t queue);

@@ -25,13 +25,6 @@ typedef struct clock_of_queue {
   check_segment window;  // its own from here on are not ordered
   check_segment end;     // behind its last
   check_segment known[CHECK_QUEUES];
-  check_segment complete;  // those below are complete, as hosts see it
-  // [wait_count] events that it has waited for since its last dispatch.
-  struct {
-    uint64_t event;
-    uint64_t value;
-  } waits[CHECK_QUEUES];
-  uint32_t wait_count;
 } clock_of_queue;
 
 static clock_of_queue clocks[CHECK_QUEUES];
@@ -84,91 +77,130 @@ void mtli_check_queue_orders(uint64_t queue) {
   pthread_mutex_unlock(&check_lock);
 }
 
-typedef struct signalled {
+enum { SIGNALS = 16 };
+
+// An event: what came before each of its last values. Values rise.
+typedef struct event_clock {
   uint64_t event;
-  uint64_t value;
-  check_segment known[CHECK_QUEUES];
-} signalled;
+  uint32_t count;
+  struct {
+    uint64_t value;
+    check_segment known[CHECK_QUEUES];
+  } signals[SIGNALS];  // [count] by rising value
+} event_clock;
 
-static signalled *signals;
-static size_t signal_count, signal_capacity;
+static event_clock *events;  // [event_count]
+static size_t event_count, event_capacity;
+// What hosts can know to have come before what they commit or signal now.
+static check_segment host[CHECK_QUEUES];
 
+static event_clock *event_of(uint64_t event) {
+  for (size_t i = 0; i < event_count; ++i) {
+    if (events[i].event == event) {
+      return &events[i];
+    }
+  }
+  return NULL;
+}
+
+static event_clock *add_event(uint64_t event) {
+  if (event_count == event_capacity) {
+    event_capacity = event_capacity ? 2 * event_capacity : 16;
+    event_clock *grown = realloc(events, event_capacity * sizeof *events);
+    if (!grown) {
+      abort();
+    }
+    events = grown;
+  }
+  events[event_count] = (event_clock){.event = event};
+  return &events[event_count++];
+}
+
+static void merge(check_segment *into, const check_segment *known) {
+  for (uint32_t i = 0; i < CHECK_QUEUES; ++i) {
+    if (known[i] > into[i]) {
+      into[i] = known[i];
+    }
+  }
+}
+
+// Of many values the first are forgotten: who waits for one of them is taken
+// for ordered behind a later one.
+static void note_signal(uint64_t number, uint64_t value,
+                        const check_segment *known) {
+  event_clock *event = event_of(number);
+  event = event ? event : add_event(number);
+  if (event->count && event->signals[event->count - 1].value >= value) {
+    return;  // it changes nothing
+  }
+  if (event->count == SIGNALS) {
+    memmove(&event->signals[0], &event->signals[1],
+            (SIGNALS - 1) * sizeof event->signals[0]);
+    --event->count;
+  }
+  event->signals[event->count].value = value;
+  memcpy(event->signals[event->count++].known, known,
+         CHECK_QUEUES * sizeof *known);
+}
+
+// All that comes before what a queue does next.
 static void copy_clock(const clock_of_queue *clock, check_segment *out) {
   memcpy(out, clock->known, sizeof clock->known);
   out[clock - clocks] = clock->end;
 }
 
-void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value) {
+void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value,
+                       bool hosts_see) {
+  check_segment known[CHECK_QUEUES];
   pthread_mutex_lock(&check_lock);
-  if (signal_count == signal_capacity) {
-    signal_capacity = signal_capacity ? 2 * signal_capacity : 16;
-    signalled *grown = realloc(signals, signal_capacity * sizeof *signals);
-    if (!grown) {
-      abort();
-    }
-    signals = grown;
+  copy_clock(clock_of(queue), known);
+  note_signal(event, value, known);
+  if (hosts_see) {
+    merge(host, known);
   }
-  // One entry an event is enough once the next is signalled: values rise.
-  size_t at = 0;
-  while (at < signal_count && signals[at].event != event) {
-    ++at;
-  }
-  signal_count += at == signal_count;
-  signals[at] = (signalled){.event = event, .value = value};
-  copy_clock(clock_of(queue), signals[at].known);
   pthread_mutex_unlock(&check_lock);
 }
 
-static void merge(clock_of_queue *clock, const check_segment *known) {
-  for (uint32_t i = 0; i < CHECK_QUEUES; ++i) {
-    if (known[i] > clock->known[i]) {
-      clock->known[i] = known[i];
-    }
-  }
-}
-
-// The signal may still be to come: it is looked for when the queue goes on.
-void mtli_check_wait(uint64_t queue, uint64_t event, uint64_t value) {
+void mtli_check_host_signal(uint64_t event, uint64_t value) {
   pthread_mutex_lock(&check_lock);
-  clock_of_queue *clock = clock_of(queue);
-  const uint32_t at = clock->wait_count++ % CHECK_QUEUES;
-  clock->waits[at].event = event;
-  clock->waits[at].value = value;
+  note_signal(event, value, host);
   pthread_mutex_unlock(&check_lock);
 }
 
-static void end_waits(clock_of_queue *clock) {
-  const uint32_t count = clock->wait_count < CHECK_QUEUES ? clock->wait_count
-                                                          : CHECK_QUEUES;
-  for (uint32_t k = 0; k < count; ++k) {
-    for (size_t i = 0; i < signal_count; ++i) {
-      if (signals[i].event == clock->waits[k].event &&
-          signals[i].value >= clock->waits[k].value) {
-        merge(clock, signals[i].known);
-      }
+// What was signalled behind the first value that is enough need not have come
+// yet, had the queues run at other speeds.
+void mtli_check_waited(uint64_t queue, uint64_t number, uint64_t value) {
+  pthread_mutex_lock(&check_lock);
+  const event_clock *event = event_of(number);
+  for (uint32_t i = 0; event && i < event->count; ++i) {
+    if (event->signals[i].value >= value) {
+      merge(clock_of(queue)->known, event->signals[i].known);
+      break;
     }
   }
-  clock->wait_count = 0;
+  pthread_mutex_unlock(&check_lock);
+}
+
+void mtli_check_event_ends(uint64_t number) {
+  pthread_mutex_lock(&check_lock);
+  event_clock *event = event_of(number);
+  if (event) {
+    *event = events[--event_count];
+  }
+  pthread_mutex_unlock(&check_lock);
 }
 
 void mtli_check_commit(uint64_t queue) {
   pthread_mutex_lock(&check_lock);
-  check_segment known[CHECK_QUEUES] = {0};
-  for (uint32_t i = 0; i < clock_count; ++i) {
-    known[i] = clocks[i].complete;
-  }
-  merge(clock_of(queue), known);
-  // The host may have waited for any event that has been signalled.
-  for (size_t i = 0; i < signal_count; ++i) {
-    merge(clock_of(queue), signals[i].known);
-  }
+  merge(clock_of(queue)->known, host);
   pthread_mutex_unlock(&check_lock);
 }
 
 void mtli_check_complete(uint64_t queue) {
+  check_segment known[CHECK_QUEUES];
   pthread_mutex_lock(&check_lock);
-  clock_of_queue *clock = clock_of(queue);
-  clock->complete = clock->end;
+  copy_clock(clock_of(queue), known);
+  merge(host, known);
   pthread_mutex_unlock(&check_lock);
 }
 
@@ -223,7 +255,8 @@ static void begin_anew(check_state *s) {
   memset(clocks, 0, sizeof clocks);
   clock_count = 0;
   past_count = 0;
-  signal_count = 0;
+  event_count = 0;
+  memset(host, 0, sizeof host);
   s->check.segment = s->last = 1;
 }
 
@@ -393,7 +426,6 @@ static bool begin_dispatch(check_state *s,
   s->dispatch = ++check_dispatches;
   clock_of_queue *clock = clock_of(dispatch->queue);
   s->queue = (uint32_t)(clock - clocks);
-  end_waits(clock);
   if (dispatch->is_ordered) {
     clock->window = check_last(s) + 1;
   }

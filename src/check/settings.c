@@ -3,6 +3,7 @@
 // process, where the report is written.
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint32_t wanted;
+static atomic_bool is_asked;  // by a pipeline
 static uint32_t schedule_kind;
 static uint64_t schedule_seed;
 static char schedule_text[64] = "forward";
@@ -120,7 +122,13 @@ uint32_t mtli_check_wanted(void) {
 }
 
 bool mtli_check_is_on(void) {
-  return mtli_check_wanted() != 0 || check_dispatches != 0;
+  // Relaxed: whoever uses the pipeline has it from the thread that made it.
+  return mtli_check_wanted() != 0 ||
+         atomic_load_explicit(&is_asked, memory_order_relaxed);
+}
+
+void mtli_check_turn_on(void) {
+  atomic_store_explicit(&is_asked, true, memory_order_relaxed);
 }
 
 uint32_t check_schedule(uint64_t *out_seed) {

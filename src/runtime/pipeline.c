@@ -266,6 +266,7 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   }
   if (parts->checks) {
     parts->tier = MTLI_TIER_CHECKED;
+    mtli_check_turn_on();
   }
   // For runs under valgrind or an emulator, and to see what another machine
   // would get.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // clients.c: programs that use the checker from C: dispatches of an encoder and
-// of two queues, with what orders them and without it, buffers that are
+// of some queues, with what orders them and without it, buffers that are
 // reached by addresses, and the error of a command buffer.
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +26,12 @@ static const char source[] =
 enum { THREADS = 64, BYTES = 4 * THREADS };
 
 static mtl_device *device;
-static mtl_queue *queues[2];
+static mtl_queue *queues[3];
 static mtl_library *library;
 
 static void open_all(void) {
   CHECK_OK(mtl_device_default(&device));
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     CHECK_OK(mtl_queue_create(device, NULL, &queues[i]));
   }
   CHECK_OK(mtl_library_create_from_source(device, source, strlen(source), NULL,
@@ -141,15 +141,27 @@ TEST(dispatches, with_a_barrier_do_not) {
   CHECK_EQUAL(count_findings(), 0);
 }
 
-// Both are committed before either is waited for.
+static mtl_event *event_of(bool shared) {
+  mtl_event *event;
+  CHECK_OK(mtl_event_create(device, &(mtl_event_desc){.shared = shared},
+                            &event));
+  return event;
+}
+
+// Both are committed before either has begun: what is complete by a commit
+// counts as ordered before it.
 static void run_queues(void) {
   open_all();
   mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *start = event_of(true);
   mtl_command_buffer *first = commands_of(0), *second = commands_of(1);
+  mtl_command_buffer_wait_event(first, start, 1);
   encode(first, "put", x, NULL);
+  mtl_command_buffer_wait_event(second, start, 1);
   encode(second, "get", x, y);
   CHECK_OK(mtl_command_buffer_commit(second));
   CHECK_OK(mtl_command_buffer_commit(first));
+  CHECK_OK(mtl_event_signal(start, 1));
   // Either may have come first.
   const mtl_status one = mtl_command_buffer_wait(first);
   const mtl_status other = mtl_command_buffer_wait(second);
@@ -158,6 +170,129 @@ static void run_queues(void) {
 
 TEST(queues, without_an_event_race) {
   run_queues();
+  CHECK(is_found("race.dispatch", "put", "get") ||
+        is_found("race.dispatch", "get", "put"));
+}
+
+static void wait_for_clean(mtl_command_buffer *commands) {
+  CHECK_OK(mtl_command_buffer_wait(commands));
+}
+
+static void run_with_event(bool waiting_is_first) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *event = event_of(false);
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1);
+  encode(put, "put", x, NULL);
+  mtl_command_buffer_signal_event(put, event, 1);
+  mtl_command_buffer_wait_event(get, event, 1);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(waiting_is_first ? get : put));
+  CHECK_OK(mtl_command_buffer_commit(waiting_is_first ? put : get));
+  wait_for_clean(put);
+  wait_for_clean(get);
+  CHECK_EQUAL(count_findings(), 0);
+  const int32_t *values = mtl_buffer_contents(y);
+  CHECK_EQUAL(values[0], 63);
+}
+
+TEST(queues, with_an_event_do_not_race) {
+  run_with_event(false);
+}
+
+TEST(queues, with_an_event_may_wait_before_the_signal_is_committed) {
+  run_with_event(true);
+}
+
+// The wait has begun before anything of the process was checked.
+TEST(queues, may_wait_before_the_first_checked_pipeline) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *event = event_of(false);
+  mtl_command_buffer *wait = commands_of(1);
+  mtl_command_buffer_wait_event(wait, event, 1);
+  CHECK_OK(mtl_command_buffer_commit(wait));
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(get));
+  encode(put, "put", x, NULL);
+  mtl_command_buffer_signal_event(put, event, 1);
+  CHECK_OK(mtl_command_buffer_commit(put));
+  wait_for_clean(put);
+  wait_for_clean(get);
+}
+
+// The queue between them dispatches nothing.
+TEST(queues, hand_on_what_they_wait_for) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *first = event_of(false), *second = event_of(false);
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1),
+                     *between = commands_of(2);
+  encode(put, "put", x, NULL);
+  mtl_command_buffer_signal_event(put, first, 7);
+  mtl_command_buffer_wait_event(between, first, 7);
+  mtl_command_buffer_signal_event(between, second, 3);
+  mtl_command_buffer_wait_event(get, second, 2);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(get));
+  CHECK_OK(mtl_command_buffer_commit(between));
+  CHECK_OK(mtl_command_buffer_commit(put));
+  wait_for_clean(put);
+  wait_for_clean(get);
+}
+
+// What the host has waited for comes before what it signals.
+TEST(queues, are_ordered_by_a_signal_of_the_host) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *event = event_of(true);
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1);
+  mtl_command_buffer_wait_event(get, event, 1);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(get));
+  encode(put, "put", x, NULL);
+  CHECK_OK(mtl_command_buffer_commit(put));
+  wait_for_clean(put);
+  CHECK_OK(mtl_event_signal(event, 1));
+  wait_for_clean(get);
+}
+
+// And so does what came before an event that it has waited for.
+TEST(queues, are_ordered_by_a_wait_of_the_host) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *event = event_of(true), *never = event_of(true);
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1);
+  encode(put, "put", x, NULL);
+  mtl_command_buffer_signal_event(put, event, 1);
+  mtl_command_buffer_wait_event(put, never, 1);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(put));
+  CHECK_OK(mtl_event_wait(event, 1, MTL_WAIT_FOREVER));
+  CHECK_OK(mtl_command_buffer_commit(get));
+  wait_for_clean(get);
+  CHECK_OK(mtl_event_signal(never, 1));
+  wait_for_clean(put);
+}
+
+// The value that is waited for comes before the write; one behind it is no
+// order, though it may have come by the time of the read.
+TEST(queues, race_with_what_comes_behind_the_signal) {
+  open_all();
+  mtl_buffer *x = buffer_of(BYTES), *y = buffer_of(BYTES);
+  mtl_event *event = event_of(false);
+  mtl_command_buffer *put = commands_of(0), *get = commands_of(1);
+  mtl_command_buffer_signal_event(put, event, 1);
+  encode(put, "put", x, NULL);
+  mtl_command_buffer_signal_event(put, event, 2);
+  mtl_command_buffer_wait_event(get, event, 1);
+  encode(get, "get", x, y);
+  CHECK_OK(mtl_command_buffer_commit(get));
+  CHECK_OK(mtl_command_buffer_commit(put));
+  const mtl_status one = mtl_command_buffer_wait(put);
+  const mtl_status other = mtl_command_buffer_wait(get);
+  CHECK(one != MTL_OK || other != MTL_OK);
   CHECK(is_found("race.dispatch", "put", "get") ||
         is_found("race.dispatch", "get", "put"));
 }
@@ -181,6 +316,50 @@ TEST(addresses, of_nothing_are_out_of_bounds) {
   open_all();
   CHECK_ERROR(run_follow(0), MTL_KERNEL_FAULT, "bounds.device");
   CHECK(is_found("bounds.device", "follow", ""));
+}
+
+// Made before the first checked pipeline, and bound to nothing.
+TEST(addresses, of_buffers_made_before_are_known) {
+  open_all();
+  mtl_buffer *plain = buffer_of(BYTES);
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(plain)));
+  CHECK_EQUAL(count_findings(), 0);
+  const int32_t *values = mtl_buffer_contents(plain);
+  CHECK_EQUAL(values[63], 63);
+}
+
+TEST(addresses, of_the_memory_of_hosts_are_known) {
+  open_all();
+  const size_t page = 65536;
+  int32_t *memory = aligned_alloc(page, page);
+  mtl_buffer *buffer;
+  CHECK_OK(mtl_buffer_create(device,
+                             &(mtl_buffer_desc){.length_bytes = page,
+                                                .no_copy_bytes = memory},
+                             &buffer));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(buffer)));
+  CHECK_EQUAL(count_findings(), 0);
+  CHECK_EQUAL(memory[63], 63);
+  // None is there any more.
+  const uint64_t address = mtl_buffer_gpu_address(buffer);
+  mtl_buffer_release(buffer);
+  CHECK_ERROR(run_follow(address), MTL_KERNEL_FAULT, "bounds.device");
+  free(memory);
+}
+
+TEST(addresses, of_parts_of_a_heap_are_known) {
+  open_all();
+  mtl_heap *heap;
+  mtl_buffer *first, *second;
+  CHECK_OK(mtl_heap_create(
+      device, &(mtl_heap_desc){.length_bytes = 65536}, &heap));
+  const mtl_buffer_desc desc = {.length_bytes = BYTES};
+  CHECK_OK(mtl_heap_create_buffer(heap, &desc, 0, &first));
+  CHECK_OK(mtl_heap_create_buffer(heap, &desc, 0, &second));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(second)));
+  CHECK_EQUAL(count_findings(), 0);
+  const int32_t *values = mtl_buffer_contents(second);
+  CHECK_EQUAL(values[63], 63);
 }
 
 TEST(pipelines, without_checks_have_no_findings) {

@@ -31,6 +31,16 @@ void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
   }
 }
 
+// The device's lock is held: a buffer that ends waits for it before the checker
+// is told.
+static void learn(const mtl_buffer *part) {
+  const mtl_buffer *buffer = whole_of(part);
+  if (buffer->length_bytes && !mtli_check_memory_has(buffer->gpu_address)) {
+    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, false,
+                          buffer->label);
+  }
+}
+
 // Buffers made before the first checked pipeline are told of when they are
 // first used.
 static void learn_buffer(mtl_device *device, uint64_t address) {
@@ -43,11 +53,30 @@ static void learn_buffer(mtl_device *device, uint64_t address) {
     buffer = buffer->next;
   }
   if (buffer) {
-    buffer = whole_of(buffer);
-    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, false,
-                          buffer->label);
+    learn(buffer);
   }
   pthread_mutex_unlock(&device->lock);
+}
+
+// A kernel that follows addresses may use any of the device's buffers.
+static void learn_all(mtl_device *device) {
+  pthread_mutex_lock(&device->lock);
+  for (const mtl_buffer *it = device->buffers; it; it = it->next) {
+    learn(it);
+  }
+  pthread_mutex_unlock(&device->lock);
+}
+
+static bool follows_addresses(const mtli_check_sites *sites) {
+  for (uint32_t i = 0; i < sites->count; ++i) {
+    const mtli_check_site *site = &sites->sites[i];
+    if (site->slot == MTLI_CHECK_NO_SLOT &&
+        (site->space == MTLI_CHECK_DEVICE ||
+         site->space == MTLI_CHECK_ANYWHERE)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
@@ -164,6 +193,9 @@ bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
   for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {
     describe(queue->queue.device, dispatch, slot, &arguments[slot]);
   }
+  if (follows_addresses(&own->sites)) {
+    learn_all(queue->queue.device);
+  }
   mtli_check_dispatch it = {.kernel = own->name,
                             .sites = &own->sites,
                             .arguments = arguments,
@@ -254,13 +286,29 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
       break;
     case MTLI_COMMAND_SIGNAL:
       mtli_check_signal(number_of(queue), (uintptr_t)command->event.event,
-                        command->event.value);
-      break;
-    case MTLI_COMMAND_WAIT:
-      mtli_check_wait(number_of(queue), (uintptr_t)command->event.event,
-                      command->event.value);
+                        command->event.value,
+                        command->event.event->is_shared);
       break;
     default: break;
+  }
+}
+
+void cpu_check_waited(const cpu_queue *queue, const mtli_command *command) {
+  if (mtli_check_is_on()) {
+    mtli_check_waited(number_of(queue), (uintptr_t)command->event.event,
+                      command->event.value);
+  }
+}
+
+void cpu_check_host_signals(const mtl_event *event, uint64_t value) {
+  if (mtli_check_is_on()) {
+    mtli_check_host_signal((uintptr_t)event, value);
+  }
+}
+
+void cpu_check_event_destroyed(const mtl_event *event) {
+  if (mtli_check_is_on()) {
+    mtli_check_event_ends((uintptr_t)event);
   }
 }
 

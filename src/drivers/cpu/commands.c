@@ -161,9 +161,13 @@ static void run_signal(cpu_queue *queue, mtli_command *command) {
 }
 
 static void end_wait(cpu_queue *queue) {
-  if (queue->wait_times) {
-    mtli_command_ends(queue->wait_times, mtli_now_ns());
-    queue->wait_times = NULL;
+  const mtli_command *command = queue->awaiting;
+  queue->awaiting = NULL;
+  if (command) {
+    cpu_check_waited(queue, command);
+  }
+  if (command && command->times) {
+    mtli_command_ends(command->times, mtli_now_ns());
   }
 }
 
@@ -172,8 +176,8 @@ static bool run_wait(cpu_queue *queue, const mtli_command *command) {
   cpu_event *event = (cpu_event *)command->event.event;
   if (command->times) {
     mtli_command_starts(command->times, mtli_now_ns());
-    queue->wait_times = command->times;
   }
+  queue->awaiting = command;
   // What the host wrote before it signalled is seen after the wait.
   queue->is_stale = cpu_is_discrete(queue->queue.device);
   queue->watcher.threshold = command->event.value;

@@ -240,7 +240,7 @@ struct cpu_queue {
   mtli_command *next_command;
   bool is_stale;         // the host may have written since the last upload
   mtli_watcher watcher;  // the event that it waits for
-  mtli_command_times *wait_times;  // of that wait; NULL if nobody asks
+  const mtli_command *awaiting;  // that wait; NULL for none
   // Jobs that are not finished, and one for the thread that runs the queue:
   // whoever takes it to 0 runs the queue on.
   _Atomic uint32_t outstanding;
@@ -597,6 +597,9 @@ void cpu_check_end(cpu_queue *queue, cpu_job *job);
 // The rest does nothing unless something is checked. A command other than a
 // dispatch begins.
 void cpu_check_command(cpu_queue *queue, const mtli_command *command);
+void cpu_check_waited(const cpu_queue *queue, const mtli_command *command);
+void cpu_check_host_signals(const mtl_event *event, uint64_t value);
+void cpu_check_event_destroyed(const mtl_event *event);
 void cpu_check_committed(const mtl_command_buffer *command_buffer);
 void cpu_check_completed(const cpu_queue *queue);
 // is_unset: kernels alone can write it, and none has.
@@ -649,6 +652,7 @@ mtli_event_create_fn cpu_event_create;
 mtli_event_destroy_fn cpu_event_destroy;
 mtli_event_value_fn cpu_event_value;
 mtli_event_signal_fn cpu_event_signal;
+mtli_event_signal_fn cpu_event_signal_by_host;
 mtli_event_wait_fn cpu_event_wait;
 mtli_event_notify_fn cpu_event_notify;
 

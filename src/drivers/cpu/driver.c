@@ -57,7 +57,7 @@ const mtli_driver mtli_cpu_driver = {
     .event_create = cpu_event_create,
     .event_destroy = cpu_event_destroy,
     .event_value = cpu_event_value,
-    .event_signal = cpu_event_signal,
+    .event_signal = cpu_event_signal_by_host,
     .event_wait = cpu_event_wait,
     .event_notify = cpu_event_notify,
 };

@@ -13,6 +13,7 @@ mtl_status cpu_event_create(mtl_event *event) {
 }
 
 mtli_watcher *cpu_event_destroy(mtl_event *event) {
+  cpu_check_event_destroyed(event);
   return mtli_timeline_end(timeline_of(event));
 }
 
@@ -23,6 +24,11 @@ uint64_t cpu_event_value(mtl_event *event) {
 mtl_status cpu_event_signal(mtl_event *event, uint64_t value) {
   mtli_timeline_raise(timeline_of(event), value);
   return MTL_OK;
+}
+
+mtl_status cpu_event_signal_by_host(mtl_event *event, uint64_t value) {
+  cpu_check_host_signals(event, value);
+  return cpu_event_signal(event, value);
 }
 
 mtl_status cpu_event_wait(mtl_event *event, uint64_t value,
