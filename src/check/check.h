@@ -25,12 +25,12 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks);
 
 // --- memory -------------------------------------------------------------------
 
-// A buffer is made, or is first seen. is_unset: it has no contents yet, for
-// which its host cannot have given any. label is copied.
+// A buffer is first seen, or is made. is_unset: it has no contents yet, for
+// which its host cannot have given any. label is copied. One that is known does
+// nothing.
 void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
                            const char *label);
-bool mtli_check_memory_has(uint64_t address);
-void mtli_check_memory_remove(uint64_t first);
+void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
 // Something other than a kernel writes there.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
 // The same with what is at source, whose bytes may be unset.

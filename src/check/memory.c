@@ -86,49 +86,78 @@ static void remove_at(size_t at) {
   memmove(memory, memory + 1, (memory_count - at) * sizeof *memory);
 }
 
-void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
-                           const char *label) {
-  pthread_mutex_lock(&check_lock);
-  size_t at;
-  while ((at = count_below(first)) > 0 && memories[at - 1].first == first) {
-    remove_at(at - 1);
-  }
-  if (memory_count == memory_capacity) {
-    memory_capacity = memory_capacity ? 2 * memory_capacity : 64;
-    check_memory *grown =
-        realloc(memories, memory_capacity * sizeof *memories);
-    if (!grown) {
-      memory_capacity = memory_count;
-      pthread_mutex_unlock(&check_lock);
-      mtli_check_note_unchecked("no memory for the shadows of buffers");
+static bool contains(const check_memory *outer, const check_memory *inner) {
+  return outer->first <= inner->first &&
+         outer->first + outer->bytes >= inner->first + inner->bytes;
+}
+
+// Buffers over a program's own memory may overlap: they have one shadow. Takes
+// those that memory overlaps into it.
+static void absorb(check_memory *memory) {
+  for (size_t at; (at = count_below(memory->first + memory->bytes - 1)) > 0;) {
+    const check_memory other = memories[at - 1];
+    if (other.first + other.bytes <= memory->first) {
       return;
     }
-    memories = grown;
+    const uint64_t end = memory->first + memory->bytes;
+    const uint64_t other_end = other.first + other.bytes;
+    const bool is_part = contains(memory, &other);
+    memory->is_union |= !is_part || other.is_union;
+    memory->first = other.first < memory->first ? other.first : memory->first;
+    memory->bytes = (other_end > end ? other_end : end) - memory->first;
+    remove_at(at - 1);
   }
+}
+
+static bool make_room(void) {
+  if (memory_count < memory_capacity) {
+    return true;
+  }
+  const size_t capacity = memory_capacity ? 2 * memory_capacity : 64;
+  check_memory *grown = realloc(memories, capacity * sizeof *memories);
+  memories = grown ? grown : memories;
+  memory_capacity = grown ? capacity : memory_capacity;
+  return grown != NULL;
+}
+
+static bool add(check_memory memory, bool is_unset, const char *label) {
+  if (!make_room()) {
+    return false;
+  }
+  absorb(&memory);
+  if (is_unset && !memory.is_union) {
+    memory.set = reserve(set_bytes(&memory));
+  }
+  memory.label = label ? strdup(label) : NULL;
+  const size_t at = count_below(memory.first);
   memmove(&memories[at + 1], &memories[at],
           (memory_count - at) * sizeof *memories);
   ++memory_count;
-  memories[at] = (check_memory){.first = first,
-                                .bytes = bytes,
-                                .label = label ? strdup(label) : NULL};
-  if (is_unset) {
-    memories[at].set = reserve(set_bytes(&memories[at]));
+  memories[at] = memory;
+  return true;
+}
+
+void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
+                           const char *label) {
+  const check_memory memory = {.first = first, .bytes = bytes};
+  pthread_mutex_lock(&check_lock);
+  const check_memory *known = check_memory_find(first);
+  const bool is_added = (!is_unset && known && contains(known, &memory)) ||
+                        add(memory, is_unset, label);
+  pthread_mutex_unlock(&check_lock);
+  if (!is_added) {
+    mtli_check_note_unchecked("no memory for the shadows of buffers");
   }
-  pthread_mutex_unlock(&check_lock);
 }
 
-bool mtli_check_memory_has(uint64_t address) {
+// What several buffers have made goes with the first of them: the others are
+// added again before the next dispatch.
+void mtli_check_memory_remove(uint64_t first, uint64_t bytes) {
   pthread_mutex_lock(&check_lock);
-  const bool has = check_memory_find(address) != NULL;
-  pthread_mutex_unlock(&check_lock);
-  return has;
-}
-
-void mtli_check_memory_remove(uint64_t first) {
-  pthread_mutex_lock(&check_lock);
-  const size_t at = count_below(first);
-  if (at && memories[at - 1].first == first) {
-    remove_at(at - 1);
+  const size_t below = count_below(first);
+  const check_memory *memory = check_memory_find(first);
+  if (memory && (memory->is_union || memory->bytes <= bytes)) {
+    remove_at(below - 1);
   }
   pthread_mutex_unlock(&check_lock);
 }

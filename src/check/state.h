@@ -39,6 +39,7 @@ typedef struct check_memory {
   check_cell *quarters;  // one for each byte, of words that are split
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
+  bool is_union;         // of buffers of which none is all of it
   char *label;
 } check_memory;
 

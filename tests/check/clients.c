@@ -362,6 +362,68 @@ TEST(addresses, of_parts_of_a_heap_are_known) {
   CHECK_EQUAL(values[63], 63);
 }
 
+// Buffers over one piece of the program's memory, as arrays and their slices.
+static mtl_buffer *slice_of(int32_t *memory, size_t first, size_t count) {
+  mtl_buffer *buffer;
+  CHECK_OK(mtl_buffer_create(
+      device,
+      &(mtl_buffer_desc){.length_bytes = 4 * count,
+                         .no_copy_bytes = memory + first,
+                         .hazard_tracking = MTL_HAZARD_UNTRACKED},
+      &buffer));
+  return buffer;
+}
+
+static void put_all(mtl_buffer *buffer, uint32_t threads) {
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  mtl_compute_encoder_set_pipeline(encoder,
+                                   pipeline_of("put", MTL_CHECK_DEFAULT));
+  mtl_compute_encoder_set_buffer(encoder, buffer, 0, 0);
+  mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){threads, 1, 1},
+                                       (mtl_size){256, 1, 1});
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  wait_for_clean(commands);
+}
+
+enum { MANY = 1 << 18 };
+
+TEST(slices, of_one_memory_are_checked_as_one) {
+  open_all();
+  int32_t *memory = aligned_alloc(65536, 4 * MANY);
+  mtl_buffer *part = slice_of(memory, 0, 64);
+  put_all(part, 64);
+  mtl_buffer *whole = slice_of(memory, 0, MANY);
+  put_all(whole, MANY);
+  put_all(slice_of(memory, 64, 64), 64);
+  put_all(whole, MANY);
+  CHECK_EQUAL(memory[MANY - 1], MANY - 1);
+  // Behind a slice, but in the whole.
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(whole) + 400));
+  CHECK_EQUAL(memory[100 + 63], 63);
+  mtl_buffer_release(part);
+  put_all(whole, MANY);
+  CHECK_EQUAL(count_findings(), 0);
+}
+
+TEST(slices, that_overlap_race) {
+  open_all();
+  int32_t *memory = aligned_alloc(65536, 65536);
+  mtl_buffer *x = slice_of(memory, 0, 96), *y = slice_of(memory, 32, 96);
+  mtl_command_buffer *commands = commands_of(0);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(
+      mtl_compute_encoder_create(commands, MTL_DISPATCH_CONCURRENT, &encoder));
+  dispatch(encoder, "put", x, NULL);
+  dispatch(encoder, "put", y, NULL);
+  CHECK_OK(mtl_compute_encoder_end(encoder));
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  CHECK_ERROR(mtl_command_buffer_wait(commands), MTL_KERNEL_FAULT,
+              "race.dispatch");
+}
+
 TEST(pipelines, without_checks_have_no_findings) {
   open_all();
   mtl_pipeline *pipeline = pipeline_of("put", 0);

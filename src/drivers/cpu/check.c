@@ -16,9 +16,11 @@ static const mtl_buffer *whole_of(const mtl_buffer *buffer) {
   return buffer->parent ? buffer->parent : buffer;
 }
 
+// Others are told of before the next checked dispatch (learn_all).
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
-  if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes) {
-    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, is_unset,
+  if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes &&
+      is_unset) {
+    mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, true,
                           buffer->label);
   } else if (mtli_check_is_on() && buffer->parent && !is_unset) {
     mtli_check_memory_set(buffer->gpu_address, buffer->length_bytes);
@@ -27,7 +29,7 @@ void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
 
 void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
   if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes) {
-    mtli_check_memory_remove(buffer->gpu_address);
+    mtli_check_memory_remove(buffer->gpu_address, buffer->length_bytes);
   }
 }
 
@@ -35,48 +37,21 @@ void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
 // is told.
 static void learn(const mtl_buffer *part) {
   const mtl_buffer *buffer = whole_of(part);
-  if (buffer->length_bytes && !mtli_check_memory_has(buffer->gpu_address)) {
+  if (buffer->length_bytes) {
     mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, false,
                           buffer->label);
   }
 }
 
-// Buffers made before the first checked pipeline are told of when they are
-// first used.
-static void learn_buffer(mtl_device *device, uint64_t address) {
-  if (mtli_check_memory_has(address)) {
-    return;
-  }
-  pthread_mutex_lock(&device->lock);
-  const mtl_buffer *buffer = device->buffers;
-  while (buffer && address - buffer->gpu_address >= buffer->length_bytes) {
-    buffer = buffer->next;
-  }
-  if (buffer) {
-    learn(buffer);
-  }
-  pthread_mutex_unlock(&device->lock);
-}
-
-// A kernel that follows addresses may use any of the device's buffers.
+// Before a dispatch: it may follow addresses to any of the device's buffers, and
+// those that overlap are one piece of memory, which must be known as that before
+// the first access.
 static void learn_all(mtl_device *device) {
   pthread_mutex_lock(&device->lock);
   for (const mtl_buffer *it = device->buffers; it; it = it->next) {
     learn(it);
   }
   pthread_mutex_unlock(&device->lock);
-}
-
-static bool follows_addresses(const mtli_check_sites *sites) {
-  for (uint32_t i = 0; i < sites->count; ++i) {
-    const mtli_check_site *site = &sites->sites[i];
-    if (site->slot == MTLI_CHECK_NO_SLOT &&
-        (site->space == MTLI_CHECK_DEVICE ||
-         site->space == MTLI_CHECK_ANYWHERE)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 static bool is_inline(const mtli_dispatch *dispatch, uint32_t slot) {
@@ -106,8 +81,8 @@ static uint64_t threadgroup_bytes(const mtli_dispatch *dispatch,
   return first < end ? end - first : 0;
 }
 
-static void describe(mtl_device *device, const mtli_dispatch *dispatch,
-                     uint32_t slot, mtli_check_argument *out) {
+static void describe(const mtli_dispatch *dispatch, uint32_t slot,
+                     mtli_check_argument *out) {
   const mtli_parameter *parameter =
       &dispatch->pipeline->kernel->parameters[slot];
   *out = (mtli_check_argument){0};
@@ -120,9 +95,6 @@ static void describe(mtl_device *device, const mtli_dispatch *dispatch,
     out->first = (uintptr_t)dispatch->arguments[slot];
     out->bytes = dispatch->argument_bytes ? dispatch->argument_bytes[slot] : 0;
     out->is_buffer = out->first && !is_inline(dispatch, slot);
-    if (out->is_buffer) {
-      learn_buffer(device, out->first);
-    }
   }
 }
 
@@ -191,11 +163,9 @@ bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
     return false;
   }
   for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {
-    describe(queue->queue.device, dispatch, slot, &arguments[slot]);
+    describe(dispatch, slot, &arguments[slot]);
   }
-  if (follows_addresses(&own->sites)) {
-    learn_all(queue->queue.device);
-  }
+  learn_all(queue->queue.device);
   mtli_check_dispatch it = {.kernel = own->name,
                             .sites = &own->sites,
                             .arguments = arguments,
