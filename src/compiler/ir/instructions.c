@@ -41,12 +41,17 @@ LLVMValueRef mtlc_root_of(LLVMValueRef address) {
   return address;
 }
 
+bool mtlc_is_constant_aggregate(LLVMValueRef value) {
+  return LLVMIsAConstantStruct(value) || LLVMIsAConstantArray(value) ||
+         LLVMIsAConstantVector(value);
+}
+
 bool mtlc_names_threadgroup_memory(LLVMValueRef value) {
   if (LLVMIsAGlobalVariable(value)) {
     const char *section = LLVMGetSection(value);
     return section && strcmp(section, ".mettle.threadgroup") == 0;
   }
-  if (!LLVMIsAConstantExpr(value)) {
+  if (!LLVMIsAConstantExpr(value) && !mtlc_is_constant_aggregate(value)) {
     return false;
   }
   for (int i = 0; i < LLVMGetNumOperands(value); ++i) {

@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Whether a value is a threadgroup variable (docs/ir.md) or a constant
-// expression over one.
+// True if a value is a constant struct, array or vector.
+bool mtlc_is_constant_aggregate(LLVMValueRef value);
+// True if a value is a threadgroup variable (docs/ir.md), or a constant made of
+// one.
 bool mtlc_names_threadgroup_memory(LLVMValueRef value);
 
 // Calls visit for each instruction of a function, or of all functions. The

@@ -69,6 +69,20 @@ static LLVMValueRef rebuild_address(placement *p, LLVMValueRef expression) {
   return result;
 }
 
+// A struct, array or vector, one member after the other.
+static LLVMValueRef rebuild_aggregate(placement *p, LLVMValueRef constant) {
+  LLVMValueRef result = LLVMGetUndef(LLVMTypeOf(constant));
+  for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); ++i) {
+    LLVMValueRef member = rebuild(p, LLVMGetOperand(constant, i));
+    result = LLVMIsAConstantVector(constant)
+                 ? LLVMBuildInsertElement(
+                       p->builder, result, member,
+                       mtlc_i32(p->kernel->context, i), "")
+                 : LLVMBuildInsertValue(p->builder, result, member, i, "");
+  }
+  return result;
+}
+
 // Makes instructions of a constant that is made from a threadgroup variable.
 static LLVMValueRef rebuild(placement *p, LLVMValueRef constant) {
   if (!mtlc_names_threadgroup_memory(constant)) {
@@ -76,6 +90,9 @@ static LLVMValueRef rebuild(placement *p, LLVMValueRef constant) {
   }
   if (LLVMIsAGlobalVariable(constant)) {
     return find_place(p, constant);
+  }
+  if (mtlc_is_constant_aggregate(constant)) {
+    return rebuild_aggregate(p, constant);
   }
   LLVMTypeRef type = LLVMTypeOf(constant);
   LLVMValueRef operand = LLVMGetOperand(constant, 0);
