@@ -90,10 +90,11 @@ def _all_findings() -> List[Finding]:
     return found
 
 
-def _unchecked() -> int:
-    count = ctypes.c_uint64()
-    mtl.mtl_check_counts(None, None, None, ctypes.byref(count))
-    return count.value
+def _counts() -> Tuple[int, ...]:
+    """(findings, instances, dispatches, unchecked) of the process."""
+    counts = [ctypes.c_uint64() for _ in range(4)]
+    mtl.mtl_check_counts(*map(ctypes.byref, counts))
+    return tuple(count.value for count in counts)
 
 
 def _key(finding: Finding) -> Any:
@@ -146,7 +147,7 @@ class check:  # pylint: disable=invalid-name
 
     def __enter__(self) -> "check":
         self._before = {_key(f): f.instances for f in _all_findings()}
-        self._unchecked = _unchecked()
+        self._unchecked = _counts()[3]
         self._token = _active.set(self)
         return self
 
@@ -159,7 +160,7 @@ class check:  # pylint: disable=invalid-name
             return
         if self.findings:
             raise FindingsError(str(self), self.findings)
-        if _unchecked() > self._unchecked:
+        if _counts()[3] > self._unchecked:
             raise FindingsError("not all could be checked", [])
 
     def __iter__(self) -> Iterator[Finding]:
@@ -185,9 +186,7 @@ def bits() -> int:
 
 def instances() -> int:
     """Of all findings of the process."""
-    count = ctypes.c_uint64()
-    mtl.mtl_check_counts(None, ctypes.byref(count), None, None)
-    return count.value
+    return _counts()[1]
 
 
 def is_finding(error: BaseException, before: int) -> bool:

@@ -25,7 +25,7 @@ size_t mtl_data_type_size(mtl_data_type type) {
   return 0;
 }
 
-static const char *type_name(mtl_data_type type) {
+const char *mtli_data_type_name(mtl_data_type type) {
   static const char *const names[] = {
       "struct", "bool", "char",  "uchar", "short",  "ushort", "int",
       "uint",   "long", "ulong", "half",  "bfloat", "float"};
@@ -162,9 +162,9 @@ mtl_status mtli_constants_resolve(const mtli_code *code,
       return mtli_fail(MTL_INVALID_ARGUMENT,
                        "function constant '%s' (index %u) is %s with %u "
                        "component(s), but was set as %s with %u",
-                       info->name, info->index, type_name(info->type),
-                       info->components, type_name(entry->type),
-                       entry->components);
+                       info->name, info->index,
+                       mtli_data_type_name(info->type), info->components,
+                       mtli_data_type_name(entry->type), entry->components);
     }
     values[i].is_set = true;
     memcpy(values[i].bytes, entry->bytes,

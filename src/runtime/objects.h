@@ -20,6 +20,9 @@ typedef struct mtli_constant_entry {
   uint8_t bytes[32];
 } mtli_constant_entry;
 
+// As MSL has it; "struct" for MTL_TYPE_NONE, "?" for what is no type.
+const char *mtli_data_type_name(mtl_data_type type);
+
 struct mtl_constant_values {
   mtli_constant_entry *entries;  // [count]
   size_t count;

@@ -22,17 +22,9 @@ struct mtl_buffer_tensor {
   int64_t words[1 + 2 * MTL_MAX_TENSOR_RANK];
 };
 
-static const char *type_name(mtl_data_type type) {
-  static const char *const names[] = {
-      [MTL_TYPE_NONE] = "no type",  [MTL_TYPE_BOOL] = "bool",
-      [MTL_TYPE_CHAR] = "char",     [MTL_TYPE_UCHAR] = "uchar",
-      [MTL_TYPE_SHORT] = "short",   [MTL_TYPE_USHORT] = "ushort",
-      [MTL_TYPE_INT] = "int",       [MTL_TYPE_UINT] = "uint",
-      [MTL_TYPE_LONG] = "long",     [MTL_TYPE_ULONG] = "ulong",
-      [MTL_TYPE_HALF] = "half",     [MTL_TYPE_BFLOAT] = "bfloat",
-      [MTL_TYPE_FLOAT] = "float",
-  };
-  return (unsigned)type <= MTL_TYPE_FLOAT ? names[type] : "no type";
+static const char *element_name(mtl_data_type type) {
+  const bool is_known = type > MTL_TYPE_NONE && type <= MTL_TYPE_FLOAT;
+  return is_known ? mtli_data_type_name(type) : "no type";
 }
 
 // --- Making ------------------------------------------------------------------
@@ -84,7 +76,7 @@ static mtl_status check_desc(const mtl_buffer_tensor_desc *desc,
                              const char *call) {
   if (!is_element(desc->type)) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "%s: tensors have no elements of %s",
-                     call, type_name(desc->type));
+                     call, element_name(desc->type));
   }
   if (desc->rank < 1 || desc->rank > MTL_MAX_TENSOR_RANK) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
@@ -260,8 +252,8 @@ bool mtli_check_tensor(mtl_compute_encoder *encoder,
          "kernel '%s': argument '%s' [[buffer(%u)]] is a tensor of %u "
          "dimensions of %s; tensor '%s' has %u of %s",
          kernel, argument->name, index, argument->tensor_rank,
-         type_name(argument->type), desc->label, desc->rank,
-         type_name(desc->type));
+         element_name(argument->type), desc->label, desc->rank,
+         element_name(desc->type));
     return false;
   }
   for (uint32_t i = 0; i < desc->rank; i++) {

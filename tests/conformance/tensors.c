@@ -57,7 +57,7 @@ static mtl_buffer_tensor *tensor_of(mtl_buffer *buffer, mtl_data_type type,
   return tensor;
 }
 
-// A matrix of 3 rows of 4 in rows of 6, from the second element on, onto a
+// Adds a 3 x 4 matrix with a row stride of 6, from the second element on, to a
 // packed one.
 static void add_in(bool debug) {
   float from[24], to[12];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CABase.h: the clock of animations.
+// CABase.h: CACurrentMediaTime, a monotonic clock.
 #ifndef METTLE_OBJC_CABASE_H
 #define METTLE_OBJC_CABASE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// QuartzCore.h: its clock; there are no layers.
+// QuartzCore.h: its monotonic clock alone.
 #ifndef METTLE_OBJC_QUARTZCORE_H
 #define METTLE_OBJC_QUARTZCORE_H
 

@@ -226,8 +226,8 @@ static LLVMValueRef widen(texture_call *c, LLVMValueRef value,
                          LLVMFloatTypeInContext(c->t->context), "");
 }
 
-// The components of a vector, or a scalar as the only one, `wanted` of them
-// with zeros for those that are not there.
+// Takes the next argument apart into `wanted` components: those of a vector, or a
+// scalar as the first; zeros for the rest.
 static void take_components(texture_call *c, LLVMValueRef out[4],
                             unsigned wanted, bool is_signed) {
   LLVMValueRef value = take(c);

@@ -9,9 +9,10 @@
 
 #include "compiler/ir/kernel.h"
 
-// True if an instruction notes which simdgroup is at it;
-// makes stores of all that do.
+// True if an instruction records, for the text of a fault, which simdgroup
+// executes it.
 bool lanes_notes_fault_position(LLVMValueRef instruction);
+// Lowers all such instructions to stores.
 void lanes_write_fault_positions(mtlc_kernel *kernel);
 
 #endif

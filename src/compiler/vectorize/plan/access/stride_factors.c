@@ -108,8 +108,9 @@ static uint32_t node_of(const lanes_planning *p, LLVMValueRef value) {
   return p->values->nodes[lanes_map_get(&p->values->numbers, value)];
 }
 
-// Adds a phi with what it is made from; false if there are two beginnings, or
-// threads may have come by different ways, and have different sums.
+// Adds a phi and its incoming values. False if a second value comes from outside
+// of the cycle, or if threads may have taken different paths, with different
+// sums.
 static bool add_phi(const lanes_planning *p, phi_web *web, LLVMValueRef phi) {
   const uint32_t node = node_of(p, phi);
   if (web->count == LANES_FACTORS || lanes_diverges_before(p->values, node)) {
