@@ -61,20 +61,18 @@ static double pocl_empty(const void *unused) {
   return (double)(now_ns() - start) / 1e3 / COMMITS;
 }
 
-// us for one of BATCH small dispatches, encoded, committed and waited for.
-static double mettle_batch(const void *unused) {
-  (void)unused;
+// Encodes count small dispatches, commits them and waits.
+static void run_dispatches(int count) {
   static mtl_pipeline *pipeline;
   static mtl_buffer *out;
   if (pipeline == NULL) {
     pipeline = bench_pipeline(msl_source, "tick");
     out = bench_buffer(32 * sizeof(uint32_t));
   }
-  const uint64_t start = now_ns();
   mtl_command_buffer *commands = new_commands(0);
   mtl_compute_encoder *encoder = NULL;
   MUST(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
-  for (int i = 0; i < BATCH; i++) {
+  for (int i = 0; i < count; i++) {
     mtl_compute_encoder_set_pipeline(encoder, pipeline);
     mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
     mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){32, 1, 1},
@@ -85,6 +83,23 @@ static double mettle_batch(const void *unused) {
   MUST(mtl_command_buffer_wait(commands));
   mtl_compute_encoder_release(encoder);
   mtl_command_buffer_release(commands);
+}
+
+// us for one small dispatch, encoded, committed and waited for.
+static double mettle_one(const void *unused) {
+  (void)unused;
+  const uint64_t start = now_ns();
+  for (int i = 0; i < COMMITS; i++) {
+    run_dispatches(1);
+  }
+  return (double)(now_ns() - start) / 1e3 / COMMITS;
+}
+
+// us for one of BATCH small dispatches in one command buffer.
+static double mettle_batch(const void *unused) {
+  (void)unused;
+  const uint64_t start = now_ns();
+  run_dispatches(BATCH);
   return (double)(now_ns() - start) / 1e3 / BATCH;
 }
 
@@ -165,6 +180,10 @@ static const benchmark rows[] = {
      .sample_count = 31,
      .mettle = mettle_empty,
      .peers = {{"pocl", pocl_empty}}},
+    {.name = "one dispatch, commit and wait",
+     .unit = "us",
+     .sample_count = 31,
+     .mettle = mettle_one},
     {.name = "dispatch in a batch of 1000",
      .unit = "us",
      .sample_count = 31,

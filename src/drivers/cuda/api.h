@@ -19,6 +19,9 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
 
 enum {
   CUDA_API_VERSION = 12000,
@@ -75,6 +78,17 @@ typedef struct CUDA_MEMCPY3D {
   size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
 
+typedef struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams;
+  void **extra;
+  void *kern;
+  CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS;
+
 // The functions: name and parameters.
 #define CUDA_FUNCTIONS(F)                                                      \
   F(cuInit, (unsigned flags))                                                  \
@@ -111,6 +125,20 @@ typedef struct CUDA_MEMCPY3D {
     (void *target, CUdeviceptr source, size_t bytes, CUstream stream))         \
   F(cuStreamWriteValue32,                                                      \
     (CUstream stream, CUdeviceptr target, uint32_t value, unsigned flags))     \
+  F(cuStreamWriteValue64,                                                      \
+    (CUstream stream, CUdeviceptr target, uint64_t value, unsigned flags))     \
+  F(cuGraphCreate, (CUgraph * graph, unsigned flags))                          \
+  F(cuGraphDestroy, (CUgraph graph))                                           \
+  F(cuGraphAddKernelNode,                                                      \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *before,             \
+     size_t before_count, const CUDA_KERNEL_NODE_PARAMS *parameters))          \
+  F(cuGraphInstantiateWithFlags,                                               \
+    (CUgraphExec * made, CUgraph graph, unsigned long long flags))             \
+  F(cuGraphExecKernelNodeSetParams,                                            \
+    (CUgraphExec made, CUgraphNode node,                                       \
+     const CUDA_KERNEL_NODE_PARAMS *parameters))                               \
+  F(cuGraphExecDestroy, (CUgraphExec made))                                    \
+  F(cuGraphLaunch, (CUgraphExec made, CUstream stream))                        \
   F(cuMemcpy3DAsync, (const CUDA_MEMCPY3D *copy, CUstream stream))             \
   F(cuMemsetD8Async,                                                           \
     (CUdeviceptr target, unsigned char value, size_t count, CUstream stream))  \

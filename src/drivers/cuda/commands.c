@@ -220,10 +220,10 @@ static bool is_over(const mtl_command_buffer *command_buffer) {
 static mtl_status begin_work(cuda_worker *worker,
                              mtl_command_buffer *command_buffer) {
   cuda_list *list = command_buffer->driver_data;
-  if (list->start) {
+  if (list->begin_ns) {
     return MTL_OK;
   }
-  list->start = cuda_mark_place(worker);
+  list->begin_ns = mtli_now_ns();
   prefetch(worker, command_buffer->buffers, command_buffer->buffer_count);
   for (size_t i = 0; i < command_buffer->resident_count; i++) {
     prefetch(worker, command_buffer->residents[i]->buffers,
@@ -284,6 +284,11 @@ static mtl_status run_work(cuda_worker *worker,
                            mtli_command *command, mtli_command **out_next) {
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH:
+      MTL_TRY(cuda_dispatches_run(worker, command_buffer, command, out_next));
+      if (*out_next != command) {
+        return MTL_OK;
+      }
+      *out_next = command->next;
       return cuda_dispatch_run(worker, command_buffer, command);
     case MTLI_COMMAND_COPY: return run_copy(worker, command);
     case MTLI_COMMAND_COPY_BOX: return run_copy_box(worker, command);
@@ -316,7 +321,8 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
   mtl_status status = cuda_lost_text()
                           ? mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text())
                           : begin_work(worker, command_buffer);
-  cuda_mark *start = command->times ? cuda_mark_place(worker) : NULL;
+  cuda_mark *start =
+      command->times ? cuda_mark_place(worker, CUDA_MARK_TIME) : NULL;
   if (status == MTL_OK) {
     status = run_work(worker, command_buffer, command, out_next);
   }
@@ -326,7 +332,8 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
   if (status == MTL_OK && is_timed(command, *out_next)) {
     cuda_step_add(worker, &(cuda_step){.kind = CUDA_STEP_TIMES,
                                        .start = start,
-                                       .mark = cuda_mark_place(worker),
+                                       .mark = cuda_mark_place(worker,
+                                                               CUDA_MARK_TIME),
                                        .times = command->times});
   } else if (start) {
     cuda_mark_free(worker, start);
@@ -350,8 +357,10 @@ void cuda_commands_run(cuda_worker *worker,
       mtl_event *event = command->event.event;
       cuda_step_add(worker,
                     &(cuda_step){.kind = CUDA_STEP_SIGNAL,
-                                 .mark = list->start ? cuda_mark_place(worker)
-                                                     : NULL,
+                                 .mark = list->begin_ns
+                                             ? cuda_mark_place(
+                                                   worker, CUDA_MARK_PLACE)
+                                             : NULL,
                                  .event = event,
                                  .value = command->event.value});
     } else if (command->kind == MTLI_COMMAND_WAIT) {
@@ -363,7 +372,9 @@ void cuda_commands_run(cuda_worker *worker,
   cuda_step_add(
       worker,
       &(cuda_step){.kind = CUDA_STEP_END,
-                   .start = list->start,
-                   .mark = list->start ? cuda_mark_place(worker) : NULL,
+                   .begin_ns = list->begin_ns,
+                   .mark = list->begin_ns
+                               ? cuda_mark_place(worker, CUDA_MARK_END)
+                               : NULL,
                    .command_buffer = command_buffer});
 }

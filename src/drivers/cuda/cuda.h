@@ -78,6 +78,9 @@ typedef struct cuda_device {
   CUmodule clock_module;
   CUfunction clock;  // writes the GPU's time to an address
   uint64_t *clock_word;  // pinned
+  // How many codes have been unloaded: graphs made before may have their
+  // functions.
+  _Atomic uint64_t unloaded_count;
 } cuda_device;
 
 static inline cuda_device *cuda_device_of(mtl_device *device) {
@@ -138,7 +141,36 @@ typedef struct cuda_event {
 typedef struct cuda_mark {
   struct cuda_mark *next;
   CUevent event;
+  bool is_timed;      // it costs the stream 1.6 us more
+  uint64_t sequence;  // what the worker's word is at least when it has come; 0
+                      // if only the event tells
 } cuda_mark;
+
+// What a mark is for.
+typedef enum cuda_mark_kind {
+  CUDA_MARK_PLACE,  // to be waited for
+  CUDA_MARK_TIME,   // and to tell when
+  CUDA_MARK_END,    // of a command buffer: both, and it is looked for
+} cuda_mark_kind;
+
+// One launch: of a kernel that needs nothing of the host.
+typedef struct cuda_node {
+  CUfunction function;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t shared_bytes;
+  uint32_t parameter_bytes;
+} cuda_node;
+
+// Launches behind each other, with their parameters one behind the other.
+typedef struct cuda_launches {
+  cuda_node *nodes;  // [count]
+  char *parameters;  // [parameter_bytes]
+  size_t count, capacity;
+  size_t parameter_bytes, parameter_capacity;
+} cuda_launches;
+
+typedef struct cuda_graphs cuda_graphs;
 
 typedef enum cuda_step_kind {
   CUDA_STEP_TIMES,
@@ -150,8 +182,9 @@ typedef enum cuda_step_kind {
 typedef struct cuda_step {
   struct cuda_step *next;
   cuda_step_kind kind;
-  cuda_mark *start;  // of times and the end; NULL if nothing ran
-  cuda_mark *mark;   // the place; NULL: at once
+  cuda_mark *start;   // of times; NULL if nothing ran
+  cuda_mark *mark;    // the place; NULL: at once
+  uint64_t begin_ns;  // of the end: when the stream was given the first
   mtl_command_buffer *command_buffer;
   mtl_event *event;  // of a signal, and its value
   uint64_t value;
@@ -173,7 +206,7 @@ typedef struct cuda_list {
   struct mtli_log_header *log;  // pinned; NULL without a log
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
-  cuda_mark *start;
+  uint64_t begin_ns;  // when the stream was given the first; 0 before
   mtl_status status;
   char *text;  // malloc'ed
   const mtl_pipeline *stopped;  // that was running when it stopped itself
@@ -192,10 +225,16 @@ typedef struct cuda_worker {
   bool is_ending;
   uint32_t sleepers[2];
   _Atomic uint32_t news;  // counts what there may be to do for someone
-  cuda_mark *free_marks;
+  cuda_mark *free_marks[2];  // timed ones second
+  _Atomic uint64_t *word;    // pinned: the last end that the stream has passed
+  // Of whoever is submitting:
+  uint64_t sequence;  // of the last end
+  cuda_launches launches;
+  cuda_graphs *graphs;  // NULL until there is one
   // Of whoever is stepping: a moment known by both clocks.
   CUevent anchor;
   uint64_t anchor_ns;
+  uint64_t end_ns;  // of the last command buffer, by the host's clock
 } cuda_worker;
 
 typedef struct cuda_queue {
@@ -203,12 +242,23 @@ typedef struct cuda_queue {
   cuda_worker *worker;
 } cuda_queue;
 
-cuda_mark *cuda_mark_place(cuda_worker *worker);
+cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind);
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark);
 // Puts a step behind the others; it is copied.
 void cuda_step_add(cuda_worker *worker, const cuda_step *step);
 // Hands a command buffer's commands to the stream, and adds its steps.
 void cuda_commands_run(cuda_worker *worker, mtl_command_buffer *command_buffer);
+// Hands launches to the stream: one by one, or where the same ones came before
+// as a graph. What they are is the worker's to forget.
+CUresult cuda_launches_run(cuda_worker *worker);
+CUresult cuda_launch(const cuda_worker *worker, const cuda_node *node,
+                     const void *parameters);
+// Room for one more with so many bytes of parameters; NULL when out of memory.
+cuda_node *cuda_launches_add(cuda_launches *launches, size_t parameter_bytes,
+                             void **out_parameters);
+// Drops graphs, and forgets launches. In a child only their memory.
+void cuda_graphs_free(cuda_worker *worker, bool is_inherited);
+
 // Notes why a command buffer fails, if it has not already.
 void cuda_list_fail(cuda_list *list, mtl_status status, const char *text);
 // Gives back what a command buffer has borrowed.

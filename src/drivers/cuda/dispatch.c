@@ -12,6 +12,7 @@ enum {
   MOST_GROUPS = 65535,  // along y and z in one launch
   MOST_PARAMETERS = 256,
   MOST_PARAMETER_BYTES = 4096,
+  MOST_LAUNCHES = 1024,  // handed over together
 };
 
 static size_t round_up(size_t bytes) {
@@ -175,27 +176,24 @@ static uint32_t least(uint32_t a, uint32_t b) {
   return a < b ? a : b;
 }
 
-// Launches the whole grid, in parts where one launch takes fewer threadgroups.
-static mtl_status launch_grid(const cuda_worker *worker,
-                              const mtli_dispatch *dispatch,
-                              const cuda_code *code, launch *l) {
+static cuda_node node_of(const mtli_dispatch *dispatch, const cuda_code *code,
+                         const launch *l) {
   const uint32_t *group = dispatch->group_threads;
   const uint32_t *count = l->fixed.group_count;
-  size_t bytes = sizeof l->fixed +
-                 dispatch->pipeline->kernel->parameter_count * sizeof(uint64_t);
-  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, l,
-                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  CUresult result = CUDA_SUCCESS;
-  for (uint32_t z = 0; z < count[2] && !result; z += MOST_GROUPS) {
-    for (uint32_t y = 0; y < count[1] && !result; y += MOST_GROUPS) {
-      l->fixed.first_group[0] = y;
-      l->fixed.first_group[1] = z;
-      result = cuda.cuLaunchKernel(
-          code->function, count[0], least(count[1] - y, MOST_GROUPS),
-          least(count[2] - z, MOST_GROUPS), group[0], group[1], group[2],
-          dispatch->threadgroup_bytes, worker->stream, NULL, extra);
-    }
-  }
+  return (cuda_node){
+      .function = code->function,
+      .grid = {count[0], least(count[1], MOST_GROUPS),
+               least(count[2], MOST_GROUPS)},
+      .block = {group[0], group[1], group[2]},
+      .shared_bytes = dispatch->threadgroup_bytes,
+      .parameter_bytes =
+          (uint32_t)(sizeof l->fixed +
+                     dispatch->pipeline->kernel->parameter_count *
+                         sizeof(uint64_t)),
+  };
+}
+
+static mtl_status launched(CUresult result, const mtli_dispatch *dispatch) {
   if (result == CUDA_SUCCESS) {
     return MTL_OK;
   }
@@ -205,6 +203,25 @@ static mtl_status launch_grid(const cuda_worker *worker,
   text[sizeof text - 1] = '\0';
   return mtli_fail(status, "kernel '%s': %s", dispatch->pipeline->kernel->name,
                    text);
+}
+
+// Launches the whole grid, in parts where one launch takes fewer threadgroups.
+static mtl_status launch_grid(const cuda_worker *worker,
+                              const mtli_dispatch *dispatch,
+                              const cuda_code *code, launch *l) {
+  const uint32_t *count = l->fixed.group_count;
+  cuda_node node = node_of(dispatch, code, l);
+  CUresult result = CUDA_SUCCESS;
+  for (uint32_t z = 0; z < count[2] && !result; z += MOST_GROUPS) {
+    for (uint32_t y = 0; y < count[1] && !result; y += MOST_GROUPS) {
+      l->fixed.first_group[0] = y;
+      l->fixed.first_group[1] = z;
+      node.grid[1] = least(count[1] - y, MOST_GROUPS);
+      node.grid[2] = least(count[2] - z, MOST_GROUPS);
+      result = cuda_launch(worker, &node, l);
+    }
+  }
+  return launched(result, dispatch);
 }
 
 // Reads how many threadgroups an indirect dispatch is of. False if none.
@@ -265,14 +282,87 @@ static mtl_status check_stop(cuda_worker *worker, cuda_list *list,
   return MTL_OK;
 }
 
+// Finds the code for a launch whose grid is known. Code that does not stop is
+// told of no record, so that its parameters stay the same.
+static mtl_status find_code(const cuda_list *list,
+                            const mtli_dispatch *dispatch, launch *l,
+                            const cuda_code **out_code) {
+  MTL_TRY(cuda_code_find((cuda_pipeline *)dispatch->pipeline,
+                         l->fixed.grid_threads, dispatch->group_threads,
+                         out_code));
+  l->fixed.fault = (*out_code)->may_stop ? (uintptr_t)list->fault : 0;
+  return MTL_OK;
+}
+
+// True if a dispatch can be one of several that are handed over together.
+static bool is_plain(const mtli_command *command) {
+  return command->kind == MTLI_COMMAND_DISPATCH && !command->times &&
+         !command->dispatch.indirect &&
+         !(command->dispatch.inline_count && !*inline_address(command));
+}
+
+// Adds a dispatch's launch to those that are handed over together. *out_is_alone
+// if it cannot be one of them.
+static mtl_status gather(cuda_worker *worker, const cuda_list *list,
+                         const mtli_command *command, bool *out_is_alone) {
+  const mtli_dispatch *dispatch = &command->dispatch;
+  launch l;
+  l.fixed = (mtli_ptx_launch){.log = (uintptr_t)list->log};
+  bool is_empty;
+  const cuda_code *code;
+  MTL_TRY(find_grid(worker, dispatch, &l, &is_empty));
+  MTL_TRY(find_code(list, dispatch, &l, &code));
+  *out_is_alone = code->may_stop || l.fixed.group_count[1] > MOST_GROUPS ||
+                  l.fixed.group_count[2] > MOST_GROUPS;
+  if (*out_is_alone) {
+    return MTL_OK;
+  }
+  MTL_TRY(fill_arguments(command, &l));
+  const cuda_node node = node_of(dispatch, code, &l);
+  void *parameters;
+  cuda_node *made = cuda_launches_add(&worker->launches, node.parameter_bytes,
+                                      &parameters);
+  if (!made) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for launches");
+  }
+  *made = node;
+  memcpy(parameters, &l, node.parameter_bytes);
+  return MTL_OK;
+}
+
+mtl_status cuda_dispatches_run(cuda_worker *worker,
+                               mtl_command_buffer *command_buffer,
+                               mtli_command *command,
+                               mtli_command **out_next) {
+  cuda_list *list = command_buffer->driver_data;
+  worker->launches.count = worker->launches.parameter_bytes = 0;
+  bool is_alone = false;
+  mtl_status status = MTL_OK;
+  mtli_command *at = command;
+  while (status == MTL_OK && at && is_plain(at) &&
+         !atomic_load_explicit(&command_buffer->is_cancelled,
+                               memory_order_relaxed) &&
+         worker->launches.count < MOST_LAUNCHES) {
+    status = gather(worker, list, at, &is_alone);
+    if (is_alone || status != MTL_OK) {
+      break;
+    }
+    at = at->next;
+  }
+  *out_next = at;
+  if (at != command) {
+    MTL_TRY(launched(cuda_launches_run(worker), &command->dispatch));
+  }
+  return status;
+}
+
 mtl_status cuda_dispatch_run(cuda_worker *worker,
                              mtl_command_buffer *command_buffer,
                              const mtli_command *command) {
   const mtli_dispatch *dispatch = &command->dispatch;
   cuda_list *list = command_buffer->driver_data;
   launch l;  // the arguments that there are, are set
-  l.fixed = (mtli_ptx_launch){.log = (uintptr_t)list->log,
-                              .fault = (uintptr_t)list->fault};
+  l.fixed = (mtli_ptx_launch){.log = (uintptr_t)list->log};
   bool is_empty;
   MTL_TRY(find_grid(worker, dispatch, &l, &is_empty));
   if (is_empty) {
@@ -284,8 +374,7 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
   }
   MTL_TRY(fill_arguments(command, &l));
   const cuda_code *code;
-  MTL_TRY(cuda_code_find((cuda_pipeline *)dispatch->pipeline,
-                         l.fixed.grid_threads, dispatch->group_threads, &code));
+  MTL_TRY(find_code(list, dispatch, &l, &code));
   MTL_TRY(launch_grid(worker, dispatch, code, &l));
   return code->may_stop ? check_stop(worker, list, dispatch) : MTL_OK;
 }

@@ -20,6 +20,13 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
                              mtl_command_buffer *command_buffer,
                              const mtli_command *command);
 
+// Runs as many of the dispatches from command on as need nothing of the host and
+// are not timed, at once. Returns what comes behind them; command if it is to
+// run alone.
+mtl_status cuda_dispatches_run(cuda_worker *worker,
+                               mtl_command_buffer *command_buffer,
+                               mtli_command *command, mtli_command **out_next);
+
 mtl_status cuda_host_work_run(cuda_worker *worker,
                               mtl_command_buffer *command_buffer,
                               const mtli_command *command);

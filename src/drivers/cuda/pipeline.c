@@ -116,6 +116,8 @@ void cuda_pipeline_destroy(mtl_pipeline *pipeline) {
     return;
   }
   cuda_enter(cuda_device_of(pipeline->device));
+  // Before another can have the same functions.
+  atomic_fetch_add(&cuda_device_of(pipeline->device)->unloaded_count, 1);
   for (int i = 0; i < CUDA_CLASSES; i++) {
     unload(&made->codes[i]);
   }

@@ -32,22 +32,41 @@ static uint32_t news_of(cuda_worker *worker) {
 
 // --- marks and steps ---------------------------------------------------------
 
-cuda_mark *cuda_mark_place(cuda_worker *worker) {
+static cuda_mark *new_mark(bool is_timed) {
+  cuda_mark *mark = calloc(1, sizeof *mark);
+  if (!mark) {
+    return NULL;
+  }
+  mark->is_timed = is_timed;
+  const unsigned flags =
+      CU_EVENT_BLOCKING_SYNC | (is_timed ? 0 : CU_EVENT_DISABLE_TIMING);
+  if (cuda.cuEventCreate(&mark->event, flags)) {
+    free(mark);
+    return NULL;
+  }
+  return mark;
+}
+
+cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind) {
+  const bool is_timed = kind != CUDA_MARK_PLACE;
   pthread_mutex_lock(&worker->lock);
-  cuda_mark *mark = worker->free_marks;
+  cuda_mark *mark = worker->free_marks[is_timed];
   if (mark) {
-    worker->free_marks = mark->next;
+    worker->free_marks[is_timed] = mark->next;
   }
   pthread_mutex_unlock(&worker->lock);
   if (!mark) {
-    mark = calloc(1, sizeof *mark);
-    if (mark && cuda.cuEventCreate(&mark->event, CU_EVENT_BLOCKING_SYNC)) {
-      free(mark);
-      mark = NULL;
-    }
+    mark = new_mark(is_timed);
   }
-  if (mark) {
-    cuda.cuEventRecord(mark->event, worker->stream);
+  if (!mark) {
+    return NULL;
+  }
+  cuda.cuEventRecord(mark->event, worker->stream);
+  mark->sequence = 0;
+  if (kind == CUDA_MARK_END &&
+      cuda.cuStreamWriteValue64(worker->stream, (uintptr_t)worker->word,
+                                worker->sequence + 1, 0) == CUDA_SUCCESS) {
+    mark->sequence = ++worker->sequence;
   }
   return mark;
 }
@@ -55,8 +74,8 @@ cuda_mark *cuda_mark_place(cuda_worker *worker) {
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark) {
   if (mark) {
     pthread_mutex_lock(&worker->lock);
-    mark->next = worker->free_marks;
-    worker->free_marks = mark;
+    mark->next = worker->free_marks[mark->is_timed];
+    worker->free_marks[mark->is_timed] = mark;
     pthread_mutex_unlock(&worker->lock);
   }
 }
@@ -82,13 +101,29 @@ void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
   pthread_mutex_unlock(&worker->lock);
 }
 
-// Waits until the stream has come to a place.
-static void await_mark(const cuda_mark *mark) {
+// True if the stream's word tells that it has come to a place.
+static bool has_passed(const cuda_worker *worker, const cuda_mark *mark) {
+  // Acquire: the stream writes it behind all that came before.
+  return mark->sequence &&
+         atomic_load_explicit(worker->word, memory_order_acquire) >=
+             mark->sequence;
+}
+
+// Waits until the stream has come to a place. To look at a word takes no call
+// of the driver, which the thread that hands commands over would wait for.
+static void await_mark(const cuda_worker *worker, const cuda_mark *mark) {
   const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
-  CUresult result;
-  do {
-    result = cuda.cuEventQuery(mark->event);
-  } while (result == CUDA_ERROR_NOT_READY && mtli_now_ns() < end_ns);
+  CUresult result = CUDA_ERROR_NOT_READY;
+  while (result == CUDA_ERROR_NOT_READY && mtli_now_ns() < end_ns) {
+    if (has_passed(worker, mark)) {
+      return;
+    }
+    if (mark->sequence) {
+      mtli_pause();
+    } else {
+      result = cuda.cuEventQuery(mark->event);
+    }
+  }
   if (result == CUDA_ERROR_NOT_READY) {
     result = cuda.cuEventSynchronize(mark->event);
   }
@@ -106,10 +141,13 @@ static void renew_anchor(cuda_worker *worker) {
     cuda.cuEventCreate(&worker->anchor, CU_EVENT_DEFAULT);
   }
   pthread_mutex_lock(&device->stream_lock);
+  const uint64_t start_ns = mtli_now_ns();
   cuda.cuEventRecord(worker->anchor, device->stream);
-  cuda.cuEventSynchronize(worker->anchor);
+  while (cuda.cuEventQuery(worker->anchor) == CUDA_ERROR_NOT_READY) {
+  }
+  // It was between the two.
+  worker->anchor_ns = start_ns + (mtli_now_ns() - start_ns) / 2;
   pthread_mutex_unlock(&device->stream_lock);
-  worker->anchor_ns = mtli_now_ns();
 }
 
 static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
@@ -118,6 +156,21 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
     return mtli_now_ns();
   }
   return worker->anchor_ns + (uint64_t)(int64_t)((double)ms * 1e6);
+}
+
+// Tells when the GPU was at a command buffer. It began when it was given the
+// first command, or with the end of what was before it: a mark at the beginning
+// would cost every command buffer 3 us.
+static void tell_times(cuda_worker *worker, const cuda_step *step) {
+  enum { LAUNCH_NS = 3000 };  // from the call to the kernel, one H100, 2026-11
+  const uint64_t now_ns = mtli_now_ns();
+  uint64_t end_ns = time_of(worker, step->mark);
+  end_ns = end_ns < now_ns ? end_ns : now_ns;
+  uint64_t start_ns = step->begin_ns + LAUNCH_NS;
+  start_ns = start_ns > worker->end_ns ? start_ns : worker->end_ns;
+  start_ns = start_ns < end_ns ? start_ns : end_ns;
+  worker->end_ns = end_ns;
+  mtli_command_buffer_ran(step->command_buffer, start_ns, end_ns);
 }
 
 static void complete(cuda_worker *worker, const cuda_step *step) {
@@ -130,13 +183,11 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
     cuda_log_take(worker, command_buffer);
   }
   if (step->mark && !command_buffer->is_failed) {
-    mtli_command_buffer_ran(command_buffer, time_of(worker, step->start),
-                            time_of(worker, step->mark));
+    tell_times(worker, step);
   } else if (!command_buffer->is_failed) {
     const uint64_t now_ns = mtli_now_ns();
     mtli_command_buffer_ran(command_buffer, now_ns, now_ns);
   }
-  cuda_mark_free(worker, step->start);
   cuda_mark_free(worker, step->mark);
   cuda_list_settle(list);
   if (list->status == MTL_OK && atomic_load(&command_buffer->is_cancelled)) {
@@ -151,7 +202,7 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
 
 static void do_step(cuda_worker *worker, cuda_step *step) {
   if (step->mark && !cuda_lost_text()) {
-    await_mark(step->mark);
+    await_mark(worker, step->mark);
     renew_anchor(worker);
   }
   switch (step->kind) {
@@ -334,13 +385,15 @@ static void worker_destroy(mtli_object *object) {
 
 // The threads' and the lock's state are the parent's.
 static void free_marks(cuda_worker *worker, bool is_inherited) {
-  while (worker->free_marks) {
-    cuda_mark *next = worker->free_marks->next;
-    if (!is_inherited) {
-      cuda.cuEventDestroy(worker->free_marks->event);
+  for (int i = 0; i < 2; i++) {
+    while (worker->free_marks[i]) {
+      cuda_mark *next = worker->free_marks[i]->next;
+      if (!is_inherited) {
+        cuda.cuEventDestroy(worker->free_marks[i]->event);
+      }
+      free(worker->free_marks[i]);
+      worker->free_marks[i] = next;
     }
-    free(worker->free_marks);
-    worker->free_marks = next;
   }
 }
 
@@ -367,6 +420,16 @@ static void end_threads(cuda_worker *worker, int count) {
   }
 }
 
+static void free_stream(cuda_worker *worker) {
+  if (worker->stream) {
+    cuda.cuStreamDestroy(worker->stream);
+  }
+  if (worker->word) {
+    cuda_piece_give(&worker->device->pinned, sizeof *worker->word,
+                    (uintptr_t)worker->word);
+  }
+}
+
 mtl_status cuda_queue_create(mtl_queue *queue) {
   cuda_device *device = cuda_device_of(queue->device);
   if (cuda_lost_text()) {
@@ -382,20 +445,27 @@ mtl_status cuda_queue_create(mtl_queue *queue) {
   pthread_cond_init(&worker->stepped, NULL);
   worker->device = device;
   cuda_enter(device);
-  mtl_status status = cuda_done(
-      cuda.cuStreamCreate(&worker->stream, CU_STREAM_NON_BLOCKING),
-      "cuStreamCreate");
+  uint64_t word = 0;
+  mtl_status status =
+      cuda_piece_take(&device->pinned, sizeof *worker->word, &word);
+  if (status == MTL_OK) {
+    worker->word = (_Atomic uint64_t *)(uintptr_t)word;
+    atomic_init(worker->word, 0);
+    status = cuda_done(
+        cuda.cuStreamCreate(&worker->stream, CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate");
+  }
   cuda_leave();
   for (int i = 0; i < 2 && status == MTL_OK; i++) {
     if (!start_thread(worker, i)) {
       end_threads(worker, i);
-      cuda_enter(device);
-      cuda.cuStreamDestroy(worker->stream);
-      cuda_leave();
       status = mtli_fail(MTL_OUT_OF_MEMORY, "no thread for a queue");
     }
   }
   if (status != MTL_OK) {
+    cuda_enter(device);
+    free_stream(worker);
+    cuda_leave();
     mtli_object_release(&worker->object);  // -1
     return status;
   }
@@ -407,6 +477,7 @@ void cuda_queue_destroy(mtl_queue *queue) {
   cuda_worker *worker = ((cuda_queue *)queue)->worker;
   if (mtli_device_is_inherited(queue->device)) {
     free_marks(worker, true);
+    cuda_graphs_free(worker, true);
     free(worker);
     return;
   }
@@ -416,7 +487,8 @@ void cuda_queue_destroy(mtl_queue *queue) {
   if (worker->anchor) {
     cuda.cuEventDestroy(worker->anchor);
   }
-  cuda.cuStreamDestroy(worker->stream);
+  cuda_graphs_free(worker, false);
+  free_stream(worker);
   cuda_leave();
   mtli_object_release(&worker->object);  // -1
 }
