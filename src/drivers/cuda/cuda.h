@@ -235,6 +235,8 @@ typedef struct cuda_worker {
   CUevent anchor;
   uint64_t anchor_ns;
   uint64_t end_ns;  // of the last command buffer, by the host's clock
+  uint64_t first_ns;  // start of the first timed command of the one that ends
+                      // next; 0 if none
 } cuda_worker;
 
 typedef struct cuda_queue {

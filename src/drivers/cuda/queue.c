@@ -158,9 +158,10 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
   return worker->anchor_ns + (uint64_t)(int64_t)((double)ms * 1e6);
 }
 
-// Tells when the GPU was at a command buffer. It began when it was given the
-// first command, or with the end of what was before it: a mark at the beginning
-// would cost every command buffer 3 us.
+// Tells when the GPU was at a command buffer. The beginning is an estimate, from
+// when it was given the first command and the end of what was before it: a mark
+// there would cost every command buffer 3 us. It is not behind the end, nor
+// behind the start of a command that has marks of its own.
 static void tell_times(cuda_worker *worker, const cuda_step *step) {
   enum { LAUNCH_NS = 3000 };  // from the call to the kernel, one H100, 2026-11
   const uint64_t now_ns = mtli_now_ns();
@@ -169,6 +170,9 @@ static void tell_times(cuda_worker *worker, const cuda_step *step) {
   uint64_t start_ns = step->begin_ns + LAUNCH_NS;
   start_ns = start_ns > worker->end_ns ? start_ns : worker->end_ns;
   start_ns = start_ns < end_ns ? start_ns : end_ns;
+  if (worker->first_ns && worker->first_ns < start_ns) {
+    start_ns = worker->first_ns;
+  }
   worker->end_ns = end_ns;
   mtli_command_buffer_ran(step->command_buffer, start_ns, end_ns);
 }
@@ -188,6 +192,7 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
     const uint64_t now_ns = mtli_now_ns();
     mtli_command_buffer_ran(command_buffer, now_ns, now_ns);
   }
+  worker->first_ns = 0;
   cuda_mark_free(worker, step->mark);
   cuda_list_settle(list);
   if (list->status == MTL_OK && atomic_load(&command_buffer->is_cancelled)) {
@@ -208,7 +213,9 @@ static void do_step(cuda_worker *worker, cuda_step *step) {
   switch (step->kind) {
     case CUDA_STEP_TIMES:
       if (step->start && step->mark && !cuda_lost_text()) {
-        mtli_command_starts(step->times, time_of(worker, step->start));
+        const uint64_t start_ns = time_of(worker, step->start);
+        worker->first_ns = worker->first_ns ? worker->first_ns : start_ns;
+        mtli_command_starts(step->times, start_ns);
         mtli_command_ends(step->times, time_of(worker, step->mark));
       }
       cuda_mark_free(worker, step->start);
@@ -422,6 +429,8 @@ static void end_threads(cuda_worker *worker, int count) {
 
 static void free_stream(cuda_worker *worker) {
   if (worker->stream) {
+    // The last word may be on its way: its event comes before it.
+    cuda.cuStreamSynchronize(worker->stream);
     cuda.cuStreamDestroy(worker->stream);
   }
   if (worker->word) {
