@@ -216,20 +216,24 @@ static bool is_over(const mtl_command_buffer *command_buffer) {
          atomic_load(&command_buffer->is_cancelled);
 }
 
-// Notes where the stream has begun with the command buffer.
+// Makes ready what the command buffer needs, and estimates when the GPU begins:
+// what the host does before is no work of the GPU.
 static mtl_status begin_work(cuda_worker *worker,
                              mtl_command_buffer *command_buffer) {
+  enum { LAUNCH_NS = 3000 };  // from the call to the kernel, one H100, 2026-11
   cuda_list *list = command_buffer->driver_data;
   if (list->begin_ns) {
     return MTL_OK;
   }
-  list->begin_ns = mtli_now_ns();
   prefetch(worker, command_buffer->buffers, command_buffer->buffer_count);
   for (size_t i = 0; i < command_buffer->resident_count; i++) {
     prefetch(worker, command_buffer->residents[i]->buffers,
              command_buffer->residents[i]->count);
   }
-  return cuda_dispatches_begin(worker, command_buffer);
+  const mtl_status status = cuda_dispatches_begin(worker, command_buffer);
+  worker->launched_ns = 0;
+  list->begin_ns = mtli_now_ns() + LAUNCH_NS;
+  return status;
 }
 
 // Waits until the event has come or the command buffer is cancelled.
@@ -366,7 +370,12 @@ void cuda_commands_run(cuda_worker *worker,
     } else if (command->kind == MTLI_COMMAND_WAIT) {
       run_wait(command_buffer, command);
     } else if (!is_over(command_buffer)) {
+      const bool is_first = !list->begin_ns;
       run_command(worker, command_buffer, command, &next);
+      // A kernel's first launch of all takes long, and then it begins.
+      if (is_first && list->begin_ns && worker->launched_ns) {
+        list->begin_ns = worker->launched_ns;
+      }
     }
   }
   cuda_step_add(

@@ -184,7 +184,7 @@ typedef struct cuda_step {
   cuda_step_kind kind;
   cuda_mark *start;   // of times; NULL if nothing ran
   cuda_mark *mark;    // the place; NULL: at once
-  uint64_t begin_ns;  // of the end: when the stream was given the first
+  uint64_t begin_ns;  // of the end: as the list's
   mtl_command_buffer *command_buffer;
   mtl_event *event;  // of a signal, and its value
   uint64_t value;
@@ -206,7 +206,7 @@ typedef struct cuda_list {
   struct mtli_log_header *log;  // pinned; NULL without a log
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
-  uint64_t begin_ns;  // when the stream was given the first; 0 before
+  uint64_t begin_ns;  // when the GPU begins, an estimate; 0 before
   mtl_status status;
   char *text;  // malloc'ed
   const mtl_pipeline *stopped;  // that was running when it stopped itself
@@ -229,6 +229,8 @@ typedef struct cuda_worker {
   _Atomic uint64_t *word;    // pinned: the last end that the stream has passed
   // Of whoever is submitting:
   uint64_t sequence;  // of the last end
+  uint64_t launched_ns;  // when the command buffer's first launch alone was
+                         // handed over; 0 before
   cuda_launches launches;
   cuda_graphs *graphs;  // NULL until there is one
   // Of whoever is stepping: a moment known by both clocks.
@@ -253,7 +255,7 @@ void cuda_commands_run(cuda_worker *worker, mtl_command_buffer *command_buffer);
 // Hands launches to the stream: one by one, or where the same ones came before
 // as a graph. What they are is the worker's to forget.
 CUresult cuda_launches_run(cuda_worker *worker);
-CUresult cuda_launch(const cuda_worker *worker, const cuda_node *node,
+CUresult cuda_launch(cuda_worker *worker, const cuda_node *node,
                      const void *parameters);
 // Room for one more with so many bytes of parameters; NULL when out of memory.
 cuda_node *cuda_launches_add(cuda_launches *launches, size_t parameter_bytes,

@@ -206,7 +206,7 @@ static mtl_status launched(CUresult result, const mtli_dispatch *dispatch) {
 }
 
 // Launches the whole grid, in parts where one launch takes fewer threadgroups.
-static mtl_status launch_grid(const cuda_worker *worker,
+static mtl_status launch_grid(cuda_worker *worker,
                               const mtli_dispatch *dispatch,
                               const cuda_code *code, launch *l) {
   const uint32_t *count = l->fixed.group_count;

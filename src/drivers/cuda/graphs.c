@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/futex.h"
 #include "drivers/cuda/cuda.h"
 
 enum {
@@ -64,18 +65,22 @@ cuda_node *cuda_launches_add(cuda_launches *launches, size_t parameter_bytes,
   return &launches->nodes[launches->count++];
 }
 
-CUresult cuda_launch(const cuda_worker *worker, const cuda_node *node,
+CUresult cuda_launch(cuda_worker *worker, const cuda_node *node,
                      const void *parameters) {
   size_t bytes = node->parameter_bytes;
   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)parameters,
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  return cuda.cuLaunchKernel(node->function, node->grid[0], node->grid[1],
-                             node->grid[2], node->block[0], node->block[1],
-                             node->block[2], node->shared_bytes,
-                             worker->stream, NULL, extra);
+  const CUresult result = cuda.cuLaunchKernel(
+      node->function, node->grid[0], node->grid[1], node->grid[2],
+      node->block[0], node->block[1], node->block[2], node->shared_bytes,
+      worker->stream, NULL, extra);
+  if (!worker->launched_ns) {
+    worker->launched_ns = mtli_now_ns();
+  }
+  return result;
 }
 
-static CUresult launch_each(const cuda_worker *worker) {
+static CUresult launch_each(cuda_worker *worker) {
   const cuda_launches *launches = &worker->launches;
   const char *parameters = launches->parameters;
   CUresult result = CUDA_SUCCESS;

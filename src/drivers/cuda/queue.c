@@ -163,12 +163,11 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
 // there would cost every command buffer 3 us. It is not behind the end, nor
 // behind the start of a command that has marks of its own.
 static void tell_times(cuda_worker *worker, const cuda_step *step) {
-  enum { LAUNCH_NS = 3000 };  // from the call to the kernel, one H100, 2026-11
   const uint64_t now_ns = mtli_now_ns();
   uint64_t end_ns = time_of(worker, step->mark);
   end_ns = end_ns < now_ns ? end_ns : now_ns;
-  uint64_t start_ns = step->begin_ns + LAUNCH_NS;
-  start_ns = start_ns > worker->end_ns ? start_ns : worker->end_ns;
+  uint64_t start_ns =
+      step->begin_ns > worker->end_ns ? step->begin_ns : worker->end_ns;
   start_ns = start_ns < end_ns ? start_ns : end_ns;
   if (worker->first_ns && worker->first_ns < start_ns) {
     start_ns = worker->first_ns;
