@@ -210,8 +210,7 @@ MTL_API void mtl_command_buffer_host_work(mtl_command_buffer *command_buffer,
 
 // Times of CLOCK_MONOTONIC in nanoseconds, 0 until known: when the queue took
 // the command buffer up (kernel) and when its work ran (device). Compiling code
-// for the first dispatch counts as the former. No start is behind its end. On
-// cuda device_start_ns is an estimate (docs/cuda.md).
+// for the first dispatch counts as the former.
 //
 // Source     Metal: kernelStartTime, kernelEndTime, GPUStartTime, GPUEndTime
 typedef struct mtl_command_buffer_times {

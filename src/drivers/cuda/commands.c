@@ -216,24 +216,21 @@ static bool is_over(const mtl_command_buffer *command_buffer) {
          atomic_load(&command_buffer->is_cancelled);
 }
 
-// Makes ready what the command buffer needs, and estimates when the GPU begins:
-// what the host does before is no work of the GPU.
+// Makes ready what the command buffer needs, and notes where the stream has
+// begun with it.
 static mtl_status begin_work(cuda_worker *worker,
                              mtl_command_buffer *command_buffer) {
-  enum { LAUNCH_NS = 3000 };  // from the call to the kernel, one H100, 2026-11
   cuda_list *list = command_buffer->driver_data;
-  if (list->begin_ns) {
+  if (list->start) {
     return MTL_OK;
   }
+  list->start = cuda_mark_place(worker, CUDA_MARK_TIME);
   prefetch(worker, command_buffer->buffers, command_buffer->buffer_count);
   for (size_t i = 0; i < command_buffer->resident_count; i++) {
     prefetch(worker, command_buffer->residents[i]->buffers,
              command_buffer->residents[i]->count);
   }
-  const mtl_status status = cuda_dispatches_begin(worker, command_buffer);
-  worker->launched_ns = 0;
-  list->begin_ns = mtli_now_ns() + LAUNCH_NS;
-  return status;
+  return cuda_dispatches_begin(worker, command_buffer);
 }
 
 // Waits until the event has come or the command buffer is cancelled.
@@ -361,7 +358,7 @@ void cuda_commands_run(cuda_worker *worker,
       mtl_event *event = command->event.event;
       cuda_step_add(worker,
                     &(cuda_step){.kind = CUDA_STEP_SIGNAL,
-                                 .mark = list->begin_ns
+                                 .mark = list->start
                                              ? cuda_mark_place(
                                                    worker, CUDA_MARK_PLACE)
                                              : NULL,
@@ -370,19 +367,14 @@ void cuda_commands_run(cuda_worker *worker,
     } else if (command->kind == MTLI_COMMAND_WAIT) {
       run_wait(command_buffer, command);
     } else if (!is_over(command_buffer)) {
-      const bool is_first = !list->begin_ns;
       run_command(worker, command_buffer, command, &next);
-      // A kernel's first launch of all takes long, and then it begins.
-      if (is_first && list->begin_ns && worker->launched_ns) {
-        list->begin_ns = worker->launched_ns;
-      }
     }
   }
   cuda_step_add(
       worker,
       &(cuda_step){.kind = CUDA_STEP_END,
-                   .begin_ns = list->begin_ns,
-                   .mark = list->begin_ns
+                   .start = list->start,
+                   .mark = list->start
                                ? cuda_mark_place(worker, CUDA_MARK_END)
                                : NULL,
                    .command_buffer = command_buffer});

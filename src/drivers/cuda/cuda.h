@@ -182,9 +182,8 @@ typedef enum cuda_step_kind {
 typedef struct cuda_step {
   struct cuda_step *next;
   cuda_step_kind kind;
-  cuda_mark *start;   // of times; NULL if nothing ran
-  cuda_mark *mark;    // the place; NULL: at once
-  uint64_t begin_ns;  // of the end: as the list's
+  cuda_mark *start;  // of times and the end; NULL if nothing ran
+  cuda_mark *mark;   // the place; NULL: at once
   mtl_command_buffer *command_buffer;
   mtl_event *event;  // of a signal, and its value
   uint64_t value;
@@ -206,7 +205,7 @@ typedef struct cuda_list {
   struct mtli_log_header *log;  // pinned; NULL without a log
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
-  uint64_t begin_ns;  // when the GPU begins, an estimate; 0 before
+  cuda_mark *start;  // where the GPU begins with it; NULL before
   mtl_status status;
   char *text;  // malloc'ed
   const mtl_pipeline *stopped;  // that was running when it stopped itself
@@ -229,16 +228,11 @@ typedef struct cuda_worker {
   _Atomic uint64_t *word;    // pinned: the last end that the stream has passed
   // Of whoever is submitting:
   uint64_t sequence;  // of the last end
-  uint64_t launched_ns;  // when the command buffer's first launch alone was
-                         // handed over; 0 before
   cuda_launches launches;
   cuda_graphs *graphs;  // NULL until there is one
   // Of whoever is stepping: a moment known by both clocks.
   CUevent anchor;
   uint64_t anchor_ns;
-  uint64_t end_ns;  // of the last command buffer, by the host's clock
-  uint64_t first_ns;  // start of the first timed command of the one that ends
-                      // next; 0 if none
 } cuda_worker;
 
 typedef struct cuda_queue {

@@ -70,14 +70,10 @@ CUresult cuda_launch(cuda_worker *worker, const cuda_node *node,
   size_t bytes = node->parameter_bytes;
   void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)parameters,
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  const CUresult result = cuda.cuLaunchKernel(
-      node->function, node->grid[0], node->grid[1], node->grid[2],
-      node->block[0], node->block[1], node->block[2], node->shared_bytes,
-      worker->stream, NULL, extra);
-  if (!worker->launched_ns) {
-    worker->launched_ns = mtli_now_ns();
-  }
-  return result;
+  return cuda.cuLaunchKernel(node->function, node->grid[0], node->grid[1],
+                             node->grid[2], node->block[0], node->block[1],
+                             node->block[2], node->shared_bytes,
+                             worker->stream, NULL, extra);
 }
 
 static CUresult launch_each(cuda_worker *worker) {

@@ -158,24 +158,6 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
   return worker->anchor_ns + (uint64_t)(int64_t)((double)ms * 1e6);
 }
 
-// Tells when the GPU was at a command buffer. The beginning is an estimate, from
-// when it was given the first command and the end of what was before it: a mark
-// there would cost every command buffer 3 us. It is not behind the end, nor
-// behind the start of a command that has marks of its own.
-static void tell_times(cuda_worker *worker, const cuda_step *step) {
-  const uint64_t now_ns = mtli_now_ns();
-  uint64_t end_ns = time_of(worker, step->mark);
-  end_ns = end_ns < now_ns ? end_ns : now_ns;
-  uint64_t start_ns =
-      step->begin_ns > worker->end_ns ? step->begin_ns : worker->end_ns;
-  start_ns = start_ns < end_ns ? start_ns : end_ns;
-  if (worker->first_ns && worker->first_ns < start_ns) {
-    start_ns = worker->first_ns;
-  }
-  worker->end_ns = end_ns;
-  mtli_command_buffer_ran(step->command_buffer, start_ns, end_ns);
-}
-
 static void complete(cuda_worker *worker, const cuda_step *step) {
   mtl_command_buffer *command_buffer = step->command_buffer;
   cuda_list *list = command_buffer->driver_data;
@@ -186,12 +168,13 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
     cuda_log_take(worker, command_buffer);
   }
   if (step->mark && !command_buffer->is_failed) {
-    tell_times(worker, step);
+    mtli_command_buffer_ran(command_buffer, time_of(worker, step->start),
+                            time_of(worker, step->mark));
   } else if (!command_buffer->is_failed) {
     const uint64_t now_ns = mtli_now_ns();
     mtli_command_buffer_ran(command_buffer, now_ns, now_ns);
   }
-  worker->first_ns = 0;
+  cuda_mark_free(worker, step->start);
   cuda_mark_free(worker, step->mark);
   cuda_list_settle(list);
   if (list->status == MTL_OK && atomic_load(&command_buffer->is_cancelled)) {
@@ -212,9 +195,7 @@ static void do_step(cuda_worker *worker, cuda_step *step) {
   switch (step->kind) {
     case CUDA_STEP_TIMES:
       if (step->start && step->mark && !cuda_lost_text()) {
-        const uint64_t start_ns = time_of(worker, step->start);
-        worker->first_ns = worker->first_ns ? worker->first_ns : start_ns;
-        mtli_command_starts(step->times, start_ns);
+        mtli_command_starts(step->times, time_of(worker, step->start));
         mtli_command_ends(step->times, time_of(worker, step->mark));
       }
       cuda_mark_free(worker, step->start);
