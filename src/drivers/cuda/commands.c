@@ -216,21 +216,29 @@ static bool is_over(const mtl_command_buffer *command_buffer) {
          atomic_load(&command_buffer->is_cancelled);
 }
 
-// Makes ready what the command buffer needs, and notes where the stream has
-// begun with it.
+// Makes ready what the command buffer needs.
 static mtl_status begin_work(cuda_worker *worker,
                              mtl_command_buffer *command_buffer) {
   cuda_list *list = command_buffer->driver_data;
-  if (list->start) {
+  if (list->begun_ns) {
     return MTL_OK;
   }
-  list->start = cuda_mark_place(worker, CUDA_MARK_TIME);
+  list->begun_ns = mtli_now_ns();
   prefetch(worker, command_buffer->buffers, command_buffer->buffer_count);
   for (size_t i = 0; i < command_buffer->resident_count; i++) {
     prefetch(worker, command_buffer->residents[i]->buffers,
              command_buffer->residents[i]->count);
   }
   return cuda_dispatches_begin(worker, command_buffer);
+}
+
+void cuda_work_starts(cuda_worker *worker, cuda_list *list) {
+  if (!list->start) {
+    list->start = cuda_mark_place(worker, CUDA_MARK_TIME);
+  }
+  if (list->is_command_timed && !list->command_start) {
+    list->command_start = cuda_mark_place(worker, CUDA_MARK_TIME);
+  }
 }
 
 // Waits until the event has come or the command buffer is cancelled.
@@ -283,6 +291,9 @@ static mtl_status run_execute(const cuda_worker *worker,
 static mtl_status run_work(cuda_worker *worker,
                            mtl_command_buffer *command_buffer,
                            mtli_command *command, mtli_command **out_next) {
+  if (command->kind != MTLI_COMMAND_DISPATCH) {
+    cuda_work_starts(worker, command_buffer->driver_data);
+  }
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH:
       MTL_TRY(cuda_dispatches_run(worker, command_buffer, command, out_next));
@@ -322,8 +333,7 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
   mtl_status status = cuda_lost_text()
                           ? mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text())
                           : begin_work(worker, command_buffer);
-  cuda_mark *start =
-      command->times ? cuda_mark_place(worker, CUDA_MARK_TIME) : NULL;
+  list->is_command_timed = command->times != NULL;
   if (status == MTL_OK) {
     status = run_work(worker, command_buffer, command, out_next);
   }
@@ -331,13 +341,17 @@ static void run_command(cuda_worker *worker, mtl_command_buffer *command_buffer,
     cuda_list_fail(list, status, mtl_last_error());
   }
   if (status == MTL_OK && is_timed(command, *out_next)) {
+    cuda_work_starts(worker, list);
+    cuda_mark *start = list->command_start;
+    list->command_start = NULL;
     cuda_step_add(worker, &(cuda_step){.kind = CUDA_STEP_TIMES,
                                        .start = start,
                                        .mark = cuda_mark_place(worker,
                                                                CUDA_MARK_TIME),
                                        .times = command->times});
-  } else if (start) {
-    cuda_mark_free(worker, start);
+  } else if (list->command_start) {
+    cuda_mark_free(worker, list->command_start);
+    list->command_start = NULL;
   }
 }
 
@@ -358,7 +372,7 @@ void cuda_commands_run(cuda_worker *worker,
       mtl_event *event = command->event.event;
       cuda_step_add(worker,
                     &(cuda_step){.kind = CUDA_STEP_SIGNAL,
-                                 .mark = list->start
+                                 .mark = list->begun_ns
                                              ? cuda_mark_place(
                                                    worker, CUDA_MARK_PLACE)
                                              : NULL,
@@ -370,11 +384,14 @@ void cuda_commands_run(cuda_worker *worker,
       run_command(worker, command_buffer, command, &next);
     }
   }
+  if (list->begun_ns && !list->start) {
+    list->start = cuda_mark_place(worker, CUDA_MARK_TIME);
+  }
   cuda_step_add(
       worker,
       &(cuda_step){.kind = CUDA_STEP_END,
                    .start = list->start,
-                   .mark = list->start
+                   .mark = list->begun_ns
                                ? cuda_mark_place(worker, CUDA_MARK_END)
                                : NULL,
                    .command_buffer = command_buffer});

@@ -205,7 +205,10 @@ typedef struct cuda_list {
   struct mtli_log_header *log;  // pinned; NULL without a log
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
-  cuda_mark *start;  // where the GPU begins with it; NULL before
+  uint64_t begun_ns;  // when something of it may be on the stream; 0 before
+  cuda_mark *start;   // where the GPU begins with it; NULL before
+  bool is_command_timed;     // the one that is being handed over
+  cuda_mark *command_start;  // where the GPU begins with that; NULL before
   mtl_status status;
   char *text;  // malloc'ed
   const mtl_pipeline *stopped;  // that was running when it stopped itself

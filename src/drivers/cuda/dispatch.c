@@ -351,6 +351,7 @@ mtl_status cuda_dispatches_run(cuda_worker *worker,
   }
   *out_next = at;
   if (at != command) {
+    cuda_work_starts(worker, list);
     MTL_TRY(launched(cuda_launches_run(worker), &command->dispatch));
   }
   return status;
@@ -375,6 +376,7 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
   MTL_TRY(fill_arguments(command, &l));
   const cuda_code *code;
   MTL_TRY(find_code(list, dispatch, &l, &code));
+  cuda_work_starts(worker, list);
   MTL_TRY(launch_grid(worker, dispatch, code, &l));
   return code->may_stop ? check_stop(worker, list, dispatch) : MTL_OK;
 }

@@ -12,6 +12,11 @@ mtl_status cuda_borrow(cuda_list *list, cuda_slabs *slabs, size_t bytes,
 // Waits for all that the stream has been given.
 mtl_status cuda_stream_finish(const cuda_worker *worker);
 
+// Notes where the stream begins with the command buffer and, if it is timed,
+// with the command: to be called when all that takes the host long, as having
+// code made, is done.
+void cuda_work_starts(cuda_worker *worker, cuda_list *list);
+
 // Has what the list's dispatches need be on the GPU: inline bytes; a record for
 // faults, and memory for the log.
 mtl_status cuda_dispatches_begin(cuda_worker *worker,
