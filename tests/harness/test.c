@@ -124,6 +124,9 @@ int main(int argument_count, char **arguments) {
   size_t run_count = 0;
   for (const test_case *entry = first_case; entry; entry = entry->next) {
     if (name == NULL || strcmp(name, entry->name) == 0) {
+      if (test_prepare) {
+        test_prepare();
+      }
       entry->function();
       run_deferred();
       run_count++;

@@ -39,6 +39,9 @@ _Noreturn void test_fail(const char *file, int line, const char *format, ...)
 _Noreturn void test_skip(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+// Runs before each test, in programs that have one.
+void test_prepare(void) __attribute__((weak));
+
 // Calls function(context) when the test has passed, the latest first.
 void test_defer(void (*function)(void *context), void *context);
 

@@ -2,6 +2,10 @@
 // streams.c: what the tests of streams share.
 #include "stream/streams.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 const char stream_kernels[] =
     "kernel void add_one(device uint *data, uint i [[thread_position_in_grid]])"
     " { data[i] += 1; }\n"
@@ -32,6 +36,14 @@ const char stream_kernels[] =
     "1013904223;\n"
     "  data[i] = value;\n"
     "}\n";
+
+void test_prepare(void) {
+  const char *device = getenv("METTLE_DEVICE");
+  if (device && strcmp(device, "cuda") == 0 &&
+      access("/dev/nvidiactl", F_OK) != 0) {
+    test_skip("no NVIDIA GPU");
+  }
+}
 
 static void release_stream(void *stream) {
   mtl_stream_release(stream);

@@ -82,7 +82,7 @@ mtl_status cuda_done(CUresult result, const char *what) {
   }
   char text[512];
   snprintf(text, sizeof text,
-           "the device cuda is lost to this process since a kernel failed: %s",
+           "the device cuda is lost to this process by a kernel fault: %s",
            mtl_last_error());
   cuda_set_lost(text);
   return mtli_fail(MTL_KERNEL_FAULT, "%s", cuda_lost_text());
@@ -303,7 +303,7 @@ static mtl_status read_clock(cuda_device *device, uint64_t *out_start_ns,
 
 mtl_status cuda_device_timestamps(mtl_device *base, uint64_t *out_host_ns,
                                   uint64_t *out_device) {
-  enum { TRIES = 4, GOOD_NS = 10 * 1000 };
+  enum { TRIES = 20, GOOD_NS = 10 * 1000 };
   cuda_device *device = cuda_device_of(base);
   uint64_t best_ns = UINT64_MAX;
   mtl_status status = MTL_OK;
