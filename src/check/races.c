@@ -55,11 +55,15 @@ typedef struct look {
   uint32_t other_site;
 } look;
 
+// Something may still race with it.
+static bool is_recent(const look *l, check_segment before) {
+  return before != 0 &&
+         before >= (l->is_device ? l->s->safe : l->s->group_first);
+}
+
 static bool conflicts(const look *l, check_segment before) {
-  const check_state *s = l->s;
-  const check_segment safe = l->is_device ? s->safe : s->group_first;
-  return before >= safe && before != s->check.segment && before != 0 &&
-         !check_is_ordered(s, before, l->is_device);
+  return is_recent(l, before) && before != l->s->check.segment &&
+         !check_is_ordered(l->s, before, l->is_device);
 }
 
 static void note(look *l, check_segment other, uint32_t site,
@@ -96,7 +100,8 @@ static const mtli_check_site *site_then(const check_state *s,
   return &(past ? past->sites : s->sites)->sites[number];
 }
 
-// What is kept as a read may be the last but one of several atomic writes.
+// What is kept as a read may be a write: the last but one of several atomic
+// ones, or a plain one that comes before an atomic one in order.
 static bool is_kept_write(const look *l, const check_cell *cell) {
   return cell->read && check_is_write(site_then(l->s, cell->read,
                                                 read_site(cell)));
@@ -108,13 +113,17 @@ static bool read_is_atomic(const look *l, const check_cell *cell) {
 
 static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
   const check_segment segment = l->s->check.segment;
-  if (!(l->is_atomic && is_atomic_write(cell))) {
-    if (conflicts(l, cell->write)) {
-      note(l, cell->write, write_site(cell), false);
-    } else if (is_atomic_write(cell) && conflicts(l, cell->read) &&
-               is_kept_write(l, cell)) {
-      note(l, cell->read, read_site(cell), false);
-    }
+  const bool is_kept = is_atomic_write(cell) && is_recent(l, cell->read) &&
+                       is_kept_write(l, cell);
+  const bool both_atomic = l->is_atomic && is_atomic_write(cell);
+  if (!both_atomic && conflicts(l, cell->write)) {
+    note(l, cell->write, write_site(cell), false);
+  } else if (is_kept && conflicts(l, cell->read) &&
+             !(l->is_atomic && read_is_atomic(l, cell))) {
+    note(l, cell->read, read_site(cell), false);
+  }
+  if (both_atomic && is_kept && !read_is_atomic(l, cell)) {
+    return;  // whoever conflicts with this read does with that write
   }
   if (cell->read == segment || cell->other_read == segment) {
     cell->read_site |= (uint16_t)(bytes << 12);
@@ -135,6 +144,26 @@ static void look_at_read(look *l, check_cell *cell, uint32_t bytes) {
   cell->read_site |= (uint16_t)(bytes << 12);
 }
 
+// What a write leaves of the accesses before it. An atomic one orders nothing:
+// others' atomics race with what was no atomic before it.
+static void keep_before_write(const look *l, check_cell *cell,
+                              bool is_unordered) {
+  const bool was_atomic = is_atomic_write(cell);
+  if (l->is_atomic && ((!was_atomic && is_recent(l, cell->write)) ||
+                       (was_atomic && is_unordered &&
+                        !(is_recent(l, cell->read) &&
+                          !read_is_atomic(l, cell))))) {
+    cell->read = cell->write;
+    cell->read_site = pack_read(write_site(cell), 15);
+    cell->other_read = 0;
+  } else if (!l->is_atomic ||
+             !(is_recent(l, cell->read) &&
+               (!read_is_atomic(l, cell) ||
+                (was_atomic && is_kept_write(l, cell))))) {
+    cell->read = cell->other_read = 0;
+  }
+}
+
 static void look_at_write(look *l, check_cell *cell) {
   const check_state *s = l->s;
   const bool both_atomic = l->is_atomic && is_atomic_write(cell);
@@ -149,13 +178,7 @@ static void look_at_write(look *l, check_cell *cell) {
   } else if (reads && conflicts(l, cell->other_read)) {
     note(l, cell->other_read, read_site(cell), false);
   }
-  if (both_atomic && is_unordered) {
-    cell->read = cell->write;
-    cell->read_site = pack_read(write_site(cell), 15);
-    cell->other_read = 0;
-  } else if (!both_atomic || !is_kept_write(l, cell)) {
-    cell->read = cell->other_read = 0;
-  }
+  keep_before_write(l, cell, is_unordered);
   cell->write = s->check.segment;
   cell->write_site =
       (uint16_t)((l->number <= MTLI_CHECK_MOST_WRITE_SITE ? l->number : 0) |

@@ -39,6 +39,11 @@ static bool use_number(check_state *s, uint32_t number, uint32_t what) {
       check_report(s, "integer.shift", &side, NULL,
                    "a shift by the width of its type or more");
       return true;
+    case MTLI_CHECK_OVERFLOW:
+      check_report(s, "integer.overflow", &side, NULL,
+                   "a division of the least integer by -1, whose result its "
+                   "type does not have");
+      return true;
     case MTLI_CHECK_BORN:
       if (!s->thread[s->check.thread].born) {
         s->thread[s->check.thread].born = number;

@@ -58,6 +58,7 @@ enum {
   MTLI_CHECK_SHIFT = 0x7ffffff1,     // by the width or more
   MTLI_CHECK_BORN = 0x7ffffff2,      // not finite, made of what is
   MTLI_CHECK_KEPT = 0x7ffffff3,      // not finite, and stored
+  MTLI_CHECK_OVERFLOW = 0x7ffffff4,  // the least integer by -1
 };
 
 // One place in the source. Texts are offsets into mtli_check_sites.texts, where

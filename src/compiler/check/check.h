@@ -22,8 +22,18 @@ mtlc_pass mtlc_mark_arithmetic;
 mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
 
-// Marks of integer arithmetic: void(i32 mtli_check_operation, i1 is_bad).
-#define MTLC_INTEGER_MARK "mettle.marked.integer"
+// Marks of arithmetic: void(i32 what, i1 is_bad); what is MTLI_CHECK_DIVISION,
+// _SHIFT, _OVERFLOW or _BORN.
+#define MTLC_ARITHMETIC_MARK "mettle.marked.arithmetic"
+
+// --- births.c: values that are not finite --------------------------------------
+
+bool mtlc_is_floating(LLVMTypeRef type);
+// i1: an element is infinite or no number.
+LLVMValueRef mtlc_any_wild(LLVMBuilderRef builder, LLVMValueRef value);
+// i1: an operation, or a call, makes such a value of others: infinity of finite
+// operands, or NaN where no operand is one.
+LLVMValueRef mtlc_is_born(LLVMBuilderRef builder, LLVMValueRef operation);
 
 // --- sites.c: the table of places --------------------------------------------
 

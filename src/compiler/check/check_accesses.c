@@ -103,20 +103,30 @@ static void check_start(checking *c, LLVMValueRef start) {
 
 // --- uses of values ------------------------------------------------------------
 
-static void check_use(checking *c, LLVMValueRef before, LLVMValueRef value,
-                      mtli_check_access access) {
-  if (!c->shadows || mtlc_is_set(c->shadows, value) ||
-      !mtlc_has_shadow(LLVMTypeOf(value))) {
+static bool is_known_set(const checking *c, LLVMValueRef value) {
+  return !c->shadows || mtlc_is_set(c->shadows, value) ||
+         !mtlc_has_shadow(LLVMTypeOf(value));
+}
+
+static void check_use_at(checking *c, LLVMValueRef before, LLVMValueRef value,
+                         uint32_t site) {
+  if (is_known_set(c, value)) {
     return;
   }
-  mtli_check_site site = {.access = (uint8_t)access,
-                          .slot = MTLI_CHECK_NO_SLOT};
   go_before(c, before);
-  LLVMValueRef arguments[] = {
-      mtlc_i32(c->kernel->context, mtlc_sites_add(&c->sites, before, &site)),
-      mtlc_any_unset(c->shadows, value),
-      mtlc_shadow_of(c->shadows, value).origin};
+  LLVMValueRef arguments[] = {mtlc_i32(c->kernel->context, site),
+                              mtlc_any_unset(c->shadows, value),
+                              mtlc_shadow_of(c->shadows, value).origin};
   call(c, "mettle.check.use", arguments, 3);
+}
+
+static void check_use(checking *c, LLVMValueRef before, LLVMValueRef value,
+                      mtli_check_access access) {
+  const mtli_check_site site = {.access = (uint8_t)access,
+                                .slot = MTLI_CHECK_NO_SLOT};
+  if (!is_known_set(c, value)) {
+    check_use_at(c, before, value, mtlc_sites_add(&c->sites, before, &site));
+  }
 }
 
 static void check_branch(checking *c, LLVMValueRef branch) {
@@ -437,6 +447,10 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
       check_address(c, atomic, 0, type, MTLI_CHECK_ATOMIC_BOTH,
                     mtlc_i64(c->kernel->context, 0), &root);
   LLVMSetOperand(atomic, 0, it.address);
+  // What others are about to read is used; a comparison decides.
+  for (unsigned i = 1; c->shadows && i <= (is_exchange ? 2u : 1u); ++i) {
+    check_use_at(c, atomic, LLVMGetOperand(atomic, i), it.site);
+  }
   if (c->shadows && !is_exchange && mtlc_has_shadow(type)) {
     mtlc_set_shadow(c->shadows, atomic,
                     mtlc_shadow_of_bytes(c->shadows, type, it.unset, it.site));
@@ -472,30 +486,7 @@ static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
                                          LLVMTypeOf(length), ""));
 }
 
-// --- values that are not finite -----------------------------------------------
-
-// i1: an element is infinite or no number.
-static LLVMValueRef is_wild(checking *c, LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMValueRef zero = LLVMBuildFSub(c->builder, value, value, "");
-  LLVMValueRef bits =
-      LLVMBuildFCmp(c->builder, LLVMRealUNO, zero, zero, "");
-  if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-    return bits;
-  }
-  LLVMTypeRef number =
-      LLVMIntTypeInContext(c->kernel->context, LLVMGetVectorSize(type));
-  return LLVMBuildICmp(c->builder, LLVMIntNE,
-                       LLVMBuildBitCast(c->builder, bits, number, ""),
-                       LLVMConstNull(number), "");
-}
-
-static bool is_float(LLVMTypeRef type) {
-  const LLVMTypeKind kind = LLVMGetTypeKind(
-      LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type)
-                                                  : type);
-  return kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind;
-}
+// --- arithmetic ---------------------------------------------------------------
 
 static void use_with(checking *c, LLVMValueRef at, mtli_check_access access,
                      const mtlc_root *root, LLVMValueRef is_bad,
@@ -511,45 +502,30 @@ static void use_with(checking *c, LLVMValueRef at, mtli_check_access access,
   call(c, "mettle.check.use", arguments, 3);
 }
 
-// An operation makes such a value of others.
+// An operation makes a value that is not finite of others.
 static void check_birth(checking *c, LLVMValueRef operation) {
-  if (!wants(c, MTLI_CHECK_NAN) || !is_float(LLVMTypeOf(operation))) {
-    return;
+  if (wants(c, MTLI_CHECK_NAN) && mtlc_is_floating(LLVMTypeOf(operation))) {
+    go_behind(c, operation);
+    use_with(c, operation, MTLI_CHECK_OPERATION, NULL,
+             mtlc_is_born(c->builder, operation), MTLI_CHECK_BORN);
   }
-  const unsigned count = LLVMIsACallInst(operation)
-                             ? LLVMGetNumArgOperands(operation)
-                             : (unsigned)LLVMGetNumOperands(operation);
-  go_behind(c, operation);
-  LLVMValueRef is_born = is_wild(c, operation);
-  for (unsigned i = 0; i < count; ++i) {
-    LLVMValueRef operand = LLVMGetOperand(operation, i);
-    if (is_float(LLVMTypeOf(operand))) {
-      is_born = LLVMBuildAnd(
-          c->builder, is_born,
-          LLVMBuildNot(c->builder, is_wild(c, operand), ""), "");
-    }
-  }
-  use_with(c, operation, MTLI_CHECK_OPERATION, NULL, is_born,
-           MTLI_CHECK_BORN);
 }
 
 static void check_kept(checking *c, LLVMValueRef store) {
   LLVMValueRef value = LLVMGetOperand(store, 0);
   const mtlc_root root = mtlc_find_root(c->kernel, LLVMGetOperand(store, 1));
-  if (wants(c, MTLI_CHECK_NAN) && is_float(LLVMTypeOf(value)) &&
+  if (wants(c, MTLI_CHECK_NAN) && mtlc_is_floating(LLVMTypeOf(value)) &&
       root.space == MTLI_CHECK_DEVICE) {
     go_before(c, store);
-    use_with(c, store, MTLI_CHECK_WRITE, &root, is_wild(c, value),
-             MTLI_CHECK_KEPT);
+    use_with(c, store, MTLI_CHECK_WRITE, &root,
+             mtlc_any_wild(c->builder, value), MTLI_CHECK_KEPT);
   }
 }
 
-static void check_integer(checking *c, LLVMValueRef mark) {
+static void check_mark(checking *c, LLVMValueRef mark) {
   go_before(c, mark);
-  const bool is_shift =
-      LLVMConstIntGetZExtValue(LLVMGetOperand(mark, 0)) != 0;
   use_with(c, mark, MTLI_CHECK_OPERATION, NULL, LLVMGetOperand(mark, 1),
-           is_shift ? MTLI_CHECK_SHIFT : MTLI_CHECK_DIVISION);
+           (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(mark, 0)));
   LLVMInstructionEraseFromParent(mark);
 }
 
@@ -614,8 +590,8 @@ static void check_call(checking *c, LLVMValueRef i) {
     if (c->shadows) {
       check_start(c, i);
     }
-  } else if (strcmp(name, MTLC_INTEGER_MARK) == 0) {
-    check_integer(c, i);
+  } else if (strcmp(name, MTLC_ARITHMETIC_MARK) == 0) {
+    check_mark(c, i);
   } else if (mtlc_starts_with(name, "llvm.fma.") ||
              mtlc_starts_with(name, "llvm.sqrt.")) {
     check_birth(c, i);

@@ -1,30 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mark_arithmetic.c: marks divisions by zero and shifts by too much, which
-// define_arithmetic is about to give values.
+// define_arithmetic is about to give values, and functions of the library that
+// make a value that is not finite, before they are inlined.
 //
 // Requires  lower_bfloat
-// Leaves    calls of MTLC_INTEGER_MARK, if MTLI_CHECK_INTEGER is asked for
+// Leaves    calls of MTLC_ARITHMETIC_MARK, as MTLI_CHECK_INTEGER and _NAN ask
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
 #include "base/status.h"
 #include "compiler/check/check.h"
 
+typedef struct marking {
+  mtlc_kernel *kernel;
+  LLVMBuilderRef builder;
+  LLVMValueRef function;  // MTLC_ARITHMETIC_MARK
+  mtlc_values operations;
+} marking;
+
+static bool wants(const marking *m, unsigned check) {
+  return (m->kernel->checks & check) != 0;
+}
+
+static bool is_division(LLVMOpcode opcode) {
+  return opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem ||
+         opcode == LLVMSRem;
+}
+
+static bool is_shift(LLVMOpcode opcode) {
+  return opcode == LLVMShl || opcode == LLVMLShr || opcode == LLVMAShr;
+}
+
 static void collect(LLVMValueRef instruction, void *context) {
-  if (!LLVMIsABinaryOperator(instruction) ||
-      LLVMIsConstant(LLVMGetOperand(instruction, 1))) {
-    return;
+  marking *m = context;
+  const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+  if ((is_division(opcode) || is_shift(opcode)) &&
+      wants(m, MTLI_CHECK_INTEGER) &&
+      !LLVMIsConstant(LLVMGetOperand(instruction, 1))) {
+    mtlc_values_add(&m->operations, instruction);
   }
-  switch (LLVMGetInstructionOpcode(instruction)) {
-    case LLVMUDiv:
-    case LLVMSDiv:
-    case LLVMURem:
-    case LLVMSRem:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr: mtlc_values_add(context, instruction); return;
-    default: return;
+  LLVMValueRef callee = mtlc_callee(instruction);
+  if (callee && wants(m, MTLI_CHECK_NAN) && !LLVMIsDeclaration(callee) &&
+      !LLVMGetSubprogram(callee) &&
+      mtlc_is_floating(LLVMTypeOf(instruction))) {
+    mtlc_values_add(&m->operations, instruction);
   }
+}
+
+// The operators of integer vectors are functions of the library:
+// metal::operator/ and so on.
+static bool is_operator(LLVMValueRef function) {
+  static const char *const names[] = {"dv", "rm", "ls", "rs",
+                                      "dV", "rM", "lS", "rS"};
+  static const char prefix[] = "_ZN5metal";
+  const char *name = mtlc_name(function);
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    if (mtlc_starts_with(name, prefix) &&
+        mtlc_starts_with(name + sizeof prefix - 1, names[i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static LLVMValueRef any(LLVMBuilderRef builder, LLVMValueRef bits) {
@@ -39,60 +75,90 @@ static LLVMValueRef any(LLVMBuilderRef builder, LLVMValueRef bits) {
                        LLVMConstNull(number), "");
 }
 
-static LLVMValueRef width_of(LLVMTypeRef type) {
+// A value in each element of an integer or vector type.
+static LLVMValueRef splat(LLVMTypeRef type, unsigned long long value) {
   if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-    return LLVMConstInt(type, LLVMGetIntTypeWidth(type), false);
+    return LLVMConstInt(type, value, false);
   }
-  LLVMTypeRef element = LLVMGetElementType(type);
   LLVMValueRef items[64];
   const unsigned count = LLVMGetVectorSize(type);
   for (unsigned i = 0; i < count && i < 64; ++i) {
-    items[i] = LLVMConstInt(element, LLVMGetIntTypeWidth(element), false);
+    items[i] = LLVMConstInt(LLVMGetElementType(type), value, false);
   }
   return LLVMConstVector(items, count);
 }
 
-static void mark(mtlc_kernel *kernel, LLVMBuilderRef builder,
-                 LLVMValueRef function, LLVMValueRef operation) {
+static unsigned width_of(LLVMTypeRef type) {
+  return LLVMGetIntTypeWidth(LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                                 ? LLVMGetElementType(type)
+                                 : type);
+}
+
+static void mark(const marking *m, uint32_t what, LLVMValueRef is_bad) {
+  LLVMValueRef arguments[] = {mtlc_i32(m->kernel->context, what),
+                              any(m->builder, is_bad)};
+  mtlc_call(m->builder, m->function, arguments, 2);
+}
+
+static void mark_integer(const marking *m, LLVMValueRef operation) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(operation);
-  const bool is_shift =
-      opcode == LLVMShl || opcode == LLVMLShr || opcode == LLVMAShr;
+  LLVMValueRef left = LLVMGetOperand(operation, 0);
   LLVMValueRef right = LLVMGetOperand(operation, 1);
   LLVMTypeRef type = LLVMTypeOf(right);
-  LLVMPositionBuilderBefore(builder, operation);
-  LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(operation));
-  LLVMValueRef is_bad =
-      is_shift
-          ? LLVMBuildICmp(builder, LLVMIntUGE, right, width_of(type), "")
-          : LLVMBuildICmp(builder, LLVMIntEQ, right, LLVMConstNull(type), "");
-  LLVMValueRef arguments[] = {mtlc_i32(kernel->context, is_shift),
-                              any(builder, is_bad)};
-  mtlc_call(builder, function, arguments, 2);
+  const unsigned width = width_of(type);
+  LLVMPositionBuilderBefore(m->builder, operation);
+  if (is_shift(opcode)) {
+    mark(m, MTLI_CHECK_SHIFT,
+         LLVMBuildICmp(m->builder, LLVMIntUGE, right, splat(type, width), ""));
+    return;
+  }
+  mark(m, MTLI_CHECK_DIVISION,
+       LLVMBuildICmp(m->builder, LLVMIntEQ, right, LLVMConstNull(type), ""));
+  if (opcode == LLVMSDiv || opcode == LLVMSRem) {
+    LLVMValueRef is_least =
+        LLVMBuildICmp(m->builder, LLVMIntEQ, left,
+                      splat(type, 1ull << (width - 1)), "");
+    LLVMValueRef is_minus_one = LLVMBuildICmp(m->builder, LLVMIntEQ, right,
+                                              LLVMConstAllOnes(type), "");
+    mark(m, MTLI_CHECK_OVERFLOW,
+         LLVMBuildAnd(m->builder, is_least, is_minus_one, ""));
+  }
+}
+
+static void mark_operation(const marking *m, LLVMValueRef operation) {
+  LLVMSetCurrentDebugLocation2(m->builder,
+                               LLVMInstructionGetDebugLoc(operation));
+  if (!LLVMIsACallInst(operation)) {
+    mark_integer(m, operation);
+    return;
+  }
+  LLVMPositionBuilderBefore(m->builder, LLVMGetNextInstruction(operation));
+  mark(m, MTLI_CHECK_BORN, mtlc_is_born(m->builder, operation));
 }
 
 mtl_status mtlc_mark_arithmetic(mtlc_kernel *kernel) {
-  if (!(kernel->checks & MTLI_CHECK_INTEGER)) {
+  if (!(kernel->checks & (MTLI_CHECK_INTEGER | MTLI_CHECK_NAN))) {
     return MTL_OK;
   }
   const mtlc_types types = mtlc_types_of(kernel->context);
   LLVMTypeRef parameters[] = {types.i32, types.i1};
-  LLVMValueRef function =
-      mtlc_declare(kernel->module, MTLC_INTEGER_MARK,
+  marking m = {.kernel = kernel,
+               .builder = LLVMCreateBuilderInContext(kernel->context)};
+  m.function =
+      mtlc_declare(kernel->module, MTLC_ARITHMETIC_MARK,
                    LLVMFunctionType(types.nothing, parameters, 2, false));
-  mtlc_set_attribute(function, "nounwind", 0);
-  LLVMBuilderRef builder = LLVMCreateBuilderInContext(kernel->context);
-  mtlc_values operations = {0};
+  mtlc_set_attribute(m.function, "nounwind", 0);
   // The program's own functions: those of the library know what they do.
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
-    if (LLVMGetSubprogram(f)) {
-      mtlc_for_each_instruction(f, collect, &operations);
+    if (LLVMGetSubprogram(f) || is_operator(f)) {
+      mtlc_for_each_instruction(f, collect, &m);
     }
   }
-  for (size_t i = 0; i < operations.count; ++i) {
-    mark(kernel, builder, function, operations.items[i]);
+  for (size_t i = 0; i < m.operations.count; ++i) {
+    mark_operation(&m, m.operations.items[i]);
   }
-  free(operations.items);
-  LLVMDisposeBuilder(builder);
+  free(m.operations.items);
+  LLVMDisposeBuilder(m.builder);
   return MTL_OK;
 }

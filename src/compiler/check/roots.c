@@ -140,9 +140,34 @@ static mtlc_root join(mtlc_root a, mtlc_root b) {
   return a;
 }
 
+// The last member of a structure, an array of one element or none: what lies
+// behind it is its as well.
+static bool is_open_end(LLVMValueRef address) {
+  if (!mtlc_is_opcode(address, LLVMGetElementPtr)) {
+    return false;
+  }
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  bool is_last = false;
+  for (unsigned i = 2; i < (unsigned)LLVMGetNumOperands(address); ++i) {
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind) {
+      return false;
+    }
+    const unsigned member =
+        (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(address, i));
+    is_last = member + 1 == LLVMCountStructElementTypes(type);
+    type = LLVMStructGetTypeAtIndex(type, member);
+    if (is_last && LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+      return LLVMGetArrayLength2(type) <= 1;
+    }
+  }
+  return false;
+}
+
 static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
                       mtlc_values *seen) {
+  bool is_open = false;
   for (;;) {
+    is_open |= is_open_end(address);
     if (LLVMIsAConstantExpr(address) ||
         mtlc_is_opcode(address, LLVMGetElementPtr) ||
         mtlc_is_opcode(address, LLVMAddrSpaceCast) ||
@@ -167,7 +192,9 @@ static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
   }
   const bool is_phi = LLVMIsAPHINode(address) != NULL;
   if (!is_phi && !LLVMIsASelectInst(address)) {
-    return root_of_one(kernel, address);
+    mtlc_root root = root_of_one(kernel, address);
+    root.bytes = is_open && root.space == MTLI_CHECK_DEVICE ? 0 : root.bytes;
+    return root;
   }
   if (mtlc_values_has(seen, address)) {
     return nowhere;
