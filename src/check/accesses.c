@@ -5,35 +5,54 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "check/state.h"
+#include "check/findings.h"
 
 // --- unset bytes -----------------------------------------------------------------
 
-static void write_set(uint8_t *set, uint64_t length, uint64_t unset) {
+// Bytes that have been read before they were set.
+enum { IS_SET = 0xff, IS_MARKED = 1 };
+
+// Returns how many were marked.
+static uint64_t write_set(uint8_t *set, uint64_t length, uint64_t unset) {
+  uint64_t marked = 0;
+  for (uint64_t i = 0; i < length; ++i) {
+    marked += set[i] == IS_MARKED;
+  }
   memset(set, 0xff, length);
   for (uint64_t i = 0; unset && i < length && i < 64; ++i) {
     if (unset >> i & 1) {
       set[i] = 0;
     }
   }
+  return marked;
 }
 
-static uint64_t read_unset(const uint8_t *set, uint64_t length) {
-  uint64_t unset = 0;
+static uint64_t read_unset(uint8_t *set, uint64_t length, uint32_t number) {
+  uint64_t unset = 0, count = 0;
+  bool has_others = false;
   for (uint64_t i = 0; i < length && i < 64; ++i) {
-    unset |= set[i] ? 0 : (uint64_t)1 << i;
+    if (set[i] != IS_SET) {
+      unset |= (uint64_t)1 << i;
+      has_others |= set[i] == IS_MARKED;
+      count += set[i] != IS_MARKED;
+      set[i] = IS_MARKED;
+    }
+  }
+  if (unset) {
+    check_causes_read(number, count, has_others);
   }
   return unset;
 }
 
 // What was a change of what is there leaves it as unset as it was.
-static void note_set(check_state *s, const mtli_check_site *site, uint8_t *set,
+static void note_set(check_state *s, uint32_t number, uint8_t *set,
                      uint64_t length, uint64_t unset) {
+  const mtli_check_site *site = check_site(s, number);
   if (site->access == MTLI_CHECK_WRITE ||
       site->access == MTLI_CHECK_ATOMIC_WRITE) {
-    write_set(set, length, unset);
+    s->marked = write_set(set, length, unset);
   } else {
-    s->check.unset = read_unset(set, length);
+    s->check.unset = read_unset(set, length, number);
   }
 }
 
@@ -102,7 +121,7 @@ static void *access_device_range(check_state *s, void *address,
     s->check.unset = 0;  // the thread's own, as far as is known
     return address;
   }
-  s->check.unset = 0;
+  s->check.unset = s->marked = 0;
   uint64_t allowed = range ? range->bytes : 0;
   if (site->object_bytes && site->object_bytes < allowed) {
     allowed = site->object_bytes;
@@ -121,7 +140,7 @@ static void *access_device_range(check_state *s, void *address,
   }
   const uint64_t offset = at - memory->first;
   if (memory->set && (s->checks & MTLI_CHECK_INIT)) {
-    note_set(s, site, memory->set + offset, length, unset);
+    note_set(s, number, memory->set + offset, length, unset);
   }
   if ((s->checks & MTLI_CHECK_RACES) && memory->cells) {
     if (s->has_fences && check_is_atomic(site)) {
@@ -155,7 +174,7 @@ static void *access_threadgroup_range(check_state *s, void *address,
   const mtli_check_site *site = check_site(s, number);
   char *first = s->check.threadgroup_memory;
   uint64_t allowed = s->threadgroup_bytes;
-  s->check.unset = 0;
+  s->check.unset = s->marked = 0;
   if (base && site->object_bytes) {
     first = base;
     allowed = site->object_bytes;
@@ -181,7 +200,7 @@ static void *access_threadgroup_range(check_state *s, void *address,
     return check_harmless(s);  // an argument without memory
   }
   if (s->checks & MTLI_CHECK_INIT) {
-    note_set(s, site, s->check.threadgroup_set + offset, length, unset);
+    note_set(s, number, s->check.threadgroup_set + offset, length, unset);
   }
   if (s->checks & MTLI_CHECK_RACES) {
     return check_races(

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "check/state.h"
+#include "check/findings.h"
 
 pthread_mutex_t check_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t check_dispatches;
@@ -436,7 +436,7 @@ static bool begin_dispatch(check_state *s,
   check_fences_clear();
   s->has_fences = has_fences(s->sites);
   s->is_to_stop = false;
-  s->text = NULL;
+  check_causes_begin(s);
   s->pending = NULL;
   check_set_floors(s);
   take_schedule(s, (uint64_t)dispatch->group_count[0] *
@@ -504,8 +504,8 @@ bool mtli_check_is_to_stop(const mtli_check *check) {
 
 void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
-  *out_text = s->text;
-  s->text = NULL;
+  check_causes_end();
+  *out_text = check_first_text(s);
   clocks[s->queue].end = check_last(s) + 1;
   pthread_mutex_unlock(&check_lock);
 }

@@ -12,7 +12,7 @@
 
 static check_entry *entries;  // [entry_count]
 static size_t entry_count, entry_capacity;
-static uint64_t instance_count;
+static uint64_t report_count;
 
 const check_entry *check_entries(size_t *out_count) {
   *out_count = entry_count;
@@ -26,6 +26,7 @@ check_side check_side_now(const check_state *s, uint32_t site) {
                       .thread = s->check.thread,
                       .group = s->now.group,
                       .kernel = s->kernel,
+                      .group_count = s->group_count,
                       .dispatch = s->dispatch};
 }
 
@@ -37,6 +38,7 @@ check_side check_side_of(const check_state *s, check_segment segment,
   if (past) {
     side.sites = past->sites;
     side.kernel = past->kernel;
+    side.group_count = past->group_count;
     side.dispatch = past->number;
   }
   side.has_thread = check_moment_of(segment, &moment);
@@ -74,7 +76,7 @@ static void unfold(const uint32_t count[3], uint32_t group, uint32_t out[3]) {
 }
 
 // Texts are the kernel's; those of entries are copies.
-static mtl_check_place place_of(const check_state *s, const check_side *side) {
+static mtl_check_place place_of(const check_side *side) {
   const mtli_check_site *site = &side->sites->sites[side->site];
   mtl_check_place place = {.file = side->sites->texts + site->file,
                            .line = site->line,
@@ -86,7 +88,7 @@ static mtl_check_place place_of(const check_state *s, const check_side *side) {
                            .has_thread = side->has_thread,
                            .thread = side->thread,
                            .dispatch = side->dispatch};
-  unfold(s->group_count, side->group, place.group);
+  unfold(side->group_count, side->group, place.group);
   return place;
 }
 
@@ -160,16 +162,16 @@ static char *error_text(const mtl_check_finding *it) {
   return text;
 }
 
-void check_report(check_state *s, const char *kind, const check_side *first,
-                  const check_side *second, const char *detail, ...) {
+size_t check_report(check_state *s, const char *kind, const check_side *first,
+                    const check_side *second, const char *detail, ...) {
   char text[1024];
   mtl_check_finding finding = {.kind = kind,
                                .text = text,
-                               .first = place_of(s, first),
+                               .first = place_of(first),
                                .second = no_place,
                                .schedule = check_schedule_text()};
   if (second) {
-    finding.second = place_of(s, second);
+    finding.second = place_of(second);
   }
   check_entry *entry = find(kind, &finding.first, &finding.second);
   if (!entry) {
@@ -180,15 +182,33 @@ void check_report(check_state *s, const char *kind, const check_side *first,
     entry = add(&finding);
   }
   if (!entry) {
-    return;
+    return SIZE_MAX;
   }
   entry->finding.count++;
-  if (entry->is_suppressed) {
-    return;
+  if (entry->dispatch != s->dispatch) {
+    entry->dispatch = s->dispatch;
+    entry->order = ++report_count;
   }
-  ++instance_count;
-  s->text = s->text ? s->text : error_text(&entry->finding);
-  s->is_to_stop = (s->checks & MTLI_CHECK_STOP) != 0;
+  s->is_to_stop |=
+      !entry->is_suppressed && (s->checks & MTLI_CHECK_STOP) != 0;
+  return (size_t)(entry - entries);
+}
+
+void check_entry_settle(size_t entry, bool is_real) {
+  entries[entry].is_real |= is_real;
+  entries[entry].is_explained = true;
+}
+
+char *check_first_text(const check_state *s) {
+  const check_entry *first = NULL;
+  for (size_t i = 0; i < entry_count; ++i) {
+    const check_entry *it = &entries[i];
+    if (check_is_shown(it) && it->dispatch == s->dispatch &&
+        (!first || it->order < first->order)) {
+      first = it;
+    }
+  }
+  return first ? error_text(&first->finding) : NULL;
 }
 
 // --- the public calls -------------------------------------------------------------
@@ -199,7 +219,7 @@ mtl_status mtl_check_report(mtl_check_handler *handler, void *context) {
   }
   pthread_mutex_lock(&check_lock);
   for (size_t i = 0; i < entry_count; ++i) {
-    if (!entries[i].is_suppressed) {
+    if (check_is_shown(&entries[i])) {
       handler(context, &entries[i].finding);
     }
   }
@@ -210,7 +230,15 @@ mtl_status mtl_check_report(mtl_check_handler *handler, void *context) {
 static size_t count_findings(void) {
   size_t count = 0;
   for (size_t i = 0; i < entry_count; ++i) {
-    count += !entries[i].is_suppressed;
+    count += check_is_shown(&entries[i]);
+  }
+  return count;
+}
+
+static uint64_t count_instances(void) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < entry_count; ++i) {
+    count += check_is_shown(&entries[i]) ? entries[i].finding.count : 0;
   }
   return count;
 }
@@ -218,7 +246,7 @@ static size_t count_findings(void) {
 void mtl_check_counts(uint64_t *out_findings, uint64_t *out_instances,
                       uint64_t *out_dispatches, uint64_t *out_unchecked) {
   pthread_mutex_lock(&check_lock);
-  const uint64_t counts[] = {count_findings(), instance_count,
+  const uint64_t counts[] = {count_findings(), count_instances(),
                              check_dispatches, check_unchecked};
   pthread_mutex_unlock(&check_lock);
   uint64_t *const out[] = {out_findings, out_instances, out_dispatches,
@@ -248,7 +276,7 @@ static void write_report(void) {
         check_write_json(file);
       } else {
         for (size_t i = 0; i < entry_count; ++i) {
-          if (!entries[i].is_suppressed) {
+          if (check_is_shown(&entries[i])) {
             check_write_text(file, &entries[i].finding);
           }
         }
@@ -259,7 +287,7 @@ static void write_report(void) {
   enum { MOST_ENTRIES = 100 };
   size_t shown = 0;
   for (size_t i = 0; i < entry_count && shown < MOST_ENTRIES; ++i) {
-    if (!entries[i].is_suppressed) {
+    if (check_is_shown(&entries[i])) {
       check_write_text(stderr, &entries[i].finding);
       ++shown;
     }
@@ -273,17 +301,18 @@ int mtl_check_finish(void) {
     is_written = true;
     fflush(stdout);
     write_report();
-    size_t kinds = 0;
+    size_t kinds = 0, suppressed = 0;
     for (size_t i = 0; i < entry_count; ++i) {
-      bool is_new = !entries[i].is_suppressed;
+      bool is_new = check_is_shown(&entries[i]);
+      suppressed += entries[i].is_suppressed;
       for (size_t k = 0; k < i && is_new; ++k) {
-        is_new = entries[k].is_suppressed ||
+        is_new = !check_is_shown(&entries[k]) ||
                  strcmp(entries[k].finding.kind, entries[i].finding.kind) != 0;
       }
       kinds += is_new;
     }
-    if (count < entry_count) {
-      fprintf(stderr, "mettle check: %zu suppressed\n", entry_count - count);
+    if (suppressed) {
+      fprintf(stderr, "mettle check: %zu suppressed\n", suppressed);
     }
     fprintf(stderr,
             "mettle check: %zu finding%s (%zu kind%s) in %u dispatch%s%s\n",

@@ -11,7 +11,29 @@
 typedef struct check_entry {
   mtl_check_finding finding;
   bool is_suppressed;
+  bool is_real;       // of a cause of its own, in some dispatch
+  bool is_explained;  // by another finding, unless it is_real
+  uint32_t dispatch;  // in which it was found last, and
+  uint64_t order;     // its place among the findings, there
 } check_entry;
+
+// True if it is in the report.
+static inline bool check_is_shown(const check_entry *entry) {
+  return !entry->is_suppressed && (entry->is_real || !entry->is_explained);
+}
+
+// Entry number `entry` has a cause of its own, or it is explained.
+void check_entry_settle(size_t entry, bool is_real);
+
+// causes.c: the dispatch begins; a site has read bytes that were not set, and
+// others that another had read before (has_others); a write that races with
+// read_site has set some of these; a finding comes from what origin has read;
+// the dispatch ends: such findings are settled.
+void check_causes_begin(const check_state *s);
+void check_causes_read(uint32_t site, uint64_t bytes, bool has_others);
+void check_causes_write(uint32_t read_site, uint64_t bytes);
+void check_causes_use(size_t entry, uint32_t origin);
+void check_causes_end(void);
 
 // [*out_count] in the order in which they were found. The lock is held, or no
 // kernel runs any more.

@@ -163,7 +163,7 @@ void mtli_check_memory_remove(uint64_t first, uint64_t bytes) {
 }
 
 static bool is_set(const check_memory *memory, uint64_t at) {
-  return !memory || !memory->set || memory->set[at];
+  return !memory || !memory->set || memory->set[at] == 0xff;
 }
 
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes) {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "check/state.h"
+#include "check/findings.h"
 
 bool check_is_atomic(const mtli_check_site *site) {
   return site->access >= MTLI_CHECK_ATOMIC_READ &&
@@ -53,6 +53,7 @@ typedef struct look {
   bool is_writers;   // it is between two writes
   check_segment other;
   uint32_t other_site;
+  uint32_t reader;  // a read that a write races with, its site
 } look;
 
 // Something may still race with it.
@@ -173,10 +174,14 @@ static void look_at_write(look *l, check_cell *cell) {
          l->site->access == MTLI_CHECK_WRITE);
   }
   const bool reads = cell->read && !(l->is_atomic && read_is_atomic(l, cell));
-  if (reads && conflicts(l, cell->read)) {
-    note(l, cell->read, read_site(cell), false);
-  } else if (reads && conflicts(l, cell->other_read)) {
-    note(l, cell->other_read, read_site(cell), false);
+  const check_segment reader = !reads                      ? 0
+                               : conflicts(l, cell->read) ? cell->read
+                               : conflicts(l, cell->other_read)
+                                   ? cell->other_read
+                                   : 0;
+  if (reader) {
+    note(l, reader, read_site(cell), false);
+    l->reader = read_site(cell);
   }
   keep_before_write(l, cell, is_unordered);
   cell->write = s->check.segment;
@@ -302,5 +307,8 @@ void *check_races(check_state *s, uint32_t number, void *address,
     return s->bounce;
   }
   report_race(s, l.is_device, number, l.other, l.other_site, place->told);
+  if (s->marked && l.reader) {
+    check_causes_write(l.reader, s->marked);
+  }
   return address;
 }

@@ -51,7 +51,7 @@ void check_write_json(FILE *file) {
   fputs("{\"findings\": [", file);
   for (size_t i = 0; i < count; ++i) {
     const mtl_check_finding *it = &entries[i].finding;
-    if (entries[i].is_suppressed) {
+    if (!check_is_shown(&entries[i])) {
       continue;
     }
     fprintf(file, "%s\n  {", between);

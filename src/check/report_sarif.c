@@ -184,7 +184,7 @@ void check_write_sarif(FILE *file) {
           check_unchecked ? "false" : "true");
   const char *between = "";
   for (size_t i = 0; i < count; ++i) {
-    if (!entries[i].is_suppressed) {
+    if (check_is_shown(&entries[i])) {
       fputs(between, file);
       between = ",";
       write_result(file, &entries[i].finding);

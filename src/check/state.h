@@ -134,7 +134,7 @@ typedef struct check_state {
   bool is_to_stop;
   bool has_fences;  // the kernel has some
   bool has_parts;   // it writes parts of words it does not say where
-  char *text;  // the first finding of the dispatch
+  uint64_t marked;  // bytes of a write that were read before they were set
   check_known *known;
   size_t known_count;
   size_t known_capacity;
@@ -246,16 +246,21 @@ typedef struct check_side {
   uint32_t thread;
   uint32_t group;
   const char *kernel;
+  const uint32_t *group_count;  // [3]
   uint32_t dispatch;
 } check_side;
 
-// Notes an instance. detail is what it is about, in words. Held: the lock.
-void check_report(check_state *s, const char *kind, const check_side *first,
+// Notes an instance, and returns the number of its entry; SIZE_MAX if there is
+// no memory for it. detail is what it is about, in words. Held: the lock.
+size_t check_report(check_state *s, const char *kind, const check_side *first,
                   const check_side *second, const char *detail, ...)
     __attribute__((format(printf, 5, 6)));
 check_side check_side_now(const check_state *s, uint32_t site);
 check_side check_side_of(const check_state *s, check_segment segment,
                          uint32_t site);
+
+// The first finding of the dispatch, malloc'ed; NULL if there is none.
+char *check_first_text(const check_state *s);
 
 // Counted for the last line.
 extern uint32_t check_dispatches;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // values.c: tells of values: that were never set, come from a thread that takes
 // no part, are not finite, or are divided by zero.
-#include "check/state.h"
+#include "check/findings.h"
 
 static const char *kind_of_origin(const mtli_check_site *origin) {
   switch (origin->access) {
@@ -90,8 +90,12 @@ void check_use(mtli_check *check, uint32_t number, uint32_t origin) {
     check_report(s, kind, &use, &began,
                  "'%s' was given no value, and %s", name, how);
   } else {
-    check_report(s, kind, &use, &began,
-                 "what was read of '%s' was never set, and %s", name, how);
+    const size_t entry =
+        check_report(s, kind, &use, &began,
+                     "what was read of '%s' was never set, and %s", name, how);
+    if (entry != SIZE_MAX) {
+      check_causes_use(entry, origin);
+    }
   }
 }
 
