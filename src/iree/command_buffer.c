@@ -16,7 +16,11 @@ typedef struct mettle_command_buffer {
   mettle_command *first;
   mettle_command *last;
   uint32_t count;
+  iree_atomic_int64_t last_ns;  // of the last execution; 0: there was none
 } mettle_command_buffer;
+
+// A thread that asks for work which takes no longer may as well do it: 2 ms.
+#define SHORT_NS 2000000
 
 static const iree_hal_command_buffer_vtable_t command_buffer_vtable;
 
@@ -49,6 +53,7 @@ iree_status_t mettle_command_buffer_create(
   buffer->resources = NULL;
   buffer->first = buffer->last = NULL;
   buffer->count = 0;
+  iree_atomic_store(&buffer->last_ns, 0, iree_memory_order_relaxed);
   iree_arena_initialize(&device->block_pool, &buffer->arena);
   iree_status_t status = iree_ok_status();
   if (!iree_all_bits_set(mode, IREE_HAL_COMMAND_BUFFER_MODE_UNRETAINED)) {
@@ -80,6 +85,18 @@ const mettle_command *mettle_command_buffer_commands(
 
 uint64_t mettle_command_buffer_profile_id(iree_hal_command_buffer_t *base) {
   return cast(base)->profile_id;
+}
+
+void mettle_command_buffer_ran(iree_hal_command_buffer_t *base, uint64_t ns) {
+  // Relaxed, both: an estimate.
+  iree_atomic_store(&cast(base)->last_ns, (int64_t)ns + 1,
+                    iree_memory_order_relaxed);
+}
+
+bool mettle_command_buffer_is_short(iree_hal_command_buffer_t *base) {
+  const int64_t ns =
+      iree_atomic_load(&cast(base)->last_ns, iree_memory_order_relaxed);
+  return ns > 0 && ns <= SHORT_NS;
 }
 
 static iree_status_t command_buffer_begin(iree_hal_command_buffer_t *base) {

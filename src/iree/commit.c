@@ -63,14 +63,39 @@ bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status) {
   return true;
 }
 
+// Before the command buffer is committed, and when it has completed. Relaxed:
+// who asks has submitted what he asks for himself.
+static void count(mettle_op *op, int32_t change) {
+  mettle_queue *queue = op->queue;
+  iree_atomic_fetch_add(&queue->in_flight, change, iree_memory_order_relaxed);
+  if (op->is_long) {
+    iree_atomic_fetch_add(&queue->in_flight_long, change,
+                          iree_memory_order_relaxed);
+  }
+}
+
+bool mettle_queue_is_light(mettle_queue *queue) {
+  enum { FEW = 8 };
+  return iree_atomic_load(&queue->in_flight, iree_memory_order_relaxed) <=
+             FEW &&
+         iree_atomic_load(&queue->in_flight_long,
+                          iree_memory_order_relaxed) == 0;
+}
+
 static void commands_completed(void *context,
                                mtl_command_buffer *command_buffer) {
   mettle_op *op = context;
   const char *text = "";
   const mtl_status error = mtl_command_buffer_error(command_buffer, &text);
   mettle_callback_enter();
+  count(op, -1);
   if (error != MTL_OK) {
     mettle_op_fail(op, mettle_status_text(error, text));
+  } else if (op->kind == OP_EXECUTE) {
+    const mtl_command_buffer_times times =
+        mtl_command_buffer_get_times(command_buffer);
+    mettle_command_buffer_ran(op->command_buffer,
+                              times.device_end_ns - times.device_start_ns);
   }
   mettle_op_settle(op);
   mettle_steps_run();
@@ -85,12 +110,13 @@ static iree_status_t encode_waits(mettle_op *op,
     mettle_wait *wait = &op->waits[i];
     if (!wait->is_awaited || !wait->ours ||
         (op->device->is_unified && wait->cover_queue == op->queue) ||
-        iree_async_semaphore_query(&wait->ours->async) >= wait->value) {
+        mettle_semaphore_value(wait->ours) >= wait->value) {
       continue;
     }
     mtl_event *event = NULL;
     IREE_RETURN_IF_ERROR(mettle_semaphore_event(wait->ours, &event));
     mtl_command_buffer_wait_event(command_buffer, event, wait->value);
+    op->is_long = true;
   }
   return iree_ok_status();
 }
@@ -106,6 +132,8 @@ static iree_status_t encode_work(mettle_op *op,
 }
 
 static iree_status_t fill(mettle_op *op, mtl_command_buffer *command_buffer) {
+  op->is_long = op->kind != OP_EXECUTE ||
+                !mettle_command_buffer_is_short(op->command_buffer);
   IREE_RETURN_IF_ERROR(encode_waits(op, command_buffer));
   IREE_RETURN_IF_ERROR(encode_work(op, command_buffer));
   return mettle_status(mtl_command_buffer_on_completed_directly(
@@ -134,6 +162,7 @@ iree_status_t mettle_op_commit(mettle_op *op) {
   if (mettle_op_has_failed(op)) {
     (void)!mtl_command_buffer_cancel(command_buffer);
   }
+  count(op, 1);
   // What is wrong with the recording is told to the callback too.
   (void)!mtl_command_buffer_commit(command_buffer);
   return iree_ok_status();

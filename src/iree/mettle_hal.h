@@ -55,6 +55,8 @@ typedef struct mettle_queue {
   uint32_t ordinal;
   iree_async_axis_t axis;
   iree_atomic_int64_t epoch;  // operations finished
+  // Committed and not completed: all, and those not known to be short.
+  iree_atomic_int32_t in_flight, in_flight_long;
 } mettle_queue;
 
 // --- device.c ---
@@ -192,6 +194,7 @@ typedef struct mettle_semaphore {
   uint64_t promised;
   mettle_queue *promise_queue;           // in whose order; NULL for none
   mtl_command_buffer *promise_commands;  // +1; to wait for, NULL for none
+  bool promise_is_short;                 // they were, when they last ran
   // By value: those that have not ended, and of them those for more than that.
   mettle_wait *waits, *last_wait;
   mettle_wait *uncovered, *last_uncovered;
@@ -201,6 +204,11 @@ typedef struct mettle_semaphore {
 iree_status_t mettle_semaphore_create(mettle_device *device, uint64_t value,
                                       iree_hal_semaphore_t **out_semaphore);
 bool mettle_semaphore_isa(iree_hal_semaphore_t *semaphore);
+// Returns the value; UINT64_MAX if it has failed.
+uint64_t mettle_semaphore_value(mettle_semaphore *semaphore);
+// Notes what the calling thread has last submitted: when it asks for that, it
+// helps.
+void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals);
 // Puts a wait into the semaphore's list, and takes it out. The mutex is held.
 void mettle_semaphore_add_wait(mettle_semaphore *semaphore, mettle_wait *wait);
 void mettle_semaphore_remove_wait(mettle_wait *wait);
@@ -307,6 +315,9 @@ bool mettle_command_buffer_isa(iree_hal_command_buffer_t *base);
 const mettle_command *mettle_command_buffer_commands(
     iree_hal_command_buffer_t *base, uint32_t *out_count);
 uint64_t mettle_command_buffer_profile_id(iree_hal_command_buffer_t *base);
+// Notes how long an execution took; true if the last one was short.
+void mettle_command_buffer_ran(iree_hal_command_buffer_t *base, uint64_t ns);
+bool mettle_command_buffer_is_short(iree_hal_command_buffer_t *base);
 iree_status_t mettle_command_set_pattern(mettle_command *command,
                                          const void *pattern,
                                          iree_host_size_t pattern_bytes);
@@ -405,6 +416,7 @@ struct mettle_op {
   iree_status_t (*work)(mettle_op *op, bool *out_deferred);
   void *work_context;
   bool is_signalled_early;
+  bool is_long;  // counted among its queue's in_flight_long
   bool is_woken;  // device->mutex
 
   // For profiles.
@@ -454,6 +466,9 @@ void mettle_callback_leave(void);
 bool mettle_op_transfer(mettle_op *op, iree_status_t *out_status);
 // Commits the work of an operation (commit.c).
 iree_status_t mettle_op_commit(mettle_op *op);
+// True if all that the queue has to do is a few things that were short when
+// they last ran, and it waits for no other queue (commit.c).
+bool mettle_queue_is_light(mettle_queue *queue);
 
 // alloca.c
 // Before the submission of one whose waits are satisfied: what is wrong at once

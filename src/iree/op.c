@@ -204,6 +204,10 @@ static void op_abandon(mettle_op *op) {
 
 static bool wait_is_satisfied(const mettle_wait *wait) {
   iree_async_semaphore_t *semaphore = (iree_async_semaphore_t *)wait->semaphore;
+  if (wait->ours) {
+    const uint64_t value = mettle_semaphore_value(wait->ours);
+    return value >= wait->value && value != UINT64_MAX;
+  }
   return iree_async_semaphore_query_status(semaphore) == IREE_STATUS_OK &&
          iree_async_semaphore_query(semaphore) >= wait->value;
 }
@@ -316,6 +320,7 @@ iree_status_t mettle_op_submit(mettle_op *op) {
     mettle_steps_add(&op->issue);
   }
   iree_slim_mutex_unlock(&op->device->mutex);
+  mettle_semaphore_submitted(op->signals);
   mettle_op_settle(op);  // the work's own 1 is left
   mettle_steps_run();
   return iree_ok_status();
@@ -341,27 +346,34 @@ static mettle_queue *common_queue(const mettle_op *op, bool *out_all) {
   return queue;
 }
 
-// The command buffer that the last wait to end waits for. The mutex is held.
-static mtl_command_buffer *covering_commands(const mettle_op *op) {
+// The command buffer that the last wait to end waits for, and whether it is
+// short. The mutex is held.
+static mtl_command_buffer *covering_commands(const mettle_op *op,
+                                             bool *out_short) {
   mtl_command_buffer *commands = (mtl_command_buffer *)iree_atomic_load(
       &op->commands, iree_memory_order_acquire);
+  *out_short = commands && op->kind == OP_EXECUTE &&
+               mettle_command_buffer_is_short(op->command_buffer);
   for (uint32_t i = 0; i < op->wait_count && !commands; i++) {
     const mettle_wait *wait = &op->waits[i];
     if (wait->is_awaited && wait->ours) {
       commands = wait->ours->promise_commands;
+      *out_short = wait->ours->promise_is_short;
     }
   }
   return commands;
 }
 
-static void promise_one(mettle_semaphore *semaphore, uint64_t value,
-                        mettle_queue *queue, mtl_command_buffer *commands,
+static void promise_one(mettle_op *op, mettle_semaphore *semaphore,
+                        uint64_t value, mettle_queue *queue,
                         mtl_command_buffer **out_old) {
   *out_old = NULL;
   if (semaphore->promised >= value ||
-      iree_async_semaphore_query(&semaphore->async) >= value) {
+      mettle_semaphore_value(semaphore) >= value) {
     return;
   }
+  mtl_command_buffer *commands =
+      covering_commands(op, &semaphore->promise_is_short);
   semaphore->promised = value;
   semaphore->promise_queue = queue;
   *out_old = semaphore->promise_commands;
@@ -387,8 +399,7 @@ void mettle_op_promise(mettle_op *op) {
     }
     mtl_command_buffer *old = NULL;
     iree_slim_mutex_lock(&op->device->mutex);
-    promise_one(semaphore, op->signals.payload_values[i], queue,
-                covering_commands(op), &old);
+    promise_one(op, semaphore, op->signals.payload_values[i], queue, &old);
     iree_slim_mutex_unlock(&op->device->mutex);
     mtl_command_buffer_release(old);  // -1
   }

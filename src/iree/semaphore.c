@@ -50,7 +50,27 @@ static void semaphore_destroy(iree_async_semaphore_t *base) {
   mettle_device_release(device);  // -1
 }
 
+// What the thread has last submitted. Compared, and never looked into: the
+// semaphore may be gone.
+static _Thread_local const iree_hal_semaphore_t *submitted;
+
+void mettle_semaphore_submitted(iree_hal_semaphore_list_t signals) {
+  if (signals.count > 0) {
+    submitted = signals.semaphores[signals.count - 1];
+  }
+}
+
+// Runs what will signal value, if the thread has just submitted it and it was
+// short when it last ran, as is what is in front of it: who asks for it then is
+// about to wait, and to wake a thread that wakes this one would cost more than
+// the work.
+static void help_if_short(mettle_semaphore *semaphore);
+
 static uint64_t semaphore_query(iree_async_semaphore_t *base) {
+  if ((const iree_hal_semaphore_t *)base == submitted) {
+    submitted = NULL;
+    help_if_short((mettle_semaphore *)base);
+  }
   iree_status_t failure = (iree_status_t)iree_atomic_load(
       &base->failure_status, iree_memory_order_acquire);
   if (!iree_status_is_ok(failure)) {
@@ -60,7 +80,7 @@ static uint64_t semaphore_query(iree_async_semaphore_t *base) {
                                     iree_memory_order_acquire);
 }
 
-static uint64_t timeline_value(mettle_semaphore *semaphore) {
+uint64_t mettle_semaphore_value(mettle_semaphore *semaphore) {
   if (iree_async_semaphore_query_status(&semaphore->async) != IREE_STATUS_OK) {
     return UINT64_MAX;
   }
@@ -186,7 +206,7 @@ iree_status_t mettle_semaphore_event(mettle_semaphore *semaphore,
       mtl_event_create(
           semaphore->device->device,
           &(mtl_event_desc){.shared = true,
-                            .initial_value = timeline_value(semaphore)},
+                            .initial_value = mettle_semaphore_value(semaphore)},
           &event),
       "mtl_event_create"));
   intptr_t expected = 0;
@@ -198,7 +218,7 @@ iree_status_t mettle_semaphore_event(mettle_semaphore *semaphore,
     return iree_ok_status();
   }
   // A signal between the two may have seen no event.
-  (void)!mtl_event_signal(event, timeline_value(semaphore));
+  (void)!mtl_event_signal(event, mettle_semaphore_value(semaphore));
   *out_event = event;
   return iree_ok_status();
 }
@@ -211,6 +231,24 @@ iree_status_t mettle_hal_semaphore_export_event(iree_hal_semaphore_t *semaphore,
                             "the semaphore is another driver's");
   }
   return mettle_semaphore_event((mettle_semaphore *)semaphore, out_event);
+}
+
+static void help_if_short(mettle_semaphore *semaphore) {
+  mtl_command_buffer *commands = NULL;
+  if (mettle_is_calling_back()) {
+    return;
+  }
+  iree_slim_mutex_lock(&semaphore->device->mutex);
+  if (semaphore->promise_is_short && semaphore->promise_queue &&
+      mettle_queue_is_light(semaphore->promise_queue) &&
+      semaphore->promised > mettle_semaphore_value(semaphore)) {
+    commands = mtl_command_buffer_retain(semaphore->promise_commands);  // +1
+  }
+  iree_slim_mutex_unlock(&semaphore->device->mutex);
+  if (commands) {
+    (void)!mtl_command_buffer_wait(commands);
+    mtl_command_buffer_release(commands);  // -1
+  }
 }
 
 // A thread that waits without a limit runs the queue that it waits for.
@@ -231,7 +269,7 @@ static iree_status_t semaphore_wait(iree_hal_semaphore_t *base, uint64_t value,
                                     iree_timeout_t timeout,
                                     iree_async_wait_flags_t flags) {
   mettle_semaphore *semaphore = (mettle_semaphore *)base;
-  if (iree_timeout_is_infinite(timeout) && timeline_value(semaphore) < value &&
+  if (iree_timeout_is_infinite(timeout) && mettle_semaphore_value(semaphore) < value &&
       !mettle_is_calling_back()) {
     help(semaphore, value);
   }
