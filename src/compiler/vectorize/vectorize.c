@@ -52,6 +52,7 @@
 #include "compiler/vectorize/plan/loop_cost.h"
 #include "compiler/vectorize/plan/width.h"
 #include "compiler/vectorize/prepare/canonical_strides.h"
+#include "compiler/vectorize/prepare/coalesce.h"
 #include "compiler/vectorize/prepare/dot_products.h"
 #include "compiler/vectorize/prepare/expand_memcpy.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
@@ -886,7 +887,8 @@ static mtl_status version_interior(vectorizer *v) {
   if (lanes_version_interior(v->kernel, facts(v), &v->room)) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, inside_folding));
     flow_changed(v);
-    return no_wrap(v);
+    MTL_TRY(no_wrap(v));
+    return hoist_loads(v);  // those of several blocks that are one there
   }
   return MTL_OK;
 }
@@ -899,6 +901,16 @@ static mtl_status version_uniform(vectorizer *v) {
        depth++) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(loop-simplify,lcssa)"));
     flow_changed(v);
+  }
+  return MTL_OK;
+}
+
+// Where all lanes run and are neighbours, whatever the threadgroup.
+static mtl_status coalesce(vectorizer *v) {
+  const mtli_group_class *class = &v->kernel->group_class;
+  if (class->is_whole && class->row == MTLI_LONGEST_ROW) {
+    v->changes += lanes_coalesce(v->kernel, facts(v));
+    forget(v);
   }
   return MTL_OK;
 }
@@ -1085,6 +1097,8 @@ static const struct step {
     // Versions last: each holds what has been done before.
     {STEP(version_interior), PLAIN | COUNTED},
     {STEP(version_uniform), PLAIN | COUNTED},
+    // What lanes have side by side for themselves, in blocks without masks.
+    {STEP(coalesce), PLAIN | COUNTED},
     // For each row length: analysis, plan, vector IR.
     {STEP(emit_all), NEEDED},
     {STEP(promote), NEEDED},

@@ -72,8 +72,12 @@ static bool take_index(LLVMValueRef index, lanes_affine *to) {
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);
-    to->is_carryless = false;
-    return add_terms(to, LLVMGetOperand(index, 1)) && add_terms(to, narrow);
+    const int64_t outside = to->constant;
+    const bool done =
+        add_terms(to, LLVMGetOperand(index, 1)) && add_terms(to, narrow);
+    to->is_carryless =
+        to->constant - outside == own_bits(index) + own_bits(narrow);
+    return done;
   }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);

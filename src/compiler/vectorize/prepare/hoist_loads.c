@@ -33,6 +33,10 @@ enum {
   LEAST_LOADS = 3,    // behind the first store
 };
 
+// On the ends of the two forms of a block.
+static const char first_mark[] = "mettle.loads_first";
+static const char turns_mark[] = "mettle.loads_in_turn";
+
 // --- What lies apart ---------------------------------------------------------
 
 typedef enum relation { APART, SAME_PLACE, IF_APART, UNKNOWN } relation;
@@ -471,10 +475,18 @@ static void make_forms(mtlc_kernel *kernel, LLVMBasicBlockRef block,
   LLVMPositionBuilderAtEnd(f.builder, f.head);
   LLVMBuildCondBr(f.builder, ask(&f, survey), f.first, f.turns);
   LLVMPositionBuilderAtEnd(f.builder, f.first);
-  LLVMBuildBr(f.builder, f.end);
+  mtlc_mark(LLVMBuildBr(f.builder, f.end), first_mark);
   LLVMPositionBuilderAtEnd(f.builder, f.turns);
-  LLVMBuildBr(f.builder, f.end);
+  mtlc_mark(LLVMBuildBr(f.builder, f.end), turns_mark);
   LLVMDisposeBuilder(f.builder);
+}
+
+bool lanes_has_loads_first(LLVMBasicBlockRef block) {
+  return mtlc_is_marked(LLVMGetBasicBlockTerminator(block), first_mark);
+}
+
+static bool has_loads_in_turn(LLVMBasicBlockRef block) {
+  return mtlc_is_marked(LLVMGetBasicBlockTerminator(block), turns_mark);
 }
 
 bool lanes_may_hoist_loads(const lanes_graph *graph) {
@@ -503,7 +515,7 @@ bool lanes_hoist_loads(mtlc_kernel *kernel, const lanes_values *values,
     const lanes_node *node = &graph->nodes[n];
     block_survey survey = {0};
     const bool in_loop = is_unrolled && node->loop != LANES_NONE;
-    if (node->kind == LANES_BLOCK &&
+    if (node->kind == LANES_BLOCK && !has_loads_in_turn(node->block) &&
         survey_block(values, node->block, in_loop, &survey)) {
       make_forms(kernel, node->block, &survey);
       any = true;

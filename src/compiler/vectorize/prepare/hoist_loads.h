@@ -31,8 +31,13 @@ bool lanes_may_hoist_loads(const lanes_graph *graph);
 // src/compiler/ir/text/apart.ll). So it is for each block that loads or stores
 // elements side by side for each thread, and, where loops along rows have been
 // unrolled, for those in loops with several such loads. Returns whether there
-// are any: the graph is then to be built again.
+// are any: the graph is then to be built again. A block that has two forms is
+// left alone if it is asked for again.
 bool lanes_hoist_loads(mtlc_kernel *kernel, const lanes_values *values,
                       bool is_unrolled);
+
+// True if a block is the first of two such forms: all that it loads or stores
+// in different buffers lies apart.
+bool lanes_has_loads_first(LLVMBasicBlockRef block);
 
 #endif
