@@ -12,6 +12,10 @@
 // On a call of mettle.barrier.simdgroup by advance_together.
 #define MTLC_TOGETHER_MARK "mettle.together"
 
+// On the extension of an index, or a shift to the right before it, that is
+// taken not to wrap between two threads (vectorize/analysis/no_wrap.h).
+#define MTLC_UNWRAPPED_MARK "mettle.unwrapped"
+
 // Marks an instruction by metadata of that name without operands; copies have
 // it, too.
 void mtlc_mark(LLVMValueRef instruction, const char *name);

@@ -5,7 +5,7 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/ir/marks.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 static bool is_sum(LLVMValueRef value) {
@@ -16,9 +16,16 @@ static bool is_sum(LLVMValueRef value) {
   return opcode == LLVMAdd || (opcode == LLVMOr && LLVMGetIsDisjoint(value));
 }
 
-// Sums may be cut after they are made as well as before.
+static bool is_extension(LLVMValueRef value) {
+  return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
+}
+
+// Sums may be cut after they are made as well as before, and what was extended
+// is itself where it is cut again.
 static bool add_terms(lanes_affine *to, LLVMValueRef value) {
-  if (LLVMIsATruncInst(value)) {
+  if (LLVMIsATruncInst(value) ||
+      (is_extension(value) &&
+       LLVMTypeOf(LLVMGetOperand(value, 0)) == to->index_type)) {
     return add_terms(to, LLVMGetOperand(value, 0));
   }
   if (LLVMIsAConstantInt(value)) {
@@ -47,10 +54,6 @@ static int64_t own_bits(LLVMValueRef sum) {
   return constant;
 }
 
-static bool is_extension(LLVMValueRef value) {
-  return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
-}
-
 // zext(t) | c, of bits that t does not have, is zext(t | c): so that it is like
 // zext(t), which is the first of such a row. So it is with sext.
 static bool is_extended_inside(LLVMValueRef index) {
@@ -68,7 +71,7 @@ static bool take_index(LLVMValueRef index, lanes_affine *to) {
   if (is_extended_inside(index)) {
     LLVMValueRef narrow = LLVMGetOperand(LLVMGetOperand(index, 0), 0);
     to->is_signed = LLVMIsASExtInst(LLVMGetOperand(index, 0)) != NULL;
-    to->is_unwrapped = lanes_has_no_wrap(LLVMGetOperand(index, 0));
+    to->is_unwrapped = mtlc_is_marked(LLVMGetOperand(index, 0), MTLC_UNWRAPPED_MARK);
     to->is_extended = true;
     to->sum = index;
     to->index_type = LLVMTypeOf(narrow);
@@ -81,7 +84,7 @@ static bool take_index(LLVMValueRef index, lanes_affine *to) {
   }
   to->is_signed = LLVMIsASExtInst(index) != NULL;
   to->is_extended = to->is_signed || LLVMIsAZExtInst(index);
-  to->is_unwrapped = to->is_extended && lanes_has_no_wrap(index);
+  to->is_unwrapped = to->is_extended && mtlc_is_marked(index, MTLC_UNWRAPPED_MARK);
   LLVMValueRef sum = to->is_extended ? LLVMGetOperand(index, 0) : index;
   to->sum = sum;
   to->index_type = LLVMTypeOf(sum);
@@ -92,6 +95,12 @@ static bool take_index(LLVMValueRef index, lanes_affine *to) {
   const bool done = add_terms(to, sum);
   to->is_carryless = to->constant - before == own_bits(sum);
   return done;
+}
+
+bool lanes_affine_find_number(LLVMValueRef number, lanes_affine *out_affine) {
+  *out_affine = (lanes_affine){
+      .scale = 1, .sum = number, .index_type = LLVMTypeOf(number)};
+  return add_terms(out_affine, number);
 }
 
 // One step of a getelementptr: a constant is counted in bytes, anything else is

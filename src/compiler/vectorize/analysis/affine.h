@@ -33,6 +33,9 @@ bool lanes_is_plain_step(const lanes_values *values, LLVMValueRef address);
 // Every address is one: with no index, if nothing is known of it.
 void lanes_affine_find(const lanes_values *values, LLVMValueRef pointer,
                        lanes_affine *out_linear);
+// The same of an integer, as a sum of its own width; false if it is one of too
+// many terms.
+bool lanes_affine_find_number(LLVMValueRef number, lanes_affine *out_affine);
 // True if two differ only by constant and bytes.
 bool lanes_affine_like(const lanes_affine *a, const lanes_affine *b);
 // By how many bytes the second of two such is behind the first, if no index

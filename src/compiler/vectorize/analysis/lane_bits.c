@@ -7,7 +7,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
-#include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/ir/marks.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
@@ -287,7 +287,7 @@ static lanes_pattern of_instruction(lanes_pattern_finder *f, LLVMValueRef i) {
       return unsigned_within(operand_of(f, i, 0),
                              width_of(LLVMGetOperand(i, 0)));
     case LLVMSExt:
-      if (lanes_has_no_wrap(i)) {
+      if (mtlc_is_marked(i, MTLC_UNWRAPPED_MARK)) {
         return unwrapped(operand_of(f, i, 0));
       }
       return unsigned_within(operand_of(f, i, 0),

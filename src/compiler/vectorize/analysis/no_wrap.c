@@ -23,6 +23,7 @@
 
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/marks.h"
+#include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -30,12 +31,6 @@
 #include "compiler/vectorize/base/tables.h"
 
 enum { MOST_VISITED = 64 };
-
-static const char mark[] = "mettle.unwrapped";
-
-bool lanes_has_no_wrap(LLVMValueRef instruction) {
-  return mtlc_is_marked(instruction, mark);
-}
 
 // Values that have been followed: what is made of an index, or what a pointer
 // is made of.
@@ -138,7 +133,7 @@ static void take_for_signed(LLVMValueRef zero_extension) {
   LLVMPositionBuilderBefore(builder, zero_extension);
   LLVMValueRef extension =
       LLVMBuildSExt(builder, LLVMGetOperand(zero_extension, 0), type, "");
-  mtlc_mark(extension, mark);
+  mtlc_mark(extension, MTLC_UNWRAPPED_MARK);
   LLVMReplaceAllUsesWith(zero_extension, extension);
   LLVMInstructionEraseFromParent(zero_extension);
   LLVMDisposeBuilder(builder);
@@ -199,6 +194,41 @@ static bool is_extension(LLVMValueRef value) {
   return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
 
+// True if an extension's index is a constant away from that of one that is
+// marked: what is known of both is known of how they lie to each other.
+static bool is_beside_marked(const lanes_values *values, const bool *found,
+                             uint32_t number) {
+  LLVMValueRef extension = values->items[number];
+  lanes_affine own, other;
+  if (mtlc_is_marked(extension, MTLC_UNWRAPPED_MARK) ||
+      !lanes_affine_find_number(LLVMGetOperand(extension, 0), &own)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < values->count; i++) {
+    if (found[i] && is_extension(values->items[i]) &&
+        LLVMTypeOf(values->items[i]) == LLVMTypeOf(extension) &&
+        lanes_affine_find_number(LLVMGetOperand(values->items[i], 0), &other) &&
+        lanes_affine_like(&own, &other)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void add_neighbours(const mtli_kernel *kernel,
+                           const lanes_values *values, bool *found) {
+  bool *beside = lanes_allocate(values->arena, values->count, sizeof *beside);
+  for (uint32_t i = 0; i < values->count; i++) {
+    walk w = {.kernel = kernel};
+    beside[i] = !found[i] && is_extension(values->items[i]) &&
+                is_beside_marked(values, found, i) &&
+                makes_addresses(&w, values->items[i]);
+  }
+  for (uint32_t i = 0; i < values->count; i++) {
+    found[i] |= beside[i];
+  }
+}
+
 bool lanes_mark_no_wrap(const mtli_kernel *kernel,
                           const lanes_values *values) {
   lanes_pattern_finder patterns = lanes_patterns_begin(values);
@@ -216,15 +246,18 @@ bool lanes_mark_no_wrap(const mtli_kernel *kernel,
                makes_addresses(&w, value);
     any |= found[i];
     if (found[i] && quotient) {
-      mtlc_mark(quotient, mark);
+      mtlc_mark(quotient, MTLC_UNWRAPPED_MARK);
     }
+  }
+  if (any) {
+    add_neighbours(kernel, values, found);
   }
   for (uint32_t i = 0; i < values->count; i++) {
     LLVMValueRef value = values->items[i];
     if (found[i] && LLVMIsAZExtInst(value)) {
       take_for_signed(value);
     } else if (found[i]) {
-      mtlc_mark(value, mark);
+      mtlc_mark(value, MTLC_UNWRAPPED_MARK);
     }
   }
   return any;

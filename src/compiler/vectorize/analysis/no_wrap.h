@@ -11,12 +11,9 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Marks the extensions of indices that are nothing but parts of addresses in
-// buffers, and makes them signed. Returns whether there are any; values are to
+// buffers (MTLC_UNWRAPPED_MARK), and makes them signed. Returns whether there are any; values are to
 // be found again. Only for code that never sees a buffer of MTLI_FAR_BYTES.
 bool lanes_mark_no_wrap(const mtli_kernel *kernel,
                           const lanes_values *values);
-// True if an extension, or a shift to the right before it, is marked: the
-// run of its lanes goes on.
-bool lanes_has_no_wrap(LLVMValueRef instruction);
 
 #endif

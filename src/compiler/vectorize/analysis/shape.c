@@ -2,7 +2,8 @@
 // shape.c: the lattice of shapes, and how operations act on it.
 #include "compiler/vectorize/analysis/shape.h"
 
-#include "compiler/vectorize/analysis/no_wrap.h"
+#include "compiler/ir/marks.h"
+
 
 _Thread_local uint32_t lanes_vector_width = MOST_LANES;
 
@@ -165,6 +166,20 @@ static lanes_shape sum(LLVMValueRef instruction, lanes_shape a, lanes_shape b,
   const bool exact = a.no_unsigned_wrap && b.no_unsigned_wrap && !subtract;
   const uint32_t bits = exact ? larger(a.bits, b.bits) + 1u : 65;
   return settle(result, width, bits);
+}
+
+// x ^ -1 is -1 - x: it falls where x rises.
+static lanes_shape inverted(LLVMValueRef instruction,
+                            const lanes_shape *operands) {
+  LLVMValueRef ones = LLVMConstAllOnes(LLVMTypeOf(instruction));
+  const uint32_t width = width_of(instruction);
+  if (LLVMGetOperand(instruction, 1) != ones || width == 1) {
+    return by_rows(operands, 2, width);
+  }
+  const lanes_shape result = {.row = operands[0].row,
+                              .conditional = operands[0].conditional,
+                              .stride = -operands[0].stride};
+  return settle(result, width, width);
 }
 
 static lanes_shape scaled(LLVMValueRef instruction, lanes_shape a,
@@ -367,7 +382,7 @@ static lanes_shape extended(LLVMValueRef instruction, lanes_shape a,
   if (!is_signed && LLVMGetNNeg(instruction)) {
     exact |= a.no_signed_wrap;
   }
-  exact |= lanes_has_no_wrap(instruction);
+  exact |= mtlc_is_marked(instruction, MTLC_UNWRAPPED_MARK);
   if (from == 1 && !lanes_is_uniform(a)) {
     result.row = a.stride ? 1 : a.row;
   } else if (!exact && a.stride) {
@@ -480,6 +495,7 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
     case LLVMShl: return shifted_left(instruction, operands);
     case LLVMAnd: return bitwise_and(instruction, operands);
     case LLVMOr: return disjoint_or(instruction, operands);
+    case LLVMXor: return inverted(instruction, operands);
     case LLVMURem:
     case LLVMUDiv:
     case LLVMSRem:
@@ -490,7 +506,7 @@ lanes_shape lanes_shape_of_operation(LLVMValueRef instruction,
       if (!constant_value(LLVMGetOperand(instruction, 1), &amount)) {
         return by_rows(operands, 2, width);
       }
-      if (lanes_has_no_wrap(instruction)) {
+      if (mtlc_is_marked(instruction, MTLC_UNWRAPPED_MARK)) {
         return quotient(operands[0], (uint32_t)amount, width);
       }
       if (amount < width && operands[0].no_unsigned_wrap &&

@@ -129,19 +129,6 @@ static bool match_addresses(coalescer *c, LLVMValueRef user, unsigned operand,
   return true;
 }
 
-// What a number is a sum of, and the constant.
-static LLVMValueRef without_constant(LLVMValueRef value, int64_t *out_constant) {
-  const bool is_sum =
-      mtlc_is_opcode(value, LLVMAdd) ||
-      (mtlc_is_opcode(value, LLVMOr) && LLVMGetIsDisjoint(value));
-  *out_constant = 0;
-  if (!is_sum || !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
-    return value;
-  }
-  *out_constant = LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
-  return LLVMGetOperand(value, 0);
-}
-
 // The same of an element's number.
 static bool match_numbers(coalescer *c, LLVMValueRef user, unsigned operand,
                           LLVMValueRef first, uint32_t chain) {
@@ -150,10 +137,12 @@ static bool match_numbers(coalescer *c, LLVMValueRef user, unsigned operand,
     return false;
   }
   const int64_t step = step_of(c, number);
-  int64_t from = 0, to = 0;
+  lanes_affine from, to;
   if (!step || step != step_of(c, first) ||
-      without_constant(first, &from) != without_constant(number, &to) ||
-      to - from != step * chain) {
+      !lanes_affine_find_number(first, &from) ||
+      !lanes_affine_find_number(number, &to) ||
+      !lanes_affine_like(&from, &to) ||
+      lanes_affine_distance(&from, &to) != step * chain) {
     return false;
   }
   add_exchange(c, user, operand, chain, step);

@@ -29,6 +29,7 @@
 #include "compiler/vectorize/emit/memory/masked_emulation.h"
 #include "compiler/vectorize/emit/memory/permute_window.h"
 #include "compiler/vectorize/emit/memory/private_interleaved.h"
+#include "compiler/vectorize/emit/memory/reversed.h"
 #include "compiler/vectorize/emit/memory/segment_vectors.h"
 #include "compiler/vectorize/emit/memory/store_group.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -286,6 +287,9 @@ static void emit_load_form(lanes_emitter *e, const lanes_choice *choice,
     case LANES_STRIDED_SEGMENTS:
       lanes_load_interleaved(e, a, choice->stride, components);
       return;
+    case LANES_REVERSED:
+      lanes_access_reversed(e, choice, a, false, components);
+      return;
     case LANES_WORDS:
       lanes_load_words(e, a, choice->stride, components);
       return;
@@ -314,6 +318,9 @@ static void emit_store_form(lanes_emitter *e, const lanes_choice *choice,
     case LANES_CONTIGUOUS:
     case LANES_INTERLEAVED:
       lanes_store_interleaved(e, a, choice->stride, components);
+      return;
+    case LANES_REVERSED:
+      lanes_access_reversed(e, choice, a, true, components);
       return;
     case LANES_SEGMENT_VECTORS: lanes_store_segments(e, a, components); return;
     case LANES_BIT_PERMUTED:

@@ -170,6 +170,19 @@ bool lanes_is_shaped(const lanes_access *a) {
   return lanes_stride_elements(a) || lanes_is_by_segments(a);
 }
 
+lanes_access lanes_reversed(const lanes_access *a) {
+  lanes_access mirrored = *a;
+  mirrored.shape.stride = -a->shape.stride;
+  mirrored.first = NULL;
+  mirrored.firsts = NULL;
+  return mirrored;
+}
+
+bool lanes_is_reversed(const lanes_access *a) {
+  const lanes_access mirrored = lanes_reversed(a);
+  return a->shape.stride < 0 && lanes_is_shaped(&mirrored);
+}
+
 bool lanes_is_own_memory(const lanes_planning *p, const lanes_access *a) {
   return a->pointer && !p->is_at_once &&
          (lanes_is_in_threadgroup(p->kernel, a->pointer) ||

@@ -61,6 +61,10 @@ bool lanes_is_by_segments(const lanes_access *a);
 bool lanes_is_row_of_words(const lanes_access *a);
 // True if lanes_stride_elements or lanes_is_by_segments holds.
 bool lanes_is_shaped(const lanes_access *a);
+// True if it would hold of the lanes of each row in the reverse order, which
+// lanes_reversed describes: its first address is not set.
+bool lanes_is_reversed(const lanes_access *a);
+lanes_access lanes_reversed(const lanes_access *a);
 
 // The unit that private memory is interleaved in, or 0 if an access is to none.
 uint32_t lanes_private_unit_of(const lanes_values *values,

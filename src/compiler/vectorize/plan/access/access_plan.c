@@ -104,9 +104,30 @@ static const lanes_choice *decide_gapped(const decision *d, uint32_t stride) {
                                 .why = why});
 }
 
+static const lanes_choice *decide_shaped(const decision *d);
+
+// True if lanes lie in the reverse order, and need no masks that are dear: what
+// is done where masks lack some would take the lanes for others.
+static bool is_reversed(const decision *d) {
+  const lanes_access mirrored = lanes_reversed(d->a);
+  return lanes_is_reversed(d->a) && !lanes_is_gapped(d->p, &mirrored, d->store);
+}
+
+static const lanes_choice *decide_reversed(const decision *d) {
+  const lanes_access mirrored = lanes_reversed(d->a);
+  decision nested = *d;
+  nested.a = &mirrored;
+  return keep(d, (lanes_choice){.form = LANES_REVERSED,
+                                .then = decide_shaped(&nested),
+                                .why = "lanes lie in the reverse order"});
+}
+
 static const lanes_choice *decide_shaped(const decision *d) {
   const lanes_access *a = d->a;
   const uint32_t stride = lanes_stride_elements(a);
+  if (is_reversed(d)) {
+    return decide_reversed(d);
+  }
   if (lanes_is_gapped(d->p, a, d->store)) {
     return decide_gapped(d, stride);
   }
@@ -129,7 +150,7 @@ static const lanes_choice *decide_shaped(const decision *d) {
 // as much code again for what hardly ever happens.
 static const lanes_choice *decide_wrapped(const decision *d) {
   lanes_wrap wrap;
-  if (lanes_is_gapped(d->p, d->a, d->store)) {
+  if (lanes_is_gapped(d->p, d->a, d->store) || is_reversed(d)) {
     return decide_some(d, false);
   }
   if (!lanes_find_wrap(d->p->values, d->a->pointer, &wrap)) {
@@ -302,7 +323,7 @@ static const lanes_choice *decide_permuted(const decision *d) {
 }
 
 static const lanes_choice *decide_any(const decision *d) {
-  if (lanes_is_shaped(d->a)) {
+  if (lanes_is_shaped(d->a) || is_reversed(d)) {
     return d->a->shape.conditional ? unless_wrapped(d, NULL) : decide_shaped(d);
   }
   const lanes_choice *choice = decide_permuted(d);
@@ -376,7 +397,8 @@ static const lanes_choice *decide_with_others(decision *d) {
   lanes_stride_factors factors;
   lanes_shape shape;
   bool may_be_same = false;
-  return lanes_is_by_segments(a) ||
+  const bool is_dense = a->shape.stride == -(int64_t)(a->count * a->size_bytes);
+  return lanes_is_by_segments(a) || (is_dense && is_reversed(d)) ||
                  lanes_find_shared_bit_runs(d->p, a, &runs) ||
                  lanes_may_be_adjacent(d->p, a, &shape, &may_be_same) ||
                  lanes_find_stride_factors(d->p, a, &factors, &shape)

@@ -29,6 +29,7 @@ typedef enum lanes_form {
   LANES_PRIVATE_GATHER,    // the same, each lane its own index
   LANES_CONTIGUOUS,        // one vector
   LANES_INTERLEAVED,       // vectors with gaps, or several components
+  LANES_REVERSED,          // a form of these, from the last lane to the first
   LANES_WORDS,             // a word a lane, of which some bytes are wanted
   LANES_INTERLEAVE_GROUP,  // vectors for several loads of the block
   LANES_LOADED_AHEAD,      // one of those behind the first

@@ -61,6 +61,7 @@ uint32_t lanes_access_cost(const lanes_planning *p, const lanes_access *a,
     case LANES_WINDOW: return 2 * (vectors + shuffles);
     case LANES_BROADCAST: return costs->access + costs->shuffle;
     case LANES_ROW_COPY: return LANES * registers(p, bytes) * costs->access;
+    case LANES_REVERSED: return c->then->cost + shuffles;
     case LANES_SPLIT_AT_WRAP: return 2 * c->then->cost + shuffles;
     case LANES_EACH: return elements * (costs->access + costs->shuffle);
     case LANES_GATHER:

@@ -16,6 +16,7 @@ static const char *const form_names[LANES_FORMS] = {
     [LANES_PRIVATE_GATHER] = "private gather",
     [LANES_CONTIGUOUS] = "contiguous",
     [LANES_INTERLEAVED] = "interleaved",
+    [LANES_REVERSED] = "reversed",
     [LANES_WORDS] = "words",
     [LANES_INTERLEAVE_GROUP] = "interleave group",
     [LANES_LOADED_AHEAD] = "loaded ahead",
@@ -56,8 +57,8 @@ static void print_choice(FILE *out, const lanes_choice *c, unsigned depth) {
     if (c->stride > 1) {
       fprintf(out, " %u", c->stride);
     }
-    if (c->form == LANES_SPLIT_AT_WRAP) {
-      fprintf(out, ", each ");
+    if (c->form == LANES_SPLIT_AT_WRAP || c->form == LANES_REVERSED) {
+      fprintf(out, c->form == LANES_REVERSED ? " " : ", each ");
       print_choice(out, c->then, depth);
       return;
     }

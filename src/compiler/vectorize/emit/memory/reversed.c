@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// reversed.c: loads and stores of lanes that lie in the reverse order, as of
+// x[n - 1 - i]: the form of lanes in order, with masks and components turned
+// round within each row.
+#include "compiler/vectorize/emit/memory/reversed.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/values/builder.h"
+
+static LLVMValueRef turned(lanes_emitter *e, LLVMValueRef lanes, uint32_t row) {
+  int places[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    places[i] = (int)(i / row * row + (row - 1 - i % row));
+  }
+  return lanes_shuffle(e, lanes, NULL, places, LANES);
+}
+
+// The address of each row's last lane, which lies first.
+static void find_firsts(lanes_emitter *e, const lanes_access *a,
+                        lanes_access *mirrored, LLVMValueRef *firsts) {
+  const uint32_t row = a->shape.row;
+  const uint64_t to_last = (uint64_t)a->shape.stride * (row - 1);
+  if (row == LANES) {
+    mirrored->first = lanes_address_at(e, lanes_access_begin(e, a), to_last);
+    return;
+  }
+  for (uint32_t r = 0; r < LANES / row; r++) {
+    firsts[r] =
+        lanes_address_at(e, lanes_access_segment_address(e, a, r), to_last);
+  }
+  mirrored->firsts = firsts;
+}
+
+void lanes_access_reversed(lanes_emitter *e, const lanes_choice *choice,
+                           const lanes_access *a, bool store,
+                           LLVMValueRef *components) {
+  const uint32_t row = a->shape.row, coming = e->coming;
+  LLVMValueRef mask = e->mask;
+  LLVMValueRef firsts[MOST_LANES], parts[MOST_LANES];
+  lanes_access mirrored = lanes_reversed(a);
+  find_firsts(e, a, &mirrored, firsts);
+  for (uint32_t c = 0; store && c < a->count; c++) {
+    parts[c] = turned(e, components[c], row);
+  }
+  e->mask = turned(e, mask, row);
+  e->coming = LANES;
+  lanes_emit_choice(e, choice->then, &mirrored, store, parts);
+  e->mask = mask;
+  e->coming = coming;
+  for (uint32_t c = 0; !store && c < a->count; c++) {
+    components[c] = turned(e, parts[c], row);
+  }
+}
