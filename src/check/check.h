@@ -13,6 +13,7 @@
 
 #include "code/check_abi.h"
 #include "mettle/check.h"
+#include "mettle/library.h"
 
 // What METTLE_CHECK asks for, MTLI_CHECK_ bits; 0 if it is not set. Read once.
 uint32_t mtli_check_wanted(void);
@@ -42,6 +43,8 @@ void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 typedef struct mtli_check_argument {
   uint64_t first;   // of a buffer: its address
   uint64_t bytes;   // how many there are; 0 for other arguments
+  const char *name;  // borrowed for the dispatch
+  mtl_data_type type;  // of its elements; none: words
   bool is_host;     // hosts, or later dispatches, read it
   bool is_buffer;   // it has a shadow: no inline bytes
 } mtli_check_argument;
@@ -64,6 +67,10 @@ uint32_t mtli_check_group_at(mtli_check *check, uint32_t step);
 // A threadgroup begins, whose memory of bytes begins there.
 void mtli_check_enter_group(mtli_check *check, uint32_t group, void *threadgroup,
                       uint64_t bytes);
+// A run of all threadgroups is done. True if another one is to be made, under
+// another schedule (explore:N): what the dispatch found in memory is there
+// again.
+bool mtli_check_again(mtli_check *check);
 // True if it should stop for a finding.
 bool mtli_check_is_to_stop(const mtli_check *check);
 // out_text: the first finding of it, if there is one, malloc'ed; else NULL.

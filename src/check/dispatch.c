@@ -260,7 +260,7 @@ static void begin_anew(check_state *s) {
   s->check.segment = s->last = 1;
 }
 
-static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
+static bool add_past(check_state *s) {
   if (past_count == past_capacity) {
     past_capacity = past_capacity ? 2 * past_capacity : 64;
     check_past *grown = realloc(pasts, past_capacity * sizeof *pasts);
@@ -272,10 +272,10 @@ static bool add_past(check_state *s, const mtli_check_dispatch *dispatch) {
   check_past *past = &pasts[past_count++];
   *past = (check_past){.first = check_last(s) + 1,
                        .queue = s->queue,
-                       .kernel = dispatch->kernel,
-                       .sites = dispatch->sites,
+                       .kernel = s->kernel,
+                       .sites = s->sites,
                        .number = s->dispatch};
-  memcpy(past->group_count, dispatch->group_count, sizeof past->group_count);
+  memcpy(past->group_count, s->group_count, sizeof past->group_count);
   return true;
 }
 
@@ -328,6 +328,7 @@ static void note_writes(check_state *s) {
     }
     const bool is_part = site->size_bytes % 4 || site->size_bytes == 0;
     if (site->slot == MTLI_CHECK_NO_SLOT) {
+      s->has_device_writes = true;
       s->has_parts |= is_part;
       continue;
     }
@@ -350,12 +351,14 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
   s->check.views = s->views;
   s->range_count = dispatch->argument_count;
   s->found = NULL;
-  s->has_parts = false;
+  s->has_parts = s->has_device_writes = false;
   for (size_t i = 0; i < s->range_count; ++i) {
     const mtli_check_argument *argument = &dispatch->arguments[i];
     s->ranges[i] = (check_range){.first = argument->first,
                                  .bytes = argument->bytes,
-                                 .is_host = argument->is_host};
+                                 .is_host = argument->is_host,
+                                 .name = argument->name,
+                                 .type = argument->type};
     if (argument->is_buffer) {
       s->ranges[i].memory = check_memory_find(argument->first);
     }
@@ -380,7 +383,8 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
 static void take_schedule(check_state *s, uint64_t groups) {
   free(s->order);
   s->order = NULL;
-  s->schedule_kind = check_schedule(&s->seed);
+  s->schedule_kind = check_schedule(s->run, &s->seed, &s->is_stale);
+  s->stale_seed = s->seed;
   if (!s->schedule_kind || !groups || groups > UINT32_MAX) {
     return;
   }
@@ -409,6 +413,19 @@ static bool has_fences(const mtli_check_sites *sites) {
   return false;
 }
 
+// A run of the dispatch begins.
+static void begin_run(check_state *s) {
+  s->dispatch_first = check_last(s) + 1;
+  s->safe = find_safe(s);
+  s->known_count = 0;
+  check_fences_clear();
+  check_causes_begin(s);
+  s->pending = NULL;
+  check_set_floors(s);
+  take_schedule(s, (uint64_t)s->group_count[0] * s->group_count[1] *
+                       s->group_count[2]);
+}
+
 static bool begin_dispatch(check_state *s,
                            const mtli_check_dispatch *dispatch) {
   if (!prepare_state(s)) {
@@ -419,7 +436,6 @@ static bool begin_dispatch(check_state *s,
   }
   const uint32_t checks = dispatch->sites->checks;
   check_take_functions(s);
-  s->dispatch_first = check_last(s) + 1;
   s->sites = dispatch->sites;
   s->kernel = dispatch->kernel;
   s->checks = checks;
@@ -429,19 +445,26 @@ static bool begin_dispatch(check_state *s,
   if (dispatch->is_ordered) {
     clock->window = check_last(s) + 1;
   }
-  s->safe = find_safe(s);
-  check_segments_drop(s->safe < s->last ? s->safe : s->last);
+  s->window = clock->window;
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
-  s->known_count = 0;
-  check_fences_clear();
   s->has_fences = has_fences(s->sites);
   s->is_to_stop = false;
-  check_causes_begin(s);
-  s->pending = NULL;
-  check_set_floors(s);
-  take_schedule(s, (uint64_t)dispatch->group_count[0] *
-                       dispatch->group_count[1] * dispatch->group_count[2]);
-  return take_ranges(s, dispatch) && add_past(s, dispatch);
+  s->run = 0;
+  begin_run(s);
+  check_segments_drop(s->safe < s->last ? s->safe : s->last);
+  return take_ranges(s, dispatch) && add_past(s) && check_explore_begin(s);
+}
+
+// Its runs are ordered behind each other.
+bool mtli_check_again(mtli_check *check) {
+  check_state *s = (check_state *)check;
+  check_causes_end();
+  if (!check_explore_next(s) || check_last(s) > LAST_SEGMENT) {
+    return false;
+  }
+  clocks[s->queue].window = check_last(s) + 1;
+  begin_run(s);
+  return add_past(s);
 }
 
 mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch) {
@@ -505,6 +528,8 @@ bool mtli_check_is_to_stop(const mtli_check *check) {
 void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
   check_causes_end();
+  check_explore_end();
+  clocks[s->queue].window = s->window;
   *out_text = check_first_text(s);
   clocks[s->queue].end = check_last(s) + 1;
   pthread_mutex_unlock(&check_lock);

@@ -29,6 +29,10 @@ check_memory *check_memory_find(uint64_t address) {
   return memory && address - memory->first < memory->bytes ? memory : NULL;
 }
 
+check_memory *check_memory_at(size_t place) {
+  return place < memory_count ? &memories[place] : NULL;
+}
+
 static void *reserve(uint64_t bytes) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -310,5 +310,8 @@ void *check_races(check_state *s, uint32_t number, void *address,
   if (s->marked && l.reader) {
     check_causes_write(l.reader, s->marked);
   }
+  if (s->is_stale && l.is_device && site->access == MTLI_CHECK_READ) {
+    return check_explore_stale(s, address, place->length);
+  }
   return address;
 }

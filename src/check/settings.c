@@ -16,6 +16,8 @@ static uint32_t wanted;
 static atomic_bool is_asked;  // by a pipeline
 static uint32_t schedule_kind;
 static uint64_t schedule_seed;
+static bool schedule_is_stale;
+static uint32_t schedule_runs;  // of explore:N; 0: it is none
 static char schedule_text[64] = "forward";
 static pid_t process;  // that asked for it
 static int exit_status = -1;  // the report's own
@@ -66,19 +68,38 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks) {
 
 static char wrong[256];  // "" if the settings are right
 
+// True if text is NAME:NUMBER.
+static bool take_number(const char *text, const char *name,
+                        uint64_t *out_number) {
+  const size_t length = strlen(name);
+  if (strncmp(text, name, length) != 0 || text[length] != ':') {
+    return false;
+  }
+  const char *number = text + length + 1;
+  char *end = NULL;
+  errno = 0;
+  *out_number = strtoull(number, &end, 10);
+  return errno == 0 && *end == '\0' && *number >= '0' && *number <= '9';
+}
+
+enum { MOST_RUNS = 1 << 16 };
+
 static void take_schedule(const char *text) {
-  uint64_t seed = 0;
-  if (strncmp(text, "random:", 7) == 0) {
-    char *end = NULL;
-    errno = 0;
-    seed = strtoull(text + 7, &end, 10);
-    if (errno == 0 && *end == '\0' && text[7] >= '0' && text[7] <= '9') {
-      schedule_kind = CHECK_RANDOM;
-      schedule_seed = seed;
-      snprintf(schedule_text, sizeof schedule_text, "random:%" PRIu64, seed);
-      return;
-    }
-  } else if (strcmp(text, "reverse") == 0) {
+  uint64_t number = 0;
+  schedule_is_stale = take_number(text, "stale", &number);
+  if (schedule_is_stale || take_number(text, "random", &number)) {
+    schedule_kind = CHECK_RANDOM;
+    schedule_seed = number;
+    snprintf(schedule_text, sizeof schedule_text, "%s:%" PRIu64,
+             schedule_is_stale ? "stale" : "random", number);
+    return;
+  }
+  if (take_number(text, "explore", &number) && number > 1 &&
+      number <= MOST_RUNS) {
+    schedule_runs = (uint32_t)number;
+    return;
+  }
+  if (strcmp(text, "reverse") == 0) {
     schedule_kind = CHECK_REVERSE;
     snprintf(schedule_text, sizeof schedule_text, "reverse");
     return;
@@ -86,8 +107,9 @@ static void take_schedule(const char *text) {
     return;
   }
   snprintf(wrong, sizeof wrong,
-           "METTLE_CHECK_SCHEDULE is \"%.64s\": it may be forward, reverse or "
-           "random:SEED", text);
+           "METTLE_CHECK_SCHEDULE is \"%.64s\": it may be forward, reverse, "
+           "random:SEED, stale:SEED or explore:N, N from 2 to %d",
+           text, MOST_RUNS);
 }
 
 static void read_settings(void) {
@@ -131,10 +153,36 @@ void mtli_check_turn_on(void) {
   atomic_store_explicit(&is_asked, true, memory_order_relaxed);
 }
 
-uint32_t check_schedule(uint64_t *out_seed) {
+uint32_t check_schedule_runs(void) {
+  return schedule_runs ? schedule_runs : 1;
+}
+
+bool check_schedule_is_stale(void) {
+  return schedule_is_stale || schedule_runs > 3;
+}
+
+// Of those explored the first two are forward and reverse, and others random:
+// each second one stale.
+uint32_t check_schedule(uint32_t run, uint64_t *out_seed, bool *out_is_stale) {
   pthread_once(&once, read_settings);
   *out_seed = schedule_seed;
-  return schedule_kind;
+  *out_is_stale = schedule_is_stale;
+  if (!schedule_runs) {
+    return schedule_kind;
+  }
+  *out_seed = run;
+  *out_is_stale = run > 2 && run % 2 == 1;
+  check_schedule_name(run, schedule_text);
+  return run < 2 ? (run ? CHECK_REVERSE : CHECK_FORWARD) : CHECK_RANDOM;
+}
+
+void check_schedule_name(uint32_t run, char *out) {
+  if (run < 2) {
+    snprintf(out, sizeof schedule_text, "%s", run ? "reverse" : "forward");
+  } else {
+    snprintf(out, sizeof schedule_text, "%s:%u",
+             run % 2 ? "stale" : "random", run);
+  }
 }
 
 const char *check_schedule_text(void) {

@@ -44,6 +44,8 @@ typedef struct check_memory {
 } check_memory;
 
 check_memory *check_memory_find(uint64_t address);
+// The one at a place by rising address; NULL behind the last.
+check_memory *check_memory_at(size_t place);
 // Makes the cells. False if there is no memory for them.
 bool check_memory_prepare(check_memory *memory);
 // Forgets all accesses; behind the last number of a segment.
@@ -66,6 +68,8 @@ typedef struct check_range {
   check_memory *memory;  // NULL: no shadow
   bool is_host;
   bool is_written;  // by the kernel
+  const char *name;
+  mtl_data_type type;
 } check_range;
 
 // What a group knows of others through fences and atomics.
@@ -129,6 +133,11 @@ typedef struct check_state {
   char *dump;  // for accesses out of bounds
   uint32_t schedule_kind;
   uint64_t seed;
+  bool is_stale;        // reads that race may give what was there before
+  uint64_t stale_seed;
+  uint32_t run;         // of the dispatch, from 0
+  check_segment window;  // of the queue, before further runs
+  bool has_device_writes;   // through addresses that are no argument
   uint32_t *order;  // [group_count] of groups; NULL: forward
   uint32_t thread_order[CHECK_MOST_THREADS];
   bool is_to_stop;
@@ -154,9 +163,21 @@ void check_fence(check_state *s);
 void check_fences_atomic(check_state *s, uint64_t address, bool reads,
                          bool writes);
 
-// settings.c: the schedule asked for.
+// settings.c: the schedule asked for, of a dispatch's run number `run`, and how
+// many runs each is to have.
 enum { CHECK_FORWARD, CHECK_REVERSE, CHECK_RANDOM };
-uint32_t check_schedule(uint64_t *out_seed);
+uint32_t check_schedule(uint32_t run, uint64_t *out_seed, bool *out_is_stale);
+uint32_t check_schedule_runs(void);
+// True if a schedule may be one that is stale.
+bool check_schedule_is_stale(void);
+
+// explore.c: a dispatch begins, whose ranges are known; false if there is no
+// memory for it. A run is over: true if there is to be another one. Where a
+// read that races may get an older value: there, or at address itself.
+bool check_explore_begin(const check_state *s);
+bool check_explore_next(check_state *s);
+void check_explore_end(void);
+void *check_explore_stale(check_state *s, void *address, uint64_t length);
 
 // False if nothing is known of it.
 bool check_moment_of(check_segment segment, check_moment *out);
@@ -267,5 +288,7 @@ extern uint32_t check_dispatches;
 extern uint32_t check_unchecked;
 extern pthread_mutex_t check_lock;
 const char *check_schedule_text(void);
+// The same of run number `run`, into out [64].
+void check_schedule_name(uint32_t run, char *out);
 
 #endif

@@ -10,6 +10,7 @@ Comment lines at the top of a file say how, and what must come out:
                                   "// @NAME"; without one of these nothing is
                                   to be found
   // expect: INDEX: VALUE...      the first values of that buffer
+  // schedule: WHICH              the only one, in the place of those below
   // checks: LIST                 of --check, for all runs of the file
 
 Each run is made forward, and by turns in reverse or in a random order, and
@@ -30,7 +31,8 @@ FOUND, CLEAN = 3, 0
 
 
 def read_runs(path):
-    """Returns [(arguments, [(kind, lines)], {index: values})] of a file."""
+    """Returns [(arguments, [(kind, lines)], {index: values}, [schedule])] of a
+    file."""
     runs = []
     with open(path, encoding="utf-8") as file:
         lines = file.read().split("\n")
@@ -38,7 +40,9 @@ def read_runs(path):
               for number, line in enumerate(lines, 1) if "  // @" in line}
     for line in lines:
         if line.startswith("// run: "):
-            runs.append((shlex.split(line[len("// run: "):]), [], {}))
+            runs.append((shlex.split(line[len("// run: "):]), [], {}, []))
+        elif line.startswith("// schedule: "):
+            runs[-1][3].append(line[len("// schedule: "):].strip())
         elif line.startswith("// find: "):
             kind, names = line[len("// find: "):].split()
             runs[-1][1].append(
@@ -72,7 +76,7 @@ def is_found(wanted, findings):
 
 def run(path, case, schedule, report):
     """Returns what is wrong, or None."""
-    arguments, wanted, expected = case
+    arguments, wanted, expected, _ = case
     command = [METTLE, "run", path, *arguments, f"--check={checks_of(path)}",
                "--schedule",
                schedule, "--check-report", report]
@@ -105,7 +109,8 @@ def main():
         report = os.path.join(folder, "report.json")
         for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))):
             for number, case in enumerate(read_runs(path)):
-                for schedule in ("forward", OTHER_SCHEDULES[number % 2]):
+                for schedule in case[3] or ("forward",
+                                            OTHER_SCHEDULES[number % 2]):
                     wrong = run(path, case, schedule, report)
                     passed += wrong is None
                     failed += wrong is not None

@@ -14,7 +14,11 @@
 //   hangs    T1 did not end in 20 s of processor time where T0 had; nothing
 //            comes after it
 //   endless  T0 did not end
+//   finds    the checker has findings: TEXT is "KIND LINE LINE;..."
 //
+// METTLE_RANDOM_CHECK=compare has the checked tier in the place of T1, =find
+// runs nothing else. A kernel with "short" in its name finds its output a word
+// too short for the 16 words of each thread.
 // A kernel's first parameters are those of random_source.py. Kernels with
 // "whole" in their name run on grids of whole simdgroups only. A file's first
 // line names the math mode: "// math: fast". METTLE_RANDOM_GRIDS=N takes N of
@@ -49,6 +53,9 @@ typedef struct bench {
   mtl_buffer *output, *shared;
   uint32_t uniforms[UNIFORM_WORDS];
   const char *file;
+  bool is_checked;  // METTLE_RANDOM_CHECK is set
+  bool is_alone;    // to "find"
+  bool is_short;    // the kernel is to have a short output
 } bench;
 
 static void must(mtl_status status) {
@@ -74,7 +81,10 @@ static mtl_status record(bench *b, const shape *s, mtl_pipeline *pipeline,
   for (uint32_t i = 0; i < INPUTS; i++) {
     mtl_compute_encoder_set_buffer(encoder, b->inputs[i], 0, i);
   }
-  mtl_compute_encoder_set_buffer(encoder, b->output, 0, 3);
+  const size_t threads = (size_t)s->grid[0] * s->grid[1] * s->grid[2];
+  mtl_compute_encoder_set_buffer(
+      encoder, b->output,
+      b->is_short ? 4 * (OUTPUT_WORDS - 16 * threads + 1) : 0, 3);
   mtl_compute_encoder_set_buffer(encoder, b->shared, 0, 4);
   mtl_compute_encoder_set_bytes(encoder, b->uniforms, sizeof b->uniforms, 5);
   mtl_compute_encoder_set_threadgroup_memory(encoder, THREADGROUP_BYTES, 0);
@@ -205,6 +215,49 @@ static bool wants(const char *kernel, bool announced) {
   return false;
 }
 
+typedef struct findings {
+  const char *kernel;
+  char text[400];
+} findings;
+
+static void add_finding(void *context, const mtl_check_finding *it) {
+  findings *found = context;
+  const size_t length = strlen(found->text);
+  if (strcmp(it->first.kernel, found->kernel) == 0) {
+    snprintf(found->text + length, sizeof found->text - length, "%s %u %u;",
+             it->kind, it->first.line, it->second.line);
+  }
+}
+
+// True if the checker has found something in a kernel, which is told.
+static bool tell_findings(const bench *b, const char *kernel) {
+  findings found = {.kernel = kernel};
+  must(mtl_check_report(add_finding, &found));
+  if (found.text[0]) {
+    tell(b, kernel, "finds", found.text);
+  }
+  return found.text[0] != '\0';
+}
+
+// The checked tier alone.
+static void find(bench *b, const char *kernel, mtl_pipeline *checked) {
+  static memory out;
+  for (uint32_t i = 0; i < SHAPE_COUNT; i++) {
+    if (is_wanted(kernel, i)) {
+      set_alarm(b, kernel, "hangs");
+      const mtl_status status = run(b, &shapes[i], checked, &out);
+      set_clocks(0, 0);
+      if (status != MTL_OK && status != MTL_KERNEL_FAULT) {
+        tell(b, kernel, "fails", mtl_last_error());
+        return;
+      }
+    }
+  }
+  if (!tell_findings(b, kernel)) {
+    tell(b, kernel, "same", "-");
+  }
+}
+
 static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
                     mtl_pipeline *t1, mtl_pipeline *announced) {
   static memory expected, actual;
@@ -221,6 +274,9 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
                    i == announced_shape(kernel) ? announced : t1, &actual);
     }
     set_clocks(0, 0);
+    if (b->is_checked && tell_findings(b, kernel)) {
+      return;
+    }
     if (status != MTL_OK) {
       tell(b, kernel, "fails", mtl_last_error());
       return;
@@ -231,7 +287,7 @@ static void compare(bench *b, const char *kernel, mtl_pipeline *t0,
     state = hash(state, actual.output, actual.shared);
   }
   const char *report = mtl_pipeline_report(t1 ? t1 : announced);
-  const bool vectorised = strstr(report, "vectorised for");
+  const bool vectorised = b->is_checked || strstr(report, "vectorised for");
   char text[400];
   snprintf(text, sizeof text, "%016llx %.300s", (unsigned long long)state,
            vectorised ? "" : report);
@@ -246,13 +302,19 @@ static void check_kernel(bench *b, mtl_library *library, const char *name) {
   mtl_pipeline_desc known = {0};
   memcpy(known.group_threads, shapes[announced_shape(name)].group,
          sizeof known.group_threads);
+  const mtl_pipeline_desc usual = {.check =
+                                       b->is_checked ? MTL_CHECK_DEFAULT : 0};
+  known.check = usual.check;
+  b->is_short = strstr(name, "short") != NULL;
   if (mtl_function_create(library, name, values, &function) != MTL_OK ||
-      mtl_pipeline_create(function, &debug, &t0) != MTL_OK ||
-      (wants(name, false) &&
-       mtl_pipeline_create(function, NULL, &t1) != MTL_OK) ||
-      (wants(name, true) &&
+      (!b->is_alone && mtl_pipeline_create(function, &debug, &t0) != MTL_OK) ||
+      ((wants(name, false) || b->is_alone) &&
+       mtl_pipeline_create(function, &usual, &t1) != MTL_OK) ||
+      (wants(name, true) && !b->is_alone &&
        mtl_pipeline_create(function, &known, &announced) != MTL_OK)) {
     tell(b, name, "fails", mtl_last_error());
+  } else if (b->is_alone) {
+    find(b, name, t1);
   } else {
     compare(b, name, t0, t1, announced);
   }
@@ -326,6 +388,9 @@ int main(int count, char **arguments) {
   signal(SIGPROF, alarm_rings);
   must(mtl_device_by_name("cpu", &b.device));
   must(mtl_queue_create(b.device, NULL, &b.queue));
+  const char *check = getenv("METTLE_RANDOM_CHECK");
+  b.is_checked = check != NULL;
+  b.is_alone = check && strcmp(check, "find") == 0;
   for (int i = 0; i < INPUTS; i++) {
     b.inputs[i] = buffer_of(&b, INPUT_WORDS);
   }

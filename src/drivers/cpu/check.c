@@ -89,6 +89,8 @@ static void describe(const mtli_dispatch *dispatch, uint32_t slot,
   if (parameter->builtin != MTLI_BUILTIN_NONE) {
     return;
   }
+  out->name = parameter->argument.name;
+  out->type = parameter->argument.type;
   if (parameter->argument.kind == MTL_ARGUMENT_THREADGROUP_MEMORY) {
     out->bytes = threadgroup_bytes(dispatch, slot);
   } else if (parameter->argument.kind == MTL_ARGUMENT_BUFFER) {
@@ -185,6 +187,10 @@ void cpu_check_run(cpu_job *job, uint64_t first, uint64_t end,
     mtli_cpu_code_run(job->code->code, &job->launch, group, group + 1,
                       context->scratch, context->kept);
   }
+}
+
+bool cpu_check_again(cpu_job *job) {
+  return mtli_check_again(job->launch.check);
 }
 
 // The command buffer goes on; its error is the first finding's.

@@ -593,6 +593,8 @@ void cpu_host_work_run(cpu_queue *queue, mtli_command *command,
 // Of a dispatch whose code is checked: false if that cannot be.
 bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job);
 cpu_job_run_fn cpu_check_run;
+// A run is done: true if the job is to run again.
+bool cpu_check_again(cpu_job *job);
 void cpu_check_end(cpu_queue *queue, cpu_job *job);
 // The rest does nothing unless something is checked. A command other than a
 // dispatch begins.

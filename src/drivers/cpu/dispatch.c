@@ -199,7 +199,9 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                    pipeline->pipeline.kernel->name);
     return true;
   }
-  cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
+  do {
+    cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
+  } while (is_checked && cpu_check_again(job));
   if (is_checked) {
     cpu_check_end(queue, job);
   }
