@@ -7,7 +7,8 @@ headers, the rooms listed for it here and, of a room in parentheses, one
 header. LLVM and clang headers belong to the compiler alone, every file starts
 with the licence's SPDX line, and a METTLE_ variable that the product reads is
 in settings.c's table or among those that are checked where they are used: none
-is taken for its default when its value is wrong. The last line is "N passed, N failed":
+is taken for its default when its value is wrong. No more than three files of
+the vectoriser call each other in a circle. The last line is "N passed, N failed":
 one test if all is well, or a failure for every file that breaks a rule."""
 
 import os
@@ -183,6 +184,47 @@ def unchecked_variables(path, text):
             yield f"{line}: {name} is not in {SETTINGS}"
 
 
+CIRCLES = "src/compiler/vectorize"  # where files call each other in none
+LARGEST_CIRCLE = 3  # but of so few, that are one subject
+DEFINED = re.compile(r"^(?!static)[A-Za-z_][\w *]*?\b(lanes_\w+)\([^;{}]*\)\s*\{",
+                     re.MULTILINE)
+
+
+def calls_of(paths):
+    """{file: files whose functions it names}."""
+    texts = {}
+    for path in paths:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            texts[path] = re.sub(r"//.*", "", file.read())
+    owners = {name: path for path, text in texts.items()
+              for name in DEFINED.findall(text)}
+    return {path: {owners[name] for name in re.findall(r"\blanes_\w+", text)
+                   if owners.get(name, path) != path}
+            for path, text in texts.items()}
+
+
+def reached_from(calls, path):
+    """What a file leads to, itself if it leads back."""
+    seen, ahead = set(), [path]
+    while ahead:
+        for other in calls[ahead.pop()]:
+            if other not in seen:
+                seen.add(other)
+                ahead.append(other)
+    return seen
+
+
+def large_circles(paths):
+    calls = calls_of([path for path in paths if path.startswith(CIRCLES)
+                      and path.endswith(".c")])
+    reached = {path: reached_from(calls, path) for path in calls}
+    circles = {frozenset(other for other in reached[path]
+                         if path in reached[other])
+               for path in calls if path in reached[path]}
+    return [sorted(circle) for circle in circles
+            if len(circle) > LARGEST_CIRCLE]
+
+
 def files():
     """What is in the repository, and what is about to be."""
     result = subprocess.run(
@@ -202,7 +244,11 @@ def files():
 
 def main():
     failed = 0
-    for path in sorted(files()):
+    paths = files()
+    for circle in large_circles(paths):
+        failed += 1
+        print(f"files that call each other in a circle: {', '.join(circle)}")
+    for path in sorted(paths):
         if not path.endswith(LICENSED) or path.startswith(DATA):
             continue
         problems = problems_of(path)

@@ -17,6 +17,7 @@
 #include "compiler/ir/value_list.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 
 static const char name[] = "mettle.note.thread";
 

@@ -19,8 +19,8 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/memory/prefetch.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
 
 enum {
   MOST = LANES_MOST_AT_ONCE,

@@ -25,10 +25,8 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/ir/calls.h"
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
 #include "compiler/ir/report.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/uniformity.h"
@@ -36,6 +34,7 @@
 #include "compiler/vectorize/finish/tiling_bundles.h"
 #include "compiler/vectorize/finish/tiling_copies.h"
 #include "compiler/vectorize/finish/tiling_frames.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 #include "compiler/vectorize/target/machine.h"
 
 enum {
@@ -50,24 +49,9 @@ enum {
   USUAL_TURNS = 16,
   WORTH_PERCENT = 80,
   LEAST_LANES = 16,  // of a vector that is parted
-  // Of the machine's registers: what is kept to be worth it, and what one loop
-  // of those that it becomes keeps. The rest is for what it works with.
+  // Of the machine's registers: what is kept to be worth it.
   LEAST_PERCENT = 150,
-  PART_PERCENT = 62,
 };
-
-lanes_item *lanes_item_of(const lanes_region *l, LLVMValueRef value) {
-  const uint32_t number = LLVMIsAInstruction(value)
-                              ? lanes_map_get(&l->numbers, value)
-                              : LANES_NONE;
-  return number == LANES_NONE ? NULL : &l->items[number];
-}
-
-uint32_t lanes_in(LLVMValueRef value) {
-  LLVMTypeRef type = LLVMTypeOf(value);
-  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type)
-                                                     : 1;
-}
 
 // --- Which loops -------------------------------------------------------------
 
@@ -184,48 +168,6 @@ static bool read_items(lanes_region *l) {
   return true;
 }
 
-// An intrinsic that computes each lane's result from that lane of its operands.
-bool lanes_is_lanewise_call(LLVMValueRef call) {
-  static const char *const known[] = {
-      "llvm.fma.",    "llvm.fmuladd.", "llvm.sqrt.",    "llvm.fabs.",
-      "llvm.minnum.", "llvm.maxnum.",  "llvm.umin.",    "llvm.umax.",
-      "llvm.smin.",   "llvm.smax.",    "llvm.minimum.", "llvm.maximum."};
-  LLVMValueRef callee = mtlc_callee(call);
-  for (size_t k = 0; callee && k < sizeof known / sizeof *known; k++) {
-    if (mtlc_starts_with(mtlc_name(callee), known[k])) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool lanes_is_lanewise(LLVMValueRef i) {
-  switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMCall: return lanes_is_lanewise_call(i);
-    case LLVMPHI:
-    case LLVMFNeg:
-    case LLVMICmp:
-    case LLVMFCmp:
-    case LLVMSelect:
-    case LLVMFreeze:
-    case LLVMTrunc:
-    case LLVMZExt:
-    case LLVMSExt:
-    case LLVMFPToUI:
-    case LLVMFPToSI:
-    case LLVMUIToFP:
-    case LLVMSIToFP:
-    case LLVMFPTrunc:
-    case LLVMFPExt: return true;
-    default: return LLVMIsABinaryOperator(i) != NULL;
-  }
-}
-
-bool lanes_is_prefetch(LLVMValueRef i) {
-  LLVMValueRef callee = LLVMIsACallInst(i) ? mtlc_callee(i) : NULL;
-  return callee && mtlc_starts_with(mtlc_name(callee), "llvm.prefetch.");
-}
-
 static bool is_harmless(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: return lanes_is_plain(i);
@@ -290,25 +232,6 @@ static bool is_bare(const lanes_region *l) {
 
 // --- Which of them together --------------------------------------------------
 
-LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi) {
-  LLVMValueRef value = l->items[phi].value;
-  return LLVMGetIncomingValue(
-      value, LLVMGetIncomingBlock(value, 0) == l->before ? 0 : 1);
-}
-
-LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi) {
-  LLVMValueRef value = l->items[phi].value;
-  return LLVMGetIncomingValue(
-      value, LLVMGetIncomingBlock(value, 0) == l->before ? 1 : 0);
-}
-
-void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
-                    LLVMValueRef *out) {
-  for (uint32_t c = 0; c < b->count; c++) {
-    out[c] = lanes_next_of(l, b->phis[c]);
-  }
-}
-
 // True if a value hangs on no phi that is kept but that one.
 static bool hangs_on_itself(const lanes_region *l, LLVMValueRef value,
                             LLVMValueRef phi, uint32_t steps) {
@@ -337,21 +260,6 @@ static bool are_apart(const lanes_region *l) {
     }
   }
   return true;
-}
-
-// How many units from one on go in one loop: as many as registers hold, and
-// whole rows of those that work with the same.
-uint32_t lanes_units_together(const lanes_region *l, uint32_t from) {
-  const uint32_t most = l->machine.vector_registers * PART_PERCENT / 100;
-  uint32_t end = from, whole_rows = from;
-  while (end < l->unit_count && end - from < most) {
-    end++;
-    if (end == l->unit_count || l->units[end].order / LANES_UNIT_ROW !=
-                                    l->units[end - 1].order / LANES_UNIT_ROW) {
-      whole_rows = end;
-    }
-  }
-  return (whole_rows > from ? whole_rows : end) - from;
 }
 
 // --- What it costs -----------------------------------------------------------
@@ -386,7 +294,7 @@ static bool is_free(LLVMValueRef i) {
 // Of the loop as it is: what finds no register is loaded and stored each time
 // that it changes.
 static uint64_t cost_before(const lanes_region *l) {
-  const uint64_t room = l->machine.vector_registers * PART_PERCENT / 100;
+  const uint64_t room = l->machine.vector_registers * LANES_PART_PERCENT / 100;
   uint64_t cost = 0, changes = 0;
   for (uint32_t n = 0; n < l->count; n++) {
     LLVMValueRef i = l->items[n].value;

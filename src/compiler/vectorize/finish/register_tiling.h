@@ -20,6 +20,9 @@ enum {
   MOST_STEPS = 4,  // of arithmetic from one turn to the next
   // Units whose order is the same, divided by this, work with the same.
   LANES_UNIT_ROW = MOST_KEPT * MOST_PIECES,
+  // Of the machine's registers: what one loop of those that it becomes keeps.
+  // The rest is for what it works with.
+  LANES_PART_PERCENT = 62,
 };
 
 // An instruction of the loop.
@@ -87,25 +90,9 @@ typedef struct lanes_region {
   uint32_t piece;       // being made
 } lanes_region;
 
-// Lanes of a vector; 1 of another value.
-uint32_t lanes_in(LLVMValueRef value);
-// The loop's own record of an instruction, NULL of what is not in it.
-lanes_item *lanes_item_of(const lanes_region *l, LLVMValueRef value);
 static inline uint32_t lanes_in_piece(const lanes_region *l) {
   return l->lanes / l->pieces;
 }
-// What a phi, by its number, begins with and comes to next.
-LLVMValueRef lanes_start_of(const lanes_region *l, uint32_t phi);
-LLVMValueRef lanes_next_of(const lanes_region *l, uint32_t phi);
-// What each of a bundle's phis comes to next.
-void lanes_nexts_of(const lanes_region *l, const lanes_bundle *b,
-                    LLVMValueRef *out);
-// True if an instruction computes each lane of its operands' same one.
-bool lanes_is_lanewise(LLVMValueRef i);
-bool lanes_is_lanewise_call(LLVMValueRef call);
-bool lanes_is_prefetch(LLVMValueRef i);
-// How many units from one on go round together.
-uint32_t lanes_units_together(const lanes_region *l, uint32_t from);
 
 // Lets loops that keep more than the registers hold go round
 // for a part of the lanes at a time. Returns whether there are any.

@@ -12,6 +12,7 @@
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/finish/register_tiling.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 
 // --- Where elements lie ------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/finish/register_tiling.h"
 #include "compiler/vectorize/finish/tiling_frames.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 #include "compiler/vectorize/finish/tiling_pieces.h"
 
 // --- All loops of one --------------------------------------------------------

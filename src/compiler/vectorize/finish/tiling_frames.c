@@ -17,6 +17,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/finish/register_tiling.h"
 #include "compiler/vectorize/finish/tiling_bundles.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 #include "compiler/vectorize/finish/tiling_pieces.h"
 
 enum { MOST_ACCESSES = 4096, CONTEXT = 2, SETS = 2 };

@@ -17,6 +17,7 @@
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/finish/register_tiling.h"
 #include "compiler/vectorize/finish/tiling_bundles.h"
+#include "compiler/vectorize/finish/tiling_items.h"
 
 // --- Making a piece ----------------------------------------------------------
 

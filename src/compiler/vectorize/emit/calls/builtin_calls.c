@@ -26,6 +26,7 @@
 #include "compiler/vectorize/emit/lanes/scalarise.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/conversions.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"

@@ -26,6 +26,7 @@
 #include "compiler/vectorize/emit/memory/packed_vectors.h"
 #include "compiler/vectorize/emit/memory/row_copies.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/emit/values/operations.h"

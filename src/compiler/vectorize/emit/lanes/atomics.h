@@ -10,13 +10,5 @@
 
 // Atomicrmw
 void lanes_emit_atomic(lanes_emitter *e, LLVMValueRef atomic);
-// What it makes of old values, if lanes_can_update says that it knows that.
-bool lanes_can_update(LLVMAtomicRMWBinOp operation);
-LLVMValueRef lanes_updated(lanes_emitter *e, LLVMAtomicRMWBinOp operation,
-                           LLVMValueRef old, LLVMValueRef operand);
-// Does one thread's read-modify-write on memory that no other worker sees,
-// given the operands. Returns the old value, or NULL if it has to be atomic.
-LLVMValueRef lanes_update_alone(lanes_emitter *e, LLVMValueRef atomic,
-                                LLVMValueRef address, LLVMValueRef operand);
 
 #endif

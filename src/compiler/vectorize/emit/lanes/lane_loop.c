@@ -17,6 +17,7 @@
 #include "compiler/vectorize/emit/address/base_index.h"
 #include "compiler/vectorize/emit/lanes/scalarise.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/operations.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"

@@ -14,6 +14,7 @@
 #include "compiler/vectorize/base/debug_lines.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/address/base_index.h"
+#include "compiler/vectorize/emit/lanes/atomic_updates.h"
 #include "compiler/vectorize/emit/lanes/atomics.h"
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
 #include "compiler/vectorize/emit/values/builder.h"

@@ -13,6 +13,7 @@
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"

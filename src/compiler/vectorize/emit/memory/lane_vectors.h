@@ -18,9 +18,5 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
 
 // Loads what a row's members load, and sets the results of all.
 void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row);
-// Words of 16 lanes, lane by lane, from four vectors of four lanes' units,
-// those of lanes 4 apart in one; and back. Of 8 lanes from vectors of two.
-void lanes_transpose(lanes_emitter *e, LLVMValueRef parts[4],
-                     LLVMValueRef out_words[4]);
 
 #endif

@@ -30,14 +30,5 @@ const lanes_choice *lanes_choice_of(const lanes_emitter *e,
 
 void lanes_emit_load(lanes_emitter *e, LLVMValueRef load);
 void lanes_emit_store(lanes_emitter *e, LLVMValueRef store);
-LLVMValueRef lanes_masked_load(lanes_emitter *e, LLVMTypeRef type,
-                               LLVMValueRef pointer, uint32_t alignment,
-                               LLVMValueRef mask);
-// A part of what an access stores.
-void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
-                        LLVMValueRef value, LLVMValueRef pointer,
-                        uint32_t alignment, LLVMValueRef mask);
-// Lane 0's address, which an access may know.
-LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a);
 
 #endif

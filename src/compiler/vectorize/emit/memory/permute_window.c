@@ -14,7 +14,6 @@
 // What one access has found out, the next with the same indices knows.
 #include "compiler/vectorize/emit/memory/permute_window.h"
 
-#include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,8 +28,10 @@
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/memory/masked_emulation.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"

@@ -5,9 +5,9 @@
 #include "compiler/vectorize/emit/memory/reversed.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/emit/memory/access_addresses.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/memory/segment_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"

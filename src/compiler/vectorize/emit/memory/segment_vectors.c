@@ -10,32 +10,16 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/memory/access_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/memory/prefetch.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
-
-// The address of a row: computed for each on its own, so that what rows have in
-// common stays out of vectors, which are dear to take apart.
-LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
-                                  uint32_t row) {
-  const uint32_t width = LANES / a->shape.row;
-  if (a->firsts) {
-    return a->firsts[row];
-  }
-  lanes_affine at;
-  lanes_affine_find(e->values, a->pointer, &at);
-  if (!a->first && lanes_is_sum_of_segments(e->values, &at, width)) {
-    return lanes_segment_address(e, &at, width, row);
-  }
-  return LLVMBuildExtractElement(e->builder,
-                                 lanes_at_width(e, a->pointer, 0, width),
-                                 mtlc_i32(e->context, row), "");
-}
 
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
   return a->count == 1 ? e->mask : lanes_repeated_mask(e, a->count);

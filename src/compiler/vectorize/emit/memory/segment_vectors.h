@@ -15,9 +15,6 @@ void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
                      LLVMValueRef *out_components);
 void lanes_store_segments(lanes_emitter *e, const lanes_access *a,
                       LLVMValueRef *components);
-// The address of a row's first element.
-LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
-                                  uint32_t row);
 // The same of one vector in which all is as it lies in memory.
 LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a);
 void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,

@@ -18,19 +18,4 @@ uint32_t lanes_most_sums(const lanes_emitter *e);
 // Brings products of a block that share their left side together.
 void lanes_gather_products(LLVMValueRef function);
 
-// The loop over both halves of a product's sum.
-typedef struct lanes_halves {
-  LLVMBasicBlockRef before;
-  LLVMBasicBlockRef body;
-  LLVMValueRef half;  // i64, 0 or 1
-  LLVMValueRef *phis;
-  uint32_t count;
-} lanes_halves;
-// Begins it; count values become what each turn begins with.
-lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
-                                uint32_t count);
-// Ends it: values are what a turn leaves.
-void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
-                      LLVMValueRef *values);
-
 #endif

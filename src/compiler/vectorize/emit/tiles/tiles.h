@@ -21,15 +21,6 @@ typedef struct lanes_products {
   LLVMValueRef sums[LANES_MOST_PRODUCTS];  // places, or NULL
 } lanes_products;
 
-// Returns an operand as <64 x element>.
-LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
-                           LLVMTypeRef element);
-// Sets a call's result from a vector of 64.
-void lanes_set_tile(lanes_emitter *e, LLVMValueRef call, LLVMValueRef tile);
-LLVMValueRef lanes_block_of_tile(lanes_emitter *e, LLVMValueRef tile, int row,
-                                 int column);
-LLVMValueRef lanes_tile_of_blocks(lanes_emitter *e, LLVMValueRef *blocks);
-
 // Mettle.tile.*
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call);
 

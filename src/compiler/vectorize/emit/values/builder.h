@@ -52,4 +52,9 @@ LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
                                LLVMValueRef pointers, uint32_t alignment,
                                LLVMValueRef mask);
 
+// Repeats each of the runs' first values, of which there are from, to make
+// width of them, and adds the stride times the lanes in between.
+LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
+                          int64_t stride, uint32_t width);
+
 #endif

@@ -18,14 +18,6 @@
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
 
-// run < bound if it holds, run >= bound otherwise.
-typedef struct comparison {
-  LLVMValueRef run;
-  LLVMValueRef bound;  // the same for all lanes of a run
-  bool is_signed;
-  bool holds;
-} comparison;
-
 static bool is_run(const lanes_emitter *e, LLVMValueRef value, bool is_signed) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
   return LLVMTypeOf(value) == e->types.i64 && shape.row > 1 &&
@@ -45,7 +37,8 @@ static LLVMValueRef one_more(LLVMValueRef bound, bool is_signed) {
              : LLVMConstInt(LLVMTypeOf(bound), value + 1, is_signed);
 }
 
-static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
+bool lanes_is_strided_comparison(const lanes_emitter *e, LLVMValueRef i,
+                                 lanes_strided_comparison *out) {
   LLVMIntPredicate how = LLVMGetICmpPredicate(i);
   LLVMValueRef a = LLVMGetOperand(i, 0);
   LLVMValueRef b = LLVMGetOperand(i, 1);
@@ -56,13 +49,13 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
   }
   how = holds ? how : lanes_inverse_predicate(how);
   const bool is_signed = how == LLVMIntSLT || how == LLVMIntSGT;
-  *out = (comparison){a, b, is_signed, holds};
+  *out = (lanes_strided_comparison){a, b, is_signed, holds};
   if (how == LLVMIntUGT || how == LLVMIntSGT) {
     if (LLVMIsAConstantInt(b)) {  // not below one more
       out->bound = one_more(b, is_signed);
       out->holds = !holds;
     } else {  // the other is below
-      *out = (comparison){b, a, is_signed, holds};
+      *out = (lanes_strided_comparison){b, a, is_signed, holds};
     }
   }
   return out->bound && is_run(e, out->run, is_signed) &&
@@ -70,17 +63,14 @@ static bool read(const lanes_emitter *e, LLVMValueRef i, comparison *out) {
                           lanes_shape_of(e->values, out->run).row);
 }
 
-LLVMValueRef lanes_compare_strided(lanes_emitter *e, LLVMValueRef instruction) {
-  comparison c;
-  if (!read(e, instruction, &c)) {
-    return NULL;
-  }
-  const lanes_shape shape = lanes_shape_of(e->values, c.run);
+LLVMValueRef lanes_compare_strided(lanes_emitter *e,
+                                   const lanes_strided_comparison *c,
+                                   LLVMValueRef first, LLVMValueRef bound) {
+  const lanes_shape shape = lanes_shape_of(e->values, c->run);
   const uint32_t runs = lanes_width_of(shape);
-  LLVMValueRef first = lanes_at_width(e, c.run, 0, runs);
   LLVMTypeRef type = LLVMTypeOf(first);
-  LLVMValueRef ends[] = {lanes_at_width(e, c.bound, 0, runs), first};
-  LLVMValueRef end = lanes_intrinsic(e, c.is_signed ? "llvm.smax" : "llvm.umax",
+  LLVMValueRef ends[] = {bound, first};
+  LLVMValueRef end = lanes_intrinsic(e, c->is_signed ? "llvm.smax" : "llvm.umax",
                                      &type, 1, ends, 2);
   const uint64_t length = shape.row * (uint64_t)shape.stride;
   LLVMValueRef distances[] = {
@@ -96,6 +86,6 @@ LLVMValueRef lanes_compare_strided(lanes_emitter *e, LLVMValueRef instruction) {
         mtlc_i32(e->context, lane % shape.row * (uint32_t)shape.stride);
   }
   LLVMValueRef all = lanes_broadcast_segments(e, distance, runs, 0, LANES);
-  return LLVMBuildICmp(e->builder, c.holds ? LLVMIntUGT : LLVMIntULE, all,
+  return LLVMBuildICmp(e->builder, c->holds ? LLVMIntUGT : LLVMIntULE, all,
                        LLVMConstVector(steps, LANES), "");
 }

@@ -9,6 +9,7 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"

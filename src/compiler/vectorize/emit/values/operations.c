@@ -6,7 +6,6 @@
 #include <llvm-c/Target.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "compiler/ir/calls.h"
 #include "compiler/ir/instructions.h"
@@ -326,6 +325,18 @@ static LLVMValueRef limited(lanes_emitter *e, LLVMValueRef call,
   return mtlc_call_alike(e->builder, call, type, operands);
 }
 
+// NULL if it is another comparison.
+static LLVMValueRef compare_strided(lanes_emitter *e, LLVMValueRef i) {
+  lanes_strided_comparison c;
+  if (!lanes_is_strided_comparison(e, i, &c)) {
+    return NULL;
+  }
+  const uint32_t runs = lanes_width_of(lanes_shape_of(e->values, c.run));
+  LLVMValueRef first = lanes_at_width(e, c.run, 0, runs);
+  return lanes_compare_strided(e, &c, first,
+                               lanes_at_width(e, c.bound, 0, runs));
+}
+
 static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
                             uint32_t component, uint32_t width) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
@@ -371,7 +382,7 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
           e->builder, lanes_at_width(e, LLVMGetOperand(i, 0), component, width),
           "");
     case LLVMICmp: {
-      LLVMValueRef by_runs = width == LANES ? lanes_compare_strided(e, i) : NULL;
+      LLVMValueRef by_runs = width == LANES ? compare_strided(e, i) : NULL;
       return by_runs
                  ? by_runs
                  : LLVMBuildICmp(

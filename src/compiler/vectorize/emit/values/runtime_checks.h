@@ -6,12 +6,9 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
+#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Marks a branch that asks whether something holds, where it does no harm to go
-// on as if it did not; says whether one is marked so.
-void lanes_mark_check(LLVMValueRef branch);
-bool lanes_is_check(LLVMValueRef branch);
 // Returns i1: a condition, or its opposite, holds for all lanes,
 // whichever run; may be false though it does.
 LLVMValueRef lanes_holds_for_all(lanes_emitter *e, LLVMValueRef condition,
@@ -25,16 +22,5 @@ LLVMValueRef lanes_recompute_condition(lanes_emitter *e, LLVMValueRef condition)
 // that a comparison takes it for.
 bool lanes_is_rising(const lanes_emitter *e, LLVMValueRef value,
                      LLVMIntPredicate predicate);
-
-// Where the whole vector is wanted, as it mostly is, a plain access will do.
-// The builder goes on in all; lanes_end_check_arm ends what has been emitted and
-// goes on in another of the blocks.
-typedef struct lanes_check {
-  LLVMBasicBlockRef all, some, done;
-} lanes_check;
-lanes_check lanes_begin_check(lanes_emitter *e, LLVMValueRef holds);
-lanes_check lanes_begin_full_check(lanes_emitter *e, LLVMValueRef mask);
-void lanes_end_check_arm(lanes_emitter *e, const lanes_check *question,
-                    LLVMBasicBlockRef next);
 
 #endif

@@ -120,37 +120,6 @@ LLVMValueRef lanes_scalar(lanes_emitter *e, LLVMValueRef operand,
                                      : constant_component(operand, component);
 }
 
-LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
-                          int64_t stride, uint32_t width) {
-  LLVMValueRef all = NULL;
-  if (from == 1) {
-    all = lanes_splat_to(e, e->builder, firsts, width);
-  } else {
-    int items[MOST_LANES];
-    for (uint32_t i = 0; i < width; i++) {
-      items[i] = (int)(i * from / width);
-    }
-    all = lanes_shuffle(e, firsts, NULL, items, width);
-  }
-  if (!stride) {
-    return all;
-  }
-  LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(all));
-  const bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
-  LLVMTypeRef number = is_pointer ? e->types.i64 : type;
-  LLVMValueRef steps[MOST_LANES];
-  for (uint32_t i = 0; i < width; i++) {
-    const uint64_t lane = i % (width / from) * (LANES / width);
-    steps[i] = LLVMConstInt(number, lane * (uint64_t)stride, false);
-  }
-  LLVMValueRef by = LLVMConstVector(steps, width);
-  if (is_pointer) {
-    return LLVMBuildGEP2(e->builder, e->types.i8, from == 1 ? firsts : all, &by,
-                         1, "");
-  }
-  return LLVMBuildAdd(e->builder, all, by, "");
-}
-
 LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
                           uint32_t component) {
   if (!LLVMIsAInstruction(operand)) {

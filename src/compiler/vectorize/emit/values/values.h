@@ -39,9 +39,5 @@ LLVMValueRef lanes_sum_home(lanes_emitter *e, LLVMValueRef value);
 bool lanes_has_home_of(const lanes_emitter *e, LLVMValueRef value,
                        LLVMValueRef sum);
 uint32_t lanes_width(const lanes_emitter *e, LLVMValueRef operand);
-// Repeats each of the runs' first values, of which there are from, to make
-// width of them, and adds the stride times the lanes in between.
-LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uint32_t from,
-                          int64_t stride, uint32_t width);
 
 #endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// access_addresses.c: where an access begins, and where each row of it does.
+#include "compiler/vectorize/emit/memory/access_addresses.h"
+
+#include "compiler/ir/types.h"
+#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/emit/address/segment_addresses.h"
+#include "compiler/vectorize/emit/address/wrap_checks.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/memory/bit_permuted.h"
+#include "compiler/vectorize/emit/memory/check_adjacent.h"
+#include "compiler/vectorize/emit/memory/check_strides.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/lane_vector_store.h"
+#include "compiler/vectorize/emit/memory/lane_vectors.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+#include "compiler/vectorize/emit/memory/permute_window.h"
+#include "compiler/vectorize/emit/memory/private_interleaved.h"
+#include "compiler/vectorize/emit/memory/reversed.h"
+#include "compiler/vectorize/emit/memory/segment_vectors.h"
+#include "compiler/vectorize/emit/memory/store_group.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/masks.h"
+#include "compiler/vectorize/emit/values/runtime_checks.h"
+#include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+
+LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a) {
+  return a->first ? a->first : lanes_scalar(e, a->pointer, 0);
+}
+
+// The address of a row: computed for each on its own, so that what rows have in
+// common stays out of vectors, which are dear to take apart.
+LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
+                                  uint32_t row) {
+  const uint32_t width = LANES / a->shape.row;
+  if (a->firsts) {
+    return a->firsts[row];
+  }
+  lanes_affine at;
+  lanes_affine_find(e->values, a->pointer, &at);
+  if (!a->first && lanes_is_sum_of_segments(e->values, &at, width)) {
+    return lanes_segment_address(e, &at, width, row);
+  }
+  return LLVMBuildExtractElement(e->builder,
+                                 lanes_at_width(e, a->pointer, 0, width),
+                                 mtlc_i32(e->context, row), "");
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// product_halves.h: the loop over both halves of a product's sum.
+#ifndef MTLC_PRODUCT_HALVES_H
+#define MTLC_PRODUCT_HALVES_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/emit/tiles/tiles.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+
+// The loop over both halves of a product's sum.
+typedef struct lanes_halves {
+  LLVMBasicBlockRef before;
+  LLVMBasicBlockRef body;
+  LLVMValueRef half;  // i64, 0 or 1
+  LLVMValueRef *phis;
+  uint32_t count;
+} lanes_halves;
+
+// Begins it; count values become what each turn begins with.
+lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
+                                uint32_t count);
+
+// Ends it: values are what a turn leaves.
+void lanes_end_halves(lanes_emitter *e, lanes_halves *halves,
+                      LLVMValueRef *values);
+
+#endif
