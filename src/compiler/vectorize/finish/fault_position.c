@@ -16,7 +16,6 @@
 #include "compiler/ir/names.h"
 #include "compiler/ir/value_list.h"
 #include "compiler/vectorize/analysis/callees.h"
-#include "compiler/vectorize/finish/register_tiling.h"
 #include "compiler/vectorize/finish/tiling_items.h"
 
 static const char name[] = "mettle.note.thread";

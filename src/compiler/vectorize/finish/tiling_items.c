@@ -9,9 +9,6 @@
 #include "compiler/ir/names.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/finish/register_tiling.h"
-#include "compiler/vectorize/finish/tiling_bundles.h"
-#include "compiler/vectorize/finish/tiling_copies.h"
-#include "compiler/vectorize/finish/tiling_frames.h"
 
 lanes_item *lanes_item_of(const lanes_region *l, LLVMValueRef value) {
   const uint32_t number = LLVMIsAInstruction(value)

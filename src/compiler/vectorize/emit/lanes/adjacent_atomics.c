@@ -16,12 +16,10 @@
 #include "compiler/vectorize/emit/address/prefetch_lines.h"
 #include "compiler/vectorize/emit/address/wrap_checks.h"
 #include "compiler/vectorize/emit/lanes/atomic_updates.h"
-#include "compiler/vectorize/emit/lanes/atomics.h"
 #include "compiler/vectorize/emit/lanes/scalarise.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
 
 enum { BLOCK_WORDS = 4, BLOCK_BYTES = 16, WORD_BYTES = 4 };

@@ -7,14 +7,8 @@
 
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
-#include "compiler/vectorize/emit/lanes/adjacent_atomics.h"
-#include "compiler/vectorize/emit/lanes/atomics.h"
-#include "compiler/vectorize/emit/lanes/collectives.h"
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
-#include "compiler/vectorize/emit/lanes/scalarise.h"
-#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/values.h"
 
 // Integer operations that may be combined in any order.
 lanes_collective lanes_atomic_operation(LLVMAtomicRMWBinOp operation) {

@@ -20,7 +20,6 @@
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/operations.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"

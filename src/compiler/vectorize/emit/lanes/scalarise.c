@@ -15,7 +15,6 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/address/base_index.h"
 #include "compiler/vectorize/emit/lanes/atomic_updates.h"
-#include "compiler/vectorize/emit/lanes/atomics.h"
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"

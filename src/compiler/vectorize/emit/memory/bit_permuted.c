@@ -11,7 +11,6 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
-#include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"

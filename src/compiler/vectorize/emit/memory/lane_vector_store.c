@@ -15,7 +15,6 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/lane_vectors.h"

@@ -9,7 +9,6 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
-#include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"

@@ -9,7 +9,6 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/memory/access_addresses.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
-#include "compiler/vectorize/emit/memory/segment_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"
 
 static LLVMValueRef turned(lanes_emitter *e, LLVMValueRef lanes, uint32_t row) {

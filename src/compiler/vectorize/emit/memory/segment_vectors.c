@@ -12,13 +12,11 @@
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/access_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
-#include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/memory/prefetch.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/masks.h"
-#include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
 
 static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {

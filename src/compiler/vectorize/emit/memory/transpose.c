@@ -3,16 +3,8 @@
 #include "compiler/vectorize/emit/memory/transpose.h"
 
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/emit/memory/bit_permuted.h"
-#include "compiler/vectorize/emit/memory/gathers.h"
-#include "compiler/vectorize/emit/memory/interleaved.h"
-#include "compiler/vectorize/emit/memory/lane_vector_addresses.h"
-#include "compiler/vectorize/emit/memory/lane_vectors.h"
 #include "compiler/vectorize/emit/values/builder.h"
-#include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
-#include "compiler/vectorize/emit/values/values.h"
 
 // In each four elements of two vectors, of 16 at most: two of the first and two
 // of the second, by turns if by single ones; from the lower or the upper half.

@@ -18,7 +18,6 @@
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/tiles/product_halves.h"
-#include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"

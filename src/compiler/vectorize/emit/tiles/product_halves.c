@@ -4,16 +4,8 @@
 
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/base/tables.h"
-#include "compiler/vectorize/emit/tiles/block_products.h"
-#include "compiler/vectorize/emit/tiles/product_functions.h"
-#include "compiler/vectorize/emit/tiles/row_products.h"
-#include "compiler/vectorize/emit/tiles/tile_homes.h"
-#include "compiler/vectorize/emit/tiles/tile_products.h"
-#include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/sum_memory.h"
-#include "compiler/vectorize/emit/values/values.h"
 
 lanes_halves lanes_begin_halves(lanes_emitter *e, LLVMValueRef *values,
                                 uint32_t count) {

@@ -14,7 +14,6 @@
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/tiles/block_products.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
-#include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"

@@ -17,7 +17,6 @@
 #include "compiler/vectorize/emit/tiles/row_products.h"
 #include "compiler/vectorize/emit/tiles/tile_homes.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
-#include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"
 #include "compiler/vectorize/emit/values/values.h"

@@ -5,11 +5,6 @@
 #include <stddef.h>
 
 #include "compiler/vectorize/analysis/components.h"
-#include "compiler/vectorize/emit/address/segment_addresses.h"
-#include "compiler/vectorize/emit/memory/gathers.h"
-#include "compiler/vectorize/emit/tiles/tile_homes.h"
-#include "compiler/vectorize/emit/tiles/tile_products.h"
-#include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/sum_memory.h"

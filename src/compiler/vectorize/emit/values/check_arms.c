@@ -5,9 +5,6 @@
 #include "compiler/ir/marks.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/operations.h"
-#include "compiler/vectorize/emit/values/runtime_checks.h"
-#include "compiler/vectorize/emit/values/values.h"
 
 lanes_check lanes_begin_check(lanes_emitter *e, LLVMValueRef holds) {
   const lanes_check question = {lanes_block(e, "all"),

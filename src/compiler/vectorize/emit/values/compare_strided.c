@@ -15,7 +15,6 @@
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
-#include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
 
 static bool is_run(const lanes_emitter *e, LLVMValueRef value, bool is_signed) {

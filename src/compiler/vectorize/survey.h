@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// survey.h: what a kernel's calls tell before anything is changed: barriers, how
+// it depends on the threadgroup's shape, which rows of threads to make code for.
+#ifndef MTLC_SURVEY_H
+#define MTLC_SURVEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel.h"
+#include "compiler/vectorize/vectorizer.h"
+
+// What its calls tell: whether it waits at barriers, and how it depends on the
+// threadgroup's shape.
+typedef struct lanes_survey {
+  bool has_barrier;
+  bool asks_x;      // the thread's position along a row
+  bool asks_other;  // across rows
+  uint32_t instruction_count;
+} lanes_survey;
+
+lanes_survey lanes_survey_of(const lanes_vectorizer *v);
+// Finds whether threads of any threadgroups may run together.
+void lanes_find_any_groups(lanes_vectorizer *v);
+// True if a function takes apart the bits of numbers (lane_bits.c).
+bool lanes_asks_bits(LLVMValueRef function);
+// True if threadgroups have one simdgroup at most: as the program says, or as
+// this code is for.
+bool lanes_is_limited_to_one(const mtlc_kernel *kernel);
+bool lanes_is_single_simdgroup(const lanes_vectorizer *v);
+// The rows that the thread function is brought into its form for.
+uint8_t lanes_usual_row(const mtlc_kernel *kernel);
+// The row lengths to make code for: one, or all that are worth it if the
+// threadgroups are not known, the best first; the last then fits any group.
+uint32_t lanes_choose_rows(const mtlc_kernel *kernel, lanes_survey survey,
+                           uint8_t rows[LANES_MOST_VARIANTS]);
+
+#endif
