@@ -208,6 +208,45 @@ typedef struct mtl_host_work {
 MTL_API void mtl_command_buffer_host_work(mtl_command_buffer *command_buffer,
                                           const mtl_host_work *work);
 
+// Hands work to the device's own interface: what a library of the device's
+// maker does.
+//
+//   arguments     the recorded copy
+//   addresses     [buffer_count] where each buffer's memory is for the device,
+//                 its offset added
+//   native_queue  of the device's interface: what is put on it runs behind all
+//                 that was recorded earlier. cuda: a CUstream, whose context is
+//                 the thread's
+//
+// Returns a failure for the command buffer to have, with its text (mtl_fail).
+//
+// Threads    One of the device's threads, or a client's that waits. It must not
+//            wait for the work.
+typedef mtl_status mtl_native_work_function(const void *arguments,
+                                            const uint64_t *addresses,
+                                            void *native_queue);
+
+// Work of the device's own at a place in a queue's order.
+typedef struct mtl_native_work {
+  const char *name;  // for errors; copied
+  mtl_native_work_function *function;
+  const void *arguments;  // [arguments_bytes] copied, aligned to 16
+  size_t arguments_bytes;
+  mtl_buffer *const *buffers;   // [buffer_count]
+  const size_t *offsets_bytes;  // [buffer_count] within each buffer
+  uint32_t buffer_count;
+} mtl_native_work;
+
+// Records native work. It starts when all that was recorded earlier has
+// finished, and what is recorded later waits for it.
+//
+// Ownership  Retains the buffers until the work has finished.
+// Errors     MTL_UNSUPPORTED       the device's info says !runs_native_work
+//            MTL_INVALID_ARGUMENT  an offset past a buffer's end
+// Source     CUDA: any call that takes a stream
+MTL_API void mtl_command_buffer_native_work(mtl_command_buffer *command_buffer,
+                                            const mtl_native_work *work);
+
 // Times of CLOCK_MONOTONIC in nanoseconds, 0 until known: when the queue took
 // the command buffer up (kernel) and when its work ran (device). Compiling code
 // for the first dispatch counts as the former.

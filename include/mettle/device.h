@@ -56,6 +56,7 @@ typedef struct mtl_device_info {
   // bounds, and not equal to those of other devices to the bit: unless
   // METTLE_EXACT=1 was set when it was opened. Those of other modes are.
   bool approximates_fast_math;
+  bool runs_native_work;  // mtl_command_buffer_native_work
 } mtl_device_info;
 
 // Lists the devices of this machine that work is meant for, the first of them

@@ -235,6 +235,11 @@ MTL_API MTL_MUST_USE mtl_status mtl_stream_dispatch_threadgroups(
 // Errors     MTL_UNSUPPORTED  the device's info says !runs_host_work
 MTL_API MTL_MUST_USE mtl_status mtl_stream_host_work(mtl_stream *stream,
                                                      const mtl_host_work *work);
+// The same with work of the device's own.
+//
+// Errors     MTL_UNSUPPORTED  the device's info says !runs_native_work
+MTL_API MTL_MUST_USE mtl_status
+mtl_stream_native_work(mtl_stream *stream, const mtl_native_work *work);
 
 // --- Copies ------------------------------------------------------------------
 

@@ -125,7 +125,8 @@ static mtl_status before_writes(const fold_call *call) {
 
 static bool can_fold(mtl_stream *stream) {
   const mtl_device_info *info = mtl_device_get_info(mtl_stream_device(stream));
-  return info->runs_host_work && info->has_unified_memory;
+  return info->runs_host_work &&
+         (info->has_unified_memory || info->runs_native_work);
 }
 
 mtl_status fold_find(mtl_stream *stream, const fold_call *call, bool *out_found,

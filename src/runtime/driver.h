@@ -261,9 +261,10 @@ typedef struct mtli_dispatch {
   bool is_repeated;  // of mtli_execution_begin, which gave it before as it is
 } mtli_dispatch;
 
-// mtl_host_work, recorded.
+// mtl_host_work or mtl_native_work, recorded.
 typedef struct mtli_host_work {
-  mtl_host_work_function *function;
+  mtl_host_work_function *function;  // NULL: it is native
+  mtl_native_work_function *native;
   const char *name;
   const void *arguments;
   void **addresses;  // [buffer_count] gpu_address plus offset of each

@@ -270,6 +270,24 @@ mtl_status mtl_stream_host_work(mtl_stream *stream, const mtl_host_work *work) {
   return leave(stream, host_work(stream, work));
 }
 
+static mtl_status native_work(mtl_stream *stream, const mtl_native_work *work) {
+  if (!mtl_device_get_info(stream->device)->runs_native_work) {
+    return mtl_fail(MTL_UNSUPPORTED,
+                    "mtl_stream_native_work: the device runs none");
+  }
+  STREAM_TRY(mtl_stream_synchronize(stream, MTL_SYNC_NONE));
+  STREAM_TRY(stream_open(stream));
+  mtl_command_buffer_native_work(stream->commands, work);
+  count_dispatch(stream);
+  return MTL_OK;
+}
+
+mtl_status mtl_stream_native_work(mtl_stream *stream,
+                                  const mtl_native_work *work) {
+  mtl_stream_lock(stream);
+  return leave(stream, native_work(stream, work));
+}
+
 // --- Copies ------------------------------------------------------------------
 
 // Opens an encoder for copies; the compute encoder ends.

@@ -63,6 +63,16 @@ mtl_status ops_host_matmul(mtl_stream *stream, const mtl_tensor *a,
                            float alpha, float beta, const mtl_tensor *out,
                            bool *out_done);
 
+// --- ops_device_matmul.c -----------------------------------------------------
+
+// Whether the library for the device's own queues is to be had.
+bool ops_device_is_there(mtl_stream *stream);
+// The same by that.
+mtl_status ops_device_matmul(mtl_stream *stream, const mtl_tensor *a,
+                             const mtl_tensor *b, const mtl_tensor *bias,
+                             float alpha, float beta, const mtl_tensor *out,
+                             bool *out_done);
+
 // `convolution` of convolution.metal. Its shapes: three dimensions, of which
 // the first may be 1.
 typedef struct ops_convolution {

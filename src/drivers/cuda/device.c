@@ -128,6 +128,7 @@ static void fill_info(cuda_device *device, uint64_t memory_bytes) {
       (uint32_t)attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   info->has_unified_memory = false;
   info->runs_host_work = true;
+  info->runs_native_work = true;
   info->no_copy_alignment_bytes = 1;
   info->timestamp_frequency_hz = UINT64_C(1000000000);
 }

@@ -92,10 +92,35 @@ static mtl_status run(const mtli_host_work *work) {
   return MTL_OK;
 }
 
+// It puts its work on the stream itself. The last call's failure is the
+// driver's to tell if the function has none of its own.
+static mtl_status run_native(cuda_worker *worker, const mtli_host_work *work) {
+  uint64_t few[8] = {0};
+  uint64_t *addresses =
+      work->buffer_count <= sizeof few / sizeof *few
+          ? few
+          : malloc(work->buffer_count * sizeof *addresses);
+  if (!addresses) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for '%s'", work->name);
+  }
+  for (uint32_t i = 0; i < work->buffer_count; i++) {
+    addresses[i] = (uintptr_t)work->addresses[i];
+  }
+  const mtl_status status =
+      work->native(work->arguments, addresses, worker->stream);
+  if (addresses != few) {
+    free(addresses);
+  }
+  return status;
+}
+
 mtl_status cuda_host_work_run(cuda_worker *worker,
                               mtl_command_buffer *command_buffer,
                               const mtli_command *command) {
   const mtli_host_work *work = &command->host_work;
+  if (work->native) {
+    return run_native(worker, work);
+  }
   copies all = {.worker = worker};
   mtl_status status = MTL_OK;
   for (void **place = work->addresses;
