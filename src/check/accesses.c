@@ -9,11 +9,15 @@
 
 // --- unset bytes -----------------------------------------------------------------
 
-// Bytes that have been read before they were set.
-enum { IS_SET = 0xff, IS_MARKED = 1 };
+// A byte that is set, that has been read before it was, and that has a value
+// which is not set itself and is known by its origin. 0 for others.
+enum { IS_SET = 0xff, IS_MARKED = 1, HAS_ORIGIN = 2 };
+// The same of a private variable's, where 0 is set and 0xff is not.
+enum { PRIVATE_HAS_ORIGIN = 0xfe };
 
-// Returns how many were marked.
-static uint64_t write_set(uint8_t *set, uint64_t length, uint64_t unset) {
+// Returns how many were marked. unset: HAS_ORIGIN or 0, for unset bytes.
+static uint64_t write_set(uint8_t *set, uint64_t length, uint64_t unset,
+                          uint8_t for_unset) {
   uint64_t marked = 0;
   for (uint64_t i = 0; i < length; ++i) {
     marked += set[i] == IS_MARKED;
@@ -21,38 +25,50 @@ static uint64_t write_set(uint8_t *set, uint64_t length, uint64_t unset) {
   memset(set, 0xff, length);
   for (uint64_t i = 0; unset && i < length && i < 64; ++i) {
     if (unset >> i & 1) {
-      set[i] = 0;
+      set[i] = for_unset;
     }
   }
   return marked;
 }
 
-static uint64_t read_unset(uint8_t *set, uint64_t length, uint32_t number) {
+static uint64_t read_unset(check_state *s, uint8_t *set, uint64_t length,
+                           const char *address, uint32_t number) {
   uint64_t unset = 0, count = 0;
   bool has_others = false;
   for (uint64_t i = 0; i < length && i < 64; ++i) {
     if (set[i] != IS_SET) {
       unset |= (uint64_t)1 << i;
+      if (set[i] == HAS_ORIGIN) {
+        s->check.origin = check_origins_get(address + i);
+        continue;
+      }
       has_others |= set[i] == IS_MARKED;
       count += set[i] != IS_MARKED;
       set[i] = IS_MARKED;
     }
   }
-  if (unset) {
+  if (count || has_others) {
     check_causes_read(number, count, has_others);
   }
   return unset;
 }
 
 // What was a change of what is there leaves it as unset as it was.
+// address: of threadgroup memory, whose unset values keep their origins; else
+// NULL.
 static void note_set(check_state *s, uint32_t number, uint8_t *set,
-                     uint64_t length, uint64_t unset) {
+                     const char *address, uint64_t length, uint64_t unset) {
   const mtli_check_site *site = check_site(s, number);
   if (site->access == MTLI_CHECK_WRITE ||
       site->access == MTLI_CHECK_ATOMIC_WRITE) {
-    s->marked = write_set(set, length, unset);
+    s->marked =
+        write_set(set, length, unset, address && s->check.origin ? HAS_ORIGIN : 0);
+    if (unset && address && s->check.origin) {
+      check_origins_put(address, length, s->check.origin);
+    }
   } else {
-    s->check.unset = read_unset(set, length, number);
+    s->check.origin = number;
+    s->check.unset = read_unset(s, set, length, address, number);
   }
 }
 
@@ -140,7 +156,7 @@ static void *access_device_range(check_state *s, void *address,
   }
   const uint64_t offset = at - memory->first;
   if (memory->set && (s->checks & MTLI_CHECK_INIT)) {
-    note_set(s, number, memory->set + offset, length, unset);
+    note_set(s, number, memory->set + offset, NULL, length, unset);
   }
   if ((s->checks & MTLI_CHECK_RACES) && memory->cells) {
     if (s->has_fences && check_is_atomic(site)) {
@@ -200,7 +216,8 @@ static void *access_threadgroup_range(check_state *s, void *address,
     return check_harmless(s);  // an argument without memory
   }
   if (s->checks & MTLI_CHECK_INIT) {
-    note_set(s, number, s->check.threadgroup_set + offset, length, unset);
+    note_set(s, number, s->check.threadgroup_set + offset, address, length,
+             unset);
   }
   if (s->checks & MTLI_CHECK_RACES) {
     return check_races(
@@ -225,6 +242,30 @@ static void *access_threadgroup(mtli_check *check, void *address,
 
 // --- variables -----------------------------------------------------------------------
 
+// A private variable's bytes are 0xff for what is not set.
+static void note_private(check_state *s, uint32_t number, uint8_t *shadow,
+                         const char *address, uint64_t length,
+                         uint64_t unset) {
+  const uint32_t from = s->check.origin;
+  if (check_is_write(check_site(s, number))) {
+    for (uint64_t i = 0; i < length; ++i) {
+      const bool is_unset = i < 64 && (unset >> i & 1);
+      shadow[i] = !is_unset ? 0 : from ? PRIVATE_HAS_ORIGIN : 0xff;
+    }
+    if (unset && from) {
+      check_origins_put(address, length, from);
+    }
+    return;
+  }
+  s->check.origin = number;
+  for (uint64_t i = 0; i < length && i < 64; ++i) {
+    s->check.unset |= shadow[i] ? (uint64_t)1 << i : 0;
+    if (shadow[i] == PRIVATE_HAS_ORIGIN) {
+      s->check.origin = check_origins_get(address + i);
+    }
+  }
+}
+
 static void *access_variable_range(check_state *s, void *address,
                                    uint32_t number, uint64_t unset, void *base,
                                    uint8_t *shadow, uint64_t length) {
@@ -245,15 +286,7 @@ static void *access_variable_range(check_state *s, void *address,
   if (!shadow || !(s->checks & MTLI_CHECK_INIT)) {
     return address;
   }
-  // A private variable's bytes are 0xff for what is not set.
-  for (uint64_t i = 0; i < length; ++i) {
-    uint8_t *byte = &shadow[within + i];
-    if (!check_is_write(site)) {
-      s->check.unset |= i < 64 && *byte ? (uint64_t)1 << i : 0;
-    } else {
-      *byte = i < 64 && (unset >> i & 1) ? 0xff : 0;
-    }
-  }
+  note_private(s, number, &shadow[within], address, length, unset);
   return address;
 }
 

@@ -420,6 +420,7 @@ static void begin_run(check_state *s) {
   s->known_count = 0;
   check_fences_clear();
   check_causes_begin(s);
+  check_origins_clear();
   s->pending = NULL;
   check_set_floors(s);
   take_schedule(s, (uint64_t)s->group_count[0] * s->group_count[1] *

@@ -220,6 +220,12 @@ void check_settle(mtli_check *check);
 bool check_is_atomic(const mtli_check_site *site);
 bool check_is_write(const mtli_check_site *site);
 
+// origins.c: an unset value is stored there, which comes from origin; 0 if
+// that is not known.
+void check_origins_clear(void);
+void check_origins_put(const void *address, uint64_t length, uint32_t origin);
+uint32_t check_origins_get(const void *address);
+
 // values.c
 void check_use(mtli_check *check, uint32_t site, uint32_t origin);
 

@@ -192,6 +192,9 @@ struct mtli_check {
   mtli_check_cell *threadgroup_cells;     // offset 136
   mtli_check_cell *threadgroup_quarters;  // offset 144
   uint8_t *threadgroup_set;               // offset 152
+  // The site that an unset value comes from: of one to be written, and then of
+  // one that was read.
+  uint32_t origin;  // offset 160
 };
 
 #endif

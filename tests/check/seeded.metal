@@ -81,6 +81,10 @@
 // find: nan @nan_through_tg
 // run: rsqrt_zero --grid 8 --group 8 0=iota:f32:8 1=zeros:f32:8
 // find: nan @rsqrt_zero
+// run: given_by_value --grid 32 --group 32 0=zeros:f32:32
+// find: init.threadgroup @given_by_value
+// run: through_shared --grid 32 --group 32 0=zeros:i32:32
+// find: init.private @through_shared
 #include <metal_stdlib>
 using namespace metal;
 
@@ -421,4 +425,29 @@ kernel void rsqrt_zero(device const float *x [[buffer(0)]],
                        device float *y [[buffer(1)]],
                        uint t [[thread_index_in_threadgroup]]) {
   y[t] = rsqrt(x[t]) * 3;  // @rsqrt_zero
+}
+
+struct two_values {
+  float values[2];
+  float sum(uint first) { return values[first] + values[1 - first]; }
+};
+static float sum_of(two_values two, uint first) {
+  return two.sum(first);
+}
+kernel void given_by_value(device float *y [[buffer(0)]],
+                           uint t [[thread_index_in_threadgroup]]) {
+  threadgroup two_values all[32];
+  all[t].values[0] = t;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = sum_of(all[31 - t], t & 1);  // @given_by_value
+}
+
+kernel void through_shared(device int *y [[buffer(0)]],
+                           uint t [[thread_index_in_threadgroup]]) {
+  threadgroup int all[32];
+  int own;
+  if (t != 5) own = t;
+  all[t] = own;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[t] = all[31 - t];  // @through_shared
 }

@@ -215,6 +215,15 @@ static bool wants(const char *kernel, bool announced) {
   return false;
 }
 
+// The line of a place, or where it is inlined into a kernel: the last in
+// "FILE:LINE:COLUMN, FILE:LINE:COLUMN".
+static unsigned line_of(const mtl_check_place *place) {
+  const char *last = strrchr(place->inlined, ',');
+  last = last ? last : place->inlined;
+  const char *colon = strchr(last, ':');
+  return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : place->line;
+}
+
 typedef struct findings {
   const char *kernel;
   char text[400];
@@ -225,7 +234,7 @@ static void add_finding(void *context, const mtl_check_finding *it) {
   const size_t length = strlen(found->text);
   if (strcmp(it->first.kernel, found->kernel) == 0) {
     snprintf(found->text + length, sizeof found->text - length, "%s %u %u;",
-             it->kind, it->first.line, it->second.line);
+             it->kind, line_of(&it->first), line_of(&it->second));
   }
 }
 

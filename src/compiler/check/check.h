@@ -125,7 +125,7 @@ LLVMValueRef mtlc_any_unset(mtlc_shadows *shadows, LLVMValueRef value);
 LLVMValueRef mtlc_unset_bytes(mtlc_shadows *shadows, LLVMValueRef value);
 // The shadow of a loaded value from such bytes.
 mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *shadows, LLVMTypeRef type,
-                                 LLVMValueRef bytes, uint32_t site);
+                                 LLVMValueRef bytes, LLVMValueRef origin);
 // All of it unset if is_bad, i1.
 mtlc_shadow mtlc_shadow_if(mtlc_shadows *shadows, LLVMTypeRef type,
                            LLVMValueRef is_bad, LLVMValueRef origin);

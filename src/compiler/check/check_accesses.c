@@ -390,8 +390,12 @@ static void check_load(checking *c, LLVMValueRef load) {
   }
   if (c->shadows && mtlc_has_shadow(type) &&
       root.space != MTLI_CHECK_CONSTANT) {
+    LLVMValueRef origin = mtlc_i32(c->kernel->context, it.site);
+    if (root.space != MTLI_CHECK_DEVICE) {
+      origin = call(c, "mettle.check.origin", NULL, 0);
+    }
     mtlc_set_shadow(c->shadows, load,
-                    mtlc_shadow_of_bytes(c->shadows, type, it.unset, it.site));
+                    mtlc_shadow_of_bytes(c->shadows, type, it.unset, origin));
   }
 }
 
@@ -408,6 +412,10 @@ static void check_store(checking *c, LLVMValueRef store) {
   LLVMValueRef asked = LLVMGetOperand(store, 1);
   LLVMValueRef unset =
       c->shadows ? mtlc_unset_bytes(c->shadows, value) : NULL;
+  if (unset && !mtlc_is_set(c->shadows, value)) {
+    LLVMValueRef origin = mtlc_shadow_of(c->shadows, value).origin;
+    call(c, "mettle.check.from", &origin, 1);
+  }
   const checked it = check_address(
       c, store, 1, type,
       is_atomic ? MTLI_CHECK_ATOMIC_WRITE : MTLI_CHECK_WRITE,
@@ -453,7 +461,8 @@ static void check_atomic(checking *c, LLVMValueRef atomic) {
   }
   if (c->shadows && !is_exchange && mtlc_has_shadow(type)) {
     mtlc_set_shadow(c->shadows, atomic,
-                    mtlc_shadow_of_bytes(c->shadows, type, it.unset, it.site));
+                    mtlc_shadow_of_bytes(c->shadows, type, it.unset,
+                                         mtlc_i32(c->kernel->context, it.site)));
   }
 }
 

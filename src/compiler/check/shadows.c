@@ -346,9 +346,8 @@ mtlc_shadow mtlc_shadow_if(mtlc_shadows *s, LLVMTypeRef type,
 }
 
 mtlc_shadow mtlc_shadow_of_bytes(mtlc_shadows *s, LLVMTypeRef type,
-                                 LLVMValueRef bytes, uint32_t site) {
+                                 LLVMValueRef bytes, LLVMValueRef origin) {
   LLVMContextRef context = s->kernel->context;
-  LLVMValueRef origin = mtlc_i32(context, site);
   const unsigned bits = bits_of(s, type);
   if (bits % 8 != 0 || bits / 8 > 64 || shadow_type(s, type) == s->types.i1) {
     LLVMValueRef is_bad = LLVMBuildICmp(s->builder, LLVMIntNE, bytes,

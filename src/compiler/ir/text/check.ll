@@ -50,6 +50,21 @@ define i64 @mettle.check.unset() alwaysinline nounwind {
   ret i64 %unset
 }
 
+; Before a write of a value that may be unset, and behind a read of one.
+define void @mettle.check.from(i32 %origin) alwaysinline nounwind {
+  %check = call ptr @mettle.check.context()
+  %at = getelementptr i8, ptr %check, i64 160
+  store i32 %origin, ptr %at
+  ret void
+}
+
+define i32 @mettle.check.origin() alwaysinline nounwind {
+  %check = call ptr @mettle.check.context()
+  %at = getelementptr i8, ptr %check, i64 160
+  %origin = load i32, ptr %at
+  ret i32 %origin
+}
+
 ; Behind a write to address in the place of another.
 define void @mettle.check.settle(ptr %address, ptr %asked)
     alwaysinline nounwind {
