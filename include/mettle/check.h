@@ -79,6 +79,14 @@ MTL_API void mtl_check_counts(uint64_t *out_findings, uint64_t *out_instances,
                               uint64_t *out_dispatches,
                               uint64_t *out_unchecked);
 
+// Finds the access of a checked kernel that wrote the byte at an address of a
+// buffer (mtl_buffer_gpu_address) last, races among what was checked. Texts are
+// borrowed for as long as the process lives; does is "write" or an atomic.
+//
+//   out_place  untouched where it returns false: nothing that was checked has
+//              written there, or it is not known any more
+MTL_API bool mtl_check_writer(uint64_t gpu_address, mtl_check_place *out_place);
+
 // Tells whether the METTLE_CHECK variables are what they may be: docs/checking.md
 // lists them. Opening a device asks for it.
 //

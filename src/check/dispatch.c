@@ -526,6 +526,10 @@ bool mtli_check_is_to_stop(const mtli_check *check) {
   return ((const check_state *)check)->is_to_stop;
 }
 
+const check_state *check_last_state(void) {
+  return &state;
+}
+
 void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
   check_causes_end();

@@ -76,7 +76,7 @@ static void unfold(const uint32_t count[3], uint32_t group, uint32_t out[3]) {
 }
 
 // Texts are the kernel's; those of entries are copies.
-static mtl_check_place place_of(const check_side *side) {
+mtl_check_place check_place_of(const check_side *side) {
   const mtli_check_site *site = &side->sites->sites[side->site];
   mtl_check_place place = {.file = side->sites->texts + site->file,
                            .line = site->line,
@@ -167,11 +167,11 @@ size_t check_report(check_state *s, const char *kind, const check_side *first,
   char text[1024];
   mtl_check_finding finding = {.kind = kind,
                                .text = text,
-                               .first = place_of(first),
+                               .first = check_place_of(first),
                                .second = no_place,
                                .schedule = check_schedule_text()};
   if (second) {
-    finding.second = place_of(second);
+    finding.second = check_place_of(second);
   }
   check_entry *entry = find(kind, &finding.first, &finding.second);
   if (!entry) {
@@ -212,6 +212,26 @@ char *check_first_text(const check_state *s) {
 }
 
 // --- the public calls -------------------------------------------------------------
+
+bool mtl_check_writer(uint64_t gpu_address, mtl_check_place *out_place) {
+  pthread_mutex_lock(&check_lock);
+  const check_memory *memory = check_memory_find(gpu_address);
+  const check_cell *cell = NULL;
+  if (memory && memory->cells) {
+    const uint64_t offset = gpu_address - memory->first;
+    cell = &memory->cells[offset / 4];
+    cell = cell->write == MTLI_CHECK_SPLIT ? &memory->quarters[offset] : cell;
+  }
+  const bool is_known = cell && cell->write && check_past_of(cell->write);
+  if (is_known) {
+    const check_side side =
+        check_side_of(check_last_state(), cell->write,
+                      cell->write_site & MTLI_CHECK_MOST_WRITE_SITE);
+    *out_place = check_place_of(&side);
+  }
+  pthread_mutex_unlock(&check_lock);
+  return is_known;
+}
 
 mtl_status mtl_check_report(mtl_check_handler *handler, void *context) {
   if (!handler) {

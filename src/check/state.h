@@ -286,6 +286,11 @@ check_side check_side_now(const check_state *s, uint32_t site);
 check_side check_side_of(const check_state *s, check_segment segment,
                          uint32_t site);
 
+// findings.c: a side as it is told.
+mtl_check_place check_place_of(const check_side *side);
+// The state of the last dispatch.
+const check_state *check_last_state(void);
+
 // The first finding of the dispatch, malloc'ed; NULL if there is none.
 char *check_first_text(const check_state *s);
 

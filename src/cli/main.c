@@ -13,7 +13,7 @@
 static const cli_verb *const verbs[] = {
     &cli_verb_run,     &cli_verb_compile, &cli_verb_reflect, &cli_verb_model,
     &cli_verb_iree,    &cli_verb_devices, &cli_verb_bench,   &cli_verb_corpus,
-    &cli_verb_env,     &cli_verb_trace,
+    &cli_verb_env,     &cli_verb_trace,   &cli_verb_diff,
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 

@@ -17,6 +17,7 @@ typedef enum cli_exit {
   CLI_NOT_COMPILED = 3,  // the source did not compile; with --check CLI_FOUND
   CLI_FOUND = 3,         // with --check: something was found
   CLI_NOT_CHECKED = 4,   // with --check: something could not be checked
+  CLI_DIFFERS = 5,       // of diff: results are not alike
 } cli_exit;
 
 // The first thing that went wrong. Zero means nothing has.
@@ -75,6 +76,7 @@ extern const cli_verb cli_verb_compile;
 extern const cli_verb cli_verb_reflect;
 extern const cli_verb cli_verb_model;
 extern const cli_verb cli_verb_devices;
+extern const cli_verb cli_verb_diff;
 extern const cli_verb cli_verb_bench;
 extern const cli_verb cli_verb_corpus;
 extern const cli_verb cli_verb_env;

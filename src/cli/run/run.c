@@ -30,7 +30,8 @@ static bool open_pipeline(run_options *options, run_state *state,
                         options->group[2]},
       .linked_functions = {.functions = state->linked,
                            .function_count = state->linked_count},
-      .max_call_stack_depth = options->call_depth};
+      .max_call_stack_depth = options->call_depth,
+      .check = options->checks};
   if (!program_make_pipeline(state->function, &desc, &state->pipeline, error)) {
     return false;
   }
@@ -151,8 +152,7 @@ static bool choose_grid(run_options *options, const run_state *state,
                   options->grid_like, options->kernel);
 }
 
-static bool run_with_options(run_options *options, run_state *state,
-                             cli_error *error) {
+bool run_execute(run_options *options, run_state *state, cli_error *error) {
   if (!program_open(&options->program, &state->program, error) ||
       !open_pipeline(options, state, error) ||
       !run_check_bindings(options, state, error) ||
@@ -172,13 +172,10 @@ static bool run_with_options(run_options *options, run_state *state,
   state->result.device_name = mtl_device_get_info(state->program.device)->name;
   run_collect_contents(options, state);
   const mtl_status status = run_collect_texels(options, state);
-  if (status != MTL_OK) {
-    return cli_fail_status(error, status, options->kernel);
-  }
-  return run_write_outputs(options, &state->result, error);
+  return status == MTL_OK || cli_fail_status(error, status, options->kernel);
 }
 
-static void clear_state(run_state *state, size_t binding_count) {
+void run_state_clear(run_state *state, size_t binding_count) {
   run_release_tables(state, binding_count);
   run_release_textures(state, binding_count);
   run_release_buffers(state, binding_count);
@@ -194,8 +191,9 @@ static bool run(char **arguments, cli_error *error) {
   run_options options;
   run_state state = {0};
   const bool ok = run_options_parse(arguments, &options, error) &&
-                  run_with_options(&options, &state, error);
-  clear_state(&state, options.binding_count);
+                  run_execute(&options, &state, error) &&
+                  run_write_outputs(&options, &state.result, error);
+  run_state_clear(&state, options.binding_count);
   run_options_clear(&options);
   return ok;
 }

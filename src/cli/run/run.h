@@ -31,6 +31,7 @@ typedef struct run_options {
   uint32_t repeat;
   uint64_t time_limit_ns;  // of the kernel; 0 if not given
   uint32_t call_depth;  // through function tables; 0 if not given
+  uint32_t checks;      // MTL_CHECK_ bits of the pipeline
   kernel_binding *bindings;  // [binding_count], each index of a table once
   size_t binding_count;
   run_output *outputs;  // [output_count], in the order given

@@ -33,6 +33,11 @@ typedef struct run_state {
   run_result result;
 } run_state;
 
+// run.c: opens all that options name and runs the kernel; the contents of
+// result are there. End state with run_state_clear, also after a failure.
+bool run_execute(run_options *options, run_state *state, cli_error *error);
+void run_state_clear(run_state *state, size_t binding_count);
+
 // Holds the command line against the kernel's arguments: fails if one is not
 // bound, warns where a type cannot be meant.
 bool run_check_bindings(const run_options *options, const run_state *state,
