@@ -16,7 +16,7 @@ _mettle_arguments() {
 
 _mettle() {
   local word=$2 before=$3 verb=${COMP_WORDS[1]}
-  local verbs="run compile reflect corpus model iree devices bench env trace"
+  local verbs="run diff compile reflect corpus model iree devices bench env trace"
   local shared="-I -D --constant --math --std -fpermissive --device --debug --help --version"
   COMPREPLY=()
 
@@ -47,7 +47,7 @@ _mettle() {
       COMPREPLY=($(compgen -f -- "$word"))
       compopt -o filenames; return ;;
     --schedule)
-      COMPREPLY=($(compgen -W "forward reverse random:1" -- "$word"))
+      COMPREPLY=($(compgen -W "forward reverse random:1 stale:1 explore:8" -- "$word"))
       return ;;
     --kernel)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
@@ -61,7 +61,10 @@ _mettle() {
       COMPREPLY=($(compgen -S = -W "$(_mettle_arguments "${COMP_WORDS[2]}")" \
         -- "$word"))
       compopt -o nospace; return ;;
-    --group | --repeat | --function | --constant | -D | --dump-after | --without | --call-depth | \
+    --tiers) COMPREPLY=($(compgen -W "0,1,C 0,1 1,C" -- "$word")); return ;;
+    --devices)
+      COMPREPLY=($(compgen -W "cpu,cpu-discrete" -- "$word")); return ;;
+    --group | --ulps | --repeat | --function | --constant | -D | --dump-after | --without | --call-depth | \
       --timeout)
       return ;;
   esac
@@ -71,6 +74,8 @@ _mettle() {
       run) shared+=" --grid --group --save --print --repeat --json --log"
         shared+=" --call-depth --timeout --trace --unchecked"
         shared+=" --check --check-report --check-suppress --schedule" ;;
+      diff) shared+=" --grid --group --call-depth --timeout --tiers --devices"
+        shared+=" --ulps" ;;
       compile) shared+=" -o --dump-after --dump-plan --without --report --asm --kernel --group" ;;
       reflect) shared+=" --json --kernel" ;;
       corpus)
@@ -91,7 +96,7 @@ _mettle() {
   fi
 
   case $verb:$COMP_CWORD in
-    run:2 | compile:2 | reflect:2)
+    run:2 | diff:2 | compile:2 | reflect:2)
       COMPREPLY=($(compgen -f -X '!*.metal' -- "$word") \
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
@@ -113,13 +118,13 @@ _mettle() {
       COMPREPLY=($(compgen -f -X '!*.so' -- "$word") \
         $(compgen -d -S / -- "$word"))
       compopt -o nospace -o filenames ;;
-    run:3)
+    run:3 | diff:3)
       COMPREPLY=($(compgen -W "$(_mettle_kernels "${COMP_WORDS[2]}")" \
         -- "$word") $(compgen -S = -W "$(_mettle_arguments \
         "${COMP_WORDS[2]}")" -- "$word"))
       [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;
     # "=" and "@" end a word in bash's default COMP_WORDBREAKS.
-    run:*)
+    run:* | diff:*)
       if [[ $before == "=" || $word == "=" ]]; then
         COMPREPLY=($(compgen -W "zeros: ones: iota: rand:" -- "${word#=}"))
         compopt -o nospace

@@ -65,11 +65,13 @@ function __mettle_verb
     __fish_seen_subcommand_from $argv
 end
 
-set -l verbs run compile reflect model iree devices bench corpus env trace \
+set -l verbs run diff compile reflect model iree devices bench corpus env trace \
     help
 complete -c mettle -f
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a run \
     -d 'compile a kernel and run it on data'
+complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a diff \
+    -d "compare a kernel's results in several tiers and on devices"
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a compile \
     -d 'check a source, write its code, show how it compiles'
 complete -c mettle -n "not __fish_seen_subcommand_from $verbs" -a reflect \
@@ -97,15 +99,15 @@ complete -c mettle -n '__mettle_verb help' -a "$verbs"
 complete -c mettle -l help -s h -d 'print the help'
 complete -c mettle -l version -d 'print the version'
 
-set -l sources '__mettle_verb run compile reflect'
+set -l sources '__mettle_verb run diff compile reflect'
 complete -c mettle -n "$sources; and __mettle_words 0" -k \
     -a '(__fish_complete_suffix .metal)'
-complete -c mettle -n '__mettle_verb run; and not __mettle_words 0' \
+complete -c mettle -n '__mettle_verb run diff; and not __mettle_words 0' \
     -a '(__mettle_bindings)'
-complete -c mettle -n '__mettle_verb run; and __mettle_words 1' \
+complete -c mettle -n '__mettle_verb run diff; and __mettle_words 1' \
     -a '(__mettle_kernels)'
 
-set -l compiles '__mettle_verb run compile reflect corpus'
+set -l compiles '__mettle_verb run diff compile reflect corpus'
 complete -c mettle -n $compiles -s I -x -a '(__fish_complete_directories)' \
     -d 'search a folder for headers'
 complete -c mettle -n $compiles -s D -x -d 'define a macro'
@@ -122,17 +124,17 @@ complete -c mettle -n $sources -l constant -x \
 complete -c mettle -n '__mettle_verb run reflect corpus model iree devices bench' \
     -l json -d 'print JSON'
 
-complete -c mettle -n '__mettle_verb run' -l grid -x -d 'threads in all'
-complete -c mettle -n '__mettle_verb run compile' -l group -x \
+complete -c mettle -n '__mettle_verb run diff' -l grid -x -d 'threads in all'
+complete -c mettle -n '__mettle_verb run diff compile' -l group -x \
     -d 'threads in a threadgroup'
 complete -c mettle -n '__mettle_verb run' -l save -x -a '(__mettle_saved)' \
     -d 'write an argument to a file'
 complete -c mettle -n '__mettle_verb run' -l print -x \
     -a '(__mettle_arguments)' -d 'print an argument'
 complete -c mettle -n '__mettle_verb run model iree' -l repeat -x -d 'run so often'
-complete -c mettle -n '__mettle_verb run' -l call-depth -x \
+complete -c mettle -n '__mettle_verb run diff' -l call-depth -x \
     -d 'nesting of calls through function tables'
-complete -c mettle -n '__mettle_verb run' -l timeout -x \
+complete -c mettle -n '__mettle_verb run diff' -l timeout -x \
     -d 'seconds that the run may take'
 complete -c mettle -n '__mettle_verb run model' -l trace -r \
     -d 'write a timeline'
@@ -143,7 +145,13 @@ complete -c mettle -n '__mettle_verb run model' -l check-report -r \
 complete -c mettle -n '__mettle_verb run model' -l check-suppress -r \
     -d 'findings to leave out'
 complete -c mettle -n '__mettle_verb run model' -l schedule -x \
-    -a 'forward reverse random:1' -d 'of --check'
+    -a 'forward reverse random:1 stale:1 explore:8' -d 'of --check'
+complete -c mettle -n '__mettle_verb diff' -l tiers -x -a '0,1,C 0,1 1,C' \
+    -d 'which tiers'
+complete -c mettle -n '__mettle_verb diff' -l devices -x \
+    -a 'cpu,cpu-discrete' -d 'which devices'
+complete -c mettle -n '__mettle_verb diff' -l ulps -x \
+    -d 'floats so far apart are alike'
 complete -c mettle -n '__mettle_verb trace' -l top -x -d 'rows of commands'
 complete -c mettle -n '__mettle_verb trace' -l output -r \
     -d 'the page to write'

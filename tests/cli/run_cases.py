@@ -16,6 +16,7 @@ import bad_files
 import compiling
 import corpora
 import debugging
+import differing
 import ends
 import examples
 import installed
@@ -33,7 +34,7 @@ from tool import CASES, Tool
 
 MODULES = (usage, running, naming, picturing, pictures, bad_files, compiling,
            corpora, terminal, examples, installed, machine, models,
-           random_words, debugging, timelines, ends)
+           random_words, debugging, differing, timelines, ends)
 
 
 def default_build():

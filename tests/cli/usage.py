@@ -4,7 +4,7 @@ and version answer everywhere."""
 
 from tool import case
 
-VERBS = ("run", "compile", "reflect", "model", "iree", "devices", "bench",
+VERBS = ("run", "diff", "compile", "reflect", "model", "iree", "devices", "bench",
          "corpus")
 RUN = ("run", "kernels.metal", "add", "--grid", "4")
 BOUND = ("0=ones:f32:4", "1=ones:f32:4", "2=zeros:f32:4")
