@@ -31,9 +31,6 @@ typedef struct {
   uint64_t _impl;
 } MTLResourceID;
 typedef struct {
-  uint8_t red, green, blue, alpha;
-} MTLTextureSwizzleChannels;
-typedef struct {
   uint32_t threadgroupsPerGrid[3];
 } MTLDispatchThreadgroupsIndirectArguments;
 typedef struct {
@@ -258,6 +255,46 @@ typedef NS_ENUM(NSUInteger, MTLBinaryArchiveError) {
 typedef struct {
   uint64_t timestamp;
 } MTLCounterResultTimestamp;
+typedef NS_ENUM(NSInteger, MTLShaderValidation) {
+  MTLShaderValidationDefault = 0,
+  MTLShaderValidationEnabled = 1,
+  MTLShaderValidationDisabled = 2
+};
+typedef NS_ENUM(NSInteger, MTLCompileSymbolVisibility) {
+  MTLCompileSymbolVisibilityDefault = 0,
+  MTLCompileSymbolVisibilityHidden = 1
+};
+typedef NS_ENUM(NSInteger, MTLLogLevel) {
+  MTLLogLevelUndefined = 0,
+  MTLLogLevelDebug = 1,
+  MTLLogLevelInfo = 2,
+  MTLLogLevelNotice = 3,
+  MTLLogLevelError = 4,
+  MTLLogLevelFault = 5
+};
+typedef NS_ENUM(NSInteger, MTLCommandEncoderErrorState) {
+  MTLCommandEncoderErrorStateUnknown = 0,
+  MTLCommandEncoderErrorStateCompleted = 1,
+  MTLCommandEncoderErrorStateAffected = 2,
+  MTLCommandEncoderErrorStatePending = 3,
+  MTLCommandEncoderErrorStateFaulted = 4
+};
+typedef NS_ENUM(NSUInteger, MTLDynamicLibraryError) {
+  MTLDynamicLibraryErrorNone = 0,
+  MTLDynamicLibraryErrorInvalidFile = 1,
+  MTLDynamicLibraryErrorCompilationFailure = 2,
+  MTLDynamicLibraryErrorUnresolvedInstallName = 3,
+  MTLDynamicLibraryErrorDependencyLoadFailure = 4,
+  MTLDynamicLibraryErrorUnsupported = 5
+};
+// Feature sets of before families: supportsFeatureSet: is false of all.
+typedef NS_ENUM(NSUInteger, MTLFeatureSet) {
+  MTLFeatureSet_macOS_GPUFamily1_v1 = 10000,
+  MTLFeatureSet_macOS_GPUFamily1_v2 = 10001,
+  MTLFeatureSet_macOS_GPUFamily1_v3 = 10003,
+  MTLFeatureSet_macOS_GPUFamily1_v4 = 10004,
+  MTLFeatureSet_macOS_GPUFamily2_v1 = 10005
+};
 typedef NS_ENUM(NSUInteger, MTLMutability) {
   MTLMutabilityDefault = 0,
   MTLMutabilityMutable = 1,
@@ -271,10 +308,28 @@ typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeFloat2 = 4,
   MTLDataTypeFloat3 = 5,
   MTLDataTypeFloat4 = 6,
+  MTLDataTypeFloat2x2 = 7,
+  MTLDataTypeFloat2x3 = 8,
+  MTLDataTypeFloat2x4 = 9,
+  MTLDataTypeFloat3x2 = 10,
+  MTLDataTypeFloat3x3 = 11,
+  MTLDataTypeFloat3x4 = 12,
+  MTLDataTypeFloat4x2 = 13,
+  MTLDataTypeFloat4x3 = 14,
+  MTLDataTypeFloat4x4 = 15,
   MTLDataTypeHalf = 16,
   MTLDataTypeHalf2 = 17,
   MTLDataTypeHalf3 = 18,
   MTLDataTypeHalf4 = 19,
+  MTLDataTypeHalf2x2 = 20,
+  MTLDataTypeHalf2x3 = 21,
+  MTLDataTypeHalf2x4 = 22,
+  MTLDataTypeHalf3x2 = 23,
+  MTLDataTypeHalf3x3 = 24,
+  MTLDataTypeHalf3x4 = 25,
+  MTLDataTypeHalf4x2 = 26,
+  MTLDataTypeHalf4x3 = 27,
+  MTLDataTypeHalf4x4 = 28,
   MTLDataTypeInt = 29,
   MTLDataTypeInt2 = 30,
   MTLDataTypeInt3 = 31,
@@ -284,9 +339,21 @@ typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeUInt3 = 35,
   MTLDataTypeUInt4 = 36,
   MTLDataTypeShort = 37,
+  MTLDataTypeShort2 = 38,
+  MTLDataTypeShort3 = 39,
+  MTLDataTypeShort4 = 40,
   MTLDataTypeUShort = 41,
+  MTLDataTypeUShort2 = 42,
+  MTLDataTypeUShort3 = 43,
+  MTLDataTypeUShort4 = 44,
   MTLDataTypeChar = 45,
+  MTLDataTypeChar2 = 46,
+  MTLDataTypeChar3 = 47,
+  MTLDataTypeChar4 = 48,
   MTLDataTypeUChar = 49,
+  MTLDataTypeUChar2 = 50,
+  MTLDataTypeUChar3 = 51,
+  MTLDataTypeUChar4 = 52,
   MTLDataTypeBool = 53,
   MTLDataTypeBool2 = 54,
   MTLDataTypeBool3 = 55,
@@ -297,8 +364,18 @@ typedef NS_ENUM(NSUInteger, MTLDataType) {
   MTLDataTypeComputePipeline = 79,
   MTLDataTypeIndirectCommandBuffer = 80,
   MTLDataTypeLong = 81,
+  MTLDataTypeLong2 = 82,
+  MTLDataTypeLong3 = 83,
+  MTLDataTypeLong4 = 84,
   MTLDataTypeULong = 85,
-  MTLDataTypeBFloat = 121
+  MTLDataTypeULong2 = 86,
+  MTLDataTypeULong3 = 87,
+  MTLDataTypeULong4 = 88,
+  MTLDataTypeVisibleFunctionTable = 115,
+  MTLDataTypeBFloat = 121,
+  MTLDataTypeBFloat2 = 122,
+  MTLDataTypeBFloat3 = 123,
+  MTLDataTypeBFloat4 = 124
 };
 typedef NS_ENUM(NSInteger, MTLBindingType) {
   MTLBindingTypeBuffer = 0,
@@ -312,6 +389,17 @@ typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
   MTLBindingAccessReadWrite = 1,
   MTLBindingAccessWriteOnly = 2
 };
+// What bindings were called before macOS 13.
+typedef MTLBindingType MTLArgumentType;
+#define MTLArgumentTypeBuffer MTLBindingTypeBuffer
+#define MTLArgumentTypeThreadgroupMemory MTLBindingTypeThreadgroupMemory
+#define MTLArgumentTypeTexture MTLBindingTypeTexture
+#define MTLArgumentTypeSampler MTLBindingTypeSampler
+#define MTLArgumentTypeVisibleFunctionTable MTLBindingTypeVisibleFunctionTable
+typedef MTLBindingAccess MTLArgumentAccess;
+#define MTLArgumentAccessReadOnly MTLBindingAccessReadOnly
+#define MTLArgumentAccessReadWrite MTLBindingAccessReadWrite
+#define MTLArgumentAccessWriteOnly MTLBindingAccessWriteOnly
 typedef NS_OPTIONS(NSUInteger, MTLIndirectCommandType) {
   MTLIndirectCommandTypeConcurrentDispatch = 1 << 5,
   MTLIndirectCommandTypeConcurrentDispatchThreads = 1 << 6
@@ -319,6 +407,11 @@ typedef NS_OPTIONS(NSUInteger, MTLIndirectCommandType) {
 typedef NS_ENUM(NSInteger, MTLCaptureDestination) {
   MTLCaptureDestinationDeveloperTools = 1,
   MTLCaptureDestinationGPUTraceDocument = 2
+};
+typedef NS_ENUM(NSInteger, MTLCaptureError) {
+  MTLCaptureErrorNotSupported = 1,
+  MTLCaptureErrorAlreadyCapturing = 2,
+  MTLCaptureErrorInvalidDescriptor = 3
 };
 
 typedef NS_ENUM(NSUInteger, MTLTextureType) {
@@ -355,10 +448,17 @@ typedef NS_ENUM(NSUInteger, MTLPixelFormat) {
   MTLPixelFormatR16Sint = 24,
   MTLPixelFormatR16Float = 25,
   MTLPixelFormatRG8Unorm = 30,
+  MTLPixelFormatRG8Unorm_sRGB = 31,
+  MTLPixelFormatRG8Snorm = 32,
   MTLPixelFormatRG8Uint = 33,
+  MTLPixelFormatRG8Sint = 34,
   MTLPixelFormatR32Uint = 53,
   MTLPixelFormatR32Sint = 54,
   MTLPixelFormatR32Float = 55,
+  MTLPixelFormatRG16Unorm = 60,
+  MTLPixelFormatRG16Snorm = 62,
+  MTLPixelFormatRG16Uint = 63,
+  MTLPixelFormatRG16Sint = 64,
   MTLPixelFormatRG16Float = 65,
   MTLPixelFormatRGBA8Unorm = 70,
   MTLPixelFormatRGBA8Unorm_sRGB = 71,
@@ -368,11 +468,15 @@ typedef NS_ENUM(NSUInteger, MTLPixelFormat) {
   MTLPixelFormatBGRA8Unorm = 80,
   MTLPixelFormatBGRA8Unorm_sRGB = 81,
   MTLPixelFormatRGB10A2Unorm = 90,
+  MTLPixelFormatRGB10A2Uint = 91,
   MTLPixelFormatRG11B10Float = 92,
+  MTLPixelFormatRGB9E5Float = 93,
+  MTLPixelFormatBGR10A2Unorm = 94,
   MTLPixelFormatRG32Uint = 103,
   MTLPixelFormatRG32Sint = 104,
   MTLPixelFormatRG32Float = 105,
   MTLPixelFormatRGBA16Unorm = 110,
+  MTLPixelFormatRGBA16Snorm = 112,
   MTLPixelFormatRGBA16Uint = 113,
   MTLPixelFormatRGBA16Sint = 114,
   MTLPixelFormatRGBA16Float = 115,
@@ -380,7 +484,43 @@ typedef NS_ENUM(NSUInteger, MTLPixelFormat) {
   MTLPixelFormatRGBA32Sint = 124,
   MTLPixelFormatRGBA32Float = 125,
   MTLPixelFormatDepth16Unorm = 250,
-  MTLPixelFormatDepth32Float = 252
+  MTLPixelFormatDepth32Float = 252,
+  MTLPixelFormatStencil8 = 253,
+  MTLPixelFormatDepth32Float_Stencil8 = 260
+};
+typedef NS_ENUM(uint8_t, MTLTextureSwizzle) {
+  MTLTextureSwizzleZero = 0,
+  MTLTextureSwizzleOne = 1,
+  MTLTextureSwizzleRed = 2,
+  MTLTextureSwizzleGreen = 3,
+  MTLTextureSwizzleBlue = 4,
+  MTLTextureSwizzleAlpha = 5
+};
+typedef struct {
+  MTLTextureSwizzle red, green, blue, alpha;
+} MTLTextureSwizzleChannels;
+NS_INLINE MTLTextureSwizzleChannels MTLTextureSwizzleChannelsMake(
+    MTLTextureSwizzle red, MTLTextureSwizzle green, MTLTextureSwizzle blue,
+    MTLTextureSwizzle alpha) {
+  MTLTextureSwizzleChannels channels = {red, green, blue, alpha};
+  return channels;
+}
+#define MTLTextureSwizzleChannelsDefault                                       \
+  MTLTextureSwizzleChannelsMake(MTLTextureSwizzleRed, MTLTextureSwizzleGreen,  \
+                                MTLTextureSwizzleBlue, MTLTextureSwizzleAlpha)
+typedef NS_ENUM(NSInteger, MTLTextureCompressionType) {
+  MTLTextureCompressionTypeLossless = 0,
+  MTLTextureCompressionTypeLossy = 1
+};
+typedef NS_OPTIONS(NSUInteger, MTLBlitOption) {
+  MTLBlitOptionNone = 0,
+  MTLBlitOptionDepthFromDepthStencil = 1,
+  MTLBlitOptionStencilFromDepthStencil = 2
+};
+typedef NS_ENUM(NSUInteger, MTLSamplerBorderColor) {
+  MTLSamplerBorderColorTransparentBlack = 0,
+  MTLSamplerBorderColorOpaqueBlack = 1,
+  MTLSamplerBorderColorOpaqueWhite = 2
 };
 typedef NS_ENUM(NSUInteger, MTLSamplerMinMagFilter) {
   MTLSamplerMinMagFilterNearest = 0,
@@ -417,7 +557,8 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLComputePipelineState, MTLBuffer, MTLTexture, MTLSamplerState, MTLHeap,
     MTLEvent, MTLSharedEvent, MTLFence, MTLIndirectCommandBuffer,
     MTLIndirectComputeCommand, MTLArgumentEncoder, MTLResidencySet,
-    MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope;
+    MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope, MTLLogState,
+    MTLDynamicLibrary;
 @class MTLCompileOptions, MTLFunctionConstantValues, MTLFunctionDescriptor,
     MTLComputePipelineDescriptor, MTLComputePipelineReflection,
     MTLTextureDescriptor, MTLSamplerDescriptor, MTLTensorDescriptor,
@@ -427,7 +568,9 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLComputePassDescriptor, MTLBlitPassDescriptor, MTLSharedEventListener,
     MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture,
     MTLStageInputOutputDescriptor, MTLArgumentDescriptor,
-    MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor;
+    MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor,
+    MTLLogStateDescriptor, MTLFunctionConstant, MTLSharedEventHandle,
+    MTLStructType, MTLArrayType, MTLPointerType;
 @protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor;
 
 typedef NSString *MTLCommonCounter;
@@ -437,6 +580,8 @@ MTL_EXTERN MTLCommonCounterSet const MTLCommonCounterSetTimestamp;
 MTL_EXTERN NSErrorDomain const MTLCounterErrorDomain;
 MTL_EXTERN NSErrorDomain const MTLBinaryArchiveDomain;
 MTL_EXTERN NSErrorDomain const MTLTensorDomain;
+MTL_EXTERN NSErrorDomain const MTLDynamicLibraryDomain;
+MTL_EXTERN NSErrorDomain const MTLLogStateErrorDomain;
 
 MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
 MTL_EXTERN NSErrorDomain const MTLCommandBufferErrorDomain;
@@ -445,6 +590,19 @@ MTL_EXTERN NSErrorUserInfoKey const MTLCommandBufferEncoderInfoErrorKey;
 
 MTL_EXTERN id<MTLDevice> MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 MTL_EXTERN NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
+
+// Devices neither come nor go here: an observer is never called.
+typedef NSString *MTLDeviceNotificationName;
+MTL_EXTERN MTLDeviceNotificationName const MTLDeviceWasAddedNotification;
+MTL_EXTERN MTLDeviceNotificationName const
+    MTLDeviceRemovalRequestedNotification;
+MTL_EXTERN MTLDeviceNotificationName const MTLDeviceWasRemovedNotification;
+typedef void (^MTLDeviceNotificationHandler)(id<MTLDevice> device,
+                                             MTLDeviceNotificationName name);
+MTL_EXTERN NSArray<id<MTLDevice>> *MTLCopyAllDevicesWithObserver(
+    id<NSObject> __strong *observer,
+    MTLDeviceNotificationHandler handler) NS_RETURNS_RETAINED;
+MTL_EXTERN void MTLRemoveDeviceObserver(id<NSObject> observer);
 
 typedef void (^MTLNewLibraryCompletionHandler)(id<MTLLibrary> library,
                                                NSError *error);
@@ -483,6 +641,49 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
 @property(readonly) BOOL supportsFunctionPointers;
 @property(readonly) BOOL supportsDynamicLibraries;
 @property(readonly) BOOL supportsRaytracing;
+@property(readonly) BOOL supportsRenderDynamicLibraries;
+@property(readonly) BOOL supportsFunctionPointersFromRender;
+@property(readonly) BOOL supportsRaytracingFromRender;
+@property(readonly) BOOL supportsPrimitiveMotionBlur;
+@property(readonly) BOOL supports32BitFloatFiltering;
+@property(readonly) BOOL supports32BitMSAA;
+@property(readonly) BOOL supportsQueryTextureLOD;
+@property(readonly) BOOL supportsBCTextureCompression;
+@property(readonly) BOOL supportsPullModelInterpolation;
+@property(readonly) BOOL supportsShaderBarycentricCoordinates;
+@property(readonly) BOOL areBarycentricCoordsSupported;
+@property(readonly) BOOL areProgrammableSamplePositionsSupported;
+@property(readonly) BOOL areRasterOrderGroupsSupported;
+@property(readonly) BOOL isDepth24Stencil8PixelFormatSupported;
+@property(readonly) NSUInteger locationNumber;
+@property(readonly) uint64_t maxTransferRate;
+@property(readonly) uint64_t peerGroupID;
+@property(readonly) uint32_t peerIndex, peerCount;
+@property(readonly) NSUInteger maxArgumentBufferSamplerCount;
+@property(readonly) NSUInteger sparseTileSizeInBytes;
+@property(readonly) NSUInteger maximumConcurrentCompilationTaskCount;
+@property BOOL shouldMaximizeConcurrentCompilation;
+- (BOOL)supportsFeatureSet:(MTLFeatureSet)set;
+- (BOOL)supportsTextureSampleCount:(NSUInteger)count;
+- (BOOL)supportsVertexAmplificationCount:(NSUInteger)count;
+- (NSUInteger)minimumTextureBufferAlignmentForPixelFormat:
+    (MTLPixelFormat)format;
+- (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle *)handle;
+- (id<MTLLogState>)newLogStateWithDescriptor:(MTLLogStateDescriptor *)descriptor
+                                       error:(NSError **)error;
+- (id<MTLDynamicLibrary>)newDynamicLibrary:(id<MTLLibrary>)library
+                                     error:(NSError **)error;
+- (id<MTLDynamicLibrary>)newDynamicLibraryWithURL:(NSURL *)url
+                                            error:(NSError **)error;
+- (void)newComputePipelineStateWithFunction:(id<MTLFunction>)function
+                                    options:(MTLPipelineOption)options
+                          completionHandler:
+    (MTLNewComputePipelineStateWithReflectionCompletionHandler)handler;
+- (void)newComputePipelineStateWithDescriptor:
+            (MTLComputePipelineDescriptor *)descriptor
+                                      options:(MTLPipelineOption)options
+                            completionHandler:
+    (MTLNewComputePipelineStateWithReflectionCompletionHandler)handler;
 - (BOOL)supportsFamily:(MTLGPUFamily)family;
 - (void)sampleTimestamps:(MTLTimestamp *)cpu gpuTimestamp:(MTLTimestamp *)gpu;
 - (uint64_t)queryTimestampFrequency;
@@ -618,6 +819,8 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) uint64_t gpuAddress;
 - (void *)contents;
 - (void)didModifyRange:(NSRange)range;
+- (void)addDebugMarker:(NSString *)marker range:(NSRange)range;
+- (void)removeAllDebugMarkers;
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor *)descriptor
                                     offset:(NSUInteger)offset
                                bytesPerRow:(NSUInteger)row;
@@ -632,6 +835,15 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
                                                        width:(NSUInteger)width
                                                       height:(NSUInteger)height
                                                    mipmapped:(BOOL)mipmapped;
++ (MTLTextureDescriptor *)textureCubeDescriptorWithPixelFormat:
+                              (MTLPixelFormat)format
+                                                          size:(NSUInteger)size
+                                                     mipmapped:(BOOL)mipmapped;
++ (MTLTextureDescriptor *)
+    textureBufferDescriptorWithPixelFormat:(MTLPixelFormat)format
+                                     width:(NSUInteger)width
+                           resourceOptions:(MTLResourceOptions)options
+                                     usage:(MTLTextureUsage)usage;
 @property MTLTextureType textureType;
 @property MTLPixelFormat pixelFormat;
 @property NSUInteger width, height, depth;
@@ -641,6 +853,9 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property MTLCPUCacheMode cpuCacheMode;
 @property MTLHazardTrackingMode hazardTrackingMode;
 @property MTLTextureUsage usage;
+@property BOOL allowGPUOptimizedContents;
+@property MTLTextureSwizzleChannels swizzle;
+@property MTLTextureCompressionType compressionType;
 @end
 
 @protocol MTLTexture <MTLResource>
@@ -651,7 +866,14 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) MTLTextureUsage usage;
 @property(readonly) MTLResourceID gpuResourceID;
 @property(readonly) id<MTLTexture> parentTexture;
+@property(readonly) NSUInteger parentRelativeLevel, parentRelativeSlice;
 @property(readonly) id<MTLBuffer> buffer;
+@property(readonly) NSUInteger bufferOffset, bufferBytesPerRow;
+@property(readonly) MTLTextureSwizzleChannels swizzle;
+@property(readonly) BOOL allowGPUOptimizedContents;
+@property(readonly) MTLTextureCompressionType compressionType;
+@property(readonly, getter=isFramebufferOnly) BOOL framebufferOnly;
+@property(readonly, getter=isShareable) BOOL shareable;
 - (void)replaceRegion:(MTLRegion)region
           mipmapLevel:(NSUInteger)level
             withBytes:(const void *)bytes
@@ -666,10 +888,26 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
      bytesPerRow:(NSUInteger)row
       fromRegion:(MTLRegion)region
      mipmapLevel:(NSUInteger)level;
+- (void)getBytes:(void *)bytes
+      bytesPerRow:(NSUInteger)row
+    bytesPerImage:(NSUInteger)image
+       fromRegion:(MTLRegion)region
+      mipmapLevel:(NSUInteger)level
+            slice:(NSUInteger)slice;
 - (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format;
+- (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format
+                                    textureType:(MTLTextureType)type
+                                         levels:(NSRange)levels
+                                         slices:(NSRange)slices;
+- (id<MTLTexture>)newTextureViewWithPixelFormat:(MTLPixelFormat)format
+                                    textureType:(MTLTextureType)type
+                                         levels:(NSRange)levels
+                                         slices:(NSRange)slices
+                                        swizzle:(MTLTextureSwizzleChannels)
+                                                    swizzle;
 @end
 
-@interface MTLSamplerDescriptor : NSObject
+@interface MTLSamplerDescriptor : NSObject <NSCopying>
 @property MTLSamplerMinMagFilter minFilter, magFilter;
 @property MTLSamplerMipFilter mipFilter;
 @property NSUInteger maxAnisotropy;
@@ -677,6 +915,9 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property MTLCompareFunction compareFunction;
 @property float lodMinClamp, lodMaxClamp;
 @property BOOL normalizedCoordinates;
+@property MTLSamplerBorderColor borderColor;
+@property BOOL lodAverage;
+@property BOOL supportArgumentBuffers;
 @property(copy) NSString *label;
 @end
 @protocol MTLSamplerState <NSObject>
@@ -722,7 +963,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
     sliceDimensions:(MTLTensorExtents *)dimensions;
 @end
 
-@interface MTLHeapDescriptor : NSObject
+@interface MTLHeapDescriptor : NSObject <NSCopying>
 @property NSUInteger size;
 @property MTLStorageMode storageMode;
 @property MTLCPUCacheMode cpuCacheMode;
@@ -751,7 +992,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
 @end
 
-@interface MTLResidencySetDescriptor : NSObject
+@interface MTLResidencySetDescriptor : NSObject <NSCopying>
 @property(copy) NSString *label;
 @property NSUInteger initialCapacity;
 @end
@@ -787,6 +1028,10 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property MTLLibraryOptimizationLevel optimizationLevel;
 @property NSUInteger maxTotalThreadsPerThreadgroup;
 @property BOOL enableLogging;
+@property(copy) NSString *installName;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *libraries;
+@property BOOL allowReferencingUndefinedSymbols;
+@property MTLCompileSymbolVisibility compileSymbolVisibility;
 @end
 
 @interface MTLFunctionConstantValues : NSObject
@@ -802,12 +1047,13 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (void)reset;
 @end
 
-@interface MTLFunctionDescriptor : NSObject
+@interface MTLFunctionDescriptor : NSObject <NSCopying>
 + (MTLFunctionDescriptor *)functionDescriptor;
 @property(copy) NSString *name;
 @property(copy) NSString *specializedName;
 @property(strong) MTLFunctionConstantValues *constantValues;
 @property MTLFunctionOptions options;
+@property(copy) NSArray<id<MTLBinaryArchive>> *binaryArchives;
 @end
 
 @protocol MTLLibrary <NSObject>
@@ -815,6 +1061,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) id<MTLDevice> device;
 @property(readonly) NSArray<NSString *> *functionNames;
 @property(readonly) MTLLibraryType type;
+@property(readonly) NSString *installName;
 - (id<MTLFunction>)newFunctionWithName:(NSString *)name;
 - (id<MTLFunction>)newFunctionWithName:(NSString *)name
                         constantValues:(MTLFunctionConstantValues *)values
@@ -825,6 +1072,9 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
                                       NSError *error))handler;
 - (id<MTLFunction>)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
                                        error:(NSError **)error;
+- (void)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
+                completionHandler:(void (^)(id<MTLFunction> function,
+                                            NSError *error))handler;
 @end
 
 @protocol MTLFunction <NSObject>
@@ -832,7 +1082,25 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) id<MTLDevice> device;
 @property(readonly) NSString *name;
 @property(readonly) MTLFunctionType functionType;
+@property(readonly) MTLFunctionOptions options;
+@property(readonly)
+    NSDictionary<NSString *, MTLFunctionConstant *> *functionConstantsDictionary;
 - (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index;
+@end
+
+@interface MTLFunctionConstant : NSObject
+@property(readonly) NSString *name;
+@property(readonly) MTLDataType type;
+@property(readonly) NSUInteger index;
+@property(readonly) BOOL required;
+@end
+
+// There are none yet (docs/objc.md): making one fails, with the reason.
+@protocol MTLDynamicLibrary <NSObject>
+@property(copy) NSString *label;
+@property(readonly) id<MTLDevice> device;
+@property(readonly) NSString *installName;
+- (BOOL)serializeToURL:(NSURL *)url error:(NSError **)error;
 @end
 
 @interface MTLLinkedFunctions : NSObject <NSCopying>
@@ -840,6 +1108,8 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(copy) NSArray<id<MTLFunction>> *functions;
 @property(copy) NSArray<id<MTLFunction>> *binaryFunctions;
 @property(copy) NSArray<id<MTLFunction>> *privateFunctions;
+@property(copy)
+    NSDictionary<NSString *, NSArray<id<MTLFunction>> *> *groups;
 @end
 
 @interface MTLPipelineBufferDescriptor : NSObject
@@ -860,6 +1130,10 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property BOOL supportIndirectCommandBuffers;
 @property(copy) MTLLinkedFunctions *linkedFunctions;
 @property(copy) NSArray<id<MTLBinaryArchive>> *binaryArchives;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *preloadedLibraries;
+@property(copy) NSArray<id<MTLDynamicLibrary>> *insertLibraries;
+@property BOOL supportAddingBinaryFunctions;
+@property MTLShaderValidation shaderValidation;
 @property(readonly) MTLPipelineBufferDescriptorArray *buffers;
 - (void)reset;
 @end
@@ -890,9 +1164,64 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @protocol MTLBufferBinding <MTLBinding>
 @property(readonly) NSUInteger bufferAlignment, bufferDataSize;
 @property(readonly) MTLDataType bufferDataType;
+@property(readonly) MTLStructType *bufferStructType;
+@end
+@protocol MTLThreadgroupBinding <MTLBinding>
+@property(readonly) NSUInteger threadgroupMemoryAlignment;
+@property(readonly) NSUInteger threadgroupMemoryDataSize;
+@end
+@protocol MTLTextureBinding <MTLBinding>
+@property(readonly) MTLTextureType textureType;
+@property(readonly) MTLDataType textureDataType;
+@property(readonly, getter=isDepthTexture) BOOL depthTexture;
+@property(readonly) NSUInteger arrayLength;
+@end
+
+@interface MTLPointerType : NSObject
+@property(readonly) MTLDataType elementType;
+@property(readonly) MTLStructType *elementStructType;
+@end
+@interface MTLArrayType : NSObject
+@property(readonly) MTLDataType elementType;
+@property(readonly) NSUInteger arrayLength, stride, argumentIndexStride;
+@property(readonly) MTLStructType *elementStructType;
+@property(readonly) MTLArrayType *elementArrayType;
+@property(readonly) MTLPointerType *elementPointerType;
+@end
+@interface MTLStructMember : NSObject
+@property(readonly) NSString *name;
+@property(readonly) NSUInteger offset, argumentIndex;
+@property(readonly) MTLDataType dataType;
+@property(readonly) MTLStructType *structType;
+@property(readonly) MTLArrayType *arrayType;
+@property(readonly) MTLPointerType *pointerType;
+@end
+@interface MTLStructType : NSObject
+@property(readonly) NSArray<MTLStructMember *> *members;
+- (MTLStructMember *)memberByName:(NSString *)name;
+@end
+
+// What a binding was called before macOS 13. There is no class of this name to
+// make objects of: they come from reflection.
+@interface MTLArgument : NSObject
+@property(readonly) NSString *name;
+@property(readonly) MTLArgumentType type;
+@property(readonly) MTLArgumentAccess access;
+@property(readonly) NSUInteger index;
+@property(readonly, getter=isActive) BOOL active;
+@property(readonly) NSUInteger bufferAlignment, bufferDataSize;
+@property(readonly) MTLDataType bufferDataType;
+@property(readonly) MTLStructType *bufferStructType;
+@property(readonly) NSUInteger threadgroupMemoryAlignment;
+@property(readonly) NSUInteger threadgroupMemoryDataSize;
+@property(readonly) MTLTextureType textureType;
+@property(readonly) MTLDataType textureDataType;
+@property(readonly) BOOL isDepthTexture;
+@property(readonly) NSUInteger arrayLength;
 @end
 @interface MTLComputePipelineReflection : NSObject
 @property(readonly) NSArray<id<MTLBinding>> *bindings;
+@property(readonly) NSArray<MTLArgument *> *arguments;
 @end
 
 @protocol MTLComputePipelineState <NSObject>
@@ -903,6 +1232,9 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) NSUInteger staticThreadgroupMemoryLength;
 @property(readonly) BOOL supportIndirectCommandBuffers;
 @property(readonly) MTLResourceID gpuResourceID;
+@property(readonly) MTLShaderValidation shaderValidation;
+@property(readonly) MTLComputePipelineReflection *reflection;
+- (NSUInteger)imageblockMemoryLengthForDimensions:(MTLSize)dimensions;
 - (id<MTLFunctionHandle>)functionHandleWithFunction:(id<MTLFunction>)function;
 - (id<MTLVisibleFunctionTable>)newVisibleFunctionTableWithDescriptor:
     (MTLVisibleFunctionTableDescriptor *)descriptor;
@@ -913,11 +1245,13 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) NSString *name;
 @property(readonly) id<MTLDevice> device;
 @end
-@interface MTLVisibleFunctionTableDescriptor : NSObject
+@interface MTLVisibleFunctionTableDescriptor : NSObject <NSCopying>
 + (MTLVisibleFunctionTableDescriptor *)visibleFunctionTableDescriptor;
 @property NSUInteger functionCount;
 @end
-@protocol MTLVisibleFunctionTable <NSObject>
+@protocol MTLVisibleFunctionTable <MTLResource>
+- (void)setFunctions:(const id<MTLFunctionHandle> __unsafe_unretained[])list
+           withRange:(NSRange)range;
 @property(readonly) MTLResourceID gpuResourceID;
 - (void)setFunction:(id<MTLFunctionHandle>)function atIndex:(NSUInteger)index;
 @end
@@ -940,8 +1274,17 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (void)setBuffer:(id<MTLBuffer>)buffer
            offset:(NSUInteger)offset
           atIndex:(NSUInteger)index;
+- (void)setBuffers:(const id<MTLBuffer> __unsafe_unretained[])buffers
+           offsets:(const NSUInteger[])offsets
+         withRange:(NSRange)range;
 - (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
+- (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures
+          withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
+- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+               withRange:(NSRange)range;
+- (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table
+                        atIndex:(NSUInteger)index;
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)pipeline
                         atIndex:(NSUInteger)index;
 - (void)setComputePipelineStates:
@@ -958,10 +1301,12 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 
 // --- Queues and command buffers ----------------------------------------------
 
-@interface MTLCommandQueueDescriptor : NSObject
+@interface MTLCommandQueueDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLLogState> logState;
 @property NSUInteger maxCommandBufferCount;
 @end
-@interface MTLCommandBufferDescriptor : NSObject
+@interface MTLCommandBufferDescriptor : NSObject <NSCopying>
+@property(strong) id<MTLLogState> logState;
 @property BOOL retainedReferences;
 @property MTLCommandBufferErrorOption errorOptions;
 @end
@@ -1025,6 +1370,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (id<MTLCommandBuffer>)commandBufferWithUnretainedReferences;
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:
     (MTLCommandBufferDescriptor *)descriptor;
+- (void)insertDebugCaptureBoundary;
 - (void)addResidencySet:(id<MTLResidencySet>)set;
 - (void)removeResidencySet:(id<MTLResidencySet>)set;
 - (void)removeResidencySets:
@@ -1034,6 +1380,28 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
                    count:(NSUInteger)count;
 @end
 
+@protocol MTLLogState <NSObject>
+- (void)addLogHandler:(void (^)(NSString *subsystem, NSString *category,
+                                MTLLogLevel level, NSString *message))handler;
+@end
+@interface MTLLogStateDescriptor : NSObject <NSCopying>
+@property MTLLogLevel level;
+@property NSInteger bufferSize;
+@end
+
+// In the userInfo of the error of a command buffer that asked for
+// MTLCommandBufferErrorOptionEncoderExecutionStatus, under
+// MTLCommandBufferEncoderInfoErrorKey.
+@protocol MTLCommandBufferEncoderInfo <NSObject>
+@property(readonly) NSString *label;
+@property(readonly) NSArray<NSString *> *debugSignposts;
+@property(readonly) MTLCommandEncoderErrorState errorState;
+@end
+@protocol MTLLogContainer <NSFastEnumeration>
+@end
+@protocol MTLFunctionLog <NSObject>
+@end
+
 @protocol MTLCommandBuffer <NSObject>
 @property(copy) NSString *label;
 @property(readonly) id<MTLDevice> device;
@@ -1041,6 +1409,8 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) BOOL retainedReferences;
 @property(readonly) MTLCommandBufferStatus status;
 @property(readonly) NSError *error;
+@property(readonly) MTLCommandBufferErrorOption errorOptions;
+@property(readonly) id<MTLLogContainer> logs;
 @property(readonly) CFTimeInterval kernelStartTime, kernelEndTime;
 @property(readonly) CFTimeInterval GPUStartTime, GPUEndTime;
 - (void)enqueue;
@@ -1076,6 +1446,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @end
 
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
+@property(readonly) MTLDispatchType dispatchType;
 - (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)samples
                  atSampleIndex:(NSUInteger)index
                    withBarrier:(BOOL)barrier;
@@ -1091,10 +1462,22 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
           length:(NSUInteger)length
          atIndex:(NSUInteger)index;
 - (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index;
+- (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures
+          withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
+- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+               withRange:(NSRange)range;
+- (void)setSamplerState:(id<MTLSamplerState>)sampler
+            lodMinClamp:(float)min
+            lodMaxClamp:(float)max
+                atIndex:(NSUInteger)index;
+- (void)setStageInRegion:(MTLRegion)region;
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table
                   atBufferIndex:(NSUInteger)index;
+- (void)setVisibleFunctionTables:
+            (const id<MTLVisibleFunctionTable> __unsafe_unretained[])tables
+                 withBufferRange:(NSRange)range;
 - (void)setTensor:(id<MTLTensor>)tensor atBufferIndex:(NSUInteger)index;
 - (void)dispatchThreads:(MTLSize)grid threadsPerThreadgroup:(MTLSize)group;
 - (void)dispatchThreadgroups:(MTLSize)grid
@@ -1157,6 +1540,56 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
            destinationOffset:(NSUInteger)offset
       destinationBytesPerRow:(NSUInteger)row
     destinationBytesPerImage:(NSUInteger)image;
+- (void)copyFromBuffer:(id<MTLBuffer>)source
+           sourceOffset:(NSUInteger)offset
+      sourceBytesPerRow:(NSUInteger)row
+    sourceBytesPerImage:(NSUInteger)image
+             sourceSize:(MTLSize)size
+              toTexture:(id<MTLTexture>)target
+       destinationSlice:(NSUInteger)slice
+       destinationLevel:(NSUInteger)level
+      destinationOrigin:(MTLOrigin)origin
+                options:(MTLBlitOption)options;
+- (void)copyFromTexture:(id<MTLTexture>)source
+                 sourceSlice:(NSUInteger)slice
+                 sourceLevel:(NSUInteger)level
+                sourceOrigin:(MTLOrigin)origin
+                  sourceSize:(MTLSize)size
+                    toBuffer:(id<MTLBuffer>)target
+           destinationOffset:(NSUInteger)offset
+      destinationBytesPerRow:(NSUInteger)row
+    destinationBytesPerImage:(NSUInteger)image
+                     options:(MTLBlitOption)options;
+- (void)copyFromTexture:(id<MTLTexture>)source
+            sourceSlice:(NSUInteger)source_slice
+            sourceLevel:(NSUInteger)source_level
+           sourceOrigin:(MTLOrigin)source_origin
+             sourceSize:(MTLSize)size
+              toTexture:(id<MTLTexture>)target
+       destinationSlice:(NSUInteger)target_slice
+       destinationLevel:(NSUInteger)target_level
+      destinationOrigin:(MTLOrigin)target_origin;
+- (void)copyFromTexture:(id<MTLTexture>)source
+            sourceSlice:(NSUInteger)source_slice
+            sourceLevel:(NSUInteger)source_level
+              toTexture:(id<MTLTexture>)target
+       destinationSlice:(NSUInteger)target_slice
+       destinationLevel:(NSUInteger)target_level
+             sliceCount:(NSUInteger)slices
+             levelCount:(NSUInteger)levels;
+- (void)copyFromTexture:(id<MTLTexture>)source
+              toTexture:(id<MTLTexture>)target;
+- (void)synchronizeTexture:(id<MTLTexture>)texture
+                     slice:(NSUInteger)slice
+                     level:(NSUInteger)level;
+- (void)optimizeContentsForGPUAccess:(id<MTLTexture>)texture;
+- (void)optimizeContentsForGPUAccess:(id<MTLTexture>)texture
+                               slice:(NSUInteger)slice
+                               level:(NSUInteger)level;
+- (void)optimizeContentsForCPUAccess:(id<MTLTexture>)texture;
+- (void)optimizeContentsForCPUAccess:(id<MTLTexture>)texture
+                               slice:(NSUInteger)slice
+                               level:(NSUInteger)level;
 - (void)generateMipmapsForTexture:(id<MTLTexture>)texture;
 - (void)updateFence:(id<MTLFence>)fence;
 - (void)waitForFence:(id<MTLFence>)fence;
@@ -1180,9 +1613,15 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (instancetype)init;
 - (instancetype)initWithDispatchQueue:(dispatch_queue_t)queue;
 @property(readonly) dispatch_queue_t dispatchQueue;
++ (MTLSharedEventListener *)sharedListener;
+@end
+// Of one process: there is no way to send it to another.
+@interface MTLSharedEventHandle : NSObject
+@property(readonly) NSString *label;
 @end
 @protocol MTLSharedEvent <MTLEvent>
 @property uint64_t signaledValue;
+- (MTLSharedEventHandle *)newSharedEventHandle;
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)timeout;
 - (void)notifyListener:(MTLSharedEventListener *)listener
                atValue:(uint64_t)value
@@ -1195,7 +1634,8 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 
 // --- Indirect commands -------------------------------------------------------
 
-@interface MTLIndirectCommandBufferDescriptor : NSObject
+@interface MTLIndirectCommandBufferDescriptor : NSObject <NSCopying>
+@property NSUInteger maxVertexBufferBindCount, maxFragmentBufferBindCount;
 @property MTLIndirectCommandType commandTypes;
 @property BOOL inheritBuffers;
 @property BOOL inheritPipelineState;
@@ -1226,7 +1666,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 
 // --- Captures: timelines (docs/tracing.md) ------------------------------------
 
-@interface MTLCaptureDescriptor : NSObject
+@interface MTLCaptureDescriptor : NSObject <NSCopying>
 @property(strong) id captureObject;
 @property MTLCaptureDestination destination;
 @property(copy) NSURL *outputURL;
@@ -1235,10 +1675,13 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 - (void)beginScope;
 - (void)endScope;
 @property(copy) NSString *label;
+@property(readonly) id<MTLDevice> device;
+@property(readonly) id<MTLCommandQueue> commandQueue;
 @end
 @interface MTLCaptureManager : NSObject
 + (MTLCaptureManager *)sharedCaptureManager;
 @property(readonly) BOOL isCapturing;
+@property(strong) id<MTLCaptureScope> defaultCaptureScope;
 - (BOOL)supportsDestination:(MTLCaptureDestination)destination;
 - (BOOL)startCaptureWithDescriptor:(MTLCaptureDescriptor *)descriptor
                              error:(NSError **)error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// data_types.c: MTLDataType, by Apple's numbers: a scalar is followed by its
-// vectors of 2, 3 and 4.
+// data_types.c: MTLDataType and MTLTextureType, by Apple's numbers: a scalar is
+// followed by its vectors of 2, 3 and 4.
 #include "drivers/metal/metal.h"
 
 static const struct {
@@ -16,6 +16,34 @@ static const struct {
     {85, MTL_TYPE_ULONG, "ulong"},  {121, MTL_TYPE_BFLOAT, "bfloat"},
 };
 enum { SCALAR_COUNT = sizeof scalars / sizeof *scalars };
+
+// MTLTextureType has cubes and 3-D textures before arrays of samples.
+static const mtl_texture_type texture_types[] = {
+    MTL_TEXTURE_1D,
+    MTL_TEXTURE_1D_ARRAY,
+    MTL_TEXTURE_2D,
+    MTL_TEXTURE_2D_ARRAY,
+    MTL_TEXTURE_2D_MULTISAMPLE,
+    MTL_TEXTURE_CUBE,
+    MTL_TEXTURE_CUBE_ARRAY,
+    MTL_TEXTURE_3D,
+    MTL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    MTL_TEXTURE_BUFFER,
+};
+enum { TEXTURE_TYPE_COUNT = sizeof texture_types / sizeof *texture_types };
+
+unsigned long metal_texture_type(mtl_texture_type type) {
+  unsigned long number = 0;
+  while (number < TEXTURE_TYPE_COUNT && texture_types[number] != type) {
+    number++;
+  }
+  return number;
+}
+
+mtl_texture_type metal_texture_type_read(unsigned long number) {
+  return number < TEXTURE_TYPE_COUNT ? texture_types[number]
+                                     : MTL_TEXTURE_TYPE_DEFAULT;
+}
 
 unsigned long metal_data_type(mtl_data_type type, uint32_t components) {
   for (size_t i = 0; i < SCALAR_COUNT; i++) {

@@ -183,6 +183,10 @@ mtl_status metal_reflect(metal_device *device, id descriptor,
 void metal_reflected_clear(const mtl_device *device,
                            metal_reflected *reflected);
 
+// MTLTextureType and back; data_types.c.
+unsigned long metal_texture_type(mtl_texture_type type);
+mtl_texture_type metal_texture_type_read(unsigned long number);
+
 // MTLDataType of constants and arguments; data_types.c.
 unsigned long metal_data_type(mtl_data_type type, uint32_t components);
 // False for what is no scalar, vector or matrix.

@@ -55,9 +55,8 @@ static void read_threadgroup(id binding, mtl_argument *argument) {
 
 static void read_texture(id binding, mtl_argument *argument) {
   uint32_t columns = 1;
-  // MTLTextureType is mtl_texture_type without its default.
   argument->texture_type =
-      (mtl_texture_type)(GET_NUMBER(binding, textureType) + 1);
+      metal_texture_type_read(GET_NUMBER(binding, textureType));
   argument->is_depth_texture = GET_BOOL(binding, isDepthTexture);
   argument->array_length = (uint32_t)GET_NUMBER(binding, arrayLength);
   metal_data_type_read(GET_NUMBER(binding, textureDataType), &argument->type,

@@ -21,8 +21,7 @@ static bool is_linear(const mtl_texture *texture) {
 static id descriptor_of(const mtl_texture *texture) {
   const mtl_texture_desc *desc = &texture->desc;
   const id made = metal_new("MTLTextureDescriptor");
-  // MTLTextureType is mtl_texture_type without its default.
-  SET_NUMBER(made, setTextureType, (unsigned long)desc->type - 1);
+  SET_NUMBER(made, setTextureType, metal_texture_type(desc->type));
   SET_NUMBER(made, setPixelFormat, (unsigned long)desc->pixel_format);
   SET_NUMBER(made, setWidth, desc->width);
   SET_NUMBER(made, setHeight, desc->height);
@@ -83,7 +82,7 @@ static id swizzle(const mtl_texture *texture, id base) {
   return SEND(id(*)(id, SEL, unsigned long, unsigned long, metal_range,
                     metal_range, swizzles),
               base, newSwizzledView, (unsigned long)desc->pixel_format,
-              (unsigned long)desc->type - 1, levels, slices, wanted);
+              metal_texture_type(desc->type), levels, slices, wanted);
 }
 
 static void shadow_add(metal_texture *made) {

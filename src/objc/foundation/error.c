@@ -4,11 +4,22 @@
 #include <stdlib.h>
 
 #include "objc/foundation/foundation.h"
+#include "objc/runtime/failure.h"
 
 CONSTANT_STRING(NSLocalizedDescriptionKey, "NSLocalizedDescription");
 CONSTANT_STRING(NSLocalizedFailureReasonErrorKey,
                 "NSLocalizedFailureReason");
+CONSTANT_STRING(NSLocalizedRecoverySuggestionErrorKey,
+                "NSLocalizedRecoverySuggestion");
+CONSTANT_STRING(NSDebugDescriptionErrorKey, "NSDebugDescription");
+CONSTANT_STRING(NSFilePathErrorKey, "NSFilePath");
+CONSTANT_STRING(NSURLErrorKey, "NSURL");
 CONSTANT_STRING(NSUnderlyingErrorKey, "NSUnderlyingError");
+CONSTANT_STRING(NSOSStatusErrorDomain, "NSOSStatusErrorDomain");
+CONSTANT_STRING(NSMachErrorDomain, "NSMachErrorDomain");
+CONSTANT_STRING(NSUndefinedKeyException, "NSUnknownKeyException");
+CONSTANT_STRING(NSObjectNotAvailableException, "NSObjectNotAvailableException");
+CONSTANT_STRING(NSParseErrorException, "NSParseErrorException");
 CONSTANT_STRING(NSCocoaErrorDomain, "NSCocoaErrorDomain");
 CONSTANT_STRING(NSPOSIXErrorDomain, "NSPOSIXErrorDomain");
 CONSTANT_STRING(NSInvalidArgumentException, "NSInvalidArgumentException");
@@ -51,6 +62,7 @@ id error_make(id domain, NSInteger code, const char *text) {
 id error_make_with(id domain, NSInteger code, const char *text,
                    const char *key, id value) {
   const id info = dictionary_create();
+  error_tell(domain, text);
   dictionary_set(info, NSLocalizedDescriptionKey, string_make(text));
   if (key) {
     dictionary_set(info, string_make(key), value);
@@ -61,9 +73,17 @@ id error_make_with(id domain, NSInteger code, const char *text,
   return made;
 }
 
+void error_tell(id domain, const char *text) {
+  if (runtime_debugs("errors")) {
+    runtime_warn("%s: %s", string_utf8(domain), text);
+  }
+}
+
 void error_set(id *out_error, id domain, NSInteger code, const char *text) {
   if (out_error) {
     *out_error = error_make(domain, code, text);
+  } else {
+    error_tell(domain, text);
   }
 }
 
@@ -100,12 +120,43 @@ static id error_localized(id self, SEL _cmd) {
                                    string_utf8(of->domain), of->code);
 }
 
+// What userInfo has under key, or nil.
+static id error_entry(id self, id key) {
+  const error *of = (error *)self;
+  return of->info ? dictionary_get(of->info, key) : NULL;
+}
+
 static id error_reason(id self, SEL _cmd) {
   (void)_cmd;
-  const error *of = (error *)self;
-  return of->info
-             ? dictionary_get(of->info, NSLocalizedFailureReasonErrorKey)
-             : NULL;
+  return error_entry(self, NSLocalizedFailureReasonErrorKey);
+}
+
+static id error_suggestion(id self, SEL _cmd) {
+  (void)_cmd;
+  return error_entry(self, NSLocalizedRecoverySuggestionErrorKey);
+}
+
+static id error_underlying(id self, SEL _cmd) {
+  (void)_cmd;
+  const id one = error_entry(self, NSUnderlyingErrorKey);
+  return array_make(&one, one != NULL);
+}
+
+static int error_is_equal(id self, SEL _cmd, id other) {
+  (void)_cmd;
+  const error *one = (error *)self, *two = (error *)other;
+  if (!other || !SEND(int (*)(id, SEL, Class), other, "isKindOfClass:",
+                      &OBJC_CLASS_$_NSError)) {
+    return 0;
+  }
+  return one->code == two->code && string_equals(one->domain, two->domain) &&
+         (one->info == two->info ||
+          SEND(int (*)(id, SEL, id), one->info, "isEqual:", two->info));
+}
+
+static NSUInteger error_hash(id self, SEL _cmd) {
+  (void)_cmd;
+  return (NSUInteger)((error *)self)->code;
 }
 
 static id error_description(id self, SEL _cmd) {
@@ -130,6 +181,10 @@ METHODS(error_methods,
         METHOD("userInfo", "@16@0:8", error_info),
         METHOD("localizedDescription", "@16@0:8", error_localized),
         METHOD("localizedFailureReason", "@16@0:8", error_reason),
+        METHOD("localizedRecoverySuggestion", "@16@0:8", error_suggestion),
+        METHOD("underlyingErrors", "@16@0:8", error_underlying),
+        METHOD("isEqual:", "B24@0:8@16", error_is_equal),
+        METHOD("hash", "Q16@0:8", error_hash),
         METHOD("description", "@16@0:8", error_description),
         METHOD("copyWithZone:", "@24@0:8^v16", error_copy));
 METHODS(error_class_methods,

@@ -109,6 +109,8 @@ typedef struct enumeration {
 // Sets *out_error, where the caller gave one, to an NSError with this
 // localizedDescription.
 void error_set(id *out_error, id domain, NSInteger code, const char *text);
+// Prints an error for METTLE_OBJC_DEBUG=errors: nobody may ask for it.
+void error_tell(id domain, const char *text);
 id error_make(id domain, NSInteger code, const char *text);
 // The same, with value under key in its userInfo, too.
 id error_make_with(id domain, NSInteger code, const char *text,

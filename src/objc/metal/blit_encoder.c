@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // blit_encoder.c: MTLBlitCommandEncoder.
+#include "objc/metal/encoder_info.h"
 #include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/passes.h"
@@ -46,6 +47,7 @@ static void encoder_end(id self, SEL _cmd) {
   if (mtl_blit_encoder_end(encoder_of(self)) == MTL_INVALID_STATE) {
     metal_assert("endEncoding: %s", mtl_last_error());
   }
+  encoder_infos_note(((metal_encoder *)self)->commands, self);
 }
 
 static void copy_buffer(id self, SEL _cmd, id from, NSUInteger from_offset,
@@ -115,6 +117,73 @@ static void texture_to_texture(id self, SEL _cmd, id from,
       region_of(to_origin, size), (uint32_t)to_level, (uint32_t)to_slice);
 }
 
+// Depth and stencil are never in one texture, so that no option has a meaning.
+static void buffer_to_texture_with(id self, SEL _cmd, id from,
+                                   NSUInteger offset, NSUInteger row,
+                                   NSUInteger image, MTLSize size, id to,
+                                   NSUInteger slice, NSUInteger level,
+                                   MTLOrigin origin, NSUInteger options) {
+  (void)options;
+  buffer_to_texture(self, _cmd, from, offset, row, image, size, to, slice,
+                    level, origin);
+}
+
+static void texture_to_buffer_with(id self, SEL _cmd, id from,
+                                   NSUInteger slice, NSUInteger level,
+                                   MTLOrigin origin, MTLSize size, id to,
+                                   NSUInteger offset, NSUInteger row,
+                                   NSUInteger image, NSUInteger options) {
+  (void)options;
+  texture_to_buffer(self, _cmd, from, slice, level, origin, size, to, offset,
+                    row, image);
+}
+
+static NSUInteger side_at(NSUInteger side, NSUInteger level) {
+  return side >> level ? side >> level : 1;
+}
+
+// Slices: layers of an array, times six for cubes.
+static NSUInteger slices_of(const mtl_texture_desc *info) {
+  const bool is_cube = info->type == MTL_TEXTURE_CUBE ||
+                       info->type == MTL_TEXTURE_CUBE_ARRAY;
+  return (info->array_length ? info->array_length : 1) * (is_cube ? 6 : 1);
+}
+
+static void copy_slices(id self, SEL _cmd, id from, NSUInteger from_slice,
+                        NSUInteger from_level, id to, NSUInteger to_slice,
+                        NSUInteger to_level, NSUInteger slices,
+                        NSUInteger levels) {
+  const mtl_texture_desc *info = mtl_texture_info(texture_of(from));
+  const MTLOrigin zero = {0, 0, 0};
+  for (NSUInteger level = 0; level < levels; ++level) {
+    const NSUInteger at = from_level + level;
+    const MTLSize size = {side_at(info->width, at), side_at(info->height, at),
+                          side_at(info->depth, at)};
+    for (NSUInteger slice = 0; slice < slices; ++slice) {
+      texture_to_texture(self, _cmd, from, from_slice + slice, at, zero, size,
+                         to, to_slice + slice, to_level + level, zero);
+    }
+  }
+}
+
+// The levels of the smaller texture's size on, as Metal has it.
+static void copy_whole(id self, SEL _cmd, id from, id to) {
+  const mtl_texture_desc *one = mtl_texture_info(texture_of(from));
+  const mtl_texture_desc *other = mtl_texture_info(texture_of(to));
+  const NSUInteger ones = one->level_count ? one->level_count : 1;
+  const NSUInteger others = other->level_count ? other->level_count : 1;
+  NSUInteger from_level = 0, to_level = 0;
+  while (from_level + 1 < ones && side_at(one->width, from_level) > other->width) {
+    ++from_level;
+  }
+  while (to_level + 1 < others && side_at(other->width, to_level) > one->width) {
+    ++to_level;
+  }
+  const NSUInteger left = ones - from_level, right = others - to_level;
+  copy_slices(self, _cmd, from, 0, from_level, to, 0, to_level, slices_of(one),
+              left < right ? left : right);
+}
+
 static void generate_mipmaps(id self, SEL _cmd, id texture) {
   (void)_cmd;
   mtl_blit_encoder_generate_mipmaps(encoder_of(self), texture_of(texture));
@@ -161,6 +230,13 @@ static void optimize(id self, SEL _cmd, id resource) {
   (void)self;
   (void)_cmd;
   (void)resource;
+}
+
+static void optimize_slice(id self, SEL _cmd, id resource, NSUInteger slice,
+                           NSUInteger level) {
+  (void)slice;
+  (void)level;
+  optimize(self, _cmd, resource);
 }
 
 static void pop_group(id self, SEL _cmd) {
@@ -211,6 +287,20 @@ METHODS(
            "toTexture:destinationSlice:destinationLevel:destinationOrigin:",
            "v136@0:8@16Q24Q32{?=QQQ}40{?=QQQ}64@88Q96Q104{?=QQQ}112",
            texture_to_texture),
+    METHOD("copyFromBuffer:sourceOffset:sourceBytesPerRow:"
+           "sourceBytesPerImage:sourceSize:toTexture:destinationSlice:"
+           "destinationLevel:destinationOrigin:options:",
+           "v128@0:8@16Q24Q32Q40{?=QQQ}48@72Q80Q88{?=QQQ}96Q120",
+           buffer_to_texture_with),
+    METHOD("copyFromTexture:sourceSlice:sourceLevel:sourceOrigin:sourceSize:"
+           "toBuffer:destinationOffset:destinationBytesPerRow:"
+           "destinationBytesPerImage:options:",
+           "v128@0:8@16Q24Q32{?=QQQ}40{?=QQQ}64@88Q96Q104Q112Q120",
+           texture_to_buffer_with),
+    METHOD("copyFromTexture:sourceSlice:sourceLevel:toTexture:"
+           "destinationSlice:destinationLevel:sliceCount:levelCount:",
+           "v80@0:8@16Q24Q32@40Q48Q56Q64Q72", copy_slices),
+    METHOD("copyFromTexture:toTexture:", "v32@0:8@16@24", copy_whole),
     METHOD("generateMipmapsForTexture:", "v24@0:8@16", generate_mipmaps),
     METHOD("copyIndirectCommandBuffer:sourceRange:destination:"
            "destinationIndex:",
@@ -223,6 +313,10 @@ METHODS(
     METHOD("waitForFence:", "v24@0:8@16", wait_fence),
     METHOD("optimizeContentsForGPUAccess:", "v24@0:8@16", optimize),
     METHOD("optimizeContentsForCPUAccess:", "v24@0:8@16", optimize),
+    METHOD("optimizeContentsForGPUAccess:slice:level:", "v40@0:8@16Q24Q32",
+           optimize_slice),
+    METHOD("optimizeContentsForCPUAccess:slice:level:", "v40@0:8@16Q24Q32",
+           optimize_slice),
     METHOD("pushDebugGroup:", "v24@0:8@16", optimize),
     METHOD("popDebugGroup", "v16@0:8", pop_group));
 DEFINE_CLASS(MettleBlitEncoder, MettleEncoder, sizeof(metal_encoder),

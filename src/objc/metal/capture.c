@@ -6,25 +6,30 @@
 
 CONSTANT_STRING(MTLCaptureErrorDomain, "MTLCaptureErrorDomain");
 
+// MTLCaptureDestination
+enum { DESTINATION_TOOLS = 1, DESTINATION_FILE = 2 };
+
 typedef struct capture_descriptor {
   struct objc_object object;
   id captureObject;
-  NSInteger destination;
   id outputURL;
+  NSInteger destination;  // MTLCaptureDestination
 } capture_descriptor;
+
+REFERENCES(capture_descriptor, captureObject, outputURL)
 
 OBJECT_PROPERTY(capture_descriptor, captureObject)
 VALUE_PROPERTY(capture_descriptor, NSInteger, destination)
 COPY_PROPERTY(capture_descriptor, outputURL)
 
-static void descriptor_dealloc(id self, SEL _cmd) {
+static id descriptor_init(id self, SEL _cmd) {
   (void)_cmd;
-  objc_release(((capture_descriptor *)self)->captureObject);
-  objc_release(((capture_descriptor *)self)->outputURL);
-  instance_dispose(self);
+  ((capture_descriptor *)self)->destination = DESTINATION_TOOLS;
+  return self;
 }
 
-METHODS(descriptor_methods, METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+METHODS(descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
+        REFERENCES_METHODS(capture_descriptor),
         OBJECT_METHODS(capture_descriptor, captureObject,
                        "setCaptureObject:"),
         VALUE_METHODS(capture_descriptor, destination, "setDestination:",
@@ -35,20 +40,14 @@ DEFINE_CLASS(MTLCaptureDescriptor, NSObject, sizeof(capture_descriptor),
 
 typedef struct capture_scope {
   struct objc_object object;
-  id device;  // +1
-  id queue;   // +1 or nil
+  id device;        // +1
+  id commandQueue;  // +1 or nil
   id label;
 } capture_scope;
 
-static void scope_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((capture_scope *)self)->device);
-  objc_release(((capture_scope *)self)->queue);
-  objc_release(((capture_scope *)self)->label);
-  instance_dispose(self);
-}
-
-OBJECT_PROPERTY(capture_scope, device)
+REFERENCES(capture_scope, device, label)
+READ_PROPERTY(capture_scope, id, device)
+READ_PROPERTY(capture_scope, id, commandQueue)
 COPY_PROPERTY(capture_scope, label)
 
 static void scope_nothing(id self, SEL _cmd) {
@@ -56,8 +55,9 @@ static void scope_nothing(id self, SEL _cmd) {
   (void)_cmd;
 }
 
-METHODS(scope_methods, METHOD("dealloc", "v16@0:8", scope_dealloc),
-        OBJECT_METHODS(capture_scope, device, "setDevice:"),
+METHODS(scope_methods, REFERENCES_METHODS(capture_scope),
+        METHOD("device", "@16@0:8", capture_scope_get_device),
+        METHOD("commandQueue", "@16@0:8", capture_scope_get_commandQueue),
         OBJECT_METHODS(capture_scope, label, "setLabel:"),
         METHOD("beginScope", "v16@0:8", scope_nothing),
         METHOD("endScope", "v16@0:8", scope_nothing));
@@ -72,9 +72,8 @@ static id manager_shared(Class self, SEL _cmd) {
   return shared_instance(&shared, self);
 }
 
-// Of MTLCaptureError and MTLCaptureDestination.
+// MTLCaptureError
 enum { NOT_SUPPORTED = 1, ALREADY_CAPTURING, INVALID_DESCRIPTOR };
-enum { DESTINATION_FILE = 2 };
 
 static _Atomic bool is_capturing;
 
@@ -137,7 +136,7 @@ static id scope_for(id device, id queue) {
   extern struct objc_class OBJC_CLASS_$_MettleCaptureScope;
   capture_scope *made = (capture_scope *)CREATE(MettleCaptureScope);
   made->device = objc_retain(device);
-  made->queue = objc_retain(queue);
+  made->commandQueue = objc_retain(queue);
   return &made->object;
 }
 
@@ -153,7 +152,16 @@ static id manager_scope_queue(id self, SEL _cmd, id queue) {
   return scope_for(SEND(id(*)(id, SEL), queue, "device"), queue);
 }
 
+typedef struct capture_manager {
+  struct objc_object object;
+  id defaultCaptureScope;
+} capture_manager;
+
+OBJECT_PROPERTY(capture_manager, defaultCaptureScope)
+
 METHODS(manager_methods,
+        OBJECT_METHODS(capture_manager, defaultCaptureScope,
+                       "setDefaultCaptureScope:"),
         METHOD("supportsDestination:", "B24@0:8q16", manager_supports),
         METHOD("startCaptureWithDescriptor:error:", "B32@0:8@16^@24",
                manager_start),
@@ -165,5 +173,5 @@ METHODS(manager_methods,
                manager_scope_queue));
 METHODS(manager_class_methods,
         METHOD("sharedCaptureManager", "@16@0:8", manager_shared));
-DEFINE_CLASS(MTLCaptureManager, NSObject, sizeof(struct objc_object),
+DEFINE_CLASS(MTLCaptureManager, NSObject, sizeof(capture_manager),
              manager_methods, &manager_class_methods);

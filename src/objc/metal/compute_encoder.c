@@ -2,6 +2,7 @@
 // compute_encoder.c: MTLComputeCommandEncoder.
 #include <stdlib.h>
 
+#include "objc/metal/encoder_info.h"
 #include "objc/metal/indirect_commands.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/passes.h"
@@ -27,6 +28,8 @@ static id open(id commands, const mtl_encoder_desc *desc) {
   metal_encoder *made = (metal_encoder *)CREATE(MettleComputeEncoder);
   made->commands = objc_retain(commands);
   made->compute = encoder;
+  made->is_concurrent =
+      desc && desc->dispatch_type == MTL_DISPATCH_CONCURRENT;
   return objc_autorelease(&made->object);
 }
 
@@ -63,6 +66,7 @@ static void encoder_end(id self, SEL _cmd) {
   if (mtl_compute_encoder_end(encoder_of(self)) == MTL_INVALID_STATE) {
     metal_assert("endEncoding: %s", mtl_last_error());
   }
+  encoder_infos_note(((metal_encoder *)self)->commands, self);
 }
 
 // --- Binding -----------------------------------------------------------------
@@ -132,6 +136,27 @@ static void set_samplers(id self, SEL _cmd, const id *samplers,
   for (NSUInteger i = 0; i < range.length; ++i) {
     set_sampler(self, _cmd, samplers[i], range.location + i);
   }
+}
+
+static void set_sampler_lods(id self, SEL _cmd, id sampler, float min,
+                             float max, NSUInteger index) {
+  set_sampler(self, _cmd, sampler_with_lods(sampler, min, max), index);
+}
+
+static void set_samplers_lods(id self, SEL _cmd, const id *samplers,
+                              const float *mins, const float *maxs,
+                              NSRange range) {
+  for (NSUInteger i = 0; i < range.length; ++i) {
+    set_sampler_lods(self, _cmd, samplers[i], mins[i], maxs[i],
+                     range.location + i);
+  }
+}
+
+// Of the stage-in arguments of compute kernels, which are not there.
+static void set_stage_in(id self, SEL _cmd, MTLRegion region) {
+  (void)self;
+  (void)_cmd;
+  (void)region;
 }
 
 static void set_table(id self, SEL _cmd, id table, NSUInteger index) {
@@ -276,9 +301,8 @@ static void pop_group(id self, SEL _cmd) {
 }
 
 static NSUInteger encoder_dispatch_type(id self, SEL _cmd) {
-  (void)self;
   (void)_cmd;
-  return 0;
+  return ((metal_encoder *)self)->is_concurrent;
 }
 
 static void sample(id self, SEL _cmd, id samples, NSUInteger index,
@@ -307,6 +331,11 @@ METHODS(
     METHOD("setSamplerState:atIndex:", "v32@0:8@16Q24", set_sampler),
     METHOD("setSamplerStates:withRange:", "v40@0:8^@16{_NSRange=QQ}24",
            set_samplers),
+    METHOD("setSamplerState:lodMinClamp:lodMaxClamp:atIndex:",
+           "v40@0:8@16f24f28Q32", set_sampler_lods),
+    METHOD("setSamplerStates:lodMinClamps:lodMaxClamps:withRange:",
+           "v56@0:8^@16^f24^f32{_NSRange=QQ}40", set_samplers_lods),
+    METHOD("setStageInRegion:", "v64@0:8{?={?=QQQ}{?=QQQ}}16", set_stage_in),
     METHOD("setVisibleFunctionTable:atBufferIndex:", "v32@0:8@16Q24",
            set_table),
     METHOD("setVisibleFunctionTables:withBufferRange:",

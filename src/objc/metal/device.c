@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "objc/metal/metal.h"
 #include "objc/runtime/block.h"
@@ -87,6 +88,12 @@ OBJC_EXPORT id MTLCopyAllDevicesWithObserver(id *out_observer, id literal) {
   }
   return MTLCopyAllDevices();
 }
+
+CONSTANT_STRING(MTLDeviceWasAddedNotification, "MTLDeviceWasAddedNotification");
+CONSTANT_STRING(MTLDeviceRemovalRequestedNotification,
+                "MTLDeviceRemovalRequestedNotification");
+CONSTANT_STRING(MTLDeviceWasRemovedNotification,
+                "MTLDeviceWasRemovedNotification");
 
 OBJC_EXPORT void MTLRemoveDeviceObserver(id observer) {
   (void)observer;
@@ -192,6 +199,33 @@ static NSUInteger linear_alignment(id self, SEL _cmd, NSUInteger format) {
   return bytes ? bytes : 1;
 }
 
+static int supports_amplification(id self, SEL _cmd, NSUInteger count) {
+  (void)self;
+  (void)_cmd;
+  return count == 1;
+}
+
+// Samplers are reached by their identifiers: as many as there are.
+static NSUInteger sampler_limit(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 2048;  // as devices of Apple7 have
+}
+
+// Compilations run in as many processes as METTLE's settings say; a client's
+// wish changes nothing.
+static NSUInteger compilation_limit(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return (NSUInteger)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void wish(id self, SEL _cmd, int value) {
+  (void)self;
+  (void)_cmd;
+  (void)value;
+}
+
 static id device_description(id self, SEL _cmd) {
   return string_make_printf("<MTLDevice: %s>",
                             string_utf8(device_name(self, _cmd)));
@@ -258,6 +292,17 @@ METHODS(
     METHOD("supportsFunctionPointersFromRender", "B16@0:8", no),
     METHOD("supportsRaytracing", "B16@0:8", no),
     METHOD("supportsRaytracingFromRender", "B16@0:8", no),
+    METHOD("supportsPrimitiveMotionBlur", "B16@0:8", no),
+    METHOD("areBarycentricCoordsSupported", "B16@0:8", no),
+    METHOD("isDepth24Stencil8PixelFormatSupported", "B16@0:8", no),
+    METHOD("supportsVertexAmplificationCount:", "B24@0:8Q16",
+           supports_amplification),
+    METHOD("maxArgumentBufferSamplerCount", "Q16@0:8", sampler_limit),
+    METHOD("sparseTileSizeInBytes", "Q16@0:8", zero),
+    METHOD("maximumConcurrentCompilationTaskCount", "Q16@0:8",
+           compilation_limit),
+    METHOD("shouldMaximizeConcurrentCompilation", "B16@0:8", no),
+    METHOD("setShouldMaximizeConcurrentCompilation:", "v20@0:8B16", wish),
     METHOD("supports32BitFloatFiltering", "B16@0:8", yes),
     METHOD("supports32BitMSAA", "B16@0:8", yes),
     METHOD("supportsQueryTextureLOD", "B16@0:8", no),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // event.c: MTLEvent, MTLSharedEvent, its listeners, and MTLFence.
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "objc/dispatch/dispatch.h"
@@ -110,6 +111,19 @@ static id listener_init(id self, SEL _cmd) {
   return self;
 }
 
+static id listener_shared(Class self, SEL _cmd) {
+  static _Atomic(id) shared;
+  (void)_cmd;
+  const id one = shared_instance(&shared, self);
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  if (!((listener *)one)->queue) {
+    listener_init(one, NULL);
+  }
+  pthread_mutex_unlock(&lock);
+  return one;
+}
+
 static void listener_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   objc_release(((listener *)self)->queue);
@@ -125,8 +139,10 @@ METHODS(listener_methods, METHOD("init", "@16@0:8", listener_init),
         METHOD("initWithDispatchQueue:", "@24@0:8@16", listener_init_queue),
         METHOD("dealloc", "v16@0:8", listener_dealloc),
         METHOD("dispatchQueue", "@16@0:8", listener_queue));
+METHODS(listener_class_methods,
+        METHOD("sharedListener", "@16@0:8", listener_shared));
 DEFINE_CLASS(MTLSharedEventListener, NSObject, sizeof(listener),
-             listener_methods, NO_METHODS);
+             listener_methods, &listener_class_methods);
 
 typedef struct notice {
   id event;    // +1
@@ -169,9 +185,39 @@ static void event_notify(id self, SEL _cmd, id listening, uint64_t value,
   }
 }
 
-static id event_handle(id self, SEL _cmd) {
+// --- Handles: of this process alone ------------------------------------------
+
+extern struct objc_class OBJC_CLASS_$_MTLSharedEventHandle;
+
+typedef struct event_handle {
+  struct objc_object object;
+  id event;  // +1
+} event_handle;
+
+REFERENCES(event_handle, event, event)
+
+static id handle_label(id self, SEL _cmd) {
   (void)_cmd;
-  return objc_retain(self);
+  return ((metal_event *)((event_handle *)self)->event)->label;
+}
+
+METHODS(handle_methods, REFERENCES_METHODS(event_handle),
+        METHOD("label", "@16@0:8", handle_label));
+DEFINE_CLASS(MTLSharedEventHandle, NSObject, sizeof(event_handle),
+             handle_methods, NO_METHODS);
+
+static id event_new_handle(id self, SEL _cmd) {
+  (void)_cmd;
+  event_handle *made = (event_handle *)CREATE(MTLSharedEventHandle);
+  made->event = objc_retain(self);
+  return &made->object;
+}
+
+// The event itself: two objects of one event are one.
+static id event_from_handle(id self, SEL _cmd, id handle) {
+  (void)self;
+  (void)_cmd;
+  return handle ? objc_retain(((event_handle *)handle)->event) : NULL;
 }
 
 METHODS(shared_methods, METHOD("dealloc", "v16@0:8", event_dealloc),
@@ -181,7 +227,7 @@ METHODS(shared_methods, METHOD("dealloc", "v16@0:8", event_dealloc),
                event_wait),
         METHOD("notifyListener:atValue:block:", "v40@0:8@16Q24@?32",
                event_notify),
-        METHOD("newSharedEventHandle", "@16@0:8", event_handle));
+        METHOD("newSharedEventHandle", "@16@0:8", event_new_handle));
 DEFINE_CLASS(MettleSharedEvent, MettleEvent, sizeof(metal_event),
              shared_methods, NO_METHODS);
 
@@ -223,5 +269,6 @@ DEFINE_CLASS(MettleFence, NSObject, sizeof(metal_fence), fence_methods,
 
 METHODS(device_methods, METHOD("newEvent", "@16@0:8", new_event),
         METHOD("newSharedEvent", "@16@0:8", new_shared_event),
+        METHOD("newSharedEventWithHandle:", "@24@0:8@16", event_from_handle),
         METHOD("newFence", "@16@0:8", new_fence));
 DEFINE_CATEGORY(MettleDevice, events, device_methods);

@@ -76,6 +76,7 @@ typedef struct table_descriptor {
   NSUInteger functionCount;
 } table_descriptor;
 
+VALUES_ALONE(table_descriptor)
 VALUE_PROPERTY(table_descriptor, NSUInteger, functionCount)
 
 static id table_descriptor_make(Class self, SEL _cmd) {
@@ -83,8 +84,9 @@ static id table_descriptor_make(Class self, SEL _cmd) {
   return objc_autorelease(instance_create(self, 0));
 }
 
-METHODS(table_descriptor_methods, VALUE_METHODS(table_descriptor, functionCount,
-                                                "setFunctionCount:", "Q"));
+METHODS(table_descriptor_methods, VALUES_ALONE_METHODS(table_descriptor),
+        VALUE_METHODS(table_descriptor, functionCount, "setFunctionCount:",
+                      "Q"));
 METHODS(table_descriptor_class_methods,
         METHOD("visibleFunctionTableDescriptor", "@16@0:8",
                table_descriptor_make));

@@ -10,6 +10,7 @@ typedef struct heap_descriptor {
   NSInteger type;  // MTLHeapType: automatic, placement
 } heap_descriptor;
 
+VALUES_ALONE(heap_descriptor)
 VALUE_PROPERTY(heap_descriptor, NSUInteger, size)
 VALUE_PROPERTY(heap_descriptor, NSUInteger, resourceOptions)
 VALUE_PROPERTY(heap_descriptor, NSInteger, type)
@@ -58,6 +59,7 @@ static void set_hazards(id self, SEL _cmd, NSUInteger value) {
 }
 
 METHODS(descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
+        VALUES_ALONE_METHODS(heap_descriptor),
         VALUE_METHODS(heap_descriptor, size, "setSize:", "Q"),
         VALUE_METHODS(heap_descriptor, resourceOptions,
                       "setResourceOptions:", "Q"),

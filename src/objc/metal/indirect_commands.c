@@ -22,6 +22,7 @@ typedef struct indirect_descriptor {
   bool inheritPipelineState;
 } indirect_descriptor;
 
+VALUES_ALONE(indirect_descriptor)
 VALUE_PROPERTY(indirect_descriptor, NSUInteger, commandTypes)
 VALUE_PROPERTY(indirect_descriptor, NSUInteger, maxKernelBufferBindCount)
 VALUE_PROPERTY(indirect_descriptor, NSUInteger,
@@ -40,6 +41,7 @@ static id descriptor_init(id self, SEL _cmd) {
 }
 
 METHODS(descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
+        VALUES_ALONE_METHODS(indirect_descriptor),
         VALUE_METHODS(indirect_descriptor, commandTypes, "setCommandTypes:",
                       "Q"),
         VALUE_METHODS(indirect_descriptor, maxKernelBufferBindCount,

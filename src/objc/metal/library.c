@@ -13,6 +13,7 @@
 // --- MTLCompileOptions -------------------------------------------------------
 
 // MTLMathMode and MTLMathFloatingPointFunctions.
+enum { TYPE_DYNAMIC = 1 };  // MTLLibraryType
 enum { MATH_SAFE = 0, MATH_RELAXED = 1, MATH_FAST = 2, FUNCTIONS_PRECISE = 1 };
 
 typedef struct compile_options {
@@ -334,11 +335,18 @@ static id function_device(id self, SEL _cmd) {
   return ((metal_function *)self)->device;
 }
 
+static NSUInteger function_options(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;
+}
+
 COPY_PROPERTY(metal_function, label)
 
 METHODS(function_methods, METHOD("dealloc", "v16@0:8", function_dealloc),
         METHOD("name", "@16@0:8", function_name),
         METHOD("functionType", "Q16@0:8", function_type),
+        METHOD("options", "Q16@0:8", function_options),
         METHOD("device", "@16@0:8", function_device),
         OBJECT_METHODS(metal_function, label, "setLabel:"));
 DEFINE_CLASS(MettleFunction, NSObject, sizeof(metal_function),
@@ -457,6 +465,12 @@ static void library_function_by_then(id self, SEL _cmd, id descriptor,
   BLOCK_CALL(void (*)(id, id, id), literal, made, error);
 }
 
+static id library_install_name(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return NULL;  // only dynamic libraries have one
+}
+
 static NSInteger library_type(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
@@ -469,6 +483,7 @@ METHODS(
     OBJECT_METHODS(metal_library, label, "setLabel:"),
     METHOD("functionNames", "@16@0:8", library_names),
     METHOD("type", "q16@0:8", library_type),
+    METHOD("installName", "@16@0:8", library_install_name),
     METHOD("newFunctionWithName:", "@24@0:8@16", library_function),
     METHOD("newFunctionWithName:constantValues:error:", "@40@0:8@16@24^@32",
            library_function_with),
@@ -495,6 +510,15 @@ static id finish(id device, mtl_status status, mtl_library *library,
 static id new_from_source(id self, SEL _cmd, id source, id options,
                           id *out_error) {
   (void)_cmd;
+  const compile_options *given = (compile_options *)options;
+  if (given && (given->libraryType == TYPE_DYNAMIC ||
+                array_count(given->libraries))) {
+    const mtl_status status =
+        mtl_fail(MTL_UNSUPPORTED,
+                 "dynamic libraries are not supported: the options have a "
+                 "libraryType of MTLLibraryTypeDynamic, or libraries");
+    return finish(self, status, NULL, out_error);
+  }
   mtl_library *library = NULL;
   const mtl_status status = library_from_source(
       device_of(self), string_utf8(source), options, &library);

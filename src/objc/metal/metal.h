@@ -68,12 +68,18 @@ typedef struct metal_texture {
   id buffer;  // +1, of a texture in a buffer; or nil
   id heap;    // +1 or nil
   NSUInteger options;
+  NSUInteger first_level;  // of the parent's
+  NSUInteger first_slice;
+  NSUInteger buffer_offset;
+  NSUInteger buffer_row;
+  uint8_t swizzle[4];  // MTLTextureSwizzle of red, green, blue, alpha
 } metal_texture;
 
 typedef struct metal_sampler {
   struct objc_object object;
   id device;  // +1
   mtl_sampler *sampler;
+  id descriptor;  // +1, a copy of what it was made by
 } metal_sampler;
 
 typedef struct metal_library {
@@ -117,6 +123,8 @@ typedef struct metal_command_buffer {
   id queue;  // +1
   mtl_command_buffer *commands;
   bool unretained;
+  NSUInteger error_options;
+  id encoders;  // labels of encoders, for its error; or nil
   id log_state;  // +1 until the work is done: it has the handlers; or nil
   bool is_told;  // of its completion
   handler *scheduled;
@@ -130,6 +138,7 @@ typedef struct metal_encoder {
   mtl_compute_encoder *compute;
   mtl_blit_encoder *blit;
   id label;
+  bool is_concurrent;
 } metal_encoder;
 
 typedef struct metal_event {
@@ -157,6 +166,8 @@ mtl_buffer *buffer_of(id buffer);
 size_t buffer_offset_of(id buffer);
 mtl_texture *texture_of(id texture);
 mtl_sampler *sampler_of(id sampler);
+// Makes a sampler like another, but for its range of levels.
+id sampler_with_lods(id sampler, float min, float max);
 mtl_pipeline *pipeline_of(id pipeline);
 mtl_function *function_of(id function);
 mtl_event *event_of(id event);
@@ -178,6 +189,10 @@ bool is_buffer(id object);
 
 // The object of ours for a device; the caller's reference.
 id metal_device_for(mtl_device *device);
+
+// MTLTextureType, which has cubes and 3-D textures before arrays of samples.
+mtl_texture_type texture_type_of(NSUInteger number);
+NSUInteger texture_type_number(mtl_texture_type type);
 
 mtl_storage_mode storage_mode_of(NSUInteger options);
 mtl_hazard_tracking hazard_tracking_of(NSUInteger options);

@@ -91,6 +91,16 @@ void fields_release(id object, size_t first_offset, size_t count);
     owner##_release(self);                                                  \
     instance_dispose(self);                                                 \
   }
+// The same of an object without references.
+#define VALUES_ALONE(owner)                                   \
+  static id owner##_copy(id self, SEL _cmd, void *zone) {     \
+    (void)_cmd;                                               \
+    (void)zone;                                               \
+    return fields_copy(self, sizeof(owner), 0, 0);            \
+  }
+#define VALUES_ALONE_METHODS(owner) \
+  METHOD("copyWithZone:", "@24@0:8^v16", owner##_copy)
+
 #define REFERENCES_METHODS(owner)                  \
   METHOD("dealloc", "v16@0:8", owner##_dealloc),   \
       METHOD("copyWithZone:", "@24@0:8^v16", owner##_copy)

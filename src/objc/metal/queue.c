@@ -2,6 +2,7 @@
 // queue.c: MTLCommandQueue and MTLCommandBuffer.
 #include <stdlib.h>
 
+#include "objc/metal/encoder_info.h"
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 #include "objc/runtime/block.h"
@@ -17,6 +18,7 @@ typedef struct queue_descriptor {
   id logState;
 } queue_descriptor;
 
+REFERENCES(queue_descriptor, logState, logState)
 VALUE_PROPERTY(queue_descriptor, NSUInteger, maxCommandBufferCount)
 OBJECT_PROPERTY(queue_descriptor, logState)
 
@@ -26,15 +28,9 @@ static id queue_descriptor_init(id self, SEL _cmd) {
   return self;
 }
 
-static void queue_descriptor_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((queue_descriptor *)self)->logState);
-  instance_dispose(self);
-}
-
 METHODS(queue_descriptor_methods,
         METHOD("init", "@16@0:8", queue_descriptor_init),
-        METHOD("dealloc", "v16@0:8", queue_descriptor_dealloc),
+        REFERENCES_METHODS(queue_descriptor),
         VALUE_METHODS(queue_descriptor, maxCommandBufferCount,
                       "setMaxCommandBufferCount:", "Q"),
         OBJECT_METHODS(queue_descriptor, logState, "setLogState:"));
@@ -144,6 +140,7 @@ typedef struct command_buffer_descriptor {
   id logState;
 } command_buffer_descriptor;
 
+REFERENCES(command_buffer_descriptor, logState, logState)
 FLAG_PROPERTY(command_buffer_descriptor, retainedReferences)
 VALUE_PROPERTY(command_buffer_descriptor, NSUInteger, errorOptions)
 OBJECT_PROPERTY(command_buffer_descriptor, logState)
@@ -154,15 +151,9 @@ static id command_descriptor_init(id self, SEL _cmd) {
   return self;
 }
 
-static void command_descriptor_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((command_buffer_descriptor *)self)->logState);
-  instance_dispose(self);
-}
-
 METHODS(command_descriptor_methods,
         METHOD("init", "@16@0:8", command_descriptor_init),
-        METHOD("dealloc", "v16@0:8", command_descriptor_dealloc),
+        REFERENCES_METHODS(command_buffer_descriptor),
         FLAG_METHODS(command_buffer_descriptor, retainedReferences,
                      "setRetainedReferences:"),
         VALUE_METHODS(command_buffer_descriptor, errorOptions,
@@ -176,7 +167,12 @@ static id queue_commands_by(id self, SEL _cmd, id descriptor) {
   (void)_cmd;
   const command_buffer_descriptor *from =
       (command_buffer_descriptor *)descriptor;
-  return command_buffer(self, !from->retainedReferences, from->logState);
+  const id made =
+      command_buffer(self, !from->retainedReferences, from->logState);
+  if (made) {
+    ((metal_command_buffer *)made)->error_options = from->errorOptions;
+  }
+  return made;
 }
 
 static void queue_add_sets(id self, SEL _cmd, const id *sets,
@@ -262,6 +258,7 @@ static void commands_dealloc(id self, SEL _cmd) {
   handlers_free(buffer->completed);
   mtl_command_buffer_release(buffer->commands);
   objc_release(buffer->error);
+  objc_release(buffer->encoders);
   objc_release(buffer->log_state);
   objc_release(buffer->queue);
   instance_dispose(self);
@@ -413,7 +410,7 @@ static id commands_error(id self, SEL _cmd) {
     id made = NULL;
     (void)mtl_fail(status, "%s", text);
     error_from_mettle(&made, MTLCommandBufferErrorDomain, status);
-    objc_retain(made);
+    made = objc_retain(encoder_infos_add(self, made));
     if (atomic_compare_exchange_strong(&buffer->error, &known, made)) {
       known = made;
     } else {
@@ -469,6 +466,11 @@ static void commands_pop_group(id self, SEL _cmd) {
   (void)_cmd;
 }
 
+static NSUInteger commands_error_options(id self, SEL _cmd) {
+  (void)_cmd;
+  return ((metal_command_buffer *)self)->error_options;
+}
+
 static id commands_logs(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
@@ -491,6 +493,7 @@ METHODS(
     METHOD("status", "Q16@0:8", commands_status),
     METHOD("error", "@16@0:8", commands_error),
     METHOD("logs", "@16@0:8", commands_logs),
+    METHOD("errorOptions", "Q16@0:8", commands_error_options),
     METHOD("GPUStartTime", "d16@0:8", commands_gpu_start),
     METHOD("GPUEndTime", "d16@0:8", commands_gpu_end),
     METHOD("kernelStartTime", "d16@0:8", commands_kernel_start),

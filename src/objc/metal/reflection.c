@@ -98,7 +98,7 @@ static id binding_create(mtl_function *function,
   }
   made->arrayLength = argument->array_length;
   made->textureType =
-      argument->texture_type ? argument->texture_type - 1u : 2;
+      argument->texture_type ? texture_type_number(argument->texture_type) : 2;
   made->used = argument->is_active;
   made->depthTexture = argument->is_depth_texture;
   return &made->object;

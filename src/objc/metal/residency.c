@@ -12,16 +12,11 @@ typedef struct residency_descriptor {
   NSUInteger initialCapacity;
 } residency_descriptor;
 
+REFERENCES(residency_descriptor, label, label)
 COPY_PROPERTY(residency_descriptor, label)
 VALUE_PROPERTY(residency_descriptor, NSUInteger, initialCapacity)
 
-static void descriptor_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((residency_descriptor *)self)->label);
-  instance_dispose(self);
-}
-
-METHODS(descriptor_methods, METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+METHODS(descriptor_methods, REFERENCES_METHODS(residency_descriptor),
         OBJECT_METHODS(residency_descriptor, label, "setLabel:"),
         VALUE_METHODS(residency_descriptor, initialCapacity,
                       "setInitialCapacity:", "Q"));

@@ -44,6 +44,7 @@ VALUE_PROPERTY(sampler_descriptor, float, lodMaxClamp)
 FLAG_PROPERTY(sampler_descriptor, normalizedCoordinates)
 FLAG_PROPERTY(sampler_descriptor, lodAverage)
 FLAG_PROPERTY(sampler_descriptor, supportArgumentBuffers)
+REFERENCES(sampler_descriptor, label, label)
 COPY_PROPERTY(sampler_descriptor, label)
 
 static id descriptor_init(id self, SEL _cmd) {
@@ -55,15 +56,9 @@ static id descriptor_init(id self, SEL _cmd) {
   return self;
 }
 
-static void descriptor_dealloc(id self, SEL _cmd) {
-  (void)_cmd;
-  objc_release(((sampler_descriptor *)self)->label);
-  instance_dispose(self);
-}
-
 METHODS(
     descriptor_methods, METHOD("init", "@16@0:8", descriptor_init),
-    METHOD("dealloc", "v16@0:8", descriptor_dealloc),
+    REFERENCES_METHODS(sampler_descriptor),
     VALUE_METHODS(sampler_descriptor, minFilter, "setMinFilter:", "Q"),
     VALUE_METHODS(sampler_descriptor, magFilter, "setMagFilter:", "Q"),
     VALUE_METHODS(sampler_descriptor, mipFilter, "setMipFilter:", "Q"),
@@ -115,7 +110,22 @@ static id new_sampler(id self, SEL _cmd, id descriptor) {
   metal_sampler *made = (metal_sampler *)CREATE(MettleSampler);
   made->device = objc_retain(self);
   made->sampler = sampler;
+  made->descriptor = SEND(id(*)(id, SEL), descriptor, "copy");
   return &made->object;
+}
+
+id sampler_with_lods(id sampler, float min, float max) {
+  const metal_sampler *from = (metal_sampler *)sampler;
+  if (!from) {
+    return NULL;
+  }
+  sampler_descriptor *chosen = (sampler_descriptor *)SEND(
+      id(*)(id, SEL), from->descriptor, "copy");
+  chosen->lodMinClamp = min;
+  chosen->lodMaxClamp = max;
+  const id made = new_sampler(from->device, NULL, &chosen->object);
+  objc_release(&chosen->object);
+  return objc_autorelease(made);
 }
 
 METHODS(device_methods, METHOD("newSamplerStateWithDescriptor:", "@24@0:8@16",
@@ -125,6 +135,7 @@ DEFINE_CATEGORY(MettleDevice, samplers, device_methods);
 static void sampler_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   mtl_sampler_release(sampler_of(self));
+  objc_release(((metal_sampler *)self)->descriptor);
   objc_release(((metal_sampler *)self)->device);
   instance_dispose(self);
 }

@@ -11,6 +11,7 @@
 CONSTANT_STRING(MTLLibraryErrorDomain, "MTLLibraryErrorDomain");
 CONSTANT_STRING(MTLCommandBufferErrorDomain, "MTLCommandBufferErrorDomain");
 CONSTANT_STRING(MTLDeviceError, "MTLDeviceError");
+CONSTANT_STRING(MTLLogStateErrorDomain, "MTLLogStateErrorDomain");
 CONSTANT_STRING(MTLCommandBufferEncoderInfoErrorKey,
                 "MTLCommandBufferEncoderInfoErrorKey");
 
@@ -39,7 +40,9 @@ extern struct objc_class OBJC_CLASS_$_NSNumber;
 
 // userInfo has the status itself, which the codes do not tell apart.
 void error_from_mettle(id *out_error, id domain, mtl_status status) {
-  if (out_error) {
+  if (!out_error) {
+    error_tell(domain, mtl_last_error());
+  } else {
     const bool is_library = domain == MTLLibraryErrorDomain;
     *out_error = error_make_with(
         domain, is_library ? library_code(status) : command_buffer_code(status),
@@ -63,6 +66,35 @@ void metal_assert(const char *format, ...) {
     exception_raise("NSInvalidArgumentException", "%s", text);
   }
   runtime_fail("failed assertion: %s", text);
+}
+
+static const mtl_texture_type texture_types[] = {
+    MTL_TEXTURE_1D,
+    MTL_TEXTURE_1D_ARRAY,
+    MTL_TEXTURE_2D,
+    MTL_TEXTURE_2D_ARRAY,
+    MTL_TEXTURE_2D_MULTISAMPLE,
+    MTL_TEXTURE_CUBE,
+    MTL_TEXTURE_CUBE_ARRAY,
+    MTL_TEXTURE_3D,
+    MTL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    MTL_TEXTURE_BUFFER,
+};
+enum { TEXTURE_TYPES = sizeof texture_types / sizeof *texture_types };
+
+// Another number is a type that no texture has, which is refused with its
+// value.
+mtl_texture_type texture_type_of(NSUInteger number) {
+  return number < TEXTURE_TYPES ? texture_types[number]
+                                : (mtl_texture_type)(number + 1);
+}
+
+NSUInteger texture_type_number(mtl_texture_type type) {
+  NSUInteger number = 0;
+  while (number < TEXTURE_TYPES && texture_types[number] != type) {
+    ++number;
+  }
+  return number;
 }
 
 mtl_storage_mode storage_mode_of(NSUInteger options) {

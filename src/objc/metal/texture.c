@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // texture.c: MTLTexture and its descriptor.
+#include <string.h>
+
 #include "objc/metal/metal.h"
 #include "objc/metal/property.h"
 
@@ -12,8 +14,14 @@ mtl_texture *texture_of(id texture) {
 
 // --- MTLTextureDescriptor ----------------------------------------------------
 
-// MTLTextureType is mtl_texture_type without its default at 0.
+// MTLTextureType
 enum { TYPE_2D = 2, TYPE_CUBE = 5, TYPE_BUFFER = 9 };
+
+// MTLTextureSwizzle: zero, one, red, green, blue, alpha.
+typedef struct swizzles {
+  uint8_t red, green, blue, alpha;
+} swizzles;
+static const swizzles no_swizzle = {2, 3, 4, 5};
 
 typedef struct texture_descriptor {
   struct objc_object object;
@@ -28,6 +36,8 @@ typedef struct texture_descriptor {
   NSUInteger resourceOptions;
   NSUInteger usage;
   bool allowGPUOptimizedContents;
+  swizzles swizzle;
+  NSInteger compressionType;
 } texture_descriptor;
 
 VALUE_PROPERTY(texture_descriptor, NSUInteger, textureType)
@@ -41,6 +51,8 @@ VALUE_PROPERTY(texture_descriptor, NSUInteger, arrayLength)
 VALUE_PROPERTY(texture_descriptor, NSUInteger, resourceOptions)
 VALUE_PROPERTY(texture_descriptor, NSUInteger, usage)
 FLAG_PROPERTY(texture_descriptor, allowGPUOptimizedContents)
+VALUE_PROPERTY(texture_descriptor, swizzles, swizzle)
+VALUE_PROPERTY(texture_descriptor, NSInteger, compressionType)
 
 static id descriptor_init(id self, SEL _cmd) {
   (void)_cmd;
@@ -50,6 +62,8 @@ static id descriptor_init(id self, SEL _cmd) {
   made->width = made->height = made->depth = 1;
   made->mipmapLevelCount = made->sampleCount = made->arrayLength = 1;
   made->usage = MTL_TEXTURE_USAGE_SHADER_READ;
+  made->allowGPUOptimizedContents = true;
+  made->swizzle = no_swizzle;
   return self;
 }
 
@@ -152,6 +166,10 @@ METHODS(
     VALUE_METHODS(texture_descriptor, usage, "setUsage:", "Q"),
     FLAG_METHODS(texture_descriptor, allowGPUOptimizedContents,
                  "setAllowGPUOptimizedContents:"),
+    METHOD("swizzle", "{?=CCCC}16@0:8", texture_descriptor_get_swizzle),
+    METHOD("setSwizzle:", "v20@0:8{?=CCCC}16", texture_descriptor_set_swizzle),
+    VALUE_METHODS(texture_descriptor, compressionType, "setCompressionType:",
+                  "q"),
     METHOD("storageMode", "Q16@0:8", get_storage),
     METHOD("setStorageMode:", "v24@0:8Q16", set_storage),
     METHOD("cpuCacheMode", "Q16@0:8", get_cache),
@@ -172,7 +190,7 @@ DEFINE_CLASS(MTLTextureDescriptor, NSObject, sizeof(texture_descriptor),
 
 static mtl_texture_desc desc_of(const texture_descriptor *from) {
   return (mtl_texture_desc){
-      .type = (mtl_texture_type)(from->textureType + 1),
+      .type = texture_type_of(from->textureType),
       .pixel_format = (mtl_pixel_format)from->pixelFormat,
       .width = (uint32_t)from->width,
       .height = (uint32_t)from->height,
@@ -192,7 +210,31 @@ static id create(id device, mtl_texture *texture, NSUInteger options) {
   made->device = objc_retain(device);
   made->texture = texture;
   made->options = options;
+  memcpy(made->swizzle, &no_swizzle, sizeof made->swizzle);
   return &made->object;
+}
+
+// A texture whose descriptor has a swizzle is a view of all of one without.
+static id swizzled(id texture, swizzles wanted) {
+  if (!memcmp(&wanted, &no_swizzle, sizeof wanted) || !texture) {
+    return texture;
+  }
+  metal_texture *shown = (metal_texture *)texture;
+  const mtl_texture_desc *info = mtl_texture_info(shown->texture);
+  const mtl_texture_view_desc desc = {
+      .type = info->type,
+      .pixel_format = info->pixel_format,
+      .swizzle = {(mtl_swizzle)(wanted.red + 1), (mtl_swizzle)(wanted.green + 1),
+                  (mtl_swizzle)(wanted.blue + 1),
+                  (mtl_swizzle)(wanted.alpha + 1)}};
+  mtl_texture *view;
+  if (mtl_texture_create_view(shown->texture, &desc, &view) != MTL_OK) {
+    metal_assert("swizzle: %s", mtl_last_error());
+  }
+  mtl_texture_release(shown->texture);  // the view has it
+  shown->texture = view;
+  memcpy(shown->swizzle, &wanted, sizeof wanted);
+  return texture;
 }
 
 static id new_texture(id self, SEL _cmd, id descriptor) {
@@ -203,7 +245,7 @@ static id new_texture(id self, SEL _cmd, id descriptor) {
   if (mtl_texture_create(device_of(self), &desc, &texture) != MTL_OK) {
     metal_assert("newTextureWithDescriptor: %s", mtl_last_error());
   }
-  return create(self, texture, from->resourceOptions);
+  return swizzled(create(self, texture, from->resourceOptions), from->swizzle);
 }
 
 static id heap_texture_at(id self, SEL _cmd, id descriptor,
@@ -217,7 +259,7 @@ static id heap_texture_at(id self, SEL _cmd, id descriptor,
   }
   const id made = create(heap_device(self), texture, heap_options(self));
   ((metal_texture *)made)->heap = objc_retain(self);
-  return made;
+  return swizzled(made, ((texture_descriptor *)descriptor)->swizzle);
 }
 
 static id heap_texture(id self, SEL _cmd, id descriptor) {
@@ -251,7 +293,9 @@ static id buffer_texture(id self, SEL _cmd, id descriptor, NSUInteger offset,
   }
   const id made = create(buffer->device, texture, buffer->options);
   ((metal_texture *)made)->buffer = objc_retain(self);
-  return made;
+  ((metal_texture *)made)->buffer_offset = offset;
+  ((metal_texture *)made)->buffer_row = row;
+  return swizzled(made, ((texture_descriptor *)descriptor)->swizzle);
 }
 
 METHODS(device_methods,
@@ -288,7 +332,7 @@ static void texture_dealloc(id self, SEL _cmd) {
     const mtl_texture_desc *info = INFO(self);       \
     return (NSUInteger)(expression);                 \
   }
-TEXTURE_VALUE(type, info->type - 1)
+TEXTURE_VALUE(type, texture_type_number(info->type))
 TEXTURE_VALUE(format, info->pixel_format)
 TEXTURE_VALUE(width, info->width)
 TEXTURE_VALUE(height, info->height ? info->height : 1)
@@ -368,6 +412,51 @@ static id texture_buffer(id self, SEL _cmd) {
   return ((metal_texture *)self)->buffer;
 }
 
+#define TEXTURE_FIELD(type, field, name)     \
+  static type texture_##name(id self, SEL _cmd) { \
+    (void)_cmd;                              \
+    return ((metal_texture *)self)->field;   \
+  }
+TEXTURE_FIELD(NSUInteger, first_level, parent_level)
+TEXTURE_FIELD(NSUInteger, first_slice, parent_slice)
+TEXTURE_FIELD(NSUInteger, buffer_offset, buffer_offset)
+TEXTURE_FIELD(NSUInteger, buffer_row, buffer_row)
+
+static swizzles texture_swizzle(id self, SEL _cmd) {
+  (void)_cmd;
+  swizzles out;
+  memcpy(&out, ((metal_texture *)self)->swizzle, sizeof out);
+  return out;
+}
+
+static NSUInteger texture_cache_mode(id self, SEL _cmd) {
+  return texture_options(self, _cmd) & 15;
+}
+
+static NSUInteger texture_hazards(id self, SEL _cmd) {
+  return hazard_tracking_of(texture_options(self, _cmd)) == MTL_HAZARD_UNTRACKED
+             ? HAZARD_UNTRACKED
+             : HAZARD_TRACKED;
+}
+
+static int texture_no(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;
+}
+
+static int texture_yes(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 1;
+}
+
+static NSInteger texture_lossless(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;  // MTLTextureCompressionTypeLossless
+}
+
 static id texture_label(id self, SEL _cmd) {
   (void)_cmd;
   return label_make(mtl_texture_label(texture_of(self)));
@@ -424,6 +513,8 @@ static id view(id self, const mtl_texture_view_desc *desc) {
   }
   const id shown = create(texture->device, made, texture->options);
   ((metal_texture *)shown)->parent = objc_retain(self);
+  ((metal_texture *)shown)->first_level = desc->first_level;
+  ((metal_texture *)shown)->first_slice = desc->first_slice;
   return shown;
 }
 
@@ -436,7 +527,7 @@ static id texture_view(id self, SEL _cmd, NSUInteger format) {
 static mtl_texture_view_desc view_desc(NSUInteger format, NSUInteger type,
                                        NSRange levels, NSRange slices) {
   return (mtl_texture_view_desc){
-      .type = (mtl_texture_type)(type + 1),
+      .type = texture_type_of(type),
       .pixel_format = (mtl_pixel_format)format,
       .first_level = (uint32_t)levels.location,
       .level_count = (uint32_t)levels.length,
@@ -451,11 +542,6 @@ static id texture_view_of(id self, SEL _cmd, NSUInteger format,
   return view(self, &desc);
 }
 
-// MTLTextureSwizzle: zero, one, red, green, blue, alpha.
-typedef struct swizzles {
-  uint8_t red, green, blue, alpha;
-} swizzles;
-
 static id texture_view_swizzled(id self, SEL _cmd, NSUInteger format,
                                 NSUInteger type, NSRange levels,
                                 NSRange slices, swizzles from) {
@@ -465,7 +551,9 @@ static id texture_view_swizzled(id self, SEL _cmd, NSUInteger format,
   desc.swizzle[1] = (mtl_swizzle)(from.green + 1);
   desc.swizzle[2] = (mtl_swizzle)(from.blue + 1);
   desc.swizzle[3] = (mtl_swizzle)(from.alpha + 1);
-  return view(self, &desc);
+  const id shown = view(self, &desc);
+  memcpy(((metal_texture *)shown)->swizzle, &from, sizeof from);
+  return shown;
 }
 
 METHODS(
@@ -497,6 +585,17 @@ METHODS(
     METHOD("device", "@16@0:8", texture_device),
     METHOD("parentTexture", "@16@0:8", texture_parent),
     METHOD("buffer", "@16@0:8", texture_buffer),
+    METHOD("bufferOffset", "Q16@0:8", texture_buffer_offset),
+    METHOD("bufferBytesPerRow", "Q16@0:8", texture_buffer_row),
+    METHOD("parentRelativeLevel", "Q16@0:8", texture_parent_level),
+    METHOD("parentRelativeSlice", "Q16@0:8", texture_parent_slice),
+    METHOD("swizzle", "{?=CCCC}16@0:8", texture_swizzle),
+    METHOD("cpuCacheMode", "Q16@0:8", texture_cache_mode),
+    METHOD("hazardTrackingMode", "Q16@0:8", texture_hazards),
+    METHOD("allowGPUOptimizedContents", "B16@0:8", texture_yes),
+    METHOD("compressionType", "q16@0:8", texture_lossless),
+    METHOD("isFramebufferOnly", "B16@0:8", texture_no),
+    METHOD("isShareable", "B16@0:8", texture_no),
     METHOD("label", "@16@0:8", texture_label),
     METHOD("setLabel:", "v24@0:8@16", texture_set_label),
     METHOD("replaceRegion:mipmapLevel:withBytes:bytesPerRow:",

@@ -37,7 +37,7 @@ void runtime_fail(const char *format, ...) {
 // The words that METTLE_OBJC_DEBUG may have.
 static const char *const words[] = {
     "all",      "zombies",    "leaks",        "messages",
-    "pools",    "exceptions", "unrecognized", NULL,
+    "pools",    "exceptions", "unrecognized", "errors", NULL,
 };
 
 static bool is_word(const char *text, size_t length, const char *word) {
@@ -51,7 +51,7 @@ static void check_word(const char *text, size_t length) {
     }
   }
   runtime_fail("METTLE_OBJC_DEBUG: '%.*s' is none of all, zombies, leaks, "
-               "messages, pools, exceptions and unrecognized",
+               "messages, pools, exceptions, unrecognized and errors",
                (int)length, text);
 }
 

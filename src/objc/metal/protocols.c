@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// protocols.c: which of Metal's protocols our classes adopt. Conformance goes
+// by names: a client's compiler has the protocols' methods.
+#include "objc/metal/metal.h"
+
+typedef struct adopted {
+  uintptr_t count;
+  protocol *protocols[3];
+} adopted;
+
+#define PROTOCOL(name_) \
+  static protocol name_##_protocol = {.name = #name_, .size = sizeof(protocol)}
+#define PROTOCOL_OVER(name_, over)                                        \
+  static adopted name_##_over = {1, {&over##_protocol}};                  \
+  static protocol name_##_protocol = {                                    \
+      .name = #name_,                                                     \
+      .protocols = (protocol_list *)&name_##_over,                        \
+      .size = sizeof(protocol)}
+
+// Says that class adopts one protocol, and what that one inherits.
+#define ADOPTS(class_, name_)                                              \
+  extern struct objc_class OBJC_CLASS_$_##class_;                          \
+  static adopted class_##_adopted = {1, {&name_##_protocol}};              \
+  static category class_##_protocols_category = {                          \
+      .name = "protocols",                                                 \
+      .class = &OBJC_CLASS_$_##class_,                                     \
+      .protocols = (protocol_list *)&class_##_adopted};                    \
+  static category *class_##_protocols_listed                               \
+      __attribute__((section("objc_catlist"), used)) =                     \
+          &class_##_protocols_category
+
+PROTOCOL(MTLDevice);
+PROTOCOL(MTLCommandQueue);
+PROTOCOL(MTLCommandBuffer);
+PROTOCOL(MTLCommandEncoder);
+PROTOCOL_OVER(MTLComputeCommandEncoder, MTLCommandEncoder);
+PROTOCOL_OVER(MTLBlitCommandEncoder, MTLCommandEncoder);
+PROTOCOL(MTLLibrary);
+PROTOCOL(MTLFunction);
+PROTOCOL(MTLFunctionHandle);
+PROTOCOL(MTLComputePipelineState);
+PROTOCOL(MTLAllocation);
+PROTOCOL_OVER(MTLResource, MTLAllocation);
+PROTOCOL_OVER(MTLBuffer, MTLResource);
+PROTOCOL_OVER(MTLTexture, MTLResource);
+PROTOCOL_OVER(MTLTensor, MTLResource);
+PROTOCOL_OVER(MTLIndirectCommandBuffer, MTLResource);
+PROTOCOL_OVER(MTLVisibleFunctionTable, MTLResource);
+PROTOCOL_OVER(MTLHeap, MTLAllocation);
+PROTOCOL(MTLIndirectComputeCommand);
+PROTOCOL(MTLSamplerState);
+PROTOCOL(MTLArgumentEncoder);
+PROTOCOL(MTLEvent);
+PROTOCOL_OVER(MTLSharedEvent, MTLEvent);
+PROTOCOL(MTLFence);
+PROTOCOL(MTLResidencySet);
+PROTOCOL(MTLBinaryArchive);
+PROTOCOL(MTLCounter);
+PROTOCOL(MTLCounterSet);
+PROTOCOL(MTLCounterSampleBuffer);
+PROTOCOL(MTLCaptureScope);
+PROTOCOL(MTLLogState);
+PROTOCOL(MTLCommandBufferEncoderInfo);
+PROTOCOL(MTLBinding);
+PROTOCOL_OVER(MTLBufferBinding, MTLBinding);
+
+ADOPTS(MettleDevice, MTLDevice);
+ADOPTS(MettleQueue, MTLCommandQueue);
+ADOPTS(MettleCommandBuffer, MTLCommandBuffer);
+ADOPTS(MettleComputeEncoder, MTLComputeCommandEncoder);
+ADOPTS(MettleBlitEncoder, MTLBlitCommandEncoder);
+ADOPTS(MettleLibrary, MTLLibrary);
+ADOPTS(MettleFunction, MTLFunction);
+ADOPTS(MettleFunctionHandle, MTLFunctionHandle);
+ADOPTS(MettlePipeline, MTLComputePipelineState);
+ADOPTS(MettleBuffer, MTLBuffer);
+ADOPTS(MettleTexture, MTLTexture);
+ADOPTS(MettleTensor, MTLTensor);
+ADOPTS(MettleIndirectCommands, MTLIndirectCommandBuffer);
+ADOPTS(MettleIndirectCommand, MTLIndirectComputeCommand);
+ADOPTS(MettleFunctionTable, MTLVisibleFunctionTable);
+ADOPTS(MettleHeap, MTLHeap);
+ADOPTS(MettleSampler, MTLSamplerState);
+ADOPTS(MettleArgumentEncoder, MTLArgumentEncoder);
+ADOPTS(MettleEvent, MTLEvent);
+ADOPTS(MettleSharedEvent, MTLSharedEvent);
+ADOPTS(MettleFence, MTLFence);
+ADOPTS(MettleResidencySet, MTLResidencySet);
+ADOPTS(MettleBinaryArchive, MTLBinaryArchive);
+ADOPTS(MettleCounter, MTLCounter);
+ADOPTS(MettleCounterSet, MTLCounterSet);
+ADOPTS(MettleCounterSampleBuffer, MTLCounterSampleBuffer);
+ADOPTS(MettleCaptureScope, MTLCaptureScope);
+ADOPTS(MettleLogState, MTLLogState);
+ADOPTS(MettleEncoderInfo, MTLCommandBufferEncoderInfo);
+ADOPTS(MettleBinding, MTLBufferBinding);
