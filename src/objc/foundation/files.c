@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // files.c: reads and writes files; paths as NSString and NSURL take them
-// apart; NSFileManager's questions.
+// apart.
 #include "objc/foundation/files.h"
 
 #include <errno.h>
@@ -14,14 +14,46 @@
 #include "objc/foundation/foundation.h"
 
 extern id const NSPOSIXErrorDomain;
+extern id const NSCocoaErrorDomain;
+extern id const NSLocalizedDescriptionKey;
+extern id const NSFilePathErrorKey;
+extern id const NSUnderlyingErrorKey;
+extern struct objc_class OBJC_CLASS_$_NSError;
+
+// NSCocoaErrorDomain's numbers, by Apple's documentation.
+static NSInteger cocoa_code(int code, bool writes) {
+  switch (code) {
+    case ENOENT: return writes ? 4 : 260;  // no such file
+    case EACCES:
+    case EPERM: return writes ? 513 : 257;  // no permission
+    case EEXIST: return 516;
+    case ENOSPC: return 640;
+    case EROFS: return 642;
+    case ENAMETOOLONG: return writes ? 514 : 258;
+    default: return writes ? 512 : 256;  // unknown
+  }
+}
+
+void file_error(id *out_error, const char *path, bool writes) {
+  const int code = errno;
+  if (!out_error) {
+    return;
+  }
+  const id text = string_make_printf("%s: %s", path, strerror(code));
+  const id info = objc_autorelease(dictionary_create());
+  dictionary_set(info, NSLocalizedDescriptionKey, text);
+  dictionary_set(info, NSFilePathErrorKey, string_make(path));
+  dictionary_set(info, NSUnderlyingErrorKey,
+                 error_make(NSPOSIXErrorDomain, code, strerror(code)));
+  error_tell(NSCocoaErrorDomain, string_utf8(text));
+  *out_error = SEND(id(*)(id, SEL, id, NSInteger, id),
+                    (id)&OBJC_CLASS_$_NSError,
+                    "errorWithDomain:code:userInfo:", NSCocoaErrorDomain,
+                    cocoa_code(code, writes), info);
+}
 
 static void fail(id *out_error, const char *path) {
-  const int code = errno;
-  if (out_error) {
-    *out_error = error_make(
-        NSPOSIXErrorDomain, code,
-        string_utf8(string_make_printf("%s: %s", path, strerror(code))));
-  }
+  file_error(out_error, path, false);
 }
 
 char *file_read(const char *path, size_t *out_length, id *out_error) {
@@ -70,7 +102,7 @@ bool file_write(const char *path, const void *bytes, size_t length,
   }
   written = written && rename(temporary, path) == 0;
   if (!written) {
-    fail(out_error, path);
+    file_error(out_error, path, true);
     if (descriptor >= 0) {
       unlink(temporary);
     }
@@ -284,7 +316,7 @@ static id url_path(id self, SEL _cmd) {
   }
   const char *host = strstr(string_utf8(of->text), "://");
   const char *path = host ? strchr(host + 3, '/') : NULL;
-  return string_make(path ? path : "");
+  return path ? string_make_bytes(path, strcspn(path, "?#")) : string_make("");
 }
 
 static id url_string(id self, SEL _cmd) {
@@ -329,6 +361,67 @@ static id url_copy(id self, SEL _cmd, void *zone) {
   return objc_retain(self);
 }
 
+static id url_append_directory(id self, SEL _cmd, id part, int is_directory) {
+  (void)is_directory;
+  return url_append(self, _cmd, part);
+}
+
+// Of a file, the path's; of another URL, those of its last component.
+static id url_last(id self, SEL _cmd) {
+  return path_last(url_path(self, _cmd), _cmd);
+}
+
+static id url_extension(id self, SEL _cmd) {
+  return path_extension(url_path(self, _cmd), _cmd);
+}
+
+static id url_components(id self, SEL _cmd) {
+  return path_components(url_path(self, _cmd), _cmd);
+}
+
+static id url_without_extension(id self, SEL _cmd) {
+  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
+                       path_without_extension(url_path(self, _cmd), _cmd));
+}
+
+static id url_with_extension(id self, SEL _cmd, id extension) {
+  return url_with_file(
+      &OBJC_CLASS_$_NSURL, _cmd,
+      path_with_extension(url_path(self, _cmd), _cmd, extension));
+}
+
+static id url_standardized(id self, SEL _cmd) {
+  return url_with_file(&OBJC_CLASS_$_NSURL, _cmd,
+                       path_standardized(url_path(self, _cmd), _cmd));
+}
+
+static int url_is_reachable(id self, SEL _cmd, id *out_error) {
+  const char *path = string_utf8(url_path(self, _cmd));
+  if (access(path, F_OK)) {
+    fail(out_error, path);
+    return 0;
+  }
+  return 1;
+}
+
+static id url_scheme(id self, SEL _cmd) {
+  (void)_cmd;
+  const url *of = (url *)self;
+  const char *text = string_utf8(of->text), *end = strstr(text, ":");
+  return of->is_file ? string_make("file")
+         : end       ? string_make_bytes(text, (size_t)(end - text))
+                     : NULL;
+}
+
+static id url_host(id self, SEL _cmd) {
+  (void)_cmd;
+  const url *of = (url *)self;
+  const char *start = strstr(string_utf8(of->text), "://");
+  return of->is_file || !start
+             ? NULL
+             : string_make_bytes(start + 3, strcspn(start + 3, "/:?#"));
+}
+
 METHODS(url_methods, METHOD("initFileURLWithPath:", "@24@0:8@16", url_init_file),
         METHOD("initWithString:", "@24@0:8@16", url_init_string),
         METHOD("dealloc", "v16@0:8", url_dealloc),
@@ -341,6 +434,19 @@ METHODS(url_methods, METHOD("initFileURLWithPath:", "@24@0:8@16", url_init_file)
         METHOD("URLByAppendingPathComponent:", "@24@0:8@16", url_append),
         METHOD("URLByDeletingLastPathComponent", "@16@0:8",
                url_without_last),
+        METHOD("URLByAppendingPathComponent:isDirectory:", "@28@0:8@16B24",
+               url_append_directory),
+        METHOD("lastPathComponent", "@16@0:8", url_last),
+        METHOD("pathExtension", "@16@0:8", url_extension),
+        METHOD("pathComponents", "@16@0:8", url_components),
+        METHOD("URLByDeletingPathExtension", "@16@0:8", url_without_extension),
+        METHOD("URLByAppendingPathExtension:", "@24@0:8@16",
+               url_with_extension),
+        METHOD("URLByStandardizingPath", "@16@0:8", url_standardized),
+        METHOD("checkResourceIsReachableAndReturnError:", "B24@0:8^@16",
+               url_is_reachable),
+        METHOD("scheme", "@16@0:8", url_scheme),
+        METHOD("host", "@16@0:8", url_host),
         METHOD("isEqual:", "B24@0:8@16", url_is_equal),
         METHOD("hash", "Q16@0:8", url_hash),
         METHOD("copyWithZone:", "@24@0:8^v16", url_copy));
@@ -350,113 +456,3 @@ METHODS(url_class_methods,
                url_with_directory),
         METHOD("URLWithString:", "@24@0:8@16", url_with_string));
 DEFINE_CLASS(NSURL, NSObject, sizeof(url), url_methods, &url_class_methods);
-
-// --- NSFileManager -----------------------------------------------------------
-
-CONSTANT_STRING(NSFileSize, "NSFileSize");
-CONSTANT_STRING(NSFileType, "NSFileType");
-CONSTANT_STRING(NSFileTypeRegular, "NSFileTypeRegular");
-CONSTANT_STRING(NSFileTypeDirectory, "NSFileTypeDirectory");
-CONSTANT_STRING(NSFileTypeSymbolicLink, "NSFileTypeSymbolicLink");
-
-extern struct objc_class OBJC_CLASS_$_NSFileManager;
-
-static id manager_default(Class self, SEL _cmd) {
-  static _Atomic(id) shared;
-  (void)_cmd;
-  return shared_instance(&shared, self);
-}
-
-static int has_access(id path, int mode) {
-  return access(string_utf8(path), mode) == 0;
-}
-
-static int manager_exists(id self, SEL _cmd, id path) {
-  (void)self;
-  (void)_cmd;
-  return has_access(path, F_OK);
-}
-
-static int manager_exists_directory(id self, SEL _cmd, id path,
-                                    signed char *out_is_directory) {
-  struct stat found;
-  (void)self;
-  (void)_cmd;
-  if (stat(string_utf8(path), &found)) {
-    return 0;
-  }
-  if (out_is_directory) {
-    *out_is_directory = S_ISDIR(found.st_mode);
-  }
-  return 1;
-}
-
-static int manager_readable(id self, SEL _cmd, id path) {
-  (void)self;
-  (void)_cmd;
-  return has_access(path, R_OK);
-}
-
-static id manager_attributes(id self, SEL _cmd, id path, id *out_error) {
-  struct stat found;
-  (void)self;
-  (void)_cmd;
-  if (lstat(string_utf8(path), &found)) {
-    fail(out_error, string_utf8(path));
-    return NULL;
-  }
-  const id attributes = objc_autorelease(dictionary_create());
-  dictionary_set(attributes, NSFileSize,
-                 number_make_unsigned((NSUInteger)found.st_size));
-  dictionary_set(attributes, NSFileType,
-                 S_ISDIR(found.st_mode)   ? NSFileTypeDirectory
-                 : S_ISLNK(found.st_mode) ? NSFileTypeSymbolicLink
-                                          : NSFileTypeRegular);
-  return attributes;
-}
-
-static id manager_link(id self, SEL _cmd, id path, id *out_error) {
-  char target[PATH_MAX];
-  (void)self;
-  (void)_cmd;
-  const ssize_t bytes =
-      readlink(string_utf8(path), target, sizeof target);
-  if (bytes < 0) {
-    fail(out_error, string_utf8(path));
-    return NULL;
-  }
-  return string_make_bytes(target, (size_t)bytes);
-}
-
-static id manager_directory(id self, SEL _cmd) {
-  char path[PATH_MAX];
-  (void)self;
-  (void)_cmd;
-  return string_make(getcwd(path, sizeof path));
-}
-
-static int manager_remove(id self, SEL _cmd, id path, id *out_error) {
-  (void)self;
-  (void)_cmd;
-  if (remove(string_utf8(path))) {
-    fail(out_error, string_utf8(path));
-    return 0;
-  }
-  return 1;
-}
-
-METHODS(manager_methods,
-        METHOD("fileExistsAtPath:", "B24@0:8@16", manager_exists),
-        METHOD("fileExistsAtPath:isDirectory:", "B32@0:8@16^B24",
-               manager_exists_directory),
-        METHOD("isReadableFileAtPath:", "B24@0:8@16", manager_readable),
-        METHOD("attributesOfItemAtPath:error:", "@32@0:8@16^@24",
-               manager_attributes),
-        METHOD("destinationOfSymbolicLinkAtPath:error:", "@32@0:8@16^@24",
-               manager_link),
-        METHOD("currentDirectoryPath", "@16@0:8", manager_directory),
-        METHOD("removeItemAtPath:error:", "B32@0:8@16^@24", manager_remove));
-METHODS(manager_class_methods,
-        METHOD("defaultManager", "@16@0:8", manager_default));
-DEFINE_CLASS(NSFileManager, NSObject, sizeof(struct objc_object),
-             manager_methods, &manager_class_methods);

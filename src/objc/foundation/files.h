@@ -16,4 +16,8 @@ char *file_read(const char *path, size_t *out_length, id *out_error);
 bool file_write(const char *path, const void *bytes, size_t length,
                 id *out_error);
 
+// Sets *out_error, where the caller gave one, from errno: Cocoa's number for a
+// file that could not be read, or written, and POSIX' under it.
+void file_error(id *out_error, const char *path, bool writes);
+
 #endif

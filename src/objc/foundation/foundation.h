@@ -96,6 +96,15 @@ id data_make(const void *bytes, size_t length);
 size_t array_count(id array);
 id array_at(id array, size_t index);
 
+// Adds to an NSMutableArray.
+void array_add(id array, id object);
+// All that a collection, or anything that for-in takes, gives: an NSArray.
+id array_make_of(id enumerable);
+// True if object is of class or of one below it; false for nil.
+bool object_is(id object, Class class);
+// isEqual:, or both nil.
+bool objects_equal(id one, id other);
+
 // What for-in asks for: a run of objects, and what changes when they do.
 typedef struct enumeration {
   unsigned long state;
