@@ -15,4 +15,18 @@ typedef struct CGRect {
   CGSize size;
 } CGRect;
 
+static inline CGPoint CGPointMake(CGFloat x, CGFloat y) {
+  CGPoint made = {x, y};
+  return made;
+}
+static inline CGSize CGSizeMake(CGFloat width, CGFloat height) {
+  CGSize made = {width, height};
+  return made;
+}
+static inline CGRect CGRectMake(CGFloat x, CGFloat y, CGFloat width,
+                                CGFloat height) {
+  CGRect made = {{x, y}, {width, height}};
+  return made;
+}
+
 #endif

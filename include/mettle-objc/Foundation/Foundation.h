@@ -7,6 +7,7 @@
 #include <Availability.h>
 #include <Block.h>
 #include <CoreFoundation/CoreFoundation.h>
+#include <CoreGraphics/CoreGraphics.h>
 #include <TargetConditionals.h>
 #include <objc/runtime.h>
 #include <sys/types.h>
@@ -25,10 +26,34 @@
   enum name : type
 #define NS_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
 #define NS_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
-#define NS_DESIGNATED_INITIALIZER
-#define NS_UNAVAILABLE
+#define NS_CLOSED_ENUM NS_ENUM
+#define NS_ERROR_ENUM(domain, name) \
+  enum name : NSInteger name;       \
+  enum name : NSInteger
+#define NS_DESIGNATED_INITIALIZER __attribute__((objc_designated_initializer))
+#define NS_UNAVAILABLE __attribute__((unavailable))
+#define UNAVAILABLE_ATTRIBUTE __attribute__((unavailable))
+#define NS_REQUIRES_SUPER __attribute__((objc_requires_super))
+#define NS_ROOT_CLASS __attribute__((objc_root_class))
 #define NS_RETURNS_RETAINED __attribute__((ns_returns_retained))
+#define NS_RETURNS_NOT_RETAINED __attribute__((ns_returns_not_retained))
+#define NS_RETURNS_INNER_POINTER __attribute__((objc_returns_inner_pointer))
+#define NS_VALID_UNTIL_END_OF_SCOPE __attribute__((objc_precise_lifetime))
+#define NS_NOESCAPE __attribute__((noescape))
+#define NS_TYPED_ENUM
+#define NS_TYPED_EXTENSIBLE_ENUM
+#define NS_STRING_ENUM
+#define NS_EXTENSIBLE_STRING_ENUM
+#define NS_SWIFT_NAME(...)
+#define NS_SWIFT_UNAVAILABLE(...)
+#define NS_SWIFT_SENDABLE
+#define NS_REFINED_FOR_SWIFT
 #define NS_AVAILABLE(...)
+#define NS_AVAILABLE_MAC(...)
+#define NS_DEPRECATED(...)
+#define NS_CLASS_AVAILABLE(...)
+#define NS_HEADER_AUDIT_BEGIN(...)
+#define NS_HEADER_AUDIT_END(...)
 #define NS_REQUIRES_NIL_TERMINATION __attribute__((sentinel(0, 1)))
 #define NS_FORMAT_FUNCTION(f, a) __attribute__((format(__NSString__, f, a)))
 
@@ -37,6 +62,7 @@ typedef long NSInteger;
 typedef double NSTimeInterval;
 typedef unsigned short unichar;
 typedef struct _NSZone NSZone;
+typedef uint32_t UTF32Char;
 #define NSIntegerMax LONG_MAX
 #define NSUIntegerMax ULONG_MAX
 #define NSNotFound ((NSInteger)__LONG_MAX__)
@@ -51,6 +77,68 @@ NS_INLINE NSRange NSMakeRange(NSUInteger location, NSUInteger length) {
 }
 NS_INLINE NSUInteger NSMaxRange(NSRange range) {
   return range.location + range.length;
+}
+NS_INLINE _Bool NSLocationInRange(NSUInteger location, NSRange range) {
+  return location >= range.location &&
+         location - range.location < range.length;
+}
+NS_INLINE _Bool NSEqualRanges(NSRange one, NSRange other) {
+  return one.location == other.location && one.length == other.length;
+}
+NS_INLINE NSRange NSUnionRange(NSRange one, NSRange other) {
+  const NSUInteger first =
+      one.location < other.location ? one.location : other.location;
+  const NSUInteger end = NSMaxRange(one) > NSMaxRange(other)
+                             ? NSMaxRange(one)
+                             : NSMaxRange(other);
+  return NSMakeRange(first, end - first);
+}
+NS_INLINE NSRange NSIntersectionRange(NSRange one, NSRange other) {
+  const NSUInteger first =
+      one.location > other.location ? one.location : other.location;
+  const NSUInteger end = NSMaxRange(one) < NSMaxRange(other)
+                             ? NSMaxRange(one)
+                             : NSMaxRange(other);
+  return first < end ? NSMakeRange(first, end - first) : NSMakeRange(0, 0);
+}
+typedef NSRange *NSRangePointer;
+
+#ifndef MAX
+#define MAX(a, b)           \
+  __extension__({           \
+    __typeof__(a) a_ = (a); \
+    __typeof__(b) b_ = (b); \
+    a_ > b_ ? a_ : b_;      \
+  })
+#endif
+#ifndef MIN
+#define MIN(a, b)           \
+  __extension__({           \
+    __typeof__(a) a_ = (a); \
+    __typeof__(b) b_ = (b); \
+    a_ < b_ ? a_ : b_;      \
+  })
+#endif
+#ifndef ABS
+#define ABS(a)              \
+  __extension__({           \
+    __typeof__(a) a_ = (a); \
+    a_ < 0 ? -a_ : a_;      \
+  })
+#endif
+
+typedef CGPoint NSPoint;
+typedef CGSize NSSize;
+typedef CGRect NSRect;
+NS_INLINE NSPoint NSMakePoint(CGFloat x, CGFloat y) {
+  return CGPointMake(x, y);
+}
+NS_INLINE NSSize NSMakeSize(CGFloat width, CGFloat height) {
+  return CGSizeMake(width, height);
+}
+NS_INLINE NSRect NSMakeRect(CGFloat x, CGFloat y, CGFloat width,
+                            CGFloat height) {
+  return CGRectMake(x, y, width, height);
 }
 
 typedef NS_ENUM(NSInteger, NSComparisonResult) {
@@ -67,7 +155,8 @@ typedef struct {
 
 #ifdef __OBJC__
 
-@class NSString, NSArray, NSDictionary, NSError, NSData, NSURL, Protocol;
+@class NSString, NSArray, NSDictionary, NSError, NSData, NSURL, Protocol,
+    NSEnumerator, NSIndexSet, NSNotification, NSDate;
 
 // --- NSObject ----------------------------------------------------------------
 
@@ -79,6 +168,9 @@ typedef struct {
 - (instancetype)self;
 - (id)performSelector:(SEL)selector;
 - (id)performSelector:(SEL)selector withObject:(id)object;
+- (id)performSelector:(SEL)selector
+           withObject:(id)object
+           withObject:(id)other;
 - (BOOL)isProxy;
 - (BOOL)isKindOfClass:(Class)cls;
 - (BOOL)isMemberOfClass:(Class)cls;
@@ -131,6 +223,42 @@ __attribute__((objc_root_class))
 + (NSString *)description;
 @end
 
+// By accessors or instance variables; there is no observing.
+@interface NSObject (NSKeyValueCoding)
+- (id)valueForKey:(NSString *)key;
+- (void)setValue:(id)value forKey:(NSString *)key;
+- (id)valueForKeyPath:(NSString *)path;
+- (void)setValue:(id)value forKeyPath:(NSString *)path;
+- (id)valueForUndefinedKey:(NSString *)key;
+- (void)setValue:(id)value forUndefinedKey:(NSString *)key;
+- (NSDictionary *)dictionaryWithValuesForKeys:(NSArray *)keys;
+@end
+
+FOUNDATION_EXPORT NSString *NSStringFromClass(Class cls);
+FOUNDATION_EXPORT Class NSClassFromString(NSString *name);
+FOUNDATION_EXPORT NSString *NSStringFromSelector(SEL selector);
+FOUNDATION_EXPORT SEL NSSelectorFromString(NSString *name);
+FOUNDATION_EXPORT NSString *NSStringFromProtocol(Protocol *protocol);
+FOUNDATION_EXPORT Protocol *NSProtocolFromString(NSString *name);
+FOUNDATION_EXPORT NSString *NSStringFromRange(NSRange range);
+FOUNDATION_EXPORT NSRange NSRangeFromString(NSString *text);
+
+#if __has_feature(objc_arc)
+NS_INLINE CFTypeRef CFBridgingRetain(id object) {
+  return (__bridge_retained CFTypeRef)object;
+}
+NS_INLINE id CFBridgingRelease(CFTypeRef object) {
+  return (__bridge_transfer id)object;
+}
+#else
+NS_INLINE CFTypeRef CFBridgingRetain(id object) {
+  return object ? CFRetain((CFTypeRef)object) : 0;
+}
+NS_INLINE id CFBridgingRelease(CFTypeRef object) {
+  return objc_autorelease((id)object);
+}
+#endif
+
 @interface NSAutoreleasePool : NSObject
 #if !__has_feature(objc_arc)
 - (void)drain;
@@ -147,6 +275,12 @@ typedef struct {
 - (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state
                                   objects:(id __unsafe_unretained[])buffer
                                     count:(NSUInteger)count;
+@end
+
+@class NSArray<__covariant T>;
+@interface NSEnumerator<T> : NSObject <NSFastEnumeration>
+- (T)nextObject;
+@property(readonly, copy) NSArray<T> *allObjects;
 @end
 
 // --- Strings -----------------------------------------------------------------
@@ -172,11 +306,27 @@ enum {
 @property(class, readonly, copy) NSCharacterSet *punctuationCharacterSet;
 @property(class, readonly, copy) NSCharacterSet *uppercaseLetterCharacterSet;
 @property(class, readonly, copy) NSCharacterSet *lowercaseLetterCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLHostAllowedCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLPathAllowedCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLQueryAllowedCharacterSet;
+@property(class, readonly, copy)
+    NSCharacterSet *URLFragmentAllowedCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLUserAllowedCharacterSet;
+@property(class, readonly, copy)
+    NSCharacterSet *URLPasswordAllowedCharacterSet;
 + (NSCharacterSet *)characterSetWithCharactersInString:(NSString *)characters;
 + (NSCharacterSet *)characterSetWithRange:(NSRange)range;
 @property(readonly, copy) NSCharacterSet *invertedSet;
 - (BOOL)characterIsMember:(unichar)unit;
 @end
+
+typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
+  NSCaseInsensitiveSearch = 1,
+  NSLiteralSearch = 2,
+  NSBackwardsSearch = 4,
+  NSAnchoredSearch = 8,
+  NSNumericSearch = 64
+};
 
 @interface NSString : NSObject <NSCopying, NSMutableCopying>
 @property(readonly) NSUInteger length;
@@ -196,6 +346,16 @@ enum {
 + (instancetype)stringWithContentsOfFile:(NSString *)path
                                 encoding:(NSStringEncoding)encoding
                                    error:(NSError **)error;
++ (instancetype)stringWithContentsOfURL:(NSURL *)url
+                               encoding:(NSStringEncoding)encoding
+                                  error:(NSError **)error;
+- (instancetype)initWithContentsOfFile:(NSString *)path
+                              encoding:(NSStringEncoding)encoding
+                                 error:(NSError **)error;
+- (BOOL)writeToURL:(NSURL *)url
+        atomically:(BOOL)atomically
+          encoding:(NSStringEncoding)encoding
+             error:(NSError **)error;
 + (NSString *)pathWithComponents:(NSArray *)components;
 + (NSStringEncoding)defaultCStringEncoding;
 - (instancetype)initWithString:(NSString *)string;
@@ -254,6 +414,47 @@ enum {
 - (NSArray *)componentsSeparatedByCharactersInSet:(NSCharacterSet *)set;
 - (NSString *)stringByTrimmingCharactersInSet:(NSCharacterSet *)set;
 - (NSRange)rangeOfCharacterFromSet:(NSCharacterSet *)set;
+- (NSRange)rangeOfString:(NSString *)other
+                 options:(NSStringCompareOptions)options;
+- (NSRange)rangeOfString:(NSString *)other
+                 options:(NSStringCompareOptions)options
+                   range:(NSRange)range;
+- (NSRange)rangeOfString:(NSString *)other
+                 options:(NSStringCompareOptions)options
+                   range:(NSRange)range
+                  locale:(id)locale;
+- (NSComparisonResult)compare:(NSString *)other
+                      options:(NSStringCompareOptions)options;
+- (NSComparisonResult)compare:(NSString *)other
+                      options:(NSStringCompareOptions)options
+                        range:(NSRange)range;
+- (NSComparisonResult)localizedCompare:(NSString *)other;
+- (NSComparisonResult)localizedCaseInsensitiveCompare:(NSString *)other;
+- (NSComparisonResult)localizedStandardCompare:(NSString *)other;
+- (BOOL)localizedCaseInsensitiveContainsString:(NSString *)other;
+- (BOOL)localizedStandardContainsString:(NSString *)other;
+- (NSString *)commonPrefixWithString:(NSString *)other
+                             options:(NSStringCompareOptions)options;
+- (NSString *)stringByReplacingCharactersInRange:(NSRange)range
+                                      withString:(NSString *)other;
+- (NSString *)stringByReplacingOccurrencesOfString:(NSString *)wanted
+                                        withString:(NSString *)other
+                                           options:
+                                               (NSStringCompareOptions)options
+                                             range:(NSRange)range;
+- (NSString *)stringByPaddingToLength:(NSUInteger)length
+                           withString:(NSString *)pad
+                      startingAtIndex:(NSUInteger)index;
+@property(readonly, copy) NSString *capitalizedString;
+@property(readonly, copy) NSString *stringByExpandingTildeInPath;
+@property(readonly, copy) NSString *stringByAbbreviatingWithTildeInPath;
+@property(readonly, copy) NSString *stringByResolvingSymlinksInPath;
+@property(readonly, copy) NSString *stringByRemovingPercentEncoding;
+- (NSString *)stringByAddingPercentEncodingWithAllowedCharacters:
+    (NSCharacterSet *)allowed;
+- (void)getCharacters:(unichar *)out range:(NSRange)range;
+- (void)getCharacters:(unichar *)out;
+- (void)enumerateLinesUsingBlock:(void (^)(NSString *line, BOOL *stop))block;
 - (const char *)cStringUsingEncoding:(NSStringEncoding)encoding;
 - (NSUInteger)lengthOfBytesUsingEncoding:(NSStringEncoding)encoding;
 - (NSUInteger)maximumLengthOfBytesUsingEncoding:(NSStringEncoding)encoding;
@@ -272,6 +473,13 @@ enum {
 - (void)appendString:(NSString *)other;
 - (void)appendFormat:(NSString *)format, ... NS_FORMAT_FUNCTION(1, 2);
 - (void)setString:(NSString *)other;
+- (void)insertString:(NSString *)other atIndex:(NSUInteger)index;
+- (void)deleteCharactersInRange:(NSRange)range;
+- (NSUInteger)replaceOccurrencesOfString:(NSString *)wanted
+                              withString:(NSString *)other
+                                 options:(NSStringCompareOptions)options
+                                   range:(NSRange)range;
+- (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)replaceCharactersInRange:(NSRange)range withString:(NSString *)other;
 @end
 
@@ -308,6 +516,10 @@ FOUNDATION_EXPORT void NSLogv(NSString *format, va_list arguments);
 @interface NSValue : NSObject <NSCopying>
 + (NSValue *)valueWithBytes:(const void *)bytes objCType:(const char *)type;
 + (NSValue *)valueWithPointer:(const void *)pointer;
++ (NSValue *)valueWithNonretainedObject:(id)object;
++ (NSValue *)valueWithRange:(NSRange)range;
+@property(readonly) id nonretainedObjectValue;
+@property(readonly) NSRange rangeValue;
 - (void)getValue:(void *)out;
 - (void)getValue:(void *)out size:(NSUInteger)bytes;
 @property(readonly) const char *objCType;
@@ -356,6 +568,46 @@ NUMBER(Double, double);
 
 // --- Collections -------------------------------------------------------------
 
+typedef NS_OPTIONS(NSUInteger, NSEnumerationOptions) {
+  NSEnumerationConcurrent = 1,
+  NSEnumerationReverse = 2
+};
+typedef NS_OPTIONS(NSUInteger, NSSortOptions) {
+  NSSortConcurrent = 1,
+  NSSortStable = 16
+};
+typedef NSComparisonResult (^NSComparator)(id one, id other);
+
+@interface NSNull : NSObject <NSCopying>
++ (NSNull *)null;
+@end
+
+@interface NSIndexSet : NSObject <NSCopying, NSMutableCopying>
++ (instancetype)indexSet;
++ (instancetype)indexSetWithIndex:(NSUInteger)index;
++ (instancetype)indexSetWithIndexesInRange:(NSRange)range;
+- (instancetype)initWithIndex:(NSUInteger)index;
+- (instancetype)initWithIndexesInRange:(NSRange)range;
+- (instancetype)initWithIndexSet:(NSIndexSet *)other;
+@property(readonly) NSUInteger count, firstIndex, lastIndex;
+- (NSUInteger)indexGreaterThanIndex:(NSUInteger)index;
+- (NSUInteger)indexLessThanIndex:(NSUInteger)index;
+- (BOOL)containsIndex:(NSUInteger)index;
+- (BOOL)containsIndexesInRange:(NSRange)range;
+- (BOOL)isEqualToIndexSet:(NSIndexSet *)other;
+- (void)enumerateIndexesUsingBlock:(void (^)(NSUInteger index,
+                                             BOOL *stop))block;
+- (void)enumerateRangesUsingBlock:(void (^)(NSRange range, BOOL *stop))block;
+@end
+@interface NSMutableIndexSet : NSIndexSet
+- (void)addIndex:(NSUInteger)index;
+- (void)addIndexesInRange:(NSRange)range;
+- (void)addIndexes:(NSIndexSet *)other;
+- (void)removeIndex:(NSUInteger)index;
+- (void)removeIndexesInRange:(NSRange)range;
+- (void)removeAllIndexes;
+@end
+
 @interface NSArray<__covariant T> : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
 @property(readonly) NSUInteger count;
 - (T)objectAtIndex:(NSUInteger)index;
@@ -383,6 +635,28 @@ NUMBER(Double, double);
     (void (^)(T object, NSUInteger index, BOOL *stop))block;
 - (NSArray<T> *)sortedArrayUsingComparator:
     (NSComparisonResult (^)(T one, T other))comparator;
+- (NSArray<T> *)sortedArrayWithOptions:(NSSortOptions)options
+                       usingComparator:
+                           (NSComparisonResult (^)(T one, T other))comparator;
+- (NSArray<T> *)sortedArrayUsingSelector:(SEL)selector;
+- (NSArray<T> *)sortedArrayUsingFunction:(NSInteger (*)(T, T, void *))function
+                                 context:(void *)context;
+- (NSEnumerator<T> *)objectEnumerator;
+- (NSEnumerator<T> *)reverseObjectEnumerator;
+- (void)enumerateObjectsWithOptions:(NSEnumerationOptions)options
+                         usingBlock:(void (^)(T object, NSUInteger index,
+                                              BOOL *stop))block;
+- (NSUInteger)indexOfObjectPassingTest:(BOOL (^)(T object, NSUInteger index,
+                                                 BOOL *stop))test;
+- (NSIndexSet *)indexesOfObjectsPassingTest:(BOOL (^)(T object,
+                                                      NSUInteger index,
+                                                      BOOL *stop))test;
+- (NSUInteger)indexOfObject:(T)object inRange:(NSRange)range;
+- (T)firstObjectCommonWithArray:(NSArray<T> *)other;
+- (NSArray<T> *)objectsAtIndexes:(NSIndexSet *)indexes;
+- (NSArray<T> *)arrayByAddingObjectsFromArray:(NSArray<T> *)other;
+- (void)makeObjectsPerformSelector:(SEL)selector;
+- (void)makeObjectsPerformSelector:(SEL)selector withObject:(id)argument;
 - (void)getObjects:(T __unsafe_unretained[])objects range:(NSRange)range;
 @end
 
@@ -397,6 +671,17 @@ NUMBER(Double, double);
 - (void)removeLastObject;
 - (void)removeAllObjects;
 - (void)replaceObjectAtIndex:(NSUInteger)index withObject:(T)object;
+- (void)setArray:(NSArray<T> *)other;
+- (void)exchangeObjectAtIndex:(NSUInteger)one
+            withObjectAtIndex:(NSUInteger)other;
+- (void)removeObjectsInRange:(NSRange)range;
+- (void)removeObjectsInArray:(NSArray<T> *)others;
+- (void)removeObjectIdenticalTo:(T)object;
+- (void)removeObjectsAtIndexes:(NSIndexSet *)indexes;
+- (void)sortUsingSelector:(SEL)selector;
+- (void)sortUsingComparator:(NSComparisonResult (^)(T one, T other))comparator;
+- (void)sortWithOptions:(NSSortOptions)options
+        usingComparator:(NSComparisonResult (^)(T one, T other))comparator;
 - (void)setObject:(T)object atIndexedSubscript:(NSUInteger)index;
 @end
 
@@ -418,6 +703,18 @@ NUMBER(Double, double);
 @property(readonly, copy) NSArray<K> *allKeys;
 @property(readonly, copy) NSArray<V> *allValues;
 - (BOOL)isEqualToDictionary:(NSDictionary<K, V> *)other;
++ (instancetype)dictionaryWithObjects:(NSArray<V> *)values
+                              forKeys:(NSArray<K> *)keys;
+- (instancetype)initWithObjects:(const V[])values
+                        forKeys:(const K[])keys
+                          count:(NSUInteger)count;
+- (NSArray<K> *)allKeysForObject:(V)value;
+- (NSArray<K> *)keysSortedByValueUsingSelector:(SEL)selector;
+- (NSArray<K> *)keysSortedByValueUsingComparator:
+    (NSComparisonResult (^)(V one, V other))comparator;
+- (NSArray<V> *)objectsForKeys:(NSArray<K> *)keys notFoundMarker:(V)marker;
+- (NSEnumerator<K> *)keyEnumerator;
+- (NSEnumerator<V> *)objectEnumerator;
 - (void)enumerateKeysAndObjectsUsingBlock:
     (void (^)(K key, V value, BOOL *stop))block;
 @end
@@ -427,6 +724,9 @@ NUMBER(Double, double);
 - (void)setObject:(V)value forKey:(K)key;
 - (void)setObject:(V)value forKeyedSubscript:(K)key;
 - (void)removeObjectForKey:(K)key;
+- (void)removeObjectsForKeys:(NSArray<K> *)keys;
+- (void)setDictionary:(NSDictionary<K, V> *)other;
+- (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)removeAllObjects;
 - (void)addEntriesFromDictionary:(NSDictionary<K, V> *)other;
 @end
@@ -449,6 +749,9 @@ NUMBER(Double, double);
 - (T)anyObject;
 - (BOOL)containsObject:(T)object;
 - (BOOL)isSubsetOfSet:(NSSet<T> *)other;
+- (NSSet<T> *)setByAddingObject:(T)object;
+- (NSSet<T> *)setByAddingObjectsFromSet:(NSSet<T> *)other;
+- (NSEnumerator<T> *)objectEnumerator;
 - (BOOL)intersectsSet:(NSSet<T> *)other;
 - (BOOL)isEqualToSet:(NSSet<T> *)other;
 - (void)enumerateObjectsUsingBlock:(void (^)(T object, BOOL *stop))block;
@@ -466,6 +769,37 @@ NUMBER(Double, double);
 - (void)intersectSet:(NSSet<T> *)other;
 @end
 
+// Forgets what came first, of more than countLimit. Costs are not counted.
+@interface NSCache<K, V> : NSObject
+@property(copy) NSString *name;
+@property NSUInteger countLimit, totalCostLimit;
+- (V)objectForKey:(K)key;
+- (void)setObject:(V)object forKey:(K)key;
+- (void)setObject:(V)object forKey:(K)key cost:(NSUInteger)cost;
+- (void)removeObjectForKey:(K)key;
+- (void)removeAllObjects;
+@end
+
+typedef NS_OPTIONS(NSUInteger, NSDataReadingOptions) {
+  NSDataReadingMappedIfSafe = 1,
+  NSDataReadingUncached = 2,
+  NSDataReadingMappedAlways = 8
+};
+typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) {
+  NSDataWritingAtomic = 1,
+  NSDataWritingWithoutOverwriting = 2
+};
+typedef NS_OPTIONS(NSUInteger, NSDataSearchOptions) {
+  NSDataSearchBackwards = 1,
+  NSDataSearchAnchored = 2
+};
+typedef NS_OPTIONS(NSUInteger, NSDataBase64EncodingOptions) {
+  NSDataBase64EncodingNone = 0
+};
+typedef NS_OPTIONS(NSUInteger, NSDataBase64DecodingOptions) {
+  NSDataBase64DecodingIgnoreUnknownCharacters = 1
+};
+
 @interface NSData : NSObject <NSCopying, NSMutableCopying>
 @property(readonly) const void *bytes;
 @property(readonly) NSUInteger length;
@@ -478,6 +812,36 @@ NUMBER(Double, double);
 + (instancetype)dataWithContentsOfURL:(NSURL *)url;
 + (instancetype)dataWithData:(NSData *)other;
 - (instancetype)initWithBytes:(const void *)bytes length:(NSUInteger)length;
++ (instancetype)dataWithContentsOfFile:(NSString *)path
+                               options:(NSDataReadingOptions)options
+                                 error:(NSError **)error;
++ (instancetype)dataWithContentsOfURL:(NSURL *)url
+                              options:(NSDataReadingOptions)options
+                                error:(NSError **)error;
+- (instancetype)initWithBytesNoCopy:(void *)bytes
+                             length:(NSUInteger)length
+                       freeWhenDone:(BOOL)frees;
+- (instancetype)initWithData:(NSData *)other;
+- (instancetype)initWithContentsOfFile:(NSString *)path;
+- (instancetype)initWithContentsOfURL:(NSURL *)url;
+- (instancetype)initWithBase64EncodedString:(NSString *)text
+                                    options:(NSDataBase64DecodingOptions)options;
+- (NSString *)base64EncodedStringWithOptions:
+    (NSDataBase64EncodingOptions)options;
+- (BOOL)writeToFile:(NSString *)path
+            options:(NSDataWritingOptions)options
+              error:(NSError **)error;
+- (BOOL)writeToURL:(NSURL *)url atomically:(BOOL)atomically;
+- (BOOL)writeToURL:(NSURL *)url
+           options:(NSDataWritingOptions)options
+             error:(NSError **)error;
+- (void)getBytes:(void *)out range:(NSRange)range;
+- (NSRange)rangeOfData:(NSData *)wanted
+               options:(NSDataSearchOptions)options
+                 range:(NSRange)range;
+- (void)enumerateByteRangesUsingBlock:(void (^)(const void *bytes,
+                                                NSRange range,
+                                                BOOL *stop))block;
 - (BOOL)isEqualToData:(NSData *)other;
 - (void)getBytes:(void *)out length:(NSUInteger)length;
 - (NSData *)subdataWithRange:(NSRange)range;
@@ -486,7 +850,15 @@ NUMBER(Double, double);
 @interface NSMutableData : NSData
 + (instancetype)dataWithLength:(NSUInteger)length;
 @property(readonly) void *mutableBytes;
-- (void)setLength:(NSUInteger)length;
+@property NSUInteger length;
+- (instancetype)initWithLength:(NSUInteger)length;
+- (void)replaceBytesInRange:(NSRange)range withBytes:(const void *)bytes;
+- (void)replaceBytesInRange:(NSRange)range
+                  withBytes:(const void *)bytes
+                     length:(NSUInteger)length;
+- (void)resetBytesInRange:(NSRange)range;
+- (void)increaseLengthBy:(NSUInteger)count;
+- (void)setData:(NSData *)other;
 - (void)appendBytes:(const void *)bytes length:(NSUInteger)length;
 - (void)appendData:(NSData *)other;
 @end
@@ -499,6 +871,13 @@ typedef NSString *NSExceptionName;
 FOUNDATION_EXPORT NSErrorUserInfoKey const NSLocalizedDescriptionKey;
 FOUNDATION_EXPORT NSErrorUserInfoKey const NSLocalizedFailureReasonErrorKey;
 FOUNDATION_EXPORT NSErrorUserInfoKey const NSUnderlyingErrorKey;
+FOUNDATION_EXPORT NSErrorUserInfoKey const
+    NSLocalizedRecoverySuggestionErrorKey;
+FOUNDATION_EXPORT NSErrorUserInfoKey const NSDebugDescriptionErrorKey;
+FOUNDATION_EXPORT NSErrorUserInfoKey const NSFilePathErrorKey;
+FOUNDATION_EXPORT NSErrorUserInfoKey const NSURLErrorKey;
+FOUNDATION_EXPORT NSErrorDomain const NSOSStatusErrorDomain;
+FOUNDATION_EXPORT NSErrorDomain const NSMachErrorDomain;
 FOUNDATION_EXPORT NSErrorDomain const NSCocoaErrorDomain;
 FOUNDATION_EXPORT NSErrorDomain const NSPOSIXErrorDomain;
 FOUNDATION_EXPORT NSExceptionName const NSInvalidArgumentException;
@@ -506,6 +885,27 @@ FOUNDATION_EXPORT NSExceptionName const NSInternalInconsistencyException;
 FOUNDATION_EXPORT NSExceptionName const NSRangeException;
 FOUNDATION_EXPORT NSExceptionName const NSGenericException;
 FOUNDATION_EXPORT NSExceptionName const NSMallocException;
+FOUNDATION_EXPORT NSExceptionName const NSUndefinedKeyException;
+FOUNDATION_EXPORT NSExceptionName const NSObjectNotAvailableException;
+FOUNDATION_EXPORT NSExceptionName const NSParseErrorException;
+
+// Codes of NSCocoaErrorDomain.
+enum {
+  NSFileNoSuchFileError = 4,
+  NSFileReadUnknownError = 256,
+  NSFileReadNoPermissionError = 257,
+  NSFileReadInvalidFileNameError = 258,
+  NSFileReadCorruptFileError = 259,
+  NSFileReadNoSuchFileError = 260,
+  NSFileWriteUnknownError = 512,
+  NSFileWriteNoPermissionError = 513,
+  NSFileWriteInvalidFileNameError = 514,
+  NSFileWriteFileExistsError = 516,
+  NSFileWriteOutOfSpaceError = 640,
+  NSFileWriteVolumeReadOnlyError = 642,
+  NSUserCancelledError = 3072,
+  NSPropertyListReadCorruptError = 3840
+};
 
 @interface NSError : NSObject <NSCopying>
 + (instancetype)errorWithDomain:(NSErrorDomain)domain
@@ -519,6 +919,8 @@ FOUNDATION_EXPORT NSExceptionName const NSMallocException;
 @property(readonly, copy) NSDictionary *userInfo;
 @property(readonly, copy) NSString *localizedDescription;
 @property(readonly, copy) NSString *localizedFailureReason;
+@property(readonly, copy) NSString *localizedRecoverySuggestion;
+@property(readonly, copy) NSArray<NSError *> *underlyingErrors;
 @end
 
 @interface NSException : NSObject
@@ -527,6 +929,9 @@ FOUNDATION_EXPORT NSExceptionName const NSMallocException;
                           userInfo:(NSDictionary *)info;
 + (void)raise:(NSExceptionName)name format:(NSString *)format, ...
     NS_FORMAT_FUNCTION(2, 3);
++ (void)raise:(NSExceptionName)name
+       format:(NSString *)format
+    arguments:(va_list)arguments;
 - (instancetype)initWithName:(NSExceptionName)name
                       reason:(NSString *)reason
                     userInfo:(NSDictionary *)info;
@@ -561,32 +966,185 @@ FOUNDATION_EXPORT NSExceptionName const NSMallocException;
 @property(readonly) const char *fileSystemRepresentation;
 - (NSURL *)URLByAppendingPathComponent:(NSString *)part;
 @property(readonly, copy) NSURL *URLByDeletingLastPathComponent;
+- (NSURL *)URLByAppendingPathComponent:(NSString *)part
+                           isDirectory:(BOOL)is_directory;
+- (NSURL *)URLByAppendingPathExtension:(NSString *)extension;
+@property(readonly, copy) NSURL *URLByDeletingPathExtension;
+@property(readonly, copy) NSURL *URLByStandardizingPath;
+@property(readonly, copy) NSString *relativePath;
+@property(readonly, copy) NSString *lastPathComponent, *pathExtension;
+@property(readonly, copy) NSArray<NSString *> *pathComponents;
+@property(readonly, copy) NSString *scheme, *host;
+- (BOOL)checkResourceIsReachableAndReturnError:(NSError **)error;
 @end
 
+FOUNDATION_EXPORT NSString *NSHomeDirectory(void);
+FOUNDATION_EXPORT NSString *NSTemporaryDirectory(void);
+FOUNDATION_EXPORT NSString *NSUserName(void);
+typedef NS_ENUM(NSUInteger, NSSearchPathDirectory) {
+  NSLibraryDirectory = 5,
+  NSDocumentDirectory = 9,
+  NSDesktopDirectory = 12,
+  NSCachesDirectory = 13,
+  NSApplicationSupportDirectory = 14,
+  NSDownloadsDirectory = 15
+};
+typedef NS_OPTIONS(NSUInteger, NSSearchPathDomainMask) {
+  NSUserDomainMask = 1,
+  NSLocalDomainMask = 2,
+  NSAllDomainsMask = 0xffff
+};
+// The user's alone: caches in XDG_CACHE_HOME or ~/.cache, and so on.
+FOUNDATION_EXPORT NSArray<NSString *> *NSSearchPathForDirectoriesInDomains(
+    NSSearchPathDirectory directory, NSSearchPathDomainMask domains,
+    BOOL expands_tilde);
+
 typedef NSString *NSFileAttributeKey;
+typedef NSString *NSFileAttributeType;
+typedef NSString *NSURLResourceKey;
 FOUNDATION_EXPORT NSFileAttributeKey const NSFileSize;
 FOUNDATION_EXPORT NSFileAttributeKey const NSFileType;
-FOUNDATION_EXPORT NSString *const NSFileTypeRegular;
-FOUNDATION_EXPORT NSString *const NSFileTypeDirectory;
-FOUNDATION_EXPORT NSString *const NSFileTypeSymbolicLink;
+FOUNDATION_EXPORT NSFileAttributeKey const NSFileModificationDate;
+FOUNDATION_EXPORT NSFileAttributeKey const NSFilePosixPermissions;
+FOUNDATION_EXPORT NSFileAttributeType const NSFileTypeRegular;
+FOUNDATION_EXPORT NSFileAttributeType const NSFileTypeDirectory;
+FOUNDATION_EXPORT NSFileAttributeType const NSFileTypeSymbolicLink;
+typedef NS_OPTIONS(NSUInteger, NSDirectoryEnumerationOptions) {
+  NSDirectoryEnumerationSkipsSubdirectoryDescendants = 1,
+  NSDirectoryEnumerationSkipsPackageDescendants = 2,
+  NSDirectoryEnumerationSkipsHiddenFiles = 4
+};
+
+@interface NSDictionary (NSFileAttributes)
+- (unsigned long long)fileSize;
+- (NSString *)fileType;
+- (NSDate *)fileModificationDate;
+@end
+
+@interface NSDirectoryEnumerator<T> : NSEnumerator<T>
+@property(readonly, copy)
+    NSDictionary<NSFileAttributeKey, id> *fileAttributes;
+@end
 
 @interface NSFileManager : NSObject
 @property(class, readonly, strong) NSFileManager *defaultManager;
 @property(readonly, copy) NSString *currentDirectoryPath;
+@property(readonly, copy) NSURL *temporaryDirectory;
 - (BOOL)fileExistsAtPath:(NSString *)path;
 - (BOOL)fileExistsAtPath:(NSString *)path isDirectory:(BOOL *)out_is_directory;
 - (BOOL)isReadableFileAtPath:(NSString *)path;
+- (BOOL)isWritableFileAtPath:(NSString *)path;
+- (BOOL)isExecutableFileAtPath:(NSString *)path;
+- (BOOL)isDeletableFileAtPath:(NSString *)path;
+- (BOOL)changeCurrentDirectoryPath:(NSString *)path;
 - (NSDictionary<NSFileAttributeKey, id> *)attributesOfItemAtPath:(NSString *)path
                                                            error:(NSError **)error;
 - (NSString *)destinationOfSymbolicLinkAtPath:(NSString *)path
                                         error:(NSError **)error;
+- (NSData *)contentsAtPath:(NSString *)path;
+- (BOOL)contentsEqualAtPath:(NSString *)one andPath:(NSString *)other;
+- (NSArray<NSString *> *)contentsOfDirectoryAtPath:(NSString *)path
+                                             error:(NSError **)error;
+- (NSArray<NSString *> *)subpathsOfDirectoryAtPath:(NSString *)path
+                                             error:(NSError **)error;
+- (NSArray<NSString *> *)subpathsAtPath:(NSString *)path;
+- (NSArray<NSURL *> *)
+      contentsOfDirectoryAtURL:(NSURL *)url
+    includingPropertiesForKeys:(NSArray<NSURLResourceKey> *)keys
+                       options:(NSDirectoryEnumerationOptions)options
+                         error:(NSError **)error;
+- (NSDirectoryEnumerator<NSString *> *)enumeratorAtPath:(NSString *)path;
+- (BOOL)createDirectoryAtPath:(NSString *)path
+    withIntermediateDirectories:(BOOL)makes_parents
+                     attributes:(NSDictionary *)attributes
+                          error:(NSError **)error;
+- (BOOL)createDirectoryAtURL:(NSURL *)url
+    withIntermediateDirectories:(BOOL)makes_parents
+                     attributes:(NSDictionary *)attributes
+                          error:(NSError **)error;
+- (BOOL)createFileAtPath:(NSString *)path
+                contents:(NSData *)data
+              attributes:(NSDictionary *)attributes;
+- (BOOL)createSymbolicLinkAtPath:(NSString *)path
+             withDestinationPath:(NSString *)target
+                           error:(NSError **)error;
 - (BOOL)removeItemAtPath:(NSString *)path error:(NSError **)error;
+- (BOOL)removeItemAtURL:(NSURL *)url error:(NSError **)error;
+- (BOOL)copyItemAtPath:(NSString *)from
+                toPath:(NSString *)to
+                 error:(NSError **)error;
+- (BOOL)moveItemAtPath:(NSString *)from
+                toPath:(NSString *)to
+                 error:(NSError **)error;
+- (BOOL)copyItemAtURL:(NSURL *)from toURL:(NSURL *)to error:(NSError **)error;
+- (BOOL)moveItemAtURL:(NSURL *)from toURL:(NSURL *)to error:(NSError **)error;
+@end
+
+typedef NS_OPTIONS(NSUInteger, NSJSONReadingOptions) {
+  NSJSONReadingMutableContainers = 1,
+  NSJSONReadingMutableLeaves = 2,
+  NSJSONReadingFragmentsAllowed = 4,
+  NSJSONReadingAllowFragments = 4
+};
+typedef NS_OPTIONS(NSUInteger, NSJSONWritingOptions) {
+  NSJSONWritingPrettyPrinted = 1,
+  NSJSONWritingSortedKeys = 2,
+  NSJSONWritingFragmentsAllowed = 4
+};
+@interface NSJSONSerialization : NSObject
++ (id)JSONObjectWithData:(NSData *)data
+                 options:(NSJSONReadingOptions)options
+                   error:(NSError **)error;
++ (NSData *)dataWithJSONObject:(id)object
+                       options:(NSJSONWritingOptions)options
+                         error:(NSError **)error;
++ (BOOL)isValidJSONObject:(id)object;
+@end
+
+@interface NSUUID : NSObject <NSCopying>
++ (instancetype)UUID;
+- (instancetype)initWithUUIDString:(NSString *)text;
+@property(readonly, copy) NSString *UUIDString;
+@end
+
+typedef NSString *NSNotificationName;
+@interface NSNotification : NSObject
++ (instancetype)notificationWithName:(NSNotificationName)name object:(id)sender;
++ (instancetype)notificationWithName:(NSNotificationName)name
+                              object:(id)sender
+                            userInfo:(NSDictionary *)info;
+@property(readonly, copy) NSNotificationName name;
+@property(readonly, strong) id object;
+@property(readonly, copy) NSDictionary *userInfo;
+@end
+// Observers are called on the thread that posts; a queue is not asked.
+@interface NSNotificationCenter : NSObject
+@property(class, readonly, strong) NSNotificationCenter *defaultCenter;
+- (void)addObserver:(id)observer
+           selector:(SEL)selector
+               name:(NSNotificationName)name
+             object:(id)sender;
+- (id<NSObject>)addObserverForName:(NSNotificationName)name
+                            object:(id)sender
+                             queue:(id)queue
+                        usingBlock:(void (^)(NSNotification *note))block;
+- (void)removeObserver:(id)observer;
+- (void)removeObserver:(id)observer
+                  name:(NSNotificationName)name
+                object:(id)sender;
+- (void)postNotification:(NSNotification *)notification;
+- (void)postNotificationName:(NSNotificationName)name object:(id)sender;
+- (void)postNotificationName:(NSNotificationName)name
+                      object:(id)sender
+                    userInfo:(NSDictionary *)info;
 @end
 
 @interface NSBundle : NSObject
 @property(class, readonly, strong) NSBundle *mainBundle;
 + (NSBundle *)bundleForClass:(Class)cls;
 + (instancetype)bundleWithPath:(NSString *)path;
++ (instancetype)bundleWithURL:(NSURL *)url;
+- (instancetype)initWithPath:(NSString *)path;
 @property(class, readonly, copy) NSArray<NSBundle *> *allBundles;
 @property(class, readonly, copy) NSArray<NSBundle *> *allFrameworks;
 @property(readonly, copy) NSString *bundlePath;
@@ -597,9 +1155,27 @@ FOUNDATION_EXPORT NSString *const NSFileTypeSymbolicLink;
 @property(readonly, copy) NSURL *resourceURL;
 - (NSString *)pathForResource:(NSString *)name ofType:(NSString *)type;
 - (NSURL *)URLForResource:(NSString *)name withExtension:(NSString *)extension;
+- (NSString *)pathForResource:(NSString *)name
+                       ofType:(NSString *)type
+                  inDirectory:(NSString *)folder;
+- (NSArray<NSString *> *)pathsForResourcesOfType:(NSString *)type
+                                     inDirectory:(NSString *)folder;
+// Empty: no property lists are read.
+@property(readonly, copy) NSDictionary<NSString *, id> *infoDictionary;
+- (id)objectForInfoDictionaryKey:(NSString *)key;
 @end
 
+typedef NS_ENUM(NSInteger, NSProcessInfoThermalState) {
+  NSProcessInfoThermalStateNominal = 0,
+  NSProcessInfoThermalStateFair = 1,
+  NSProcessInfoThermalStateSerious = 2,
+  NSProcessInfoThermalStateCritical = 3
+};
 @interface NSProcessInfo : NSObject
+@property(readonly, copy) NSString *hostName;
+@property(readonly, copy) NSString *globallyUniqueString;
+@property(readonly) NSProcessInfoThermalState thermalState;
+@property(readonly, getter=isLowPowerModeEnabled) BOOL lowPowerModeEnabled;
 @property(class, readonly, strong) NSProcessInfo *processInfo;
 @property(readonly, copy) NSArray<NSString *> *arguments;
 @property(readonly, copy) NSDictionary<NSString *, NSString *> *environment;
@@ -675,12 +1251,29 @@ FOUNDATION_EXPORT const NSTimeInterval NSTimeIntervalSince1970;
 - (void)unlock;
 @end
 @interface NSLock : NSObject <NSLocking>
+@property(copy) NSString *name;
 - (BOOL)tryLock;
+- (BOOL)lockBeforeDate:(NSDate *)date;
 @end
 @interface NSRecursiveLock : NSObject <NSLocking>
+@property(copy) NSString *name;
 - (BOOL)tryLock;
+- (BOOL)lockBeforeDate:(NSDate *)date;
+@end
+@interface NSConditionLock : NSObject <NSLocking>
+@property(copy) NSString *name;
+@property(readonly) NSInteger condition;
+- (instancetype)initWithCondition:(NSInteger)condition;
+- (void)lockWhenCondition:(NSInteger)condition;
+- (void)unlockWithCondition:(NSInteger)condition;
+- (BOOL)tryLock;
+- (BOOL)tryLockWhenCondition:(NSInteger)condition;
+- (BOOL)lockBeforeDate:(NSDate *)date;
+- (BOOL)lockWhenCondition:(NSInteger)condition beforeDate:(NSDate *)date;
 @end
 @interface NSCondition : NSObject <NSLocking>
+@property(copy) NSString *name;
+- (BOOL)waitUntilDate:(NSDate *)date;
 - (void)wait;
 - (void)signal;
 - (void)broadcast;

@@ -69,6 +69,8 @@ DISPATCH_EXPORT struct objc_object _dispatch_queue_attr_concurrent;
 #endif
 #define DISPATCH_QUEUE_SERIAL ((dispatch_queue_attr_t)0)
 #define DISPATCH_TARGET_QUEUE_DEFAULT ((dispatch_queue_t)0)
+#define DISPATCH_APPLY_AUTO ((dispatch_queue_t)0)
+#define DISPATCH_CURRENT_QUEUE_LABEL ((dispatch_queue_t)0)
 
 DISPATCH_EXPORT dispatch_queue_t
 dispatch_queue_create(const char *label, dispatch_queue_attr_t attributes);
@@ -78,6 +80,17 @@ DISPATCH_EXPORT dispatch_queue_t dispatch_get_global_queue(intptr_t identifier,
                                                            uintptr_t flags);
 DISPATCH_EXPORT dispatch_queue_t dispatch_get_main_queue(void);
 DISPATCH_EXPORT const char *dispatch_queue_get_label(dispatch_queue_t queue);
+DISPATCH_EXPORT void dispatch_suspend(dispatch_object_t queue);
+DISPATCH_EXPORT void dispatch_resume(dispatch_object_t queue);
+DISPATCH_EXPORT void dispatch_activate(dispatch_object_t queue);
+DISPATCH_EXPORT void dispatch_queue_set_specific(
+    dispatch_queue_t queue, const void *key, void *value,
+    dispatch_function_t destructor);
+DISPATCH_EXPORT void *dispatch_queue_get_specific(dispatch_queue_t queue,
+                                                  const void *key);
+DISPATCH_EXPORT void *dispatch_get_specific(const void *key);
+DISPATCH_EXPORT void dispatch_assert_queue(dispatch_queue_t queue);
+DISPATCH_EXPORT void dispatch_assert_queue_not(dispatch_queue_t queue);
 #if !defined(__OBJC__) || !__has_feature(objc_arc)
 DISPATCH_EXPORT void dispatch_retain(dispatch_object_t object);
 DISPATCH_EXPORT void dispatch_release(dispatch_object_t object);
@@ -142,6 +155,15 @@ dispatch_data_create(const void *bytes, size_t length, dispatch_queue_t queue,
                      dispatch_block_t destructor);
 DISPATCH_EXPORT dispatch_data_t dispatch_data_create_map(
     dispatch_data_t data, const void **out_bytes, size_t *out_length);
+DISPATCH_EXPORT dispatch_data_t
+dispatch_data_create_subrange(dispatch_data_t data, size_t offset,
+                              size_t length);
+DISPATCH_EXPORT dispatch_data_t
+dispatch_data_create_concat(dispatch_data_t one, dispatch_data_t other);
+typedef bool (^dispatch_data_applier_t)(dispatch_data_t region, size_t offset,
+                                        const void *bytes, size_t length);
+DISPATCH_EXPORT bool dispatch_data_apply(dispatch_data_t data,
+                                         dispatch_data_applier_t applier);
 #endif
 
 #endif

@@ -9,6 +9,7 @@
 
 typedef struct objc_method *Method;
 typedef struct objc_ivar *Ivar;
+typedef struct objc_property *objc_property_t;
 #ifdef __OBJC__
 @class Protocol;
 #else
@@ -55,6 +56,18 @@ OBJC_EXPORT Method class_getClassMethod(Class cls, SEL selector);
 OBJC_EXPORT IMP class_getMethodImplementation(Class cls, SEL selector);
 OBJC_EXPORT BOOL class_respondsToSelector(Class cls, SEL selector);
 OBJC_EXPORT Method *class_copyMethodList(Class cls, unsigned *out_count);
+OBJC_EXPORT Ivar *class_copyIvarList(Class cls, unsigned *out_count);
+OBJC_EXPORT objc_property_t *class_copyPropertyList(Class cls,
+                                                    unsigned *out_count);
+OBJC_EXPORT objc_property_t class_getProperty(Class cls, const char *name);
+#ifdef __OBJC__
+OBJC_EXPORT Protocol *__unsafe_unretained *class_copyProtocolList(
+    Class cls, unsigned *out_count);
+#else
+OBJC_EXPORT Protocol **class_copyProtocolList(Class cls, unsigned *out_count);
+#endif
+OBJC_EXPORT const char *property_getName(objc_property_t property);
+OBJC_EXPORT const char *property_getAttributes(objc_property_t property);
 OBJC_EXPORT BOOL class_conformsToProtocol(Class cls, Protocol *protocol);
 OBJC_EXPORT BOOL class_addMethod(Class cls, SEL selector, IMP imp,
                                  const char *types);

@@ -106,6 +106,39 @@ OBJC_EXPORT id dispatch_data_create_map(id data, const void **out_bytes,
   return &made->object;
 }
 
+// A part of data, which it keeps.
+OBJC_EXPORT id dispatch_data_create_subrange(id data, size_t offset,
+                                             size_t length) {
+  size_t all;
+  const char *bytes = dispatch_data_bytes(data, &all);
+  offset = offset < all ? offset : all;
+  dispatch_data *made =
+      create(bytes + offset, length < all - offset ? length : all - offset);
+  made->kept = objc_retain(data);
+  return &made->object;
+}
+
+OBJC_EXPORT id dispatch_data_create_concat(id one, id other) {
+  size_t first, second;
+  const void *head = dispatch_data_bytes(one, &first);
+  const void *tail = dispatch_data_bytes(other, &second);
+  char *both = malloc(first + second + 1);
+  if (!both) {
+    runtime_fail("no memory for dispatch data of %zu bytes", first + second);
+  }
+  memcpy(both, head ? head : "", first);
+  memcpy(both + first, tail ? tail : "", second);
+  return &create(both, first + second)->object;
+}
+
+// There is one piece.
+OBJC_EXPORT _Bool dispatch_data_apply(id data, id literal) {
+  size_t length;
+  const void *bytes = dispatch_data_bytes(data, &length);
+  return !length || BLOCK_CALL(_Bool(*)(id, id, size_t, const void *, size_t),
+                               literal, data, (size_t)0, bytes, length);
+}
+
 const void *dispatch_data_bytes(id data, size_t *out_length) {
   if (!data || !class_getMethodImplementation(data->isa, SELECTOR("bytes"))) {
     *out_length = 0;

@@ -32,9 +32,19 @@ struct dispatch_queue {
   bool runs_alone;  // the one that runs is alone
   bool is_serial;
   bool is_pumped;  // a job of the pool starts tasks
+  size_t suspensions;
+  struct specific *specifics;
   pool_job pump;
   char *label;
 };
+
+// A value under a key, of dispatch_queue_set_specific.
+typedef struct specific {
+  struct specific *next;
+  const void *key;
+  void *value;
+  dispatch_function *destructor;
+} specific;
 
 extern struct objc_class OBJC_CLASS_$_OS_dispatch_queue;
 
@@ -59,6 +69,14 @@ static void queue_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   dispatch_queue *queue = (dispatch_queue *)self;
   pthread_mutex_destroy(&queue->lock);
+  while (queue->specifics) {
+    specific *each = queue->specifics;
+    queue->specifics = each->next;
+    if (each->destructor) {
+      each->destructor(each->value);
+    }
+    free(each);
+  }
   free(queue->label);
   instance_dispose(self);
 }
@@ -74,7 +92,8 @@ DEFINE_CLASS(OS_dispatch_queue, OS_dispatch_object, sizeof(dispatch_queue),
 
 // True if a task may start beside those that run. The lock is held.
 static bool may_start(const dispatch_queue *queue, const task *next) {
-  return queue->running == 0 || (!queue->runs_alone && !next->is_alone);
+  return !queue->suspensions &&
+         (queue->running == 0 || (!queue->runs_alone && !next->is_alone));
 }
 
 // Takes the first task if it may start, and counts it as running.
@@ -93,6 +112,20 @@ static task *take(dispatch_queue *queue) {
 }
 
 static void pump(void *context);
+
+// The queue whose task a thread runs, and the one whose task waits for it.
+static __thread dispatch_queue *current;
+
+static void restore_current(dispatch_queue **before) {
+  current = *before;
+}
+
+static void run_on(dispatch_queue *queue, dispatch_function *run,
+                   void *context) {
+  dispatch_queue *before __attribute__((cleanup(restore_current))) = current;
+  current = queue;
+  run(context);
+}
 
 // Has the pool start tasks, if there is one that may. The lock is held.
 static void wake(dispatch_queue *queue) {
@@ -128,7 +161,7 @@ static void pump(void *context) {
       wake(queue);
     }
     pthread_mutex_unlock(&queue->lock);
-    next->run(next->context);
+    run_on(queue, next->run, next->context);
     const bool was_alone = next->is_alone;
     free(next);
     pthread_mutex_lock(&queue->lock);
@@ -196,7 +229,7 @@ static void run_here(dispatch_queue *queue, dispatch_function *run,
   }
   pthread_mutex_unlock(&queue->lock);
   dispatch_queue *held __attribute__((cleanup(finish_by_cleanup))) = queue;
-  run(context);
+  run_on(queue, run, context);
 }
 
 // --- Blocks ------------------------------------------------------------------
@@ -234,6 +267,78 @@ OBJC_EXPORT void dispatch_barrier_async(id queue, id literal) {
 
 OBJC_EXPORT void dispatch_barrier_sync(id queue, id literal) {
   run_here((dispatch_queue *)queue, call, literal, true);
+}
+
+// --- Suspending, and values of queues ------------------------------------------
+
+OBJC_EXPORT void dispatch_suspend(id object) {
+  dispatch_queue *queue = (dispatch_queue *)object;
+  pthread_mutex_lock(&queue->lock);
+  ++queue->suspensions;
+  pthread_mutex_unlock(&queue->lock);
+}
+
+OBJC_EXPORT void dispatch_resume(id object) {
+  dispatch_queue *queue = (dispatch_queue *)object;
+  pthread_mutex_lock(&queue->lock);
+  if (!queue->suspensions) {
+    pthread_mutex_unlock(&queue->lock);
+    runtime_fail("dispatch_resume: the queue is not suspended");
+  }
+  --queue->suspensions;
+  wake(queue);
+  pthread_mutex_unlock(&queue->lock);
+}
+
+// All queues begin active.
+OBJC_EXPORT void dispatch_activate(id object) {
+  (void)object;
+}
+
+OBJC_EXPORT void dispatch_queue_set_specific(id object, const void *key,
+                                             void *value,
+                                             dispatch_function *destructor) {
+  dispatch_queue *queue = (dispatch_queue *)object;
+  specific *made = malloc(sizeof *made);
+  if (!made) {
+    runtime_fail("no memory for a value of a dispatch queue");
+  }
+  pthread_mutex_lock(&queue->lock);
+  *made = (specific){queue->specifics, key, value, destructor};
+  queue->specifics = made;  // one before it under this key is found no more
+  pthread_mutex_unlock(&queue->lock);
+}
+
+OBJC_EXPORT void *dispatch_queue_get_specific(id object, const void *key) {
+  dispatch_queue *queue = (dispatch_queue *)object;
+  void *value = NULL;
+  pthread_mutex_lock(&queue->lock);
+  for (const specific *each = queue->specifics; each; each = each->next) {
+    if (each->key == key) {
+      value = each->value;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&queue->lock);
+  return value;
+}
+
+OBJC_EXPORT void *dispatch_get_specific(const void *key) {
+  return current ? dispatch_queue_get_specific(&current->object, key) : NULL;
+}
+
+OBJC_EXPORT void dispatch_assert_queue(id object) {
+  if ((dispatch_queue *)object != current) {
+    runtime_fail("dispatch_assert_queue: the queue '%s' does not run here",
+                 ((dispatch_queue *)object)->label);
+  }
+}
+
+OBJC_EXPORT void dispatch_assert_queue_not(id object) {
+  if ((dispatch_queue *)object == current) {
+    runtime_fail("dispatch_assert_queue_not: the queue '%s' runs here",
+                 ((dispatch_queue *)object)->label);
+  }
 }
 
 // --- Making and finding queues -----------------------------------------------

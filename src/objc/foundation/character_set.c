@@ -157,6 +157,19 @@ static id set_copy(id self, SEL _cmd, void *zone) {
   return objc_retain(self);
 }
 
+// What the parts of a URL hold as they are (RFC 3986).
+#define UNRESERVED                                                           \
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+#define SUB_DELIMITERS "!$&'()*+,;="
+#define URL_SET(name, characters)                                  \
+  static id make_url_##name(Class self, SEL _cmd) {                \
+    return make_listed(self, _cmd, string_make(UNRESERVED characters)); \
+  }
+URL_SET(host, SUB_DELIMITERS ":[]")
+URL_SET(path, SUB_DELIMITERS ":@/")
+URL_SET(query, SUB_DELIMITERS ":@/?")
+URL_SET(user, SUB_DELIMITERS)
+
 METHODS(set_methods, METHOD("dealloc", "v16@0:8", set_dealloc),
         METHOD("characterIsMember:", "B20@0:8S16", set_has),
         METHOD("invertedSet", "@16@0:8", set_inverted),
@@ -174,6 +187,12 @@ METHODS(set_class_methods,
         METHOD("lowercaseLetterCharacterSet", "@16@0:8", make_lower),
         METHOD("characterSetWithCharactersInString:", "@24@0:8@16",
                make_listed),
+        METHOD("URLHostAllowedCharacterSet", "@16@0:8", make_url_host),
+        METHOD("URLPathAllowedCharacterSet", "@16@0:8", make_url_path),
+        METHOD("URLQueryAllowedCharacterSet", "@16@0:8", make_url_query),
+        METHOD("URLFragmentAllowedCharacterSet", "@16@0:8", make_url_query),
+        METHOD("URLUserAllowedCharacterSet", "@16@0:8", make_url_user),
+        METHOD("URLPasswordAllowedCharacterSet", "@16@0:8", make_url_user),
         METHOD("characterSetWithRange:", "@32@0:8{_NSRange=QQ}16",
                make_range));
 DEFINE_CLASS(NSCharacterSet, NSObject, sizeof(character_set), set_methods,

@@ -345,6 +345,18 @@ static id value_make(Class self, SEL _cmd, const void *contents,
   return objc_autorelease(value_create(contents, type));
 }
 
+static id value_make_range(Class self, SEL _cmd, NSRange range) {
+  return value_make(self, _cmd, &range, "{_NSRange=QQ}");
+}
+
+static NSRange abstract_range(id self, SEL _cmd) {
+  NSRange range = {0, 0};
+  (void)_cmd;
+  SEND(void (*)(id, SEL, void *, NSUInteger), self, "getValue:size:", &range,
+       sizeof range);
+  return range;
+}
+
 static id value_make_pointer(Class self, SEL _cmd, const void *pointer) {
   return value_make(self, _cmd, &pointer, "^v");
 }
@@ -356,10 +368,12 @@ static id abstract_copy(id self, SEL _cmd, void *zone) {
 }
 
 METHODS(abstract_methods,
+        METHOD("rangeValue", "{_NSRange=QQ}16@0:8", abstract_range),
         METHOD("copyWithZone:", "@24@0:8^v16", abstract_copy));
 METHODS(abstract_class_methods,
         METHOD("valueWithBytes:objCType:", "@32@0:8^v16*24", value_make),
         METHOD("value:withObjCType:", "@32@0:8^v16*24", value_make),
+        METHOD("valueWithRange:", "@32@0:8{_NSRange=QQ}16", value_make_range),
         METHOD("valueWithPointer:", "@24@0:8^v16", value_make_pointer),
         METHOD("valueWithNonretainedObject:", "@24@0:8@16",
                value_make_pointer));

@@ -124,9 +124,41 @@ static id process_version_string(id self, SEL _cmd) {
                             is.patch);
 }
 
+static id process_host(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  char name[256] = "";
+  (void)!gethostname(name, sizeof name - 1);
+  return string_make(name);
+}
+
+static id process_unique(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return SEND(id(*)(id, SEL),
+              SEND(id(*)(id, SEL), objc_getClass("NSUUID"), "UUID"),
+              "UUIDString");
+}
+
+static NSInteger process_nominal(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;  // NSProcessInfoThermalStateNominal
+}
+
+static int process_no(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return 0;
+}
+
 METHODS(process_methods, METHOD("arguments", "@16@0:8", process_arguments),
         METHOD("environment", "@16@0:8", process_environment),
         METHOD("processName", "@16@0:8", process_name),
+        METHOD("hostName", "@16@0:8", process_host),
+        METHOD("globallyUniqueString", "@16@0:8", process_unique),
+        METHOD("thermalState", "q16@0:8", process_nominal),
+        METHOD("isLowPowerModeEnabled", "B16@0:8", process_no),
         METHOD("processIdentifier", "i16@0:8", process_identifier),
         METHOD("processorCount", "Q16@0:8", process_processors),
         METHOD("activeProcessorCount", "Q16@0:8", process_processors),
@@ -160,6 +192,9 @@ static id bundle_create(const char *folder) {
 }
 
 static id bundle_with_path(Class self, SEL _cmd, id path) {
+  if (!path || access(string_utf8(path), F_OK)) {
+    return NULL;
+  }
   return objc_autorelease(
       bundle_init_path(SEND(id(*)(id, SEL), self, "alloc"), _cmd, path));
 }
@@ -226,6 +261,54 @@ static id bundle_executable(id self, SEL _cmd) {
   return string_make_bytes(path, bytes > 0 ? (size_t)bytes : 0);
 }
 
+static id bundle_with_url(Class self, SEL _cmd, id url) {
+  return bundle_with_path(self, _cmd, SEND(id(*)(id, SEL), url, "path"));
+}
+
+static id bundle_file_in(id self, SEL _cmd, id name, id type, id folder) {
+  const id within =
+      folder ? string_make_printf("%s/%s", string_utf8(folder),
+                                  string_utf8(name))
+             : name;
+  return bundle_file(self, _cmd, within, type);
+}
+
+static id bundle_files(id self, SEL _cmd, id type, id folder) {
+  const id path = folder ? string_make_printf("%s/%s",
+                                              string_utf8(bundle_path(self,
+                                                                      _cmd)),
+                                              string_utf8(folder))
+                         : bundle_path(self, _cmd);
+  const id manager =
+      SEND(id(*)(id, SEL), objc_getClass("NSFileManager"), "defaultManager");
+  const id names = SEND(id(*)(id, SEL, id, id *), manager,
+                        "contentsOfDirectoryAtPath:error:", path, NULL);
+  const id found = objc_autorelease(mutable_array_create());
+  for (size_t i = 0; names && i < array_count(names); ++i) {
+    const id name = array_at(names, i);
+    if (!type || string_equals(SEND(id(*)(id, SEL), name, "pathExtension"),
+                               type)) {
+      array_add(found, string_make_printf("%s/%s", string_utf8(path),
+                                          string_utf8(name)));
+    }
+  }
+  return found;
+}
+
+// No property lists are read.
+static id bundle_info(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return objc_autorelease(dictionary_create());
+}
+
+static id bundle_info_entry(id self, SEL _cmd, id key) {
+  (void)self;
+  (void)_cmd;
+  (void)key;
+  return NULL;
+}
+
 static id bundle_none(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
@@ -246,11 +329,18 @@ METHODS(bundle_methods,
         METHOD("resourceURL", "@16@0:8", bundle_url),
         METHOD("executablePath", "@16@0:8", bundle_executable),
         METHOD("bundleIdentifier", "@16@0:8", bundle_none),
+        METHOD("pathForResource:ofType:inDirectory:", "@40@0:8@16@24@32",
+               bundle_file_in),
+        METHOD("pathsForResourcesOfType:inDirectory:", "@32@0:8@16@24",
+               bundle_files),
+        METHOD("infoDictionary", "@16@0:8", bundle_info),
+        METHOD("objectForInfoDictionaryKey:", "@24@0:8@16", bundle_info_entry),
         METHOD("pathForResource:ofType:", "@32@0:8@16@24", bundle_file),
         METHOD("URLForResource:withExtension:", "@32@0:8@16@24",
                bundle_url_for));
 METHODS(bundle_class_methods, METHOD("mainBundle", "@16@0:8", bundle_main),
         METHOD("bundleForClass:", "@24@0:8#16", bundle_of_class),
+        METHOD("bundleWithURL:", "@24@0:8@16", bundle_with_url),
         METHOD("bundleWithPath:", "@24@0:8@16", bundle_with_path),
         METHOD("allBundles", "@16@0:8", bundle_list),
         METHOD("allFrameworks", "@16@0:8", bundle_list));

@@ -162,7 +162,23 @@ static id init_capacity(id self, SEL _cmd, NSUInteger capacity) {
   return init_empty(self, _cmd);
 }
 
+static id init_contents(id self, SEL _cmd, id path, NSUInteger encoding,
+                        id *out_error) {
+  (void)_cmd;
+  const id read = SEND(id(*)(id, SEL, id, NSUInteger, id *),
+                       (id)&OBJC_CLASS_$_NSString,
+                       "stringWithContentsOfFile:encoding:error:", path,
+                       encoding, out_error);
+  if (!read) {
+    instance_dispose(self);
+    return NULL;
+  }
+  return init_string(self, _cmd, read);
+}
+
 METHODS(stand_in_methods, METHOD("init", "@16@0:8", init_empty),
+        METHOD("initWithContentsOfFile:encoding:error:", "@40@0:8@16Q24^@32",
+               init_contents),
         METHOD("initWithUTF8String:", "@24@0:8*16", init_utf8),
         METHOD("initWithCString:encoding:", "@32@0:8*16Q24", init_c_string),
         METHOD("initWithBytes:length:encoding:", "@40@0:8^v16Q24Q32",

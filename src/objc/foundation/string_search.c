@@ -397,8 +397,35 @@ static id percent_removed(id self, SEL _cmd) {
   return made;
 }
 
+// --- Files -----------------------------------------------------------------------
+
+static const char *url_path(id url) {
+  return SEND(const char *(*)(id, SEL), url, "fileSystemRepresentation");
+}
+
+static id from_url(Class self, SEL _cmd, id url, NSUInteger encoding,
+                   id *out_error) {
+  (void)_cmd;
+  return SEND(id(*)(id, SEL, id, NSUInteger, id *), self,
+              "stringWithContentsOfFile:encoding:error:",
+              string_make(url_path(url)), encoding, out_error);
+}
+
+static int write_url(id self, SEL _cmd, id url, signed char atomically,
+                     NSUInteger encoding, id *out_error) {
+  (void)_cmd;
+  return SEND(int (*)(id, SEL, id, signed char, NSUInteger, id *), self,
+              "writeToFile:atomically:encoding:error:",
+              string_make(url_path(url)), atomically, encoding, out_error);
+}
+
+METHODS(string_class_methods,
+        METHOD("stringWithContentsOfURL:encoding:error:", "@40@0:8@16Q24^@32",
+               from_url));
 METHODS(
     string_methods,
+    METHOD("writeToURL:atomically:encoding:error:", "B44@0:8@16c24Q28^@36",
+           write_url),
     METHOD("rangeOfString:options:", "{_NSRange=QQ}32@0:8@16Q24", range_of),
     METHOD("rangeOfString:options:range:",
            "{_NSRange=QQ}48@0:8@16Q24{_NSRange=QQ}32", range_of_in),
@@ -428,4 +455,10 @@ METHODS(
     METHOD("stringByAddingPercentEncodingWithAllowedCharacters:",
            "@24@0:8@16", percent_added),
     METHOD("stringByRemovingPercentEncoding", "@16@0:8", percent_removed));
-DEFINE_CATEGORY(NSString, search, string_methods);
+static category string_category = {
+    .name = "search",
+    .class = &OBJC_CLASS_$_NSString,
+    .instance_methods = (method_list *)&string_methods,
+    .class_methods = (method_list *)&string_class_methods};
+static category *string_listed __attribute__((section("objc_catlist"), used)) =
+    &string_category;
