@@ -183,8 +183,9 @@ static void errors_and_files(void) {
   NSString *text = [NSString stringWithContentsOfFile:@"/does/not/exist"
                                              encoding:NSUTF8StringEncoding
                                                 error:&error];
-  CHECK(text == nil && error.code == 2);
-  CHECK([error.domain isEqual:NSPOSIXErrorDomain]);
+  CHECK(text == nil && error.code == NSFileReadNoSuchFileError);
+  CHECK([error.domain isEqual:NSCocoaErrorDomain]);
+  CHECK([error.underlyingErrors.firstObject code] == 2);
   error = [NSError errorWithDomain:@"here"
                               code:7
                           userInfo:@{NSLocalizedDescriptionKey : @"why"}];

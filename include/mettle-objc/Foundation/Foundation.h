@@ -515,6 +515,7 @@ FOUNDATION_EXPORT void NSLogv(NSString *format, va_list arguments);
 
 @interface NSValue : NSObject <NSCopying>
 + (NSValue *)valueWithBytes:(const void *)bytes objCType:(const char *)type;
++ (NSValue *)value:(const void *)bytes withObjCType:(const char *)type;
 + (NSValue *)valueWithPointer:(const void *)pointer;
 + (NSValue *)valueWithNonretainedObject:(id)object;
 + (NSValue *)valueWithRange:(NSRange)range;
@@ -836,6 +837,7 @@ typedef NS_OPTIONS(NSUInteger, NSDataBase64DecodingOptions) {
            options:(NSDataWritingOptions)options
              error:(NSError **)error;
 - (void)getBytes:(void *)out range:(NSRange)range;
+- (void)getBytes:(void *)out;
 - (NSRange)rangeOfData:(NSData *)wanted
                options:(NSDataSearchOptions)options
                  range:(NSRange)range;

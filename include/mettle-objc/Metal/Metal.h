@@ -1471,6 +1471,10 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
             lodMinClamp:(float)min
             lodMaxClamp:(float)max
                 atIndex:(NSUInteger)index;
+- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+            lodMinClamps:(const float[])mins
+            lodMaxClamps:(const float[])maxs
+               withRange:(NSRange)range;
 - (void)setStageInRegion:(MTLRegion)region;
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table

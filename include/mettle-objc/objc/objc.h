@@ -30,11 +30,19 @@ typedef signed char BOOL;
 #define YES ((BOOL)1)
 #define NO ((BOOL)0)
 
+// Null pointers of any kind: programs give nil for an NSError **, too.
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define METTLE_OBJC_NIL nullptr
+#elif defined(__cplusplus)
+#define METTLE_OBJC_NIL __null
+#else
+#define METTLE_OBJC_NIL ((void *)0)
+#endif
 #ifndef Nil
-#define Nil ((Class)0)
+#define Nil METTLE_OBJC_NIL
 #endif
 #ifndef nil
-#define nil ((id)0)
+#define nil METTLE_OBJC_NIL
 #endif
 
 #ifdef __OBJC__

@@ -25,17 +25,151 @@ METTLE_SIMD_TYPES(float, float);
 METTLE_SIMD_TYPES(double, double);
 #undef METTLE_SIMD_TYPES
 
-typedef struct {
-  simd_float2 columns[2];
-} simd_float2x2;
-typedef struct {
-  simd_float3 columns[3];
-} simd_float3x3;
-typedef struct {
-  simd_float4 columns[4];
-} simd_float4x4;
-typedef simd_float2x2 matrix_float2x2;
-typedef simd_float3x3 matrix_float3x3;
-typedef simd_float4x4 matrix_float4x4;
+
+// simd_floatCxR: C columns of R, as Metal's.
+#define METTLE_SIMD_MATRIX(type, columns_, rows)                \
+  typedef struct {                                              \
+    simd_##type##rows columns[columns_];                        \
+  } simd_##type##columns_##x##rows;                             \
+  typedef simd_##type##columns_##x##rows matrix_##type##columns_##x##rows
+#define METTLE_SIMD_MATRICES(type)   \
+  METTLE_SIMD_MATRIX(type, 2, 2);    \
+  METTLE_SIMD_MATRIX(type, 2, 3);    \
+  METTLE_SIMD_MATRIX(type, 2, 4);    \
+  METTLE_SIMD_MATRIX(type, 3, 2);    \
+  METTLE_SIMD_MATRIX(type, 3, 3);    \
+  METTLE_SIMD_MATRIX(type, 3, 4);    \
+  METTLE_SIMD_MATRIX(type, 4, 2);    \
+  METTLE_SIMD_MATRIX(type, 4, 3);    \
+  METTLE_SIMD_MATRIX(type, 4, 4)
+METTLE_SIMD_MATRICES(float);
+METTLE_SIMD_MATRICES(double);
+#undef METTLE_SIMD_MATRICES
+#undef METTLE_SIMD_MATRIX
+
+// --- Functions, of float vectors and of square matrices -----------------------
+
+#include <math.h>
+
+#define SIMD_INLINE static inline __attribute__((overloadable, unused))
+
+SIMD_INLINE simd_float2 simd_make_float2(float x, float y) {
+  return (simd_float2){x, y};
+}
+SIMD_INLINE simd_float3 simd_make_float3(float x, float y, float z) {
+  return (simd_float3){x, y, z};
+}
+SIMD_INLINE simd_float3 simd_make_float3(simd_float4 v) {
+  return v.xyz;
+}
+SIMD_INLINE simd_float4 simd_make_float4(float x, float y, float z, float w) {
+  return (simd_float4){x, y, z, w};
+}
+SIMD_INLINE simd_float4 simd_make_float4(simd_float3 v, float w) {
+  return (simd_float4){v.x, v.y, v.z, w};
+}
+SIMD_INLINE simd_int2 simd_make_int2(int x, int y) {
+  return (simd_int2){x, y};
+}
+SIMD_INLINE simd_uint2 simd_make_uint2(unsigned x, unsigned y) {
+  return (simd_uint2){x, y};
+}
+SIMD_INLINE simd_uint3 simd_make_uint3(unsigned x, unsigned y, unsigned z) {
+  return (simd_uint3){x, y, z};
+}
+SIMD_INLINE simd_uint4 simd_make_uint4(unsigned x, unsigned y, unsigned z,
+                                       unsigned w) {
+  return (simd_uint4){x, y, z, w};
+}
+
+#define METTLE_SIMD_VECTOR(n, sum)                                             \
+  SIMD_INLINE float simd_reduce_add(simd_float##n v) {                         \
+    return sum;                                                                \
+  }                                                                            \
+  SIMD_INLINE float simd_dot(simd_float##n a, simd_float##n b) {               \
+    return simd_reduce_add(a * b);                                             \
+  }                                                                            \
+  SIMD_INLINE float simd_length_squared(simd_float##n v) {                     \
+    return simd_dot(v, v);                                                     \
+  }                                                                            \
+  SIMD_INLINE float simd_length(simd_float##n v) {                             \
+    return sqrtf(simd_dot(v, v));                                              \
+  }                                                                            \
+  SIMD_INLINE float simd_distance(simd_float##n a, simd_float##n b) {          \
+    return simd_length(a - b);                                                 \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_normalize(simd_float##n v) {                  \
+    return v / simd_length(v);                                                 \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_mix(simd_float##n a, simd_float##n b,         \
+                                     simd_float##n t) {                        \
+    return a + (b - a) * t;                                                    \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_abs(simd_float##n v) {                        \
+    for (int i = 0; i < n; ++i) v[i] = fabsf(v[i]);                            \
+    return v;                                                                  \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_min(simd_float##n a, simd_float##n b) {       \
+    for (int i = 0; i < n; ++i) a[i] = fminf(a[i], b[i]);                      \
+    return a;                                                                  \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_max(simd_float##n a, simd_float##n b) {       \
+    for (int i = 0; i < n; ++i) a[i] = fmaxf(a[i], b[i]);                      \
+    return a;                                                                  \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_clamp(simd_float##n v, simd_float##n low,     \
+                                       simd_float##n high) {                   \
+    return simd_min(simd_max(v, low), high);                                   \
+  }                                                                            \
+  SIMD_INLINE simd_float##n simd_mul(simd_float##n##x##n m, simd_float##n v) { \
+    simd_float##n out = m.columns[0] * v[0];                                   \
+    for (int i = 1; i < n; ++i) out += m.columns[i] * v[i];                    \
+    return out;                                                                \
+  }                                                                            \
+  SIMD_INLINE simd_float##n##x##n simd_mul(simd_float##n##x##n a,              \
+                                           simd_float##n##x##n b) {            \
+    simd_float##n##x##n out;                                                   \
+    for (int i = 0; i < n; ++i) out.columns[i] = simd_mul(a, b.columns[i]);    \
+    return out;                                                                \
+  }                                                                            \
+  SIMD_INLINE simd_float##n##x##n simd_transpose(simd_float##n##x##n m) {      \
+    simd_float##n##x##n out;                                                   \
+    for (int i = 0; i < n; ++i)                                                \
+      for (int k = 0; k < n; ++k) out.columns[i][k] = m.columns[k][i];         \
+    return out;                                                                \
+  }                                                                            \
+  SIMD_INLINE simd_float##n##x##n simd_diagonal_matrix(simd_float##n v) {      \
+    simd_float##n##x##n out = {{{0}}};                                         \
+    for (int i = 0; i < n; ++i) out.columns[i][i] = v[i];                      \
+    return out;                                                                \
+  }                                                                            \
+  static const simd_float##n##x##n matrix_identity_float##n##x##n              \
+      __attribute__((unused))
+METTLE_SIMD_VECTOR(2, v.x + v.y) = {{{1, 0}, {0, 1}}};
+METTLE_SIMD_VECTOR(3, v.x + v.y + v.z) = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+METTLE_SIMD_VECTOR(4, v.x + v.y + v.z + v.w) = {
+    {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+#undef METTLE_SIMD_VECTOR
+
+SIMD_INLINE simd_float3 simd_cross(simd_float3 a, simd_float3 b) {
+  return a.yzx * b.zxy - a.zxy * b.yzx;
+}
+SIMD_INLINE simd_float4x4 simd_matrix(simd_float4 a, simd_float4 b,
+                                      simd_float4 c, simd_float4 d) {
+  return (simd_float4x4){{a, b, c, d}};
+}
+SIMD_INLINE simd_float3x3 simd_matrix(simd_float3 a, simd_float3 b,
+                                      simd_float3 c) {
+  return (simd_float3x3){{a, b, c}};
+}
+SIMD_INLINE simd_float2x2 simd_matrix(simd_float2 a, simd_float2 b) {
+  return (simd_float2x2){{a, b}};
+}
+#define matrix_multiply simd_mul
+#define matrix_transpose simd_transpose
+#define vector_normalize simd_normalize
+#define vector_dot simd_dot
+#define vector_cross simd_cross
+#define vector_length simd_length
 
 #endif

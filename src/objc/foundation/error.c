@@ -212,6 +212,19 @@ static id exception_init(id self, SEL _cmd, id name, id reason, id info) {
   return self;
 }
 
+static void exception_note_stack(id self) {
+  exception *of = (exception *)self;
+  void *frames[64];
+  const int count = backtrace(frames, 64);
+  char **symbols = backtrace_symbols(frames, count);
+  objc_release(of->symbols);
+  of->symbols = mutable_array_create();
+  for (int i = 0; symbols && i < count; ++i) {
+    array_add(of->symbols, string_make(symbols[i]));
+  }
+  free(symbols);
+}
+
 static id exception_with(Class self, SEL _cmd, id name, id reason, id info) {
   const id made = SEND(id(*)(id, SEL), self, "alloc");
   return objc_autorelease(exception_init(made, _cmd, name, reason, info));
@@ -220,8 +233,10 @@ static id exception_with(Class self, SEL _cmd, id name, id reason, id info) {
 // For exception_raise.
 static id exception_with_text(Class self, SEL _cmd, const char *name,
                               const char *reason) {
-  return exception_with(self, _cmd, string_make(name), string_make(reason),
-                        NULL);
+  const id made = exception_with(self, _cmd, string_make(name),
+                                 string_make(reason), NULL);
+  exception_note_stack(made);
+  return made;
 }
 
 static void exception_dealloc(id self, SEL _cmd) {
@@ -236,16 +251,7 @@ static void exception_dealloc(id self, SEL _cmd) {
 
 static void exception_throw(id self, SEL _cmd) {
   (void)_cmd;
-  exception *of = (exception *)self;
-  void *frames[64];
-  const int count = backtrace(frames, 64);
-  char **symbols = backtrace_symbols(frames, count);
-  of->symbols = mutable_array_create();
-  for (int i = 0; symbols && i < count; ++i) {
-    SEND(void (*)(id, SEL, id), of->symbols, "addObject:",
-         string_make(symbols[i]));
-  }
-  free(symbols);
+  exception_note_stack(self);
   objc_exception_throw(self);
 }
 

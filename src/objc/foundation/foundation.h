@@ -90,6 +90,8 @@ id dictionary_get(id dictionary, id key);
 id number_make_integer(NSInteger value);
 id number_make_unsigned(NSUInteger value);
 id number_make_double(double value);
+// True for an NSNumber that numberWithBool: made.
+bool number_is_bool(id number);
 id data_make(const void *bytes, size_t length);
 
 // Count and objects of an NSArray.

@@ -300,7 +300,7 @@ static void write_string(writer *out, id value) {
 static bool write_number(writer *out, id value) {
   const char type = *SEND(const char *(*)(id, SEL), value, "objCType");
   char text[40];
-  if (type == 'c' || type == 'B') {
+  if (number_is_bool(value)) {
     put(out, SEND(int (*)(id, SEL), value, "intValue") ? "true" : "false");
   } else if (type == 'd' || type == 'f') {
     const double number = SEND(double (*)(id, SEL), value, "doubleValue");

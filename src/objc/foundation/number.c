@@ -108,13 +108,17 @@ GETTER(get_double, double, real_value(value))
 GETTER(get_bool, int,
        is_real(value) ? value->real != 0 : value->integer != 0)
 
+bool number_is_bool(id self) {
+  return ((const number *)self)->type == 'B';
+}
+
 static const char *get_type(id self, SEL _cmd) {
   (void)_cmd;
   switch (((const number *)self)->type) {
     case 'Q': return "Q";
     case 'd': return "d";
     case 'f': return "f";
-    case 'B': return "B";
+    case 'B':  // a BOOL is a char to Foundation
     case 'c': return "c";
     case 'i': return "i";
     case 's': return "s";

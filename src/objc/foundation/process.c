@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,16 +188,31 @@ static id bundle_init_path(id self, SEL _cmd, id path) {
   return self;
 }
 
+// One for each folder, for good, as Foundation keeps them.
 static id bundle_create(const char *folder) {
-  return bundle_init_path(CREATE(NSBundle), NULL, string_make(folder));
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static id known;
+  const id path = string_make(folder);
+  pthread_mutex_lock(&lock);
+  if (!known) {
+    known = dictionary_create();
+  }
+  id found = objc_retain(dictionary_get(known, path));
+  if (!found) {
+    found = bundle_init_path(CREATE(NSBundle), NULL, path);
+    dictionary_set(known, path, found);
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
 }
 
 static id bundle_with_path(Class self, SEL _cmd, id path) {
   if (!path || access(string_utf8(path), F_OK)) {
     return NULL;
   }
-  return objc_autorelease(
-      bundle_init_path(SEND(id(*)(id, SEL), self, "alloc"), _cmd, path));
+  (void)self;
+  (void)_cmd;
+  return objc_autorelease(bundle_create(string_utf8(path)));
 }
 
 static id bundle_main(Class self, SEL _cmd) {

@@ -71,11 +71,44 @@ static id init_utf8(id self, SEL _cmd, const char *utf8) {
   return replace(self, utf8, utf8 ? strlen(utf8) : 0);
 }
 
+// True for UTF-8 by RFC 3629, or ASCII.
+static bool utf8_is_valid(const unsigned char *at, size_t length,
+                          bool is_ascii) {
+  const unsigned char *end = at + length;
+  while (at < end) {
+    const unsigned first = *at++;
+    const size_t more = first < 0x80   ? 0
+                        : first < 0xc2 ? SIZE_MAX
+                        : first < 0xe0 ? 1
+                        : first < 0xf0 ? 2
+                        : first < 0xf5 ? 3
+                                       : SIZE_MAX;
+    if (more && (is_ascii || more > (size_t)(end - at))) {
+      return false;
+    }
+    for (size_t i = 0; i < more; ++i) {
+      if ((at[i] & 0xc0) != 0x80) {
+        return false;
+      }
+    }
+    if (more > 1 && ((first == 0xe0 && at[0] < 0xa0) ||
+                     (first == 0xed && at[0] > 0x9f) ||
+                     (first == 0xf0 && at[0] < 0x90) ||
+                     (first == 0xf4 && at[0] > 0x8f))) {
+      return false;
+    }
+    at += more;
+  }
+  return true;
+}
+
 // NULL for an encoding that is not there.
 static id create_encoded(const void *bytes, size_t length,
                          NSUInteger encoding) {
   if (encoding == ENCODING_UTF8 || encoding == ENCODING_ASCII) {
-    return string_create_bytes(bytes, length);
+    return utf8_is_valid(bytes, length, encoding == ENCODING_ASCII)
+               ? string_create_bytes(bytes, length)
+               : NULL;
   }
   if (encoding != ENCODING_UTF16 && encoding != ENCODING_UTF16_LITTLE_ENDIAN &&
       encoding != ENCODING_LATIN1) {
@@ -524,9 +557,32 @@ static int string_get_c_string(id self, SEL _cmd, char *out,
 static id string_data(id self, SEL _cmd, NSUInteger encoding) {
   (void)_cmd;
   const char *utf8 = string_utf8(self);
-  return encoding == ENCODING_UTF8 || encoding == ENCODING_ASCII
-             ? data_make(utf8, strlen(utf8))
-             : NULL;
+  const size_t bytes = strlen(utf8);
+  if (encoding == ENCODING_UTF8) {
+    return data_make(utf8, bytes);
+  }
+  unichar *units = malloc((bytes + 2) * sizeof *units);
+  if (!units) {
+    runtime_fail("no memory for a string of %zu bytes", bytes);
+  }
+  // With a mark of the byte order where the encoding does not tell it.
+  const size_t mark = encoding == ENCODING_UTF16;
+  units[0] = 0xfeff;
+  const size_t count = utf16_from_utf8(utf8, bytes, units + mark);
+  id made = NULL;
+  if (encoding == ENCODING_UTF16 || encoding == ENCODING_UTF16_LITTLE_ENDIAN) {
+    made = data_make(units, (count + mark) * sizeof *units);
+  } else if (encoding == ENCODING_ASCII || encoding == ENCODING_LATIN1) {
+    char *narrow = (char *)units;
+    const unichar most = encoding == ENCODING_ASCII ? 127 : 255;
+    size_t at = 0;
+    for (; at < count && units[at] <= most; ++at) {
+      narrow[at] = (char)units[at];
+    }
+    made = at == count ? data_make(narrow, count) : NULL;
+  }
+  free(units);
+  return made;
 }
 
 static int string_write(id self, SEL _cmd, id path, signed char atomically,

@@ -37,7 +37,8 @@ void runtime_fail(const char *format, ...) {
 // The words that METTLE_OBJC_DEBUG may have.
 static const char *const words[] = {
     "all",      "zombies",    "leaks",        "messages",
-    "pools",    "exceptions", "unrecognized", "errors", NULL,
+    "pools",    "exceptions", "unrecognized", "errors", "log",
+    NULL,
 };
 
 static bool is_word(const char *text, size_t length, const char *word) {
@@ -51,7 +52,7 @@ static void check_word(const char *text, size_t length) {
     }
   }
   runtime_fail("METTLE_OBJC_DEBUG: '%.*s' is none of all, zombies, leaks, "
-               "messages, pools, exceptions, unrecognized and errors",
+               "messages, pools, exceptions, unrecognized, errors and log",
                (int)length, text);
 }
 
