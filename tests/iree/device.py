@@ -96,6 +96,18 @@ def _fill(commands, buffers, fill):
     mettle._call("mtl_blit_encoder_end", encoder.handle)
 
 
+def _copy(commands, buffers, copy):
+    encoder = mettle._Object("blit_encoder", mettle._make(
+        "mtl_blit_encoder_create", commands.handle))
+    _API.mtl_blit_encoder_copy(
+        encoder.handle, buffers[copy.source.buffer].handle,
+        ctypes.c_size_t(copy.source.offset),
+        buffers[copy.target.buffer].handle,
+        ctypes.c_size_t(copy.target.offset),
+        ctypes.c_size_t(copy.target.length))
+    mettle._call("mtl_blit_encoder_end", encoder.handle)
+
+
 def _dispatch(commands, kernel, buffers, dispatch):
     encoder = mettle._Object("compute_encoder", mettle._make(
         "mtl_compute_encoder_create", commands.handle, 0))
@@ -119,6 +131,8 @@ def run(device, kernels, program, inputs):
     for command in program.commands:
         if hasattr(command, "pattern"):
             _fill(commands, buffers, command)
+        elif hasattr(command, "source"):
+            _copy(commands, buffers, command)
         else:
             _dispatch(commands, kernels[command.executable, command.function],
                       buffers, command)

@@ -67,6 +67,11 @@ def _commands(body):
                 Range(slot, number(target[2]), number(target[3])),
                 (number(pattern[1]) % (1 << int(pattern[2]))).to_bytes(
                     int(pattern[2]) // 8, "little")))
+        elif kind == "copy_buffer":
+            sides = [(number(slot), number(offset)) for slot, offset in
+                     re.findall(r"\(%([\w-]+) : index\)\[%([\w-]+)\]", text)]
+            length = number(re.search(r"length\(%([\w-]+)\)", text)[1])
+            commands.append(Copy(*(Range(*side, length) for side in sides)))
         elif kind != "execution_barrier":
             raise ValueError(f"a command that is not read: {kind}")
     return commands
@@ -99,7 +104,9 @@ def _program(name, body, recorded):
             command = command._replace(
                 bindings=[place(r) for r in command.bindings])
         else:
-            command = command._replace(target=place(command.target))
+            command = command._replace(**{
+                side: place(getattr(command, side))
+                for side in ("source", "target") if hasattr(command, side)})
         commands.append(command)
     return Program(name, inputs,
                    [Range(b, number(o), number(n)) for b, o, n in results],

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# test_iree_programs.py: has iree-compile make Metal of the programs in
-# programs.py, compiles, reflects and runs each dispatch with Mettle, and checks
-# the results against NumPy. Ends with 77 where the compiler cannot be had.
+# test_iree_programs.py [--all]: has iree-compile make Metal of the programs in
+# programs.py and wider.py, compiles, reflects and runs each dispatch with
+# Mettle, and checks the results against NumPy. Ends with 77 where the compiler
+# cannot be had.
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import executable
 import listing
 import programs
+import wider
 
 import device as runner  # finds tests/corpus too
 import check
@@ -21,7 +23,7 @@ import sources
 
 FLAGS = ["--iree-hal-target-device=metal", "--compile-to=hal",
          "--iree-metal-compile-to-metallib=false", "--mlir-print-local-scope"]
-LEAST_DISPATCHES = 60
+LEAST_DISPATCHES = 150
 
 
 def compile_all(compiler, folder):
@@ -77,6 +79,7 @@ def verify(device, kernels, program, commands):
 
 
 def main():
+    wider.add_all(is_thin="--all" not in sys.argv)
     compiler = sources.iree_compiler()
     if not compiler:
         check.skipped("no iree-base-compiler: let pip reach its index",
