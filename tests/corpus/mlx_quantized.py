@@ -25,7 +25,7 @@ def _packed(codes, bits):
                        bitorder="little")
 
 
-def _weights(random, e, bits, rows, length):
+def weights(random, e, bits, rows, length):
     """Rows of weights in groups of 64: bytes, scales, biases; and values."""
     codes = random.integers(0, 1 << bits, (rows, length))
     scales = e.random(random, (rows, length // 64), .01, .1)
@@ -35,7 +35,7 @@ def _weights(random, e, bits, rows, length):
     return (_packed(codes, bits), e.pack(scales), e.pack(biases)), values
 
 
-def _after(first, values):
+def after(first, values):
     return {first + i: value for i, value in enumerate(values)}
 
 
@@ -56,11 +56,11 @@ def quantized_left(random):
 
 
 def _qvm(random, library, e, bits, count, rows, length):
-    buffers, values = _weights(random, e, bits, rows, length)
+    buffers, values = weights(random, e, bits, rows, length)
     x, out = e.random(random, (count, rows), -1, 1), e.zeros(count, length)
-    arguments = {**_after(0, buffers), 3: e.pack(x), 6: np.int32(length)}
+    arguments = {**after(0, buffers), 3: e.pack(x), 6: np.int32(length)}
     library.pipeline(f"qvm_{e.name}_{bits}")(
-        {**arguments, 4: out, 5: np.int32(rows), **_after(7, UNUSED)},
+        {**arguments, 4: out, 5: np.int32(rows), **after(7, UNUSED)},
         groups=(count, length // 64), group=(32, 2))
     want = x.astype(np.float64) @ values
     title = f"{bits} bits, {count}x{rows}x{length} {e.name}"
@@ -71,7 +71,7 @@ def _qvm(random, library, e, bits, count, rows, length):
         {**arguments, 4: parts, 5: np.int32(each), 7: ONE,
          8: mlx.ints(8, count, each), 9: mlx.longs(each, rows, 1), 10: ONE,
          11: mlx.ints(8, each, words), 12: mlx.longs(each * words, words, 1),
-         **_after(13, [mlx.longs(each * length // 64, length // 64, 1)] * 2),
+         **after(13, [mlx.longs(each * length // 64, length // 64, 1)] * 2),
          15: np.int32(rows - 7 * each)},
         groups=(count, length // 64, 8), group=(32, 2))
     compare(f"qvm in parts {title}", e,
@@ -79,11 +79,11 @@ def _qvm(random, library, e, bits, count, rows, length):
 
 
 def _qmm_n(random, library, e, bits, count, rows, length):
-    buffers, values = _weights(random, e, bits, rows, length)
+    buffers, values = weights(random, e, bits, rows, length)
     x, out = e.random(random, (count, rows), -1, 1), e.zeros(count, length)
     library.pipeline(f"qmm_{e.name}_{bits}")(
-        {**_after(0, buffers), 3: e.pack(x), 4: out, 5: np.int32(rows),
-         6: np.int32(length), 7: np.int32(count), **_after(8, UNUSED)},
+        {**after(0, buffers), 3: e.pack(x), 4: out, 5: np.int32(rows),
+         6: np.int32(length), 7: np.int32(count), **after(8, UNUSED)},
         groups=(-(-length // 32), -(-count // 32), 1), group=(32, 2, 2))
     compare(f"qmm_n {bits} bits, {count}x{rows}x{length} {e.name}", e, out,
             x.astype(np.float64) @ values, 4 * rows)
@@ -106,7 +106,7 @@ def quantized_gather(random):
 
 def _gather(random, library, e, bits, name, rows, length):
     """Three matrices of weights and four of vectors, five times."""
-    parts = [_weights(random, e, bits, rows, length) for _ in range(3)]
+    parts = [weights(random, e, bits, rows, length) for _ in range(3)]
     buffers = [np.stack(x) for x in zip(*(p[0] for p in parts))]
     values = np.stack([p[1] for p in parts])
     is_transposed = name in ("mv", "mt")
@@ -116,7 +116,7 @@ def _gather(random, library, e, bits, name, rows, length):
                                                                   wide)
     left, right = (random.integers(0, n, 5).astype(np.uint32) for n in (4, 3))
     words = buffers[0].shape[-1] // 4
-    arguments = {**_after(0, buffers), 3: e.pack(x), 4: left, 5: right, 6: out,
+    arguments = {**after(0, buffers), 3: e.pack(x), 4: left, 5: right, 6: out,
                  7: np.int32(summed), 8: np.int32(wide)}
     rest = (ONE, mlx.ints(4, count, summed), mlx.longs(count * summed), ONE,
             mlx.ints(3, rows, words), mlx.longs(rows * words),
@@ -128,7 +128,7 @@ def _gather(random, library, e, bits, name, rows, length):
     else:
         groups, group = (1, -(-wide // (8 if name == "mv" else 64)), 5), (32, 2)
     library.pipeline(f"{name}_{e.name}_{bits}")(
-        {**arguments, **_after(9, rest)}, groups=groups, group=group)
+        {**arguments, **after(9, rest)}, groups=groups, group=group)
     chosen = values[right]
     want = x.astype(np.float64)[left] @ (
         chosen.transpose(0, 2, 1) if is_transposed else chosen)
@@ -149,7 +149,7 @@ def _e4m3(code):
     return np.where(code & 128, -size, size)
 
 
-def _floats(random, form, rows, length):
+def floats(random, form, rows, length):
     """Rows of small floats: bytes and scales; and values."""
     each, bits = FORMATS[form]
     codes = random.integers(0, 1 << bits, (rows, length))
@@ -185,7 +185,7 @@ def quantized_floats(random):
 
 
 def _float_products(random, library, e, form, rows, length):
-    (words, scales), values = _floats(random, form, rows, length)
+    (words, scales), values = floats(random, form, rows, length)
     for name, count in (("fast", 1), ("qmv", 2), ("qmm", 37)):
         if name == "fast" and (length % 512 or rows % 8):
             continue
@@ -197,14 +197,14 @@ def _float_products(random, library, e, form, rows, length):
             groups, group = (-(-rows // 32), -(-count // 32)), (32, 2, 2)
         library.pipeline(f"{name}_{e.name}_{form}")(
             {0: words, 1: scales, 2: np.ones(1, np.float32), 3: e.pack(x),
-             4: out, **_after(5, (*sizes, *UNUSED[:-1]))}, groups=groups,
+             4: out, **after(5, (*sizes, *UNUSED[:-1]))}, groups=groups,
             group=group)
         compare(f"{name} of {form}, {count}x{rows}x{length} {e.name}", e, out,
                 x.astype(np.float64) @ values.T, 4 * length)
 
 
 def _float_conversions(random, library, e, form, rows, length):
-    (words, scales), values = _floats(random, form, rows, length)
+    (words, scales), values = floats(random, form, rows, length)
     out, one = e.zeros(rows, length), np.ones(1, np.float32)
     library.pipeline(f"back_{e.name}_{form}")(
         {0: words, 1: scales, 2: one, 3: out}, grid=(words.size,),

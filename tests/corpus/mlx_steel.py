@@ -21,7 +21,7 @@ def _flag(value):
     return str(bool(value)).lower()
 
 
-def _operands(random, e, sides, shape, batches=()):
+def operands(random, e, sides, shape, batches=()):
     """A and B as they lie in memory, and as they are multiplied."""
     m, n, k = shape
     left = e.random(random, (*batches[:1], *((k, m) if sides[0] else (m, k))),
@@ -67,7 +67,7 @@ def gemm_split(random):
 
 def _gemm_split(random, library, e, s, shape, parts):
     m, n, k = shape
-    a, b, left, right = _operands(random, e, SIDES[s], shape)
+    a, b, left, right = operands(random, e, SIDES[s], shape)
     rounds = k // 16 // parts
     sums, out = np.zeros((parts, m, n), np.float32), e.zeros(m, n)
     whole = m % 32 == 0 and n % 32 == 0, k % 16 == 0
@@ -97,7 +97,7 @@ def gemm_segments(random):
 
 def _gemm_segments(random, library, e, s, shape):
     m, n, k = shape
-    a, b, left, right = _operands(random, e, SIDES[s], shape)
+    a, b, left, right = operands(random, e, SIDES[s], shape)
     ends = np.array([[0, k], [3, 3], [1, k - 5], [k // 2, k]], np.uint32)
     out = e.zeros(len(ends), m, n)
     library.pipeline(f"{e.name}_{s}", {199: np.bool_(True), **_aligned(shape)})(
@@ -126,7 +126,7 @@ def gemm_gather(random):
 
 def _gather_both(random, library, e, s, shape):
     m, n, k = shape
-    a, b, left, right = _operands(random, e, SIDES[s], shape, (3, 4))
+    a, b, left, right = operands(random, e, SIDES[s], shape, (3, 4))
     at_a, at_b = (random.integers(0, count, 6).astype(np.uint32)
                   for count in (3, 4))
     out, one = e.zeros(6, m, n), np.int32(1)
@@ -143,7 +143,7 @@ def _gather_both(random, library, e, s, shape):
 def _gather_right(random, library, e, s, shape):
     """Rows sorted by their matrix; one matrix has none."""
     m, n, k = shape
-    a, b, left, right = _operands(random, e, SIDES[s], shape, (1, 4))
+    a, b, left, right = operands(random, e, SIDES[s], shape, (1, 4))
     starts = np.array([0, m // 3, m // 3, m - 2], np.int32)
     out = e.zeros(m, n)
     across, down = _tiles(shape)
@@ -193,7 +193,7 @@ def _mask(random, e, kind, *blocks):
 def _gemm_masked(random, library, e, mask, s, shape):
     m, n, k = shape
     rows, columns, depth = (-(-x // 32) for x in shape)
-    a, b, left, right = _operands(random, e, SIDES[s], shape)
+    a, b, left, right = operands(random, e, SIDES[s], shape)
     kinds = MASKS[mask]
     masks = [_mask(random, e, kind, *blocks) for kind, blocks in zip(
         (kinds[0], kinds[1], kinds[1]),
@@ -257,10 +257,13 @@ def attention_tiles(random):
     for e, size, block, masks in TILED:
         for mask in masks:
             for shape in ((2, 2, 64, 64), (4, 2, 33, 71), (3, 1, 7, 130)):
-                _attention_tiles(random, library, e, size, block, mask, shape)
+                attend_in_tiles(random, library, e, size, (32, block), mask,
+                                shape)
 
 
-def _attention_tiles(random, library, e, size, block, mask, shape):
+def attend_in_tiles(random, library, e, size, tile, mask, shape):
+    """By a kernel whose tiles have so many queries and keys."""
+    rows_each, block = tile
     heads, kv_heads, queries, length = shape
     q = e.random(random, (heads, queries, size), -1, 1)
     k, v = (e.random(random, (kv_heads, length, size), -1, 1)
@@ -271,9 +274,9 @@ def _attention_tiles(random, library, e, size, block, mask, shape):
         kv_heads * length * size, length * size, size)
     parameters = struct.pack(
         "<6if7i12q", 1, heads, size, queries, length, heads // kv_heads, scale,
-        -(-queries // 32), -(-length // block), queries // 32, length // block,
-        queries % 32, length % block, length - queries, *rows, *columns,
-        *columns, *rows)
+        -(-queries // rows_each), -(-length // block), queries // rows_each,
+        length // block, queries % rows_each, length % block,
+        length - queries, *rows, *columns, *columns, *rows)
     arguments = {0: e.pack(q), 1: e.pack(k), 2: e.pack(v), 3: out,
                  4: parameters}
     if buffer is not None:
@@ -281,10 +284,10 @@ def _attention_tiles(random, library, e, size, block, mask, shape):
                                    length), 6: buffer}
     kernel = library.pipeline(
         f"{e.name}_{size}_{'bool' if mask == 'bool' else e.metal}",
-        {200: np.bool_(queries % 32 == 0), 201: np.bool_(length % block == 0),
+        {200: np.bool_(queries % rows_each == 0), 201: np.bool_(length % block == 0),
          300: np.bool_(buffer is not None), 301: np.bool_(mask == "causal"),
          302: np.bool_(False), 303: np.bool_(False)})
-    kernel(arguments, groups=(-(-queries // 32), heads, 1), group=(32, 4, 1))
+    kernel(arguments, groups=(-(-queries // rows_each), heads, 1), group=(32, 4, 1))
     compare(f"attention in tiles of {shape} x {size}, mask {mask} {e.name}", e,
             out, _attend(q, k, v, scale, seen), length)
 
