@@ -61,17 +61,20 @@ def device():
     return _device
 
 
-def library(name):
-    """Compiles kernels/<name>.metal, once."""
-    if name not in _libraries:
+def library(name, tensors=False):
+    """Compiles kernels/<name>.metal, once; with Metal 4's tensors if asked."""
+    key = name, tensors
+    if key not in _libraries:
         folder = os.path.join(ROOT, "kernels")
         path = os.path.join(folder, name + ".metal")
         with open(path, encoding="utf-8") as file:
-            _libraries[name] = device().library(
+            _libraries[key] = device().library(
                 file.read(), include_paths=[folder, ROOT,
                                             os.path.dirname(ROOT)],
-                macros={"GGML_METAL_HAS_BF16": "1"}, file_name=path)
-    return _libraries[name]
+                macros={"GGML_METAL_HAS_BF16": "1",
+                        **({"GGML_METAL_HAS_TENSOR": "1"} if tensors else {})},
+                file_name=path, language=400 if tensors else 0)
+    return _libraries[key]
 
 
 def files():

@@ -369,32 +369,52 @@ def _mul_mv(random, quants, kind, length, rows, columns):
 
 def mul_mm(random):
     """A matrix by many vectors, in simdgroup matrices of half."""
-    quants = _reference()
     kinds = (*TYPES, "bf16", *SCALES) if FULL else ("f32", "f16", "q4_0",
                                                     "q6_K")
     for kind in kinds:
         for length, rows, columns in ((256, 64, 32), (512, 70, 45),
                                       (256, 130, 9)):
-            weights, values = _weights(random, quants, kind, rows, length)
-            x = _uniform(random, (length, columns))
-            out = np.zeros((columns, rows), np.float32)
             edges = rows % 64 != 0 or columns % 32 != 0
-            name = f"kernel_mul_mm_{kind}_f32"
-            ggml.library("mul_mm").pipeline(
-                name, ggml.constants("MUL_MM", length % 32 != 0, edges, 1, 1,
-                                     1, 1))(
-                {0: _product_arguments("mul_mm", weights, rows, length,
-                                       columns),
-                 1: weights, 2: x, 3: out},
-                groups=(-(-columns // 32), -(-rows // 64)), group=(32, 4),
-                memory={0: 8192 if edges else 6144})
-            _compare_product(f"{name} of {rows}x{length} by {columns}", out,
-                             values, x, 2e-3 if kind == "bf16" else 5e-4)
+            _mul_mm(random, kind, (length, rows, columns), False, edges,
+                    (32, 64), 8192 if edges else 6144)
+
+
+def mul_mm_tensors(random):
+    """The same by Metal 4's matmul2d, whose result store() clips."""
+    tile = [ggml.macro("SZ_SIMDGROUP") * ggml.macro(f"N_MM_BLOCK_{x}")
+            * ggml.macro(f"N_MM_SIMD_GROUP_{x}") for x in "XY"]
+    memory = tile[1] * ggml.macro("N_MM_NK") * 16 * 2
+    kinds = (*TYPES, "bf16", *SCALES) if FULL else ("f16", "q6_K")
+    for kind in kinds:
+        for shape in ((512, 70, 45), (256, 130, 129)):
+            _mul_mm(random, kind, shape, True, True, tile, memory)
+    if "f16" in kinds:  # what does not fill a step along the sum
+        _mul_mm(random, "f16", (45, 70, 33), True, True, tile, memory)
+
+
+def _mul_mm(random, kind, shape, tensors, edges, tile, memory):
+    length, rows, columns = shape
+    weights, values = _weights(random, _reference(), kind, rows, length)
+    x = _uniform(random, (length, columns))
+    guard = 64
+    out = np.full(columns * rows + guard, 7, np.float32)
+    name = f"kernel_mul_mm_{kind}_f32"
+    ggml.library("mul_mm", tensors).pipeline(
+        name, ggml.constants("MUL_MM", length % 32 != 0, edges, 1, 1, 1, 1))(
+        {0: _product_arguments("mul_mm", weights, rows, length, columns),
+         1: weights, 2: x, 3: out},
+        groups=(-(-columns // tile[0]), -(-rows // tile[1])), group=(32, 4),
+        memory={0: memory})
+    title = f"{name} of {rows}x{length} by {columns}{' in tensors' * tensors}"
+    _compare_product(title, out[:-guard].reshape(columns, rows), values, x,
+                     2e-3 if kind == "bf16" else 5e-4)
+    check.equal(f"{title} ends there", out[-guard:], np.full(guard, 7.0), 0, 0)
 
 
 FAMILIES = {"compiles": compiles, "unary": unary, "binary": binary,
             "norm": norm, "soft_max": soft_max, "rope": rope,
-            "get_rows": get_rows, "mul_mv": mul_mv, "mul_mm": mul_mm}
+            "get_rows": get_rows, "mul_mv": mul_mv, "mul_mm": mul_mm,
+            "mul_mm_tensors": mul_mm_tensors}
 
 
 def main():
