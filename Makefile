@@ -73,6 +73,7 @@ bench: configure
 	@$(build)/mettle-bench --output $(build)/bench.json
 	@python3 -B bench/corpora.py $(build)
 	@python3 -B bench/metallib.py $(build)
+	@python3 -B bench/tensors.py $(build)
 	@python3 -B bench/models.py $(build)
 
 sanitize: asan tsan

@@ -256,7 +256,7 @@ SCALES = {"q4_0": (0,), "q4_1": (0, 2), "q5_0": (0,), "q5_1": (0, 2),
 FEW = ("q4_0", "q8_0", "q4_K", "q6_K")
 
 
-def _weights(random, quants, kind, rows, length):
+def random_weights(random, quants, kind, rows, length):
     """Rows of weights of a type: their bytes and their values."""
     if kind in TYPES:
         values = _uniform(random, (length, rows), dtype=TYPES[kind][0])
@@ -276,7 +276,7 @@ def _weights(random, quants, kind, rows, length):
     return np.ascontiguousarray(blocks), values.astype(np.float64)
 
 
-def _reference():
+def reference():
     quants = sources.gguf_quants()
     if quants is None:
         check.skipped("no gguf: let pip reach its index")
@@ -285,10 +285,10 @@ def _reference():
 
 
 def get_rows(random):
-    quants = _reference()
+    quants = reference()
     for kind in (*TYPES, "bf16", *(SCALES if FULL else FEW)):
         for length, rows, count in ((256, 5, 3), (512, 9, 20), (1024, 2, 1)):
-            weights, values = _weights(random, quants, kind, rows, length)
+            weights, values = random_weights(random, quants, kind, rows, length)
             at = random.integers(0, rows, count).astype(np.int32)
             out = np.zeros((count, length), np.float32)
             parts = length if kind in (*TYPES, "bf16") else length // 16
@@ -306,7 +306,7 @@ def get_rows(random):
                         out.astype(np.float64), values[at], 2e-3, 2e-3)
 
 
-def _product_arguments(name, weights, rows, length, columns, **more):
+def product_arguments(name, weights, rows, length, columns, **more):
     row = weights.nbytes // rows
     values = {"ne00": length, "ne02": 1, "nb01": row, "nb02": row * rows,
               "nb03": row * rows, "ne12": 1, "nb10": 4, "nb11": 4 * length,
@@ -324,7 +324,7 @@ def _compare_product(title, out, values, x, rounding):
 
 def mul_mv(random):
     """A matrix by a vector or two."""
-    quants = _reference()
+    quants = reference()
     for kind in (*TYPES, "bf16", *(SCALES if FULL else FEW)):
         for length, rows, columns in ((256, 7, 1), (768, 33, 2), (2048, 8, 1)):
             _mul_mv(random, quants, kind, length, rows, columns)
@@ -334,7 +334,7 @@ def mul_mv(random):
 
 
 def _mul_mv(random, quants, kind, length, rows, columns):
-    weights, values = _weights(random, quants, kind, rows, length)
+    weights, values = random_weights(random, quants, kind, rows, length)
     x = _uniform(random, (length, columns))
     out = np.zeros((columns, rows), np.float32)
     plain, suffix = kind in (*TYPES, "bf16"), ""
@@ -357,7 +357,7 @@ def _mul_mv(random, quants, kind, length, rows, columns):
         quants.GGMLQuantizationType[kind.upper()]][1])
     ggml.library("mul_mv").pipeline(
         name, ggml.constants("MUL_MV", simdgroups, None, 1, 1, 1, False))(
-        {0: _product_arguments(
+        {0: product_arguments(
             "mul_mv", weights, rows, length, columns, ne01=rows,
             nb00=block, ne10=length, ne11=columns, nr0=groups_of),
          1: padded, 2: x, 3: out},
@@ -379,10 +379,15 @@ def mul_mm(random):
                     (32, 64), 8192 if edges else 6144)
 
 
+def tensor_tile():
+    """Columns and rows of the result that a threadgroup makes."""
+    return [ggml.macro("SZ_SIMDGROUP") * ggml.macro(f"N_MM_BLOCK_{x}")
+            * ggml.macro(f"N_MM_SIMD_GROUP_{x}") for x in "XY"]
+
+
 def mul_mm_tensors(random):
     """The same by Metal 4's matmul2d, whose result store() clips."""
-    tile = [ggml.macro("SZ_SIMDGROUP") * ggml.macro(f"N_MM_BLOCK_{x}")
-            * ggml.macro(f"N_MM_SIMD_GROUP_{x}") for x in "XY"]
+    tile = tensor_tile()
     memory = tile[1] * ggml.macro("N_MM_NK") * 16 * 2
     kinds = (*TYPES, "bf16", *SCALES) if FULL else ("f16", "q6_K")
     for kind in kinds:
@@ -394,14 +399,14 @@ def mul_mm_tensors(random):
 
 def _mul_mm(random, kind, shape, tensors, edges, tile, memory):
     length, rows, columns = shape
-    weights, values = _weights(random, _reference(), kind, rows, length)
+    weights, values = random_weights(random, reference(), kind, rows, length)
     x = _uniform(random, (length, columns))
     guard = 64
     out = np.full(columns * rows + guard, 7, np.float32)
     name = f"kernel_mul_mm_{kind}_f32"
     ggml.library("mul_mm", tensors).pipeline(
         name, ggml.constants("MUL_MM", length % 32 != 0, edges, 1, 1, 1, 1))(
-        {0: _product_arguments("mul_mm", weights, rows, length, columns),
+        {0: product_arguments("mul_mm", weights, rows, length, columns),
          1: weights, 2: x, 3: out},
         groups=(-(-columns // tile[0]), -(-rows // tile[1])), group=(32, 4),
         memory={0: memory})
