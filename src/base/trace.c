@@ -1,154 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trace.c: writes the timeline's file.
+// trace.c: records the timeline's events, and writes its file. A thread copies
+// events into a block of its own; blocks that are full go to the writer, a
+// thread that makes text of them.
 #include "base/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/trace_text.h"
+
 _Atomic bool mtli_trace_state;
 
 enum {
-  BUFFER_BYTES = 1 << 20,
-  NAME_BYTES = 512,
-  // No event has more: a name, arguments, and less than 300 besides.
-  EVENT_BYTES = 2048,
+  BLOCK_BYTES = 1 << 16,
+  MOST_BLOCKS = 256,  // that wait to be written: threads wait behind them
+  BUFFER_BYTES = 1 << 18,
   FIRST_ROW = 1 << 30,  // above every thread's number
 };
 
+typedef struct block {
+  struct block *next;
+  size_t length;
+  _Alignas(8) unsigned char bytes[BLOCK_BYTES - 2 * sizeof(void *)];
+} block;
+
+// What a thread has recorded and the writer has not got.
+typedef struct thread_log {
+  pthread_mutex_t lock;  // over block and named_in
+  block *block;          // NULL if there is nothing
+  uint32_t named_in;     // the timeline in which the thread has its name
+  uint64_t thread;
+  struct thread_log *next, **link;  // under logs.lock
+} thread_log;
+
+// Locks are taken in this order: control, logs.lock, a log's, trace.lock.
+static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;  // starts and stops
 static struct {
-  pthread_mutex_t lock;  // over all below
-  char *buffer;          // [BUFFER_BYTES] malloc'ed; NULL if none is written
-  size_t length;         // of what is in buffer
+  pthread_mutex_t lock;
+  thread_log *first;
+} logs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct {
+  pthread_mutex_t lock;  // over what follows, up to the empty line
+  pthread_cond_t changed;
+  block *first, **last;  // full, in order
+  size_t count;
+  bool has_writer, ends;
+  _Atomic uint32_t number;  // of timelines so far
+
+  // The writer's while there is one, then its maker's.
+  pthread_t writer;
+  char *buffer;  // [BUFFER_BYTES] malloc'ed; NULL if no timeline is written
+  size_t length;
   int file;
-  int error;             // an errno: something is missing in the file
+  int error;  // an errno: something is missing in the file
   bool has_events;
   uint64_t process;
-  uint32_t number;  // of timelines so far
-} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} trace = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .changed = PTHREAD_COND_INITIALIZER};
 
 static _Atomic uint64_t track_count;
 static _Atomic uint64_t flow_count;
 
-// --- Texts ---------------------------------------------------------------------
-//
-// Not by printf, which takes most of the time that a timeline costs.
-
-static char *put_text(char *at, const char *text) {
-  const size_t length = strlen(text);
-  memcpy(at, text, length);
-  return at + length;
-}
-
-enum { NUMBER_BYTES = 20 };  // at the most
-
-static char *put_number(char *at, uint64_t value) {
-  char digits[NUMBER_BYTES];
-  size_t count = 0;
-  do {
-    digits[count++] = (char)('0' + value % 10);
-    value /= 10;
-  } while (value);
-  while (count) {
-    *at++ = digits[--count];
-  }
-  return at;
-}
-
-// Microseconds, to the nanosecond: as a double they would lose that.
-static char *put_time(char *at, const char *member, uint64_t ns) {
-  at = put_number(put_text(at, member), ns / 1000);
-  *at++ = '.';
-  for (uint64_t digit = 100; digit; digit /= 10) {
-    *at++ = (char)('0' + ns / digit % 10);
-  }
-  return at;
-}
-
-// Appends text as the inside of a JSON string; it ends where it finds no room.
-static size_t escape(char *target, size_t room, const char *text) {
-  static const char hex[] = "0123456789abcdef";
-  size_t length = 0;
-  for (const unsigned char *c = (const unsigned char *)text; *c; ++c) {
-    char code[6] = {(char)*c};
-    size_t more = 1;
-    if (*c == '"' || *c == '\\') {
-      code[0] = '\\';
-      code[1] = (char)*c;
-      more = 2;
-    } else if (*c < ' ') {
-      memcpy(code, "\\u00", 4);
-      code[4] = hex[*c >> 4];
-      code[5] = hex[*c & 15];
-      more = 6;
-    }
-    if (length + more >= room) {
-      break;
-    }
-    memcpy(target + length, code, more);
-    length += more;
-  }
-  target[length] = '\0';
-  return length;
-}
-
-// Adds a member, or nothing where it finds no room.
-static void add(mtli_trace_arguments *arguments, const char *name,
-                const char *value, size_t value_length) {
-  const size_t room = sizeof arguments->text - arguments->length;
-  const size_t name_length = strlen(name);
-  if (name_length + value_length + 5 > room) {
-    return;
-  }
-  char *at = arguments->text + arguments->length;
-  at = put_text(at, arguments->length ? ",\"" : "\"");
-  at = put_text(put_text(at, name), "\":");
-  memcpy(at, value, value_length);
-  at += value_length;
-  *at = '\0';
-  arguments->length = (size_t)(at - arguments->text);
-}
-
-void mtli_trace_text(mtli_trace_arguments *arguments, const char *name,
-                     const char *value) {
-  char text[520] = "\"";
-  const size_t length = escape(text + 1, sizeof text - 2, value);
-  text[1 + length] = '"';
-  add(arguments, name, text, length + 2);
-}
-
-void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
-                       uint64_t value) {
-  char text[NUMBER_BYTES];
-  add(arguments, name, text, (size_t)(put_number(text, value) - text));
-}
-
-void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
-                      const uint32_t value[3]) {
-  char text[3 * NUMBER_BYTES + 4];
-  char *at = text;
-  for (int i = 0; i < 3; ++i) {
-    *at++ = i ? ',' : '[';
-    at = put_number(at, value[i]);
-  }
-  *at++ = ']';
-  add(arguments, name, text, (size_t)(at - text));
-}
-
-// --- Events --------------------------------------------------------------------
-
-static uint64_t thread_number(void) {
-  static _Thread_local uint64_t number;
-  if (!number) {
-    number = (uint64_t)syscall(SYS_gettid);
-  }
-  return number;
-}
+// --- The writer ----------------------------------------------------------------
 
 // Not stdio's buffers: a child of fork would write them once more when it ends.
 static void flush(void) {
@@ -165,131 +86,292 @@ static void flush(void) {
   trace.length = 0;
 }
 
-// Writes one event: kind, track and name, more members, and its arguments. The
-// lock is held, and a timeline is written.
-static void write_event(const char *kind, uint64_t track, const char *name,
-                        const char *more, const char *arguments) {
-  if (BUFFER_BYTES - trace.length < EVENT_BYTES) {
-    flush();
-  }
-  char *const start = trace.buffer + trace.length;
-  char *at = put_text(start, trace.has_events ? ",\n{\"ph\":\"" : "{\"ph\":\"");
-  at = put_text(put_text(at, kind), "\",\"pid\":");
-  at = put_text(put_number(at, trace.process), ",\"tid\":");
-  at = put_text(put_number(at, track), ",\"name\":\"");
-  at += escape(at, NAME_BYTES, name);
-  at = put_text(put_text(at, "\""), more);
-  if (arguments && *arguments) {
-    at = put_text(put_text(at, ",\"args\":{"), arguments);
-    at = put_text(at, "}");
-  }
-  at = put_text(at, "}");
-  trace.length += (size_t)(at - start);
-  trace.has_events = true;
+static void write_text(const char *text) {
+  const size_t length = strlen(text);
+  memcpy(trace.buffer + trace.length, text, length);
+  trace.length += length;
 }
 
-static void name_track(uint64_t track, const char *name) {
-  mtli_trace_arguments arguments = {0};
-  mtli_trace_text(&arguments, "name", name);
-  write_event("M", track, "thread_name", "", arguments.text);
-}
-
-// Names the thread when it comes into a timeline.
-static void name_thread(void) {
-  static _Thread_local uint32_t named_in;
-  if (named_in != trace.number) {
-    named_in = trace.number;
-    char name[32] = "";
-    pthread_getname_np(pthread_self(), name, sizeof name);
-    name_track(thread_number(), name);
-  }
-}
-
-static void put(const char *kind, mtli_trace_track track, const char *name,
-                const char *more, const mtli_trace_arguments *arguments) {
-  pthread_mutex_lock(&trace.lock);
-  if (trace.buffer) {
-    if (track == MTLI_TRACE_THREAD) {
-      name_thread();
-      track = thread_number();
+static void write_block(const block *from) {
+  for (size_t done = 0; done < from->length;) {
+    const mtli_trace_event *event =
+        (const mtli_trace_event *)(const void *)(from->bytes + done);
+    if (BUFFER_BYTES - trace.length < MTLI_TRACE_TEXT_BYTES) {
+      flush();
     }
-    write_event(kind, track, name, more, arguments ? arguments->text : NULL);
+    if (trace.has_events) {
+      write_text(",\n");
+    }
+    trace.has_events = true;
+    trace.length = (size_t)(mtli_trace_write_text(trace.buffer + trace.length,
+                                                  trace.process, event) -
+                            trace.buffer);
+    done += mtli_trace_event_bytes(event);
   }
+}
+
+// Takes the blocks that wait, one by one. trace.lock is held, not meanwhile.
+static void write_blocks(void) {
+  while (trace.first) {
+    block *full = trace.first;
+    trace.first = full->next;
+    if (!trace.first) {
+      trace.last = &trace.first;
+    }
+    pthread_mutex_unlock(&trace.lock);
+    write_block(full);
+    free(full);
+    pthread_mutex_lock(&trace.lock);
+    --trace.count;
+    pthread_cond_broadcast(&trace.changed);
+  }
+}
+
+static void *write_as_they_come(void *nothing) {
+  (void)nothing;
+  pthread_setname_np(pthread_self(), "timeline");
+  pthread_mutex_lock(&trace.lock);
+  while (trace.first || !trace.ends) {
+    write_blocks();
+    if (!trace.ends) {
+      pthread_cond_wait(&trace.changed, &trace.lock);
+    }
+  }
+  pthread_mutex_unlock(&trace.lock);
+  return NULL;
+}
+
+// Without one, blocks wait until the timeline ends.
+static void start_writer(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  trace.has_writer =
+      pthread_create(&trace.writer, NULL, write_as_they_come, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void hand_over(block *full) {
+  pthread_mutex_lock(&trace.lock);
+  while (trace.has_writer && !trace.ends && trace.count >= MOST_BLOCKS) {
+    pthread_cond_wait(&trace.changed, &trace.lock);
+  }
+  full->next = NULL;
+  *trace.last = full;
+  trace.last = &full->next;
+  ++trace.count;
+  pthread_cond_broadcast(&trace.changed);
   pthread_mutex_unlock(&trace.lock);
 }
 
-enum { MORE_BYTES = 160 };  // categories are short
+// --- Threads' logs -------------------------------------------------------------
 
-static char *put_category(char *at, const char *category) {
-  return put_text(put_text(put_text(at, ",\"cat\":\""), category), "\"");
+static pthread_key_t log_key;
+static bool has_log_key;
+static _Thread_local thread_log *own;
+
+static void end_log(void *data) {
+  thread_log *log = data;
+  own = NULL;
+  pthread_mutex_lock(&logs.lock);
+  *log->link = log->next;
+  if (log->next) {
+    log->next->link = log->link;
+  }
+  pthread_mutex_unlock(&logs.lock);
+  if (log->block) {
+    hand_over(log->block);
+  }
+  pthread_mutex_destroy(&log->lock);
+  free(log);
 }
+
+static void make_log_key(void) {
+  has_log_key = pthread_key_create(&log_key, end_log) == 0;
+}
+
+// The calling thread's log; NULL without memory for one.
+static thread_log *own_log(void) {
+  if (own) {
+    return own;
+  }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_log_key);
+  thread_log *log = has_log_key ? calloc(1, sizeof *log) : NULL;
+  if (!log || pthread_setspecific(log_key, log) != 0) {
+    free(log);
+    return NULL;
+  }
+  pthread_mutex_init(&log->lock, NULL);
+  log->thread = (uint64_t)syscall(SYS_gettid);
+  pthread_mutex_lock(&logs.lock);
+  log->next = logs.first;
+  log->link = &logs.first;
+  if (log->next) {
+    log->next->link = &log->next;
+  }
+  logs.first = log;
+  pthread_mutex_unlock(&logs.lock);
+  own = log;
+  return log;
+}
+
+// Room for bytes in the log's block, which may be a new one; NULL without
+// memory. The log's lock is held.
+static void *room_in(thread_log *log, size_t bytes) {
+  if (log->block && log->block->length + bytes > sizeof log->block->bytes) {
+    hand_over(log->block);
+    log->block = NULL;
+  }
+  if (!log->block) {
+    log->block = malloc(sizeof *log->block);
+    if (!log->block) {
+      return NULL;
+    }
+    log->block->length = 0;
+  }
+  void *room = log->block->bytes + log->block->length;
+  log->block->length += bytes;
+  return room;
+}
+
+static void append(thread_log *log, mtli_trace_event event, const char *name,
+                   const mtli_trace_arguments *arguments) {
+  event.name_length = (uint16_t)strnlen(name, MTLI_TRACE_NAME_BYTES);
+  event.arguments_length = (uint16_t)(arguments ? arguments->length : 0);
+  mtli_trace_event *kept = room_in(log, mtli_trace_event_bytes(&event));
+  if (kept) {
+    *kept = event;
+    memcpy(kept + 1, name, event.name_length);
+    if (arguments) {
+      memcpy((char *)(kept + 1) + event.name_length, arguments->bytes,
+             event.arguments_length);
+    }
+  }
+}
+
+static void append_meta(thread_log *log, uint64_t track, const char *kind,
+                        const char *name) {
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
+  mtli_trace_text(&arguments, "name", name);
+  append(log, (mtli_trace_event){.kind = 'M', .track = track}, kind,
+         &arguments);
+}
+
+// Names the thread when it comes into a timeline.
+static void name_thread(thread_log *log) {
+  const uint32_t number =
+      atomic_load_explicit(&trace.number, memory_order_relaxed);
+  if (log->named_in != number) {
+    log->named_in = number;
+    char name[32] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    append_meta(log, log->thread, "thread_name", name);
+  }
+}
+
+static void record(mtli_trace_event event, const char *name,
+                   const mtli_trace_arguments *arguments) {
+  thread_log *log = own_log();
+  if (!log) {
+    return;
+  }
+  pthread_mutex_lock(&log->lock);
+  if (mtli_trace_is_on()) {
+    if (event.track == MTLI_TRACE_THREAD) {
+      name_thread(log);
+      event.track = log->thread;
+    }
+    append(log, event, name, arguments);
+  }
+  pthread_mutex_unlock(&log->lock);
+}
+
+// Hands over what all threads have. None of them adds more.
+static void collect(void) {
+  pthread_mutex_lock(&logs.lock);
+  for (thread_log *log = logs.first; log; log = log->next) {
+    pthread_mutex_lock(&log->lock);
+    if (log->block) {
+      hand_over(log->block);
+      log->block = NULL;
+    }
+    pthread_mutex_unlock(&log->lock);
+  }
+  pthread_mutex_unlock(&logs.lock);
+}
+
+// --- Events --------------------------------------------------------------------
 
 void mtli_trace_slice(mtli_trace_track track, const char *category,
                       const char *name, uint64_t start_ns, uint64_t end_ns,
                       const mtli_trace_arguments *arguments) {
-  const uint64_t length_ns = end_ns > start_ns ? end_ns - start_ns : 0;
-  char more[MORE_BYTES];
-  char *at = put_category(more, category);
-  at = put_time(at, ",\"ts\":", start_ns);
-  *put_time(at, ",\"dur\":", length_ns) = '\0';
-  put("X", track, name, more, arguments);
+  record((mtli_trace_event){.kind = 'X',
+                            .track = track,
+                            .category = category,
+                            .time_ns = start_ns,
+                            .length_ns =
+                                end_ns > start_ns ? end_ns - start_ns : 0},
+         name, arguments);
 }
 
 void mtli_trace_instant(mtli_trace_track track, const char *category,
                         const char *name, uint64_t at_ns,
                         const mtli_trace_arguments *arguments) {
-  char more[MORE_BYTES];
-  char *at = put_text(put_category(more, category), ",\"s\":\"t\"");
-  *put_time(at, ",\"ts\":", at_ns) = '\0';
-  put("i", track, name, more, arguments);
+  record((mtli_trace_event){.kind = 'i',
+                            .track = track,
+                            .category = category,
+                            .time_ns = at_ns},
+         name, arguments);
 }
 
 void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
                         uint64_t value) {
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   mtli_trace_number(&arguments, unit, value);
-  char more[MORE_BYTES];
-  *put_time(more, ",\"ts\":", at_ns) = '\0';
-  put("C", MTLI_TRACE_THREAD, name, more, &arguments);
+  record((mtli_trace_event){.kind = 'C', .time_ns = at_ns}, name, &arguments);
 }
 
 uint64_t mtli_trace_new_flow(void) {
   return atomic_fetch_add_explicit(&flow_count, 1, memory_order_relaxed) + 1;
 }
 
-static void put_flow(const char *kind, const char *binding,
-                     mtli_trace_track track, const char *name, uint64_t flow,
-                     uint64_t at_ns) {
-  char more[MORE_BYTES];
-  char *at = put_text(put_category(more, "flow"), ",\"id\":\"");
-  at = put_text(put_text(put_number(at, flow), "\""), binding);
-  *put_time(at, ",\"ts\":", at_ns) = '\0';
-  put(kind, track, name, more, NULL);
+static void record_flow(char kind, mtli_trace_track track, const char *name,
+                        uint64_t flow, uint64_t at_ns) {
+  record((mtli_trace_event){.kind = kind,
+                            .track = track,
+                            .category = "flow",
+                            .time_ns = at_ns,
+                            .flow = flow},
+         name, NULL);
 }
 
 void mtli_trace_flow_begins(mtli_trace_track track, const char *name,
                             uint64_t flow, uint64_t at_ns) {
-  put_flow("s", "", track, name, flow, at_ns);
+  record_flow('s', track, name, flow, at_ns);
 }
 
 void mtli_trace_flow_ends(mtli_trace_track track, const char *name,
                           uint64_t flow, uint64_t at_ns) {
-  // "e": to the slice around that time, not to the next one.
-  put_flow("f", ",\"bp\":\"e\"", track, name, flow, at_ns);
+  record_flow('f', track, name, flow, at_ns);
 }
 
 mtli_trace_track mtli_trace_add_track(const char *name) {
   const uint64_t number =
       atomic_fetch_add_explicit(&track_count, 1, memory_order_relaxed);
   const mtli_trace_track first = FIRST_ROW + number * MTLI_TRACE_ROWS;
-  pthread_mutex_lock(&trace.lock);
-  for (uint64_t i = 0; trace.buffer && i < MTLI_TRACE_ROWS; ++i) {
-    name_track(first + i, i == 0 ? name : "beside it");
-    mtli_trace_arguments order = {0};
-    mtli_trace_number(&order, "sort_index", number * MTLI_TRACE_ROWS + i);
-    write_event("M", first + i, "thread_sort_index", "", order.text);
+  for (uint64_t i = 0; i < MTLI_TRACE_ROWS; ++i) {
+    const mtli_trace_event event = {.kind = 'M', .track = first + i};
+    mtli_trace_arguments arguments;
+    mtli_trace_clear(&arguments);
+    mtli_trace_text(&arguments, "name", i == 0 ? name : "beside it");
+    record(event, "thread_name", &arguments);
+    mtli_trace_clear(&arguments);
+    mtli_trace_number(&arguments, "sort_index", number * MTLI_TRACE_ROWS + i);
+    record(event, "thread_sort_index", &arguments);
   }
-  pthread_mutex_unlock(&trace.lock);
   return first;
 }
 
@@ -315,6 +397,7 @@ static char *resolve(const char *path) {
   return resolved;
 }
 
+// control is held.
 static mtl_status open_file(const char *path) {
   if (trace.buffer) {
     return mtli_fail(MTL_INVALID_STATE, "a timeline is being written already");
@@ -325,24 +408,28 @@ static mtl_status open_file(const char *path) {
     return mtli_fail(MTL_IO_ERROR, "a timeline in %s: %s", path,
                      strerror(errno));
   }
-  char *buffer = malloc(BUFFER_BYTES);
-  if (!buffer) {
+  trace.buffer = malloc(BUFFER_BYTES);
+  thread_log *log = own_log();
+  if (!trace.buffer || !log) {
+    free(trace.buffer);
+    trace.buffer = NULL;
     close(file);
     return mtli_fail(MTL_OUT_OF_MEMORY, "a timeline: no memory");
   }
-  trace.buffer = buffer;
   trace.file = file;
   trace.length = 0;
   trace.error = 0;
-  trace.has_events = false;
-  ++trace.number;
+  trace.has_events = trace.ends = false;
+  trace.first = NULL;
+  trace.last = &trace.first;
+  trace.count = 0;
   trace.process = (uint64_t)getpid();
-  char *end = put_text(buffer, "{\"displayTimeUnit\":\"ns\",");
-  end = put_text(end, "\"traceEvents\":[\n");
-  trace.length = (size_t)(end - buffer);
-  mtli_trace_arguments arguments = {0};
-  mtli_trace_text(&arguments, "name", program_invocation_short_name);
-  write_event("M", thread_number(), "process_name", "", arguments.text);
+  write_text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+  atomic_fetch_add_explicit(&trace.number, 1, memory_order_relaxed);
+  start_writer();
+  pthread_mutex_lock(&log->lock);
+  append_meta(log, log->thread, "process_name", program_invocation_short_name);
+  pthread_mutex_unlock(&log->lock);
   return MTL_OK;
 }
 
@@ -351,12 +438,12 @@ mtl_status mtli_trace_start(const char *path) {
   if (!resolved) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "a timeline: no memory");
   }
-  pthread_mutex_lock(&trace.lock);
+  pthread_mutex_lock(&control);
   const mtl_status status = open_file(resolved);
   if (status == MTL_OK) {
     atomic_store_explicit(&mtli_trace_state, true, memory_order_relaxed);
   }
-  pthread_mutex_unlock(&trace.lock);
+  pthread_mutex_unlock(&control);
   free(resolved);
   return status;
 }
@@ -379,17 +466,27 @@ mtl_status mtli_trace_start_by_setting(void) {
                          getenv("METTLE_TRACE"));
 }
 
-// The lock is held.
+// control is held.
 static mtl_status close_file(void) {
   if (!trace.buffer) {
     return MTL_OK;
   }
-  if (BUFFER_BYTES - trace.length < EVENT_BYTES) {
+  collect();
+  pthread_mutex_lock(&trace.lock);
+  trace.ends = true;
+  pthread_cond_broadcast(&trace.changed);
+  pthread_mutex_unlock(&trace.lock);
+  if (trace.has_writer) {
+    pthread_join(trace.writer, NULL);
+    trace.has_writer = false;
+  }
+  pthread_mutex_lock(&trace.lock);
+  write_blocks();
+  pthread_mutex_unlock(&trace.lock);
+  if (BUFFER_BYTES - trace.length < MTLI_TRACE_TEXT_BYTES) {
     flush();
   }
-  trace.length +=
-      (size_t)(put_text(trace.buffer + trace.length, "\n]}\n") -
-               (trace.buffer + trace.length));
+  write_text("\n]}\n");
   flush();
   if (close(trace.file) != 0 && !trace.error) {
     trace.error = errno;
@@ -402,24 +499,38 @@ static mtl_status close_file(void) {
 }
 
 uint32_t mtli_trace_timeline(void) {
-  pthread_mutex_lock(&trace.lock);
-  const uint32_t number = trace.number;
-  pthread_mutex_unlock(&trace.lock);
-  return number;
+  return atomic_load_explicit(&trace.number, memory_order_relaxed);
 }
 
 mtl_status mtli_trace_stop(void) {
+  pthread_mutex_lock(&control);
   atomic_store_explicit(&mtli_trace_state, false, memory_order_relaxed);
-  pthread_mutex_lock(&trace.lock);
   const mtl_status status = close_file();
-  pthread_mutex_unlock(&trace.lock);
+  pthread_mutex_unlock(&control);
   return status;
 }
 
+// What other threads had is the parent's to write; they are not here.
 void mtli_trace_forget(void) {
   atomic_store_explicit(&mtli_trace_state, false, memory_order_relaxed);
+  pthread_mutex_init(&control, NULL);
+  pthread_mutex_init(&logs.lock, NULL);
   pthread_mutex_init(&trace.lock, NULL);
+  pthread_cond_init(&trace.changed, NULL);
+  trace.has_writer = false;
   trace.buffer = NULL;
+  trace.first = NULL;
+  trace.last = &trace.first;
+  trace.count = 0;
+  logs.first = NULL;
+  if (own) {
+    pthread_mutex_init(&own->lock, NULL);
+    own->block = NULL;
+    own->thread = (uint64_t)syscall(SYS_gettid);
+    own->next = NULL;
+    own->link = &logs.first;
+    logs.first = own;
+  }
 }
 
 __attribute__((destructor)) static void end(void) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // trace.h: a timeline of the process, as a file in the trace event format that
-// Perfetto and Chrome read. Off, it costs a look at one variable.
+// Perfetto and Chrome read. Off, it costs a look at one variable. On, a thread
+// copies what an event consists of into a block of its own; another thread
+// makes the text.
 // Source: "Trace Event Format", Google, 2016; times are CLOCK_MONOTONIC's.
 #ifndef MTLI_TRACE_H
 #define MTLI_TRACE_H
@@ -44,12 +46,15 @@ enum { MTLI_TRACE_ROWS = 8 };  // of a queue
 // Makes MTLI_TRACE_ROWS rows; the first has the name.
 mtli_trace_track mtli_trace_add_track(const char *name);
 
-// What is shown of an event beside its name: members of a JSON object. What
-// finds no room is left out.
+// What is shown of an event beside its name: members of a JSON object, whose
+// names are literals. What finds no room is left out.
 typedef struct mtli_trace_arguments {
-  size_t length;
-  char text[1000];
+  size_t length;  // of what is in bytes; 0 to begin with
+  unsigned char bytes[1000];
 } mtli_trace_arguments;
+static inline void mtli_trace_clear(mtli_trace_arguments *arguments) {
+  arguments->length = 0;  // not all of it: that takes longer than an event
+}
 void mtli_trace_text(mtli_trace_arguments *arguments, const char *name,
                      const char *value);
 void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
@@ -57,7 +62,9 @@ void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
 void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
                       const uint32_t value[3]);
 
-// Writes events, if a timeline is being written. arguments may be NULL.
+// Records events, if a timeline is being written. Categories and counters'
+// units are literals; names are copied, their first 512 bytes. arguments may be
+// NULL.
 void mtli_trace_slice(mtli_trace_track track, const char *category,
                       const char *name, uint64_t start_ns, uint64_t end_ns,
                       const mtli_trace_arguments *arguments);

@@ -14,7 +14,8 @@
 // --- On the client's threads -----------------------------------------------------
 
 void mtli_trace_library(size_t source_bytes, uint64_t start_ns) {
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   mtli_trace_number(&arguments, "bytes of source", source_bytes);
   mtli_trace_slice(MTLI_TRACE_THREAD, "compile", "compile a library", start_ns,
                    mtli_now_ns(), &arguments);
@@ -22,7 +23,8 @@ void mtli_trace_library(size_t source_bytes, uint64_t start_ns) {
 
 void mtli_trace_pipeline(const char *kernel, bool from_cache,
                          uint64_t start_ns) {
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   mtli_trace_text(&arguments, "kernel", kernel);
   mtli_trace_text(&arguments, "from", from_cache ? "cache" : "compiler");
   mtli_trace_slice(MTLI_TRACE_THREAD, "compile",
@@ -47,7 +49,8 @@ static void add_label_of(mtli_trace_arguments *arguments,
 }
 
 void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns) {
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
   const uint64_t end_ns = mtli_now_ns();
   mtli_trace_slice(MTLI_TRACE_THREAD, "commit", "commit", start_ns, end_ns,
@@ -59,7 +62,8 @@ void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns) {
 }
 
 void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns) {
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
   const uint64_t end_ns = mtli_now_ns();
   mtli_trace_slice(MTLI_TRACE_THREAD, "wait", "wait for a command buffer",
@@ -81,18 +85,26 @@ mtl_status mtl_trace_stop(void) {
 
 // --- On a queue's track ----------------------------------------------------------
 
+static void name_queue(mtl_queue *queue, char *name, size_t room) {
+  pthread_mutex_lock(&queue->device->lock);
+  snprintf(name, room, "queue '%s' of %s", queue->label ? queue->label : "",
+           queue->device->info.name);
+  pthread_mutex_unlock(&queue->device->lock);
+}
+
 // The queue's rows in the timeline that is being written.
 static mtli_trace_track track_of(mtl_queue *queue) {
   const uint32_t timeline = mtli_trace_timeline();
-  char name[128];
-  pthread_mutex_lock(&queue->device->lock);
-  snprintf(name, sizeof name, "queue '%s' of %s",
-           queue->label ? queue->label : "", queue->device->info.name);
-  pthread_mutex_unlock(&queue->device->lock);
   pthread_mutex_lock(&queue->lock);
   if (queue->track_timeline != timeline) {
-    queue->track_timeline = timeline;
-    queue->track = mtli_trace_add_track(name);
+    pthread_mutex_unlock(&queue->lock);  // the device's is not taken inside it
+    char name[128];
+    name_queue(queue, name, sizeof name);
+    pthread_mutex_lock(&queue->lock);
+    if (queue->track_timeline != timeline) {
+      queue->track_timeline = timeline;
+      queue->track = mtli_trace_add_track(name);
+    }
   }
   const mtli_trace_track track = queue->track;
   pthread_mutex_unlock(&queue->lock);
@@ -192,7 +204,8 @@ static void trace_entry(queue_rows *rows, const mtli_work_entry *entry) {
                      shown->start_ns, shown->end_ns, NULL);
     return;
   }
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   const mtli_trace_track row = row_for(rows, shown);
   const char *name = describe(entry->command, shown, &arguments);
   mtli_trace_slice(row, entry->is_hidden ? "event" : "command", name,
@@ -215,7 +228,8 @@ void mtli_trace_command_buffer(mtli_recording *recording) {
   const uint64_t end_ns =
       times->device_end_ns ? times->device_end_ns : times->kernel_end_ns;
   queue_rows rows = {.first = track_of(recording->command_buffer.queue)};
-  mtli_trace_arguments arguments = {0};
+  mtli_trace_arguments arguments;
+  mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
   if (recording->error != MTL_OK) {
     mtli_trace_text(&arguments, "error",
