@@ -137,3 +137,96 @@ kernel void stops(device int *y [[buffer(0)]],
   if (y[i] == 7) __builtin_trap();
   y[i] = 1;
 }
+
+// Products of tiles in fast math: pairs of the same right side are one; halves
+// go as they are, floats in two parts. The right side is loaded turned.
+// target: sm_90 +approximate
+// group: 64,1,1
+// has: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
+// has not: movmatrix
+// has not: shfl
+// has not: 0, 0,
+kernel void multiplies_halves(device float *y [[buffer(0)]],
+                              device const half *x [[buffer(1)]]) {
+  simdgroup_half8x8 a[2], b;
+  simdgroup_float8x8 sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(1)};
+  simdgroup_load(a[0], x, 8);
+  simdgroup_load(a[1], x + 64, 8);
+  simdgroup_load(b, x + 128, 8);
+  simdgroup_multiply_accumulate(sums[0], a[0], b, sums[0]);
+  simdgroup_multiply_accumulate(sums[1], a[1], b, sums[1]);
+  simdgroup_store(sums[0], y, 8);
+  simdgroup_store(sums[1], y + 64, 8);
+}
+
+// A right side that is not loaded here is turned.
+// target: sm_90 +approximate
+// group: 32,1,1
+// has: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// has: cvt.rna.tf32.f32
+// has: movmatrix.sync.aligned.m8n8.trans.b16
+// has not: shfl
+kernel void multiplies_results(device float *y [[buffer(0)]],
+                               device const float *x [[buffer(1)]]) {
+  simdgroup_float8x8 a, b;
+  simdgroup_load(a, x, 8);
+  simdgroup_multiply(b, a, a);
+  simdgroup_multiply(b, a, b);
+  simdgroup_store(b, y, 8);
+}
+
+// Not where results are to be other devices', on older machines, where threads
+// are missing, or where a function of the simdgroup knows the lanes.
+// group: 32,1,1
+// has: shfl.sync.idx.b32
+// has not: mma.sync
+kernel void multiplies_exactly(device float *y [[buffer(0)]],
+                               device const half *x [[buffer(1)]]) {
+  simdgroup_half8x8 a;
+  simdgroup_float8x8 b;
+  simdgroup_load(a, x, 8);
+  simdgroup_multiply(b, a, a);
+  simdgroup_store(b, y, 8);
+}
+
+// target: sm_75 +approximate
+// group: 32,1,1
+// has: shfl.sync.idx.b32
+// has not: mma.sync
+kernel void multiplies_on_older_ones(device float *y [[buffer(0)]],
+                                     device const half *x [[buffer(1)]]) {
+  simdgroup_half8x8 a;
+  simdgroup_float8x8 b;
+  simdgroup_load(a, x, 8);
+  simdgroup_multiply(b, a, a);
+  simdgroup_store(b, y, 8);
+}
+
+// target: sm_90 +approximate
+// group: 32,1,1
+// has not: mma.sync
+kernel void multiplies_and_sums(device float *y [[buffer(0)]],
+                                device const half *x [[buffer(1)]],
+                                uint i [[thread_index_in_simdgroup]]) {
+  simdgroup_half8x8 a;
+  simdgroup_float8x8 b;
+  simdgroup_load(a, x, 8);
+  simdgroup_multiply(b, a, a);
+  simdgroup_store(b, y, 8);
+  y[64 + i] = simd_sum(y[i]);
+}
+
+// target: sm_90 +approximate
+// group: 64,1,1
+// has not: mma.sync
+kernel void multiplies_sometimes(device float *y [[buffer(0)]],
+                                 device const half *x [[buffer(1)]],
+                                 uint i [[thread_index_in_simdgroup]]) {
+  if (y[i] > 0) {
+    simdgroup_half8x8 a;
+    simdgroup_float8x8 b;
+    simdgroup_load(a, x, 8);
+    simdgroup_multiply(b, a, a);
+    simdgroup_store(b, y, 8);
+  }
+}

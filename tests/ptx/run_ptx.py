@@ -3,7 +3,8 @@
 """run_ptx.py: compiles kernels to PTX and looks at what has become of them.
 
   kernels.metal   each kernel with comment lines in front of it:
-                    // target: sm_90    another GPU than that of TARGET
+                    // target: sm_90    another GPU than that of TARGET; behind
+                                        it what else the target says
                     // group: X,Y,Z     as `mettle compile --group`
                     // has: TEXT        a line of the PTX has this, blanks and
                                         registers' numbers left out
@@ -17,6 +18,7 @@ The last line is "N passed, N failed, N skipped"."""
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -54,6 +56,15 @@ def compile_ptx(path, options, target=TARGET):
     return dict(zip(parts[::2], parts[1::2]))
 
 
+def constants_of(path):
+    """The options that give function constants values, as the first run has."""
+    with open(path, encoding="utf-8") as lines:
+        run = next(line for line in lines if line.startswith("// run: "))
+    words = shlex.split(run)
+    return [word for i, word in enumerate(words) if i > 0 and
+            "--constant" in (word, words[i - 1])]
+
+
 def read_cases(path):
     """Returns [(kernel, target, options, wanted, unwanted)]."""
     cases = []
@@ -61,7 +72,8 @@ def read_cases(path):
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             if line.startswith("// target: "):
-                target = f"nvptx64 {line.split()[2]} +ptx78"
+                machine, *more = line.split()[2:]
+                target = " ".join(["nvptx64", machine, "+ptx78", *more])
             elif line.startswith("// group: "):
                 options = ["--group", line.split()[2]]
             elif line.startswith("// has: "):
@@ -137,7 +149,7 @@ def main():
     files = sorted(glob.glob(os.path.join(HERE, "..", "regression",
                                           "*.metal")))[::EVERY]
     for file in files if ptxas else []:
-        made = compile_ptx(file, [])
+        made = compile_ptx(file, constants_of(file))
         if not isinstance(made, dict):
             checks.check(os.path.basename(file), made)
             continue

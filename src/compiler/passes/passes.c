@@ -92,6 +92,8 @@ static const pass passes[] = {
     {"bound_private", mtlc_bound_private, T0 | T1 | PTX},
     // The best code there is, where it can be had; those below stand back.
     {"vectorize", vectorize, T1},
+    // While products of tiles can be seen.
+    {"ptx_multiply_tiles", mtlc_ptx_multiply_tiles, PTX},
     // Before it is asked whether threads wait for each other: here they do.
     {"lower_tiles", mtlc_lower_tiles, T0 | T1 | PTX},
     // Where the simdgroup is no vector, which is in step by itself.

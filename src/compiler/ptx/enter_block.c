@@ -73,7 +73,16 @@ static LLVMValueRef special(const entry *e, const char *name,
   return mtlc_call_intrinsic(e->builder, full, NULL, 0, NULL, 0);
 }
 
+static bool is_turned(const entry *e) {
+  return LLVMGetNamedMetadata(e->kernel->module, MTLC_PTX_TURNED,
+                              sizeof MTLC_PTX_TURNED - 1) != NULL;
+}
+
 static LLVMValueRef lane(const entry *e) {
+  if (is_turned(e)) {
+    return LLVMBuildAnd(e->builder, e->at.index, number(e, MTL_SIMD_WIDTH - 1),
+                        "");
+  }
   return mtlc_call_intrinsic(e->builder, "llvm.nvvm.read.ptx.sreg.laneid", NULL,
                              0, NULL, 0);
 }
@@ -172,6 +181,26 @@ static void place_by_sides(entry *e, LLVMBasicBlockRef body) {
   }
 }
 
+static LLVMValueRef bits(const entry *e, LLVMValueRef value, uint32_t mask) {
+  return LLVMBuildAnd(e->builder, value, number(e, mask), "");
+}
+
+// The thread of lane (h4 h3 h2 h1 h0) is (h4 h1 h3 h2 h0) of its simdgroup.
+static void turn(entry *e) {
+  LLVMBuilderRef b = e->builder;
+  places *at = &e->at;
+  LLVMValueRef kept = bits(e, at->index, ~UINT32_C(14));
+  LLVMValueRef up =
+      LLVMBuildShl(b, bits(e, at->index, 2), number(e, 2), "");
+  LLVMValueRef down =
+      LLVMBuildLShr(b, bits(e, at->index, 12), number(e, 1), "");
+  at->index = LLVMBuildOr(b, kept, LLVMBuildOr(b, up, down, ""), "");
+  LLVMValueRef above = LLVMBuildUDiv(b, at->index, at->full[0], "");
+  at->thread[0] = LLVMBuildURem(b, at->index, at->full[0], "");
+  at->thread[1] = LLVMBuildURem(b, above, at->full[1], "");
+  at->thread[2] = LLVMBuildUDiv(b, above, at->full[1], "");
+}
+
 static void find_places(entry *e) {
   places *at = &e->at;
   LLVMBasicBlockRef body = LLVMGetEntryBasicBlock(e->function);
@@ -190,6 +219,9 @@ static void find_places(entry *e) {
   LLVMValueRef row =
       plus(e, at->thread[1], times(e, at->full[1], at->thread[2]));
   at->index = plus(e, at->thread[0], times(e, at->full[0], row));
+  if (is_turned(e)) {
+    turn(e);
+  }
   if (e->kernel->group_class.is_uneven) {
     place_by_sides(e, body);
   }

@@ -30,9 +30,8 @@
 #include "compiler/ir/simd_functions.h"
 #include "compiler/ir/types.h"
 #include "compiler/ir/value_list.h"
+#include "compiler/ptx/flow.h"
 #include "compiler/ptx/ptx.h"
-#include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/uniformity.h"
 
 enum {
   WIDTH = 32,
@@ -337,45 +336,12 @@ static LLVMValueRef all_of(lowering *l, LLVMValueRef function) {
 
 // --- who calls ---------------------------------------------------------------
 
-// What is known of control flow; no nodes if nothing is.
-typedef struct flow {
-  mtli_arena arena;
-  lanes_graph graph;
-  lanes_values values;
-  bool is_known;
-} flow;
-
-static void find_flow(mtlc_kernel *kernel, flow *f) {
-  *f = (flow){0};
-  if (!kernel->group_class.is_whole || kernel->group_class.is_uneven ||
-      mtlc_run_llvm_passes(kernel,
-                           "function(lower-switch,loop-simplify,lcssa)") !=
-          MTL_OK ||
-      !lanes_graph_build(kernel->thread, &f->arena, &f->graph)) {
-    return;
-  }
-  const mtli_group_class any = {.row = 1};
-  lanes_values_find(&f->graph, LLVMGetModuleDataLayout(kernel->module), 1, &any,
-                    &f->values);
-  f->is_known = true;
-}
-
-static bool is_for_all(const flow *f, LLVMValueRef instruction) {
-  for (uint32_t i = 0; f->is_known && i < f->graph.node_count; i++) {
-    if (f->graph.nodes[i].kind == LANES_BLOCK &&
-        f->graph.nodes[i].block == LLVMGetInstructionParent(instruction)) {
-      return !f->values.masked[i];
-    }
-  }
-  return false;
-}
-
-static void redirect(lowering *l, LLVMValueRef function, const flow *f) {
+static void redirect(lowering *l, LLVMValueRef function, const mtlc_ptx_flow *f) {
   mtlc_values calls = {0};
   mtlc_collect_calls(l->kernel->module, mtlc_name(function), &calls);
   for (size_t i = 0; i < calls.count; i++) {
     const bool is_other = mtlc_callee(calls.items[i]) != function;
-    if (!is_other && is_for_all(f, calls.items[i])) {
+    if (!is_other && mtlc_ptx_is_for_all(f, calls.items[i])) {
       LLVMSetOperand(calls.items[i],
                      (unsigned)LLVMGetNumOperands(calls.items[i]) - 1,
                      all_of(l, function));
@@ -385,7 +351,7 @@ static void redirect(lowering *l, LLVMValueRef function, const flow *f) {
 }
 
 static mtl_status lower_function(lowering *l, LLVMValueRef function,
-                                 const flow *f) {
+                                 const mtlc_ptx_flow *f) {
   const char *name = mtlc_name(function);
   if (strcmp(name, "mettle.barrier.threadgroup") == 0) {
     l->body = function;
@@ -412,8 +378,8 @@ mtl_status mtlc_ptx_lower_simdgroups(mtlc_kernel *kernel) {
   if (!mtlc_is_convergent(kernel->module)) {
     return MTL_OK;
   }
-  flow f;
-  find_flow(kernel, &f);
+  mtlc_ptx_flow f;
+  mtlc_ptx_find_flow(kernel, &f);
   lowering l = {.kernel = kernel,
                 .types = mtlc_types_of(kernel->context),
                 .builder = LLVMCreateBuilderInContext(kernel->context)};

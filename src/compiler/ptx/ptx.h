@@ -21,8 +21,13 @@ mtl_status mtlc_make_ptx_machine(const char *target,
 // Has the module be of the target from the start: its triple and data layout.
 void mtlc_set_ptx_module(mtlc_kernel *kernel);
 
+// Metadata of a module whose simdgroups are numbered as the machine's fragments
+// of matrices: thread l of a simdgroup is in lane (l4 l2 l1 l3 l0), bits of l.
+#define MTLC_PTX_TURNED "mettle.turned"
+
 // The passes, each in the file of its name.
 mtlc_pass mtlc_ptx_approximate;
+mtlc_pass mtlc_ptx_multiply_tiles;
 mtlc_pass mtlc_ptx_lower_simdgroups;
 mtlc_pass mtlc_ptx_lower_memory;
 mtlc_pass mtlc_ptx_enter_block;
