@@ -77,8 +77,8 @@ static void mark_variables(mtlc_kernel *kernel) {
     LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(start));
     LLVMSetCurrentDebugLocation2(builder, LLVMInstructionGetDebugLoc(start));
     LLVMValueRef function = unset_of(kernel, type);
-    char name[256];
-    snprintf(name, sizeof name, "%s", mtlc_name(variable));
+    char name[256];  // what makes it unique comes behind the point
+    snprintf(name, sizeof name, "%s.", mtlc_name(variable));
     LLVMValueRef value =
         LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function,
                        NULL, 0, name);
