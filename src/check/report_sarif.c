@@ -32,9 +32,8 @@ static const struct {
     {"nan", "An operation makes a value that is not finite of finite ones."},
     {"integer.division", "A division by zero."},
     {"integer.shift", "A shift by the width of its type or more."},
-    {"integer.overflow", "The least integer divided by -1."},
     {"nondeterministic", "A result that depends on the schedule."},
-    {"integer.overflow", "Signed arithmetic goes past its type."},
+    {"integer.overflow", "The least integer divided by -1."},
     {"host", "The host touches a buffer that is in use."},
 };
 
