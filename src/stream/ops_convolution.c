@@ -218,6 +218,10 @@ static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
   }
   if (!desc->transposed && !is_done) {
     STREAM_TRY(
+        ops_packed_convolution(stream, in, weight, bias, &it, out, &is_done));
+  }
+  if (!desc->transposed && !is_done) {
+    STREAM_TRY(
         ops_host_convolution(stream, in, weight, bias, &it, out, &is_done));
   }
   if (!desc->transposed && !is_done) {

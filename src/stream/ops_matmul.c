@@ -184,6 +184,11 @@ static mtl_status multiply(mtl_stream *stream, const mtl_tensor *a,
                                  it.has_bias ? &it.bias : NULL, arguments.alpha,
                                  arguments.beta, out, &is_done));
   }
+  if (!is_done) {
+    STREAM_TRY(ops_packed_matmul(stream, &it.a, &it.b,
+                                 it.has_bias ? &it.bias : NULL, arguments.alpha,
+                                 arguments.beta, out, &is_done));
+  }
   return is_done ? MTL_OK : record(stream, &it, &arguments, batches);
 }
 

@@ -12,6 +12,7 @@ extern const char ops_attention_metal[];
 extern const char ops_convolution_metal[];
 extern const char ops_copy_metal[];
 extern const char ops_matmul_metal[];
+extern const char ops_packed_metal[];
 extern const char ops_quantized_metal[];
 extern const char ops_sort_metal[];
 

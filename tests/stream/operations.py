@@ -257,6 +257,15 @@ def product(a, b, kind, bias=None, alpha=1.0, beta=0.0):
     if bias is not None and beta:
         want = want + beta * extra.numpy().astype(float)
     agree(out.numpy(), want, TOLERANCE[kind], scale + abs(want))
+    # An operand that stays: the second call takes what the first one kept.
+    right.tensor.constant = LIBRARY.mtl_constant_create()
+    for _ in range(2):
+        out.view()[...] = 55
+        call("mtl_ops_matmul", left, right, extra, ctypes.c_double(alpha),
+             ctypes.c_double(beta), out)
+        agree(out.numpy(), want, TOLERANCE[kind], scale + abs(want))
+    LIBRARY.mtl_constant_forget(right.tensor.constant)
+    assert LIBRARY.mtl_constant_kept_bytes() == 0
 
 
 def products_of_all_types_and_sizes():
@@ -276,6 +285,18 @@ def products_large():
     product(random(70, 300), random(300, 200), "float", random(70, 1), 1.0, 1.0)
     product(random(3, 90, 100), random(3, 100, 80), "half",
             random(3, 1, 80), 1.0, 1.0)
+
+
+def products_with_a_constant():
+    # Batches that share it, rows that do not fill a thread, a bias of every
+    # shape, columns that are far apart.
+    product(random(3, 5, 48), random(48, 70), "float", random(70), 0.5, 2.0)
+    product(random(4, 13, 40), random(40, 33), "bfloat", random(13, 33), 1.0,
+            1.0)
+    product(random(2, 1, 64), random(64, 96), "half", random(2, 1, 96), 1.0,
+            1.0)
+    product(random(100, 37).T, random(70, 100).T, "float", random(70, 2)[:, 0],
+            1.0, 1.0)
 
 
 def products_into_columns():
