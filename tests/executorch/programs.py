@@ -24,6 +24,7 @@ from torch import nn  # noqa: E402
 
 import mettle_executorch  # noqa: E402
 from mettle_executorch.export import metal_export  # noqa: E402
+from mettle_executorch.fold_norms import fold_batch_norms  # noqa: E402
 from executorch.backends.apple.metal.metal_backend import (  # noqa: E402
     MetalBackend)
 from executorch.backends.apple.metal.metal_partitioner import (  # noqa: E402
@@ -119,6 +120,39 @@ def convolutions_of_channels_last():
     torch.manual_seed(2)
     x = torch.randn(2, 3, 12, 12).to(memory_format=torch.channels_last)
     check("channels_last", Convolutions(), x)
+
+
+def with_statistics(net):
+    """Gives every batch norm numbers of its own."""
+    for part in net.modules():
+        if isinstance(part, nn.modules.batchnorm._BatchNorm):
+            part.running_mean.normal_()
+            part.running_var.uniform_(0.3, 3)
+            if part.affine:
+                nn.init.normal_(part.weight)
+                nn.init.normal_(part.bias)
+    return net
+
+
+def norms_become_part_of_convolutions():
+    """All but those of a shared convolution, and of a transposed one."""
+    class Shared(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(4, 4, 3, padding=1), \
+                nn.BatchNorm2d(4)
+
+        def forward(self, x):
+            return self.norm(self.conv(x)) + self.conv(x)
+    torch.manual_seed(9)
+    net = with_statistics(nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(),
+        nn.Conv2d(8, 8, 3, groups=8, bias=False),
+        nn.BatchNorm2d(8, affine=False), nn.BatchNorm2d(8),
+        nn.ConvTranspose2d(8, 4, 3), nn.BatchNorm2d(4), Shared()))
+    x = torch.randn(2, 3, 9, 9)
+    check("norms", net, x)
+    assert fold_batch_norms(export(net, (x,))) == 3
 
 
 def halves_of_every_kind():

@@ -21,6 +21,8 @@ import sys
 
 import torch
 
+from mettle_executorch.fold_norms import fold_batch_norms
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BITS = range(1, 8)
 kept_library = None  # of torch.library: operators last as long
@@ -94,11 +96,12 @@ def _replaced(place, **values):
 
 
 @contextlib.contextmanager
-def metal_export(all_operators=False):
+def metal_export(all_operators=False, fold_norms=True):
     """While it is open, programs lower to the Metal backend on this machine.
 
     all_operators: also such as Mettle has and ExecuTorch's own Metal backend has
-    not (sort, cumsum, ...): their programs run on Mettle alone."""
+    not (sort, cumsum, ...): their programs run on Mettle alone.
+    fold_norms: batch norms become part of the convolutions before them."""
     declare_torchao_operators()
     mps = _export_mps()
     from executorch.backends.apple.metal.metal_backend import MetalBackend
@@ -108,6 +111,8 @@ def metal_export(all_operators=False):
     operators = MetalBackend.get_supported_fallback_kernels.__func__
 
     def move(cls, program, device, compile_specs):
+        if fold_norms:
+            fold_batch_norms(program)
         mps.rewrite_attention(program)
         mps.to_fake_mps(program)
         return program
