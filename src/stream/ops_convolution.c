@@ -79,9 +79,7 @@ mtl_status mtl_ops_convolution_sizes(
   return MTL_OK;
 }
 
-// Strides of batch, channel and three dimensions, of which the first may not
-// be there.
-static void fill_strides(const mtl_tensor *tensor, int64_t strides[5]) {
+void ops_fill_strides(const mtl_tensor *tensor, int64_t strides[5]) {
   const uint32_t missing = 5 - tensor->rank;
   strides[0] = tensor->strides[0];
   strides[1] = tensor->strides[1];
@@ -116,9 +114,9 @@ static ops_convolution arguments_of(const mtl_tensor *in,
     it.dilation[to] = (int32_t)or_one(desc->dilation[d]);
     it.padding[to] = (int32_t)desc->padding[d];
   }
-  fill_strides(in, it.in_strides);
-  fill_strides(weight, it.weight_strides);
-  fill_strides(out, it.out_strides);
+  ops_fill_strides(in, it.in_strides);
+  ops_fill_strides(weight, it.weight_strides);
+  ops_fill_strides(out, it.out_strides);
   return it;
 }
 

@@ -86,6 +86,10 @@ typedef struct ops_convolution {
   int64_t bias_stride;
 } ops_convolution;
 
+// Strides of batch, channel and three dimensions, of which the first may not be
+// there.
+void ops_fill_strides(const mtl_tensor *tensor, int64_t strides[5]);
+
 // Whether positions, line after line, lie `expected` apart.
 bool ops_is_dense(const int32_t sizes[3], const int64_t strides[5],
                   int64_t expected);

@@ -144,6 +144,10 @@ static mtl_buffer *find_or_make(mtl_stream *stream, const ops_convolution *s,
 
 // --- Running -----------------------------------------------------------------
 
+static bool is_dense_channels(const ops_convolution *s) {
+  return s->in_channels == 1 || s->in_strides[1] == 1;
+}
+
 static bool is_pointwise(const ops_convolution *s) {
   for (int d = 0; d < 3; ++d) {
     if (s->window[d] != 1 || s->padding[d] != 0) {
@@ -160,10 +164,11 @@ static bool is_device_fit(mtl_stream *stream) {
 }
 
 static bool is_fit(const ops_convolution *s, const mtl_tensor *weight) {
-  const bool is_dense = s->in_channels == 1 || s->in_strides[1] == 1;
-  const uint32_t least = s->groups == 1 ? LEAST_CHANNELS : WIDTH / 2;
-  return weight->constant != 0 && (is_dense || is_pointwise(s)) &&
-         s->out_channels >= least &&
+  const bool is_in_place = is_dense_channels(s) || is_pointwise(s);
+  const uint32_t least = !is_in_place     ? WIDTH  // repays that it is turned
+                         : s->groups == 1 ? LEAST_CHANNELS
+                                          : WIDTH / 2;
+  return weight->constant != 0 && s->out_channels >= least &&
          taps_of(s) * s->in_channels >= LEAST_DEPTH;
 }
 
@@ -201,9 +206,7 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
           .kernel = "convolve_packed",
           .constants = {in->type, weight->type, bias ? bias->type : out->type,
                         out->type,
-                        (s->in_channels == 1 || s->in_strides[1] == 1
-                             ? IN_CHANNELS
-                             : 0) |
+                        (is_dense_channels(s) ? IN_CHANNELS : 0) |
                             (s->out_strides[1] == 1 ? OUT_CHANNELS : 0) |
                             (is_pointwise(s) ? POINTWISE : 0) |
                             (s->bias_stride == 1 ? BIAS_CHANNELS : 0) |
@@ -218,6 +221,22 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
       });
   mtl_buffer_release(kept);
   return status;
+}
+
+// Brings in's channels side by side: the kernel reads those of a tap so.
+static mtl_status turn(mtl_stream *stream, const mtl_tensor *in,
+                       ops_scratch *out_scratch, mtl_tensor *out_turned) {
+  const uint32_t last = in->rank - 1;
+  const mtl_tensor moved = ops_moved_last(in, 1);
+  STREAM_TRY(
+      ops_scratch_create(stream, in->type, in->rank, moved.sizes, out_scratch));
+  *out_turned = out_scratch->tensor;
+  for (uint32_t d = 1; d <= last; ++d) {
+    out_turned->sizes[d] = in->sizes[d];
+    out_turned->strides[d] = out_scratch->tensor.strides[d == 1 ? last : d - 1];
+  }
+  // In this order the lanes run along the lines.
+  return mtl_ops_copy(stream, in, out_turned);
 }
 
 mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
@@ -235,8 +254,19 @@ mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
                .positions = (uint32_t)positions,
                .alpha = 1,
                .beta = 1};
-  return record(stream, in, weight, bias, &it, (uint64_t)out->sizes[0], out,
-                out_done);
+  ops_scratch scratch = {0};
+  mtl_tensor turned = *in;
+  mtl_status status = MTL_OK;
+  if (!is_dense_channels(shape) && !is_pointwise(shape)) {
+    status = turn(stream, in, &scratch, &turned);
+    ops_fill_strides(&turned, it.shape.in_strides);
+  }
+  if (status == MTL_OK) {
+    status = record(stream, &turned, weight, bias, &it,
+                    (uint64_t)out->sizes[0], out, out_done);
+  }
+  ops_scratch_release(&scratch);
+  return status;
 }
 
 // The leading dimensions as one; false if b or the bias changes along them.
