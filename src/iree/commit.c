@@ -78,8 +78,8 @@ bool mettle_queue_is_light(mettle_queue *queue) {
   enum { FEW = 8 };
   return iree_atomic_load(&queue->in_flight, iree_memory_order_relaxed) <=
              FEW &&
-         iree_atomic_load(&queue->in_flight_long,
-                          iree_memory_order_relaxed) == 0;
+         iree_atomic_load(&queue->in_flight_long, iree_memory_order_relaxed) ==
+             0;
 }
 
 static void commands_completed(void *context,

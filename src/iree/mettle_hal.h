@@ -416,7 +416,7 @@ struct mettle_op {
   iree_status_t (*work)(mettle_op *op, bool *out_deferred);
   void *work_context;
   bool is_signalled_early;
-  bool is_long;  // counted among its queue's in_flight_long
+  bool is_long;   // counted among its queue's in_flight_long
   bool is_woken;  // device->mutex
 
   // For profiles.

@@ -269,8 +269,8 @@ static iree_status_t semaphore_wait(iree_hal_semaphore_t *base, uint64_t value,
                                     iree_timeout_t timeout,
                                     iree_async_wait_flags_t flags) {
   mettle_semaphore *semaphore = (mettle_semaphore *)base;
-  if (iree_timeout_is_infinite(timeout) && mettle_semaphore_value(semaphore) < value &&
-      !mettle_is_calling_back()) {
+  if (iree_timeout_is_infinite(timeout) &&
+      mettle_semaphore_value(semaphore) < value && !mettle_is_calling_back()) {
     help(semaphore, value);
   }
   iree_async_semaphore_t *async = &semaphore->async;
