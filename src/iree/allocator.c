@@ -3,7 +3,6 @@
 // every buffer is shared. Elsewhere memory is private to the device, unless
 // the host is to see it.
 #include <string.h>
-#include <unistd.h>
 
 #include "mettle_hal.h"
 
@@ -191,31 +190,32 @@ static void allocator_deallocate(iree_hal_allocator_t *IREE_RESTRICT base,
   iree_hal_buffer_destroy(buffer);
 }
 
-// Takes the pages around the caller's bytes. Where the device has a copy of
-// them only what either side changes moves, so that what lies beside the bytes
-// is left alone.
+// Takes the caller's bytes, or the pages around them on devices that want whole
+// pages: these use them in place, and leave alone what lies beside.
 static iree_status_t import_host(mettle_allocator *allocator,
                                  const iree_hal_buffer_params_t *params,
                                  const iree_hal_external_buffer_t *external,
                                  iree_hal_buffer_release_callback_t callback,
                                  iree_hal_buffer_t **out_buffer) {
-  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t unit =
+      (uintptr_t)mtl_device_get_info(allocator->device->device)
+          ->no_copy_alignment_bytes;
   const uintptr_t first = (uintptr_t)external->handle.host_allocation.ptr;
   const uintptr_t end = first + external->size;
-  const uintptr_t first_page = first & ~(page - 1);
-  const uintptr_t end_page = (end + page - 1) & ~(page - 1);
+  const uintptr_t first_unit = first & ~(unit - 1);
+  const uintptr_t end_unit = (end + unit - 1) & ~(unit - 1);
   if (external->size == 0) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "no bytes to import");
   }
-  const mtl_buffer_desc desc = {.length_bytes = end_page - first_page,
-                                .no_copy_bytes = (void *)first_page,
+  const mtl_buffer_desc desc = {.length_bytes = end_unit - first_unit,
+                                .no_copy_bytes = (void *)first_unit,
                                 .hazard_tracking = MTL_HAZARD_UNTRACKED};
   mtl_buffer *buffer = NULL;
   IREE_RETURN_IF_ERROR(mettle_status(
       mtl_buffer_create(allocator->device->device, &desc, &buffer),
       "mtl_buffer_create"));
   iree_status_t status =
-      mettle_buffer_wrap(allocator->device, buffer, first - first_page,
+      mettle_buffer_wrap(allocator->device, buffer, first - first_unit,
                          placement_of(allocator, params), params,
                          external->size, callback, out_buffer);
   mtl_buffer_release(buffer);
