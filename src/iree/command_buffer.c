@@ -16,11 +16,11 @@ typedef struct mettle_command_buffer {
   mettle_command *first;
   mettle_command *last;
   uint32_t count;
-  iree_atomic_int64_t last_ns;  // of the last execution; 0: there was none
+  iree_atomic_int64_t last_ns;  // what it takes to run; 0: not known
 } mettle_command_buffer;
 
-// A thread that asks for work which takes no longer may as well do it: 2 ms.
-#define SHORT_NS 2000000
+// A thread that asks for work which takes no longer may as well do it: 5 ms.
+#define SHORT_NS 5000000
 
 static const iree_hal_command_buffer_vtable_t command_buffer_vtable;
 
@@ -88,8 +88,14 @@ uint64_t mettle_command_buffer_profile_id(iree_hal_command_buffer_t *base) {
 }
 
 void mettle_command_buffer_ran(iree_hal_command_buffer_t *base, uint64_t ns) {
-  // Relaxed, both: an estimate.
-  iree_atomic_store(&cast(base)->last_ns, (int64_t)ns + 1,
+  // Relaxed, all: an estimate. More than twice what it was before may be
+  // another program's doing.
+  mettle_command_buffer *buffer = cast(base);
+  const int64_t before =
+      iree_atomic_load(&buffer->last_ns, iree_memory_order_relaxed);
+  const int64_t now = (int64_t)ns + 1;
+  iree_atomic_store(&buffer->last_ns,
+                    before && now > 2 * before ? 2 * before : now,
                     iree_memory_order_relaxed);
 }
 
