@@ -72,8 +72,9 @@ if(IS_SYMLINK ${CMAKE_BINARY_DIR}/objc/libMetal.so)
   file(REMOVE ${CMAKE_BINARY_DIR}/objc/libMetal.so)
 endif()
 set(objc_scripts "")
-foreach(name Metal MetalKit Foundation CoreFoundation CoreGraphics QuartzCore
-    IOSurface objc)
+foreach(name Metal MetalKit MetalPerformanceShaders
+    MetalPerformanceShadersGraph Foundation CoreFoundation CoreGraphics
+    QuartzCore IOSurface objc)
   configure_file(src/objc/launch/libMetal.so
     ${CMAKE_BINARY_DIR}/objc/lib${name}.so COPYONLY)
   list(APPEND objc_scripts ${CMAKE_BINARY_DIR}/objc/lib${name}.so)

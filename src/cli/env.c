@@ -120,6 +120,6 @@ const cli_verb cli_verb_env = {
         "It sets LD_AUDIT, LD_PRELOAD, PATH, LIBRARY_PATH, CMAKE_LIBRARY_PATH\n"
         "and a few variables of its own for COMMAND alone; cc and c++ are then\n"
         "clang, for Objective-C. METTLE_OBJC_DEBUG is a list of words: zombies, leaks,\n"
-        "messages, pools, exceptions, unrecognized, or all.\n",
+        "messages, pools, exceptions, unrecognized, errors, log, or all.\n",
     .run = run,
 };

@@ -10,14 +10,17 @@ import subprocess
 import sys
 import tempfile
 
+import sanitized
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 OBJC = os.path.join(BUILD, "objc")
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 PROGRAMS = ("language.m", "foundation.m", "compute.m", "profiling.m",
-            "tensors.m", "mixed.mm")
+            "tensors.m", "threads.m", "mixed.mm")
 VARIANTS = (("-O0",), ("-O2",), ("-O0", "-fobjc-arc"), ("-O2", "-fobjc-arc"))
+COUNTED = VARIANTS[2:]  # of programs that want reference counting
 SECONDS = 60
 
 
@@ -41,10 +44,11 @@ def main():
         print("skipped: no clang")
         sys.exit(77)
     passed = failed = 0
+    variables = sanitized.environment()
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "program")
         for program in PROGRAMS:
-            for flags in VARIANTS:
+            for flags in COUNTED if program == "threads.m" else VARIANTS:
                 name = f"{program} {' '.join(flags)}"
                 made = build(clang, program, flags, target)
                 if made.returncode:
@@ -52,7 +56,7 @@ def main():
                     print(f"FAILED: {name} does not build\n{made.stderr}")
                     continue
                 ran = subprocess.run([target], capture_output=True, text=True,
-                                     timeout=SECONDS)
+                                     timeout=SECONDS, env=variables)
                 counts = COUNTS.search(ran.stdout)
                 if counts and ran.returncode in (0, 1):
                     passed += int(counts[1])

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import sanitized
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
@@ -41,7 +43,7 @@ def main():
         # A resource beside the programs, for bundle.m.
         with open(os.path.join(folder, "t.h"), "w", encoding="utf-8") as file:
             file.write("// a resource\n")
-        variables = {**os.environ, "TMPDIR": folder}
+        variables = {**sanitized.environment(), "TMPDIR": folder}
         for program in programs:
             target = os.path.join(folder, os.path.splitext(program)[0])
             made = build(os.path.join(HERE, "strangers", program), target)

@@ -21,9 +21,16 @@
 #define NS_ENUM(type, name) \
   enum name : type name;    \
   enum name : type
+// In C++ an integer, so that flags may be joined and converted.
+#ifdef __cplusplus
+#define NS_OPTIONS(type, name) \
+  type name;                   \
+  enum : type
+#else
 #define NS_OPTIONS(type, name) \
   enum name : type name;       \
   enum name : type
+#endif
 #define NS_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
 #define NS_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
 #define NS_CLOSED_ENUM NS_ENUM
@@ -78,11 +85,11 @@ NS_INLINE NSRange NSMakeRange(NSUInteger location, NSUInteger length) {
 NS_INLINE NSUInteger NSMaxRange(NSRange range) {
   return range.location + range.length;
 }
-NS_INLINE _Bool NSLocationInRange(NSUInteger location, NSRange range) {
+NS_INLINE bool NSLocationInRange(NSUInteger location, NSRange range) {
   return location >= range.location &&
          location - range.location < range.length;
 }
-NS_INLINE _Bool NSEqualRanges(NSRange one, NSRange other) {
+NS_INLINE bool NSEqualRanges(NSRange one, NSRange other) {
   return one.location == other.location && one.length == other.length;
 }
 NS_INLINE NSRange NSUnionRange(NSRange one, NSRange other) {

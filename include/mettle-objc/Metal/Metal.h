@@ -558,7 +558,8 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLEvent, MTLSharedEvent, MTLFence, MTLIndirectCommandBuffer,
     MTLIndirectComputeCommand, MTLArgumentEncoder, MTLResidencySet,
     MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope, MTLLogState,
-    MTLDynamicLibrary;
+    MTLDynamicLibrary, MTL4CommandQueue, MTL4CommandAllocator,
+    MTL4CommandBuffer, MTL4ArgumentTable, MTL4Compiler;
 @class MTLCompileOptions, MTLFunctionConstantValues, MTLFunctionDescriptor,
     MTLComputePipelineDescriptor, MTLComputePipelineReflection,
     MTLTextureDescriptor, MTLSamplerDescriptor, MTLTensorDescriptor,
@@ -570,7 +571,9 @@ typedef NS_ENUM(NSUInteger, MTLCompareFunction) {
     MTLStageInputOutputDescriptor, MTLArgumentDescriptor,
     MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor,
     MTLLogStateDescriptor, MTLFunctionConstant, MTLSharedEventHandle,
-    MTLStructType, MTLArrayType, MTLPointerType;
+    MTLStructType, MTLArrayType, MTLPointerType,
+    MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor,
+    MTL4ArgumentTableDescriptor, MTL4CompilerDescriptor;
 @protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor;
 
 typedef NSString *MTLCommonCounter;
@@ -764,6 +767,23 @@ typedef MTLComputePipelineReflection *MTLAutoreleasedComputePipelineReflection;
                                    (MTLAutoreleasedComputePipelineReflection *)
                                        reflection
                                     error:(NSError **)error;
+// Metal 4: MTL4.h.
+- (id<MTL4CommandQueue>)newMTL4CommandQueue;
+- (id<MTL4CommandQueue>)
+    newMTL4CommandQueueWithDescriptor:(MTL4CommandQueueDescriptor *)descriptor
+                                error:(NSError **)error;
+- (id<MTL4CommandAllocator>)newCommandAllocator;
+- (id<MTL4CommandAllocator>)
+    newCommandAllocatorWithDescriptor:
+        (MTL4CommandAllocatorDescriptor *)descriptor
+                                error:(NSError **)error;
+- (id<MTL4CommandBuffer>)newCommandBuffer;
+- (id<MTL4ArgumentTable>)
+    newArgumentTableWithDescriptor:(MTL4ArgumentTableDescriptor *)descriptor
+                             error:(NSError **)error;
+- (id<MTL4Compiler>)newCompilerWithDescriptor:
+                        (MTL4CompilerDescriptor *)descriptor
+                                        error:(NSError **)error;
 - (id<MTLEvent>)newEvent;
 - (id<MTLSharedEvent>)newSharedEvent;
 - (id<MTLFence>)newFence;
@@ -944,9 +964,10 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property MTLHazardTrackingMode hazardTrackingMode;
 @end
 
-// Bound by setTensor:atBufferIndex:, a method of Mettle's: Metal 4's argument
-// tables are not here.
+// Bound by an argument table of Metal 4, or by setTensor:atBufferIndex:, a
+// method of Mettle's.
 @protocol MTLTensor <MTLResource>
+@property(readonly) MTLResourceID gpuResourceID;
 @property(readonly) id<MTLBuffer> buffer;
 @property(readonly) NSUInteger bufferOffset;
 @property(readonly) MTLTensorExtents *dimensions;
@@ -1696,4 +1717,7 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @end
 
 #endif  // __OBJC__
+
+#include <Metal/MTL4.h>
+
 #endif

@@ -2,6 +2,7 @@
 // function_table.c: the functions that a pipeline calls through tables: handles
 // of them, and MTLVisibleFunctionTable.
 #include "objc/metal/metal.h"
+#include "objc/metal/mtl4.h"
 #include "objc/metal/pipeline.h"
 #include "objc/metal/property.h"
 
@@ -106,6 +107,7 @@ id pipeline_new_table(id self, SEL _cmd, id descriptor) {
   function_table *made = (function_table *)CREATE(MettleFunctionTable);
   made->device = objc_retain(((metal_pipeline *)self)->device);
   made->table = table;
+  resource_add(mtl_function_table_resource_id(table), &made->object);
   return &made->object;
 }
 

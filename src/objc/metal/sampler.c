@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "objc/metal/metal.h"
+#include "objc/metal/mtl4.h"
 #include "objc/metal/property.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleSampler;
@@ -111,6 +112,7 @@ static id new_sampler(id self, SEL _cmd, id descriptor) {
   made->device = objc_retain(self);
   made->sampler = sampler;
   made->descriptor = SEND(id(*)(id, SEL), descriptor, "copy");
+  resource_add(mtl_sampler_resource_id(sampler), &made->object);
   return &made->object;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "objc/metal/metal.h"
+#include "objc/metal/mtl4.h"
 #include "objc/metal/property.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleComputeEncoder;
@@ -245,6 +246,7 @@ static id tensor_make(id device, id descriptor, mtl_buffer_tensor *tensor) {
   made->usage = from->usage;
   made->options = options_of(from);
   made->tensor = tensor;
+  resource_add((uint64_t)(uintptr_t)made, &made->object);
   return &made->object;
 }
 
@@ -442,7 +444,16 @@ static void tensor_get(id self, SEL _cmd, void *bytes, id strides, id origin,
        "getBytes");
 }
 
-METHODS(tensor_methods, METHOD("dealloc", "v16@0:8", tensor_dealloc),
+// What an argument table of Metal 4 binds it by. Kernels find no tensors in
+// memory.
+static uint64_t tensor_resource(id self, SEL _cmd) {
+  (void)_cmd;
+  return (uint64_t)(uintptr_t)self;
+}
+
+METHODS(tensor_methods,
+        METHOD("gpuResourceID", "{MTLResourceID=Q}16@0:8", tensor_resource),
+        METHOD("dealloc", "v16@0:8", tensor_dealloc),
         OBJECT_METHODS(metal_tensor, label, "setLabel:"),
         METHOD("device", "@16@0:8", metal_tensor_get_device),
         METHOD("buffer", "@16@0:8", metal_tensor_get_buffer),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "objc/metal/metal.h"
+#include "objc/metal/mtl4.h"
 #include "objc/metal/property.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleTexture;
@@ -211,6 +212,7 @@ static id create(id device, mtl_texture *texture, NSUInteger options) {
   made->texture = texture;
   made->options = options;
   memcpy(made->swizzle, &no_swizzle, sizeof made->swizzle);
+  resource_add(mtl_texture_resource_id(texture), &made->object);
   return &made->object;
 }
 
@@ -234,6 +236,7 @@ static id swizzled(id texture, swizzles wanted) {
   mtl_texture_release(shown->texture);  // the view has it
   shown->texture = view;
   memcpy(shown->swizzle, &wanted, sizeof wanted);
+  resource_add(mtl_texture_resource_id(view), texture);
   return texture;
 }
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mtl4.h: Metal 4's command model, over the objects of Metal 3: a command
+// buffer is a list of commands, which a queue encodes when it is committed.
+#ifndef METTLE_OBJC_MTL4_H
+#define METTLE_OBJC_MTL4_H
+
+#include "objc/metal/metal.h"
+
+typedef struct mtl4_library_descriptor {
+  struct objc_object object;
+  id source;
+  id name;
+  id options;
+} mtl4_library_descriptor;
+
+// MTL4LibraryFunctionDescriptor has the first two, MTL4Specialized... the rest.
+typedef struct mtl4_function_descriptor {
+  struct objc_object object;
+  id library;
+  id name;
+  id functionDescriptor;
+  id specializedName;
+  id constantValues;
+} mtl4_function_descriptor;
+
+typedef struct mtl4_pipeline_descriptor {
+  struct objc_object object;
+  id label;
+  id computeFunctionDescriptor;
+  NSUInteger maxTotalThreadsPerThreadgroup;
+  NSInteger supportIndirectCommandBuffers;  // 1: enabled
+  bool threadGroupSizeIsMultipleOfThreadExecutionWidth;
+} mtl4_pipeline_descriptor;
+
+typedef struct mtl4_table_descriptor {
+  struct objc_object object;
+  id label;
+  NSUInteger maxBufferBindCount;
+  NSUInteger maxTextureBindCount;
+  NSUInteger maxSamplerStateBindCount;
+  bool initializeBindings;
+} mtl4_table_descriptor;
+
+typedef struct mtl4_queue_descriptor {
+  struct objc_object object;
+  id label;
+  id feedbackQueue;
+} mtl4_queue_descriptor;
+
+typedef struct mtl4_allocator_descriptor {
+  struct objc_object object;
+  id label;
+} mtl4_allocator_descriptor;
+
+// Metal's limits of an argument table.
+enum { TABLE_BUFFERS = 31, TABLE_TEXTURES = 128, TABLE_SAMPLERS = 16 };
+
+// What an argument table holds, by value: a dispatch has what was in it when it
+// was encoded. 0 where nothing is bound.
+typedef struct table_contents {
+  uint64_t buffers[TABLE_BUFFERS];    // addresses, or resources
+  bool are_resources[TABLE_BUFFERS];  // a tensor, or a table of functions
+  uint64_t textures[TABLE_TEXTURES];
+  uint64_t samplers[TABLE_SAMPLERS];
+} table_contents;
+
+const table_contents *table_contents_of(id table);
+
+// --- Resources by their identifiers (resource_table.c) ---------------------------
+
+// Notes a sampler, texture, tensor or function table by its gpuResourceID, as
+// long as it lives.
+void resource_add(uint64_t identifier, id object);
+// An autoreleased object, or nil.
+id resource_find(uint64_t identifier);
+
+#endif

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""sanitized.py: how programs run on a libMetal that a sanitizer is built
+into: the sanitizer's library is loaded before all others."""
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
+LIBRARY = os.path.join(BUILD, "objc", "libMetal.so.1")
+
+
+def environment():
+    """The environment of a program that is linked with libMetal."""
+    needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True,
+                            text=True, check=True).stdout
+    names = re.findall(r"\[lib([a-z]*san)\.so[.0-9]*\]", needed)
+    # ubsan alone needs no preloading, and asan has it.
+    first = [name for name in names if name in ("asan", "tsan")]
+    if not first:
+        return dict(os.environ)
+    path = subprocess.run(["gcc", f"-print-file-name=lib{first[0]}.so"],
+                          capture_output=True, text=True,
+                          check=True).stdout.strip()
+    # The classes' caches and what autorelease keeps without a pool live to the
+    # end on purpose; leaks are counted by METTLE_OBJC_DEBUG=leaks.
+    return {**os.environ, "LD_PRELOAD": path,
+            "ASAN_OPTIONS": "detect_leaks=0:" + os.environ.get(
+                "ASAN_OPTIONS", "")}
