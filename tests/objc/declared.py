@@ -21,7 +21,8 @@ PROPERTY = re.compile(
 PRIVATE = {"finalize", "zone", "mettleExceptionWithName:reason:",
            "mettleMutatedWhileEnumerated", "stageInputDescriptor",
            "setStageInputDescriptor:"}
-HEADERS = "#import <Metal/Metal.h>\n#import <MetalKit/MetalKit.h>\n"
+HEADERS = ("#import <MetalKit/MetalKit.h>\n#import "
+           "<MetalPerformanceShaders/MetalPerformanceShaders.h>\n")
 
 
 def join(literals):
