@@ -6,6 +6,9 @@ file(GLOB objc_sources CONFIGURE_DEPENDS src/objc/runtime/*.[cS]
   src/objc/foundation/*.c src/objc/dispatch/*.c src/objc/metal/*.c)
 # Hands an image's classes to the runtime; linked into each, ours too.
 add_library(mettle_objc_crt OBJECT src/objc/launch/crt.c)
+if(METTLE_SANITIZE)  # of programs that know of no sanitizer
+  target_compile_options(mettle_objc_crt PRIVATE -fno-sanitize=all)
+endif()
 add_library(mettle_objc SHARED ${objc_sources}
   $<TARGET_OBJECTS:mettle_objc_crt>)
 # An exception of C++ or of Objective-C passes through our frames.

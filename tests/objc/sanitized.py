@@ -26,5 +26,7 @@ def environment():
     # The classes' caches and what autorelease keeps without a pool live to the
     # end on purpose; leaks are counted by METTLE_OBJC_DEBUG=leaks.
     return {**os.environ, "LD_PRELOAD": path,
+            "UBSAN_OPTIONS": "halt_on_error=1:" + os.environ.get(
+                "UBSAN_OPTIONS", ""),
             "ASAN_OPTIONS": "detect_leaks=0:" + os.environ.get(
                 "ASAN_OPTIONS", "")}

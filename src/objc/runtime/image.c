@@ -26,13 +26,16 @@ static bool note(const objc_image *image) {
     mark = image->categories ? (const void *)image->categories
                              : (const void *)image->protocols;
   }
+  if (!mark) {
+    return false;  // there is nothing in it
+  }
   for (size_t i = 0; i < image_count; ++i) {
     if (images[i] == mark) {
       return false;
     }
   }
   const void **grown = realloc(images, (image_count + 1) * sizeof *grown);
-  if (!mark || !grown) {
+  if (!grown) {
     return false;
   }
   images = grown;
