@@ -11,8 +11,9 @@ BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 LIBRARY = os.path.join(BUILD, "objc", "libMetal.so.1")
 
 
-def environment():
-    """The environment of a program that is linked with libMetal."""
+def environment(leaks=False):
+    """The environment of a program that is linked with libMetal; with leaks, it
+    fails if it loses what it allocates."""
     needed = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True,
                             text=True, check=True).stdout
     names = re.findall(r"\[lib([a-z]*san)\.so[.0-9]*\]", needed)
@@ -23,10 +24,8 @@ def environment():
     path = subprocess.run(["gcc", f"-print-file-name=lib{first[0]}.so"],
                           capture_output=True, text=True,
                           check=True).stdout.strip()
-    # The classes' caches and what autorelease keeps without a pool live to the
-    # end on purpose; leaks are counted by METTLE_OBJC_DEBUG=leaks.
     return {**os.environ, "LD_PRELOAD": path,
             "UBSAN_OPTIONS": "halt_on_error=1:" + os.environ.get(
                 "UBSAN_OPTIONS", ""),
-            "ASAN_OPTIONS": "detect_leaks=0:" + os.environ.get(
+            "ASAN_OPTIONS": f"detect_leaks={int(leaks)}:" + os.environ.get(
                 "ASAN_OPTIONS", "")}

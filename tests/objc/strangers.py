@@ -43,7 +43,7 @@ def main():
         # A resource beside the programs, for bundle.m.
         with open(os.path.join(folder, "t.h"), "w", encoding="utf-8") as file:
             file.write("// a resource\n")
-        variables = {**sanitized.environment(), "TMPDIR": folder}
+        variables = {**sanitized.environment(leaks=True), "TMPDIR": folder}
         for program in programs:
             target = os.path.join(folder, os.path.splitext(program)[0])
             made = build(os.path.join(HERE, "strangers", program), target)

@@ -9,6 +9,12 @@
 #include <time.h>
 
 #define DISPATCH_EXPORT OBJC_EXTERN
+// What is created is the caller's: reference counting by the compiler must know.
+#if defined(__OBJC__)
+#define DISPATCH_RETURNS_RETAINED __attribute__((ns_returns_retained))
+#else
+#define DISPATCH_RETURNS_RETAINED
+#endif
 
 #ifdef __OBJC__
 @protocol OS_dispatch_object
@@ -73,7 +79,8 @@ DISPATCH_EXPORT struct objc_object _dispatch_queue_attr_concurrent;
 #define DISPATCH_CURRENT_QUEUE_LABEL ((dispatch_queue_t)0)
 
 DISPATCH_EXPORT dispatch_queue_t
-dispatch_queue_create(const char *label, dispatch_queue_attr_t attributes);
+dispatch_queue_create(const char *label, dispatch_queue_attr_t attributes)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT dispatch_queue_attr_t dispatch_queue_attr_make_with_qos_class(
     dispatch_queue_attr_t attributes, dispatch_qos_class_t qos, int priority);
 DISPATCH_EXPORT dispatch_queue_t dispatch_get_global_queue(intptr_t identifier,
@@ -106,13 +113,15 @@ DISPATCH_EXPORT void dispatch_apply_f(size_t count, dispatch_queue_t queue,
 DISPATCH_EXPORT void dispatch_once_f(dispatch_once_t *once, void *context,
                                      dispatch_function_t work);
 
-DISPATCH_EXPORT dispatch_group_t dispatch_group_create(void);
+DISPATCH_EXPORT dispatch_group_t dispatch_group_create(void)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT void dispatch_group_enter(dispatch_group_t group);
 DISPATCH_EXPORT void dispatch_group_leave(dispatch_group_t group);
 DISPATCH_EXPORT intptr_t dispatch_group_wait(dispatch_group_t group,
                                              dispatch_time_t timeout);
 
-DISPATCH_EXPORT dispatch_semaphore_t dispatch_semaphore_create(intptr_t value);
+DISPATCH_EXPORT dispatch_semaphore_t dispatch_semaphore_create(intptr_t value)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT intptr_t dispatch_semaphore_signal(dispatch_semaphore_t sem);
 DISPATCH_EXPORT intptr_t dispatch_semaphore_wait(dispatch_semaphore_t sem,
                                                  dispatch_time_t timeout);
@@ -152,14 +161,18 @@ DISPATCH_EXPORT const dispatch_block_t _dispatch_data_destructor_free;
 #define DISPATCH_DATA_DESTRUCTOR_FREE (_dispatch_data_destructor_free)
 DISPATCH_EXPORT dispatch_data_t
 dispatch_data_create(const void *bytes, size_t length, dispatch_queue_t queue,
-                     dispatch_block_t destructor);
+                     dispatch_block_t destructor)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT dispatch_data_t dispatch_data_create_map(
-    dispatch_data_t data, const void **out_bytes, size_t *out_length);
+    dispatch_data_t data, const void **out_bytes, size_t *out_length)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT dispatch_data_t
 dispatch_data_create_subrange(dispatch_data_t data, size_t offset,
-                              size_t length);
+                              size_t length)
+    DISPATCH_RETURNS_RETAINED;
 DISPATCH_EXPORT dispatch_data_t
-dispatch_data_create_concat(dispatch_data_t one, dispatch_data_t other);
+dispatch_data_create_concat(dispatch_data_t one, dispatch_data_t other)
+    DISPATCH_RETURNS_RETAINED;
 typedef bool (^dispatch_data_applier_t)(dispatch_data_t region, size_t offset,
                                         const void *bytes, size_t length);
 DISPATCH_EXPORT bool dispatch_data_apply(dispatch_data_t data,
