@@ -74,6 +74,22 @@ int main(int count, char **words) {
   return 0;
 }
 """
+DEFAULT = """\
+#import <Metal/Metal.h>
+int main(void) {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    NSError *error = nil;
+    id<MTLLibrary> quiet = [device newDefaultLibrary];
+    id<MTLLibrary> told = [device
+        newDefaultLibraryWithBundle:[NSBundle mainBundle]
+                              error:&error];
+    printf("%d %d %d %s\\n", quiet != nil, told != nil, (int)error.code,
+           error.localizedDescription.UTF8String ?: "");
+  }
+  return 0;
+}
+"""
 PROJECT = """\
 cmake_minimum_required(VERSION 3.18)
 project(client C CXX)
@@ -208,6 +224,39 @@ def libraries(folder):
           bad.stderr)
 
 
+def default_library(folder):
+    """Why there is no default library is told: by the error, and for those
+    who cannot ask by METTLE_OBJC_DEBUG=errors."""
+    write(folder, "main.m", DEFAULT)
+    write(folder, "one.metal", "kernel void k(device int *x) { *x = 1; }\n")
+    for words in (("cc", "main.m", "-framework", "Metal", "-o", "a.out"),
+                  ("sh", "-c",
+                   "metal one.metal -o - | metallib - -o whole.metallib")):
+        made = under_env(folder, *words)
+        check(" ".join(words), made.returncode == 0, made.stderr)
+    path = os.path.join(folder, "default.metallib")
+    with open(os.path.join(folder, "whole.metallib"), "rb") as file:
+        whole = file.read()
+    for name, content, code, text in (
+            ("no file", None, 6, "default.metallib"),
+            ("a cut one", whole[:len(whole) // 2], 2, "has "),
+            ("no library at all", b"text", 2, "default.metallib")):
+        if content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        ran = under_env(folder, "./a.out", METTLE_OBJC_DEBUG="errors")
+        check(f"default library, {name}",
+              ran.stdout.startswith(f"0 0 {code} ")
+              and (text in ran.stdout or content == b"text")
+              and ran.stderr.count("MTLLibraryErrorDomain: ") == 2,
+              ran.stdout + ran.stderr)
+    with open(path, "wb") as file:
+        file.write(whole)
+    ran = under_env(folder, "./a.out")
+    check("default library", (ran.stdout, ran.stderr) == ("1 1 0 \n", ""),
+          ran.stdout + ran.stderr)
+
+
 def assembly(folder):
     write(folder, "words.txt", "embedded")
     write(folder, "words.s", ASSEMBLY)
@@ -221,7 +270,8 @@ def main():
     if not (shutil.which("clang-19") or shutil.which("clang")):
         print("skipped: no clang")
         sys.exit(77)
-    for part in (compilers_and_linkers, cmake, libraries, assembly):
+    for part in (compilers_and_linkers, cmake, libraries, default_library,
+                 assembly):
         with tempfile.TemporaryDirectory() as folder:
             part(folder)
     print(f"{passed} passed, {failed} failed")

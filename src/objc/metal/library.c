@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // library.c: MTLLibrary, MTLFunction, the options of a compilation and the
 // values of function constants.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -610,8 +611,15 @@ static id new_from_path(id self, const char *path, id *out_error) {
     return finish(self, status, library, out_error);
   }
   size_t length;
-  char *bytes = file_read(path, &length, out_error);
-  const id made = bytes ? new_from_bytes(self, bytes, length, out_error) : NULL;
+  errno = 0;
+  char *bytes = path ? file_read(path, &length, NULL) : NULL;
+  if (!bytes) {
+    const mtl_status status =
+        mtl_fail(MTL_IO_ERROR, "%s: %s", path ? path : "no file",
+                 errno ? strerror(errno) : "cannot be read");
+    return finish(self, status, NULL, out_error);
+  }
+  const id made = new_from_bytes(self, bytes, length, out_error);
   free(bytes);
   return made;
 }
