@@ -2,6 +2,7 @@
 // block.c: copies and releases blocks and the variables that they share.
 #include "objc/runtime/block.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,7 +128,21 @@ void _Block_release(const void *literal) {
 
 // --- Captured variables ------------------------------------------------------
 
+// Threads that copy blocks with one variable on a stack move it once. Recursive:
+// a copy of what the variable holds may copy a block with it.
+static pthread_mutex_t moving = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static void stop_moving(pthread_mutex_t **held) {
+  pthread_mutex_unlock(*held);
+}
+
 static byref *byref_copy(byref *variable) {
+  if (flags_of(&variable->flags) & BLOCK_IS_ON_HEAP) {
+    count_up(&variable->flags);
+    return variable;
+  }
+  pthread_mutex_lock(&moving);
+  pthread_mutex_t *held __attribute__((cleanup(stop_moving), unused)) = &moving;
   byref *from = variable->forwarding;
   if (flags_of(&from->flags) & BLOCK_IS_ON_HEAP) {
     count_up(&from->flags);
