@@ -46,14 +46,17 @@ OBJC_EXPORT void os_unfair_lock_unlock(word *lock) {
 // --- os_log ----------------------------------------------------------------------
 
 typedef struct os_log {
+  struct os_log *next;
   char *subsystem;
   char *topic;
 } os_log;
 
 OBJC_EXPORT os_log *os_log_create(const char *subsystem, const char *topic) {
+  static _Atomic(os_log *) all;  // kept for good
   os_log *made = malloc(sizeof *made);
   if (made) {
-    *made = (os_log){strdup(subsystem), strdup(topic)};
+    *made = (os_log){NULL, strdup(subsystem), strdup(topic)};
+    made->next = atomic_exchange(&all, made);
   }
   return made;
 }
