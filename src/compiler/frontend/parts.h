@@ -15,6 +15,7 @@ extern "C" {
 #include "clang/AST/Type.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Lex/Token.h"
+#include "clang/Sema/Ownership.h"
 #include "compiler/frontend/frontend.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -118,6 +119,11 @@ class ShortcutScope {
   ShortcutScope(const ShortcutScope &) = delete;
   ShortcutScope &operator=(const ShortcutScope &) = delete;
 };
+
+// shortcuts.cpp: Left = Right where both are of one class and its own operator=
+// is what clang would choose at length; empty where clang has to.
+clang::ExprResult assignWithinClass(clang::Sema &S, clang::SourceLocation Loc,
+                                    clang::Expr *Left, clang::Expr *Right);
 
 // unsupported.cpp: what to say in place of an error with this text if it is
 // about what Metal has and Mettle has not, or not in this version of the

@@ -291,6 +291,11 @@ ExprResult wrapAssignment(Sema *S, SourceLocation Loc,
                           FunctionDecl *Defaulted) {
   CXXRecordDecl *Class = Left->getType()->getAsCXXRecordDecl();
   const CXXRecordDecl *Source = Right->getType()->getAsCXXRecordDecl();
+  if (Operator == BO_Assign && Class && Class == Source &&
+      !Left->isTypeDependent() && !Right->isTypeDependent()) {
+    const ExprResult Done = assignWithinClass(*S, Loc, Left, Right);
+    if (Done.isInvalid() || Done.isUsable()) return Done;
+  }
   const bool IsOwn = Operator == BO_Assign && !Left->isTypeDependent() &&
                      !Right->isTypeDependent() && ownAssignment(Class) &&
                      Source != Class;

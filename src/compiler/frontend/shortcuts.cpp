@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// shortcuts.cpp: three functions of clang 19 that do the same work
+// shortcuts.cpp: functions of clang 19 that do the same work
 // hundreds of times for a library of hundreds of instances of one template. The
 // linker's --wrap (CMakeLists.txt) sends clang's calls of them here, as it does
-// those of repairs.cpp.
+// those of repairs.cpp, which asks assignWithinClass.
 //
+//   CreateOverloadedBinOp  an assignment within a class that becomes a number,
+//                       as bfloat does: clang tries all pairs of numbers, a
+//                       million instructions, before it takes the operator=
+//                       that the class has by itself
 //   CheckCompletedExpr  warns of conversions, overflow and order in a whole
 //                       expression: once for one place of a template. What its
 //                       instances have in common is told by the first of them
@@ -11,8 +15,12 @@
 //                       for each instruction
 //   DILocation::get     the node of a place: code generation asks for each
 //                       expression, and LLVM finds it among half a million
+#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Sema/Initialization.h"
+#include "clang/Sema/Overload.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/frontend/parts.h"
 #include "llvm/ADT/DenseSet.h"
@@ -72,6 +80,71 @@ struct Shortcuts {
 thread_local Shortcuts *Current;
 
 }  // namespace
+
+// --- assignment within a class
+
+// True if clang collects what numbers the class becomes for built-in operators:
+// it does not look at conversions that are templates.
+static bool becomesNumbers(CXXRecordDecl *Class) {
+  for (const NamedDecl *D : Class->getVisibleConversionFunctions())
+    if (!isa<FunctionTemplateDecl>(D->getUnderlyingDecl())) return true;
+  return false;
+}
+
+// The operator= that the class has by itself, if it is what a member function
+// for these operands would be; else null.
+static CXXMethodDecl *chooseOwn(Sema &S, SourceLocation Loc, Expr *Left,
+                                Expr *Right, DeclAccessPair &Found) {
+  Expr *Operands[] = {Left, Right};
+  OverloadCandidateSet Candidates(Loc, OverloadCandidateSet::CSK_Operator);
+  S.AddMemberOperatorCandidates(OO_Equal, Loc, Operands, Candidates);
+  OverloadCandidateSet::iterator Best;
+  if (Candidates.BestViableFunction(S, Loc, Best) != OR_Success) return nullptr;
+  auto *Method = dyn_cast_or_null<CXXMethodDecl>(Best->Function);
+  if (!Method || !Method->isImplicit() || Method->getAccess() != AS_public)
+    return nullptr;
+  // No built-in operator is as good as one that needs no conversion by users.
+  for (const ImplicitConversionSequence &Conversion : Best->Conversions)
+    if (!Conversion.isStandard()) return nullptr;
+  Found = Best->FoundDecl;
+  return Method;
+}
+
+ExprResult mtlc::assignWithinClass(Sema &S, SourceLocation Loc, Expr *Left,
+                                   Expr *Right) {
+  CXXRecordDecl *Class = Left->getType()->getAsCXXRecordDecl();
+  if (!Class || Class != Right->getType()->getAsCXXRecordDecl() ||
+      !Class->hasDefinition() || !becomesNumbers(Class))
+    return ExprEmpty();
+  DeclAccessPair Found;
+  CXXMethodDecl *Method = chooseOwn(S, Loc, Left, Right, Found);
+  if (!Method) return ExprEmpty();
+  const ExprResult Object = S.PerformImplicitObjectArgumentInitialization(
+      Left, nullptr, Found.getDecl(), Method);
+  const ExprResult Value = S.PerformCopyInitialization(
+      InitializedEntity::InitializeParameter(S.Context,
+                                             Method->getParamDecl(0)),
+      SourceLocation(), Right);
+  if (Object.isInvalid() || Value.isInvalid() ||
+      S.DiagnoseUseOfDecl(Method, Loc))
+    return ExprError();
+  auto *Name = DeclRefExpr::Create(
+      S.Context, NestedNameSpecifierLoc(), SourceLocation(), Method, false,
+      DeclarationNameInfo(Method->getDeclName(), Loc), Method->getType(),
+      VK_LValue);
+  S.MarkDeclRefReferenced(Name, Object.get());
+  const ExprResult Function = S.ImpCastExprToType(
+      Name, S.Context.getPointerType(Name->getType()),
+      CK_FunctionToPointerDecay);
+  Expr *Operands[] = {Object.get(), Value.get()};
+  const QualType Result = Method->getReturnType();
+  return S.MaybeBindToTemporary(CXXOperatorCallExpr::Create(
+      S.Context, OO_Equal, Function.get(), Operands,
+      Result.getNonLValueExprType(S.Context),
+      Expr::getValueKindForType(Result), Loc, S.CurFPFeatureOverrides()));
+}
+
+// --- what is remembered
 
 mtlc::ShortcutScope::ShortcutScope() {
   Current = new Shortcuts;
