@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/air/translate.h"
+#include "compiler/frontend/allocation.h"
 #include "compiler/process/compile.h"
 #include "compiler/process/confine.h"
 #include "compiler/process/server.h"
@@ -75,7 +76,8 @@ static void fatal_signal(int signal_number, siginfo_t *info, void *context) {
     last_words->out_of_stack = fault + STACK_NEIGHBOURHOOD_BYTES > pointer &&
                                fault < pointer + STACK_NEIGHBOURHOOD_BYTES;
   }
-  last_words->out_of_memory = read_data_bytes() > shortage_bytes;
+  last_words->out_of_memory =
+      mtlc_memory_ran_out || read_data_bytes() > shortage_bytes;
   raise(signal_number);
 }
 
