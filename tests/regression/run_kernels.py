@@ -10,10 +10,15 @@ made small. Comment lines at its top say how to run it and what must come out:
   // report: TEXT                 `mettle compile --report` says this; \\n
                                   ends a line
 
+  // not on DEVICE: REASON        the run above has no defined result there
+
 A file may have several runs; an expect belongs to the run above it. Each run
 is made plain and with --debug; with --by-turns, which is for slow builds, the
-one or the other. The last line is "N passed, N failed"."""
+one or the other. With --device cuda each is made there, plain, with
+METTLE_EXACT=1, several at a time. The last line is "N passed, N failed", with
+"N skipped" behind it if there are."""
 
+import concurrent.futures
 import glob
 import os
 import shlex
@@ -24,8 +29,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 METTLE = os.path.join(os.environ.get("METTLE_BUILD_DIR", "build"), "mettle")
 
 
-def read_runs(path):
-    """Returns [(arguments, {index: [value]})] of a file."""
+def read_runs(path, device=None):
+    """Returns [(arguments, {index: [value]})] of a file; None in the place of
+    one that has no defined result on device."""
     runs = []
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -34,6 +40,8 @@ def read_runs(path):
             elif line.startswith("// expect: "):
                 index, values = line[len("// expect: "):].split(":", 1)
                 runs[-1][1][index.strip()] = values.split()
+            elif device and line.startswith(f"// not on {device}: "):
+                runs[-1] = None
     return runs
 
 
@@ -70,7 +78,30 @@ def run(path, arguments, expected, extra):
     return None
 
 
+def run_on(device):
+    """All runs on a device of its own memory and threads."""
+    if device == "cuda" and not os.path.exists("/dev/nvidiactl"):
+        print("no NVIDIA GPU")
+        return 77
+    os.environ.update(METTLE_DEVICE=device, METTLE_EXACT="1")
+    paths = sorted(glob.glob(os.path.join(HERE, "*.metal")))
+    runs = [(path, *it) if it else None
+            for path in paths for it in read_runs(path, device)]
+    kept = [it for it in runs if it]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        wrongs = list(pool.map(lambda it: run(*it, []), kept))
+    for (path, arguments, _), wrong in zip(kept, wrongs):
+        if wrong:
+            print(f"{os.path.basename(path)} {arguments[0]}: {wrong}")
+    failed = sum(wrong is not None for wrong in wrongs)
+    print(f"{len(kept) - failed} passed, {failed} failed, "
+          f"{len(runs) - len(kept)} skipped")
+    return 1 if failed or not kept else 0
+
+
 def main():
+    if "--device" in sys.argv[1:]:
+        return run_on(sys.argv[sys.argv.index("--device") + 1])
     by_turns = "--by-turns" in sys.argv[1:]
     passed = failed = turn = 0
     for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))):
