@@ -72,6 +72,39 @@ mtlc_root mtlc_find_root(const mtlc_kernel *kernel, LLVMValueRef address);
 void mtlc_name_root(const mtlc_kernel *kernel, const mtlc_root *root,
                     char *out, size_t capacity);
 
+// --- members.c: what subscripts tell ------------------------------------------
+
+// The array, member of a structure, that an address is inside of.
+typedef struct mtlc_member {
+  LLVMValueRef base;  // an address; NULL if there is none
+  uint64_t bytes;
+} mtlc_member;
+
+mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
+                             LLVMValueRef address);
+// True if size bytes lie at a known place inside of a root's variable.
+bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
+                             LLVMValueRef address, uint64_t size);
+
+// --- private_bytes.c: which bytes of private variables are set -----------------
+
+typedef struct mtlc_private_bytes {
+  const mtlc_kernel *kernel;
+  LLVMBuilderRef builder;
+  mtlc_values variables;  // those that stay in memory, and
+  mtlc_values bytes;      // [variables.count] their shadows
+} mtlc_private_bytes;
+
+void mtlc_private_bytes_make(mtlc_private_bytes *bytes,
+                             const mtlc_kernel *kernel, LLVMBuilderRef builder);
+void mtlc_private_bytes_clear(mtlc_private_bytes *bytes);
+// The shadow of a variable; a null pointer if it has none.
+LLVMValueRef mtlc_private_bytes_of(const mtlc_private_bytes *bytes,
+                                   LLVMValueRef variable);
+// At llvm.lifetime.start: the variable begins, or begins anew.
+void mtlc_private_bytes_start(const mtlc_private_bytes *bytes,
+                              LLVMValueRef start);
+
 // --- fast_paths.c: accesses found clean without a call -------------------------
 
 typedef struct mtlc_fast_access {

@@ -19,8 +19,7 @@ typedef struct checking {
   mtlc_shadows *shadows;  // NULL without MTLI_CHECK_INIT and _SYNC
   LLVMBuilderRef builder;
   LLVMTargetDataRef layout;
-  mtlc_values variables;  // private ones that stay in memory, and
-  mtlc_values bytes;      // [variables.count] their shadows
+  mtlc_private_bytes private_bytes;
   bool is_inline;         // the thread is short enough for inlined fast paths
 } checking;
 
@@ -47,58 +46,6 @@ static void go_behind(checking *c, LLVMValueRef instruction) {
   LLVMPositionBuilderBefore(c->builder, LLVMGetNextInstruction(instruction));
   LLVMSetCurrentDebugLocation2(c->builder,
                                LLVMInstructionGetDebugLoc(instruction));
-}
-
-// --- private variables ---------------------------------------------------------
-
-// Where the shadow of a private variable is: 0xff for a byte that is not set.
-static LLVMValueRef bytes_of(checking *c, LLVMValueRef variable) {
-  for (size_t i = 0; i < c->variables.count; ++i) {
-    if (c->variables.items[i] == variable) {
-      return c->bytes.items[i];
-    }
-  }
-  return LLVMConstNull(c->types.pointer);
-}
-
-static void fill_bytes(checking *c, LLVMValueRef variable, uint8_t value) {
-  const mtlc_root root = mtlc_find_root(c->kernel, variable);
-  LLVMBuildMemSet(c->builder, bytes_of(c, variable),
-                  LLVMConstInt(c->types.i8, value, false),
-                  mtlc_i64(c->kernel->context, root.bytes), 1);
-}
-
-static void collect_variable(LLVMValueRef instruction, void *context) {
-  checking *c = context;
-  if (LLVMIsAAllocaInst(instruction) &&
-      mtlc_find_root(c->kernel, instruction).bytes > 0) {
-    mtlc_values_add(&c->variables, instruction);
-  }
-}
-
-static void make_bytes(checking *c) {
-  mtlc_for_each_instruction(c->kernel->thread, collect_variable, c);
-  for (size_t i = 0; i < c->variables.count; ++i) {
-    const mtlc_root root = mtlc_find_root(c->kernel, c->variables.items[i]);
-    LLVMPositionBuilderBefore(
-        c->builder,
-        LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(c->kernel->thread)));
-    LLVMTypeRef type = LLVMArrayType2(c->types.i8, root.bytes);
-    mtlc_values_add(&c->bytes, LLVMBuildAlloca(c->builder, type, "unset"));
-  }
-  mtlc_position_at_entry(c->builder, c->kernel->thread);
-  for (size_t i = 0; i < c->variables.count; ++i) {
-    fill_bytes(c, c->variables.items[i], 0);
-  }
-}
-
-// A variable begins, or begins anew.
-static void check_start(checking *c, LLVMValueRef start) {
-  LLVMValueRef variable = LLVMGetOperand(start, 1);
-  if (!LLVMIsNull(bytes_of(c, variable))) {
-    go_behind(c, start);
-    fill_bytes(c, variable, 0xff);
-  }
 }
 
 // --- uses of values ------------------------------------------------------------
@@ -139,86 +86,11 @@ static void check_branch(checking *c, LLVMValueRef branch) {
 
 // --- accesses -----------------------------------------------------------------
 
-// The array, member of a structure, that an address is inside of.
-typedef struct member {
-  LLVMValueRef base;  // an address; NULL if there is none
-  uint64_t bytes;
-} member;
-
-// Looks at one getelementptr: is the last member that it steps into an array?
-static member member_in(checking *c, LLVMValueRef address) {
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  const unsigned count = (unsigned)LLVMGetNumOperands(address);
-  unsigned last = 0;
-  LLVMTypeRef last_type = NULL;
-  for (unsigned i = 2; i < count; ++i) {
-    LLVMValueRef index = LLVMGetOperand(address, i);
-    if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-      type = LLVMStructGetTypeAtIndex(
-          type, (unsigned)LLVMConstIntGetZExtValue(index));
-      last = i;
-      last_type = type;
-    } else {
-      type = LLVMGetElementType(type);
-    }
-  }
-  if (!last_type || LLVMGetTypeKind(last_type) != LLVMArrayTypeKind ||
-      LLVMGetArrayLength2(last_type) <= 1) {
-    return (member){NULL, 0};
-  }
-  const uint64_t bytes = LLVMABISizeOfType(c->layout, last_type);
-  if (last + 1 == count) {
-    return (member){address, bytes};
-  }
-  LLVMValueRef *indices = calloc(count, sizeof *indices);
-  for (unsigned i = 1; i <= last; ++i) {
-    indices[i - 1] = LLVMGetOperand(address, i);
-  }
-  LLVMValueRef base =
-      LLVMBuildGEP2(c->builder, LLVMGetGEPSourceElementType(address),
-                    LLVMGetOperand(address, 0), indices, last, "");
-  free(indices);
-  return (member){base, bytes};
-}
-
-// The subscript of an array, and not of a pointer to its elements.
-static bool is_subscript(LLVMValueRef address) {
-  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-  LLVMValueRef first = LLVMGetOperand(address, 1);
-  return LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
-         LLVMGetNumOperands(address) > 2 && LLVMIsAConstantInt(first) &&
-         LLVMConstIntGetZExtValue(first) == 0;
-}
-
-// Of arrays in arrays the outermost: a kernel may go through all of it by the
-// subscript of one row.
-static member find_member(checking *c, LLVMValueRef address) {
-  member found = {NULL, 0};
-  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
-       address = LLVMGetOperand(address, 0)) {
-    const member inner = member_in(c, address);
-    if (inner.base) {
-      return inner;
-    }
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-    if (is_subscript(address)) {
-      found = LLVMGetArrayLength2(type) > 1
-                  ? (member){LLVMGetOperand(address, 0),
-                             LLVMABISizeOfType(c->layout, type)}
-                  : (member){NULL, 0};
-    } else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
-      return (member){NULL, 0};  // rows behind a pointer
-    } else if (found.base) {
-      return found;
-    }
-  }
-  return found;
-}
-
 static void check_member(checking *c, LLVMValueRef address,
                          const mtli_check_site *site, LLVMValueRef root,
                          LLVMValueRef access) {
-  const member inside = find_member(c, address);
+  const mtlc_member inside =
+      mtlc_find_member(c->builder, c->layout, address);
   if (!inside.base || inside.base == root || inside.bytes < site->size_bytes) {
     return;
   }
@@ -256,30 +128,6 @@ static bool is_free(checking *c, const mtlc_root *root) {
              !wants(c, MTLI_CHECK_BOUNDS | MTLI_CHECK_INIT);
     default: return root->is_outside;
   }
-}
-
-static bool is_constant_inside(checking *c, const mtlc_root *root,
-                               LLVMValueRef address, uint64_t size) {
-  uint64_t offset = 0;
-  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
-       address = LLVMGetOperand(address, 0)) {
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
-    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); ++i) {
-      LLVMValueRef index = LLVMGetOperand(address, i);
-      if (!LLVMIsAConstantInt(index) || LLVMConstIntGetSExtValue(index) < 0) {
-        return false;
-      }
-      const uint64_t n = LLVMConstIntGetZExtValue(index);
-      if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-        offset += LLVMOffsetOfElement(c->layout, type, (unsigned)n);
-        type = LLVMStructGetTypeAtIndex(type, (unsigned)n);
-        continue;
-      }
-      type = i > 1 ? LLVMGetElementType(type) : type;
-      offset += n * LLVMABISizeOfType(c->layout, type);
-    }
-  }
-  return address == root->base && offset + size <= root->bytes;
 }
 
 // What a check gives.
@@ -356,7 +204,7 @@ static checked check_address(checking *c, LLVMValueRef access,
   LLVMValueRef arguments[] = {address, mtlc_i32(context, number), unset,
                               root->base ? root->base : null, null};
   if (root->space == MTLI_CHECK_PRIVATE) {
-    arguments[4] = bytes_of(c, root->base);
+    arguments[4] = mtlc_private_bytes_of(&c->private_bytes, root->base);
   }
   return check_or_ask(c, &site, arguments, number);
 }
@@ -366,8 +214,8 @@ static checked check_address(checking *c, LLVMValueRef access,
 static bool is_harmless(checking *c, const mtlc_root *root, LLVMValueRef address,
                         LLVMTypeRef type) {
   return root->space == MTLI_CHECK_CONSTANT &&
-         is_constant_inside(c, root, address,
-                            LLVMStoreSizeOfType(c->layout, type));
+         mtlc_is_constant_inside(c->layout, root, address,
+                                 LLVMStoreSizeOfType(c->layout, type));
 }
 
 static void check_load(checking *c, LLVMValueRef load) {
@@ -488,7 +336,7 @@ static void check_piece(checking *c, LLVMValueRef piece, unsigned operand,
       LLVMGetOperand(piece, operand),
       mtlc_i32(context, mtlc_sites_add(&c->sites, piece, &site)), wide,
       root.base ? root.base : null,
-      root.space == MTLI_CHECK_PRIVATE ? bytes_of(c, root.base) : null};
+      root.space == MTLI_CHECK_PRIVATE ? mtlc_private_bytes_of(&c->private_bytes, root.base) : null};
   LLVMValueRef allowed = call(c, "mettle.check.range", arguments, 5);
   LLVMSetOperand(piece, 2,
                  LLVMBuildTruncOrBitCast(c->builder, allowed,
@@ -597,7 +445,7 @@ static void check_call(checking *c, LLVMValueRef i) {
   const char *name = callee ? mtlc_name(callee) : "";
   if (mtlc_starts_with(name, "llvm.lifetime.start")) {
     if (c->shadows) {
-      check_start(c, i);
+      mtlc_private_bytes_start(&c->private_bytes, i);
     }
   } else if (strcmp(name, MTLC_ARITHMETIC_MARK) == 0) {
     check_mark(c, i);
@@ -722,7 +570,7 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
   c.is_inline = accesses <= MOST_INLINED_ACCESSES;
   if (kernel->checks & (MTLI_CHECK_INIT | MTLI_CHECK_SYNC)) {
     c.shadows = mtlc_shadows_begin(kernel, &c.sites, c.builder);
-    make_bytes(&c);
+    mtlc_private_bytes_make(&c.private_bytes, kernel, c.builder);
   }
   check_thread(&c);
   mtlc_hide_functions(kernel->module);  // check.ll's that nobody calls go
@@ -735,7 +583,6 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
   mtlc_sites_write(&c.sites);
   mtlc_sites_end(&c.sites);
   LLVMDisposeBuilder(c.builder);
-  free(c.variables.items);
-  free(c.bytes.items);
+  mtlc_private_bytes_clear(&c.private_bytes);
   return mtlc_run_llvm_passes(kernel, "always-inline,globaldce");
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// members.c: what can be told of an address from its subscripts: the member
+// that it is inside of, and whether it is a known place.
+#include <stdlib.h>
+
+#include "compiler/check/check.h"
+
+// Looks at one getelementptr: is the last member that it steps into an array?
+static mtlc_member member_in(LLVMBuilderRef builder,
+                             LLVMTargetDataRef layout, LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  const unsigned count = (unsigned)LLVMGetNumOperands(address);
+  unsigned last = 0;
+  LLVMTypeRef last_type = NULL;
+  for (unsigned i = 2; i < count; ++i) {
+    LLVMValueRef index = LLVMGetOperand(address, i);
+    if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+      type = LLVMStructGetTypeAtIndex(
+          type, (unsigned)LLVMConstIntGetZExtValue(index));
+      last = i;
+      last_type = type;
+    } else {
+      type = LLVMGetElementType(type);
+    }
+  }
+  if (!last_type || LLVMGetTypeKind(last_type) != LLVMArrayTypeKind ||
+      LLVMGetArrayLength2(last_type) <= 1) {
+    return (mtlc_member){NULL, 0};
+  }
+  const uint64_t bytes = LLVMABISizeOfType(layout, last_type);
+  if (last + 1 == count) {
+    return (mtlc_member){address, bytes};
+  }
+  LLVMValueRef *indices = calloc(count, sizeof *indices);
+  for (unsigned i = 1; i <= last; ++i) {
+    indices[i - 1] = LLVMGetOperand(address, i);
+  }
+  LLVMValueRef base =
+      LLVMBuildGEP2(builder, LLVMGetGEPSourceElementType(address),
+                    LLVMGetOperand(address, 0), indices, last, "");
+  free(indices);
+  return (mtlc_member){base, bytes};
+}
+
+// The subscript of an array, and not of a pointer to its elements.
+static bool is_subscript(LLVMValueRef address) {
+  LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+  LLVMValueRef first = LLVMGetOperand(address, 1);
+  return LLVMGetTypeKind(type) == LLVMArrayTypeKind &&
+         LLVMGetNumOperands(address) > 2 && LLVMIsAConstantInt(first) &&
+         LLVMConstIntGetZExtValue(first) == 0;
+}
+
+// Of arrays in arrays the outermost: a kernel may go through all of it by the
+// subscript of one row.
+mtlc_member mtlc_find_member(LLVMBuilderRef builder, LLVMTargetDataRef layout,
+                             LLVMValueRef address) {
+  mtlc_member found = {NULL, 0};
+  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
+       address = LLVMGetOperand(address, 0)) {
+    const mtlc_member inner = member_in(builder, layout, address);
+    if (inner.base) {
+      return inner;
+    }
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+    if (is_subscript(address)) {
+      found = LLVMGetArrayLength2(type) > 1
+                  ? (mtlc_member){LLVMGetOperand(address, 0),
+                             LLVMABISizeOfType(layout, type)}
+                  : (mtlc_member){NULL, 0};
+    } else if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+      return (mtlc_member){NULL, 0};  // rows behind a pointer
+    } else if (found.base) {
+      return found;
+    }
+  }
+  return found;
+}
+
+bool mtlc_is_constant_inside(LLVMTargetDataRef layout, const mtlc_root *root,
+                             LLVMValueRef address, uint64_t size) {
+  uint64_t offset = 0;
+  for (; mtlc_is_opcode(address, LLVMGetElementPtr);
+       address = LLVMGetOperand(address, 0)) {
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(address); ++i) {
+      LLVMValueRef index = LLVMGetOperand(address, i);
+      if (!LLVMIsAConstantInt(index) || LLVMConstIntGetSExtValue(index) < 0) {
+        return false;
+      }
+      const uint64_t n = LLVMConstIntGetZExtValue(index);
+      if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+        offset += LLVMOffsetOfElement(layout, type, (unsigned)n);
+        type = LLVMStructGetTypeAtIndex(type, (unsigned)n);
+        continue;
+      }
+      type = i > 1 ? LLVMGetElementType(type) : type;
+      offset += n * LLVMABISizeOfType(layout, type);
+    }
+  }
+  return address == root->base && offset + size <= root->bytes;
+}
