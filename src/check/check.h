@@ -76,6 +76,25 @@ bool mtli_check_is_to_stop(const mtli_check *check);
 // out_text: the first finding of it, if there is one, malloc'ed; else NULL.
 void mtli_check_end(mtli_check *check, char **out_text);
 
+// --- screening -------------------------------------------------------------------
+
+// False if checked code is to run at once: METTLE_CHECK_SCREEN is 0, or the
+// schedule is not forward alone.
+bool mtli_check_screens(void);
+// Inside of a dispatch: code of MTLI_TIER_SCREENED is about to run it, all
+// threadgroups in any order on one thread, with check in its launch. False if
+// it may not. group_threads: in a full threadgroup. Sets *out_by_group if
+// mtli_check_screen_group is to be called before each.
+bool mtli_check_screen_begin(mtli_check *check, uint32_t group_threads,
+                             uint64_t threadgroup_bytes, bool *out_by_group);
+void mtli_check_screen_group(mtli_check *check, void *threadgroup);
+// is_clean: it has come to its end, and the dispatch is done. Else what it did
+// is undone, for checked code to run.
+void mtli_check_screen_end(mtli_check *check, bool is_clean);
+// How many queues there are: one more, or less. Work of several is not screened.
+void mtli_check_queue_begins(void);
+void mtli_check_queue_ends(void);
+
 // A queue's work so far is complete: what it does next is ordered behind it.
 void mtli_check_queue_orders(uint64_t queue);
 // A queue, or the host, is about to signal value of an event; a queue has

@@ -292,8 +292,7 @@ static check_segment find_safe(const check_state *s) {
   return safe ? safe : 1;
 }
 
-// What fast paths may take for granted of an argument.
-static mtli_check_view view_of(const check_state *s, const check_range *range) {
+mtli_check_view check_view_of(const check_state *s, const check_range *range) {
   mtli_check_view view = {.first = range->first, .bytes = range->bytes};
   const check_memory *memory = range->memory;
   if (!range->first) {
@@ -318,21 +317,34 @@ static mtli_check_view view_of(const check_state *s, const check_range *range) {
   return view;
 }
 
-// Which arguments are written, and which in parts of words.
-static void note_writes(check_state *s) {
+static void note_use(check_state *s, const mtli_check_site *site) {
+  check_range *range = &s->ranges[site->slot];
+  const bool is_write = check_is_write(site);
+  range->is_written |= is_write;
+  range->is_read |= !is_write || site->access == MTLI_CHECK_ATOMIC_BOTH;
+  if (site->align_bytes > range->align_bytes) {
+    range->align_bytes = site->align_bytes;
+  }
+  if (site->object_bytes > range->object_bytes) {
+    range->object_bytes = site->object_bytes;
+  }
+}
+
+// Which arguments are read and written, and which in parts of words.
+static void note_uses(check_state *s) {
   for (uint32_t i = 0; i < s->sites->count; ++i) {
     const mtli_check_site *site = &s->sites->sites[i];
-    if (site->space != MTLI_CHECK_DEVICE ||
-        !(check_is_write(site) || site->access == MTLI_CHECK_ATOMIC_BOTH)) {
+    if (site->space != MTLI_CHECK_DEVICE) {
       continue;
     }
-    const bool is_part = site->size_bytes % 4 || site->size_bytes == 0;
+    const bool is_part = check_is_write(site) &&
+                         (site->size_bytes % 4 || site->size_bytes == 0);
     if (site->slot == MTLI_CHECK_NO_SLOT) {
       s->has_device_writes = true;
       s->has_parts |= is_part;
       continue;
     }
-    s->ranges[site->slot].is_written = true;
+    note_use(s, site);
     if (is_part && s->ranges[site->slot].memory) {
       s->ranges[site->slot].memory->has_parts = true;
     }
@@ -370,12 +382,12 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
       s->ranges[i].memory->has_parts = false;
     }
   }
-  note_writes(s);
+  note_uses(s);
   for (size_t i = 0; i < s->range_count; ++i) {
     if (s->ranges[i].memory) {
       s->ranges[i].memory->has_parts |= s->has_parts;
     }
-    s->views[i] = view_of(s, &s->ranges[i]);
+    s->views[i] = check_view_of(s, &s->ranges[i]);
   }
   return true;
 }

@@ -6,6 +6,8 @@
 
 #include "check/state.h"
 
+enum { MOST_STAMPS = 32 };  // of one access, and some
+
 static check_memory *memories;  // [memory_count] by rising address
 static size_t memory_count, memory_capacity;
 
@@ -73,6 +75,42 @@ bool check_memory_prepare(check_memory *memory) {
   return memory->cells != NULL;
 }
 
+static uint64_t stamps_bytes(const check_memory *memory) {
+  return (memory->bytes / 4 + MOST_STAMPS) * sizeof(uint32_t);
+}
+
+static void drop_stamps(check_memory *memory) {
+  if (memory->writes) {
+    munmap(memory->writes, stamps_bytes(memory));
+  }
+  if (memory->reads) {
+    munmap(memory->reads, stamps_bytes(memory));
+  }
+  memory->writes = memory->reads = NULL;
+}
+
+bool check_memory_prepare_stamps(check_memory *memory) {
+  if (!memory->writes) {
+    memory->writes = reserve(stamps_bytes(memory));
+    memory->reads = reserve(stamps_bytes(memory));
+  }
+  if (!memory->writes || !memory->reads) {
+    drop_stamps(memory);
+  }
+  return memory->writes != NULL;
+}
+
+void check_memory_forget_stamps(void) {
+  for (size_t i = 0; i < memory_count; ++i) {
+    drop_stamps(&memories[i]);
+  }
+}
+
+void check_memory_is_set(check_memory *memory) {
+  munmap(memory->set, set_bytes(memory));
+  memory->set = NULL;
+}
+
 void check_memory_forget(void) {
   for (size_t i = 0; i < memory_count; ++i) {
     drop_cells(&memories[i]);
@@ -82,6 +120,7 @@ void check_memory_forget(void) {
 static void remove_at(size_t at) {
   check_memory *memory = &memories[at];
   drop_cells(memory);
+  drop_stamps(memory);
   if (memory->set) {
     munmap(memory->set, set_bytes(memory));
   }

@@ -185,6 +185,13 @@ void check_schedule_name(uint32_t run, char *out) {
   }
 }
 
+bool mtli_check_screens(void) {
+  const char *screen = secure_getenv("METTLE_CHECK_SCREEN");
+  pthread_once(&once, read_settings);
+  return schedule_kind == CHECK_FORWARD && !schedule_runs &&
+         !(screen && strcmp(screen, "0") == 0);
+}
+
 const char *check_schedule_text(void) {
   return schedule_text;
 }

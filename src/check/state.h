@@ -40,6 +40,8 @@ typedef struct check_memory {
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
   bool is_union;         // of buffers of which none is all of it
+  uint32_t *writes;      // stamps (screen.c), one for each 4 bytes; NULL until
+  uint32_t *reads;       // they are needed
   char *label;
 } check_memory;
 
@@ -48,6 +50,11 @@ check_memory *check_memory_find(uint64_t address);
 check_memory *check_memory_at(size_t place);
 // Makes the cells. False if there is no memory for them.
 bool check_memory_prepare(check_memory *memory);
+// Makes the stamps; likewise. Forgets them all.
+bool check_memory_prepare_stamps(check_memory *memory);
+void check_memory_forget_stamps(void);
+// All of a memory is set.
+void check_memory_is_set(check_memory *memory);
 // Forgets all accesses; behind the last number of a segment.
 void check_memory_forget(void);
 
@@ -70,6 +77,9 @@ typedef struct check_range {
   bool is_written;  // by the kernel
   const char *name;
   mtl_data_type type;
+  bool is_read;
+  uint32_t align_bytes;   // what its accesses need
+  uint32_t object_bytes;  // of a referenced type
 } check_range;
 
 // What a group knows of others through fences and atomics.
@@ -147,6 +157,9 @@ typedef struct check_state {
   check_known *known;
   size_t known_count;
   size_t known_capacity;
+  // Of screened dispatches (screen.c):
+  uint32_t screened_threads;
+  uint64_t group_stamp_bytes;
 } check_state;
 
 enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
@@ -178,6 +191,9 @@ bool check_explore_begin(const check_state *s);
 bool check_explore_next(check_state *s);
 void check_explore_end(void);
 void *check_explore_stale(check_state *s, void *address, uint64_t length);
+
+// What fast paths may take for granted of an argument.
+mtli_check_view check_view_of(const check_state *s, const check_range *range);
 
 // False if nothing is known of it.
 bool check_moment_of(check_segment segment, check_moment *out);

@@ -155,6 +155,14 @@ typedef struct mtli_check_view {
   // the word: nothing in the dispatch writes such a part.
   mtli_check_cell *coarse;  // offset 32
   uint8_t *set;             // offset 40: 0xff for a byte that is set; NULL: all
+  // Of screened code (compiler/check/screen_stamps.c): stamps of its words, each
+  // array twice.
+  uint32_t *writes;        // offset 48
+  uint32_t *reads;         // offset 56
+  uint32_t *writes_again;  // offset 64
+  uint32_t *reads_again;   // offset 72
+  uint32_t least;          // offset 80: below are stamps of words not set
+  uint32_t unused;
 } mtli_check_view;
 
 struct mtli_check {
@@ -195,6 +203,16 @@ struct mtli_check {
   // The site that an unset value comes from: of one to be written, and then of
   // one that was read.
   uint32_t origin;  // offset 160
+  // Of screened code: stamps of the dispatch's threads begin at `stamp`, those
+  // of the threadgroup's at group_stamp. arrived counts the threads that have
+  // come to a barrier of the threadgroup, from group_stamp on.
+  uint32_t stamp;        // offset 164
+  uint32_t group_stamp;  // offset 168
+  uint32_t arrived;      // offset 172
+  uint32_t *threadgroup_writes;        // offset 176
+  uint32_t *threadgroup_reads;         // offset 184
+  uint32_t *threadgroup_writes_again;  // offset 192
+  uint32_t *threadgroup_reads_again;   // offset 200
 };
 
 #endif

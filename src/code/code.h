@@ -127,6 +127,9 @@ typedef enum mtli_tier {
   MTLI_TIER_0 = 0,  // one thread at a time, unoptimised
   MTLI_TIER_1 = 1,  // optimised
   MTLI_TIER_CHECKED = 2,  // one thread at a time, every access checked
+  // Optimised code that stops where a checked one might find something: what it
+  // does not stop in has no findings.
+  MTLI_TIER_SCREENED = 3,
 } mtli_tier;
 
 typedef enum mtli_blob_kind {

@@ -476,7 +476,7 @@ static mtl_status read_kernel(container_reader *reader, mtli_cursor *cursor,
   kernel->static_threadgroup_bytes = mtli_cursor_u32(cursor);
   kernel->tier = mtli_cursor_u32(cursor);
   const uint32_t flags = mtli_cursor_u32(cursor);
-  if (kernel->tier > MTLI_TIER_CHECKED) {
+  if (kernel->tier > MTLI_TIER_SCREENED) {
     return bad_record(SECTION_KERNELS, offset, "the tier", kernel->tier);
   }
   if (flags >= KERNEL_FLAGS_END) {

@@ -42,7 +42,8 @@ typedef struct mtli_pipeline_request {
   size_t linked_count;
   uint32_t call_depth;  // of calls through tables within each other, at least 1
   mtli_tier tier;
-  uint32_t checks;  // of MTLI_TIER_CHECKED: MTLI_CHECK_ bits (check_abi.h)
+  // Of MTLI_TIER_CHECKED and _SCREENED: MTLI_CHECK_ bits (check_abi.h).
+  uint32_t checks;
   // The machine, its kind and features: "x86_64 znver4 +avx2…", or
   // "nvptx64 sm_90 +ptx78" for a GPU. NULL for the CPU that the process runs
   // on.

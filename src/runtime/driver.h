@@ -491,6 +491,13 @@ mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
                                  const mtl_function *function,
                                  const mtl_pipeline_desc *desc);
 
+// For pipeline_create of a checked pipeline: makes one of MTLI_TIER_SCREENED of
+// the same function, for the driver to keep and release. MTL_UNSUPPORTED if
+// its accesses cannot be screened.
+mtl_status mtli_pipeline_create_screened(mtl_function *function,
+                                         const mtl_pipeline_desc *desc,
+                                         mtl_pipeline **out_pipeline);
+
 // Sets pipeline->max_threads to the least of what the device, the kernel's
 // attribute and desc allow; fails if desc wants more than the device has.
 mtl_status mtli_pipeline_limit_threads(mtl_pipeline *pipeline,

@@ -19,7 +19,8 @@ struct mtli_pipeline_parts {
   mtl_function *function;  // +1
   mtli_linked_functions linked;
   mtli_tier tier;
-  uint32_t checks;  // MTLI_CHECK_ bits; 0 for none
+  uint32_t checks;   // MTLI_CHECK_ bits; 0 for none
+  bool is_screened;  // MTLI_TIER_SCREENED in the place of _CHECKED
   mtli_archives archives;
   mtl_binary_archive *into;  // while it is made; NULL for none
   char *target;              // NULL for this machine
@@ -265,7 +266,8 @@ static void choose_code(struct mtli_pipeline_parts *parts,
     parts->checks = 0;
   }
   if (parts->checks) {
-    parts->tier = MTLI_TIER_CHECKED;
+    parts->tier =
+        parts->is_screened ? MTLI_TIER_SCREENED : MTLI_TIER_CHECKED;
     mtli_check_turn_on();
   }
   // For runs under valgrind or an emulator, and to see what another machine
@@ -314,10 +316,9 @@ mtl_status mtl_pipeline_create(mtl_function *function,
   return mtli_pipeline_create_into(function, desc, NULL, out_pipeline);
 }
 
-mtl_status mtli_pipeline_create_into(mtl_function *function,
-                                     const mtl_pipeline_desc *desc,
-                                     mtl_binary_archive *into,
-                                     mtl_pipeline **out_pipeline) {
+static mtl_status create(mtl_function *function, const mtl_pipeline_desc *desc,
+                         mtl_binary_archive *into, bool is_screened,
+                         mtl_pipeline **out_pipeline) {
   if (!function || !out_pipeline) {
     return mtli_fail(MTL_INVALID_ARGUMENT, "mtl_pipeline_create: %s is NULL",
                      function ? "out_pipeline" : "function");
@@ -346,6 +347,7 @@ mtl_status mtli_pipeline_create_into(mtl_function *function,
   mtl_status status =
       mtli_linked_functions_create(device, desc, &parts->linked);
   parts->into = into;
+  parts->is_screened = is_screened;
   if (status == MTL_OK) {
     status = mtli_archives_create(device, desc, &parts->archives);
   }
@@ -366,6 +368,23 @@ mtl_status mtli_pipeline_create_into(mtl_function *function,
   mtl_device_retain(device);  // +1
   *out_pipeline = pipeline;
   return MTL_OK;
+}
+
+mtl_status mtli_pipeline_create_into(mtl_function *function,
+                                     const mtl_pipeline_desc *desc,
+                                     mtl_binary_archive *into,
+                                     mtl_pipeline **out_pipeline) {
+  return create(function, desc, into, false, out_pipeline);
+}
+
+mtl_status mtli_pipeline_create_screened(mtl_function *function,
+                                         const mtl_pipeline_desc *desc,
+                                         mtl_pipeline **out_pipeline) {
+  mtl_pipeline_desc own = desc ? *desc : defaults;
+  own.dump_after = NULL;
+  own.report_code = false;
+  own.fail_on_archive_miss = false;
+  return create(function, &own, NULL, true, out_pipeline);
 }
 
 // One creation in the background, in a lane of its own.

@@ -21,6 +21,7 @@
 mtlc_pass mtlc_mark_arithmetic;
 mtlc_pass mtlc_simplify_checked;
 mtlc_pass mtlc_check_accesses;
+mtlc_pass mtlc_screen_accesses;
 
 // Marks of arithmetic: void(i32 what, i1 is_bad); what is MTLI_CHECK_DIVISION,
 // _SHIFT, _OVERFLOW or _BORN.
@@ -105,6 +106,11 @@ LLVMValueRef mtlc_private_bytes_of(const mtlc_private_bytes *bytes,
 void mtlc_private_bytes_start(const mtlc_private_bytes *bytes,
                               LLVMValueRef start);
 
+// Takes away the marks (MTLC_UNSET_PREFIX) of variables that stay in memory,
+// whose bytes tell; and those that are left, when shadows have been made.
+void mtlc_drop_unset_stores(mtlc_kernel *kernel);
+void mtlc_drop_unset_marks(mtlc_kernel *kernel);
+
 // --- fast_paths.c: accesses found clean without a call -------------------------
 
 typedef struct mtlc_fast_access {
@@ -124,6 +130,27 @@ typedef struct mtlc_fast_access {
 #define MTLC_FAST_PATH_PREFIX "mettle.checked."
 LLVMValueRef mtlc_fast_path(mtlc_kernel *kernel, const mtlc_fast_access *access,
                             bool is_inline);
+
+// --- screen_stamps.c: accesses found clean by vectors of threads ----------------
+
+enum { MTLC_MOST_STAMPED_WORDS = 16 };
+
+typedef struct mtlc_stamped {
+  mtli_check_access kind;  // READ, WRITE, or one of the atomics
+  uint32_t words;          // up to MTLC_MOST_STAMPED_WORDS
+  bool is_also_read;       // the memory is, by something in the kernel
+  bool is_also_written;
+  // Arrays of stamps, each twice, and the access's offset in them.
+  LLVMValueRef writes, reads, writes_again, reads_again;
+  LLVMValueRef offset;  // i64, bytes
+  LLVMValueRef own;     // i32: the thread's stamp
+  LLVMValueRef floor;   // i32: those below are ordered before
+  LLVMValueRef least;   // i32: those below are of words that were never set
+} mtlc_stamped;
+
+// Returns i1: nothing is wrong with an access, and it is noted.
+LLVMValueRef mtlc_stamp(mtlc_kernel *kernel, LLVMBuilderRef builder,
+                        const mtlc_stamped *access);
 
 // --- shadows.c: which bits of values were never set ---------------------------
 

@@ -527,36 +527,6 @@ static void check_thread(checking *c) {
   mtlc_flow_clear(&flow);
 }
 
-static void collect_unset(LLVMValueRef instruction, void *context) {
-  LLVMValueRef value = LLVMIsAStoreInst(instruction)
-                           ? LLVMGetOperand(instruction, 0)
-                           : NULL;
-  LLVMValueRef callee = value ? mtlc_callee(value) : NULL;
-  if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_UNSET_PREFIX)) {
-    mtlc_values_add(context, instruction);
-  }
-}
-
-// Marks of variables that stay in memory say what their bytes say.
-static void drop_stores(checking *c) {
-  mtlc_values stores = {0};
-  mtlc_for_each_instruction(c->kernel->thread, collect_unset, &stores);
-  for (size_t i = 0; i < stores.count; ++i) {
-    LLVMInstructionEraseFromParent(stores.items[i]);
-  }
-  free(stores.items);
-}
-
-// What is left of the marks is any value.
-static void drop_marks(checking *c) {
-  mtlc_values calls = {0};
-  mtlc_collect_calls(c->kernel->module, MTLC_UNSET_PREFIX, &calls);
-  for (size_t i = 0; i < calls.count; ++i) {
-    mtlc_replace(calls.items[i], LLVMConstNull(LLVMTypeOf(calls.items[i])));
-  }
-  free(calls.items);
-}
-
 mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
   MTL_TRY(mtlc_link_text(kernel, "check", mtlc_text_check));
   checking c = {.kernel = kernel,
@@ -564,7 +534,7 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
                 .builder = LLVMCreateBuilderInContext(kernel->context),
                 .layout = LLVMGetModuleDataLayout(kernel->module)};
   mtlc_sites_begin(&c.sites, kernel);
-  drop_stores(&c);
+  mtlc_drop_unset_stores(kernel);
   size_t accesses = 0;
   mtlc_for_each_instruction(kernel->thread, count_access, &accesses);
   c.is_inline = accesses <= MOST_INLINED_ACCESSES;
@@ -579,7 +549,7 @@ mtl_status mtlc_check_accesses(mtlc_kernel *kernel) {
     mtlc_shadows_finish(c.shadows);
     mtlc_shadows_end(c.shadows);
   }
-  drop_marks(&c);
+  mtlc_drop_unset_marks(kernel);
   mtlc_sites_write(&c.sites);
   mtlc_sites_end(&c.sites);
   LLVMDisposeBuilder(c.builder);

@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(mtli_check_cell) == 16, "check_abi.h");
 _Static_assert(offsetof(mtli_check_cell, write_site) == 12, "check_abi.h");
-_Static_assert(sizeof(mtli_check_view) == 48, "check_abi.h");
+_Static_assert(sizeof(mtli_check_view) == 88, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, cells) == 16, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, quarters) == 24, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, coarse) == 32, "check_abi.h");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // private_bytes.c: the shadows of private variables that stay in memory: a
-// byte for each of theirs, 0xff for one that is not set.
+// byte for each of theirs, 0xff for one that is not set; and the end of the
+// marks that simplify_checked has made.
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 
@@ -67,4 +68,36 @@ void mtlc_private_bytes_start(const mtlc_private_bytes *p,
 void mtlc_private_bytes_clear(mtlc_private_bytes *p) {
   free(p->variables.items);
   free(p->bytes.items);
+}
+
+// --- marks of what is unset -----------------------------------------------------
+
+static void collect_unset(LLVMValueRef instruction, void *context) {
+  LLVMValueRef value = LLVMIsAStoreInst(instruction)
+                           ? LLVMGetOperand(instruction, 0)
+                           : NULL;
+  LLVMValueRef callee = value ? mtlc_callee(value) : NULL;
+  if (callee && mtlc_starts_with(mtlc_name(callee), MTLC_UNSET_PREFIX)) {
+    mtlc_values_add(context, instruction);
+  }
+}
+
+// Marks of variables that stay in memory say what their bytes say.
+void mtlc_drop_unset_stores(mtlc_kernel *kernel) {
+  mtlc_values stores = {0};
+  mtlc_for_each_instruction(kernel->thread, collect_unset, &stores);
+  for (size_t i = 0; i < stores.count; ++i) {
+    LLVMInstructionEraseFromParent(stores.items[i]);
+  }
+  free(stores.items);
+}
+
+// What is left of the marks is any value.
+void mtlc_drop_unset_marks(mtlc_kernel *kernel) {
+  mtlc_values calls = {0};
+  mtlc_collect_calls(kernel->module, MTLC_UNSET_PREFIX, &calls);
+  for (size_t i = 0; i < calls.count; ++i) {
+    mtlc_replace(calls.items[i], LLVMConstNull(LLVMTypeOf(calls.items[i])));
+  }
+  free(calls.items);
 }

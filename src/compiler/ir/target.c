@@ -46,7 +46,8 @@ void mtlc_set_target_attributes(mtlc_kernel *kernel) {
       mtlc_set_text_attribute(function, "target-features", features);
       // LLVM else keeps to 256 bits on machines that have 512.
       mtlc_set_text_attribute(function, "prefer-vector-width", "512");
-      if (kernel->tier == MTLI_TIER_1) {
+      if (kernel->tier == MTLI_TIER_1 ||
+          kernel->tier == MTLI_TIER_SCREENED) {
         // Spilled vectors that lie across cache lines cost twice as much.
         mtlc_set_text_attribute(function, "stackrealign", "");
       }

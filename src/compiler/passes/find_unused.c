@@ -46,7 +46,8 @@ static void note_uses(const mtlc_kernel *kernel) {
 }
 
 mtl_status mtlc_find_unused(mtlc_kernel *kernel) {
-  if (kernel->is_ptx || kernel->tier == MTLI_TIER_1) {
+  if (kernel->is_ptx || kernel->tier == MTLI_TIER_1 ||
+      kernel->tier == MTLI_TIER_SCREENED) {
     note_uses(kernel);
     return MTL_OK;
   }

@@ -23,9 +23,10 @@
 // The lists that a pass is in: the cpu's tiers, and PTX, whose tiers are alike.
 enum {
   T0 = 1 << MTLI_TIER_0,
-  T1 = 1 << MTLI_TIER_1,
   CHECKED = 1 << MTLI_TIER_CHECKED,
-  PTX = 8,
+  SCREENED = 1 << MTLI_TIER_SCREENED,
+  T1 = 1 << MTLI_TIER_1 | SCREENED,  // which is T1 with accesses screened
+  PTX = 1 << (MTLI_TIER_SCREENED + 1),
   CPU = T0 | T1 | CHECKED,
   ALL = CPU | PTX,
 };
@@ -70,6 +71,9 @@ static const pass passes[] = {
     // The last pass that may change a result: so it comes before the tiers
     // part.
     {"contract_arithmetic", mtlc_contract_arithmetic, ALL},
+    // What is screened is what the checked tier checks.
+    {"simplify_screened", mtlc_simplify_checked, SCREENED},
+    {"screen_accesses", mtlc_screen_accesses, SCREENED},
     // Before loops are unrolled whose turns hang on it.
     {"fix_threads", mtlc_fix_threads, T1},
     // Everything after this wants SSA form, and few calls.
@@ -136,7 +140,7 @@ static mtl_status vectorize(mtlc_kernel *kernel) {
     return MTL_OK;
   }
   const mtl_status status = mtlc_vectorize(kernel);
-  if (status == MTL_UNSUPPORTED) {
+  if (status == MTL_UNSUPPORTED && kernel->tier != MTLI_TIER_SCREENED) {
     return MTL_OK;  // the next passes take over; the report has the reason
   }
   kernel->has_group = status == MTL_OK;

@@ -357,7 +357,8 @@ bool mtlc_pipeline_request_read(const void *data, size_t size,
   out_request->library_bytes =
       mtli_cursor_block(&cursor, &out_request->library_size_bytes);
   read_linked_libraries(&cursor, out_request, linked);
-  return is_whole(&cursor) && out_request->kernel_name && tier <= MTLI_TIER_CHECKED;
+  return is_whole(&cursor) && out_request->kernel_name &&
+         tier <= MTLI_TIER_SCREENED;
 }
 
 void mtlc_translation_request_write(const mtli_translation_request *request,

@@ -193,6 +193,46 @@ bool cpu_check_again(cpu_job *job) {
   return mtli_check_again(job->launch.check);
 }
 
+void cpu_check_pipeline_created(cpu_pipeline *pipeline,
+                                const mtl_function *function,
+                                const mtl_pipeline_desc *desc) {
+  mtl_pipeline *screened = NULL;
+  if (pipeline->pipeline.kernel->tier == MTLI_TIER_CHECKED &&
+      mtli_check_screens() &&
+      mtli_pipeline_create_screened((mtl_function *)function, desc,
+                                    &screened) == MTL_OK) {
+    pipeline->screened = (cpu_pipeline *)screened;
+  }
+}
+
+bool cpu_check_screen_begin(cpu_job *job) {
+  const uint32_t *group = job->launch.group_threads;
+  job->is_suspect = job->may_overlap ||
+                    !mtli_check_screen_begin(job->launch.check,
+                                             group[0] * group[1] * group[2],
+                                             job->launch.threadgroup_bytes,
+                                             &job->is_by_group);
+  return !job->is_suspect;
+}
+
+// It stops where it does not return from (fault.c).
+void cpu_check_screen(cpu_job *job, uint64_t first, uint64_t end,
+                      cpu_context *context) {
+  if (!job->is_by_group) {
+    cpu_run_groups(job, first, end, context);
+    return;
+  }
+  for (uint64_t i = first; i < end; ++i) {
+    mtli_check_screen_group(job->launch.check,
+                            (char *)context->scratch + sizeof(mtli_cpu_position));
+    cpu_run_groups(job, i, i + 1, context);
+  }
+}
+
+void cpu_check_screen_end(cpu_job *job) {
+  mtli_check_screen_end(job->launch.check, !job->is_suspect);
+}
+
 // The command buffer goes on; its error is the first finding's.
 void cpu_check_end(cpu_queue *queue, cpu_job *job) {
   char *text = NULL;

@@ -116,6 +116,8 @@ typedef struct cpu_pipeline {
   _Atomic(cpu_variant *) variants;  // for those of other classes; only grows
   _Atomic uint64_t group_ns;  // time of a threadgroup lately; 0 if unknown
   cpu_habit habits[CPU_HABITS];
+  // Of a checked one: code that screens its dispatches; NULL for none.
+  struct cpu_pipeline *screened;  // +1
 } cpu_pipeline;
 
 typedef struct cpu_event {
@@ -175,6 +177,10 @@ struct cpu_job {
   uint32_t run_count;  // 0 as long as it is not shared
   uint64_t chunk;      // pieces taken at a time
   bool may_overlap;  // set by prepare: a command beside it needs no order
+  // Of a checked dispatch: its code is screened, and has stopped.
+  bool is_screened;
+  bool is_by_group;  // the checker is told of each threadgroup
+  bool is_suspect;
 };
 
 // A signal or a completion of cpu-discrete, on its way (late.c).
@@ -596,6 +602,17 @@ cpu_job_run_fn cpu_check_run;
 // A run is done: true if the job is to run again.
 bool cpu_check_again(cpu_job *job);
 void cpu_check_end(cpu_queue *queue, cpu_job *job);
+// A checked pipeline gets code that screens dispatches, if there may be some.
+void cpu_check_pipeline_created(cpu_pipeline *pipeline,
+                                const mtl_function *function,
+                                const mtl_pipeline_desc *desc);
+// Within a dispatch, around running screened code: it may be run at all, and
+// job->is_suspect says whether it has stopped.
+bool cpu_check_screen_begin(cpu_job *job);
+cpu_job_run_fn cpu_check_screen;
+void cpu_check_screen_end(cpu_job *job);
+// dispatch.c: runs threadgroups by a job's codes.
+cpu_job_run_fn cpu_run_groups;
 // The rest does nothing unless something is checked. A command other than a
 // dispatch begins.
 void cpu_check_command(cpu_queue *queue, const mtli_command *command);

@@ -19,8 +19,8 @@ static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
                     context->scratch, context->kept);
 }
 
-static void run_groups(cpu_job *job, uint64_t first, uint64_t end,
-                       cpu_context *context) {
+void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
+                    cpu_context *context) {
   const uint64_t row = job->launch.group_count[0];
   if (job->edge_code == job->code) {
     enter(job, job->code, first, end, context);
@@ -105,6 +105,10 @@ void cpu_dispatch_prepare(mtli_command *command) {
   data->has_classes = !dispatch->indirect;
   cpu_code_prepare(pipeline, data->classes.whole);
   cpu_code_prepare(pipeline, data->classes.edge);
+  if (pipeline->screened) {
+    cpu_code_prepare(pipeline->screened, data->classes.whole);
+    cpu_code_prepare(pipeline->screened, data->classes.edge);
+  }
 }
 
 typedef enum code_state { CODE_READY, CODE_AWAITED, CODE_FAILED } code_state;
@@ -112,9 +116,9 @@ typedef enum code_state { CODE_READY, CODE_AWAITED, CODE_FAILED } code_state;
 // Finds the code for one class of a dispatch's threadgroups. If it has to be
 // awaited, others run the queue from now on.
 static code_state take_code(cpu_queue *queue, mtli_command *command,
+                            cpu_pipeline *pipeline,
                             mtli_group_class group_class,
                             const cpu_code **out_code) {
-  cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
   for (;;) {
     cpu_variant *variant = NULL;
     const mtl_status status =
@@ -140,7 +144,8 @@ static code_state take_code(cpu_queue *queue, mtli_command *command,
   }
 }
 
-static code_state take_codes(cpu_queue *queue, mtli_command *command) {
+static code_state take_codes(cpu_queue *queue, mtli_command *command,
+                             cpu_pipeline *pipeline) {
   cpu_list *list = cpu_list_of(queue->current);
   cpu_command *data = mtli_command_data(command);
   cpu_job *job = &data->job;
@@ -149,9 +154,9 @@ static code_state take_codes(cpu_queue *queue, mtli_command *command) {
           ? data->classes
           : cpu_classes_of(&command->dispatch, job->launch.grid_threads,
                            job->launch.group_threads);
-  code_state state = take_code(queue, command, classes.whole, &job->code);
+  code_state state = take_code(queue, command, pipeline, classes.whole, &job->code);
   if (state == CODE_READY) {
-    state = take_code(queue, command, classes.edge, &job->edge_code);
+    state = take_code(queue, command, pipeline, classes.edge, &job->edge_code);
   }
   if (state != CODE_AWAITED && list->start_ns == 0) {
     list->start_ns = mtli_now_ns();
@@ -169,6 +174,63 @@ static uint64_t code_bytes(const cpu_job *job) {
                         mtli_cpu_code_bytes(job->edge_code->code, threads));
 }
 
+// What a job's code needs.
+static void prepare_code(cpu_job *job, bool is_tier_1) {
+  job->is_in_order = !is_tier_1 || job->is_screened;
+  job->kept_bytes = code_bytes(job);
+  // T0 stays inside: what it touches beyond is a mistake of the kernel's. Where
+  // there is no threadgroup memory, so is what any code touches behind the
+  // position: an argument without memory (driver.h) whose place it knew.
+  job->margin_bytes = is_tier_1 && job->launch.threadgroup_bytes
+                          ? MTLI_CPU_SCRATCH_MARGIN_BYTES
+                          : 0;
+}
+
+// Code that screens a checked dispatch, or else, and behind it where it stops,
+// checked code. False if the queue is left until there is some.
+static bool run_checked(cpu_queue *queue, mtli_command *command, cpu_job *job,
+                        cpu_context *context) {
+  cpu_pipeline *pipeline = (cpu_pipeline *)command->dispatch.pipeline;
+  const cpu_code *checked[] = {job->code, job->edge_code};
+  code_state state = CODE_FAILED;
+  if (pipeline->screened) {
+    state = take_codes(queue, command, pipeline->screened);
+    if (state == CODE_AWAITED) {
+      return false;
+    }
+  }
+  const cpu_code *screened[] = {job->code, job->edge_code};
+  job->code = checked[0];
+  job->edge_code = checked[1];
+  if (!cpu_check_begin(queue, command, job)) {
+    cpu_queue_fail(queue, MTL_OUT_OF_MEMORY, "kernel '%s' cannot be checked",
+                   pipeline->pipeline.kernel->name);
+    return true;
+  }
+  job->is_suspect = true;
+  if (state == CODE_READY && cpu_check_screen_begin(job)) {
+    job->code = screened[0];
+    job->edge_code = screened[1];
+    job->is_screened = true;
+    job->run = cpu_check_screen;
+    prepare_code(job, true);
+    cpu_job_run(queue, job, &pipeline->screened->group_ns, NULL, context);
+    job->is_screened = false;
+    job->code = checked[0];
+    job->edge_code = checked[1];
+    cpu_check_screen_end(job);
+  }
+  if (job->is_suspect) {
+    job->run = cpu_check_run;
+    prepare_code(job, false);
+    do {
+      cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
+    } while (cpu_check_again(job));
+  }
+  cpu_check_end(queue, job);
+  return true;
+}
+
 bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
                       cpu_context *context) {
   cpu_job *job = &((cpu_command *)mtli_command_data(command))->job;
@@ -177,33 +239,18 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
   if (!prepare_launch(queue, command)) {
     return true;
   }
-  const code_state state = take_codes(queue, command);
+  const code_state state = take_codes(queue, command, pipeline);
   if (state != CODE_READY) {
     return state == CODE_FAILED;
   }
   const mtli_tier tier = (mtli_tier)pipeline->pipeline.kernel->tier;
-  const bool is_checked = tier == MTLI_TIER_CHECKED;
-  job->run = is_checked ? cpu_check_run : run_groups;
-  job->is_in_order = tier != MTLI_TIER_1;
-  job->kept_bytes = code_bytes(job);
-  // T0 stays inside: what it touches beyond is a mistake of the kernel's. Where
-  // there is no threadgroup memory, so is what any code touches behind the
-  // position: an argument without memory (driver.h) whose place it knew.
-  job->margin_bytes = job->is_in_order || !launch->threadgroup_bytes
-                          ? 0
-                          : MTLI_CPU_SCRATCH_MARGIN_BYTES;
   job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
                      launch->group_count[2];
-  if (is_checked && !cpu_check_begin(queue, command, job)) {
-    cpu_queue_fail(queue, MTL_OUT_OF_MEMORY, "kernel '%s' cannot be checked",
-                   pipeline->pipeline.kernel->name);
-    return true;
+  if (tier == MTLI_TIER_CHECKED) {
+    return run_checked(queue, command, job, context);
   }
-  do {
-    cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
-  } while (is_checked && cpu_check_again(job));
-  if (is_checked) {
-    cpu_check_end(queue, job);
-  }
+  job->run = cpu_run_groups;
+  prepare_code(job, tier == MTLI_TIER_1);
+  cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
   return true;
 }

@@ -349,6 +349,10 @@ static void call_guarded(void (*function)(void *), guarded_run *run) {
     cpu_running = context;
     cpu_stack_call(context->workspace.stack_end, function, run);
     cpu_running = NULL;
+  } else if (run->job->is_screened && !context->fault.is_stop) {
+    run->job->is_suspect = true;
+    context->unfinished = NULL;  // what it left to do is not to be done
+    cpu_workspace_recover(&context->workspace, context->fault.address);
   } else {
     cpu_fault_report(run->job, context);
     cpu_workspace_recover(&context->workspace, context->fault.address);

@@ -247,11 +247,15 @@ mtl_status cpu_pipeline_create(mtl_pipeline *pipeline,
     MTL_TRY(cpu_code_load(pipeline->code, &cpu->code));
   }
   pthread_mutex_init(&cpu->lock, NULL);
+  cpu_check_pipeline_created(cpu, function, desc);
   return MTL_OK;
 }
 
 void cpu_pipeline_destroy(mtl_pipeline *pipeline) {
   cpu_pipeline *cpu = (cpu_pipeline *)pipeline;
+  if (cpu->screened) {
+    mtl_pipeline_release(&cpu->screened->pipeline);  // -1
+  }
   cpu_variants_free(cpu);
   pthread_mutex_destroy(&cpu->lock);
   cpu_code_unload(&cpu->code, mtli_device_is_inherited(pipeline->device));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
 // The value of an event has been reached: the queue may go on.
@@ -29,11 +30,13 @@ mtl_status cpu_queue_create(mtl_queue *base) {
   queue->pool = device->pool;
   queue->watcher.reached = queue_wake;
   atomic_init(&queue->outstanding, 1);
+  mtli_check_queue_begins();
   return MTL_OK;
 }
 
 void cpu_queue_destroy(mtl_queue *base) {
   (void)base;  // an idle queue has nothing of its own
+  mtli_check_queue_ends();
 }
 
 void cpu_queue_submit(mtl_queue *base, mtl_command_buffer *command_buffer) {

@@ -28,6 +28,8 @@ typedef enum lanes_callee {
   LANES_CALLEE_SCAN,
   LANES_CALLEE_TILE,
   LANES_CALLEE_TRAP,
+  LANES_CALLEE_MUST,  // check/screen_accesses.c
+  LANES_CALLEE_CHECK_MEMORY,
   LANES_CALLEE_LOG_MEMORY,
   LANES_CALLEE_PARAMETER,  // vector_calls.h
   LANES_CALLEE_CALLED,

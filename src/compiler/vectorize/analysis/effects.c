@@ -19,7 +19,9 @@ bool lanes_may_write(LLVMValueRef instruction) {
       return callee != LANES_CALLEE_NOTHING && callee != LANES_CALLEE_APART &&
              callee != LANES_CALLEE_ALL && callee != LANES_CALLEE_FIRST &&
              callee != LANES_CALLEE_ELEMENTWISE &&
-             callee != LANES_CALLEE_POSITION && callee != LANES_CALLEE_ARGUMENT;
+             callee != LANES_CALLEE_POSITION &&
+             callee != LANES_CALLEE_ARGUMENT &&
+             callee != LANES_CALLEE_CHECK_MEMORY;
     }
     default: return false;
   }

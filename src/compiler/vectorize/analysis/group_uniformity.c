@@ -38,6 +38,7 @@ static bool is_common_position(LLVMValueRef call) {
 static bool is_common_call(LLVMValueRef call) {
   switch (lanes_callee_of(call)) {
     case LANES_CALLEE_ARGUMENT:
+    case LANES_CALLEE_CHECK_MEMORY:
     case LANES_CALLEE_APART:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_ELEMENTWISE: return true;

@@ -108,6 +108,12 @@ static LLVMValueRef log_memory(lanes_emitter *e) {
                                  offsetof(mtli_cpu_launch, log)));
 }
 
+static LLVMValueRef check_memory(lanes_emitter *e) {
+  return launch_load(e, e->types.pointer,
+                     mtlc_offset(e->prologue, parameter(e, LANES_LAUNCH),
+                                 offsetof(mtli_cpu_launch, check)));
+}
+
 // Whether two buffers lie apart.
 static LLVMValueRef are_apart(lanes_emitter *e, LLVMValueRef call) {
   LLVMTypeRef types[] = {e->types.pointer, e->types.i64, e->types.i64};
@@ -459,6 +465,28 @@ static void emit_trap(lanes_emitter *e, LLVMValueRef call) {
   lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
 }
 
+// Stops the worker if a condition does not hold for a lane that runs: code that
+// is screened is run again by the checker (check/screen_accesses.c), so that
+// neither the lane nor a reason matters.
+static void emit_must(lanes_emitter *e, LLVMValueRef call) {
+  LLVMValueRef condition = LLVMGetOperand(call, 0);
+  LLVMBasicBlockRef some = lanes_block(e, "maybe");
+  LLVMBasicBlockRef stop = lanes_block(e, "suspect");
+  LLVMBasicBlockRef next = lanes_block(e, "clean");
+  lanes_mark_check(LLVMBuildCondBr(
+      e->builder, lanes_holds_for_all(e, condition, true), next, some));
+  LLVMPositionBuilderAtEnd(e->builder, some);
+  LLVMValueRef fails = LLVMBuildAnd(
+      e->builder, e->mask,
+      LLVMBuildNot(e->builder, lanes_vector(e, condition, 0), ""), "");
+  lanes_mark_check(
+      LLVMBuildCondBr(e->builder, lanes_any(e, fails), stop, next));
+  LLVMPositionBuilderAtEnd(e->builder, stop);
+  lanes_intrinsic(e, "llvm.trap", NULL, 0, NULL, 0);
+  LLVMBuildUnreachable(e->builder);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
 // Threads that went another way may wait for each other here only if they are
 // on their way out: no barrier lies before them.
 static bool others_are_leaving(const lanes_emitter *e) {
@@ -539,6 +567,9 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_LOG_MEMORY:
       lanes_set_everywhere(e, call, log_memory(e));
       return;
+    case LANES_CALLEE_CHECK_MEMORY:
+      lanes_set_everywhere(e, call, check_memory(e));
+      return;
     case LANES_CALLEE_APART:
       lanes_set_everywhere(e, call, are_apart(e, call));
       return;
@@ -558,6 +589,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_SCAN: lanes_emit_collective(e, call); return;
     case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
+    case LANES_CALLEE_MUST: emit_must(e, call); return;
     case LANES_CALLEE_PARAMETER: lanes_emit_vector_parameter(e, call); return;
     case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
     case LANES_CALLEE_ELEMENTWISE:

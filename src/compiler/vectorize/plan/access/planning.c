@@ -32,6 +32,7 @@ static bool is_input(LLVMValueRef call) {
     case LANES_CALLEE_ARGUMENT:
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_LOG_MEMORY:
+    case LANES_CALLEE_CHECK_MEMORY:
     case LANES_CALLEE_APART: return true;
     default: return false;
   }
