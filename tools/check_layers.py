@@ -97,7 +97,8 @@ SETTINGS = "src/base/settings.c"
 # A device, a program, a processor: checked where they are used.
 # What libMetal reads is checked by failure.c, which knows no status.
 CHECKED_IN_USE = ("METTLE_CHECK", "METTLE_CHECK_EXIT", "METTLE_CHECK_REPORT",
-                  "METTLE_CHECK_SCHEDULE", "METTLE_CHECK_SUPPRESS",
+                  "METTLE_CHECK_SCHEDULE", "METTLE_CHECK_SCREEN",
+                  "METTLE_CHECK_SUPPRESS",
                   "METTLE_DEVICE", "METTLE_TRACE", "METTLE_COMPILER",
                   "METTLE_CPU_TARGET", "METTLE_METAL_LIBRARY",
                   "METTLE_OBJC_DEBUG", "METTLE_OBJC_EXCEPTIONS",

@@ -635,6 +635,10 @@ static void look_at(screening *s, LLVMValueRef i) {
     case LLVMStore: look_at_store(s, i); return;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+      go_before(s, i);
+      for (unsigned k = 1; k < (unsigned)LLVMGetNumOperands(i); ++k) {
+        must_be_set(s, LLVMGetOperand(i, k));
+      }
       look_at_access(s, i, 0, LLVMTypeOf(LLVMGetOperand(i, 1)),
                      MTLI_CHECK_ATOMIC_BOTH);
       return;
