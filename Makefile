@@ -74,6 +74,7 @@ bench: configure
 	@python3 -B bench/corpora.py $(build)
 	@python3 -B bench/metallib.py $(build)
 	@python3 -B bench/tensors.py $(build)
+	@python3 -B bench/checker.py $(build)
 	@python3 -B bench/models.py $(build)
 
 sanitize: asan tsan

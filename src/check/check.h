@@ -91,6 +91,8 @@ void mtli_check_screen_group(mtli_check *check, void *threadgroup);
 // is_clean: it has come to its end, and the dispatch is done. Else what it did
 // is undone, for checked code to run.
 void mtli_check_screen_end(mtli_check *check, bool is_clean);
+// A dispatch of a kernel is about to be run by checked code.
+void mtli_check_screen_missed(const char *kernel);
 // How many queues there are: one more, or less. Work of several is not screened.
 void mtli_check_queue_begins(void);
 void mtli_check_queue_ends(void);

@@ -221,6 +221,13 @@ static void undo(const check_state *s) {
   }
 }
 
+void mtli_check_screen_missed(const char *kernel) {
+  if (check_screens_only()) {
+    mtli_check_note_unchecked("kernel '%s' is not found clean by screening",
+                              kernel);
+  }
+}
+
 // --- a dispatch -----------------------------------------------------------------------
 
 static bool has_groups(const check_state *s) {

@@ -185,11 +185,19 @@ void check_schedule_name(uint32_t run, char *out) {
   }
 }
 
-bool mtli_check_screens(void) {
+static bool screen_is(const char *text) {
   const char *screen = secure_getenv("METTLE_CHECK_SCREEN");
+  return screen && strcmp(screen, text) == 0;
+}
+
+bool check_screens_only(void) {
+  return screen_is("only");
+}
+
+bool mtli_check_screens(void) {
   pthread_once(&once, read_settings);
   return schedule_kind == CHECK_FORWARD && !schedule_runs &&
-         !(screen && strcmp(screen, "0") == 0);
+         !screen_is("0");
 }
 
 const char *check_schedule_text(void) {

@@ -195,6 +195,10 @@ void *check_explore_stale(check_state *s, void *address, uint64_t length);
 // What fast paths may take for granted of an argument.
 mtli_check_view check_view_of(const check_state *s, const check_range *range);
 
+// settings.c: METTLE_CHECK_SCREEN is "only": what is not screened to its end is
+// told to be unchecked; for tests.
+bool check_screens_only(void);
+
 // False if nothing is known of it.
 bool check_moment_of(check_segment segment, check_moment *out);
 // The dispatch that a segment is of.

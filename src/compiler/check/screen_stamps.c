@@ -97,8 +97,21 @@ static LLVMBasicBlockRef add_block(const emitter *e) {
 // Leaves the thread's stamps where others have left none, and that of several
 // where they have, or do so with it.
 static void note_read(emitter *e, const LLVMValueRef *stamps) {
-  LLVMBasicBlockRef lost = add_block(e), done = add_block(e);
+  LLVMBasicBlockRef lost = add_block(e), done = add_block(e),
+                    alone = add_block(e);
   LLVMValueRef left[MOST_WORDS], is_lost = NULL;
+  LLVMTypeRef i64 = e->types.i64;
+  LLVMValueRef function =
+      mtlc_declare(e->kernel->module, "mettle.check.shared",
+                   LLVMFunctionType(e->types.i1, &i64, 1, false));
+  mtlc_set_attribute(function, "nounwind", 0);
+  mtlc_set_attribute(function, "convergent", 0);
+  mtlc_set_attribute(function, "willreturn", 0);
+  mtlc_set_attribute(function, "memory", 0);
+  LLVMValueRef offset = parameter(e, OFFSET);
+  LLVMBuildCondBr(e->builder, mtlc_call(e->builder, function, &offset, 1),
+                  lost, alone);
+  LLVMPositionBuilderAtEnd(e->builder, alone);
   for (unsigned k = 0; k < e->words; ++k) {
     LLVMValueRef is_first =
         either(e, is_past(e, stamps[k], NULL), is_own(e, stamps[k]));

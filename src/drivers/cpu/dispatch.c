@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
 // Runs threadgroups. What code leaves to do is done when other code comes, or
@@ -221,6 +222,7 @@ static bool run_checked(cpu_queue *queue, mtli_command *command, cpu_job *job,
     cpu_check_screen_end(job);
   }
   if (job->is_suspect) {
+    mtli_check_screen_missed(pipeline->pipeline.kernel->name);
     job->run = cpu_check_run;
     prepare_code(job, false);
     do {

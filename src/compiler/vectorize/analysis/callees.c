@@ -45,6 +45,7 @@ static const known_callee mettle_callees[] = {
     {"mettle.tile.", LANES_CALLEE_TILE},
     {"mettle.trap", LANES_CALLEE_TRAP},
     {"mettle.check.must", LANES_CALLEE_MUST},
+    {"mettle.check.shared", LANES_CALLEE_SHARED},
     {"mettle.check.context", LANES_CALLEE_CHECK_MEMORY},
     {"mettle.log_memory", LANES_CALLEE_LOG_MEMORY},
     {"mettle.parameter", LANES_CALLEE_PARAMETER},
@@ -359,6 +360,7 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     case LANES_CALLEE_THREADGROUP_MEMORY:
     case LANES_CALLEE_LOG_MEMORY:
     case LANES_CALLEE_CHECK_MEMORY:
+    case LANES_CALLEE_SHARED:
     case LANES_CALLEE_BALLOT:
     case LANES_CALLEE_REDUCE: return lanes_shape_uniform();
     case LANES_CALLEE_SHUFFLE: {

@@ -29,6 +29,7 @@ typedef enum lanes_callee {
   LANES_CALLEE_TILE,
   LANES_CALLEE_TRAP,
   LANES_CALLEE_MUST,  // check/screen_accesses.c
+  LANES_CALLEE_SHARED,  // check/screen_stamps.c
   LANES_CALLEE_CHECK_MEMORY,
   LANES_CALLEE_LOG_MEMORY,
   LANES_CALLEE_PARAMETER,  // vector_calls.h

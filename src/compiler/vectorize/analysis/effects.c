@@ -21,7 +21,8 @@ bool lanes_may_write(LLVMValueRef instruction) {
              callee != LANES_CALLEE_ELEMENTWISE &&
              callee != LANES_CALLEE_POSITION &&
              callee != LANES_CALLEE_ARGUMENT &&
-             callee != LANES_CALLEE_CHECK_MEMORY;
+             callee != LANES_CALLEE_CHECK_MEMORY &&
+             callee != LANES_CALLEE_SHARED;
     }
     default: return false;
   }

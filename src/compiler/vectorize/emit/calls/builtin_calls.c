@@ -487,6 +487,18 @@ static void emit_must(lanes_emitter *e, LLVMValueRef call) {
   LLVMPositionBuilderAtEnd(e->builder, next);
 }
 
+// Whether each lane shares a value with its neighbour: it is one of a run's, and
+// all lanes run.
+static void emit_shared(lanes_emitter *e, LLVMValueRef call) {
+  const lanes_shape shape =
+      lanes_shape_of(e->values, LLVMGetOperand(call, 0));
+  const bool is_same = shape.row > 1 && shape.stride == 0 &&
+                       !shape.conditional;
+  lanes_set_result(e, call, 0,
+                   is_same ? lanes_all(e, e->mask)
+                           : LLVMConstNull(e->types.i1));
+}
+
 // Threads that went another way may wait for each other here only if they are
 // on their way out: no barrier lies before them.
 static bool others_are_leaving(const lanes_emitter *e) {
@@ -590,6 +602,7 @@ void lanes_emit_call(lanes_emitter *e, LLVMValueRef call) {
     case LANES_CALLEE_TILE: lanes_emit_tile(e, call); return;
     case LANES_CALLEE_TRAP: emit_trap(e, call); return;
     case LANES_CALLEE_MUST: emit_must(e, call); return;
+    case LANES_CALLEE_SHARED: emit_shared(e, call); return;
     case LANES_CALLEE_PARAMETER: lanes_emit_vector_parameter(e, call); return;
     case LANES_CALLEE_CALLED: lanes_emit_wide_call(e, call); return;
     case LANES_CALLEE_ELEMENTWISE:
