@@ -3,7 +3,7 @@
 // there behind it, threads in a loop go round together whatever their number
 // of turns, those that have left it wait behind, atomics come in the order of
 // the program, and so does memory of the device.
-// checked: race.threadgroup race.device init.threadgroup
+// checked: race.threadgroup race.device init.threadgroup order
 // run: sides --grid 32 0=iota:i32:32 1=zeros:i32:32
 // expect: 1: 10 2 30 4 50 6 70 8 90 10 110 12 130 14 150 16 170 18 190 20 210 22 230 24 250 26 270 28 290 30 310 0
 // run: turns --grid 32 0=zeros:i32:32
