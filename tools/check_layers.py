@@ -7,8 +7,9 @@ headers, the rooms listed for it here and, of a room in parentheses, one
 header. LLVM and clang headers belong to the compiler alone, every file starts
 with the licence's SPDX line, and a METTLE_ variable that the product reads is
 in settings.c's table or among those that are checked where they are used: none
-is taken for its default when its value is wrong. No more than three files of
-the vectoriser call each other in a circle. The last line is "N passed, N failed":
+is taken for its default when its value is wrong. CPU features are asked for in
+one room. No more than three files of the vectoriser call each other in a
+circle. The last line is "N passed, N failed":
 one test if all is well, or a failure for every file that breaks a rule."""
 
 import os
@@ -164,6 +165,7 @@ def problems_of(path):
         return problems
     if path.startswith("src/"):
         problems += unchecked_variables(path, text)
+        problems += asked_features(path, text)
     for match in INCLUDE.finditer(text):
         name = match[2]
         line = text.count("\n", 0, match.start()) + 1
@@ -173,6 +175,20 @@ def problems_of(path):
         elif is_ours(path, name) and not allowed(path, room, name):
             problems.append(f"{line}: {room} may not include \"{name}\"")
     return problems
+
+
+# What a CPU has is asked in one room; the others ask what it can do.
+FEATURES = re.compile(r"\bmtlc_target_has\(|\bmtlc_target_is_cpu\(|\bhas_avx\w*|"
+                      r"\bis_zen\b")
+ASKS_FEATURES = ("src/compiler/vectorize/target/", "src/compiler/ir/target.")
+
+
+def asked_features(path, text):
+    if not path.startswith("src/") or path.startswith(ASKS_FEATURES):
+        return
+    for match in FEATURES.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield f"{line}: {match[0]} is for vectorize/target"
 
 
 def unchecked_variables(path, text):

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "code/cpu_facts.h"
 #include "code/group_class.h"
 #include "mettle/library.h"
 
@@ -89,26 +90,9 @@ typedef struct mtli_kernel {
   // Known only in a pipeline's container:
   uint32_t static_threadgroup_bytes;
   uint32_t tier;  // mtli_tier of the machine code
-  // The threadgroups that the machine code is for. It is right for others too
-  // where their rows, where those begin, the count of their simdgroups, whether
-  // these are whole, or how large buffers are makes no difference.
+  // The threadgroups that the machine code is for, and how it depends on that.
   mtli_group_class group_class;
-  bool depends_on_row;
-  bool depends_on_uneven;
-  bool depends_on_single;
-  bool depends_on_whole;
-  bool depends_on_far;
-  // Code of their own would be better for other numbers of simdgroups; and this
-  // is wrong for them.
-  bool depends_on_simdgroups;
-  bool needs_simdgroups;
-  // Threads ask for their places in the grid alone, and threadgroups have
-  // nothing in common: drivers may form others.
-  bool any_groups;
-  bool is_brief;  // has no loops
-  // Simdgroups of one place along x, in threadgroups of up to 32 along x, load
-  // together what each of them would load again in a loop.
-  bool shares_rows;
+  mtli_cpu_facts facts;
 } mtli_kernel;
 
 typedef struct mtli_constant {

@@ -51,28 +51,18 @@ static const unsigned container_record_bytes[SECTION_COUNT] = {
     [SECTION_TEXTS] = 1,      [SECTION_DATA] = 1,
 };
 
-// A kernel's last word: bits 0 to 7 the row of its group class, then flags, and
-// in bits 23 to 28 its simdgroups.
+// A kernel's last word: bits 0 to 7 the row of its group class, then flags, of
+// which some are cpu_facts.h's, and in bits 23 to 28 its simdgroups.
 enum {
   KERNEL_ROW_MASK = 0xff,
   KERNEL_IS_SINGLE = 1 << 8,
-  KERNEL_DEPENDS_ON_ROW = 1 << 9,
-  KERNEL_DEPENDS_ON_SINGLE = 1 << 10,
   KERNEL_IS_EXACT = 1 << 11,
   KERNEL_IS_VISIBLE = 1 << 12,
   KERNEL_IS_UNEVEN = 1 << 13,
-  KERNEL_DEPENDS_ON_UNEVEN = 1 << 14,
   KERNEL_IS_WHOLE = 1 << 15,
-  KERNEL_DEPENDS_ON_WHOLE = 1 << 16,
-  KERNEL_ANY_GROUPS = 1 << 17,
-  KERNEL_IS_BRIEF = 1 << 18,
   KERNEL_IS_FAR = 1 << 19,
-  KERNEL_DEPENDS_ON_FAR = 1 << 20,
-  KERNEL_DEPENDS_ON_SIMDGROUPS = 1 << 21,
-  KERNEL_NEEDS_SIMDGROUPS = 1 << 22,
   KERNEL_SIMDGROUPS_SHIFT = 23,
   KERNEL_SIMDGROUPS_MASK = 0x3f,
-  KERNEL_SHARES_ROWS = 1 << 29,
   KERNEL_FLAGS_END = 1 << 30,
 };
 

@@ -490,16 +490,7 @@ static mtl_status read_kernel(container_reader *reader, mtli_cursor *cursor,
   kernel->group_class.is_far = (flags & KERNEL_IS_FAR) != 0;
   kernel->group_class.simdgroups =
       flags >> KERNEL_SIMDGROUPS_SHIFT & KERNEL_SIMDGROUPS_MASK;
-  kernel->depends_on_row = (flags & KERNEL_DEPENDS_ON_ROW) != 0;
-  kernel->depends_on_uneven = (flags & KERNEL_DEPENDS_ON_UNEVEN) != 0;
-  kernel->depends_on_whole = (flags & KERNEL_DEPENDS_ON_WHOLE) != 0;
-  kernel->depends_on_far = (flags & KERNEL_DEPENDS_ON_FAR) != 0;
-  kernel->depends_on_single = (flags & KERNEL_DEPENDS_ON_SINGLE) != 0;
-  kernel->depends_on_simdgroups = (flags & KERNEL_DEPENDS_ON_SIMDGROUPS) != 0;
-  kernel->needs_simdgroups = (flags & KERNEL_NEEDS_SIMDGROUPS) != 0;
-  kernel->any_groups = (flags & KERNEL_ANY_GROUPS) != 0;
-  kernel->is_brief = (flags & KERNEL_IS_BRIEF) != 0;
-  kernel->shares_rows = (flags & KERNEL_SHARES_ROWS) != 0;
+  kernel->facts = mtli_cpu_facts_of(flags);
   kernel->is_visible = (flags & KERNEL_IS_VISIBLE) != 0;
   return read_parameters(reader, offset, kernel);
 }

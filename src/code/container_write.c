@@ -118,18 +118,8 @@ static void write_kernel(container_writer *writer, const mtli_kernel *kernel) {
                (kernel->group_class.is_uneven ? KERNEL_IS_UNEVEN : 0) |
                (kernel->group_class.is_whole ? KERNEL_IS_WHOLE : 0) |
                (kernel->group_class.is_far ? KERNEL_IS_FAR : 0) |
-               (kernel->depends_on_row ? KERNEL_DEPENDS_ON_ROW : 0) |
-               (kernel->depends_on_uneven ? KERNEL_DEPENDS_ON_UNEVEN : 0) |
-               (kernel->depends_on_whole ? KERNEL_DEPENDS_ON_WHOLE : 0) |
-               (kernel->depends_on_far ? KERNEL_DEPENDS_ON_FAR : 0) |
-               (kernel->depends_on_single ? KERNEL_DEPENDS_ON_SINGLE : 0) |
-               (kernel->depends_on_simdgroups ? KERNEL_DEPENDS_ON_SIMDGROUPS
-                                              : 0) |
-               (kernel->needs_simdgroups ? KERNEL_NEEDS_SIMDGROUPS : 0) |
+               mtli_cpu_facts_bits(&kernel->facts) |
                kernel->group_class.simdgroups << KERNEL_SIMDGROUPS_SHIFT |
-               (kernel->any_groups ? KERNEL_ANY_GROUPS : 0) |
-               (kernel->is_brief ? KERNEL_IS_BRIEF : 0) |
-               (kernel->shares_rows ? KERNEL_SHARES_ROWS : 0) |
                (kernel->is_visible ? KERNEL_IS_VISIBLE : 0));
   for (size_t i = 0; i < kernel->parameter_count; ++i) {
     write_parameter(writer, &kernel->parameters[i]);

@@ -154,10 +154,7 @@ static mtl_status take_texts(mtl_pipeline *pipeline, mtl_function *function,
     parts->arguments[parts->argument_count++] = parameter->argument;
   }
   const mtli_kernel *kernel = pipeline->kernel;
-  if (!pipeline->code || kernel->depends_on_row || kernel->depends_on_uneven ||
-      kernel->depends_on_single ||
-      kernel->depends_on_whole || kernel->depends_on_far ||
-      kernel->depends_on_simdgroups) {
+  if (!pipeline->code || mtli_cpu_facts_depend(&kernel->facts)) {
     parts->function = mtl_function_retain(function);  // +1
   }
   parts->label = mtli_label_copy(desc->label);

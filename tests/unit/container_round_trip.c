@@ -61,13 +61,13 @@ static mtli_kernel kernels[] = {
      .static_threadgroup_bytes = 1024,
      .tier = MTLI_TIER_1,
      .group_class = {16, true, true, true, true, true, 9},
-     .depends_on_row = true,
-     .depends_on_uneven = true,
-     .depends_on_whole = true,
-     .depends_on_far = true,
-     .any_groups = true,
-     .is_brief = true,
-     .shares_rows = true},
+     .facts = {.depends_on_row = true,
+               .depends_on_uneven = true,
+               .depends_on_whole = true,
+               .depends_on_far = true,
+               .any_groups = true,
+               .is_brief = true,
+               .shares_rows = true}},
     {.name = "nothing", .symbol = "mettle.kernel.1", .file = "scale.metal"},
     {.name = "add",
      .symbol = "mettle.kernel.2",
@@ -181,14 +181,14 @@ static void check_kernels(const mtli_code *code) {
   CHECK(scale->group_class.is_whole);
   CHECK(scale->group_class.is_far);
   CHECK_EQUAL(scale->group_class.simdgroups, 9);
-  CHECK(scale->depends_on_uneven);
-  CHECK(scale->depends_on_whole);
-  CHECK(scale->depends_on_far);
-  CHECK(scale->any_groups);
-  CHECK(scale->is_brief);
-  CHECK(scale->shares_rows);
-  CHECK(scale->depends_on_row);
-  CHECK(!scale->depends_on_single);
+  CHECK(scale->facts.depends_on_uneven);
+  CHECK(scale->facts.depends_on_whole);
+  CHECK(scale->facts.depends_on_far);
+  CHECK(scale->facts.any_groups);
+  CHECK(scale->facts.is_brief);
+  CHECK(scale->facts.shares_rows);
+  CHECK(scale->facts.depends_on_row);
+  CHECK(!scale->facts.depends_on_single);
   CHECK_EQUAL(scale->parameter_count, 2);
   check_first_parameter(&scale->parameters[0]);
   CHECK_EQUAL(scale->parameters[1].builtin, MTLI_THREAD_POSITION_IN_GRID);

@@ -189,7 +189,7 @@ bool mtlc_keeps_source_order(const mtlc_kernel *kernel) {
   walk w = {.data = LLVMGetModuleDataLayout(kernel->module),
             .machine = lanes_machine_of(kernel->target)};
   // Loops go several turns or simdgroups at once, which is to be mixed.
-  if (!kernel->is_vectorized || !kernel->is_brief || !w.machine.has_avx2 ||
+  if (!kernel->is_vectorized || !kernel->facts.is_brief || !w.machine.has_gathers ||
       w.machine.vector_registers > MOST_REGISTERS) {
     return false;
   }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code/cpu_facts.h"
 #include "code/group_class.h"
 #include "compiler/compiler.h"
 
@@ -51,19 +52,8 @@ typedef struct mtlc_kernel {
   uint64_t simdgroup_bytes;
   uint64_t frame_bytes;  // of those, by half a simdgroup where halves run
   uint64_t thread_bytes;
-  // Set with it if the code is for threadgroups of group_class, and others
-  // would be wrong or slow (mtli_kernel).
-  bool depends_on_row;
-  bool depends_on_uneven;
-  bool depends_on_single;
-  bool depends_on_whole;
-  bool depends_on_far;
-  bool depends_on_simdgroups;
-  bool needs_simdgroups;
-  // These as mtli_kernel; set by the vectoriser.
-  bool any_groups;
-  bool is_brief;
-  bool shares_rows;
+  // Set with it, and by passes in front: how the code depends on group_class.
+  mtli_cpu_facts facts;
   // Set with it if the vectoriser made it, and knows how to optimise it.
   bool is_vectorized;
   // Set with that if some loop takes several simdgroups at once, and if there

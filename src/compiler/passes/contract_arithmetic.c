@@ -16,9 +16,9 @@
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
 #include "compiler/ir/names.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/value_list.h"
 #include "compiler/passes/passes.h"
+#include "compiler/vectorize/target/machine.h"
 
 typedef struct contraction {
   LLVMModuleRef module;
@@ -169,7 +169,7 @@ static void drop_flags(LLVMValueRef instruction, void *context) {
 mtl_status mtlc_contract_arithmetic(mtlc_kernel *kernel) {
   contraction c = {.module = kernel->module,
                    .builder = LLVMCreateBuilderInContext(kernel->context),
-                   .has_fma = mtlc_target_has(kernel->target, "fma")};
+                   .has_fma = lanes_machine_of(kernel->target).has_fma};
   mtlc_for_each_in_module(kernel->module, contract_instruction, &c);
   lower_fmuladd(&c, kernel->module);
   mtlc_for_each_in_module(kernel->module, drop_flags, &c);

@@ -18,6 +18,7 @@
 #include "compiler/ir/target.h"
 #include "compiler/ir/thread_state.h"
 #include "compiler/passes/passes.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum { NAME_LIMIT = 200 };  // bytes of a symbol that profilers show
 
@@ -81,15 +82,16 @@ static void note_half(LLVMValueRef instruction, void *context) {
 
 // Adds what code generation may call by itself for this module on this target.
 static mtl_status link_callees(mtlc_kernel *kernel) {
+  const lanes_machine machine = lanes_machine_of(kernel->target);
   // Unoptimised code also passes large values by copies on the stack.
   if (kernel->tier == MTLI_TIER_0 || has_function(kernel->module, "llvm.mem")) {
     MTL_TRY(mtlc_link_text(kernel, "memory", mtlc_text_memory));
   }
-  if (!mtlc_target_has(kernel->target, "fma") &&
+  if (!machine.has_fma &&
       has_function(kernel->module, "llvm.fma.")) {
     MTL_TRY(mtlc_link_text(kernel, "fused", mtlc_text_fused));
   }
-  if (!mtlc_target_has(kernel->target, "f16c")) {
+  if (!machine.converts_halves) {
     MTL_TRY(mtlc_link_text(kernel, "halves", mtlc_text_halves));
   }
   bool has_half = false;

@@ -27,7 +27,7 @@ static void fix(mtlc_kernel *kernel, LLVMValueRef call) {
       builtin != MTLI_SIMDGROUPS_PER_THREADGROUP) {
     return;
   }
-  kernel->depends_on_simdgroups = true;
+  kernel->facts.depends_on_simdgroups = true;
   const mtli_group_class *known = &kernel->group_class;
   const uint32_t simdgroups = known->simdgroups;
   if (!simdgroups) {
@@ -39,7 +39,7 @@ static void fix(mtlc_kernel *kernel, LLVMValueRef call) {
   const uint32_t threads = dimension == 0   ? row
                            : dimension == 1 ? all / row
                                             : 1;
-  kernel->needs_simdgroups = true;
+  kernel->facts.needs_simdgroups = true;
   mtlc_replace(
       call,
       mtlc_i32(kernel->context,

@@ -232,16 +232,7 @@ static mtl_status write_pipeline(pipeline *p, mtlc_result *result) {
   kernel.static_threadgroup_bytes = p->kernel.static_threadgroup_bytes;
   kernel.tier = p->kernel.tier;
   kernel.group_class = p->kernel.group_class;
-  kernel.depends_on_row = p->kernel.depends_on_row;
-  kernel.depends_on_uneven = p->kernel.depends_on_uneven;
-  kernel.depends_on_single = p->kernel.depends_on_single;
-  kernel.depends_on_whole = p->kernel.depends_on_whole;
-  kernel.depends_on_far = p->kernel.depends_on_far;
-  kernel.depends_on_simdgroups = p->kernel.depends_on_simdgroups;
-  kernel.needs_simdgroups = p->kernel.needs_simdgroups;
-  kernel.any_groups = p->kernel.any_groups;
-  kernel.is_brief = p->kernel.is_brief;
-  kernel.shares_rows = p->kernel.shares_rows;
+  kernel.facts = p->kernel.facts;
   const char *report = p->kernel.report ? p->kernel.report : "";
   char *target = target_text(p->kernel.target);
   mtli_blob blobs[] = {{.kind = p->kernel.is_ptx ? MTLI_BLOB_PTX : MTLI_BLOB_ELF,

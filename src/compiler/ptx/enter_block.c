@@ -506,7 +506,7 @@ mtl_status mtlc_ptx_enter_block(mtlc_kernel *kernel) {
   }
   // The places of traps are taken from it; PTX has none.
   LLVMStripModuleDebugInfo(kernel->module);
-  kernel->depends_on_uneven = true;
+  kernel->facts.depends_on_uneven = true;
   LLVMDisposeBuilder(e.builder);
   return status;
 }

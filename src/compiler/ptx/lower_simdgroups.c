@@ -366,7 +366,7 @@ static mtl_status lower_function(lowering *l, LLVMValueRef function,
   MTL_TRY(mtlc_simd_function_of(l->kernel->context, name, &l->function));
   l->function.starts_with_neighbours =
       l->kernel->library->math_mode != MTL_MATH_FAST;
-  l->kernel->depends_on_whole = true;
+  l->kernel->facts.depends_on_whole = true;
   redirect(l, function, f);
   l->body = function;
   build_body(l, false);

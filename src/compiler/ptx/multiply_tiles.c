@@ -380,7 +380,7 @@ mtl_status mtlc_ptx_multiply_tiles(mtlc_kernel *kernel) {
       count_calls(kernel, "mettle.simd.") != 0) {
     return MTL_OK;
   }
-  kernel->depends_on_whole = true;
+  kernel->facts.depends_on_whole = true;
   lowering l = {.kernel = kernel,
                 .types = mtlc_types_of(kernel->context),
                 .builder = LLVMCreateBuilderInContext(kernel->context)};

@@ -89,11 +89,11 @@ static bool has_threadgroup_arguments(const mtli_kernel *kernel) {
 
 void lanes_find_any_groups(lanes_vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
-  kernel->is_brief = v->graph.loop_count == 0;
-  kernel->any_groups = kernel->kernel->max_total_threads_per_threadgroup == 0 &&
+  kernel->facts.is_brief = v->graph.loop_count == 0;
+  kernel->facts.any_groups = kernel->kernel->max_total_threads_per_threadgroup == 0 &&
                        !has_threadgroup_arguments(kernel->kernel);
-  mtlc_for_each_instruction(kernel->thread, survey_groups, &kernel->any_groups);
-  if (kernel->any_groups && kernel->is_brief && kernel->may_change_class) {
+  mtlc_for_each_instruction(kernel->thread, survey_groups, &kernel->facts.any_groups);
+  if (kernel->facts.any_groups && kernel->facts.is_brief && kernel->may_change_class) {
     kernel->group_class =
         (mtli_group_class){.row = MTLI_LONGEST_ROW, .is_whole = true};
   }

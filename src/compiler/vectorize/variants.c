@@ -211,7 +211,7 @@ static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *valu
   while (simdgroups && most > simdgroups * (MOST_LANES / LANES)) {
     most /= 2;
   }
-  if (most == 1 || machine.has_avx512) {
+  if (most == 1 || machine.has_masks) {
     return most;
   }
   lanes_iterations turns;
@@ -256,7 +256,7 @@ static mtl_status emit_at_once(lanes_vectorizer *v, const lanes_values *values,
       lanes_jam_simdgroups(v->kernel, variant->at_once, variant->at_once_same_x,
                          most, &v->arena, &shares);
   if (variant->at_once_count > 1) {
-    v->kernel->shares_rows |= shares && variant->at_once_same_x;
+    v->kernel->facts.shares_rows |= shares && variant->at_once_same_x;
     mtlc_report(v->kernel, "%u simdgroups of a threadgroup at once",
                 variant->at_once_count);
     return MTL_OK;
@@ -438,10 +438,10 @@ mtl_status lanes_emit_variants(lanes_vectorizer *v) {
     MTL_TRY(emit_variant(v, rows[i]));
   }
   MTL_TRY(emit_guarded(v));
-  v->kernel->depends_on_row =
+  v->kernel->facts.depends_on_row =
       count == 1 && (survey.asks_x || survey.asks_other);
-  v->kernel->depends_on_uneven =
-      v->kernel->depends_on_row && rows[0] == LANES && v->asks_start;
-  v->kernel->depends_on_single = survey.has_barrier && !limited;
+  v->kernel->facts.depends_on_uneven =
+      v->kernel->facts.depends_on_row && rows[0] == LANES && v->asks_start;
+  v->kernel->facts.depends_on_single = survey.has_barrier && !limited;
   return MTL_OK;
 }

@@ -265,7 +265,7 @@ static mtl_status no_wrap(lanes_vectorizer *v) {
   mtlc_kernel *kernel = v->kernel;
   if (!kernel->group_class.is_far &&
       lanes_mark_no_wrap(kernel->kernel, facts(v))) {
-    kernel->depends_on_far = true;
+    kernel->facts.depends_on_far = true;
     code_changed(v);
   }
   return MTL_OK;

@@ -65,12 +65,12 @@ void cpu_groups_choose(const mtli_dispatch *dispatch, uint32_t out_group[3]) {
   const uint32_t *grid = dispatch->grid_threads;
   uint32_t side[3];
   memcpy(out_group, own, 3 * sizeof *own);
-  if (!kernel->any_groups || dispatch->indirect ||
+  if (!kernel->facts.any_groups || dispatch->indirect ||
       grid[0] > MTLI_ROW_GRID_LIMIT || !grid[0] || !grid[1] || !grid[2]) {
     return;
   }
-  if (!(kernel->shares_rows ? choose_block(own, grid, side)
-                            : choose_rows(kernel->is_brief, own, grid, side))) {
+  if (!(kernel->facts.shares_rows ? choose_block(own, grid, side)
+                            : choose_rows(kernel->facts.is_brief, own, grid, side))) {
     return;
   }
   const uint64_t columns = (grid[0] + side[0] - 1) / side[0];

@@ -93,18 +93,18 @@ cpu_classes cpu_classes_of(const mtli_dispatch *dispatch,
 
 static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
-  return (!kernel->needs_simdgroups ||
+  return (!kernel->facts.needs_simdgroups ||
           kernel->group_class.simdgroups == wanted.simdgroups) &&
-         (!kernel->depends_on_row ||
+         (!kernel->facts.depends_on_row ||
           (kernel->group_class.row == wanted.row &&
            kernel->group_class.is_exact == wanted.is_exact)) &&
-         (!kernel->depends_on_uneven ||
+         (!kernel->facts.depends_on_uneven ||
           kernel->group_class.is_uneven == wanted.is_uneven) &&
-         (!kernel->depends_on_whole ||
+         (!kernel->facts.depends_on_whole ||
           kernel->group_class.is_whole == wanted.is_whole) &&
-         (!kernel->depends_on_far ||
+         (!kernel->facts.depends_on_far ||
           kernel->group_class.is_far == wanted.is_far) &&
-         (!kernel->depends_on_single ||
+         (!kernel->facts.depends_on_single ||
           kernel->group_class.is_single == wanted.is_single);
 }
 
@@ -112,7 +112,7 @@ static bool fits_own(const cpu_pipeline *pipeline, mtli_group_class wanted) {
 // threadgroups whatever their number of simdgroups.
 static bool has_better(const cpu_pipeline *pipeline, mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
-  return kernel->depends_on_simdgroups && wanted.simdgroups &&
+  return kernel->facts.depends_on_simdgroups && wanted.simdgroups &&
          !(fits_own(pipeline, wanted) &&
            kernel->group_class.simdgroups == wanted.simdgroups);
 }
@@ -122,13 +122,13 @@ static mtli_group_class reduce(const cpu_pipeline *pipeline,
                                mtli_group_class wanted) {
   const mtli_kernel *kernel = pipeline->pipeline.kernel;
   return (mtli_group_class){
-      .row = kernel->depends_on_row ? wanted.row : kernel->group_class.row,
-      .is_exact = kernel->depends_on_row && wanted.is_exact,
-      .is_single = kernel->depends_on_single && wanted.is_single,
-      .is_uneven = kernel->depends_on_uneven && wanted.is_uneven,
-      .is_whole = kernel->depends_on_whole && wanted.is_whole,
-      .is_far = kernel->depends_on_far && wanted.is_far,
-      .simdgroups = kernel->depends_on_simdgroups ? wanted.simdgroups : 0};
+      .row = kernel->facts.depends_on_row ? wanted.row : kernel->group_class.row,
+      .is_exact = kernel->facts.depends_on_row && wanted.is_exact,
+      .is_single = kernel->facts.depends_on_single && wanted.is_single,
+      .is_uneven = kernel->facts.depends_on_uneven && wanted.is_uneven,
+      .is_whole = kernel->facts.depends_on_whole && wanted.is_whole,
+      .is_far = kernel->facts.depends_on_far && wanted.is_far,
+      .simdgroups = kernel->facts.depends_on_simdgroups ? wanted.simdgroups : 0};
 }
 
 // --- attempts ----------------------------------------------------------------

@@ -78,7 +78,7 @@ static void unload(cuda_code *code) {
 
 static cuda_class class_of(const mtli_kernel *kernel) {
   return kernel->group_class.is_uneven ? CUDA_UNEVEN
-         : kernel->group_class.is_whole || !kernel->depends_on_whole
+         : kernel->group_class.is_whole || !kernel->facts.depends_on_whole
              ? CUDA_WHOLE
              : CUDA_FULL;
 }
@@ -154,7 +154,7 @@ static cuda_class class_for(const mtli_kernel *kernel, const uint32_t grid[3],
     }
     threads *= group[i];
   }
-  return threads % MTL_SIMD_WIDTH == 0 || !kernel->depends_on_whole
+  return threads % MTL_SIMD_WIDTH == 0 || !kernel->facts.depends_on_whole
              ? CUDA_WHOLE
              : CUDA_FULL;
 }

@@ -381,7 +381,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
 static bool depends_on_whole(const mtlc_kernel *kernel,
                              const lanes_variant *variant, bool has_waits) {
   return has_waits || (!is_in_place(variant) &&
-                       !lanes_machine_of(kernel->target).has_avx512);
+                       !lanes_machine_of(kernel->target).has_masks);
 }
 
 // Returns whether the code is for whole simdgroups alone.
@@ -390,7 +390,7 @@ static bool fix_mask(mtlc_kernel *kernel, const lanes_variant *variant,
   if (!depends_on_whole(kernel, variant, has_waits)) {
     return false;
   }
-  kernel->depends_on_whole = true;
+  kernel->facts.depends_on_whole = true;
   if (kernel->group_class.is_whole) {
     LLVMValueRef mask = LLVMGetParam(variant->function, LANES_ENTRY_MASK);
     LLVMReplaceAllUsesWith(mask, LLVMConstAllOnes(LLVMTypeOf(mask)));
@@ -552,7 +552,7 @@ static bool add_known(chooser *c, const lanes_variant *variant,
               is_sure ? " alone" : "",
               known.memory_bytes ? "threadgroup memory"
                                  : "what is kept across barriers");
-  kernel->needs_simdgroups |= is_sure;
+  kernel->facts.needs_simdgroups |= is_sure;
   kernel->group_class.simdgroups = known.threads / MTL_SIMD_WIDTH;
   LLVMBasicBlockRef others = NULL;
   if (!is_sure) {

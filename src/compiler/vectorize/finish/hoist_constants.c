@@ -202,13 +202,13 @@ static void park_in_function(parking *p, LLVMValueRef function) {
 
 mtl_status mtlc_hoist_constants(mtlc_kernel *kernel) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
-  if (!kernel->is_vectorized || !machine.has_avx2) {
+  if (!kernel->is_vectorized || !machine.has_gathers) {
     return MTL_OK;
   }
   parking p = {
       .builder = LLVMCreateBuilderInContext(kernel->context),
       .f32 = LLVMFloatTypeInContext(kernel->context),
-      .machine_elements = machine.has_avx512 ? 16 : 8};
+      .machine_elements = machine.has_masks ? 16 : 8};
   for (LLVMValueRef function = LLVMGetFirstFunction(kernel->module); function;
        function = LLVMGetNextFunction(function)) {
     if (!LLVMIsDeclaration(function)) {

@@ -382,7 +382,7 @@ static void widen_in_function(widening *w, LLVMValueRef function) {
 
 mtl_status mtlc_mask_as_integers(mtlc_kernel *kernel) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
-  if (!kernel->is_vectorized || !machine.has_avx2 || machine.has_avx512) {
+  if (!kernel->is_vectorized || !machine.has_gathers || machine.has_masks) {
     return MTL_OK;
   }
   widening w = {.builder = LLVMCreateBuilderInContext(kernel->context),

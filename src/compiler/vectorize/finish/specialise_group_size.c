@@ -209,7 +209,7 @@ static bool is_memory_known(question *q, uint64_t kept_bytes) {
   }
   // What does not fit registers was as well in memory, but for these.
   return q->memory_bytes + kept_bytes <= MOST_IN_SHORT_REGISTERS_BYTES ||
-         q->straddles || lanes_machine_of(q->kernel->target).has_avx512;
+         q->straddles || lanes_machine_of(q->kernel->target).has_masks;
 }
 
 // True if what simdgroups keep over the barriers of a loop would fit
@@ -218,7 +218,7 @@ static bool is_memory_known(question *q, uint64_t kept_bytes) {
 static bool is_kept_in_registers(const question *q,
                                  const lanes_variant *variant,
                                  uint64_t simdgroups, uint64_t kept_bytes) {
-  return lanes_machine_of(q->kernel->target).has_avx512 && kept_bytes > 0 &&
+  return lanes_machine_of(q->kernel->target).has_masks && kept_bytes > 0 &&
          simdgroups * kept_bytes <= MOST_KEPT_BYTES &&
          simdgroups * mtlc_count_instructions(variant->function) <=
              MOST_INSTRUCTIONS &&
@@ -256,7 +256,7 @@ lanes_known_group lanes_guess_threads(mtlc_kernel *kernel,
                           is_memory_known(&q, simdgroups * kept_bytes);
   const bool keeps = is_possible && known->simdgroups &&
                      is_kept_in_registers(&q, variant, simdgroups, kept_bytes);
-  kernel->depends_on_simdgroups |=
+  kernel->facts.depends_on_simdgroups |=
       may_have_memory || is_kept_in_registers(&q, variant, 2, kept_bytes);
   free(q.accesses.items);
   return (lanes_known_group){has_memory || keeps ? (uint32_t)threads : 0,

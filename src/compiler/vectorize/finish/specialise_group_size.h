@@ -17,7 +17,7 @@ typedef struct lanes_known_group {
 } lanes_known_group;
 
 // Returns how many threads a threadgroup has, or is likely to have, whose code
-// is better for knowing it. Sets kernel->depends_on_simdgroups if it may be so
+// is better for knowing it. Sets kernel->facts.depends_on_simdgroups if it may be so
 // for some.
 //
 //   frame_bytes  what a simdgroup keeps across barriers

@@ -122,7 +122,7 @@ static bool has_many_sums(const lanes_machine *machine,
 uint32_t lanes_best_width(const mtlc_kernel *kernel, const lanes_values *values,
                           uint32_t most_at_once, bool waits) {
   const lanes_machine machine = lanes_machine_of(kernel->target);
-  if (waits || machine.has_avx512) {
+  if (waits || machine.has_masks) {
     return has_many_sums(&machine, values) ? MOST_LANES / 2 : MOST_LANES;
   }
   bool is_less = is_mostly_wide(values);

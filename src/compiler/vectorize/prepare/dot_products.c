@@ -12,12 +12,12 @@
 #include "compiler/ir/calls.h"
 #include "compiler/ir/instructions.h"
 #include "compiler/ir/kernel.h"
-#include "compiler/ir/target.h"
 #include "compiler/ir/types.h"
 #include "compiler/vectorize/analysis/affine.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/target/machine.h"
 
 enum {
   MOST_TERMS = 160,  // of one sum
@@ -352,7 +352,7 @@ static bool is_sum(const sum_finder *f, LLVMValueRef value) {
 
 bool lanes_find_dot_products(mtlc_kernel *kernel, LLVMValueRef function,
                       const lanes_values *values) {
-  if (!mtlc_target_is(kernel->target, "x86_64")) {
+  if (lanes_machine_of(kernel->target).dot_words == 0) {
     return false;
   }
   sum_finder f = {.values = values,

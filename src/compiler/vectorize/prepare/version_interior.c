@@ -560,7 +560,7 @@ static void add_form(insider *s, uint32_t branch, LLVMValueRef passes,
   lanes_quotients_use(&s->quotients, p);
   // At edges masks have to do, where there are any.
   if (s->limit_count > 0 &&
-      lanes_machine_of(p->kernel->target).has_avx512) {
+      lanes_machine_of(p->kernel->target).has_masks) {
     lanes_needs_no_uniform_version(LLVMGetBasicBlockTerminator(block));
   }
 }

@@ -51,7 +51,7 @@ static candidate new_candidate(mtlc_kernel *kernel,
                                lanes_pattern_finder *patterns) {
   return (candidate){.part = lanes_clone_begin(kernel, patterns->values),
                      .patterns = patterns,
-                     .has_masks = lanes_machine_of(kernel->target).has_avx512};
+                     .has_masks = lanes_machine_of(kernel->target).has_masks};
 }
 
 // True if an instruction is a vector's access to memory, or any that

@@ -22,13 +22,19 @@ typedef struct lanes_costs {
 
 // What vectors the machine has; asked of its features once.
 typedef struct lanes_machine {
-  bool has_avx2;    // and gathers; x86-64 alone
-  bool has_avx512;  // masks and scatters
+  // Elements from addresses or indices of a vector; loads and stores of words
+  // under a mask that is a vector (AVX2).
+  bool has_gathers;
+  // Every instruction may have a mask, in a register of its own kind; so may
+  // scatters, and loads and stores of any element (AVX-512).
+  bool has_masks;
   bool has_pairs;   // of bfloats multiplied as fast as floats
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
-  uint32_t dot_words;        // of a register of products of bytes summed
-  bool counts_bits;          // of each word, in one instruction
+  uint32_t dot_words;    // of a register of products of bytes summed; 0: none
+  bool counts_bits;      // of each word, in one instruction
+  bool has_fma;          // multiplies and adds with one rounding
+  bool converts_halves;  // to floats and back
   lanes_costs costs;
   const lanes_tuning *tuning;
 } lanes_machine;

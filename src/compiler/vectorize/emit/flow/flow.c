@@ -96,7 +96,7 @@ static bool must_blend(const lanes_emitter *e, uint32_t from, uint32_t to,
 // costs a register for each condition, which then lives as long as the mask.
 static LLVMValueRef blend_mask(const lanes_emitter *e, uint32_t to,
                                LLVMValueRef edge_mask) {
-  return e->machine.has_avx512 ||
+  return e->machine.has_masks ||
                  lanes_leaves_divergent_loop(e->values, e->node, to)
              ? e->mask
              : edge_mask;
@@ -201,7 +201,7 @@ static bool goes_round(const lanes_emitter *e) {
 // comes.
 static LLVMValueRef told_by_ends(lanes_emitter *e, LLVMValueRef condition) {
   LLVMBuilderRef b = e->builder;
-  if (!e->machine.has_avx512 || e->has_waits || e->is_at_once ||
+  if (!e->machine.has_masks || e->has_waits || e->is_at_once ||
       e->graph->nodes[e->node].loop == LANES_NONE ||
       lanes_is_uniform(lanes_shape_of(e->values, condition))) {
     return NULL;

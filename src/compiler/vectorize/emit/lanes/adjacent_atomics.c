@@ -28,7 +28,7 @@ static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
   LLVMValueRef address = LLVMGetOperand(atomic, 0);
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMTypeRef type = LLVMTypeOf(atomic);
-  return e->machine.has_avx2 &&
+  return e->machine.has_gathers &&
          (type == e->types.i32 || type == e->types.f32) && shape.row == LANES &&
          shape.stride == WORD_BYTES && !LLVMGetFirstUse(atomic) &&
          !LLVMGetVolatile(atomic) &&

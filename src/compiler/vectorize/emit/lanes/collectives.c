@@ -226,7 +226,7 @@ uint32_t lanes_register_words(const lanes_emitter *e) {
 LLVMValueRef lanes_pick_words(lanes_emitter *e, LLVMValueRef *tables,
                               uint32_t count, LLVMValueRef index) {
   LLVMBuilderRef b = e->builder;
-  if (e->machine.has_avx512) {
+  if (e->machine.has_masks) {
     LLVMValueRef arguments[] = {tables[0], index, tables[1]};
     return lanes_intrinsic(e, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
                            arguments, 3);

@@ -133,10 +133,10 @@ static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
 // simdgroup it is: there LLVM has to do what the machine has not.
 LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef pointers, uint64_t offset) {
-  if (e->machine.has_avx2 && is_part_of_word(a, offset)) {
+  if (e->machine.has_gathers && is_part_of_word(a, offset)) {
     return gather_words(e, a, pointers, offset);
   }
-  if ((!e->machine.has_avx2 || a->size_bytes < 4) && !e->is_at_once) {
+  if ((!e->machine.has_gathers || a->size_bytes < 4) && !e->is_at_once) {
     return lanes_load_by_lane(e, a, pointers, offset);
   }
   const uint32_t count = lanes_gathered(e);
@@ -149,7 +149,7 @@ LLVMValueRef lanes_gather(lanes_emitter *e, const lanes_access *a,
 }
 
 bool lanes_has_scatter(const lanes_emitter *e, const lanes_access *a) {
-  return (e->machine.has_avx512 && a->size_bytes >= 4) || e->is_at_once;
+  return (e->machine.has_masks && a->size_bytes >= 4) || e->is_at_once;
 }
 
 void lanes_scatter(lanes_emitter *e, const lanes_access *a,

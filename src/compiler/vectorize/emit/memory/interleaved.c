@@ -58,7 +58,7 @@ static LLVMValueRef deposited_mask(lanes_emitter *e, uint32_t stride,
 static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
                                 uint32_t wanted, uint32_t first,
                                 uint32_t length) {
-  if (e->machine.has_avx512 && stride > 1 && lanes_is_power_of_two(stride) &&
+  if (e->machine.has_masks && stride > 1 && lanes_is_power_of_two(stride) &&
       length <= WORD_BITS && !LLVMIsConstant(e->mask)) {
     return deposited_mask(e, stride, wanted, first, length);
   }
@@ -101,7 +101,7 @@ static parting next_parting(const parting *p, uint32_t odd) {
 // whole registers take the place of most of one (Zen 4: 0.8). The last step
 // puts what is in them into order.
 static bool stays_in_blocks(const lanes_emitter *e, const parting *p) {
-  return e->machine.has_avx512 && p->count > 2 &&
+  return e->machine.has_masks && p->count > 2 &&
          p->step * p->size_bytes < BLOCK_BYTES;
 }
 
@@ -219,7 +219,7 @@ static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
 static bool goes_by_fours(const lanes_emitter *e, uint32_t count,
                           uint64_t size_bytes) {
   return (count == 4 || count == WORDS) && size_bytes == 4 &&
-         e->machine.has_avx2 && !e->machine.has_avx512;
+         e->machine.has_gathers && !e->machine.has_masks;
 }
 
 // Takes apart what lies in count vectors of 32 as the machine does it best.
@@ -617,7 +617,7 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
                              uint32_t stride, uint32_t wanted,
                              LLVMValueRef *out_words) {
   LLVMValueRef mask = e->mask;
-  if (e->machine.has_avx512 || LLVMIsConstant(mask)) {
+  if (e->machine.has_masks || LLVMIsConstant(mask)) {
     load_parts(e, words, stride, wanted, out_words);
     return;
   }

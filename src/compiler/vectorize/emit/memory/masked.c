@@ -104,7 +104,7 @@ static void store_by_registers(lanes_emitter *e, LLVMValueRef value,
 
 static bool goes_by_registers(const lanes_emitter *e, LLVMTypeRef type,
                               LLVMValueRef mask) {
-  const uint32_t each = e->machine.has_avx512 ? 0 : lanes_register_words(e);
+  const uint32_t each = e->machine.has_masks ? 0 : lanes_register_words(e);
   return each && !e->is_at_once && !LLVMIsConstant(mask) &&
          LLVMGetVectorSize(type) > each &&
          LLVMSizeOfTypeInBits(e->values->data, LLVMGetElementType(type)) == 32;

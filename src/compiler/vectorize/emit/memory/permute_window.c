@@ -128,7 +128,7 @@ static LLVMValueRef places_in_few(lanes_emitter *e, LLVMValueRef all,
 // Each lane's place in its register's window, if it has one.
 static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
                               LLVMValueRef *out_begins) {
-  if (e->machine.has_avx512) {
+  if (e->machine.has_masks) {
     return places_in_few(e, all, out_begins);
   }
   const uint32_t each = lanes_register_words(e);
@@ -195,7 +195,7 @@ static LLVMValueRef have_no_bits(lanes_emitter *e, LLVMValueRef words,
 static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
   const uint32_t within = 2 * lanes_register_words(e);
-  if (!e->machine.has_avx512) {
+  if (!e->machine.has_masks) {
     LLVMValueRef running = LLVMBuildSelect(
         b, e->mask, places, LLVMConstNull(LLVMTypeOf(places)), "");
     return have_no_bits(e, running, ~(within - 1));
@@ -216,7 +216,7 @@ static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
     own[i] = mtlc_i32(e->context, i % lanes_register_words(e));
   }
   LLVMValueRef order = LLVMConstVector(own, LANES);
-  if (!e->machine.has_avx512) {
+  if (!e->machine.has_masks) {
     return have_no_bits(e, LLVMBuildXor(b, places, order, ""), UINT32_MAX);
   }
   LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntNE, places, order, "");
@@ -534,7 +534,7 @@ static void store_in_order(lanes_emitter *e, const lanes_access *a,
   for (uint32_t i = 0; i < LANES / each; i++) {
     LLVMValueRef own = lanes_subvector(e, words, i * each, each);
     LLVMValueRef mask = lanes_subvector(e, e->mask, i * each, each);
-    if (e->machine.has_avx512) {
+    if (e->machine.has_masks) {
       store_masked_half(e, a, i, 0, own, mask);
       continue;
     }
@@ -547,7 +547,7 @@ static void store_in_order(lanes_emitter *e, const lanes_access *a,
 
 static void store_windows(lanes_emitter *e, const lanes_access *a,
                           LLVMValueRef words) {
-  if (e->machine.has_avx512) {
+  if (e->machine.has_masks) {
     store_rising(e, a, words);
     return;
   }
@@ -587,7 +587,7 @@ static bool find_lanes(lanes_emitter *e, lanes_window *near,
                        window_indices *indices, bool store) {
   lanes_common_index_parts parts = {0};
   bool knows = is_known(e, near, indices->index);
-  if (!knows && !(e->machine.has_avx512 &&
+  if (!knows && !(e->machine.has_masks &&
                   lanes_common_index(e, indices->index, &parts))) {
     part_indices(e, indices);
     knows = is_known(e, near, indices->index);
@@ -638,13 +638,13 @@ static void ask(lanes_emitter *e, lanes_window *near, bool store,
                 LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
   LLVMBuilderRef b = e->builder;
   // Stores under masks of none do nothing, wherever they are.
-  LLVMValueRef may = store && e->machine.has_avx512
+  LLVMValueRef may = store && e->machine.has_masks
                          ? LLVMConstAllOnes(e->types.i1)
                          : lanes_any(e, e->mask);
   if (are_there) {
     may = LLVMBuildAnd(b, may, are_there, "");
   }
-  if (store && !e->machine.has_avx512) {
+  if (store && !e->machine.has_masks) {
     may = LLVMBuildAnd(b, may, are_close(e, near->begins), "");
   }
   LLVMBasicBlockRef next = lanes_block(e, "");
@@ -652,7 +652,7 @@ static void ask(lanes_emitter *e, lanes_window *near, bool store,
          ways[IN_ORDER], next);
   LLVMPositionBuilderAtEnd(b, next);
   LLVMValueRef fit = !store ? are_inside(e, near->places)
-                     : e->machine.has_avx512
+                     : e->machine.has_masks
                          ? find_rising(e, near->places, near->lanes)
                          : fill_windows(e, near->places, near->lanes);
   branch(e, LLVMBuildAnd(b, may, fit, ""), ways[IN_WINDOWS], ways[APART]);

@@ -30,7 +30,7 @@ static LLVMValueRef elements_mask(lanes_emitter *e, const lanes_access *a) {
 static uint32_t row_length(lanes_emitter *e, const lanes_access *a) {
   const uint32_t length = a->shape.row * a->count;
   const bool is_short = length * a->size_bytes < 16;
-  return is_short && e->machine.has_avx512 ? 16 / (uint32_t)a->size_bytes
+  return is_short && e->machine.has_masks ? 16 / (uint32_t)a->size_bytes
                                            : length;
 }
 

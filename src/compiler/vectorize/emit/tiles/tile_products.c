@@ -191,12 +191,12 @@ static bool uses_result(const lanes_products *batch, LLVMValueRef call) {
 // With 32 registers of 512 bits, 16 hold the sums of four products; by rows,
 // those of parts of two tiles fill the registers, which share a left side.
 static uint32_t most_products(const lanes_emitter *e) {
-  return e->machine.has_avx512 || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
+  return e->machine.has_masks || lanes_goes_by_rows(e) ? LANES_MOST_PRODUCTS
                                                         : 1;
 }
 
 uint32_t lanes_most_sums(const lanes_emitter *e) {
-  return e->machine.has_avx512 ? LANES_MOST_PRODUCTS : 1;
+  return e->machine.has_masks ? LANES_MOST_PRODUCTS : 1;
 }
 
 static bool goes_with(const lanes_emitter *e, LLVMValueRef product,

@@ -18,7 +18,7 @@ enum {
 };
 
 bool lanes_goes_by_rows(const lanes_emitter *e) {
-  return e->machine.has_avx2 && !e->machine.has_avx512;
+  return e->machine.has_gathers && !e->machine.has_masks;
 }
 
 LLVMValueRef lanes_joined(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b,

@@ -190,12 +190,12 @@ bool lanes_is_own_memory(const lanes_planning *p, const lanes_access *a) {
 }
 
 bool lanes_is_workers_own(const lanes_planning *p, const lanes_access *a) {
-  return !p->machine.has_avx512 && lanes_is_own_memory(p, a);
+  return !p->machine.has_masks && lanes_is_own_memory(p, a);
 }
 
 bool lanes_has_masks_for(const lanes_planning *p, LLVMTypeRef element) {
-  return p->machine.has_avx512 ||
-         (p->machine.has_avx2 &&
+  return p->machine.has_masks ||
+         (p->machine.has_gathers &&
           LLVMSizeOfTypeInBits(p->values->data, element) >= 32);
 }
 
@@ -204,7 +204,7 @@ bool lanes_has_masks_for(const lanes_planning *p, LLVMTypeRef element) {
 bool lanes_is_gapped(const lanes_planning *p, const lanes_access *a,
                      bool store) {
   const bool stores_slowly =
-      store && !p->machine.has_avx512 && !lanes_is_workers_own(p, a);
+      store && !p->machine.has_masks && !lanes_is_workers_own(p, a);
   return lanes_stride_elements(a) > a->count &&
          (stores_slowly || !lanes_has_masks_for(p, a->element));
 }

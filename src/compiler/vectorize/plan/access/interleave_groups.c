@@ -101,7 +101,7 @@ static bool find_words(const lanes_planning *p, const lanes_access *a,
   const uint32_t in_word = LANES_WORD_BYTES / (uint32_t)a->size_bytes;
   found->words = whole_words(found, a->size_bytes);
   return found->words && found->stride % in_word == 0 && !p->is_at_once &&
-         (p->machine.has_avx2 ||
+         (p->machine.has_gathers ||
           found->words == lanes_first_elements(found->stride / in_word));
 }
 

@@ -111,7 +111,7 @@ bool lanes_may_be_table(const lanes_planning *p, const lanes_access *a) {
 }
 
 bool lanes_may_store_near(const lanes_planning *p, const lanes_access *a) {
-  return (p->machine.has_avx512 ||
+  return (p->machine.has_masks ||
           (lanes_is_workers_own(p, a) &&
            lanes_shuffled_words(&p->machine) == WORDS)) &&
          lanes_may_be_near(p, a);
