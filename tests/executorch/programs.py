@@ -31,7 +31,8 @@ from executorch.backends.apple.metal.metal_partitioner import (  # noqa: E402
     MetalPartitioner)
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import (  # noqa: E402,E501
     XnnpackPartitioner)
-from executorch.exir import to_edge_transform_and_lower  # noqa: E402
+from executorch.exir import (  # noqa: E402
+    EdgeCompileConfig, to_edge_transform_and_lower)
 from executorch.runtime import Runtime  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -377,6 +378,22 @@ def torch_loaded_for_the_whole_process():
     status, text = in_a_new_process(RUN.format(first=first, then=""),
                                     small_program())
     assert status == 0 and "right" in text, (status, text[-2000:])
+
+
+def operators_without_a_function_are_named():
+    class Net(nn.Module):
+        def forward(self, x):
+            return torch.median(x, 1)[0]
+    program = export(Net(), (torch.randn(3, 5),))
+    try:
+        with metal_export(all_operators=True), torch.no_grad():
+            to_edge_transform_and_lower(
+                program, partitioner=[partitioner()],
+                compile_config=EdgeCompileConfig(_check_ir_validity=False))
+    except RuntimeError as error:
+        assert "aten::median.dim" in str(error), error
+    else:
+        raise AssertionError("it is exported")
 
 
 def errors_have_mettle_s_text():
