@@ -20,6 +20,8 @@ NORMS = {aten._native_batch_norm_legit_no_training.default: 6,
 def _target(node):
     """PyTorch's operator; ExecuTorch's edge dialect has its own around it."""
     target = getattr(node, "target", None)
+    if isinstance(target, torch._ops.OpOverload):
+        return target
     return getattr(target, "_op", target)
 
 
