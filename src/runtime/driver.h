@@ -45,7 +45,7 @@ typedef struct mtli_released {
 typedef struct mtli_tray mtli_tray;
 // A reference that keeps nothing alive (weak.h).
 typedef struct mtli_weak mtli_weak;
-enum { MTLI_WARM_TRAYS = 16 };
+enum { MTLI_WARM_TRAYS = 64 };  // as many as a queue has command buffers
 
 // Pipelines that kernels may name, by their numbers less 1 (pipeline_ids.c).
 typedef struct mtli_pipeline_ids {

@@ -21,14 +21,8 @@ static size_t round_up(size_t bytes) {
 
 static mtli_tray *tray_create(void) {
   mtli_tray *tray = calloc(1, sizeof *tray);
-  if (!tray) {
-    return NULL;
-  }
-  for (uint32_t i = 0; i < MTLI_TRAY_CELLS; i++) {
-    mtli_cell *cell = &tray->cells[tray->cell_count];
-    cell->page = mtli_slots_open(MTLI_SLOTS_APART, mtli_machine_page_bytes(),
-                                 &cell->home);
-    tray->cell_count += cell->page != NULL;
+  if (tray) {
+    tray->most_cells = MTLI_TRAY_CELLS;
   }
   return tray;
 }
@@ -84,9 +78,23 @@ static void tray_give(mtl_device *device, mtli_tray *tray) {
   tray_destroy(tray);
 }
 
+// Opens one cell more; false if it cannot be had.
+static bool open_cell(mtli_tray *tray) {
+  mtli_cell *cell = &tray->cells[tray->cell_count];
+  cell->page = mtli_slots_open(MTLI_SLOTS_APART, mtli_machine_page_bytes(),
+                               &cell->home);
+  if (!cell->page) {
+    tray->most_cells = tray->cell_count;
+    return false;
+  }
+  tray->cell_count++;
+  return true;
+}
+
 static char *place_in_cell(mtli_tray *tray, size_t size_bytes) {
   const size_t page_bytes = mtli_machine_page_bytes();
-  if (size_bytes > page_bytes || tray->cells_used == tray->cell_count) {
+  if (size_bytes > page_bytes || tray->cells_used == tray->most_cells ||
+      (tray->cells_used == tray->cell_count && !open_cell(tray))) {
     return NULL;
   }
   return tray->cells[tray->cells_used++].page + page_bytes - size_bytes;

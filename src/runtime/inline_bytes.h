@@ -25,8 +25,9 @@ typedef struct mtli_cell {
 // The memory of one command buffer's values, or free.
 enum { MTLI_TRAY_CELLS = 32 };
 struct mtli_tray {
-  mtli_cell cells[MTLI_TRAY_CELLS];  // [cell_count]
+  mtli_cell cells[MTLI_TRAY_CELLS];  // [cell_count], opened as they are needed
   uint32_t cell_count;
+  uint32_t most_cells;  // fewer than there are places where one cannot be had
   uint32_t cells_used;
   mtli_shared_pages shared;
   mtli_shared_pages *further;  // malloc'ed
