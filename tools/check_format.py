@@ -7,10 +7,10 @@
 
 Files that are older than this rule are in tools/unformatted.txt, which only
 becomes shorter; a new file is clean. The version is pinned, for each has its
-own taste: `pip install clang-format==19.1.7`. Without it the check is skipped.
+own taste: from the path, or from PyPI into the build folder. Where neither has
+it the check is skipped.
 The last line is "N passed, N failed"."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -19,23 +19,34 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIST = os.path.join(ROOT, "tools", "unformatted.txt")
 VERSION = "19.1.7"
+FOLDER = os.path.join(os.environ.get("METTLE_BUILD_DIR",
+                                     os.path.join(ROOT, "build")),
+                      f"clang-format-{VERSION}")
+FETCHED = os.path.join(FOLDER, "clang_format", "data", "bin", "clang-format")
 ENDINGS = (".c", ".h", ".cpp")
 NOT_OURS = ("src/compiler/metal/", "tests/fuzz/seeds/")
 
 
+def is_right(path):
+    said = subprocess.run([path, "--version"], capture_output=True, text=True,
+                          check=False).stdout
+    return f"version {VERSION}" in said
+
+
 def tool():
-    """clang-format of that version, from pip or the path; or None."""
-    package = importlib.util.find_spec("clang_format")
-    beside = package and os.path.join(os.path.dirname(package.origin), "data",
-                                      "bin", "clang-format")
-    for path in (os.environ.get("CLANG_FORMAT"), beside,
-                 shutil.which("clang-format")):
-        if path and os.path.exists(path):
-            said = subprocess.run([path, "--version"], capture_output=True,
-                                  text=True, check=False).stdout
-            if f"version {VERSION}" in said:
-                return path
-    return None
+    """clang-format of that version, from the path or from PyPI; or None."""
+    for path in (os.environ.get("CLANG_FORMAT"), shutil.which("clang-format"),
+                 FETCHED):
+        if path and os.path.exists(path) and is_right(path):
+            return path
+    try:
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet",
+                        "--retries", "0", "--timeout", "10", "--target", FOLDER,
+                        f"clang-format=={VERSION}"], capture_output=True,
+                       check=False, timeout=60)
+    except subprocess.TimeoutExpired:
+        pass
+    return FETCHED if os.path.exists(FETCHED) and is_right(FETCHED) else None
 
 
 def sources():
