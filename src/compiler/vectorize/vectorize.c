@@ -393,11 +393,14 @@ static mtl_status version_uniform(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
-// Where all lanes run and are neighbours, whatever the threadgroup.
+// Where all lanes run and are neighbours. A lane that is missing would leave
+// elements of others undone: the code is for whole simdgroups alone.
 static mtl_status coalesce(lanes_vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
   if (class->is_whole && class->row == MTLI_LONGEST_ROW) {
-    v->changes += lanes_coalesce(v->kernel, facts(v));
+    const uint32_t count = lanes_coalesce(v->kernel, facts(v));
+    v->kernel->facts.depends_on_whole |= count > 0;
+    v->changes += count;
     forget(v);
   }
   return MTL_OK;

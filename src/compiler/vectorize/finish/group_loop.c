@@ -380,8 +380,9 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
 // lack threads is slow for one that lacks none.
 static bool depends_on_whole(const mtlc_kernel *kernel,
                              const lanes_variant *variant, bool has_waits) {
-  return has_waits || (!is_in_place(variant) &&
-                       !lanes_machine_of(kernel->target).has_masks);
+  return has_waits || kernel->facts.depends_on_whole ||
+         (!is_in_place(variant) &&
+          !lanes_machine_of(kernel->target).has_masks);
 }
 
 // Returns whether the code is for whole simdgroups alone.
