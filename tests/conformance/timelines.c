@@ -168,6 +168,7 @@ TEST(timelines, keep_names_that_json_must_escape) {
   const mtl_command_buffer_desc desc = {.label = "a \"b\" \\ \n\x01 c"};
   mtl_command_buffer *commands = NULL;
   CHECK_OK(mtl_command_buffer_create(new_queue(), &desc, &commands));
+  release_commands_later(commands);
   finish(commands);
   CHECK_OK(mtl_trace_stop());
   char *text = read_whole(path);
