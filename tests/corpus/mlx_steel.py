@@ -32,21 +32,26 @@ def operands(random, e, sides, shape, batches=()):
                           x, turned in zip((left, right), sides))
 
 
-def _parameters(shape, left, right, strides=(0, 0, 0), block=16):
+def parameters(shape, left, right, strides=(0, 0, 0), tile=TILE):
     m, n, k = shape
     return struct.pack(
-        "<8i3q3i4x", m, n, k, left.shape[-1], right.shape[-1], n, -(-n // 32),
-        -(-m // 32), *strides, 0, k // block, 1)
+        "<8i3q3i4x", m, n, k, left.shape[-1], right.shape[-1], n,
+        *tiles(shape, tile), *strides, 0, k // tile[2], 1)
 
 
-def _tiles(shape):
-    return -(-shape[1] // 32), -(-shape[0] // 32)
+def tiles(shape, tile=TILE):
+    """Tiles of the result across and down."""
+    return -(-shape[1] // tile[1]), -(-shape[0] // tile[0])
+
+
+def whole_sides(shape, tile=TILE):
+    """The constants that say which sides are whole tiles."""
+    return {200 + i: np.bool_(size % side == 0)
+            for i, (size, side) in enumerate(zip(shape, tile))}
 
 
 def _aligned(shape):
-    return {10: np.bool_(False), **{
-        200 + i: np.bool_(size % tile == 0)
-        for i, (size, tile) in enumerate(zip(shape, (32, 32, 16)))}}
+    return {10: np.bool_(False), **whole_sides(shape)}
 
 
 def gemm_split(random):
@@ -73,9 +78,9 @@ def _gemm_split(random, library, e, s, shape, parts):
     whole = m % 32 == 0 and n % 32 == 0, k % 16 == 0
     library.pipeline(f"split_{e.name}_{whole[0]}_{whole[1]}_{s}")(
         {0: e.pack(a), 1: e.pack(b), 2: sums, 3: mlx.ints(
-            m, n, k, a.shape[-1], b.shape[-1], n, *_tiles(shape), parts, m * n,
+            m, n, k, a.shape[-1], b.shape[-1], n, *tiles(shape), parts, m * n,
             rounds * 16, 0, rounds)},
-        groups=(*_tiles(shape), parts), group=GROUP)
+        groups=(*tiles(shape), parts), group=GROUP)
     library.pipeline(f"sum_{e.name}")(
         {0: sums, 1: out, 2: np.int32(parts), 3: np.int32(m * n),
          4: np.int32(n)}, grid=(n, m), group=mlx.block(n, m))
@@ -102,8 +107,8 @@ def _gemm_segments(random, library, e, s, shape):
     out = e.zeros(len(ends), m, n)
     library.pipeline(f"{e.name}_{s}", {199: np.bool_(True), **_aligned(shape)})(
         {0: e.pack(a), 1: e.pack(b), 2: ends, 3: out,
-         4: _parameters(shape, a, b, (0, 0, m * n))},
-        groups=(*_tiles(shape), len(ends)), group=GROUP)
+         4: parameters(shape, a, b, (0, 0, m * n))},
+        groups=(*tiles(shape), len(ends)), group=GROUP)
     want = np.stack([left[:, x:y].astype(np.float64) @ right[x:y]
                      for x, y in ends])
     compare(f"gemm of segments of {shape} {SIDES[s]} {e.name}", e, out, want, k)
@@ -132,10 +137,10 @@ def _gather_both(random, library, e, s, shape):
     out, one = e.zeros(6, m, n), np.int32(1)
     library.pipeline(f"both_{e.name}_{s}", _aligned(shape))(
         {0: e.pack(a), 1: e.pack(b), 2: at_a, 3: at_b, 4: out,
-         5: _parameters(shape, a, b, (1, 1, m * n)), 6: mlx.ints(6),
+         5: parameters(shape, a, b, (1, 1, m * n)), 6: mlx.ints(6),
          7: mlx.longs(1), 8: mlx.longs(1), 9: one, 10: mlx.ints(3),
          11: mlx.longs(m * k), 12: one, 13: mlx.ints(4), 14: mlx.longs(n * k)},
-        groups=(*_tiles(shape), 6), group=GROUP)
+        groups=(*tiles(shape), 6), group=GROUP)
     compare(f"gather_mm of {shape} {SIDES[s]} {e.name}", e, out,
             left.astype(np.float64)[at_a] @ right[at_b], k)
 
@@ -146,10 +151,10 @@ def _gather_right(random, library, e, s, shape):
     a, b, left, right = operands(random, e, SIDES[s], shape, (1, 4))
     starts = np.array([0, m // 3, m // 3, m - 2], np.int32)
     out = e.zeros(m, n)
-    across, down = _tiles(shape)
+    across, down = tiles(shape)
     library.pipeline(f"right_{e.name}_{s}", _aligned(shape))(
         {0: e.pack(a), 1: e.pack(b), 2: starts, 3: out,
-         4: _parameters(shape, a, b, (0, n * k, 0)), 5: np.int32(4)},
+         4: parameters(shape, a, b, (0, n * k, 0)), 5: np.int32(4)},
         groups=(across, down + 4, 1), group=GROUP)
     ends = np.append(starts[1:], m)
     want = np.concatenate([left[0, x:y].astype(np.float64) @ right[i]
@@ -204,10 +209,10 @@ def _gemm_masked(random, library, e, mask, s, shape):
     out = e.zeros(m, n)
     whole = m % 32 == 0 and n % 32 == 0, k % 16 == 0
     library.pipeline(f"{mask}_{e.name}_{whole[0]}_{whole[1]}_{s}")(
-        {0: e.pack(a), 1: e.pack(b), 3: out, 4: _parameters(shape, a, b),
+        {0: e.pack(a), 1: e.pack(b), 3: out, 4: parameters(shape, a, b),
          6: mlx.ints(1), 7: mlx.longs(*[0] * 8), 10: masks[0][0],
          11: masks[1][0], 12: masks[2][0], 13: b"".join(strides)},
-        groups=(*_tiles(shape), 1), group=GROUP)
+        groups=(*tiles(shape), 1), group=GROUP)
     wide = [np.kron(x[1], np.ones((32, 32))) for x in masks]
     want = wide[0][:m, :n] * (
         (left.astype(np.float64) * wide[1][:m, :k])

@@ -40,18 +40,15 @@ def _gemm(name, template, e, sides, *rest):
 
 
 def _tiles(m, n):
-    return -(-n // 64), -(-m // 64)
+    return steel.tiles((m, n), TILE)
 
 
 def _parameters(shape, left, right, strides=(0, 0, 0)):
-    m, n, k = shape
-    return struct.pack("<8i3q3i4x", m, n, k, left.shape[-1], right.shape[-1],
-                       n, *_tiles(m, n), *strides, 0, k // 256, 1)
+    return steel.parameters(shape, left, right, strides, TILE)
 
 
 def _whole(shape):
-    return {200 + i: np.bool_(size % tile == 0)
-            for i, (size, tile) in enumerate(zip(shape, (64, 64, 256)))}
+    return steel.whole_sides(shape, TILE)
 
 
 def gemm_tensors(random):
