@@ -184,8 +184,8 @@ static mtl_status multiply(mtl_stream *stream, work *it, const mtl_tensor *a,
   const bool is_out_type = out->type == type || out->type == MTL_TYPE_FLOAT;
   p->type = type;
   p->out_type = is_out_type ? out->type : MTL_TYPE_FLOAT;
-  // Sums in memory of their own if out is of another type, or lies as it
-  // cannot be written.
+  // The product goes into a temporary if out has another element type, or a
+  // layout that the product cannot write.
   it->out.tensor = out;
   const bool is_direct =
       is_out_type && take(&it->out) && !it->out.is_transposed;

@@ -157,7 +157,8 @@ static bool is_pointwise(const ops_convolution *s) {
   return true;
 }
 
-// Host and device see the same memory: "cpu", not "cpu-discrete".
+// True if the host can pack weights in memory that kernels read: on "cpu", not
+// on "cpu-discrete".
 static bool is_device_fit(mtl_stream *stream) {
   const mtl_device_info *info = mtl_device_get_info(mtl_stream_device(stream));
   return info->runs_host_work && info->has_unified_memory;

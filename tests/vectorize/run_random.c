@@ -215,8 +215,9 @@ static bool wants(const char *kernel, bool announced) {
   return false;
 }
 
-// The line of a place, or where it is inlined into a kernel: the last in
-// "FILE:LINE:COLUMN, FILE:LINE:COLUMN".
+// Returns the line in the kernel: that of the place, or, for code of an inlined
+// function, that of the outermost call, which inlined
+// ("FILE:LINE:COLUMN, FILE:LINE:COLUMN") names last.
 static unsigned line_of(const mtl_check_place *place) {
   const char *last = strrchr(place->inlined, ',');
   last = last ? last : place->inlined;

@@ -94,8 +94,9 @@ static LLVMBasicBlockRef add_block(const emitter *e) {
   return LLVMAppendBasicBlockInContext(e->kernel->context, e->function, "");
 }
 
-// Leaves the thread's stamps where others have left none, and that of several
-// where they have, or do so with it.
+// Marks words as read: by this thread if no other thread has read them since the
+// barrier, else by several. Threads may do this at once, so each loads the stamp
+// again and falls back to "several" if another thread overwrote its own.
 static void note_read(emitter *e, const LLVMValueRef *stamps) {
   LLVMBasicBlockRef lost = add_block(e), done = add_block(e),
                     alone = add_block(e);

@@ -59,7 +59,7 @@ char *reserveRegion() {
   return Begin;
 }
 
-// Makes room for another slab; false if there is none.
+// Reserves memory for one more slab; returns false where none can be had.
 bool growRegion() {
   char *Begin = Region.load(std::memory_order_relaxed);
   if (!Begin) {

@@ -218,7 +218,8 @@ static void multiply_narrow(const lowering *l, product *p, elements kind) {
            factors, 3, "=f,=f,=f,=f,r,r,r,f,f,f,f");
 }
 
-// A float's first 11 bits, and the next of what is left.
+// Splits a float into two TF32 numbers of 11 significant bits: the rounded
+// value, and the rounded remainder.
 static void split(const lowering *l, LLVMValueRef bits, LLVMValueRef *large,
                   LLVMValueRef *small) {
   static const char text[] = "cvt.rna.tf32.f32 $0, $1;";

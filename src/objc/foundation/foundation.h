@@ -90,7 +90,7 @@ id dictionary_get(id dictionary, id key);
 id number_make_integer(NSInteger value);
 id number_make_unsigned(NSUInteger value);
 id number_make_double(double value);
-// True for an NSNumber that numberWithBool: made.
+// True if number was made by numberWithBool:.
 bool number_is_bool(id number);
 id data_make(const void *bytes, size_t length);
 

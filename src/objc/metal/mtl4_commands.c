@@ -197,16 +197,21 @@ typedef struct encoder {
   struct objc_object object;
   id commands;  // +1
   id label;
-  table_contents *table;  // of the next dispatch
-  id bound;               // +1, the table that is bound
+  id bound;     // +1, the table that is bound
 } encoder;
+
+// Ends the encoder that is open, if one is: of the two, one at most.
+static void end_open(encoding *at) {
+  const id open = at->compute ? at->compute : at->blit;
+  if (open) {
+    SEND(void (*)(id, SEL), open, "endEncoding");
+  }
+  at->compute = at->blit = NULL;
+}
 
 static id compute_of(encoding *at) {
   if (!at->compute) {
-    if (at->blit) {
-      SEND(void (*)(id, SEL), at->blit, "endEncoding");
-      at->blit = NULL;
-    }
+    end_open(at);
     at->compute = SEND(id(*)(id, SEL), at->target, "computeCommandEncoder");
   }
   return at->compute;
@@ -214,21 +219,10 @@ static id compute_of(encoding *at) {
 
 static id blit_of(encoding *at) {
   if (!at->blit) {
-    if (at->compute) {
-      SEND(void (*)(id, SEL), at->compute, "endEncoding");
-      at->compute = NULL;
-    }
+    end_open(at);
     at->blit = SEND(id(*)(id, SEL), at->target, "blitCommandEncoder");
   }
   return at->blit;
-}
-
-static void end_open(encoding *at) {
-  const id open = at->compute ? at->compute : at->blit;
-  if (open) {
-    SEND(void (*)(id, SEL), open, "endEncoding");
-  }
-  at->compute = at->blit = NULL;
 }
 
 // The resident buffer that holds an address, and where in it.
@@ -576,7 +570,8 @@ static void encoder_memory(id self, SEL _cmd, NSUInteger length,
   made->words[1] = index;
 }
 
-// A dispatch has what the table holds now.
+// Records a dispatch with a copy of the argument table: later changes of the
+// table do not concern it.
 static command *add_dispatch(id self,
                              void (*encode)(const command *, encoding *)) {
   command *made = add_to(self, encode, NULL, NULL);
