@@ -16,9 +16,11 @@ CommandBuffer and the rest are Metal's object model."""
 
 from . import fast
 from ._native import mtl as _mtl
+from .archive import BinaryArchive
 from .array import Array, array, asarray, empty, full, ones, zeros
 from .buffer import Buffer
 from .checking import Finding, Place, check
+from .counters import CounterSampleBuffer, WorkTime
 from .device import Device, Family, default_device, devices
 from .encoder import BlitEncoder, ComputeEncoder
 from .errors import (BadDataError, CancelledError, CompileError,
@@ -29,12 +31,15 @@ from .errors import (BadDataError, CancelledError, CompileError,
                      UnsupportedError)
 from .event import Event, Fence
 from .function_table import ArgumentEncoder, FunctionHandle, FunctionTable
+from .heap import Heap, ResidencySet, SizeAndAlign
+from .indirect import IndirectCommand, IndirectCommandBuffer
 from .library import (Argument, Constant, Function, Library, Member,
                       Pipeline)
 from .log import LogLevel, LogMessage, LogState
 from .model import Model, load_model
 from .queue import CommandBuffer, Queue, Status, Times
 from .shader import ShaderFunction, ShaderLibrary, compile_shader
+from .tensor import Tensor
 from .texture import PixelFormat, Sampler, Texture
 from .timing import Timing, timeit
 
@@ -48,16 +53,17 @@ def synchronize() -> None:
 
 
 __all__ = [
-    "Argument", "ArgumentEncoder", "Array", "BadDataError", "BlitEncoder",
-    "Buffer", "CancelledError", "CommandBuffer", "CompileError",
-    "CompilerLostError", "ComputeEncoder", "Constant", "Device", "Event",
-    "Family", "Fence", "FileError", "Finding", "FindingsError", "Function",
-    "FunctionHandle",
-    "FunctionTable", "InvalidArgumentError", "InvalidStateError",
-    "KernelFaultError", "Library", "LogLevel", "LogMessage", "LogState",
-    "Member", "MettleError", "Model", "NotFoundError", "OutOfMemoryError",
-    "Pipeline", "PixelFormat", "Place", "Queue", "Sampler", "ShaderFunction",
-    "ShaderLibrary", "Status", "Texture", "TimedOutError", "Times", "Timing",
-    "UnsupportedError", "array", "asarray", "check", "compile_shader",
-    "default_device", "devices", "empty", "fast", "full", "load_model",
-    "ones", "synchronize", "timeit", "zeros"]
+    "Argument", "ArgumentEncoder", "Array", "BadDataError", "BinaryArchive",
+    "BlitEncoder", "Buffer", "CancelledError", "CommandBuffer", "CompileError",
+    "CompilerLostError", "ComputeEncoder", "Constant", "CounterSampleBuffer",
+    "Device", "Event", "Family", "Fence", "FileError", "Finding",
+    "FindingsError", "Function", "FunctionHandle", "FunctionTable", "Heap",
+    "IndirectCommand", "IndirectCommandBuffer", "InvalidArgumentError",
+    "InvalidStateError", "KernelFaultError", "Library", "LogLevel",
+    "LogMessage", "LogState", "Member", "MettleError", "Model",
+    "NotFoundError", "OutOfMemoryError", "Pipeline", "PixelFormat", "Place",
+    "Queue", "ResidencySet", "Sampler", "ShaderFunction", "ShaderLibrary",
+    "SizeAndAlign", "Status", "Tensor", "Texture", "TimedOutError", "Times",
+    "Timing", "UnsupportedError", "WorkTime", "array", "asarray", "check",
+    "compile_shader", "default_device", "devices", "empty", "fast", "full",
+    "load_model", "ones", "synchronize", "timeit", "zeros"]

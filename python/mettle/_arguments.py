@@ -17,9 +17,11 @@ from .buffer import Buffer
 from .errors import InvalidArgumentError
 from .function_table import FunctionTable
 from .library import Argument, Member
+from .tensor import Tensor
 from .texture import Sampler, Texture
 
-BUFFER, MEMORY, VALUE, BYTES, TEXTURE, SAMPLER, TABLE = range(7)
+(BUFFER, MEMORY, VALUE, BYTES, TEXTURE, SAMPLER, TABLE, THREADGROUP,
+ TENSOR) = range(9)
 MOST_BYTES = 4096  # of mtl_compute_encoder_set_bytes
 
 from_buffer: Any = ctypes.c_char.from_buffer
@@ -65,7 +67,7 @@ class Parameter:
         self.code = _dtypes.MSL_NAMES.index(argument.type)
         self._accepts: Optional[FrozenSet[np.dtype]] = \
             _dtypes.ACCEPTED.get(self.code)
-        self._words = [self.word(kind) for kind in range(8)]
+        self._words = [self.word(kind) for kind in range(9)]
         self.memory = self._words[MEMORY]
         # Of arrays that need no further look.
         self.dtype = _dtypes.TO_NUMPY.get(self.code) \
@@ -258,6 +260,47 @@ class Parameter:
                               f"{error}") from None
 
 
+class TensorParameter(Parameter):
+    """A tensor argument: the array's shape becomes the tensor's."""
+
+    __slots__ = ("device",)
+
+    def __init__(self, argument: Argument, device: Any) -> None:
+        super().__init__(argument)
+        self.device = device
+        self.dtype = None  # never plain memory
+
+    def add(self, words: List[int], value: Any, used: Used) -> None:
+        tensor = value if isinstance(value, Tensor) else self._tensor(value,
+                                                                      used)
+        words += (self._words[TENSOR], tensor.handle, 0, 0)
+        used.resources.append(tensor.buffer)
+        used.keeps.append(tensor)
+        if used.count is None:
+            used.count = int(np.prod(tensor.shape))
+
+    def _tensor(self, value: Any, used: Used) -> Tensor:
+        if not isinstance(value, Array) and not _host.is_array(value):
+            raise TypeError(f"argument {self.name!r} is a tensor in the "
+                            f"kernel, {type(value).__name__} was given")
+        host = value if isinstance(value, Array) else _host.as_numpy(value)
+        if self._accepts is not None and host.dtype not in self._accepts:
+            raise self._wrong_type(host.dtype)
+        rank = len(self.argument.tensor_extents)
+        if len(host.shape) != rank:
+            raise InvalidArgumentError(
+                f"argument {self.name!r} is a tensor of rank {rank} in the "
+                f"kernel, the array has {len(host.shape)} dimensions")
+        if isinstance(host, Array):
+            return Tensor(host.buffer, host.shape, self.code,
+                          offset=host.offset)
+        self._address(host)  # refuses what buffers cannot be
+        buffer = Buffer.over(self.device, host)
+        used.is_host = True
+        used.keeps.append(value)
+        return Tensor(buffer, host.shape, self.code, offset=buffer.offset)
+
+
 def typed_bytes(code: int, components: int, size: int, value: Any) -> bytes:
     """Elements of a vector type: three components lie in the room of four,
     if the size says so."""
@@ -305,13 +348,15 @@ def _member_bytes(member: Member, value: Any, path: str) -> bytes:
                        member.size // max(member.columns, 1), value)
 
 
-def describe(arguments: Sequence[Argument]) -> \
+def describe(arguments: Sequence[Argument], device: Any) -> \
         Tuple[List[Parameter], List[Parameter]]:
     """(what a call gives, the threadgroup memory). Buffers are in the order
     of their indices, wherever the kernel has them."""
     active = [a for a in arguments if a.is_active]
     buffers = iter(sorted((a for a in active if a.kind == "buffer"),
                           key=lambda a: a.index))
-    given = [Parameter(next(buffers) if a.kind == "buffer" else a)
-             for a in active if a.kind != "threadgroup"]
+    ordered = [next(buffers) if a.kind == "buffer" else a
+               for a in active if a.kind != "threadgroup"]
+    given = [TensorParameter(a, device) if a.tensor_extents else Parameter(a)
+             for a in ordered]
     return given, [Parameter(a) for a in active if a.kind == "threadgroup"]

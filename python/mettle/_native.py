@@ -144,7 +144,7 @@ class DeviceInfo(Structure):  # mtl_device_info
         ("recommended_max_working_set_bytes", c_uint64),
         ("buffer_offset_alignment_bytes", c_uint64),
         ("compute_units", c_uint32), ("has_unified_memory", c_bool),
-        ("runs_host_work", c_bool)])
+        ("runs_host_work", c_bool), ("timestamp_frequency_hz", c_uint64)])
 
 
 class BufferDesc(Structure):  # mtl_buffer_desc
@@ -165,7 +165,8 @@ class QueueDesc(Structure):  # mtl_queue_desc
 class CommandBufferDesc(Structure):  # mtl_command_buffer_desc
     _fields_ = laid_out("mtl_command_buffer_desc", [
         ("unretained_references", c_bool), ("label", c_char_p),
-        ("log_state", c_void_p), ("time_limit_ns", c_uint64)])
+        ("log_state", c_void_p), ("time_limit_ns", c_uint64),
+        ("times_work", c_bool)])
 
 
 class Times(Structure):  # mtl_command_buffer_times
@@ -243,7 +244,9 @@ class PipelineDesc(Structure):  # mtl_pipeline_desc
         ("group_threads", c_uint32 * 3),
         ("linked_functions", LinkedFunctions),
         ("max_call_stack_depth", c_uint32), ("debug", c_bool),
-        ("dump_after", c_char_p), ("check", c_uint32),
+        ("dump_after", c_char_p), ("archives", POINTER(c_void_p)),
+        ("archive_count", c_size_t), ("fail_on_archive_miss", c_bool),
+        ("check", c_uint32),
         ("report_code", c_bool)])
 
 
@@ -292,6 +295,61 @@ class SamplerDesc(Structure):  # mtl_sampler_desc
         ("max_anisotropy", c_uint32), ("is_pixel_coordinates", c_bool),
         ("lod_min_clamp", c_float), ("lod_max_clamp", c_float),
         ("compare_function", c_int), ("border_color", c_int),
+        ("label", c_char_p)])
+
+
+class HeapDesc(Structure):  # mtl_heap_desc
+    _fields_ = laid_out("mtl_heap_desc", [
+        ("length_bytes", c_size_t), ("type", c_int), ("storage_mode", c_int),
+        ("tracks_hazards", c_bool), ("label", c_char_p)])
+
+
+class SizeAndAlign(Structure):  # mtl_size_and_align
+    _fields_ = laid_out("mtl_size_and_align", [
+        ("size_bytes", c_size_t), ("align_bytes", c_size_t)])
+
+
+class Allocation(Structure):  # mtl_allocation
+    _fields_ = laid_out("mtl_allocation", [
+        ("buffer", c_void_p), ("texture", c_void_p), ("heap", c_void_p)])
+
+
+class ResidencySetDesc(Structure):  # mtl_residency_set_desc
+    _fields_ = laid_out("mtl_residency_set_desc", [
+        ("initial_capacity", c_size_t), ("label", c_char_p)])
+
+
+class IndirectDesc(Structure):  # mtl_indirect_command_buffer_desc
+    _fields_ = laid_out("mtl_indirect_command_buffer_desc", [
+        ("max_commands", c_uint32), ("command_types", c_uint32),
+        ("max_buffers", c_uint32), ("max_threadgroup_memory", c_uint32),
+        ("inherit_buffers", c_bool), ("inherit_pipeline", c_bool),
+        ("label", c_char_p)])
+
+
+class CounterDesc(Structure):  # mtl_counter_sample_buffer_desc
+    _fields_ = laid_out("mtl_counter_sample_buffer_desc", [
+        ("sample_count", c_uint32), ("storage_mode", c_int),
+        ("label", c_char_p)])
+
+
+class WorkTime(Structure):  # mtl_work_time
+    _fields_ = laid_out("mtl_work_time", [
+        ("kind", c_int), ("encoder", c_uint32), ("name", c_char_p),
+        ("debug_group", c_char_p), ("start_ns", c_uint64),
+        ("end_ns", c_uint64)])
+
+
+class TensorDesc(Structure):  # mtl_buffer_tensor_desc
+    _fields_ = laid_out("mtl_buffer_tensor_desc", [
+        ("type", c_int), ("rank", c_uint32), ("extents", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)), ("offset_bytes", c_size_t),
+        ("label", c_char_p)])
+
+
+class BinaryArchiveDesc(Structure):  # mtl_binary_archive_desc
+    _fields_ = laid_out("mtl_binary_archive_desc", [
+        ("path", c_char_p), ("data", c_void_p), ("data_bytes", c_size_t),
         ("label", c_char_p)])
 
 
@@ -363,7 +421,8 @@ def _check(status: int) -> None:
 LETTERS: Dict[str, Any] = {
     "p": c_void_p, "f": c_void_p, "S": c_char_p, "i": c_int, "u": c_uint32,
     "U": c_uint64, "z": c_size_t, "b": c_bool, "B": c_uint8, "G": Size,
-    "R": Region, "T": Times, "s": _check, "t": c_char_p, "v": None}
+    "R": Region, "A": Allocation, "T": Times, "s": _check, "t": c_char_p,
+    "v": None}
 
 TABLE = """
 mtl_version: -> t
@@ -522,6 +581,66 @@ mtl_blit_encoder_copy_texture: p p R u u p R u u -> v
 mtl_blit_encoder_generate_mipmaps: p p -> v
 mtl_blit_encoder_update_fence: p p -> v
 mtl_blit_encoder_wait_fence: p p -> v
+mtl_compute_encoder_use_heap: p p -> v
+mtl_compute_encoder_set_tensor: p p u -> v
+mtl_compute_encoder_execute_commands: p p u u -> v
+mtl_compute_encoder_execute_commands_indirect: p p p z -> v
+mtl_compute_encoder_use_commands: p p i -> v
+mtl_compute_encoder_sample_counters: p p u b -> v
+mtl_blit_encoder_sample_counters: p p u b -> v
+mtl_blit_encoder_resolve_counters: p p u u p z -> v
+mtl_blit_encoder_copy_commands: p p u p u u -> v
+mtl_blit_encoder_reset_commands: p p u u -> v
+mtl_heap_create: p f f -> s
+mtl_heap_release: p -> v
+mtl_heap_length: p -> z
+mtl_heap_storage_mode: p -> i
+mtl_heap_label: p -> t
+mtl_heap_used_bytes: p -> z
+mtl_heap_max_available_bytes: p z -> z
+mtl_heap_create_buffer: p f z f -> s
+mtl_heap_create_texture: p f z f -> s
+mtl_device_heap_buffer_size_and_align: p z f -> s
+mtl_buffer_make_aliasable: p -> s
+mtl_buffer_set_purgeable_state: p i f -> s
+mtl_residency_set_create: p f f -> s
+mtl_residency_set_release: p -> v
+mtl_residency_set_add: p f z -> s
+mtl_residency_set_remove: p f z -> s
+mtl_residency_set_commit: p -> s
+mtl_residency_set_request: p -> v
+mtl_residency_set_end: p -> v
+mtl_residency_set_count: p -> z
+mtl_residency_set_contains: p A -> b
+mtl_residency_set_allocated_bytes: p -> U
+mtl_queue_add_residency_sets: p f z -> s
+mtl_queue_remove_residency_sets: p f z -> s
+mtl_command_buffer_use_residency_sets: p f z -> v
+mtl_indirect_command_buffer_create: p f f -> s
+mtl_indirect_command_buffer_release: p -> v
+mtl_indirect_command_buffer_size: p -> u
+mtl_indirect_command_buffer_resource_id: p f -> s
+mtl_indirect_command_buffer_set_pipeline: p u p -> s
+mtl_indirect_command_buffer_set_buffer: p u p z u -> s
+mtl_indirect_command_buffer_set_threadgroup_memory: p u z u -> s
+mtl_indirect_command_buffer_set_barrier: p u b -> s
+mtl_indirect_command_buffer_dispatch_threads: p u G G -> s
+mtl_indirect_command_buffer_dispatch_threadgroups: p u G G -> s
+mtl_indirect_command_buffer_reset: p u u -> s
+mtl_device_sample_timestamps: p f f -> s
+mtl_counter_sample_buffer_create: p f f -> s
+mtl_counter_sample_buffer_release: p -> v
+mtl_counter_sample_buffer_count: p -> u
+mtl_counter_sample_buffer_resolve: p u u f -> s
+mtl_command_buffer_work_times: p f -> p
+mtl_buffer_tensor_create: p f f -> s
+mtl_buffer_tensor_release: p -> v
+mtl_buffer_tensor_info: p -> p
+mtl_binary_archive_create: p f f -> s
+mtl_binary_archive_release: p -> v
+mtl_binary_archive_add: p p f -> s
+mtl_binary_archive_count: p -> z
+mtl_binary_archive_write: p S -> s
 mtl_check_report: f p -> s
 mtl_check_counts: f f f f -> v
 """

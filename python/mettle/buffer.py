@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .queue import CommandBuffer
 
 STORAGE = {"shared": 0, "managed": 1, "private": 2}
+PURGEABLE = {"keep_current": 1, "non_volatile": 2, "volatile": 3, "empty": 4}
 
 
 def storage_code(name: str) -> int:
@@ -130,6 +131,22 @@ class Buffer(Handle):
         """Tells the device that the host wrote into a managed buffer."""
         mtl.mtl_buffer_did_modify_range(
             self, offset, len(self) - offset if length is None else length)
+
+    def make_aliasable(self) -> None:
+        """Lets later resources of its heap lie where it does."""
+        mtl.mtl_buffer_make_aliasable(self)
+
+    def set_purgeable_state(self, state: str) -> str:
+        """Says whether its memory may be taken away: "non_volatile",
+        "volatile", "empty", or "keep_current", which only asks. Returns what
+        it was before; "empty" says that contents were lost."""
+        if state not in PURGEABLE:
+            raise InvalidArgumentError(f"state {state!r} is none of "
+                                       f"{', '.join(PURGEABLE)}")
+        before = ctypes.c_int()
+        mtl.mtl_buffer_set_purgeable_state(self, PURGEABLE[state],
+                                           ctypes.byref(before))
+        return list(PURGEABLE)[before.value - 1]
 
     @property
     def gpu_address(self) -> int:

@@ -6,15 +6,20 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, \
+    Tuple, Union
 
 from . import _native
 from ._handle import Handle
 from ._native import encode, make, mtl
 
 if TYPE_CHECKING:
+    from .archive import BinaryArchive
     from .buffer import Buffer
+    from .counters import CounterSampleBuffer
     from .event import Event, Fence
+    from .heap import Heap, ResidencySet, SizeAndAlign
+    from .indirect import IndirectCommandBuffer
     from .library import Library
     from .log import LogLevel, LogState
     from .queue import Queue
@@ -118,6 +123,22 @@ class Device(Handle):
         """What live buffers take now."""
         return mtl.mtl_device_current_allocated_bytes(self)
 
+    @property
+    def timestamp_frequency(self) -> int:
+        """Ticks a second of the device's clock."""
+        return self._info.timestamp_frequency_hz
+
+    def sample_timestamps(self) -> Tuple[float, int]:
+        """(seconds of time.monotonic(), ticks of the device's clock), both of
+        one moment."""
+        from .counters import sample_timestamps
+        return sample_timestamps(self)
+
+    def heap_buffer_size_and_align(self, length: int) -> "SizeAndAlign":
+        """What a buffer of so many bytes takes of a heap."""
+        from .heap import buffer_size_and_align
+        return buffer_size_and_align(self, length)
+
     def supports_family(self, family: Union[Family, int]) -> bool:
         """True if the device has all compute features of family."""
         return mtl.mtl_device_supports_family(self, int(family))
@@ -200,6 +221,38 @@ class Device(Handle):
         """Makes a fence, which orders encoders of a queue."""
         from .event import Fence
         return Fence(self)
+
+    def new_heap(self, length: int, **options: Any) -> "Heap":
+        """Makes a heap of so many bytes; the options are Heap's."""
+        from .heap import Heap
+        return Heap(self, length, **options)
+
+    def new_residency_set(self, *, label: Optional[str] = None) -> \
+            "ResidencySet":
+        """Makes an empty residency set."""
+        from .heap import ResidencySet
+        return ResidencySet(self, label=label)
+
+    def new_indirect_command_buffer(self, max_commands: int,
+                                    **options: Any) -> \
+            "IndirectCommandBuffer":
+        """Makes so many empty commands; the options are
+        IndirectCommandBuffer's."""
+        from .indirect import IndirectCommandBuffer
+        return IndirectCommandBuffer(self, max_commands, **options)
+
+    def new_counter_sample_buffer(self, count: int, **options: Any) -> \
+            "CounterSampleBuffer":
+        """Makes room for so many samples of the device's clock."""
+        from .counters import CounterSampleBuffer
+        return CounterSampleBuffer(self, count, **options)
+
+    def new_binary_archive(self, source: Union[
+            str, os.PathLike, bytes, None] = None, *,
+            label: Optional[str] = None) -> "BinaryArchive":
+        """Makes an empty archive of machine code, or opens a file's."""
+        from .archive import BinaryArchive
+        return BinaryArchive(self, source, label=label)
 
     def new_log_state(self, handler: Any = None, *,
                       level: Optional["LogLevel"] = None,

@@ -12,11 +12,15 @@ from . import _dtypes, _host, _native, checking
 from ._handle import Handle
 from ._native import Region, Size, encode, make, mtl
 from .buffer import Buffer
+from .counters import CounterSampleBuffer
 from .errors import InvalidArgumentError
 from .event import Fence
 from .function_table import FunctionTable
+from .heap import Heap
+from .indirect import IndirectCommandBuffer
 from .library import Pipeline
 from .queue import CommandBuffer
+from .tensor import Tensor
 from .texture import Sampler, Texture
 
 Sizes = Union[int, Sequence[int]]
@@ -138,6 +142,10 @@ class ComputeEncoder(_Encoder):
         """Binds a function table in the place of a buffer."""
         mtl.mtl_compute_encoder_set_function_table(self, table, index)
 
+    def set_tensor(self, index: int, tensor: Optional[Tensor]) -> None:
+        """Binds a tensor to a kernel's tensor argument."""
+        mtl.mtl_compute_encoder_set_tensor(self, tensor, index)
+
     def dispatch_threads(self, grid: Sizes, group: Sizes) -> None:
         """Runs grid threads in threadgroups of group threads."""
         mtl.mtl_compute_encoder_dispatch_threads(
@@ -153,6 +161,32 @@ class ComputeEncoder(_Encoder):
         """The same with three uint32 of buffer, read when it runs."""
         mtl.mtl_compute_encoder_dispatch_threadgroups_indirect(
             self, buffer, offset, _size(group, "the group"))
+
+    def execute(self, commands: IndirectCommandBuffer, first: int = 0,
+                count: Optional[int] = None) -> None:
+        """Runs commands, in their order: all from first on without a count.
+        use_buffer names what they touch."""
+        if count is None:
+            count = len(commands) - first
+        mtl.mtl_compute_encoder_execute_commands(self, commands, first, count)
+
+    def execute_indirect(self, commands: IndirectCommandBuffer,
+                         buffer: Buffer, offset: int = 0) -> None:
+        """The same with first and count as two uint32 of buffer, read when it
+        runs."""
+        mtl.mtl_compute_encoder_execute_commands_indirect(
+            self, commands, buffer, offset)
+
+    def use_commands(self, commands: IndirectCommandBuffer,
+                     usage: str = "write") -> None:
+        """Says that kernels of this encoder encode commands."""
+        mtl.mtl_compute_encoder_use_commands(self, commands, USAGES[usage])
+
+    def sample_counters(self, samples: CounterSampleBuffer, index: int, *,
+                        ordered: bool = True) -> None:
+        """Reads the device's clock between what is recorded before and
+        after."""
+        mtl.mtl_compute_encoder_sample_counters(self, samples, index, ordered)
 
     def memory_barrier(self, scope: Union[str, Iterable[Buffer]] =
                        "buffers") -> None:
@@ -172,6 +206,11 @@ class ComputeEncoder(_Encoder):
     def use_texture(self, texture: Texture, usage: str = "read") -> None:
         """The same for a texture."""
         mtl.mtl_compute_encoder_use_texture(self, texture, USAGES[usage])
+
+    def use_heap(self, heap: Heap) -> None:
+        """Keeps a heap for kernels that reach its resources through
+        addresses."""
+        mtl.mtl_compute_encoder_use_heap(self, heap)
 
     def use_function_table(self, table: FunctionTable) -> None:
         """The same for a function table."""
@@ -265,6 +304,38 @@ class BlitEncoder(_Encoder):
     def generate_mipmaps(self, texture: Texture) -> None:
         """Fills level 1 and those behind it with averages."""
         mtl.mtl_blit_encoder_generate_mipmaps(self, texture)
+
+    def copy_commands(self, source: IndirectCommandBuffer,
+                      target: IndirectCommandBuffer, *, first: int = 0,
+                      target_first: int = 0,
+                      count: Optional[int] = None) -> None:
+        """Copies indirect commands: all from first on without a count."""
+        if count is None:
+            count = len(source) - first
+        mtl.mtl_blit_encoder_copy_commands(self, source, first, target,
+                                           target_first, count)
+
+    def reset_commands(self, commands: IndirectCommandBuffer, first: int = 0,
+                       count: Optional[int] = None) -> None:
+        """Empties indirect commands when it runs."""
+        if count is None:
+            count = len(commands) - first
+        mtl.mtl_blit_encoder_reset_commands(self, commands, first, count)
+
+    def sample_counters(self, samples: CounterSampleBuffer, index: int, *,
+                        ordered: bool = True) -> None:
+        """Reads the device's clock between what is recorded before and
+        after."""
+        mtl.mtl_blit_encoder_sample_counters(self, samples, index, ordered)
+
+    def resolve_counters(self, samples: CounterSampleBuffer, target: Buffer,
+                         *, first: int = 0, count: Optional[int] = None,
+                         offset: int = 0) -> None:
+        """Writes samples into target, a uint64 of ticks each."""
+        if count is None:
+            count = len(samples) - first
+        mtl.mtl_blit_encoder_resolve_counters(self, samples, first, count,
+                                              target, offset)
 
     def update_fence(self, fence: Fence) -> None:
         """Signals fence when this encoder's work is done."""

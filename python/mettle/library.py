@@ -18,6 +18,7 @@ from .errors import (InvalidArgumentError, NotFoundError,
                      UnsupportedError)
 
 if TYPE_CHECKING:
+    from .archive import BinaryArchive
     from .device import Device
     from .function_table import FunctionHandle, FunctionTable
 
@@ -346,9 +347,34 @@ class Function(Handle):
         return Pipeline(self, **options)
 
 
-def _handles(functions: Sequence[Function]) -> Any:
-    return (ctypes.c_void_p * len(functions))(
-        *(function.handle for function in functions))
+def _handles(objects: Sequence[Handle]) -> Any:
+    return (ctypes.c_void_p * len(objects))(
+        *(one.handle for one in objects))
+
+
+def pipeline_desc(*, label: Optional[str] = None,
+                  max_total_threads_per_threadgroup: int = 0,
+                  group_threads: Union[int, Sequence[int], None] = None,
+                  linked_functions: Sequence[Function] = (),
+                  private_functions: Sequence[Function] = (),
+                  max_call_stack_depth: int = 0, debug: bool = False,
+                  dump_after: Optional[str] = None, report_code: bool = False,
+                  archives: Sequence["BinaryArchive"] = (),
+                  fail_on_archive_miss: bool = False,
+                  checks: int = 0) -> Any:
+    """mtl_pipeline_desc of Pipeline's options."""
+    linked, private = _handles(linked_functions), _handles(private_functions)
+    desc = _native.PipelineDesc(
+        max_total_threads_per_threadgroup=max_total_threads_per_threadgroup,
+        label=encode(label), max_call_stack_depth=max_call_stack_depth,
+        debug=debug, dump_after=encode(dump_after), report_code=report_code,
+        archives=_handles(archives), archive_count=len(archives),
+        fail_on_archive_miss=fail_on_archive_miss, check=checks,
+        linked_functions=_native.LinkedFunctions(
+            linked, len(linked), private, len(private)))
+    if group_threads is not None:
+        desc.group_threads[:] = _native.triple(group_threads, "group_threads")
+    return desc
 
 
 class Pipeline(Handle):
@@ -366,6 +392,8 @@ class Pipeline(Handle):
                  max_call_stack_depth: int = 0, debug: bool = False,
                  dump_after: Optional[str] = None,
                  report_code: bool = False,
+                 archives: Sequence["BinaryArchive"] = (),
+                 fail_on_archive_miss: bool = False,
                  checks: Optional[int] = None) -> None:
         """Compiles function.
 
@@ -376,6 +404,8 @@ class Pipeline(Handle):
         debug              one thread at a time, unoptimised
         dump_after         a pass of the compiler, or "asm", for dump
         report_code        has report count registers and spills
+        archives           where the code is looked for before it is compiled;
+                           with fail_on_archive_miss NotFoundError otherwise
         checks             bits of mtl_check; those of the mettle.check that
                            this is inside of if None"""
         self._checks = checking.bits() if checks is None else checks
@@ -390,18 +420,14 @@ class Pipeline(Handle):
         self._twins: Dict[int, Pipeline] = {}
         self.device = function.library.device
         self._arguments: Optional[Tuple[Argument, ...]] = None
-        linked, private = _handles(linked_functions), _handles(
-            private_functions)
-        desc = _native.PipelineDesc(
-            max_total_threads_per_threadgroup=max_total_threads_per_threadgroup,
-            label=encode(label), max_call_stack_depth=max_call_stack_depth,
-            debug=debug, dump_after=encode(dump_after),
-            report_code=report_code, check=self._checks,
-            linked_functions=_native.LinkedFunctions(
-                linked, len(linked), private, len(private)))
-        if group_threads is not None:
-            desc.group_threads[:] = _native.triple(group_threads,
-                                                   "group_threads")
+        desc = pipeline_desc(
+            label=label, debug=debug, dump_after=dump_after,
+            report_code=report_code, checks=self._checks, archives=archives,
+            fail_on_archive_miss=fail_on_archive_miss, group_threads=
+            group_threads, linked_functions=linked_functions,
+            private_functions=private_functions,
+            max_call_stack_depth=max_call_stack_depth,
+            max_total_threads_per_threadgroup=max_total_threads_per_threadgroup)
         super().__init__(_waiting.aside(lambda: make(
             mtl.mtl_pipeline_create, function, ctypes.byref(desc))))
 

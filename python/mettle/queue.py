@@ -10,9 +10,9 @@ import enum
 import sys
 import threading
 from typing import (TYPE_CHECKING, Any, Callable, Deque, Generator, List,
-                    NamedTuple, Optional)
+                    NamedTuple, Optional, Sequence)
 
-from . import _native, _waiting
+from . import _native, _waiting, counters
 from ._handle import Handle
 from ._native import CommandBufferCallback, encode, make, mtl
 from .errors import InvalidStateError, MettleError, TimedOutError
@@ -21,6 +21,7 @@ from .event import Event
 if TYPE_CHECKING:
     from .device import Device
     from .encoder import BlitEncoder, ComputeEncoder
+    from .heap import ResidencySet
     from .log import LogState
 
 
@@ -43,6 +44,11 @@ class Times(NamedTuple):
     kernel_end: float
     device_start: float
     device_end: float
+
+
+def _handles(objects: Sequence[Handle]) -> Any:
+    return (ctypes.c_void_p * len(objects))(
+        *(one.handle for one in objects))
 
 
 def _nanoseconds(seconds: Optional[float]) -> int:
@@ -91,16 +97,25 @@ class Queue(Handle):
 
     def command_buffer(self, *, label: Optional[str] = None,
                        log_state: Optional["LogState"] = None,
-                       time_limit: Optional[float] = None) -> \
-            "CommandBuffer":
+                       time_limit: Optional[float] = None,
+                       times_work: bool = False) -> "CommandBuffer":
         """Makes an empty command buffer. As a context it is committed at the
-        end: ``with queue.command_buffer() as commands: ...``."""
+        end: ``with queue.command_buffer() as commands: ...``. times_work has
+        its work_times tell when each dispatch and copy ran."""
         desc = _native.CommandBufferDesc(
             label=encode(label),
             log_state=log_state.handle if log_state else None,
-            time_limit_ns=_nanoseconds(time_limit))
+            time_limit_ns=_nanoseconds(time_limit), times_work=times_work)
         return CommandBuffer(self, make(mtl.mtl_command_buffer_create, self,
                                         ctypes.byref(desc)), log_state)
+
+    def add_residency_sets(self, *sets: "ResidencySet") -> None:
+        """Has the sets' memory resident while the queue works."""
+        mtl.mtl_queue_add_residency_sets(self, _handles(sets), len(sets))
+
+    def remove_residency_sets(self, *sets: "ResidencySet") -> None:
+        """Takes sets from the queue."""
+        mtl.mtl_queue_remove_residency_sets(self, _handles(sets), len(sets))
 
     def synchronize(self) -> None:
         """Waits for all that this process has committed; raises the first
@@ -195,6 +210,11 @@ class CommandBuffer(Handle):
             self._functions = []
         self._functions.append(given)
 
+    def use_residency_sets(self, *sets: "ResidencySet") -> None:
+        """Has the sets' memory resident while this runs."""
+        mtl.mtl_command_buffer_use_residency_sets(self, _handles(sets),
+                                                  len(sets))
+
     # --- running
 
     def enqueue(self) -> None:
@@ -270,6 +290,12 @@ class CommandBuffer(Handle):
         t = mtl.mtl_command_buffer_get_times(self)
         return Times(t.kernel_start_ns / 1e9, t.kernel_end_ns / 1e9,
                      t.device_start_ns / 1e9, t.device_end_ns / 1e9)
+
+    @property
+    def work_times(self) -> List[counters.WorkTime]:
+        """When each encoder, dispatch and copy ran, once it has completed, if
+        it was made with times_work."""
+        return counters.work_times(self)
 
     @property
     def device_time(self) -> float:

@@ -14,7 +14,8 @@ from typing import (Any, Dict, List, Mapping, Optional, Sequence, Tuple,
                     Union)
 
 from . import _waiting, checking
-from ._arguments import Used, addressof, describe, from_buffer, ndarray
+from ._arguments import (THREADGROUP, Used, addressof, describe, from_buffer,
+                         ndarray)
 from ._native import failure, last_error, launch, triple
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
@@ -146,7 +147,8 @@ class ShaderFunction:
     def __init__(self, pipeline: Pipeline, queue: Queue) -> None:
         self.pipeline = pipeline
         self.queue = queue
-        self._parameters, self._memory = describe(pipeline.arguments)
+        self._parameters, self._memory = describe(pipeline.arguments,
+                                                  pipeline.device)
         self._most = pipeline.max_total_threads_per_threadgroup
         self._sizes: Dict[Any, bytes] = {}
         self.__name__ = pipeline.label
@@ -258,7 +260,7 @@ class ShaderFunction:
             if length is None:
                 raise TypeError(f"{self.__name__}: threadgroup_memory= says "
                                 f"how many bytes {parameter.name!r} has")
-            words += (parameter.word(7), 0, 0, (length + 15) & ~15)
+            words += (parameter.word(THREADGROUP), 0, 0, (length + 15) & ~15)
 
 
 class ShaderLibrary:

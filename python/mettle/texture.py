@@ -154,9 +154,8 @@ class Texture(Handle):
         self._keeps = _keeps
         self._last: Any = None
         if _handle is None:
-            desc = _texture_desc(width, height, depth, _format(format), type,
-                                 levels, array_length, samples,
-                                 label)
+            desc = texture_desc(width, height, depth, format, type, levels,
+                                array_length, samples, label)
             desc.storage_mode = storage_code(storage)
             desc.hazard_tracking = int(not hazard_tracked)
             _handle = make(mtl.mtl_texture_create, device, ctypes.byref(desc))
@@ -199,8 +198,7 @@ class Texture(Handle):
              bytes_per_row: int = 0, type: Optional[str] = None) -> "Texture":
         """A texture of a buffer's bytes. Rows and offset are multiples of 16
         bytes."""
-        desc = _texture_desc(width, height, 0, _format(format), type, 1, 0, 1,
-                             None)
+        desc = texture_desc(width, height, 0, format, type, 1, 0, 1, None)
         row = bytes_per_row or \
             width * mtl.mtl_pixel_format_bytes(desc.pixel_format)
         return cls(buffer.device, width, height, _keeps=buffer, _handle=make(
@@ -347,20 +345,21 @@ class Texture(Handle):
         self.image().save(path)
 
 
-def _texture_desc(width: int, height: int, depth: int,
-                  pixel_format: PixelFormat, kind: Optional[str], levels: int,
-                  array_length: int, samples: int, label: Optional[str]) -> \
-        Any:
+def texture_desc(width: int, height: int, depth: int,
+                 pixel_format: Union[PixelFormat, str], kind: Optional[str],
+                 levels: int, array_length: int, samples: int,
+                 label: Optional[str]) -> Any:
+    """mtl_texture_desc of Texture's options."""
     if kind is None:
         kind = "3d" if depth else "2d" if height else "1d"
     if kind not in TEXTURE_TYPES:
         raise InvalidArgumentError(f"texture type {kind!r} is none of "
                                    f"{', '.join(TEXTURE_TYPES[1:])}")
     return _native.TextureDesc(
-        type=TEXTURE_TYPES.index(kind), pixel_format=int(pixel_format),
-        width=width, height=height, depth=depth, level_count=levels,
-        array_length=array_length, sample_count=samples,
-        label=encode(label))
+        type=TEXTURE_TYPES.index(kind),
+        pixel_format=int(_format(pixel_format)), width=width, height=height,
+        depth=depth, level_count=levels, array_length=array_length,
+        sample_count=samples, label=encode(label))
 
 
 def _pillow() -> Any:

@@ -65,6 +65,9 @@ static mtl_status set_argument(mtl_compute_encoder *encoder, mtl_queue *queue,
       mtl_compute_encoder_set_threadgroup_memory(
           encoder, argument->length_bytes, argument->index);
       return MTL_OK;
+    case METTLE_ARGUMENT_TENSOR:
+      mtl_compute_encoder_set_tensor(encoder, object, argument->index);
+      return MTL_OK;
   }
   return mtl_fail(MTL_INVALID_ARGUMENT, "an argument of kind %u",
                   argument->kind);

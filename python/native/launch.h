@@ -6,7 +6,7 @@
 
 #include <mettle/mettle.h>
 
-// python/mettle/_launch.py packs these: 32 bytes each.
+// python/mettle/_arguments.py packs these: 32 bytes each.
 typedef enum mettle_argument_kind {
   METTLE_ARGUMENT_BUFFER = 0,  // object is an mtl_buffer or NULL
   METTLE_ARGUMENT_MEMORY,      // object is an address of the program's
@@ -16,6 +16,7 @@ typedef enum mettle_argument_kind {
   METTLE_ARGUMENT_SAMPLER,
   METTLE_ARGUMENT_TABLE,
   METTLE_ARGUMENT_THREADGROUP,  // length_bytes of threadgroup memory
+  METTLE_ARGUMENT_TENSOR,       // object is an mtl_buffer_tensor
 } mettle_argument_kind;
 
 typedef struct mettle_argument {
