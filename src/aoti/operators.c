@@ -283,6 +283,59 @@ AOTITorchError aoti_torch_mps_convolution(
 
 // --- Attention ---------------------------------------------------------------
 
+// As four dimensions: of three or fewer, ones are put in front; of more, the
+// leading ones are at one place, counted over sizes [rank - 4].
+static mtl_tensor four_dimensions(const mtl_tensor *tensor,
+                                  const int64_t *sizes, uint32_t rank,
+                                  uint64_t place) {
+  mtl_tensor four = *tensor;
+  four.rank = 4;
+  for (uint32_t d = 0; d < 4; ++d) {
+    const bool is_there = d + tensor->rank >= 4;
+    const uint32_t from = is_there ? d + tensor->rank - 4 : 0;
+    four.sizes[d] = is_there ? tensor->sizes[from] : 1;
+    four.strides[d] = is_there ? tensor->strides[from] : 0;
+  }
+  // A mask may have fewer dimensions than the rest.
+  const int64_t missing = (int64_t)rank - tensor->rank;
+  for (int64_t d = (int64_t)rank - 5; d >= 0; --d) {
+    const uint64_t at = place % (uint64_t)sizes[d];
+    place /= (uint64_t)sizes[d];
+    if (d >= missing && tensor->sizes[d - missing] != 1 && at != 0) {
+      four.offset_bytes += (uint64_t)tensor->strides[d - missing] * at *
+                           mtl_data_type_size(tensor->type);
+      four.constant = 0;  // names the whole
+    }
+  }
+  return four;
+}
+
+// Of query, key, value, out, weights and mask; of the last two, those that
+// there are. All but mask have query's rank and leading sizes.
+static mtl_status attend_each(mtl_stream *stream, const mtl_tensor *all,
+                              bool has_weights, const mtl_tensor *mask,
+                              bool is_causal, double scale) {
+  const uint32_t rank = all[0].rank;
+  uint64_t places = 1;
+  for (uint32_t d = 0; d + 4 < rank; ++d) {
+    places *= (uint64_t)all[0].sizes[d];
+  }
+  for (uint64_t place = 0; place < places; ++place) {
+    mtl_tensor four[6];
+    for (uint32_t i = 0; i < (has_weights ? 5 : 4); ++i) {
+      four[i] = four_dimensions(&all[i], all[0].sizes, rank, place);
+    }
+    if (mask) {
+      four[5] = four_dimensions(mask, all[0].sizes, rank, place);
+    }
+    const mtl_attention_desc desc = {
+        .mask = mask ? &four[5] : NULL, .is_causal = is_causal, .scale = scale};
+    AOTI_TRY(mtl_ops_attention(stream, &four[0], &four[1], &four[2], &desc,
+                               &four[3], has_weights ? &four[4] : NULL));
+  }
+  return MTL_OK;
+}
+
 static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
                          const aoti_tensor *value, const aoti_tensor *mask,
                          bool is_causal, const double *scale,
@@ -293,13 +346,45 @@ static mtl_status attend(const aoti_tensor *query, const aoti_tensor *key,
   BEGIN(all, weights ? FOURTH | FIFTH : FOURTH, query, key, value, out, first,
         weights ? mask : NULL);
   const mtl_tensor *at = all.tensors;
-  const mtl_attention_desc desc = {
-      .mask = mask ? &at[weights ? 5 : 4] : NULL,
-      .is_causal = is_causal,
-      .scale = scale ? *scale : 0,
-  };
-  return mtl_ops_attention(all.stream, &at[0], &at[1], &at[2], &desc, &at[3],
-                           weights ? &at[4] : NULL);
+  return attend_each(all.stream, at, weights != NULL,
+                     mask ? &at[weights ? 5 : 4] : NULL, is_causal,
+                     scale ? *scale : 0);
+}
+
+// key, value and mask beside query: the leading dimensions are query's.
+static mtl_status check_attention(const aoti_tensor *query,
+                                  const aoti_tensor *key,
+                                  const aoti_tensor *value,
+                                  const aoti_tensor *mask) {
+  AOTI_CHECK_NOT_NULL(query);
+  if (query->rank < 2 || query->rank > MTL_TENSOR_MAX_RANK) {
+    return mtl_fail(MTL_INVALID_ARGUMENT,
+                    "attention: query has %" PRId64 " dimensions, not 2 to %d",
+                    query->rank, MTL_TENSOR_MAX_RANK);
+  }
+  AOTI_TRY(check_rank(key, query->rank, "attention", "key"));
+  AOTI_TRY(check_rank(value, query->rank, "attention", "value"));
+  const int64_t leading = query->rank - 4;
+  const int64_t missing = mask ? query->rank - mask->rank : query->rank;
+  if (missing < 0) {
+    return mtl_fail(MTL_INVALID_ARGUMENT,
+                    "attention: mask has %" PRId64
+                    " dimensions, query %" PRId64,
+                    mask->rank, query->rank);
+  }
+  for (int64_t d = 0; d < leading; ++d) {
+    const int64_t size = query->sizes[d];
+    const int64_t masks = d < missing ? 1 : mask->sizes[d - missing];
+    if (key->sizes[d] != size || value->sizes[d] != size ||
+        (masks != 1 && masks != size)) {
+      return mtl_fail(MTL_INVALID_ARGUMENT,
+                      "attention: sizes %" PRId64 ", %" PRId64 ", %" PRId64
+                      " and %" PRId64
+                      " of query, key, value and mask in dimension %" PRId64,
+                      size, key->sizes[d], value->sizes[d], masks, d);
+    }
+  }
+  return MTL_OK;
 }
 
 AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
@@ -317,20 +402,21 @@ AOTITorchError aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
     return mtl_fail(MTL_UNSUPPORTED, "attention with a dropout of %g",
                     dropout_p);
   }
-  AOTI_TRY(check_rank(query, 4, __func__, "query"));
-  AOTI_TRY(check_rank(key, 4, __func__, "key"));
-  AOTI_TRY(check_rank(value, 4, __func__, "value"));
-  const int64_t *q = query->sizes;
-  const int64_t sizes[] = {q[0], q[1], q[2], value->sizes[3]};
-  const int64_t weight_sizes[] = {q[0], q[1], q[2], key->sizes[2]};
-  AOTI_TRY(aoti_tensor_like(query, query->dtype, 4, sizes, out_new));
+  const aoti_tensor *mask = attn_mask ? *attn_mask : NULL;
+  AOTI_TRY(check_attention(query, key, value, mask));
+  const int64_t rank = query->rank;
+  int64_t sizes[MTL_TENSOR_MAX_RANK], weight_sizes[MTL_TENSOR_MAX_RANK];
+  memcpy(sizes, query->sizes, (size_t)rank * sizeof *sizes);
+  memcpy(weight_sizes, query->sizes, (size_t)rank * sizeof *sizes);
+  sizes[rank - 1] = value->sizes[rank - 1];
+  weight_sizes[rank - 1] = key->sizes[rank - 2];
+  AOTI_TRY(aoti_tensor_like(query, query->dtype, rank, sizes, out_new));
   mtl_status status = out_new_weights
-                          ? aoti_tensor_like(query, query->dtype, 4,
+                          ? aoti_tensor_like(query, query->dtype, rank,
                                              weight_sizes, out_new_weights)
                           : MTL_OK;
   if (status == MTL_OK) {
-    status = attend(query, key, value, attn_mask ? *attn_mask : NULL,
-                    is_causal != 0, scale, *out_new,
+    status = attend(query, key, value, mask, is_causal != 0, scale, *out_new,
                     out_new_weights ? *out_new_weights : NULL);
   }
   if (out_new_weights) {

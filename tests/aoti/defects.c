@@ -3,6 +3,7 @@
 // by its report: PyTorch's or ExecuTorch's issue, or the place in ExecuTorch's
 // Metal backend. What concerns streams alone is in tests/stream.
 #include <link.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +355,45 @@ TEST(defects, attention_gives_its_weights) {
   CHECK(floats_of(out)[0] == 2.0f);  // (0 + 4) / 2
   aoti_torch_delete_tensor_object(out);
   aoti_torch_delete_tensor_object(weights);
+}
+
+// Of three dimensions there is no batch; of five, a mask's batch may be one of
+// two.
+TEST(defects, attention_has_any_number_of_dimensions) {
+  AtenTensorHandle zeros = new_tensor(MPS, F32, SIZES(1, 2, 4));
+  AtenTensorHandle iota =
+      view_of(new_iota(8), SIZES(1, 2, 4), (int64_t[]){8, 4, 1}, 0);
+  AtenTensorHandle out = NULL;
+  CHECK_EQUAL(aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
+                  zeros, zeros, iota, NULL, 0, 0, NULL, NULL, 0, &out, NULL),
+              0);
+  wait_for_stream();
+  CHECK(floats_of(out)[3] == 5.0f);  // (3 + 7) / 2
+  aoti_torch_delete_tensor_object(out);
+  zeros = new_tensor(MPS, F32, SIZES(2, 1, 1, 2, 4));
+  iota = view_of(new_iota(16), SIZES(2, 1, 1, 2, 4), (int64_t[]){8, 8, 8, 4, 1},
+                 0);
+  AtenTensorHandle mask = new_tensor(MPS, F32, SIZES(2, 1, 1, 1, 2));
+  const float hidden[] = {-INFINITY, 0, 0, 0};
+  memcpy(floats_of(mask), hidden, sizeof hidden);
+  AtenTensorHandle weights = NULL;
+  CHECK_EQUAL(
+      aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
+          zeros, zeros, iota, &mask, 0, 0, NULL, NULL, 0, &out, &weights),
+      0);
+  wait_for_stream();
+  CHECK(floats_of(out)[0] == 4.0f);
+  CHECK(floats_of(out)[15] == 13.0f);  // (11 + 15) / 2
+  CHECK(floats_of(weights)[3] == 1.0f);
+  CHECK(floats_of(weights)[7] == 0.5f);
+  aoti_torch_delete_tensor_object(out);
+  aoti_torch_delete_tensor_object(weights);
+  mask = new_tensor(MPS, F32, SIZES(3, 1, 1, 1, 2));
+  CHECK(aoti_torch_mps__scaled_dot_product_attention_math_for_mps_v2(
+            zeros, zeros, iota, &mask, 0, 0, NULL, NULL, 0, &out, NULL) != 0);
+  CHECK(strstr(mtl_last_error(),
+               "2, 2, 2 and 3 of query, key, value and mask "
+               "in dimension 0") != NULL);
 }
 
 // conv's cache knew its shape, not whether there is a bias, nor the padding of

@@ -273,6 +273,33 @@ def one_wait_and_one_commit():
     assert after["dispatches"] - before["dispatches"] >= 10, (before, after)
 
 
+def attention_that_sees_nothing():
+    """A row of which every key is hidden is 0, as the exported program has it;
+    eager PyTorch's shortcut for inference has NaN there."""
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.heads = nn.MultiheadAttention(16, 2, bias=False,
+                                               batch_first=True)
+
+        def forward(self, x, hidden):
+            attended, _ = self.heads(x, x, x, attn_mask=hidden,
+                                     need_weights=False)
+            return attended, nn.functional.scaled_dot_product_attention(
+                x, x, x, attn_mask=torch.zeros_like(
+                    hidden, dtype=torch.float32).masked_fill(
+                        hidden, float("-inf")))
+    torch.manual_seed(13)
+    x, hidden = torch.randn(1, 5, 16), torch.ones(5, 5).triu(1).bool()
+    hidden[2] = True
+    program = export(Net(), (x, hidden))
+    got = load(save("hidden", program)).execute([x, hidden])
+    with torch.no_grad():
+        for one, other in zip(got, program.module()(x, hidden)):
+            assert one[0, 2].abs().max() == 0, one[0, 2]
+            agree(one, other)
+
+
 # --- What was reported of ExecuTorch's own Metal runtime -------------------------
 
 def report_22951_strided_operands():
@@ -286,6 +313,27 @@ def report_22951_strided_operands():
             return self.conv(x.transpose(1, 2)), y.t() @ y[:, ::2]
     torch.manual_seed(7)
     check("strided", Net(), torch.randn(2, 9, 4), torch.randn(5, 6))
+
+
+def report_22952_sizes_of_one():
+    """Outputs of one channel, line or column were taken for dense ones: all
+    their strides are as good as any. The convolutions behind them went wrong."""
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.channel = nn.Sequential(nn.Conv2d(3, 1, 1),
+                                         nn.Conv2d(1, 4, 3, padding=1))
+            self.line = nn.Sequential(nn.Conv2d(3, 5, (7, 1)),
+                                      nn.Conv2d(5, 4, (1, 3), padding=(1, 1)))
+            self.point = nn.Sequential(nn.Conv2d(3, 6, (7, 9), groups=3),
+                                       nn.ConvTranspose2d(6, 2, 3, stride=2))
+
+        def forward(self, x):
+            return self.channel(x), self.line(x), self.point(x)
+    torch.manual_seed(12)
+    x = torch.ones(2, 3, 7, 9)
+    check("ones", Net(), x)
+    check("ones_bfloat", Net().bfloat16(), x.bfloat16(), tolerance=2e-2)
 
 
 def report_22956_views_at_an_offset():

@@ -15,6 +15,7 @@ import ctypes
 import inspect
 import itertools
 import os
+import resource
 import sys
 import types
 
@@ -615,6 +616,25 @@ def attention_in_parts():
            random(1, 1, 5000, 8), causal=True, wants_weights=False)
     attend(random(1, 1, 5000, 8), random(1, 1, 5000, 8),
            random(1, 1, 5000, 4), random(5000, 1) > 0, wants_weights=False)
+
+
+def attention_in_bounded_memory():
+    """24 heads of 2,000 queries and keys have 384,000,000 bytes of scores. Parts
+    of them take 64 MiB, and products keep less than that."""
+    q, k, v = (random(2, 12, 2000, 8) for _ in range(3))
+    out = empty(q.shape)
+    arrays = [Array(x) for x in (q, k, v)]
+    call("mtl_ops_attention", *(Array(x[:, :, :40]) for x in (q, k, v)), None,
+         empty((2, 12, 40, 8)), None)  # compiles
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    call("mtl_ops_attention", *arrays, None, out, None)
+    got = out.numpy()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 128 << 10, f"{grown} KiB"
+    scores = q[1, 11].astype(float) @ k[1, 11].T * 8 ** -0.5
+    w = np.exp(scores - scores.max(-1, keepdims=True))
+    agree(got[1, 11], w @ v[1, 11] / w.sum(-1, keepdims=True),
+          TOLERANCE["float"] * 4, 2)
 
 
 def attention_strided():
