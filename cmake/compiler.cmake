@@ -8,7 +8,7 @@ file(GLOB process_sources CONFIGURE_DEPENDS ${compiler_folder}/process/*.c
 file(GLOB_RECURSE backend_sources CONFIGURE_DEPENDS ${compiler_folder}/*.c)
 list(FILTER backend_sources EXCLUDE REGEX
   "/src/compiler/(air|client|process|frontend|metal)/")
-list(APPEND backend_sources ${compiler_folder}/ir/ir_text.S)
+list(APPEND backend_sources ${compiler_folder}/ir/text/ir_text.S)
 file(GLOB_RECURSE ir_texts CONFIGURE_DEPENDS ${compiler_folder}/*.ll)
-set_source_files_properties(${compiler_folder}/ir/ir_text.S PROPERTIES
+set_source_files_properties(${compiler_folder}/ir/text/ir_text.S PROPERTIES
   OBJECT_DEPENDS "${ir_texts}")

@@ -2,7 +2,7 @@
 # objc.cmake: libMetal.so.1, which programs written for Metal's Objective-C API
 # find on Linux, what is linked into such programs, and what they are started
 # with (docs/objc.md).
-file(GLOB objc_sources CONFIGURE_DEPENDS src/objc/runtime/*.[cS]
+file(GLOB_RECURSE objc_sources CONFIGURE_DEPENDS src/objc/runtime/*.[cS]
   src/objc/foundation/*.c src/objc/dispatch/*.c src/objc/metal/*.c)
 # Hands an image's classes to the runtime; linked into each, ours too.
 add_library(mettle_objc_crt OBJECT src/objc/launch/crt.c)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "aoti/fold.h"
-#include "aoti/model.h"
+#include "aoti/model/model.h"
 
 // Why the last kernel could not be had: models keep a NULL handle for good.
 static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;

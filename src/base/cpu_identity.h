@@ -3,7 +3,7 @@
 #ifndef MTLI_CPU_IDENTITY_H
 #define MTLI_CPU_IDENTITY_H
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 
 // Appends what identifies this machine's processor model and the features that
 // the system lets programs use. Equal bytes mean that code generated for one is

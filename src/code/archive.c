@@ -2,7 +2,8 @@
 // archive.c: reads and writes archives of code containers.
 //
 // A file is u64 magic, u32 version, u32 count; for each container its key, its
-// name and itself as blocks (base/bytes.h); and the XXH3-128 of all that.
+// name and itself as blocks (base/memory/bytes.h); and the XXH3-128 of all
+// that.
 #include "code/archive.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef MTLI_ARCHIVE_H
 #define MTLI_ARCHIVE_H
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "base/status.h"
 
 enum { MTLI_ARCHIVE_KEY_BYTES = 16 };

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "code/cpu_facts.h"
 #include "code/group_class.h"
 #include "mettle/library.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "base/status.h"
 #include "code/code.h"
 #include "code/container_format.h"

@@ -6,8 +6,8 @@
 // that run are waited for, and the struct goes with its last keeper.
 #include <string.h>
 
+#include "memory/slots.h"
 #include "mettle_hal.h"
-#include "slots.h"
 
 static const iree_hal_device_vtable_t device_vtable;
 

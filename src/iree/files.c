@@ -3,8 +3,8 @@
 // order of queues, on threads of workers.c. Memory that the host does not see
 // is staged piece by piece.
 #include "iree/hal/utils/file_registry.h"
+#include "memory/slots.h"
 #include "mettle_hal.h"
-#include "slots.h"
 
 enum { STAGING_BYTES = 16 * 1024 * 1024 };
 

@@ -3,8 +3,8 @@
 // thread of their own.
 #include <string.h>
 
+#include "memory/slots.h"
 #include "mettle_hal.h"
-#include "slots.h"
 
 typedef struct host_call {
   iree_hal_host_call_t call;

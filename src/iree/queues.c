@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "iree/hal/local/transient_buffer.h"
+#include "memory/slots.h"
 #include "mettle_hal.h"
-#include "slots.h"
 
 static iree_hal_buffer_ref_t make_ref(iree_hal_buffer_t *buffer,
                                       iree_device_size_t offset,

@@ -20,12 +20,12 @@
 
 #include <pthread.h>
 
-#include "base/arena_pool.h"
 #include "base/lane.h"
+#include "base/memory/arena_pool.h"
 #include "base/object.h"
 #include "base/status.h"
 #include "base/timeline.h"
-#include "base/trace.h"
+#include "base/trace/trace.h"
 #include "code/code.h"
 #include "code/texture_abi.h"
 #include "mettle/mettle.h"
@@ -713,7 +713,7 @@ struct mtli_driver {
   mtli_event_notify_fn *event_notify;
 };
 
-// The drivers, the preferred one first; runtime/drivers.c lists them.
+// The drivers, the preferred one first; runtime/device/drivers.c lists them.
 extern const mtli_driver *const mtli_drivers[];
 extern const size_t mtli_driver_count;
 

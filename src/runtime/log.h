@@ -3,7 +3,7 @@
 #ifndef MTLI_LOG_H
 #define MTLI_LOG_H
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "code/log_abi.h"
 #include "mettle/log.h"
 #include "runtime/objects.h"

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "compiler/emit/emit_cpu.h"
 #include "compiler/frontend/frontend.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/passes/passes.h"
 #include "harness/test.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/frontend/source.h"
+#include "compiler/frontend/source/source.h"
 
 #define MOST_TOKENS 65536
 

@@ -29,7 +29,7 @@
 #include "base/status.h"
 #include "code/code.h"
 #include "compiler/air/translate.h"
-#include "compiler/frontend/allocation.h"
+#include "compiler/frontend/clang/allocation.h"
 #include "compiler/process/compile.h"
 
 volatile sig_atomic_t mtlc_memory_ran_out;  // it has malloc alone

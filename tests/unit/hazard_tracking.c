@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hazard_tracking.c: which touches of buffers conflict.
 #include "harness/test.h"
-#include "runtime/hazards.h"
+#include "runtime/record/hazards.h"
 
 TEST(hazards, reads_go_beside_reads) {
   static mtl_buffer buffer;

@@ -10,7 +10,7 @@
 
 #include "base/guard.h"
 #include "base/machine.h"
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "harness/test.h"
 
 TEST(machine, cpus_follow_the_affinity) {

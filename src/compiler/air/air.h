@@ -8,7 +8,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "base/status.h"
 #include "code/code.h"
 

@@ -6,17 +6,17 @@
 #define MTLC_CHECK_H
 
 #include "code/check_abi.h"
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/inlined_size.h"
-#include "compiler/ir/split_calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/marks.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/analysis/inlined_size.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/split_calls.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
 
 mtlc_pass mtlc_mark_arithmetic;
 mtlc_pass mtlc_simplify_checked;

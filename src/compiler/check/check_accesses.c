@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "compiler/check/check.h"
-#include "compiler/ir/cycles.h"
+#include "compiler/ir/analysis/cycles.h"
 
 typedef struct checking {
   mtlc_kernel *kernel;

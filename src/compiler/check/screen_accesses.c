@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "compiler/check/check.h"
-#include "compiler/ir/cycles.h"
+#include "compiler/ir/analysis/cycles.h"
 
 _Static_assert(sizeof(mtli_check_view) == 88, "check_abi.h");
 _Static_assert(offsetof(mtli_check_view, bytes) == 8, "check_abi.h");

@@ -9,7 +9,7 @@
 #ifndef MTLC_CACHE_FOLDER_H
 #define MTLC_CACHE_FOLDER_H
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 
 // Opens the folder, made if need be. Returns -1 if it may not be used.
 //

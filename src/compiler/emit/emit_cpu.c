@@ -11,10 +11,10 @@
 
 #include "base/status.h"
 #include "compiler/emit/source_order.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/loops.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/analysis/loops.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
 
 enum {
   FEATURES_LIMIT = 4096,  // bytes; a host's list is about 1200

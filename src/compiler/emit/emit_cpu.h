@@ -7,7 +7,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <stddef.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // The target machine for a request's target string, kept for the next who asks:
 // with what it knows of a CPU by then, which takes 2 ms to work out. Borrowed.

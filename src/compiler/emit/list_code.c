@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "base/status.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/target.h"
 
 // Assembly text as LLVM writes it, with comments.
 static mtl_status write_assembly(mtlc_kernel *kernel,

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/report.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/report.h"
+#include "compiler/ir/llvm/names.h"
 
 enum { VECTOR_REGISTERS = 32, TEXT_BYTES = 256 };
 

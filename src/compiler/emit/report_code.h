@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // Reports what an object of emit_object's says of registers; x86-64 only.
 void mtlc_report_code(mtlc_kernel *kernel, const void *object,

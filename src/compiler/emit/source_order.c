@@ -17,7 +17,7 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/target/machine.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // True if a kernel's instructions are best left in their order
 // (source_order.c).

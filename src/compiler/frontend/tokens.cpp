@@ -15,7 +15,7 @@
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "compiler/frontend/parts.h"
-#include "compiler/frontend/source.h"
+#include "compiler/frontend/source/source.h"
 
 using namespace clang;
 using llvm::StringRef;

@@ -9,7 +9,7 @@
 #include "clang/Basic/IdentifierTable.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "compiler/frontend/parts.h"
-#include "compiler/frontend/source.h"
+#include "compiler/frontend/source/source.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 

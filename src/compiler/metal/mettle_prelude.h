@@ -19,7 +19,7 @@
 
 // M(space, object) for every kind of object that a member function may be
 // called on: what it returns a reference to is where the object is. Written as
-// frontend/repairs.cpp has members that differ in the space of their object;
+// frontend/clang/repairs.cpp has members that differ in the space of their object;
 // compilers without those define it for their one space.
 #ifndef METTLE_EACH_SPACE
 #define METTLE_EACH_SPACE(M)              \

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/passes/passes.h"
 
 // An address as a distance from the variable that it points into:

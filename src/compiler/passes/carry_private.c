@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/passes/passes.h"
 
 typedef struct carrying {

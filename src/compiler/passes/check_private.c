@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/passes/passes.h"
 #include "mettle/pipeline.h"
 

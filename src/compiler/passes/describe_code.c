@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "code/cpu_abi.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/passes/passes.h"
 
 _Static_assert(offsetof(mtli_cpu_code, run_group) == 0, "cpu_abi.h");

@@ -11,12 +11,12 @@
 
 #include "base/status.h"
 #include "code/cpu_abi.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/target.h"
-#include "compiler/ir/thread_state.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/target.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/transform/thread_state.h"
 #include "compiler/passes/passes.h"
 #include "compiler/vectorize/target/machine.h"
 

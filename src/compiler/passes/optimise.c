@@ -4,9 +4,9 @@
 // Requires  describe_code
 // Leaves    the same functions, faster; T1 only
 #include "base/status.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/target.h"
+#include "compiler/ir/llvm/module.h"
 #include "compiler/passes/passes.h"
 #include "compiler/vectorize/finish/finish_vectors.h"
 

@@ -20,7 +20,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "compiler/compiler.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // Runs all passes for kernel->tier, so that kernel->module holds the code of
 // cpu_abi.h, and shows what kernel->dump_after asks for. A name that is no pass

@@ -14,13 +14,13 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/keep_calls.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/target.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/transform/keep_calls.h"
 #include "compiler/passes/passes.h"
 
 // What a function of the program has while LLVM is kept from it, and what it

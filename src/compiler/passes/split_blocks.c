@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/split_calls.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/split_calls.h"
 #include "compiler/passes/passes.h"
 
 // Measured on straight-line kernels of 5000 lines: code generation 4.1 s whole,

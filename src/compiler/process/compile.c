@@ -11,9 +11,9 @@
 #include "compiler/emit/emit_cpu.h"
 #include "compiler/emit/list_code.h"
 #include "compiler/emit/report_code.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/steps.h"
-#include "compiler/passes/load_ir.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/steps.h"
+#include "compiler/passes/link/load_ir.h"
 #include "compiler/passes/passes.h"
 #include "compiler/ptx/ptx.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 
 // In the server, for it and all its workers: no new privileges, no programs,
 // no network, no writing to the file system, no signals to others (Landlock),

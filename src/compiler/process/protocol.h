@@ -15,14 +15,15 @@
 //                  HEADER_WANTED (any number)    HEADER
 //                  RESULT
 //
-// Integers are little-endian; texts and blocks are those of base/bytes.h. Both
-// sides take what they receive for input from outside.
+// Integers are little-endian; texts and blocks are those of
+// base/memory/bytes.h. Both sides take what they receive for input from
+// outside.
 #ifndef MTLC_PROTOCOL_H
 #define MTLC_PROTOCOL_H
 
 #include <xxhash.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "compiler/compiler.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "compiler/air/translate.h"
-#include "compiler/frontend/allocation.h"
+#include "compiler/frontend/clang/allocation.h"
 #include "compiler/process/compile.h"
 #include "compiler/process/confine.h"
 #include "compiler/process/server.h"

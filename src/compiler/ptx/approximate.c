@@ -14,9 +14,9 @@
 // Leaves    those functions with other bodies; nothing unless the library is
 //           for fast math and the target says "+approximate"
 #include "base/status.h"
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
 #include "compiler/ptx/ptx.h"
 
 typedef struct approximation {

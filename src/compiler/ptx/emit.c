@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/ptx/ptx.h"
 
 static const char architecture[] = "nvptx64";

@@ -17,13 +17,13 @@
 
 #include "base/status.h"
 #include "code/ptx_abi.h"
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/types.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/ptx.h"
 
 enum {

@@ -2,7 +2,7 @@
 // flow.c: asks the vectoriser's analysis where threads part.
 #include "compiler/ptx/flow.h"
 
-#include "compiler/ir/module.h"
+#include "compiler/ir/llvm/module.h"
 
 void mtlc_ptx_find_flow(mtlc_kernel *kernel, mtlc_ptx_flow *f) {
   *f = (mtlc_ptx_flow){0};

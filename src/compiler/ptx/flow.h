@@ -4,7 +4,7 @@
 #ifndef MTLC_PTX_FLOW_H
 #define MTLC_PTX_FLOW_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/ptx/ptx.h"
 
 // --- fences ------------------------------------------------------------------

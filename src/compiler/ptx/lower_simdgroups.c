@@ -22,14 +22,14 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/simd_functions.h"
-#include "compiler/ir/types.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/module.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/llvm/value_list.h"
+#include "compiler/ir/transform/simd_functions.h"
 #include "compiler/ptx/flow.h"
 #include "compiler/ptx/ptx.h"
 

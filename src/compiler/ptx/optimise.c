@@ -6,9 +6,9 @@
 // Leaves    internal functions and variables with names that PTX takes
 #include "base/status.h"
 #include "code/ptx_abi.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/module.h"
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/kernel/target.h"
+#include "compiler/ir/llvm/module.h"
 #include "compiler/ptx/ptx.h"
 
 static void hide_all(mtlc_kernel *kernel) {

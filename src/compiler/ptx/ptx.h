@@ -4,7 +4,7 @@
 #ifndef MTLC_PTX_H
 #define MTLC_PTX_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // True if a request's target is "nvptx64 sm_NN +ptxNN", perhaps with
 // " +approximate" behind it: fast math may use the machine's approximations.

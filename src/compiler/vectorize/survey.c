@@ -8,9 +8,9 @@
 
 #include "base/futex.h"
 #include "base/status.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/keep_calls.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/transform/keep_calls.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/vectorizer.h"
 
 // What its calls tell: whether it waits at barriers, and how it depends on the

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // Requires kernel->thread as simplify_thread leaves it, threadgroup
 // variables still globals in their section. Leaves the code of

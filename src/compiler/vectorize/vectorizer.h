@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "compiler/ir/kernel.h"
+#include "base/memory/arena.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/emit/lanes/deferred_atomics.h"
-#include "compiler/vectorize/finish/group_loop.h"
+#include "compiler/vectorize/finish/simdgroups/group_loop.h"
 
 enum { LANES_MOST_VARIANTS = 4 };
 

@@ -13,7 +13,7 @@
 #include <setjmp.h>
 #include <signal.h>
 
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "code/cpu_abi.h"
 #include "drivers/cpu/workspace.h"
 #include "runtime/driver.h"

@@ -7,7 +7,7 @@
 #ifndef CUDA_H
 #define CUDA_H
 
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "code/ptx_abi.h"
 #include "drivers/cuda/api.h"
 #include "runtime/driver.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 #include "drivers/metal/metal.h"
 
 // --- source ------------------------------------------------------------------

@@ -4,7 +4,7 @@
 #ifndef METAL_DRIVER_H
 #define METAL_DRIVER_H
 
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "drivers/metal/objc.h"
 #include "runtime/driver.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/memory/bytes.h"
 
 // MTLDataType of what is no value.
 enum { STRUCT = 1, ARRAY = 2, TEXTURE = 58, SAMPLER = 59, POINTER = 60,

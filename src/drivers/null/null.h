@@ -6,7 +6,7 @@
 #ifndef MTLI_NULL_H
 #define MTLI_NULL_H
 
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "runtime/driver.h"
 
 typedef struct null_buffer {

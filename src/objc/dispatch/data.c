@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "objc/dispatch/dispatch.h"
-#include "objc/runtime/block.h"
 #include "objc/runtime/class.h"
 #include "objc/runtime/define.h"
 #include "objc/runtime/failure.h"
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/memory/block.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/message/message.h"
 
 typedef struct dispatch_data {
   struct objc_object object;

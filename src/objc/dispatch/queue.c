@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "objc/dispatch/dispatch.h"
-#include "objc/runtime/block.h"
 #include "objc/runtime/class.h"
 #include "objc/runtime/define.h"
 #include "objc/runtime/failure.h"
-#include "objc/runtime/instance.h"
+#include "objc/runtime/memory/block.h"
+#include "objc/runtime/memory/instance.h"
 
 typedef struct task {
   struct task *next;

@@ -8,7 +8,7 @@
 
 #include "objc/dispatch/dispatch.h"
 #include "objc/runtime/failure.h"
-#include "objc/runtime/pool.h"
+#include "objc/runtime/memory/pool.h"
 
 enum { IDLE_SECONDS = 10 };
 

@@ -8,8 +8,8 @@
 
 #include "objc/foundation/files.h"
 #include "objc/foundation/foundation.h"
-#include "objc/runtime/block.h"
 #include "objc/runtime/failure.h"
+#include "objc/runtime/memory/block.h"
 
 extern struct objc_class OBJC_CLASS_$_NSData;
 extern struct objc_class OBJC_CLASS_$_NSMutableData;

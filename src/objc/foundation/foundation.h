@@ -14,9 +14,9 @@
 #include "objc/runtime/class.h"
 #include "objc/runtime/define.h"
 #include "objc/runtime/exception.h"
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
-#include "objc/runtime/pool.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/memory/pool.h"
+#include "objc/runtime/message/message.h"
 
 typedef unsigned long NSUInteger;
 typedef long NSInteger;

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "objc/foundation/foundation.h"
-#include "objc/runtime/block.h"
+#include "objc/runtime/memory/block.h"
 
 extern struct objc_class OBJC_CLASS_$_NSNotification;
 extern struct objc_class OBJC_CLASS_$_NSNotificationCenter;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "objc/foundation/foundation.h"
-#include "objc/runtime/block.h"
+#include "objc/runtime/memory/block.h"
 
 typedef enum thread_state { IS_NEW, IS_RUNNING, IS_FINISHED } thread_state;
 

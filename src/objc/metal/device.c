@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "objc/metal/metal.h"
-#include "objc/runtime/block.h"
+#include "objc/runtime/memory/block.h"
 
 mtl_device *device_of(id device) {
   return device ? ((metal_device *)device)->device : NULL;

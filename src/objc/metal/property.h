@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/message/message.h"
 
 // Only the getter.
 #define READ_PROPERTY(owner, type, name)              \

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "objc/metal/metal.h"
-#include "objc/runtime/block.h"
 #include "objc/runtime/failure.h"
+#include "objc/runtime/memory/block.h"
 
 CONSTANT_STRING(MTLLibraryErrorDomain, "MTLLibraryErrorDomain");
 CONSTANT_STRING(MTLCommandBufferErrorDomain, "MTLCommandBufferErrorDomain");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "objc/runtime/failure.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/message/message.h"
 #include "objc/runtime/name_table.h"
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

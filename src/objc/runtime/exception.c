@@ -16,9 +16,9 @@
 
 #include "objc/runtime/class.h"
 #include "objc/runtime/failure.h"
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
-#include "objc/runtime/zombie.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/memory/zombie.h"
+#include "objc/runtime/message/message.h"
 
 // std::type_info, and the class that it stands for. @catch (NSFoo *) in a
 // compiled file has one of these, called OBJC_EHTYPE_$_NSFoo.

@@ -9,7 +9,7 @@
 
 #include "objc/runtime/class.h"
 #include "objc/runtime/failure.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/message/message.h"
 #include "objc/runtime/protocol.h"
 #include "objc/runtime/selectors.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "objc/runtime/class.h"
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/message/message.h"
 #include "objc/runtime/protocol.h"
 
 static void realize(Class class) {

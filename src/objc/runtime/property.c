@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "objc/runtime/instance.h"
-#include "objc/runtime/message.h"
+#include "objc/runtime/memory/instance.h"
+#include "objc/runtime/message/message.h"
 
 // Atomic properties share these locks, by address.
 enum { LOCKS = 64 };

@@ -81,7 +81,7 @@ static inline bool is_floating(uint type) {
   return type >= HALF;
 }
 
-// Leading dimensions that several tensors share: `shape` in ops_parts.h.
+// Leading dimensions that several tensors share: `shape` in ops/parts.h.
 struct shape {
   int rank;
   int sizes[16];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "code/code.h"
-#include "compiler/ir/keep_calls.h"
+#include "compiler/ir/transform/keep_calls.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

@@ -2,8 +2,8 @@
 // effects.c: what instructions may write, and which memory an address is in.
 #include "compiler/vectorize/analysis/effects.h"
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 

@@ -6,7 +6,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // True if an address is one of threadgroup memory, for sure.
 bool lanes_is_in_threadgroup(const mtlc_kernel *kernel,

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "compiler/vectorize/base/tables.h"
 
 typedef enum lanes_node_kind {

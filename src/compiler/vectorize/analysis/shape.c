@@ -2,7 +2,7 @@
 // shape.c: the lattice of shapes, and how operations act on it.
 #include "compiler/vectorize/analysis/shape.h"
 
-#include "compiler/ir/marks.h"
+#include "compiler/ir/llvm/marks.h"
 
 
 _Thread_local uint32_t lanes_vector_width = MOST_LANES;

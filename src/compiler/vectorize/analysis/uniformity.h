@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "code/group_class.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/shape.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/marks.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/base/tables.h"
 
 // A DISubprogram's compile unit: llvm/IR/DebugInfoMetadata.h, getRawUnit. The

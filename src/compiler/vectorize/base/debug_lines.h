@@ -9,8 +9,8 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "compiler/ir/kernel.h"
+#include "base/memory/arena.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // Source lines of instructions, one for each.
 typedef struct lanes_line {

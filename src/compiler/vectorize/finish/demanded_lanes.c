@@ -10,9 +10,9 @@
 #include <llvm-c/DebugInfo.h>
 #include <stddef.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/shape.h"
 

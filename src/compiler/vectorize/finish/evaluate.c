@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "code/cpu_abi.h"
-#include "compiler/ir/instructions.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 enum { DEPTH = 24 };  // operations behind one another

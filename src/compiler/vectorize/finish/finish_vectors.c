@@ -8,16 +8,16 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/loops.h"
-#include "compiler/ir/module.h"
+#include "compiler/ir/analysis/loops.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/module.h"
 #include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/finish/fault_position.h"
-#include "compiler/vectorize/finish/register_tiling.h"
-#include "compiler/vectorize/finish/skip_idle.h"
+#include "compiler/vectorize/finish/simdgroups/fault_position.h"
+#include "compiler/vectorize/finish/simdgroups/skip_idle.h"
 #include "compiler/vectorize/finish/specialise_group_size.h"
-#include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/finish/tiling/register_tiling.h"
+#include "compiler/vectorize/prepare/versions/version_uniform.h"
 
 static const char finishing[] =
     "globaldce,function(sroa<modify-cfg>,early-cse<memssa>,"

@@ -4,7 +4,7 @@
 #ifndef MTLC_FINISH_VECTORS_H
 #define MTLC_FINISH_VECTORS_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 // Optimises the module of a kernel that was vectorised.
 mtl_status mtlc_finish_vectors(mtlc_kernel *kernel);

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/target/machine.h"

@@ -4,7 +4,7 @@
 #ifndef MTLC_HOIST_CONSTANTS_H
 #define MTLC_HOIST_CONSTANTS_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 mtlc_pass mtlc_hoist_constants;
 

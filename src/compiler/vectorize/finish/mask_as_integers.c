@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/target/machine.h"
 

@@ -4,7 +4,7 @@
 #ifndef MTLC_MASK_AS_INTEGERS_H
 #define MTLC_MASK_AS_INTEGERS_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 mtlc_pass mtlc_mask_as_integers;
 

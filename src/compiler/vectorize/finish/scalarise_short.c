@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/marks.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
 #include "compiler/vectorize/base/tables.h"
 
 enum {

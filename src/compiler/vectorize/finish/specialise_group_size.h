@@ -7,8 +7,8 @@
 #include <llvm-c/Core.h>
 #include <stdint.h>
 
-#include "compiler/ir/kernel.h"
-#include "compiler/vectorize/finish/group_loop.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/vectorize/finish/simdgroups/group_loop.h"
 
 typedef struct lanes_known_group {
   uint32_t threads;       // 0: no such form

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
 
 // --- The pattern -------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 #ifndef MTLC_SPLIT_FMINMAX_H
 #define MTLC_SPLIT_FMINMAX_H
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 
 mtlc_pass mtlc_split_fminmax;
 

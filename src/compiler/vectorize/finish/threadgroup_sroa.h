@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/value_list.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/value_list.h"
 #include "compiler/vectorize/finish/evaluate.h"
 
 // An access to memory, element by element.

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/names.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

@@ -6,7 +6,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/memory/arena.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // True if a value is computed again where it is read, not kept.

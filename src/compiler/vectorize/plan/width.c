@@ -6,8 +6,8 @@
 // make it.
 #include "compiler/vectorize/plan/width.h"
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/graph.h"

@@ -14,10 +14,10 @@
 #include <stddef.h>
 
 #include "code/code.h"
-#include "compiler/ir/instructions.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"

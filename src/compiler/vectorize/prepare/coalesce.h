@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Exchanges elements between the lanes of blocks that all lanes run, so that

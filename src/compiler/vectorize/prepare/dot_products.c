@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"

@@ -7,7 +7,7 @@
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 
 // Finds such sums in a function, on machines that have an instruction for them;

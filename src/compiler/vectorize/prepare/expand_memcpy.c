@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
 
 enum { LONGEST_BYTES = 512 };
 

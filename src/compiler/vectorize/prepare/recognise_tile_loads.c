@@ -11,17 +11,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 

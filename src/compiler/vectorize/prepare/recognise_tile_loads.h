@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "code/group_class.h"
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/analysis/graph.h"
 
 // Makes loads of what is multiplied loads of tiles. Returns

@@ -7,7 +7,7 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "compiler/ir/instructions.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

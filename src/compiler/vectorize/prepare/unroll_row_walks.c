@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/shape.h"

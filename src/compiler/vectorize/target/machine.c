@@ -2,7 +2,7 @@
 // machine.c: asks the target once for the vectors that it has.
 #include "compiler/vectorize/target/machine.h"
 
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/target.h"
 #include "compiler/vectorize/target/tuning.h"
 
 static const lanes_costs avx512_costs = {

@@ -3,7 +3,7 @@
 // instructions, each figure with where it was measured.
 #include "compiler/vectorize/target/tuning.h"
 
-#include "compiler/ir/target.h"
+#include "compiler/ir/kernel/target.h"
 
 // A processor that asks for a line's neighbour by itself: Intel's with AVX-512,
 // and those without vectors that would tell.

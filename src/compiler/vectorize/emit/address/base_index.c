@@ -6,8 +6,8 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"

@@ -10,7 +10,7 @@
 // loop over them.
 #include "compiler/vectorize/emit/address/common_index.h"
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/emit/values/builder.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 

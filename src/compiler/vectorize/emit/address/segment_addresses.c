@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/emit/address/base_index.h"

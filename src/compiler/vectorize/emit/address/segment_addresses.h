@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 

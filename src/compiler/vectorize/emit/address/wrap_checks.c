@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
@@ -18,7 +18,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
-#include "compiler/vectorize/plan/access/wraps.h"
+#include "compiler/vectorize/plan/access/forms/wraps.h"
 
 static bool is_extension(LLVMValueRef value) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(value);

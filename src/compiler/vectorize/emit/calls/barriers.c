@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/builder.h"

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/keep_calls.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/ir/transform/keep_calls.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/builder.h"

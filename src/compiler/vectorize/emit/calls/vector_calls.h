@@ -5,7 +5,7 @@
 
 #include <llvm-c/Core.h>
 
-#include "compiler/ir/kernel.h"
+#include "compiler/ir/kernel/kernel.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Declares the vector form of each function of keep_calls.h in the module.

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/predicates.h"
@@ -22,9 +22,9 @@
 #include "compiler/vectorize/emit/calls/vector_calls.h"
 #include "compiler/vectorize/emit/lanes/atomics.h"
 #include "compiler/vectorize/emit/lanes/scalarise.h"
+#include "compiler/vectorize/emit/memory/lane_vectors/packed_vectors.h"
+#include "compiler/vectorize/emit/memory/lane_vectors/row_copies.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
-#include "compiler/vectorize/emit/memory/packed_vectors.h"
-#include "compiler/vectorize/emit/memory/row_copies.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"

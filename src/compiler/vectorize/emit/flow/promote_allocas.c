@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

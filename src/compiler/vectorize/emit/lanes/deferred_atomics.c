@@ -13,12 +13,12 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/attributes.h"
-#include "compiler/ir/calls.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/marks.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/attributes.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/effects.h"

@@ -6,8 +6,8 @@
 #include <llvm-c/DebugInfo.h>
 #include <stddef.h>
 
-#include "compiler/ir/calls.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/calls.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

@@ -2,8 +2,8 @@
 // access_addresses.c: where an access begins, and where each row of it does.
 #include "compiler/vectorize/emit/memory/access_addresses.h"
 
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/values/emitter.h"

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"
 #include "compiler/vectorize/emit/memory/interleaved.h"
@@ -15,7 +15,7 @@
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
-#include "compiler/vectorize/plan/access/bit_runs.h"
+#include "compiler/vectorize/plan/access/forms/bit_runs.h"
 
 // Lane i of a run, that begins with lane first.
 static uint32_t lane_of_run(const lanes_pattern_runs *runs, uint32_t first,

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/vectorize/analysis/lane_bits.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
-#include "compiler/vectorize/plan/access/bit_runs.h"
+#include "compiler/vectorize/plan/access/forms/bit_runs.h"
 
 void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
                       const lanes_pattern_runs *runs, LLVMValueRef *components);

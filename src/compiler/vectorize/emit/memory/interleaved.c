@@ -7,22 +7,22 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
 #include "compiler/vectorize/emit/memory/access_addresses.h"
+#include "compiler/vectorize/emit/memory/lane_vectors/transpose.h"
 #include "compiler/vectorize/emit/memory/masked.h"
 #include "compiler/vectorize/emit/memory/masked_emulation.h"
 #include "compiler/vectorize/emit/memory/prefetch.h"
-#include "compiler/vectorize/emit/memory/transpose.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/check_arms.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/emit/values/values.h"
 #include "compiler/vectorize/plan/access/access.h"
-#include "compiler/vectorize/plan/access/interleave_groups.h"
+#include "compiler/vectorize/plan/access/forms/interleave_groups.h"
 
 enum { BLOCK_BYTES = 16 };
 

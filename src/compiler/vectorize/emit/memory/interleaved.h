@@ -9,7 +9,7 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 #include "compiler/vectorize/plan/access/access.h"
-#include "compiler/vectorize/plan/access/interleave_groups.h"
+#include "compiler/vectorize/plan/access/forms/interleave_groups.h"
 
 // Lanes stride elements apart, over rows or all of them.
 void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,

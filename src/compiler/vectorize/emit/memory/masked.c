@@ -5,7 +5,7 @@
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/lanes/collectives.h"

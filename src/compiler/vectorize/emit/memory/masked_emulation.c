@@ -8,7 +8,7 @@
 
 #include <llvm-c/Target.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"

@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 #include "code/code.h"
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/marks.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/induction.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/induction.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
-#include "compiler/vectorize/analysis/affine.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/addresses/affine.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/address/segment_addresses.h"

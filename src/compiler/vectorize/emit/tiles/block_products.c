@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "compiler/ir/attributes.h"
+#include "compiler/ir/llvm/attributes.h"
 #include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"

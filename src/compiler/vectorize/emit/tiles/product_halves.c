@@ -2,7 +2,7 @@
 // product_halves.c: the loop over both halves of a product's sum.
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"

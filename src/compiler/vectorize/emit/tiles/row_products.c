@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"

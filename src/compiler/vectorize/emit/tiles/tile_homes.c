@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/base/tables.h"

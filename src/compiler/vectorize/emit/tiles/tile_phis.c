@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 
 typedef struct phi_finder {

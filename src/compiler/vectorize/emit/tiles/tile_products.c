@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
-#include "compiler/ir/names.h"
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/names.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/emit/tiles/block_products.h"

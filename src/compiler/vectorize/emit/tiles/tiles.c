@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/names.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/names.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/shape.h"

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/marks.h"
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/marks.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/emit/values/emitter.h"

@@ -2,7 +2,7 @@
 // check_arms.c: the two arms of a run-time check, and where they meet.
 #include "compiler/vectorize/emit/values/check_arms.h"
 
-#include "compiler/ir/marks.h"
+#include "compiler/ir/llvm/marks.h"
 #include "compiler/vectorize/emit/values/builder.h"
 #include "compiler/vectorize/emit/values/emitter.h"
 

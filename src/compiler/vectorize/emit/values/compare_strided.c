@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/predicates.h"
 #include "compiler/vectorize/analysis/shape.h"

@@ -4,7 +4,7 @@
 // a number of channels that the program was given.
 #include "compiler/vectorize/emit/values/divisions.h"
 
-#include "compiler/ir/types.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

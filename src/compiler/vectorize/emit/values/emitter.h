@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "compiler/ir/kernel.h"
-#include "compiler/ir/types.h"
+#include "base/memory/arena.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/group_uniformity.h"
 #include "compiler/vectorize/analysis/shape.h"

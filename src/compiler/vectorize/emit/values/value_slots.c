@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "compiler/ir/instructions.h"
+#include "compiler/ir/llvm/instructions.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"

@@ -11,12 +11,12 @@
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/debug_lines.h"
-#include "compiler/vectorize/plan/access/bit_runs.h"
-#include "compiler/vectorize/plan/access/interleave_groups.h"
-#include "compiler/vectorize/plan/access/lane_vectors.h"
-#include "compiler/vectorize/plan/access/packed_vectors.h"
+#include "compiler/vectorize/plan/access/forms/bit_runs.h"
+#include "compiler/vectorize/plan/access/forms/interleave_groups.h"
+#include "compiler/vectorize/plan/access/forms/lane_vectors.h"
+#include "compiler/vectorize/plan/access/forms/packed_vectors.h"
+#include "compiler/vectorize/plan/access/forms/stride_factors.h"
 #include "compiler/vectorize/plan/access/planning.h"
-#include "compiler/vectorize/plan/access/stride_factors.h"
 
 // Best first, more or less; access_plan.c has the order, print_plan.c the
 // names, emit/memory/load_store.c the file of each.

@@ -5,15 +5,15 @@
 
 #include <stddef.h>
 
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/plan/kept_values.h"
-#include "compiler/vectorize/prepare/version_uniform.h"
+#include "compiler/vectorize/prepare/versions/version_uniform.h"
 
 static void find_for_whole(lanes_planning *p) {
   const lanes_graph *graph = p->graph;

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "compiler/ir/kernel.h"
+#include "base/memory/arena.h"
+#include "compiler/ir/kernel/kernel.h"
+#include "compiler/vectorize/analysis/addresses/lane_bits.h"
 #include "compiler/vectorize/analysis/graph.h"
-#include "compiler/vectorize/analysis/lane_bits.h"
 #include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/plan/linearize.h"
 #include "compiler/vectorize/target/machine.h"

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// arena_pool.h: blocks that arenas have done with and others go on with: memory
+// that is warm, and that malloc has not given back to the system, to be had
+// again page by page.
+#ifndef MTLI_ARENA_POOL_H
+#define MTLI_ARENA_POOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/memory/arena.h"
+
+// Zero is an empty pool. Any thread; the child of a fork may go on with it.
+typedef struct mtli_arena_pool {
+  _Atomic(struct mtli_arena_block *) blocks;
+  _Atomic uint32_t count;
+} mtli_arena_pool;
+
+// Frees all blocks. No arena uses the pool any more.
+void mtli_arena_pool_clear(mtli_arena_pool *pool);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// access_spaces.h: which memory the loads, stores and atomics of an
+// unoptimised module may touch, where addresses lie in variables and structures
+// and go through calls.
+#ifndef MTLC_ACCESS_SPACES_H
+#define MTLC_ACCESS_SPACES_H
+
+#include <llvm-c/Core.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel/kernel.h"
+
+// A set of pieces of memory that threads share: the buffer of each argument by
+// its slot, what addresses found in memory lead to, and the threadgroup's. None
+// for a thread's own memory, and for constants.
+typedef uint64_t mtlc_spaces;
+enum { MTLC_LAST_ARGUMENT_SPACE = 61, MTLC_OTHER_SPACE = 62 };
+#define MTLC_SPACES_OTHER ((mtlc_spaces)1 << MTLC_OTHER_SPACE)
+#define MTLC_SPACES_THREADGROUP ((mtlc_spaces)1 << 63)
+
+typedef struct mtlc_access {
+  mtlc_spaces read;
+  mtlc_spaces written;
+} mtlc_access;
+
+typedef struct mtlc_accesses {
+  mtlc_access *items;  // [count] by number
+  size_t count;
+} mtlc_accesses;
+
+// Numbers the accesses of a kernel's module, and finds what they touch. Copies
+// of an instruction, as inlining makes them, have its number. free(items) ends
+// it.
+mtl_status mtlc_find_accesses(mtlc_kernel *kernel, mtlc_accesses *out_accesses);
+
+// What an instruction touches; nothing if it has no number.
+mtlc_access mtlc_access_of(const mtlc_accesses *accesses,
+                           LLVMValueRef instruction);
+
+#endif

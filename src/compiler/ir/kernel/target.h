@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// target.h: what the target machine is and has, and the attributes that say so.
+#ifndef MTLC_TARGET_H
+#define MTLC_TARGET_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel/kernel.h"
+
+// Sets the target's CPU and features on every function, without which LLVM
+// optimises and emits for the plainest machine of the triple.
+void mtlc_set_target_attributes(mtlc_kernel *kernel);
+// Whether the target has an x86 feature, or is AArch64 or PTX, which have the
+// like of those that are asked for.
+bool mtlc_target_has(LLVMTargetMachineRef target, const char *feature);
+// Whether a target's triple starts with an architecture.
+bool mtlc_target_is(LLVMTargetMachineRef target, const char *architecture);
+// Whether the name of a target's CPU starts with that of a family.
+bool mtlc_target_is_cpu(LLVMTargetMachineRef target, const char *family);
+
+#endif

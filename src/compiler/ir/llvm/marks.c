@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// marks.c: metadata and flags of instructions, wishes of loops, lines.
+#include "compiler/ir/llvm/marks.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/ir/llvm/instructions.h"
+
+static const char invariant[] = "invariant.load";
+
+static unsigned mark_kind(LLVMValueRef instruction, const char *name) {
+  return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)),
+                                  name, (unsigned)strlen(name));
+}
+
+void mtlc_mark(LLVMValueRef instruction, const char *name) {
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+  LLVMMetadataRef none = LLVMMDNodeInContext2(context, NULL, 0);
+  LLVMSetMetadata(instruction, mark_kind(instruction, name),
+                  LLVMMetadataAsValue(context, none));
+}
+
+bool mtlc_is_marked(LLVMValueRef instruction, const char *name) {
+  return LLVMHasMetadata(instruction) &&
+         LLVMGetMetadata(instruction, mark_kind(instruction, name)) != NULL;
+}
+
+void mtlc_mark_invariant(LLVMValueRef load) {
+  mtlc_mark(load, invariant);
+}
+
+bool mtlc_is_invariant(LLVMValueRef load) {
+  return mtlc_is_marked(load, invariant);
+}
+
+// Those that another instruction of the kind has; with NULL none.
+static void set_flags(LLVMValueRef to, LLVMValueRef from) {
+  switch (LLVMGetInstructionOpcode(to)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+      LLVMSetNUW(to, from && LLVMGetNUW(from));
+      LLVMSetNSW(to, from && LLVMGetNSW(from));
+      break;
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMLShr:
+    case LLVMAShr: LLVMSetExact(to, from && LLVMGetExact(from)); break;
+    case LLVMOr: LLVMSetIsDisjoint(to, from && LLVMGetIsDisjoint(from)); break;
+    case LLVMZExt: LLVMSetNNeg(to, from && LLVMGetNNeg(from)); break;
+    default: break;
+  }
+}
+
+void mtlc_keep_flags(LLVMValueRef from, LLVMValueRef made) {
+  if (mtlc_is_opcode(made, LLVMGetInstructionOpcode(from)) &&
+      !LLVMGetFirstUse(made)) {
+    set_flags(made, from);
+  }
+}
+
+void mtlc_drop_flags(LLVMValueRef i) {
+  set_flags(i, NULL);
+  if (LLVMIsATruncInst(i)) {
+    LLVMSetNUW(i, false);
+    LLVMSetNSW(i, false);
+  } else if (LLVMIsAGetElementPtrInst(i)) {
+    LLVMSetIsInBounds(i, false);
+  }
+}
+
+void mtlc_set_loop_wish(LLVMValueRef latch, const char *wish) {
+  static const char name[] = "llvm.loop";
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(latch));
+  // A loop's node names itself, so that no two are the same.
+  LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, wish, strlen(wish));
+  LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(context, &text, 1)};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(context, parts, 2);
+  LLVMMetadataReplaceAllUsesWith(self, node);
+  LLVMSetMetadata(latch,
+                  LLVMGetMDKindIDInContext(context, name, sizeof name - 1),
+                  LLVMMetadataAsValue(context, node));
+}
+
+void mtlc_set_location(LLVMValueRef instruction, LLVMValueRef function) {
+  LLVMMetadataRef subprogram = LLVMGetSubprogram(function);
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+  if (!subprogram) {
+    return;
+  }
+  LLVMInstructionSetDebugLoc(
+      instruction, LLVMDIBuilderCreateDebugLocation(
+                       context, LLVMDISubprogramGetLine(subprogram), 0,
+                       subprogram, NULL));
+}

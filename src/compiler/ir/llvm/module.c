@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// module.c: moves function bodies, links IR text and runs LLVM's own passes.
+#include "compiler/ir/llvm/module.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "code/cpu_abi.h"
+#include "compiler/ir/kernel/kernel.h"
+
+void mtlc_move_body(LLVMValueRef source, LLVMValueRef target) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(target));
+  // Blocks move behind a block of the target, so it needs one to begin with.
+  LLVMBasicBlockRef anchor =
+      LLVMAppendBasicBlockInContext(context, target, "anchor");
+  LLVMBasicBlockRef after = anchor;
+  LLVMBasicBlockRef next;
+  for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(source); block;
+       block = next) {
+    next = LLVMGetNextBasicBlock(block);
+    LLVMMoveBasicBlockAfter(block, after);
+    after = block;
+  }
+  LLVMDeleteBasicBlock(anchor);
+  LLVMMetadataRef subprogram = LLVMGetSubprogram(source);
+  if (subprogram) {
+    // One definition describes one function.
+    LLVMGlobalEraseMetadata(source,
+                            LLVMGetMDKindIDInContext(context, "dbg", 3));
+    LLVMSetSubprogram(target, subprogram);
+  }
+}
+
+void mtlc_hide_functions(LLVMModuleRef module) {
+  for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
+       function = LLVMGetNextFunction(function)) {
+    if (!LLVMIsDeclaration(function)) {
+      LLVMSetLinkage(function, LLVMInternalLinkage);
+    }
+  }
+}
+
+mtl_status mtlc_link_text(mtlc_kernel *kernel, const char *name,
+                          const char *text) {
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(text, strlen(text), name, true);
+  LLVMModuleRef part = NULL;
+  char *message = NULL;
+  if (LLVMParseIRInContext(kernel->context, buffer, &part, &message)) {
+    const mtl_status status =
+        mtli_fail(MTL_UNSUPPORTED, "built-in IR %s: %s", name, message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  LLVMSetTarget(part, LLVMGetTarget(kernel->module));
+  LLVMSetDataLayout(part, LLVMGetDataLayoutStr(kernel->module));
+  if (LLVMLinkModules2(kernel->module, part)) {
+    return mtli_fail(MTL_UNSUPPORTED, "built-in IR %s does not link", name);
+  }
+  return MTL_OK;
+}
+
+mtl_status mtlc_run_llvm_passes(mtlc_kernel *kernel, const char *passes) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error =
+      LLVMRunPasses(kernel->module, passes, kernel->target, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) {
+    return MTL_OK;
+  }
+  char *message = LLVMGetErrorMessage(error);
+  const mtl_status status =
+      mtli_fail(MTL_UNSUPPORTED, "LLVM passes \"%s\": %s", passes, message);
+  LLVMDisposeErrorMessage(message);
+  return status;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// own_counters.h: counters of loops that begin elsewhere in each thread.
+#ifndef MTLC_OWN_COUNTERS_H
+#define MTLC_OWN_COUNTERS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+
+#include "compiler/ir/kernel/kernel.h"
+
+// Keeps LLVM from making such counters as wide as the addresses that they lead
+// to, until it is let go. True if there are any.
+bool mtlc_hold_own_counters(mtlc_kernel *kernel, LLVMValueRef function);
+void mtlc_let_own_counters_go(LLVMValueRef function);
+
+#endif

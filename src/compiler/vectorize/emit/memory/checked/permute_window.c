@@ -1,0 +1,752 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// permute_window.c: loads and stores whose lanes are in no order that the compiler
+// knows but turn out to be near each other: the halves that a step of a sort or
+// of a Fourier transform compares, positions divided or with bits exchanged.
+// Where those of a register are within two registers, these are loaded and
+// picked from; a gather takes four times as long. Half of such steps find each
+// register's lanes one behind the other, and need not even pick. A table of so
+// few entries that it is a window needs no question of where its lanes are.
+// Stores to a worker's own memory put their lanes among what is there, which
+// takes much less time than one lane after another. AVX-512 has masks: lanes
+// whose places rise are spread over their window and stored anywhere, where a
+// scatter takes three times as long.
+//
+// What one access has found out, the next with the same indices knows.
+#include "compiler/vectorize/emit/memory/checked/permute_window.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "compiler/ir/llvm/instructions.h"
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/address/common_index.h"
+#include "compiler/vectorize/emit/lanes/collectives.h"
+#include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/load_store.h"
+#include "compiler/vectorize/emit/memory/masked.h"
+#include "compiler/vectorize/emit/memory/masked_emulation.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/access_plan.h"
+
+// --- Where the windows are ---------------------------------------------------
+
+// An access's indices, in 32 bits. What is added to those of all lanes is left
+// out: several accesses that differ in nothing else share what is found out
+// about the rest.
+typedef struct window_indices {
+  LLVMValueRef index;  // the thread function's
+  LLVMValueRef added;  // i32, or NULL
+  bool is_signed;      // all and added together, as they become an address
+} window_indices;
+
+static bool may_part(lanes_emitter *e, LLVMValueRef value, unsigned uniform) {
+  LLVMValueRef added = LLVMGetOperand(value, uniform);
+  LLVMValueRef rest = LLVMGetOperand(value, 1 - uniform);
+  return lanes_is_uniform(lanes_shape_of(e->values, added)) &&
+         !lanes_is_uniform(lanes_shape_of(e->values, rest)) &&
+         lanes_is_at_hand(e, added) && lanes_is_at_hand(e, rest);
+}
+
+static window_indices indices_of(const lanes_access *a) {
+  LLVMValueRef index = lanes_index_of(a->pointer);
+  return (window_indices){.index = LLVMGetOperand(index, 0),
+                          .is_signed = LLVMIsASExtInst(index) != NULL};
+}
+
+static void add_to_all(lanes_emitter *e, window_indices *indices,
+                       LLVMValueRef number) {
+  indices->added = indices->added
+                       ? LLVMBuildAdd(e->builder, indices->added, number, "")
+                       : number;
+}
+
+// Takes what is added to all lanes' out.
+static void part_indices(lanes_emitter *e, window_indices *indices) {
+  LLVMValueRef index = indices->index;
+  while (mtlc_is_opcode(index, LLVMAdd)) {
+    const unsigned uniform = may_part(e, index, 1) ? 1 : 0;
+    if (!may_part(e, index, uniform)) {
+      break;
+    }
+    add_to_all(e, indices, lanes_scalar(e, LLVMGetOperand(index, uniform), 0));
+    index = LLVMGetOperand(index, 1 - uniform);
+  }
+  indices->index = index;
+}
+
+// A register's window begins at its first lane's element or just before it, at
+// an index that is a multiple of its lanes. Returns all registers'.
+static LLVMValueRef begins_of(lanes_emitter *e, LLVMValueRef all) {
+  const uint32_t each = lanes_register_words(e);
+  const uint32_t count = LANES / each;
+  int lanes[MOST_LANES];
+  for (uint32_t i = 0; i < count; i++) {
+    lanes[i] = (int)(i * each);
+  }
+  return LLVMBuildAnd(
+      e->builder, lanes_shuffle(e, all, NULL, lanes, count),
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, ~(each - 1)), count),
+      "");
+}
+
+// The same in all elements of one register.
+static LLVMValueRef begin_of(lanes_emitter *e, LLVMValueRef own) {
+  static const int firsts[MOST_LANES];
+  const uint32_t each = lanes_register_words(e);
+  return LLVMBuildAnd(
+      e->builder, lanes_shuffle(e, own, NULL, firsts, each),
+      lanes_splat_to(e, e->builder, mtlc_i32(e->context, ~(each - 1)), each),
+      "");
+}
+
+// Registers of AVX-512 are few, and their begins found together.
+static LLVMValueRef places_in_few(lanes_emitter *e, LLVMValueRef all,
+                                  LLVMValueRef *out_begins) {
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef begins = begins_of(e, all);
+  int lanes[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    lanes[i] = (int)(i / each);
+  }
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
+                                            mtlc_i32(e->context, i), "");
+  }
+  return LLVMBuildSub(e->builder, all,
+                      lanes_shuffle(e, begins, NULL, lanes, LANES), "");
+}
+
+// Each lane's place in its register's window, if it has one.
+static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
+                              LLVMValueRef *out_begins) {
+  if (e->machine.has_masks) {
+    return places_in_few(e, all, out_begins);
+  }
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef places[MOST_LANES];
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    LLVMValueRef own = lanes_subvector(e, all, i * each, each);
+    LLVMValueRef begins = begin_of(e, own);
+    places[i] = LLVMBuildSub(e->builder, own, begins, "");
+    out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
+                                            mtlc_i32(e->context, 0), "");
+  }
+  return lanes_concatenated(e, places, LANES / each);
+}
+
+// The address at which a window begins, given where without what is added, and
+// the index with it.
+static LLVMValueRef address_in(lanes_emitter *e, const lanes_access *a,
+                               const window_indices *indices,
+                               LLVMValueRef begin, bool is_signed,
+                               LLVMValueRef *out_begin) {
+  if (indices->added) {
+    begin = LLVMBuildAdd(e->builder, begin, indices->added, "");
+  }
+  *out_begin = begin;
+  LLVMValueRef wide =
+      LLVMBuildIntCast2(e->builder, begin, e->types.i64, is_signed, "");
+  return LLVMBuildGEP2(e->builder, e->types.i32,
+                       lanes_base_indexed(e, a->pointer), &wide, 1, "");
+}
+
+// --- Loads -------------------------------------------------------------------
+
+// A window can be read whole if it does not leave the page, nor may an index
+// wrap within it. Around a worker's own memory there is enough of it, and an
+// index that wraps is no index into it.
+static LLVMValueRef is_there(lanes_emitter *e, LLVMValueRef begin,
+                             LLVMValueRef address, bool is_signed) {
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef end = mtlc_i32(
+      e->context, (is_signed ? INT32_MAX : UINT32_MAX) - (2 * each - 1));
+  LLVMValueRef is_below = LLVMBuildICmp(
+      e->builder, is_signed ? LLVMIntSLE : LLVMIntULE, begin, end, "");
+  return LLVMBuildAnd(e->builder, is_below,
+                      lanes_is_in_page(e, address, 8 * each), "");
+}
+
+// True if words of AVX2's registers have bits in common with none of a
+// pattern's: one instruction, where the registers are joined.
+static LLVMValueRef have_no_bits(lanes_emitter *e, LLVMValueRef words,
+                                 uint32_t pattern) {
+  LLVMBuilderRef b = e->builder;
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef all = lanes_subvector(e, words, 0, each);
+  for (uint32_t i = each; i < LLVMGetVectorSize(LLVMTypeOf(words)); i += each) {
+    all = LLVMBuildOr(b, all, lanes_subvector(e, words, i, each), "");
+  }
+  all = LLVMBuildAnd(
+      b, all, lanes_splat_to(e, b, mtlc_i32(e->context, pattern), each), "");
+  LLVMTypeRef whole = LLVMIntTypeInContext(e->context, 32 * each);
+  return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildBitCast(b, all, whole, ""),
+                       LLVMConstNull(whole), "");
+}
+
+static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
+  LLVMBuilderRef b = e->builder;
+  const uint32_t within = 2 * lanes_register_words(e);
+  if (!e->machine.has_masks) {
+    LLVMValueRef running = LLVMBuildSelect(
+        b, e->mask, places, LLVMConstNull(LLVMTypeOf(places)), "");
+    return have_no_bits(e, running, ~(within - 1));
+  }
+  LLVMValueRef outside = LLVMBuildICmp(
+      b, LLVMIntUGE, places, lanes_steps(e->types.i32, within, 0), "");
+  outside = LLVMBuildSelect(b, e->mask, outside,
+                            LLVMConstNull(LLVMTypeOf(outside)), "");
+  return LLVMBuildNot(b, lanes_any(e, outside), "");
+}
+
+// True if each register's lanes lie one behind the other where its window
+// begins.
+static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef own[MOST_LANES];
+  for (uint32_t i = 0; i < LANES; i++) {
+    own[i] = mtlc_i32(e->context, i % lanes_register_words(e));
+  }
+  LLVMValueRef order = LLVMConstVector(own, LANES);
+  if (!e->machine.has_masks) {
+    return have_no_bits(e, LLVMBuildXor(b, places, order, ""), UINT32_MAX);
+  }
+  LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntNE, places, order, "");
+  return LLVMBuildNot(b, lanes_any(e, differ), "");
+}
+
+static LLVMValueRef half_of(lanes_emitter *e, const lanes_access *a,
+                            uint32_t window, uint32_t half) {
+  return lanes_address_at(e, a->firsts[window],
+                          half * 4 * lanes_register_words(e));
+}
+
+static LLVMValueRef load_half(lanes_emitter *e, const lanes_access *a,
+                              uint32_t window, uint32_t half) {
+  LLVMTypeRef words = LLVMVectorType(e->types.i32, lanes_register_words(e));
+  LLVMValueRef loaded =
+      LLVMBuildLoad2(e->builder, words, half_of(e, a, window, half), "");
+  LLVMSetAlignment(loaded, lanes_common_alignment(a->alignment, 4));
+  return loaded;
+}
+
+// All registers', their windows' first halves or picked from both.
+static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
+                                 bool in_order) {
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef parts[MOST_LANES];
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    parts[i] = load_half(e, a, i, 0);
+    if (!in_order) {
+      LLVMValueRef halves[] = {parts[i], load_half(e, a, i, 1)};
+      parts[i] = lanes_pick_words(e, halves, 2,
+                                  lanes_subvector(e, a->places, i * each, each));
+    }
+  }
+  return LLVMBuildBitCast(e->builder,
+                          lanes_concatenated(e, parts, LANES / each),
+                          lanes_vector_of(a->element), "");
+}
+
+// --- Tables ------------------------------------------------------------------
+
+LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a) {
+  return load_windows(e, a, false);
+}
+
+LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
+                            LLVMValueRef *out_firsts) {
+  const uint32_t each = lanes_register_words(e);
+  LLVMValueRef base = lanes_base_indexed(e, a->pointer);
+  a->places =
+      LLVMBuildIntCast2(e->builder, lanes_vector(e, lanes_index_of(a->pointer), 0),
+                        lanes_vector_of(e->types.i32), false, "");
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    out_firsts[i] = base;
+  }
+  LLVMValueRef any = lanes_any(e, e->mask);
+  return lanes_is_own_memory(e->planning, a)
+             ? any
+             : LLVMBuildSelect(e->builder, any,
+                               lanes_is_in_page(e, base, 8 * each),
+                               LLVMConstNull(e->types.i1), "");
+}
+
+// --- Stores of AVX-512 -------------------------------------------------------
+
+enum { MASK_BITS = 16 };  // lanes of a register
+
+static LLVMValueRef as_lanes(lanes_emitter *e, LLVMValueRef bits) {
+  LLVMTypeRef i1s = LLVMVectorType(e->types.i1, MASK_BITS);
+  return LLVMBuildBitCast(
+      e->builder, LLVMBuildTrunc(e->builder, bits, e->types.i16, ""), i1s, "");
+}
+
+static LLVMValueRef as_bits(lanes_emitter *e, LLVMValueRef lanes) {
+  return LLVMBuildZExt(e->builder,
+                       LLVMBuildBitCast(e->builder, lanes, e->types.i16, ""),
+                       e->types.i32, "");
+}
+
+// The first lanes over those of a mask.
+static LLVMValueRef spread(lanes_emitter *e, LLVMValueRef words,
+                           LLVMValueRef bits) {
+  LLVMTypeRef type = LLVMTypeOf(words);
+  LLVMValueRef arguments[] = {words, LLVMConstNull(type), as_lanes(e, bits)};
+  return lanes_intrinsic(e, "llvm.x86.avx512.mask.expand", &type, 1, arguments,
+                         3);
+}
+
+static LLVMValueRef count_bits(lanes_emitter *e, LLVMValueRef bits) {
+  return lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+}
+
+static LLVMValueRef splat_words(lanes_emitter *e, LLVMValueRef word) {
+  return lanes_splat_to(e, e->builder, word, MASK_BITS);
+}
+
+// Whether a register's lanes are in its window, each behind the one before.
+static LLVMValueRef rise_in_window(lanes_emitter *e, LLVMValueRef own) {
+  LLVMBuilderRef b = e->builder;
+  int before[MASK_BITS] = {MASK_BITS};  // of the first one: -1
+  for (int i = 1; i < MASK_BITS; i++) {
+    before[i] = i - 1;
+  }
+  LLVMValueRef all = LLVMConstAllOnes(LLVMTypeOf(own));
+  LLVMValueRef rises = LLVMBuildICmp(
+      b, LLVMIntSGT, own, lanes_shuffle(e, own, all, before, MASK_BITS), "");
+  LLVMValueRef end = splat_words(e, mtlc_i32(e->context, 2 * MASK_BITS));
+  return LLVMBuildAnd(b, rises, LLVMBuildICmp(b, LLVMIntULT, own, end, ""), "");
+}
+
+// Finds the places of each register's window that have a lane, a bit each.
+// Returns whether all lanes, also those that do not run, have one, in their
+// order. That of those alone that run would hang on more.
+static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
+                                LLVMValueRef out_bits[2]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef rise = NULL;
+  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+    LLVMValueRef own = lanes_subvector(e, places, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef bit =
+        LLVMBuildShl(b, splat_words(e, mtlc_i32(e->context, 1)), own, "");
+    LLVMTypeRef type = LLVMTypeOf(bit);
+    out_bits[i] =
+        lanes_intrinsic(e, "llvm.vector.reduce.or", &type, 1, &bit, 1);
+    LLVMValueRef these = as_bits(e, rise_in_window(e, own));
+    rise = rise ? LLVMBuildAnd(b, rise, these, "") : these;
+  }
+  return LLVMBuildICmp(b, LLVMIntEQ, rise,
+                       mtlc_i32(e->context, (1 << MASK_BITS) - 1), "");
+}
+
+static void store_masked_half(lanes_emitter *e, const lanes_access *a,
+                              uint32_t window, uint32_t half,
+                              LLVMValueRef words, LLVMValueRef mask) {
+  lanes_masked_store(e, a, words, half_of(e, a, window, half),
+                     lanes_common_alignment(a->alignment, 4), mask);
+}
+
+// The lanes from one on, at the beginning.
+static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
+                                  LLVMValueRef first) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef wanted = LLVMBuildAdd(
+      b, lanes_subvector(e, lanes_steps(e->types.i32, 0, 1), 0, MASK_BITS),
+      splat_words(e, first), "");
+  LLVMValueRef arguments[] = {words, wanted};
+  return lanes_intrinsic(e, "llvm.x86.avx512.permvar.si.512", NULL, 0,
+                         arguments, 2);
+}
+
+static void store_rising(lanes_emitter *e, const lanes_access *a,
+                         LLVMValueRef words) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef width = mtlc_i32(e->context, MASK_BITS);
+  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+    LLVMValueRef own = lanes_subvector(e, words, i * MASK_BITS, MASK_BITS);
+    LLVMValueRef run[] = {
+        as_bits(e, lanes_subvector(e, e->mask, i * MASK_BITS, MASK_BITS)),
+        a->lanes[i]};
+    LLVMValueRef stored =
+        lanes_intrinsic(e, "llvm.x86.bmi.pdep.32", NULL, 0, run, 2);
+    LLVMValueRef low = LLVMBuildAnd(
+        b, a->lanes[i], mtlc_i32(e->context, (1 << MASK_BITS) - 1), "");
+    LLVMValueRef high = LLVMBuildLShr(b, a->lanes[i], width, "");
+    LLVMValueRef others = lanes_from_on(e, own, count_bits(e, low));
+    store_masked_half(e, a, i, 0, spread(e, own, low), as_lanes(e, stored));
+    store_masked_half(e, a, i, 1, spread(e, others, high),
+                      as_lanes(e, LLVMBuildLShr(b, stored, width, "")));
+  }
+}
+
+// --- Stores of AVX2 ----------------------------------------------------------
+
+enum {
+  WORDS = 8,      // of a register
+  FARTHEST = 64,  // elements from the first window to another
+};
+
+// Which lane is at each of four places of a window: its number and one more,
+// none if there is none, a word each. vpsadbw adds up the eight lanes' bytes.
+static LLVMValueRef lanes_at(lanes_emitter *e, LLVMValueRef places,
+                             const uint32_t wanted[4]) {
+  LLVMValueRef sought[4 * WORDS], numbers[4 * WORDS];
+  for (uint32_t i = 0; i < 4 * WORDS; i++) {
+    sought[i] = LLVMConstInt(e->types.i8, wanted[i / WORDS], false);
+    numbers[i] = LLVMConstInt(e->types.i8, i % WORDS + 1, false);
+  }
+  LLVMValueRef is_it = LLVMBuildICmp(e->builder, LLVMIntEQ, places,
+                                     LLVMConstVector(sought, 4 * WORDS), "");
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(places));
+  LLVMValueRef found = LLVMBuildSelect(
+      e->builder, is_it, LLVMConstVector(numbers, 4 * WORDS), none, "");
+  LLVMValueRef arguments[] = {found, none};
+  LLVMValueRef sums =
+      lanes_intrinsic(e, "llvm.x86.avx2.psad.bw", NULL, 0, arguments, 2);
+  return LLVMBuildBitCast(e->builder, sums, LLVMVectorType(e->types.i32, WORDS),
+                          "");
+}
+
+// Which lane is at each place of a half of a window: -1 if none is.
+static LLVMValueRef lanes_in_half(lanes_emitter *e, LLVMValueRef places,
+                                  uint32_t half) {
+  const uint32_t from = half * WORDS;
+  // In the order in which vshufps joins them.
+  const uint32_t some[] = {from, from + 1, from + 4, from + 5};
+  const uint32_t others[] = {from + 2, from + 3, from + 6, from + 7};
+  static const int joined[WORDS] = {0, 2, 8, 10, 4, 6, 12, 14};
+  LLVMValueRef numbers = lanes_shuffle(
+      e, lanes_at(e, places, some), lanes_at(e, places, others), joined, WORDS);
+  return LLVMBuildAdd(e->builder, numbers,
+                      LLVMConstAllOnes(LLVMTypeOf(numbers)), "");
+}
+
+static LLVMValueRef count_of(lanes_emitter *e, LLVMValueRef lanes) {
+  LLVMValueRef is_one = LLVMBuildICmp(e->builder, LLVMIntSGE, lanes,
+                                      LLVMConstNull(LLVMTypeOf(lanes)), "");
+  return LLVMBuildZExt(e->builder,
+                       LLVMBuildBitCast(e->builder, is_one, e->types.i8, ""),
+                       e->types.i32, "");
+}
+
+// True if each lane of the first register has its place.
+static LLVMValueRef have_places(lanes_emitter *e, LLVMValueRef lanes[2]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef high =
+      LLVMBuildShl(b, count_of(e, lanes[1]), mtlc_i32(e->context, WORDS), "");
+  LLVMValueRef bits = LLVMBuildOr(b, count_of(e, lanes[0]), high, "");
+  LLVMValueRef count =
+      lanes_intrinsic(e, "llvm.ctpop", &e->types.i32, 1, &bits, 1);
+  return LLVMBuildICmp(b, LLVMIntEQ, count, mtlc_i32(e->context, WORDS), "");
+}
+
+// True if all registers' lanes have the places that the first one's have,
+// which are in the window.
+static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef first = lanes_subvector(e, places, 0, WORDS);
+  LLVMValueRef outside =
+      lanes_splat_to(e, b, mtlc_i32(e->context, ~(2u * WORDS - 1)), WORDS);
+  LLVMValueRef differ[MOST_LANES / WORDS];
+  differ[0] = LLVMBuildAnd(b, first, outside, "");
+  for (uint32_t i = 1; i < LANES / WORDS; i++) {
+    LLVMValueRef own = lanes_subvector(e, places, i * WORDS, WORDS);
+    differ[i] = LLVMBuildXor(b, own, first, "");
+  }
+  return have_no_bits(e, lanes_concatenated(e, differ, LANES / WORDS),
+                      UINT32_MAX);
+}
+
+// True if windows without a lane that runs are no farther from one with
+// such a lane than the memory around a worker's own goes.
+static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef apart = mtlc_i32(e->context, 0);
+  for (uint32_t i = 1; i < LANES / WORDS; i++) {
+    LLVMValueRef behind =
+        LLVMBuildAdd(b, LLVMBuildSub(b, begins[i], begins[0], ""),
+                     mtlc_i32(e->context, FARTHEST), "");
+    apart = LLVMBuildOr(b, apart, behind, "");
+  }
+  return LLVMBuildICmp(b, LLVMIntULT, apart, mtlc_i32(e->context, 2 * FARTHEST),
+                       "");
+}
+
+// Finds which lane is at each place of a window, all registers' alike. Returns
+// whether that is so.
+static LLVMValueRef fill_windows(lanes_emitter *e, LLVMValueRef places,
+                                 LLVMValueRef out_lanes[2]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef bytes = LLVMBuildTrunc(b, lanes_subvector(e, places, 0, WORDS),
+                                      LLVMVectorType(e->types.i8, WORDS), "");
+  int again[4 * WORDS];
+  for (uint32_t i = 0; i < 4 * WORDS; i++) {
+    again[i] = (int)(i % WORDS);
+  }
+  bytes = lanes_shuffle(e, bytes, NULL, again, 4 * WORDS);
+  out_lanes[0] = lanes_in_half(e, bytes, 0);
+  out_lanes[1] = lanes_in_half(e, bytes, 1);
+  return LLVMBuildAnd(b, are_alike(e, places), have_places(e, out_lanes), "");
+}
+
+static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
+                       uint32_t half, LLVMValueRef words, LLVMValueRef runs) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef lanes = a->lanes[half];
+  LLVMValueRef is_new = LLVMBuildAnd(b, LLVMBuildNot(b, lanes, ""),
+                                     lanes_pick_words(e, &runs, 1, lanes), "");
+  is_new = LLVMBuildICmp(b, LLVMIntSLT, is_new,
+                         LLVMConstNull(LLVMTypeOf(is_new)), "");
+  LLVMValueRef both =
+      LLVMBuildSelect(b, is_new, lanes_pick_words(e, &words, 1, lanes),
+                      load_half(e, a, window, half), "");
+  LLVMSetAlignment(LLVMBuildStore(b, both, half_of(e, a, window, half)),
+                   lanes_common_alignment(a->alignment, 4));
+}
+
+// One register behind another, for windows may overlap: what a later one stores
+// stays.
+static void store_halves(lanes_emitter *e, const lanes_access *a,
+                         LLVMValueRef words, LLVMValueRef runs,
+                         uint32_t count) {
+  for (uint32_t i = 0; i < LANES / WORDS; i++) {
+    LLVMValueRef own = lanes_subvector(e, words, i * WORDS, WORDS);
+    LLVMValueRef own_runs = lanes_subvector(e, runs, i * WORDS, WORDS);
+    for (uint32_t half = 0; half < count; half++) {
+      store_half(e, a, i, half, own, own_runs);
+    }
+  }
+}
+
+// The same of lanes in order.
+static void store_in_order(lanes_emitter *e, const lanes_access *a,
+                           LLVMValueRef words) {
+  const uint32_t each = lanes_register_words(e);
+  for (uint32_t i = 0; i < LANES / each; i++) {
+    LLVMValueRef own = lanes_subvector(e, words, i * each, each);
+    LLVMValueRef mask = lanes_subvector(e, e->mask, i * each, each);
+    if (e->machine.has_masks) {
+      store_masked_half(e, a, i, 0, own, mask);
+      continue;
+    }
+    LLVMValueRef both =
+        LLVMBuildSelect(e->builder, mask, own, load_half(e, a, i, 0), "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, both, half_of(e, a, i, 0)),
+                     lanes_common_alignment(a->alignment, 4));
+  }
+}
+
+static void store_windows(lanes_emitter *e, const lanes_access *a,
+                          LLVMValueRef words) {
+  if (e->machine.has_masks) {
+    store_rising(e, a, words);
+    return;
+  }
+  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMValueRef runs = LLVMBuildSExt(e->builder, e->mask, type, "");
+  // Neighbours, most of all.
+  LLVMValueRef is_half =
+      LLVMBuildICmp(e->builder, LLVMIntEQ, count_of(e, a->lanes[1]),
+                    mtlc_i32(e->context, 0), "");
+  const lanes_check question = lanes_begin_check(e, is_half);
+  store_halves(e, a, words, runs, 1);
+  lanes_end_check_arm(e, &question, question.some);
+  store_halves(e, a, words, runs, 2);
+  lanes_end_check_arm(e, &question, question.done);
+}
+
+// --- Which way ---------------------------------------------------------------
+
+enum { IN_ORDER, IN_WINDOWS, APART, WAYS };
+
+static bool is_known(const lanes_emitter *e, const lanes_window *near,
+                     LLVMValueRef index) {
+  return near->index == index && near->mask == e->mask &&
+         near->fresh == e->fresh;
+}
+
+// Where lanes are. Of a store also those that do not run, who may be anywhere.
+static void find_places(lanes_emitter *e, lanes_window *near, LLVMValueRef own,
+                        bool store) {
+  LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");
+  near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
+}
+
+// Returns whether it had been known. AVX2 has no registers to keep in what is
+// the same in all simdgroups: to ask once for several accesses takes less.
+static bool find_lanes(lanes_emitter *e, lanes_window *near,
+                       window_indices *indices, bool store) {
+  lanes_common_index_parts parts = {0};
+  bool knows = is_known(e, near, indices->index);
+  if (!knows && !(e->machine.has_masks &&
+                  lanes_common_index(e, indices->index, &parts))) {
+    part_indices(e, indices);
+    knows = is_known(e, near, indices->index);
+    parts = (lanes_common_index_parts){
+        .own = knows ? NULL : lanes_vector(e, indices->index, 0)};
+  }
+  if (!knows) {
+    *near = (lanes_window){.index = indices->index,
+                         .mask = e->mask,
+                         .fresh = e->fresh,
+                         .common = parts.common};
+    find_places(e, near, parts.own, store);
+  }
+  if (near->common) {
+    add_to_all(e, indices, near->common);
+  }
+  return knows;
+}
+
+// Sets the first address of each window. Returns i1: they can be read whole;
+// NULL if they always can.
+static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
+                                const window_indices *indices,
+                                const lanes_window *near) {
+  const bool is_own = lanes_is_own_memory(e->planning, a);
+  const bool is_signed = is_own || indices->is_signed;
+  LLVMValueRef are_there = NULL;
+  for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
+    LLVMValueRef begin;
+    a->firsts[i] =
+        address_in(e, a, indices, near->begins[i], is_signed, &begin);
+    if (!is_own) {
+      LLVMValueRef is_one = is_there(e, begin, a->firsts[i], is_signed);
+      are_there =
+          are_there ? LLVMBuildAnd(e->builder, are_there, is_one, "") : is_one;
+    }
+  }
+  return are_there;
+}
+
+static void branch(lanes_emitter *e, LLVMValueRef holds, LLVMBasicBlockRef yes,
+                   LLVMBasicBlockRef no) {
+  lanes_mark_check(LLVMBuildCondBr(e->builder, holds, yes, no));
+}
+
+// Asks where the lanes are.
+static void ask(lanes_emitter *e, lanes_window *near, bool store,
+                LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
+  LLVMBuilderRef b = e->builder;
+  // Stores under masks of none do nothing, wherever they are.
+  LLVMValueRef may = store && e->machine.has_masks
+                         ? LLVMConstAllOnes(e->types.i1)
+                         : lanes_any(e, e->mask);
+  if (are_there) {
+    may = LLVMBuildAnd(b, may, are_there, "");
+  }
+  if (store && !e->machine.has_masks) {
+    may = LLVMBuildAnd(b, may, are_close(e, near->begins), "");
+  }
+  LLVMBasicBlockRef next = lanes_block(e, "");
+  branch(e, LLVMBuildAnd(b, may, are_in_order(e, near->places), ""),
+         ways[IN_ORDER], next);
+  LLVMPositionBuilderAtEnd(b, next);
+  LLVMValueRef fit = !store ? are_inside(e, near->places)
+                     : e->machine.has_masks
+                         ? find_rising(e, near->places, near->lanes)
+                         : fill_windows(e, near->places, near->lanes);
+  branch(e, LLVMBuildAnd(b, may, fit, ""), ways[IN_WINDOWS], ways[APART]);
+}
+
+// Goes the way that is known.
+static void follow(lanes_emitter *e, const lanes_window *near,
+                   LLVMValueRef are_there, LLVMBasicBlockRef ways[WAYS]) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef way = near->way;
+  if (are_there) {
+    way = LLVMBuildSelect(b, are_there, way, mtlc_i32(e->context, APART), "");
+  }
+  for (uint32_t w = IN_ORDER; w < APART; w++) {
+    LLVMBasicBlockRef next = w + 1 == APART ? ways[APART] : lanes_block(e, "");
+    branch(e, LLVMBuildICmp(b, LLVMIntEQ, way, mtlc_i32(e->context, w), ""),
+           ways[w], next);
+    LLVMPositionBuilderAtEnd(b, next);
+  }
+}
+
+static void go(lanes_emitter *e, const lanes_access *a, bool in_order,
+               bool store, LLVMValueRef *component) {
+  if (!store) {
+    *component = load_windows(e, a, in_order);
+    return;
+  }
+  LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
+                                        lanes_vector_of(e->types.i32), "");
+  (in_order ? store_in_order : store_windows)(e, a, words);
+}
+
+static LLVMValueRef joined(lanes_emitter *e, LLVMValueRef *values,
+                           LLVMBasicBlockRef *from) {
+  LLVMValueRef phi = LLVMBuildPhi(e->builder, LLVMTypeOf(values[0]), "");
+  LLVMAddIncoming(phi, values, from, WAYS);
+  return phi;
+}
+
+// What the next access with these indices will know.
+static void keep(lanes_emitter *e, lanes_window *near, bool store,
+                 LLVMBasicBlockRef *from) {
+  LLVMValueRef ways[WAYS];
+  for (uint32_t w = 0; w < WAYS; w++) {
+    ways[w] = mtlc_i32(e->context, w);
+  }
+  near->way = joined(e, ways, from);
+  for (uint32_t i = 0; store && i < 2; i++) {
+    LLVMValueRef lanes[WAYS] = {LLVMGetPoison(LLVMTypeOf(near->lanes[i])),
+                                near->lanes[i], near->lanes[i]};
+    near->lanes[i] = joined(e, lanes, from);
+  }
+}
+
+void lanes_access_window(lanes_emitter *e, const lanes_choice *choice,
+                         const lanes_access *a, bool store,
+                         LLVMValueRef *component) {
+  window_indices indices = indices_of(a);
+  lanes_window *near = &e->near[store];
+  LLVMValueRef firsts[MOST_LANES];
+  lanes_access window = *a;
+  window.firsts = firsts;
+  const bool knows = find_lanes(e, near, &indices, store);
+  LLVMValueRef are_there = find_firsts(e, &window, &indices, near);
+  LLVMBasicBlockRef blocks[WAYS] = {lanes_block(e, "ordered"),
+                                    lanes_block(e, "near"),
+                                    lanes_block(e, "apart")};
+  LLVMBasicBlockRef accessed = lanes_block(e, "accessed");
+  if (knows) {
+    follow(e, near, are_there, blocks);
+  } else {
+    ask(e, near, store, are_there, blocks);
+  }
+  window.places = near->places;
+  memcpy(window.lanes, near->lanes, sizeof window.lanes);
+  LLVMValueRef results[WAYS];
+  e->uncached = true;
+  for (uint32_t w = 0; w < WAYS; w++) {
+    results[w] = *component;
+    LLVMPositionBuilderAtEnd(e->builder, blocks[w]);
+    if (w == APART) {
+      lanes_emit_choice(e, choice->otherwise, a, store, &results[w]);
+    } else {
+      go(e, &window, w == IN_ORDER, store, &results[w]);
+    }
+    blocks[w] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, accessed);
+  }
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, accessed);
+  if (!store) {
+    *component = joined(e, results, blocks);
+  }
+  if (!knows) {
+    keep(e, near, store, blocks);
+  }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lane_vectors.c: loads of lanes that are anywhere in memory, where each lane
+// reads several elements side by side: a row of a matrix, a structure chosen by
+// an index, one vector of four. Each lane's 16 bytes are one load, and four
+// words of 32 lanes are made of them in registers: a fifth of what it takes to
+// gather the words.
+#include "compiler/vectorize/emit/memory/lane_vectors/lane_vectors.h"
+
+#include <stddef.h>
+
+#include "compiler/vectorize/analysis/components.h"
+#include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/alignment.h"
+#include "compiler/vectorize/emit/memory/bit_permuted.h"
+#include "compiler/vectorize/emit/memory/gathers.h"
+#include "compiler/vectorize/emit/memory/interleaved.h"
+#include "compiler/vectorize/emit/memory/lane_vectors/addresses.h"
+#include "compiler/vectorize/emit/memory/lane_vectors/transpose.h"
+#include "compiler/vectorize/emit/values/builder.h"
+#include "compiler/vectorize/emit/values/check_arms.h"
+#include "compiler/vectorize/emit/values/emitter.h"
+#include "compiler/vectorize/emit/values/values.h"
+#include "compiler/vectorize/plan/access/access.h"
+#include "compiler/vectorize/plan/access/forms/interleave_groups.h"
+#include "compiler/vectorize/plan/access/forms/lane_vectors.h"
+
+// --- Loads -------------------------------------------------------------------
+
+// Four lanes' units, of lanes 4 apart.
+static LLVMValueRef load_units(lanes_emitter *e, const lanes_lane_vector *row,
+                               const lanes_lane_vector_addresses *where, uint32_t first,
+                               uint64_t offset) {
+  LLVMValueRef units[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    units[i] = LLVMBuildLoad2(
+        e->builder, LLVMVectorType(e->types.i32, LANES_UNIT_WORDS),
+        lanes_lane_vector_address(e, where, first + 4 * i, offset), "");
+    LLVMSetAlignment(units[i], lanes_common_alignment(row->alignment, offset));
+  }
+  return lanes_concatenated(e, units, 4);
+}
+
+void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
+                      LLVMValueRef *out_units) {
+  LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    parts[w] = lanes_subvector(e, words[w], LANES / 2 * half, LANES / 2);
+  }
+  lanes_transpose(e, parts, units);
+  for (uint32_t lane = 0; lane < LANES / 2; lane++) {
+    out_units[lane] =
+        lanes_subvector(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
+  }
+}
+
+static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
+                      const lanes_lane_vector_addresses *where, uint64_t offset,
+                      LLVMValueRef *out_words) {
+  enum { TOGETHER = 16 };  // lanes
+  LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
+  for (uint32_t first = 0; first < LANES; first += TOGETHER) {
+    LLVMValueRef parts[4], words[LANES_UNIT_WORDS];
+    for (uint32_t i = 0; i < 4; i++) {
+      parts[i] = load_units(e, row, where, first + i, offset);
+    }
+    lanes_transpose(e, parts, words);
+    for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+      done[w][first / TOGETHER] = words[w];
+    }
+  }
+  for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
+    out_words[w] = lanes_concatenated(e, done[w], LANES / TOGETHER);
+  }
+}
+
+// Rows that touch, a run of lanes at a time.
+static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
+                              const lanes_lane_vector_addresses *where, LLVMTypeRef type) {
+  LLVMValueRef runs[MOST_LANES];
+  const uint32_t lanes = where->strided->row;
+  for (uint32_t r = 0; r < LANES / lanes; r++) {
+    runs[r] = LLVMBuildLoad2(e->builder, LLVMVectorType(type, lanes),
+                             where->firsts[r], "");
+    LLVMSetAlignment(runs[r], row->alignment);
+  }
+  return lanes_concatenated(e, runs, LANES / lanes);
+}
+
+// An element of each lane's row.
+static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
+                           const lanes_lane_vector_addresses *where, LLVMTypeRef type,
+                           uint64_t offset) {
+  if (where->strided) {
+    return load_runs(e, row, where, type);
+  }
+  if (where->has_pattern) {
+    return lanes_load_bit_permuted(e, &where->pattern, type,
+                              LLVMGetIntTypeWidth(type) / 8,
+                              lanes_common_alignment(row->alignment, offset),
+                              lanes_address_at(e, where->firsts[0], offset));
+  }
+  LLVMValueRef pointers = LLVMBuildGEP2(
+      e->builder, e->types.i8, lanes_address_at(e, where->lanes, offset),
+      (LLVMValueRef *)&where->offset, 1, "");
+  return lanes_gather_from(e, type, pointers,
+                           lanes_common_alignment(row->alignment, offset),
+                           e->mask);
+}
+
+static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
+                       const lanes_lane_vector_addresses *where,
+                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  uint32_t at = 0;
+  for (; row->bytes - at >= LANES_UNIT_BYTES; at += LANES_UNIT_BYTES) {
+    load_unit(e, row, where, at, out_words + at / LANES_WORD_BYTES);
+  }
+  for (; row->bytes - at >= 8; at += 8) {
+    LLVMValueRef both = gather(e, row, where, e->types.i64, at);
+    out_words[at / LANES_WORD_BYTES] =
+        LLVMBuildTrunc(e->builder, both, words, "");
+    out_words[at / LANES_WORD_BYTES + 1] = LLVMBuildTrunc(
+        e->builder,
+        LLVMBuildLShr(e->builder, both, lanes_steps(e->types.i64, 32, 0), ""),
+        words, "");
+  }
+  if (at < row->bytes) {
+    out_words[at / LANES_WORD_BYTES] = gather(e, row, where, e->types.i32, at);
+  }
+}
+
+static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
+                               uint64_t offset, const lanes_access *a) {
+  LLVMValueRef value = words[offset / LANES_WORD_BYTES];
+  if (a->size_bytes == 8) {
+    value = lanes_interleave(e, value, words[offset / LANES_WORD_BYTES + 1]);
+  } else if (a->size_bytes < LANES_WORD_BYTES) {
+    return lanes_word_part(e, a, value, offset % LANES_WORD_BYTES);
+  }
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
+}
+
+// The words of which lanes' elements are parts, of a gather for each element.
+static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
+                       LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
+  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
+    out_words[w] = LLVMConstNull(words);
+  }
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    lanes_access a = row->members[i].access;
+    LLVMValueRef pointers = lanes_lane_vector_member_addresses(e, row, &row->members[i]);
+    a.pointer = NULL;  // the vector alone counts
+    for (uint32_t c = 0; c < a.count; c++) {
+      const uint64_t by = c * a.size_bytes;
+      lanes_lane_vector_put(e, out_words, (uint64_t)row->members[i].start + by, &a,
+                    lanes_gather(e, &a, pointers, by));
+    }
+  }
+}
+
+static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
+                        LLVMValueRef words[LANES_LANE_VECTOR_WORDS]) {
+  for (uint32_t i = 0; i < row->member_count; i++) {
+    const lanes_access *a = &row->members[i].access;
+    for (uint32_t c = 0; c < a->count; c++) {
+      const uint64_t at = (uint64_t)row->members[i].start + c * a->size_bytes;
+      lanes_set_result(e, a->instruction, c, element_at(e, words, at, a));
+    }
+  }
+}
+
+// One vector for both ways of a word: elements that are less than one are taken
+// out of it behind them, where they are used.
+static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
+                                LLVMBasicBlockRef from[2]) {
+  LLVMValueRef phi =
+      LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+  LLVMAddIncoming(phi, words, from, 2);
+  return phi;
+}
+
+void lanes_load_lane_vectors(lanes_emitter *e, const lanes_lane_vector *row) {
+  const lanes_lane_vector_addresses where =
+      lanes_lane_vector_addresses_of(e, row);
+  LLVMBasicBlockRef blocks[] = {lanes_block(e, "rows"),
+                                lanes_block(e, "apart")};
+  LLVMBasicBlockRef loaded = lanes_block(e, "loaded");
+  lanes_mark_check(
+      LLVMBuildCondBr(e->builder, where.holds, blocks[0], blocks[1]));
+  LLVMValueRef words[2][LANES_LANE_VECTOR_WORDS], both[LANES_LANE_VECTOR_WORDS];
+  LLVMValueRef mask = e->mask;
+  e->uncached = true;
+  for (uint32_t way = 0; way < 2; way++) {
+    LLVMPositionBuilderAtEnd(e->builder, blocks[way]);
+    if (way == 0) {
+      e->mask = LLVMConstAllOnes(LLVMTypeOf(mask));
+      load_words(e, row, &where, words[way]);
+      e->mask = mask;
+    } else {
+      load_apart(e, row, words[way]);
+    }
+    blocks[way] = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, loaded);
+  }
+  e->uncached = false;
+  LLVMPositionBuilderAtEnd(e->builder, loaded);
+  for (uint32_t w = 0; w < row->bytes / LANES_WORD_BYTES; w++) {
+    LLVMValueRef ways[] = {words[0][w], words[1][w]};
+    both[w] = either_word(e, ways, blocks);
+  }
+  set_results(e, row, both);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// group_loop.h: from functions of one simdgroup to mettle.group (passes.h).
+#ifndef MTLC_GROUP_LOOP_H
+#define MTLC_GROUP_LOOP_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/kernel/kernel.h"
+
+// The function of one simdgroup, for one row length.
+typedef struct lanes_variant {
+  uint8_t row;
+  LLVMValueRef function;  // mettle.simdgroup.<row>
+  uint32_t wait_count;    // states in which it may go on, besides the beginning
+  bool waits_together;    // all simdgroups go on in the same state
+  uint64_t common_bytes;  // what they share then
+  uint64_t states_once;   // a bit for each state that one of them does for all
+  LLVMValueRef at_once;   // mettle.simdgroups.of.<row>, for several; or NULL
+  uint32_t at_once_count;
+  bool at_once_same_x;  // only where all have the same position along x
+  bool may_be_at_once;  // if threads go together
+  bool may_refuse;      // at_once returns LANES_REFUSED where threads leave
+} lanes_variant;
+
+// Links the loops over simdgroups around the variants, in order of preference,
+// the last of which must fit any threadgroup.
+//
+//   frame_bytes  what a simdgroup keeps; has_waits: each one, at the same time
+mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
+                            uint32_t variant_count, bool has_waits,
+                            uint64_t frame_bytes);
+
+#endif

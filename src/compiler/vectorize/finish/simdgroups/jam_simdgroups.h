@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// jam_simdgroups.h: one function for several simdgroups of a threadgroup.
+#ifndef MTLC_JAM_SIMDGROUPS_H
+#define MTLC_JAM_SIMDGROUPS_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/memory/arena.h"
+#include "compiler/ir/kernel/kernel.h"
+
+// Whether a function of one simdgroup, however much of it SSA form takes away,
+// is larger than lanes_jam_simdgroups takes, where it is so many forms of the code
+// of which one is to run.
+bool lanes_is_too_large_to_jam(LLVMValueRef function, uint32_t forms);
+
+// Makes a function of one simdgroup, in SSA form, into one for as many as are
+// worth it, `most` at most, which is LANES_MOST_AT_ONCE or less. Returns how
+// many; for 1 the function is as it was. All of them are whole, and have the
+// same position along x if same_x; that of each but the first is in its
+// parameters behind the others: first, x, y and z of the second, of the third,
+// ... Sets out_shares if vectors are loaded in loops, once for all of them.
+uint32_t lanes_jam_simdgroups(mtlc_kernel *kernel, LLVMValueRef function,
+                            bool same_x, uint32_t most, mtli_arena *arena,
+                            bool *out_shares);
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// trace_library.h: what compilation puts into a timeline (base/trace/trace.h).
+#ifndef MTLI_TRACE_LIBRARY_H
+#define MTLI_TRACE_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What this thread has done from start_ns until now.
+void mtli_trace_library(size_t source_bytes, uint64_t start_ns);
+void mtli_trace_pipeline(const char *kernel, bool from_cache,
+                         uint64_t start_ns);
+
+#endif

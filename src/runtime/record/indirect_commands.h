@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// indirect_commands.h: what indirect_commands.c (records, edits),
+// record/indirect_encoding.c (encoders) and record/indirect_execution.c share.
+#ifndef MTLI_INDIRECT_COMMANDS_H
+#define MTLI_INDIRECT_COMMANDS_H
+
+#include "mettle/indirect_command_buffer.h"
+#include "runtime/record/compute_encoder.h"
+#include "runtime/weak.h"
+
+// What a command binds to [[buffer(n)]].
+typedef struct mtli_indirect_binding {
+  mtli_weak *buffer;  // +1; NULL for none
+  uint64_t address;   // with a buffer or, if a kernel set it, with none
+} mtli_indirect_binding;
+
+typedef enum mtli_indirect_kind {
+  MTLI_INDIRECT_NONE = 0,
+  MTLI_INDIRECT_THREADGROUPS,
+  MTLI_INDIRECT_THREADS,
+} mtli_indirect_kind;
+
+// One command, as it was recorded.
+typedef struct mtli_indirect_record {
+  uint64_t version;     // another one after each edit
+  mtli_weak *pipeline;  // +1; NULL for none
+  uint64_t pipeline_id;  // mtli_pipeline_id, or what a kernel set; 0 for none
+  mtli_indirect_kind kind;  // of a kernel's making perhaps none of the three
+  mtl_size grid;  // threads or threadgroups
+  mtl_size group;
+  bool has_barrier;
+} mtli_indirect_record;
+
+typedef struct mtli_execution mtli_execution;
+
+struct mtl_indirect_command_buffer {
+  mtli_object object;
+  mtl_device *device;                     // +1
+  mtl_indirect_command_buffer_desc desc;  // as it has come to be
+  char *label;                            // under device->lock; NULL for none
+  pthread_mutex_t lock;                   // of all below
+  uint64_t last_version;
+  mtli_indirect_record *records;    // [max_commands]
+  mtli_indirect_binding *bindings;  // [max_commands * max_buffers]
+  uint32_t *threadgroup_bytes;      // [max_commands * max_threadgroup_memory]
+  mtli_execution *executions;       // free ones, with what they have prepared
+  mtl_buffer *memory;  // +1; where kernels encode commands, NULL for nowhere
+  uint64_t *seen_versions;  // [max_commands] of slots there, last taken in
+};
+
+static inline mtli_indirect_binding *mtli_indirect_bindings(
+    const mtl_indirect_command_buffer *commands, uint32_t index) {
+  return commands->bindings + (size_t)index * commands->desc.max_buffers;
+}
+
+static inline uint32_t *mtli_indirect_threadgroup_bytes(
+    const mtl_indirect_command_buffer *commands, uint32_t index) {
+  return commands->threadgroup_bytes +
+         (size_t)index * commands->desc.max_threadgroup_memory;
+}
+
+// True if commands [count] from first on are all there.
+static inline bool mtli_indirect_has_range(
+    const mtl_indirect_command_buffer *commands, uint32_t first,
+    uint32_t count) {
+  return first <= commands->desc.max_commands &&
+         count <= commands->desc.max_commands - first;
+}
+
+// What the encoder had when an execution was encoded, for commands that
+// inherit; in the recording's memory.
+typedef struct mtli_inherited {
+  mtl_pipeline *pipeline;
+  mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
+  size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
+} mtli_inherited;
+
+// record/indirect_memory.c, with the lock held: brings the record of a command up to
+// date with what kernels made of it; has kernels see what the host made of it.
+void mtli_indirect_take_in(mtl_indirect_command_buffer *commands,
+                           uint32_t index);
+void mtli_indirect_write_out(mtl_indirect_command_buffer *commands,
+                             uint32_t index);
+// The memory, NULL for none. Once there it stays.
+mtl_buffer *mtli_indirect_memory(mtl_indirect_command_buffer *commands);
+
+// record/indirect_encoding.c: checks commands that are handed to an encoder; fails the
+// recording and returns false.
+bool mtli_indirect_check_use(mtli_encoder *encoder,
+                             const mtl_indirect_command_buffer *commands,
+                             const char *call);
+
+// record/indirect_execution.c: gives back what an execution used.
+void mtli_execution_end(const mtli_execute *execute);
+// Ends a free one, with its indirect command buffer.
+void mtli_execution_destroy(mtli_execution *execution);
+
+#endif

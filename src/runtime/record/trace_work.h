@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// trace_work.h: what the work of command buffers puts into a timeline
+// (base/trace/trace.h).
+#ifndef MTLI_TRACE_WORK_H
+#define MTLI_TRACE_WORK_H
+
+#include "base/futex.h"
+#include "runtime/record/recording.h"
+
+// What this thread has done from start_ns until now.
+void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns);
+void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns);
+
+// All that a command buffer with times of its work has done, before its
+// commands are cleared.
+void mtli_trace_command_buffer(mtli_recording *recording);
+
+#endif
