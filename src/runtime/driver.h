@@ -274,18 +274,37 @@ typedef struct mtli_host_work {
   uint64_t piece_ns;
 } mtli_host_work;
 
+// What [[buffer(n)]] is bound to: a buffer, or inline bytes, or a function
+// table, or a tensor, or nothing.
+typedef struct mtli_binding {
+  mtl_buffer *buffer;
+  size_t offset_bytes;
+  void *bytes;  // [length_bytes] in the recording's memory
+  uint32_t length_bytes;
+  mtl_function_table *table;
+  const mtl_buffer_tensor *tensor;  // that bytes tell kernels of
+} mtli_binding;
+
+// What the encoder had when an execution was encoded, for commands that
+// inherit; in the recording's memory.
+typedef struct mtli_inherited {
+  mtl_pipeline *pipeline;
+  mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
+  size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
+} mtli_inherited;
+
 // Commands of an indirect command buffer, to be read when this one runs:
-// mtli_execution_begin gives them as a list.
+// mtli_execution_begin gives them as a list, unless the device keeps them.
 typedef struct mtli_execute {
   mtl_indirect_command_buffer *commands;
   uint32_t first;
   uint32_t count;
   mtl_buffer *range;  // NULL, or two uint32_t at range_offset_bytes are first
   size_t range_offset_bytes;  // and count
-  // The runtime's:
-  bool is_serial;
+  bool is_serial;  // each command waits for the one before
   const char *debug_group;
-  const struct mtli_inherited *inherited;
+  const mtli_inherited *inherited;  // NULL if they inherit nothing
+  // The runtime's:
   struct mtli_execution *execution;  // while it runs
   struct mtli_execute *next;         // of the list
 } mtli_execute;
@@ -393,6 +412,12 @@ static inline void *mtli_command_data(mtli_command *command) {
   return (char *)command + MTLI_COMMAND_BYTES;
 }
 
+typedef struct mtli_used_commands {
+  const struct mtli_used_commands *next;
+  mtl_indirect_command_buffer *commands;
+  mtl_resource_usage usage;
+} mtli_used_commands;
+
 // Buffers that a residency set has had at some time; it never changes.
 typedef struct mtli_residents {
   mtli_object object;
@@ -410,6 +435,9 @@ struct mtl_command_buffer {
   size_t buffer_count;         // use, each once or a few times
   mtli_residents *const *residents;  // [resident_count] and those that kernels
   size_t resident_count;             // may use without being named
+  // Indirect command buffers that kernels may encode, of a device that keeps
+  // its own.
+  const mtli_used_commands *used_commands;
   // Recording failed: nothing runs, but the SIGNAL commands do.
   bool is_failed;
   // How long its work may run, the time that it waits for events left out; 0
@@ -459,6 +487,9 @@ mtl_status mtli_execution_begin(mtl_command_buffer *command_buffer,
 
 // Does an EDIT_INDIRECT, when its turn has come.
 void mtli_edit_indirect_commands(const mtli_indirect_edit *edit);
+
+// What mtli_indirect_create_fn has made, of a device that keeps its own.
+void *mtli_indirect_native(const mtl_indirect_command_buffer *commands);
 
 // Tells whether one more command buffer may be created on queue.
 static inline bool mtli_queue_has_room(const mtl_queue *queue) {
@@ -649,12 +680,59 @@ typedef mtl_status mtli_event_wait_fn(mtl_event *event, uint64_t value,
 // reaches watcher->threshold; returns false, and never calls, if it has.
 typedef bool mtli_event_notify_fn(mtl_event *event, mtli_watcher *watcher);
 
+// Indirect command buffers that the device keeps itself. native is what create
+// made. Any thread, one at a time for each native; none blocks. Everything was
+// checked: an edit cannot fail. What edits name is kept by nobody.
+//
+// Source  Metal: MTLIndirectCommandBuffer, MTLIndirectComputeCommand
+typedef mtl_status mtli_indirect_create_fn(
+    mtl_device *device, const mtl_indirect_command_buffer_desc *desc,
+    void **out_native);
+typedef void mtli_indirect_destroy_fn(mtl_device *device, void *native);
+// The handle by which kernels know it; never 0.
+typedef uint64_t mtli_indirect_resource_id_fn(void *native);
+typedef uint64_t mtli_indirect_pipeline_id_fn(mtl_pipeline *pipeline);
+typedef void mtli_indirect_set_pipeline_fn(void *native, uint32_t index,
+                                           mtl_pipeline *pipeline);
+typedef void mtli_indirect_set_buffer_fn(void *native, uint32_t index,
+                                         mtl_buffer *buffer,
+                                         size_t offset_bytes,
+                                         uint32_t buffer_index);
+typedef void mtli_indirect_set_threadgroup_memory_fn(void *native,
+                                                     uint32_t index,
+                                                     size_t length_bytes,
+                                                     uint32_t memory_index);
+// type is one of mtl_indirect_command_type; grid counts threads or threadgroups.
+typedef void mtli_indirect_dispatch_fn(void *native, uint32_t index,
+                                       uint32_t type, mtl_size grid,
+                                       mtl_size group);
+typedef void mtli_indirect_set_barrier_fn(void *native, uint32_t index,
+                                          bool has_barrier);
+typedef void mtli_indirect_reset_fn(void *native, uint32_t first,
+                                    uint32_t count);
+
+typedef struct mtli_indirect_slots {
+  mtli_indirect_create_fn *create;
+  mtli_indirect_destroy_fn *destroy;
+  mtli_indirect_resource_id_fn *resource_id;
+  mtli_indirect_pipeline_id_fn *pipeline_id;
+  mtli_indirect_set_pipeline_fn *set_pipeline;
+  mtli_indirect_set_buffer_fn *set_buffer;
+  mtli_indirect_set_threadgroup_memory_fn *set_threadgroup_memory;
+  mtli_indirect_dispatch_fn *dispatch;
+  mtli_indirect_set_barrier_fn *set_barrier;
+  mtli_indirect_reset_fn *reset;
+} mtli_indirect_slots;
+
 struct mtli_driver {
   const char *name;
   mtli_blob_kind code_kind;  // the machine code that pipelines need
   // EXECUTE and EDIT_INDIRECT; without them there are no indirect command
   // buffers.
   bool executes_indirect_commands;
+  // The device keeps the commands itself, and EXECUTE and EDIT_INDIRECT name
+  // them by mtli_indirect_native; NULL: the runtime keeps them.
+  const mtli_indirect_slots *indirect;
   // Kernels encode commands: the runtime may read and write a private buffer at
   // its gpu_address, and the driver calls mtli_execution_begin in its turn.
   bool kernels_encode_commands;

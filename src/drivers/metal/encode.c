@@ -3,6 +3,7 @@
 // concurrent compute encoder with a barrier before each that is ordered; copies
 // are blit encoders. A fence of the queue's puts encoders one behind the other.
 #include <stdlib.h>
+#include <string.h>
 
 #include "drivers/metal/metal.h"
 
@@ -39,17 +40,50 @@ static void use_buffers(const metal_encoding *encoding) {
   }
 }
 
-id metal_encoding_compute(metal_encoding *encoding) {
-  enum { CONCURRENT = 1 };  // MTLDispatchTypeConcurrent
-  if (!encoding->compute) {
-    metal_encoding_end(encoding);
-    encoding->compute = SEND(id(*)(id, SEL, unsigned long), encoding->commands,
-                             computeEncoder, (unsigned long)CONCURRENT);
-    SET_OBJECT(encoding->compute, waitForFence, encoding->fence);
-    use_buffers(encoding);
-    encoding->has_dispatched = false;
-  }
+// MTLDispatchType.
+enum { SERIAL = 0, CONCURRENT = 1 };
+
+static id open_compute(metal_encoding *encoding, unsigned long type) {
+  metal_encoding_end(encoding);
+  encoding->compute = SEND(id(*)(id, SEL, unsigned long), encoding->commands,
+                           computeEncoder, type);
+  SET_OBJECT(encoding->compute, waitForFence, encoding->fence);
+  use_buffers(encoding);
+  metal_use_commands(encoding);
+  encoding->has_dispatched = false;
   return encoding->compute;
+}
+
+id metal_encoding_compute(metal_encoding *encoding) {
+  return encoding->compute ? encoding->compute
+                           : open_compute(encoding, CONCURRENT);
+}
+
+id metal_encoding_serial(metal_encoding *encoding) {
+  return open_compute(encoding, SERIAL);
+}
+
+void metal_encoding_order(metal_encoding *encoding,
+                          const mtli_command *command) {
+  enum { BUFFERS = 1, TEXTURES = 2 };  // MTLBarrierScope
+  if (command->is_ordered && encoding->has_dispatched) {
+    SET_NUMBER(encoding->compute, memoryBarrier, BUFFERS | TEXTURES);
+  }
+  encoding->has_dispatched = true;
+}
+
+void metal_encoding_push_group(id encoder, const char *path) {
+  const id name = path ? metal_string(path, strlen(path)) : NULL;
+  if (name) {
+    SET_OBJECT(encoder, pushDebugGroup, name);
+    metal_release(name);
+  }
+}
+
+void metal_encoding_pop_group(id encoder, const char *path) {
+  if (path) {
+    CALL(encoder, popDebugGroup);
+  }
 }
 
 id metal_encoding_stage(metal_encoding *encoding, const void *bytes,

@@ -142,6 +142,14 @@ static void visit_listed(metal_encoding *encoding, shadow_fn *visit,
   pthread_mutex_unlock(&device->lock);
 }
 
+void metal_shadows_fill(metal_encoding *encoding) {
+  visit_listed(encoding, metal_shadow_fill, false);
+}
+
+void metal_shadows_drain(metal_encoding *encoding) {
+  visit_listed(encoding, metal_shadow_drain, true);
+}
+
 static void visit_bound(metal_encoding *encoding, const mtli_dispatch *dispatch,
                         shadow_fn *visit, bool is_drain) {
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
@@ -204,34 +212,18 @@ static void send(id encoder, const mtli_dispatch *dispatch) {
   }
 }
 
-static void push_group(id encoder, const char *path) {
-  const id name = metal_string(path, strlen(path));
-  if (name) {
-    SET_OBJECT(encoder, pushDebugGroup, name);
-    metal_release(name);
-  }
-}
-
 mtl_status metal_encode_dispatch(metal_encoding *encoding,
                                  const mtli_command *command) {
-  enum { BUFFERS = 1, TEXTURES = 2 };  // MTLBarrierScope
   const mtli_dispatch *dispatch = &command->dispatch;
   const metal_pipeline *pipeline = (metal_pipeline *)dispatch->pipeline;
   visit_shadows(encoding, dispatch, metal_shadow_fill, false);
   const id encoder = metal_encoding_compute(encoding);
-  if (command->is_ordered && encoding->has_dispatched) {
-    SET_NUMBER(encoder, memoryBarrier, BUFFERS | TEXTURES);
-  }
-  encoding->has_dispatched = true;
+  metal_encoding_order(encoding, command);
   SET_OBJECT(encoder, setComputePipelineState, pipeline->reflected.state);
   MTL_TRY(bind_all(encoding, dispatch));
-  if (dispatch->debug_group) {
-    push_group(encoder, dispatch->debug_group);
-  }
+  metal_encoding_push_group(encoder, dispatch->debug_group);
   send(encoder, dispatch);
-  if (dispatch->debug_group) {
-    CALL(encoder, popDebugGroup);
-  }
+  metal_encoding_pop_group(encoder, dispatch->debug_group);
   visit_shadows(encoding, dispatch, metal_shadow_drain, true);
   return MTL_OK;
 }

@@ -143,6 +143,8 @@ mtli_event_signal_fn metal_event_signal;
 mtli_event_wait_fn metal_event_wait;
 mtli_event_notify_fn metal_event_notify;
 
+extern const mtli_indirect_slots metal_indirect_slots;  // indirect.c
+
 // --- shared by the files -----------------------------------------------------
 
 static inline metal_device *metal_device_of(const mtl_device *device) {
@@ -210,6 +212,14 @@ typedef struct metal_encoding {
 
 id metal_encoding_blit(metal_encoding *encoding);
 id metal_encoding_compute(metal_encoding *encoding);
+// Opens a serial compute encoder, in any case a new one; so is the next.
+id metal_encoding_serial(metal_encoding *encoding);
+// Has command, the open compute encoder's next, wait if it is ordered.
+void metal_encoding_order(metal_encoding *encoding,
+                          const mtli_command *command);
+// Opens and closes a debug group of that path; NULL for none.
+void metal_encoding_push_group(id encoder, const char *path);
+void metal_encoding_pop_group(id encoder, const char *path);
 void metal_encoding_end(metal_encoding *encoding);
 // A new shared buffer of bytes, or of nothing yet, for as long as the list
 // lives; nil if there is no memory.
@@ -218,13 +228,24 @@ id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
 // Finds the buffer of an address, among those of the list.
 mtl_buffer *metal_encoding_find(const metal_encoding *encoding,
                                 uint64_t address);
-// Encodes one command; encode_dispatch.c, encode_blits.c.
+// Encodes one command; encode_dispatch.c, encode_blits.c, indirect.c.
 mtl_status metal_encode_dispatch(metal_encoding *encoding,
                                  const mtli_command *command);
 mtl_status metal_encode_blit(metal_encoding *encoding,
                              const mtli_command *command);
 
-// Encodes the copies between a shadow and its buffer; shadows.c.
+void metal_encode_execute(metal_encoding *encoding,
+                          const mtli_command *command);
+void metal_encode_edit(metal_encoding *encoding, const mtli_command *command);
+// Has the open compute encoder's kernels reach the commands they may encode.
+void metal_use_commands(const metal_encoding *encoding);
+
+// All shadows of all buffers of the list, which argument buffers may name, are
+// brought up to date, and those that may have been written copied back.
+void metal_shadows_fill(metal_encoding *encoding);
+void metal_shadows_drain(metal_encoding *encoding);
+
+// Encodes the copies between a shadow and its buffer; encode_blits.c.
 void metal_shadow_fill(metal_encoding *encoding, metal_texture *texture);
 void metal_shadow_drain(metal_encoding *encoding, metal_texture *texture);
 

@@ -209,6 +209,28 @@ typedef struct metal_size {
   X(utf8String, "UTF8String")                                                  \
   X(waitForFence, "waitForFence:")                                             \
   X(waitUntilCompleted, "waitUntilCompleted")                                  \
+  X(setCommandTypes, "setCommandTypes:")                                       \
+  X(setInheritBuffers, "setInheritBuffers:")                                   \
+  X(setInheritPipelineState, "setInheritPipelineState:")                       \
+  X(setMaxKernelBuffers, "setMaxKernelBufferBindCount:")                       \
+  X(setMaxKernelThreadgroupMemory, "setMaxKernelThreadgroupMemoryBindCount:")  \
+  X(newIndirectCommands,                                                       \
+    "newIndirectCommandBufferWithDescriptor:maxCommandCount:options:")         \
+  X(computeCommandAtIndex, "indirectComputeCommandAtIndex:")                   \
+  X(setKernelBuffer, "setKernelBuffer:offset:atIndex:")                        \
+  X(concurrentThreads, "concurrentDispatchThreads:threadsPerThreadgroup:")     \
+  X(concurrentThreadgroups,                                                    \
+    "concurrentDispatchThreadgroups:threadsPerThreadgroup:")                   \
+  X(setBarrier, "setBarrier")                                                  \
+  X(clearBarrier, "clearBarrier")                                              \
+  X(resetWithRange, "resetWithRange:")                                         \
+  X(executeCommands, "executeCommandsInBuffer:withRange:")                     \
+  X(executeCommandsIndirect,                                                   \
+    "executeCommandsInBuffer:indirectBuffer:indirectBufferOffset:")            \
+  X(copyCommands,                                                              \
+    "copyIndirectCommandBuffer:sourceRange:destination:destinationIndex:")     \
+  X(resetCommands, "resetCommandsInBuffer:withRange:")                         \
+  X(setSupportIndirect, "setSupportIndirectCommandBuffers:")                   \
   X(waitUntilSignaledValue, "waitUntilSignaledValue:timeoutMS:")
 
 enum {

@@ -127,30 +127,15 @@ static void encode_event(metal_encoding *encoding,
   }
 }
 
-// Puts the commands of an indirect command buffer, as they are now, between
-// command and what follows it.
-static mtl_status open_indirect(const metal_encoding *encoding,
-                                mtli_command *command, mtli_command **out_next) {
-  const mtli_execute *execute = &command->execute;
-  if (execute->range) {
-    return mtli_fail(MTL_UNSUPPORTED,
-                     "device '%s' reads indirect commands when they are "
-                     "committed: their range cannot come from a buffer",
-                     encoding->command_buffer->queue->device->info.name);
-  }
-  return mtli_execution_begin(encoding->command_buffer, command, execute->first,
-                              execute->count, out_next);
-}
-
-static mtl_status encode_one(metal_encoding *encoding, mtli_command *command,
-                             mtli_command **out_next) {
-  *out_next = command->next;
+static mtl_status encode_one(metal_encoding *encoding,
+                             const mtli_command *command) {
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH: return metal_encode_dispatch(encoding, command);
     case MTLI_COMMAND_EXECUTE:
-      return open_indirect(encoding, command, out_next);
+      metal_encode_execute(encoding, command);
+      return MTL_OK;
     case MTLI_COMMAND_EDIT_INDIRECT:
-      mtli_edit_indirect_commands(&command->edit);
+      metal_encode_edit(encoding, command);
       return MTL_OK;
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: encode_event(encoding, command); return MTL_OK;
@@ -160,9 +145,9 @@ static mtl_status encode_one(metal_encoding *encoding, mtli_command *command,
 
 static mtl_status encode_all(metal_encoding *encoding) {
   mtl_status status = MTL_OK;
-  mtli_command *next = encoding->command_buffer->commands;
-  while (next && status == MTL_OK) {
-    status = encode_one(encoding, next, &next);
+  const mtli_command *next = encoding->command_buffer->commands;
+  for (; next && status == MTL_OK; next = next->next) {
+    status = encode_one(encoding, next);
   }
   metal_encoding_end(encoding);
   return status;

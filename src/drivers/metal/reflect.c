@@ -128,15 +128,26 @@ static mtl_status read_bindings(id reflection, metal_reflected *reflected) {
   return MTL_OK;
 }
 
-mtl_status metal_reflect(metal_device *device, id descriptor,
-                         metal_reflected *out_reflected) {
+static id make_state(const metal_device *device, id descriptor,
+                     bool is_indirect, id *out_reflection, id *out_error) {
   // MTLPipelineOptionBindingInfo and MTLPipelineOptionBufferTypeInfo.
   enum { OPTIONS = 1 | 2 };
+  *out_reflection = *out_error = NULL;
+  SET_NUMBER(descriptor, setSupportIndirect, is_indirect);
+  return SEND(id(*)(id, SEL, id, unsigned long, id *, id *), device->object,
+              newPipeline, descriptor, (unsigned long)OPTIONS, out_reflection,
+              out_error);
+}
+
+mtl_status metal_reflect(metal_device *device, id descriptor,
+                         metal_reflected *out_reflected) {
   id reflection = NULL, error = NULL;
-  const id state =
-      SEND(id(*)(id, SEL, id, unsigned long, id *, id *), device->object,
-           newPipeline, descriptor, (unsigned long)OPTIONS, &reflection,
-           &error);
+  // One that indirect commands may name, or, where Metal refuses that of the
+  // function, one that they may not.
+  id state = make_state(device, descriptor, true, &reflection, &error);
+  if (!state) {
+    state = make_state(device, descriptor, false, &reflection, &error);
+  }
   if (!state) {
     return metal_fail(error, "newComputePipelineStateWithDescriptor");
   }

@@ -11,7 +11,7 @@
 
 // MTLDataType of what is no value.
 enum { STRUCT = 1, ARRAY = 2, TEXTURE = 58, SAMPLER = 59, POINTER = 60,
-       FUNCTION_TABLE = 115 };
+       PIPELINE = 79, COMMANDS = 80, FUNCTION_TABLE = 115 };
 // How deep structs and the pointers between them are followed.
 enum { DEPTH_LIMIT = 8, HANDLE_BYTES = 8 };
 
@@ -134,7 +134,8 @@ static bool has_resources(id type, int depth) {
   for (unsigned long i = 0; i < count; i++) {
     const shape it = shape_of(member_at(members, i));
     if (it.type == TEXTURE || it.type == SAMPLER || it.type == POINTER ||
-        it.type == FUNCTION_TABLE || has_resources(it.struct_type, depth + 1)) {
+        it.type == FUNCTION_TABLE || it.type == PIPELINE ||
+        it.type == COMMANDS || has_resources(it.struct_type, depth + 1)) {
       return true;
     }
   }
@@ -146,6 +147,8 @@ static char kind_letter(unsigned long type) {
          : type == TEXTURE        ? 't'
          : type == SAMPLER        ? 's'
          : type == FUNCTION_TABLE ? 'f'
+         : type == PIPELINE       ? 'p'
+         : type == COMMANDS       ? 'i'
                                   : 'c';
 }
 

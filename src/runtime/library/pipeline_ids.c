@@ -73,7 +73,8 @@ mtl_status mtl_pipeline_resource_id(mtl_pipeline *pipeline, uint64_t *out_id) {
                      "pipeline '%s'",
                      call, device->info.name, mtl_pipeline_label(pipeline));
   }
-  *out_id = mtli_pipeline_id(pipeline);
+  const mtli_indirect_slots *slots = device->driver->indirect;
+  *out_id = slots ? slots->pipeline_id(pipeline) : mtli_pipeline_id(pipeline);
   return *out_id ? MTL_OK
                  : mtli_fail(MTL_OUT_OF_MEMORY, "%s: no memory", call);
 }

@@ -9,17 +9,6 @@
 #include "runtime/record/encoder.h"
 #include "runtime/record/hazards.h"
 
-// What [[buffer(n)]] is bound to: a buffer, or inline bytes, or a function
-// table, or a tensor, or nothing.
-typedef struct mtli_binding {
-  mtl_buffer *buffer;
-  size_t offset_bytes;
-  void *bytes;  // [length_bytes] in the recording's memory
-  uint32_t length_bytes;
-  mtl_function_table *table;
-  const mtl_buffer_tensor *tensor;  // that bytes tell kernels of
-} mtli_binding;
-
 // What [[texture(n)]] is bound to.
 typedef struct mtli_texture_binding {
   mtl_texture *texture;  // NULL for none

@@ -39,6 +39,9 @@ static void commands_destroy(mtli_object *object) {
        i++) {
     clear(commands, i);
   }
+  if (commands->native) {
+    mtli_indirect_slots_of(commands)->destroy(device, commands->native);
+  }
   pthread_mutex_destroy(&commands->lock);
   mtl_buffer_release(commands->memory);  // -1
   free(commands->seen_versions);
@@ -92,6 +95,27 @@ static void fill_defaults(mtl_indirect_command_buffer_desc *desc) {
   }
 }
 
+// Makes room for the commands: the device's, or records of the runtime's.
+static mtl_status make_room(mtl_indirect_command_buffer *commands) {
+  const mtl_indirect_command_buffer_desc *desc = &commands->desc;
+  const size_t count = desc->max_commands;
+  const mtli_indirect_slots *slots = mtli_indirect_slots_of(commands);
+  if (slots) {
+    return slots->create(commands->device, desc, &commands->native);
+  }
+  commands->bindings =
+      calloc(count * desc->max_buffers, sizeof *commands->bindings);
+  commands->threadgroup_bytes = calloc(count * desc->max_threadgroup_memory,
+                                       sizeof *commands->threadgroup_bytes);
+  if (commands->bindings && commands->threadgroup_bytes) {
+    commands->records = calloc(count, sizeof *commands->records);
+  }
+  return commands->records
+             ? MTL_OK
+             : mtli_fail(MTL_OUT_OF_MEMORY,
+                         "no memory for %zu indirect commands", count);
+}
+
 mtl_status mtl_indirect_command_buffer_create(
     mtl_device *device, const mtl_indirect_command_buffer_desc *desc,
     mtl_indirect_command_buffer **out_commands) {
@@ -120,19 +144,12 @@ mtl_status mtl_indirect_command_buffer_create(
   commands->desc = *desc;
   commands->label = mtli_label_copy(desc->label);
   fill_defaults(&commands->desc);
-  const size_t count = desc->max_commands;
-  commands->bindings =
-      calloc(count * commands->desc.max_buffers, sizeof *commands->bindings);
-  commands->threadgroup_bytes =
-      calloc(count * commands->desc.max_threadgroup_memory,
-             sizeof *commands->threadgroup_bytes);
-  if (commands->bindings && commands->threadgroup_bytes) {
-    commands->records = calloc(count, sizeof *commands->records);
-  }
-  if (!commands->records) {
+  commands->desc.label = commands->label;
+  const mtl_status status = make_room(commands);
+  commands->desc.label = NULL;
+  if (status != MTL_OK) {
     mtli_object_release(&commands->object);
-    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for %zu indirect commands",
-                     count);
+    return status;
   }
   *out_commands = commands;
   return MTL_OK;
@@ -151,6 +168,10 @@ void mtl_indirect_command_buffer_release(
   if (commands) {
     mtli_object_release(&commands->object);
   }
+}
+
+void *mtli_indirect_native(const mtl_indirect_command_buffer *commands) {
+  return commands->native;
 }
 
 uint32_t mtl_indirect_command_buffer_size(
@@ -200,6 +221,22 @@ static mtl_status check_device(const mtl_indirect_command_buffer *commands,
                          what, device->info.name, commands->device->info.name);
 }
 
+// Gives the slots of a device that keeps the commands itself, with the lock
+// held; NULL without it for others.
+static const mtli_indirect_slots *open_native(
+    mtl_indirect_command_buffer *commands) {
+  const mtli_indirect_slots *slots = mtli_indirect_slots_of(commands);
+  if (slots) {
+    pthread_mutex_lock(&commands->lock);
+  }
+  return slots;
+}
+
+static mtl_status close_native(mtl_indirect_command_buffer *commands) {
+  pthread_mutex_unlock(&commands->lock);
+  return MTL_OK;
+}
+
 // Opens a command for an edit; close ends it.
 static mtli_indirect_record *open(mtl_indirect_command_buffer *commands,
                                   uint32_t index) {
@@ -235,6 +272,13 @@ mtl_status mtl_indirect_command_buffer_set_pipeline(
                        "one (METTLE_CPU_TARGET) and cannot run",
                        call, pipeline->kernel->name);
     }
+  }
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->set_pipeline(commands->native, index, pipeline);
+    return close_native(commands);
+  }
+  if (pipeline) {
     id = mtli_pipeline_id(pipeline);
     weak = mtli_weak_of(&pipeline->weak, &pipeline->object);  // +1
     if (!weak || !id) {
@@ -286,6 +330,14 @@ mtl_status mtl_indirect_command_buffer_set_buffer(
   if (buffer) {
     MTL_TRY(check_device(commands, buffer->device, "a buffer", call));
     MTL_TRY(check_binding(buffer, offset_bytes, buffer_index, call));
+  }
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->set_buffer(commands->native, index, buffer,
+                      buffer ? offset_bytes : 0, buffer_index);
+    return close_native(commands);
+  }
+  if (buffer) {
     weak = mtli_weak_of(&buffer->weak, &buffer->object);  // +1
     if (!weak) {
       return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a reference");
@@ -317,6 +369,12 @@ mtl_status mtl_indirect_command_buffer_set_threadgroup_memory(
                      "4 GiB",
                      call, length_bytes, memory_index);
   }
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->set_threadgroup_memory(commands->native, index, length_bytes,
+                                  memory_index);
+    return close_native(commands);
+  }
   (void)open(commands, index);
   mtli_indirect_threadgroup_bytes(commands, index)[memory_index] =
       (uint32_t)length_bytes;
@@ -334,6 +392,11 @@ static mtl_status dispatch(mtl_indirect_command_buffer *commands,
     return mtli_fail(MTL_INVALID_STATE,
                      "%s: the command types %#x are without %#x", call,
                      commands->desc.command_types, type);
+  }
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->dispatch(commands->native, index, type, grid, group);
+    return close_native(commands);
   }
   mtli_indirect_record *record = open(commands, index);
   record->kind = kind;
@@ -359,6 +422,11 @@ mtl_status mtl_indirect_command_buffer_dispatch_threads(
 mtl_status mtl_indirect_command_buffer_set_barrier(
     mtl_indirect_command_buffer *commands, uint32_t index, bool has_barrier) {
   MTL_TRY(check(commands, index, 1, "mtl_indirect_command_buffer_set_barrier"));
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->set_barrier(commands->native, index, has_barrier);
+    return close_native(commands);
+  }
   open(commands, index)->has_barrier = has_barrier;
   return close(commands, index);
 }
@@ -377,6 +445,11 @@ static void clear_range(mtl_indirect_command_buffer *commands, uint32_t first,
 mtl_status mtl_indirect_command_buffer_reset(
     mtl_indirect_command_buffer *commands, uint32_t first, uint32_t count) {
   MTL_TRY(check(commands, first, count, "mtl_indirect_command_buffer_reset"));
+  const mtli_indirect_slots *slots = open_native(commands);
+  if (slots) {
+    slots->reset(commands->native, first, count);
+    return close_native(commands);
+  }
   clear_range(commands, first, count);
   return MTL_OK;
 }

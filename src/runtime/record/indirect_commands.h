@@ -38,7 +38,8 @@ struct mtl_indirect_command_buffer {
   mtl_device *device;                     // +1
   mtl_indirect_command_buffer_desc desc;  // as it has come to be
   char *label;                            // under device->lock; NULL for none
-  pthread_mutex_t lock;                   // of all below
+  void *native;  // what the device keeps; then nothing below is there
+  pthread_mutex_t lock;                   // of edits, and of all below
   uint64_t last_version;
   mtli_indirect_record *records;    // [max_commands]
   mtli_indirect_binding *bindings;  // [max_commands * max_buffers]
@@ -59,6 +60,12 @@ static inline uint32_t *mtli_indirect_threadgroup_bytes(
          (size_t)index * commands->desc.max_threadgroup_memory;
 }
 
+// The slots of a device that keeps the commands itself; NULL for others.
+static inline const mtli_indirect_slots *mtli_indirect_slots_of(
+    const mtl_indirect_command_buffer *commands) {
+  return commands->device->driver->indirect;
+}
+
 // True if commands [count] from first on are all there.
 static inline bool mtli_indirect_has_range(
     const mtl_indirect_command_buffer *commands, uint32_t first,
@@ -66,14 +73,6 @@ static inline bool mtli_indirect_has_range(
   return first <= commands->desc.max_commands &&
          count <= commands->desc.max_commands - first;
 }
-
-// What the encoder had when an execution was encoded, for commands that
-// inherit; in the recording's memory.
-typedef struct mtli_inherited {
-  mtl_pipeline *pipeline;
-  mtli_binding bindings[MTL_MAX_BUFFER_ARGUMENTS];
-  size_t threadgroup_bytes[MTL_MAX_THREADGROUP_ARGUMENTS];
-} mtli_inherited;
 
 // record/indirect_memory.c, with the lock held: brings the record of a command up to
 // date with what kernels made of it; has kernels see what the host made of it.

@@ -83,6 +83,7 @@ static void record(mtl_compute_encoder *encoder, mtli_execute execute) {
                                    : MTLI_TOUCHES_NOTHING;
   // Kernels that encode commands end before these are read.
   const bool is_ordered = mtli_take_order(encoder, touches, execute.range) ||
+                          execute.commands->native ||
                           mtli_indirect_memory(execute.commands);
   mtli_command *command =
       mtli_recording_add(recording, MTLI_COMMAND_EXECUTE, is_ordered);

@@ -186,11 +186,29 @@ mtl_status mtl_indirect_command_buffer_resource_id(
                      "%s: kernels of device '%s' encode no commands", call,
                      device->info.name);
   }
+  const mtli_indirect_slots *slots = mtli_indirect_slots_of(commands);
+  if (slots) {
+    *out_id = slots->resource_id(commands->native);
+    return MTL_OK;
+  }
   if (!mtli_indirect_memory(commands)) {
     MTL_TRY(create(commands));
   }
   *out_id = mtli_indirect_memory(commands)->gpu_address;
   return MTL_OK;
+}
+
+// Lists commands that kernels may encode, for a device that keeps them itself.
+static void list_use(mtli_recording *recording,
+                     mtl_indirect_command_buffer *commands,
+                     mtl_resource_usage usage) {
+  mtli_used_commands *use = mtli_recording_allocate(recording, sizeof *use);
+  if (use) {
+    *use = (mtli_used_commands){.next = recording->command_buffer.used_commands,
+                                .commands = commands,
+                                .usage = usage};
+    recording->command_buffer.used_commands = use;
+  }
 }
 
 void mtl_compute_encoder_use_commands(mtl_compute_encoder *encoder,
@@ -203,7 +221,9 @@ void mtl_compute_encoder_use_commands(mtl_compute_encoder *encoder,
   }
   mtl_buffer *memory = mtli_indirect_memory(commands);
   mtli_recording_keep(base->recording, &commands->object);
-  if (memory) {
+  if (commands->native) {
+    list_use(base->recording, commands, usage);
+  } else if (memory) {
     mtl_compute_encoder_use_buffer(encoder, memory, usage);
   }
 }

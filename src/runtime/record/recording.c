@@ -163,6 +163,7 @@ void mtli_recording_clear(mtli_recording *recording) {
   recording->command_buffer.commands = NULL;
   recording->command_buffer.residents = NULL;
   recording->command_buffer.resident_count = 0;
+  recording->command_buffer.used_commands = NULL;
   recording->residency_sets = NULL;
   recording->last_command = NULL;
   for (size_t i = 0; i < recording->buffer_count; i++) {
