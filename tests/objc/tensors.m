@@ -109,11 +109,19 @@ static void kernels(void) {
                                                 options:options
                                                   error:&error];
   CHECK(library != nil);
+  MTLComputePipelineReflection *told = nil;
   id<MTLComputePipelineState> sum = [device
       newComputePipelineStateWithFunction:[library
                                               newFunctionWithName:@"sum_rows"]
+                                  options:MTLPipelineOptionBindingInfo
+                               reflection:&told
                                     error:&error];
-  CHECK(sum != nil);
+  CHECK(sum != nil && told.bindings.count == 2);
+  id<MTLTensorBinding> first = (id<MTLTensorBinding>)told.bindings[0];
+  CHECK(first.type == MTLBindingTypeTensor && first.index == 0);
+  CHECK(first.tensorDataType == MTLTensorDataTypeFloat16);
+  CHECK(first.indexType == MTLDataTypeInt && first.dimensions.rank == 2);
+  CHECK([first.dimensions extentAtDimensionIndex:1] == -1);
   _Float16 values[12];
   for (int i = 0; i < 12; ++i) {
     values[i] = (_Float16)i;

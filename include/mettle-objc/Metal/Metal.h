@@ -382,7 +382,8 @@ typedef NS_ENUM(NSInteger, MTLBindingType) {
   MTLBindingTypeThreadgroupMemory = 1,
   MTLBindingTypeTexture = 2,
   MTLBindingTypeSampler = 3,
-  MTLBindingTypeVisibleFunctionTable = 24
+  MTLBindingTypeVisibleFunctionTable = 24,
+  MTLBindingTypeTensor = 37
 };
 typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
   MTLBindingAccessReadOnly = 0,
@@ -1196,6 +1197,11 @@ typedef NS_OPTIONS(NSUInteger, MTLTensorUsage) {
 @property(readonly) MTLDataType textureDataType;
 @property(readonly, getter=isDepthTexture) BOOL depthTexture;
 @property(readonly) NSUInteger arrayLength;
+@end
+@protocol MTLTensorBinding <MTLBinding>
+@property(readonly) MTLTensorDataType tensorDataType;
+@property(readonly) MTLDataType indexType;
+@property(readonly) MTLTensorExtents *dimensions;  // -1 for any
 @end
 
 @interface MTLPointerType : NSObject

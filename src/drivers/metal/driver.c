@@ -10,6 +10,7 @@ const mtli_driver mtli_metal_driver = {
     .executes_indirect_commands = true,
     .indirect = &metal_indirect_slots,
     .kernels_encode_commands = true,
+    .binds_tensors = true,
     .has_heaps = true,
     .device_bytes = sizeof(metal_device),
     .buffer_bytes = sizeof(metal_buffer),

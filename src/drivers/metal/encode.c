@@ -18,8 +18,11 @@ void metal_encoding_end(metal_encoding *encoding) {
 
 id metal_encoding_blit(metal_encoding *encoding) {
   if (!encoding->blit) {
+    const bool is_timed = encoding->timed.buffer && encoding->timed.is_blit;
     metal_encoding_end(encoding);
-    encoding->blit = GET_OBJECT(encoding->commands, blitCommandEncoder);
+    encoding->blit = is_timed
+                         ? metal_timed_blit(encoding)
+                         : GET_OBJECT(encoding->commands, blitCommandEncoder);
     SET_OBJECT(encoding->blit, waitForFence, encoding->fence);
   }
   return encoding->blit;
@@ -44,9 +47,12 @@ static void use_buffers(const metal_encoding *encoding) {
 enum { SERIAL = 0, CONCURRENT = 1 };
 
 static id open_compute(metal_encoding *encoding, unsigned long type) {
+  const bool is_timed = encoding->timed.buffer && !encoding->timed.is_blit;
   metal_encoding_end(encoding);
-  encoding->compute = SEND(id(*)(id, SEL, unsigned long), encoding->commands,
-                           computeEncoder, type);
+  encoding->compute =
+      is_timed ? metal_timed_compute(encoding, type)
+               : SEND(id(*)(id, SEL, unsigned long), encoding->commands,
+                      computeEncoder, type);
   SET_OBJECT(encoding->compute, waitForFence, encoding->fence);
   use_buffers(encoding);
   metal_use_commands(encoding);
@@ -86,14 +92,35 @@ void metal_encoding_pop_group(id encoder, const char *path) {
   }
 }
 
-id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
-                        size_t length_bytes) {
-  id *kept =
-      realloc(encoding->kept, (encoding->kept_count + 1) * sizeof *kept);
+bool metal_encoding_keep(metal_encoding *encoding, id object) {
+  id *kept = realloc(encoding->kept, (encoding->kept_count + 1) * sizeof *kept);
   if (!kept) {
-    return NULL;
+    metal_release(object);
+    return false;
   }
   encoding->kept = kept;
+  kept[encoding->kept_count++] = object;
+  return true;
+}
+
+bool metal_timed_add(metal_encoding *encoding) {
+  metal_timed *all = &encoding->all_timed;
+  metal_samples *grown =
+      realloc(all->samples, (all->count + 1) * sizeof *grown);
+  if (!grown) {
+    return false;
+  }
+  if (!all->count) {
+    (void)metal_device_timestamps(encoding->command_buffer->queue->device,
+                                  &all->host_ns, &all->ticks);
+  }
+  all->samples = grown;
+  grown[all->count++] = encoding->timed;
+  return true;
+}
+
+id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
+                        size_t length_bytes) {
   const mtl_device *device = encoding->command_buffer->queue->device;
   const id owner = metal_device_of(device)->object;
   const id object =
@@ -101,10 +128,7 @@ id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
                    owner, newBufferWithBytes, bytes, length_bytes, 0ul)
             : SEND(id(*)(id, SEL, unsigned long, unsigned long), owner,
                    newBuffer, length_bytes, 0ul);
-  if (object) {
-    kept[encoding->kept_count++] = object;
-  }
-  return object;
+  return object && metal_encoding_keep(encoding, object) ? object : NULL;
 }
 
 mtl_buffer *metal_encoding_find(const metal_encoding *encoding,

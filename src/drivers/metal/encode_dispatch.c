@@ -18,13 +18,76 @@ static uint32_t inline_bytes(const mtli_dispatch *dispatch, uint32_t slot) {
   return 0;
 }
 
-static mtl_status bind_buffer(const metal_encoding *encoding,
+static id extents_of(uint32_t rank, const int64_t *values) {
+  long numbers[MTL_MAX_TENSOR_RANK];
+  for (uint32_t i = 0; i < rank; i++) {
+    numbers[i] = values[i];
+  }
+  return SEND(id(*)(id, SEL, unsigned long, const long *),
+              GET_OBJECT(metal.get_class("MTLTensorExtents"), alloc),
+              initWithRank, (unsigned long)rank, numbers);
+}
+
+// An MTLTensor of what is recorded of one: address, extents, strides.
+static id new_tensor(const metal_encoding *encoding,
+                     const mtl_argument *argument, const int64_t *words,
+                     id *out_error) {
+  const uint64_t address = (uint64_t)words[0];
+  const mtl_buffer *buffer = metal_encoding_find(encoding, address);
+  if (!buffer) {
+    return NULL;
+  }
+  const uint32_t rank = argument->tensor_rank;
+  const id descriptor = metal_new("MTLTensorDescriptor");
+  const id dimensions = extents_of(rank, words + 1);
+  const id strides = extents_of(rank, words + 1 + rank);
+  SET_OBJECT(descriptor, setDimensions, dimensions);
+  SET_OBJECT(descriptor, setStrides, strides);
+  SET_NUMBER(descriptor, setDataType, metal_data_type(argument->type, 1));
+  const id tensor =
+      SEND(id(*)(id, SEL, id, unsigned long, id *), metal_object_of(buffer),
+           newTensorInBuffer, descriptor,
+           (unsigned long)(metal_offset_of(buffer) + address -
+                           buffer->gpu_address),
+           out_error);
+  metal_release(strides);
+  metal_release(dimensions);
+  metal_release(descriptor);
+  return tensor;
+}
+
+// A method of Mettle's: Apple binds tensors by argument tables of Metal 4.
+static mtl_status bind_tensor(metal_encoding *encoding,
+                              const mtl_argument *argument,
+                              const int64_t *words) {
+  if (!RESPONDS(encoding->compute, setTensor)) {
+    return mtli_fail(MTL_UNSUPPORTED,
+                     "argument '%s' [[buffer(%u)]] is a tensor, which this "
+                     "Metal binds by MTL4ArgumentTable alone",
+                     argument->name, argument->index);
+  }
+  id error = NULL;
+  const id tensor = new_tensor(encoding, argument, words, &error);
+  if (!tensor) {
+    return metal_fail(error, "newTensorWithDescriptor");
+  }
+  SEND(void (*)(id, SEL, id, unsigned long), encoding->compute, setTensor,
+       tensor, (unsigned long)argument->index);
+  return metal_encoding_keep(encoding, tensor)
+             ? MTL_OK
+             : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a tensor");
+}
+
+static mtl_status bind_buffer(metal_encoding *encoding,
                               const mtli_dispatch *dispatch, uint32_t slot,
                               const mtl_argument *argument) {
   const uint64_t address = (uintptr_t)dispatch->arguments[slot];
   const uint32_t length = inline_bytes(dispatch, slot);
   const mtl_buffer *buffer =
       length ? NULL : metal_encoding_find(encoding, address);
+  if (length && argument->tensor_rank) {
+    return bind_tensor(encoding, argument, dispatch->arguments[slot]);
+  }
   if (length) {
     SEND(void (*)(id, SEL, const void *, unsigned long, unsigned long),
          encoding->compute, setBytes, dispatch->arguments[slot],
@@ -90,7 +153,7 @@ static void bind_threadgroup(const metal_encoding *encoding,
        (unsigned long)argument->index);
 }
 
-static mtl_status bind_all(const metal_encoding *encoding,
+static mtl_status bind_all(metal_encoding *encoding,
                            const mtli_dispatch *dispatch) {
   const mtli_kernel *kernel = dispatch->pipeline->kernel;
   for (uint32_t slot = 0; slot < kernel->parameter_count; slot++) {

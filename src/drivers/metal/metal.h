@@ -196,6 +196,22 @@ bool metal_data_type_read(unsigned long number, mtl_data_type *out_type,
                           uint32_t *out_components, uint32_t *out_columns);
 const char *metal_data_type_name(mtl_data_type type);
 
+// Two samples that a command is timed by: where its encoder begins, and ends.
+typedef struct metal_samples {
+  id buffer;  // MTLCounterSampleBuffer, the encoding's
+  unsigned long first;
+  mtli_command_times *times;
+  bool is_blit;  // what takes them
+} metal_samples;
+
+// All of a list, and what the clocks said when it was encoded; counters.c.
+typedef struct metal_timed {
+  metal_samples *samples;  // [count] malloc'ed
+  size_t count;
+  uint64_t host_ns;
+  uint64_t ticks;
+} metal_timed;
+
 // The encoders of one MTLCommandBuffer, one open at a time; encode.c.
 typedef struct metal_encoding {
   mtl_command_buffer *command_buffer;
@@ -208,6 +224,11 @@ typedef struct metal_encoding {
   size_t buffer_count;
   id *kept;  // [kept_count] staging buffers, +1 each
   size_t kept_count;
+  id samples;  // MTLCounterSampleBuffer, of which sample_count are taken
+  unsigned long sample_count;
+  metal_samples timed;  // the next encoder of its kind takes them; no buffer:
+                        // it takes none
+  metal_timed all_timed;
 } metal_encoding;
 
 id metal_encoding_blit(metal_encoding *encoding);
@@ -225,6 +246,9 @@ void metal_encoding_end(metal_encoding *encoding);
 // lives; nil if there is no memory.
 id metal_encoding_stage(metal_encoding *encoding, const void *bytes,
                         size_t length_bytes);
+// Takes object's reference, for as long as the list lives; false, with object
+// released, if there is no memory.
+bool metal_encoding_keep(metal_encoding *encoding, id object);
 // Finds the buffer of an address, among those of the list.
 mtl_buffer *metal_encoding_find(const metal_encoding *encoding,
                                 uint64_t address);
@@ -234,6 +258,18 @@ mtl_status metal_encode_dispatch(metal_encoding *encoding,
 mtl_status metal_encode_blit(metal_encoding *encoding,
                              const mtli_command *command);
 
+mtl_status metal_encode_sample(metal_encoding *encoding,
+                               const mtli_command *command);
+// Has the encoder that is opened for command take its times; counters.c.
+mtl_status metal_time_next(metal_encoding *encoding,
+                           const mtli_command *command);
+// False if there is no memory. encode.c
+bool metal_timed_add(metal_encoding *encoding);
+id metal_timed_compute(const metal_encoding *encoding, unsigned long type);
+id metal_timed_blit(const metal_encoding *encoding);
+// Tells of the times of a list that ran from start_ns to end_ns.
+void metal_tell_times(mtl_device *device, const metal_timed *timed,
+                      uint64_t start_ns, uint64_t end_ns);
 void metal_encode_execute(metal_encoding *encoding,
                           const mtli_command *command);
 void metal_encode_edit(metal_encoding *encoding, const mtli_command *command);

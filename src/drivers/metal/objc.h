@@ -231,6 +231,37 @@ typedef struct metal_size {
     "copyIndirectCommandBuffer:sourceRange:destination:destinationIndex:")     \
   X(resetCommands, "resetCommandsInBuffer:withRange:")                         \
   X(setSupportIndirect, "setSupportIndirectCommandBuffers:")                   \
+  X(dimensions, "dimensions")                                                  \
+  X(rank, "rank")                                                              \
+  X(tensorDataType, "tensorDataType")                                          \
+  X(extentAtDimensionIndex, "extentAtDimensionIndex:")                         \
+  X(initWithRank, "initWithRank:values:")                                      \
+  X(setDimensions, "setDimensions:")                                           \
+  X(setStrides, "setStrides:")                                                 \
+  X(setDataType, "setDataType:")                                               \
+  X(newTensorInBuffer, "newTensorWithDescriptor:offset:error:")                \
+  X(setTensor, "setTensor:atBufferIndex:")                                     \
+  X(counterSets, "counterSets")                                                \
+  X(supportsCounterSampling, "supportsCounterSampling:")                       \
+  X(setCounterSet, "setCounterSet:")                                           \
+  X(setSampleCount, "setSampleCount:")                                         \
+  X(setStorageMode, "setStorageMode:")                                         \
+  X(newCounterSamples, "newCounterSampleBufferWithDescriptor:error:")          \
+  X(sampleBufferAttachments, "sampleBufferAttachments")                        \
+  X(objectAtIndexedSubscript, "objectAtIndexedSubscript:")                     \
+  X(setSampleBuffer, "setSampleBuffer:")                                       \
+  X(setStartOfEncoderSample, "setStartOfEncoderSampleIndex:")                  \
+  X(setEndOfEncoderSample, "setEndOfEncoderSampleIndex:")                      \
+  X(computePassDescriptor, "computePassDescriptor")                            \
+  X(blitPassDescriptor, "blitPassDescriptor")                                  \
+  X(setDispatchType, "setDispatchType:")                                       \
+  X(computeEncoderFor, "computeCommandEncoderWithDescriptor:")                 \
+  X(blitEncoderFor, "blitCommandEncoderWithDescriptor:")                       \
+  X(resolveCounters,                                                           \
+    "resolveCounters:inRange:destinationBuffer:destinationOffset:")            \
+  X(resolveCounterRange, "resolveCounterRange:")                               \
+  X(length, "length")                                                          \
+  X(bytes, "bytes")                                                            \
   X(waitUntilSignaledValue, "waitUntilSignaledValue:timeoutMS:")
 
 enum {

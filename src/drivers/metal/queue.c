@@ -17,6 +17,7 @@ struct metal_run {
   id commands;  // MTLCommandBuffer, +1
   id *kept;     // [kept_count] +1 each
   size_t kept_count;
+  metal_timed timed;
   pthread_mutex_t lock;
   bool is_submitted;
   bool is_scheduled;
@@ -127,8 +128,8 @@ static void encode_event(metal_encoding *encoding,
   }
 }
 
-static mtl_status encode_one(metal_encoding *encoding,
-                             const mtli_command *command) {
+static mtl_status encode_kind(metal_encoding *encoding,
+                              const mtli_command *command) {
   switch (command->kind) {
     case MTLI_COMMAND_DISPATCH: return metal_encode_dispatch(encoding, command);
     case MTLI_COMMAND_EXECUTE:
@@ -137,10 +138,23 @@ static mtl_status encode_one(metal_encoding *encoding,
     case MTLI_COMMAND_EDIT_INDIRECT:
       metal_encode_edit(encoding, command);
       return MTL_OK;
+    case MTLI_COMMAND_SAMPLE: return metal_encode_sample(encoding, command);
     case MTLI_COMMAND_WAIT:
     case MTLI_COMMAND_SIGNAL: encode_event(encoding, command); return MTL_OK;
     default: return metal_encode_blit(encoding, command);
   }
+}
+
+static mtl_status encode_one(metal_encoding *encoding,
+                             const mtli_command *command) {
+  if (!command->times) {
+    return encode_kind(encoding, command);
+  }
+  MTL_TRY(metal_time_next(encoding, command));
+  const mtl_status status = encode_kind(encoding, command);
+  metal_encoding_end(encoding);
+  encoding->timed.buffer = NULL;
+  return status;
 }
 
 static mtl_status encode_all(metal_encoding *encoding) {
@@ -202,6 +216,7 @@ static mtl_status encode(metal_run *run) {
   free(encoding.buffers);
   run->kept = encoding.kept;
   run->kept_count = encoding.kept_count;
+  run->timed = encoding.all_timed;
   return status;
 }
 
@@ -238,6 +253,7 @@ void metal_commands_clear(mtl_command_buffer *command_buffer) {
     metal_give_back(run->device, run->kept[i]);
   }
   free(run->kept);
+  free(run->timed.samples);
   metal_give_back(run->device, run->commands);
   list->run = NULL;
   mtli_object_release(&run->object);  // -1
@@ -256,12 +272,16 @@ static void scheduled(const metal_block *block, id commands) {
   pthread_mutex_unlock(&run->lock);
 }
 
-static void tell_times(mtl_command_buffer *command_buffer, id commands) {
+static void tell_times(metal_run *run, id commands) {
   const double start = SEND(double (*)(id, SEL), commands, gpuStartTime);
   const double end = SEND(double (*)(id, SEL), commands, gpuEndTime);
   if (end > 0) {
-    mtli_command_buffer_ran(command_buffer, (uint64_t)(start * 1e9),
-                            (uint64_t)(end * 1e9));
+    const uint64_t start_ns = (uint64_t)(start * 1e9);
+    const uint64_t end_ns = (uint64_t)(end * 1e9);
+    mtli_command_buffer_ran(run->command_buffer, start_ns, end_ns);
+    if (run->timed.count) {
+      metal_tell_times(run->device, &run->timed, start_ns, end_ns);
+    }
   }
 }
 
@@ -284,7 +304,7 @@ static void completed(const metal_block *block, id commands) {
     status = MTL_CANCELLED;
     text = "it was cancelled";
   } else if (!command_buffer->is_failed) {
-    tell_times(command_buffer, commands);
+    tell_times(run, commands);
   }
   mtli_command_buffer_completed(command_buffer, status, text);
   metal.pool_pop(pool);

@@ -8,16 +8,18 @@
 #include "drivers/metal/struct_types.h"
 
 // MTLBindingType.
-enum { BUFFER = 0, THREADGROUP = 1, TEXTURE = 2, SAMPLER = 3, TABLE = 24 };
+enum { BUFFER = 0, THREADGROUP = 1, TEXTURE = 2, SAMPLER = 3, TABLE = 24,
+       TENSOR = 37 };
 
 static bool kind_of(unsigned long type, mtl_argument_kind *out_kind) {
   switch (type) {
+    case TENSOR:
     case BUFFER: *out_kind = MTL_ARGUMENT_BUFFER; return true;
     case THREADGROUP: *out_kind = MTL_ARGUMENT_THREADGROUP_MEMORY; return true;
     case TEXTURE: *out_kind = MTL_ARGUMENT_TEXTURE; return true;
     case SAMPLER: *out_kind = MTL_ARGUMENT_SAMPLER; return true;
     case TABLE: *out_kind = MTL_ARGUMENT_FUNCTION_TABLE; return true;
-    default: return false;  // of rendering, ray tracing, tensors
+    default: return false;  // of rendering, ray tracing
   }
 }
 
@@ -43,6 +45,24 @@ static void read_buffer(id binding, mtli_arena *arena,
     metal_struct_read(type, arena, argument);
     parameter->layout = metal_struct_layout(type, argument, arena);
   }
+}
+
+static void read_tensor(id binding, mtli_arena *arena, mtl_argument *argument) {
+  const id dimensions = GET_OBJECT(binding, dimensions);
+  const unsigned long rank = dimensions ? GET_NUMBER(dimensions, rank) : 0;
+  int64_t *extents = mtli_arena_allocate(arena, (rank + 1) * sizeof *extents);
+  uint32_t columns = 1;
+  metal_data_type_read(GET_NUMBER(binding, tensorDataType), &argument->type,
+                       &argument->components, &columns);
+  // What mtl_compute_encoder_set_tensor records: address, extents, strides.
+  argument->size_bytes = (uint32_t)((1 + 2 * rank) * sizeof(int64_t));
+  argument->alignment_bytes = sizeof(int64_t);
+  for (unsigned long i = 0; extents && i < rank; i++) {
+    extents[i] = SEND(long (*)(id, SEL, unsigned long), dimensions,
+                      extentAtDimensionIndex, i);
+  }
+  argument->tensor_extents = extents;
+  argument->tensor_rank = extents ? (uint32_t)rank : 0;
 }
 
 static void read_threadgroup(id binding, mtl_argument *argument) {
@@ -90,7 +110,9 @@ static mtl_status read_binding(id binding, mtl_argument_kind kind,
   argument->access = access_of(GET_NUMBER(binding, access));
   argument->is_active = GET_BOOL(binding, isUsed);
   argument->array_length = 1;
-  if (kind == MTL_ARGUMENT_BUFFER) {
+  if (GET_NUMBER(binding, type) == TENSOR) {
+    read_tensor(binding, arena, argument);
+  } else if (kind == MTL_ARGUMENT_BUFFER) {
     read_buffer(binding, arena, parameter);
   } else if (kind == MTL_ARGUMENT_THREADGROUP_MEMORY) {
     read_threadgroup(binding, argument);

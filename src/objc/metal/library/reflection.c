@@ -17,6 +17,7 @@ typedef struct binding {
   NSUInteger arrayLength;
   NSUInteger textureType;
   id bufferStructType;
+  id dimensions;  // MTLTensorExtents of a tensor, -1 for any; otherwise nil
   bool used;
   bool depthTexture;
 } binding;
@@ -28,6 +29,7 @@ static void binding_dealloc(id self, SEL _cmd) {
   (void)_cmd;
   objc_release(((binding *)self)->name);
   objc_release(((binding *)self)->bufferStructType);
+  objc_release(((binding *)self)->dimensions);
   instance_dispose(self);
 }
 
@@ -41,6 +43,7 @@ READ_PROPERTY(binding, NSUInteger, bufferDataType)
 READ_PROPERTY(binding, NSUInteger, arrayLength)
 READ_PROPERTY(binding, NSUInteger, textureType)
 READ_PROPERTY(binding, id, bufferStructType)
+READ_PROPERTY(binding, id, dimensions)
 READ_PROPERTY(binding, int, used)
 READ_PROPERTY(binding, int, depthTexture)
 
@@ -48,6 +51,13 @@ static int binding_is_argument(id self, SEL _cmd) {
   (void)self;
   (void)_cmd;
   return 1;
+}
+
+// Of the extents and indices of a tensor: their type in MSL is int.
+static NSUInteger binding_index_type(id self, SEL _cmd) {
+  (void)self;
+  (void)_cmd;
+  return data_type_of(MTL_TYPE_INT, 1, 1);
 }
 
 #define READ_ONLY(name, selector, type) \
@@ -64,6 +74,9 @@ METHODS(binding_methods, METHOD("dealloc", "v16@0:8", binding_dealloc),
         READ_ONLY(bufferAlignment, "threadgroupMemoryAlignment", "Q"),
         READ_ONLY(bufferDataSize, "threadgroupMemoryDataSize", "Q"),
         READ_ONLY(bufferStructType, "bufferStructType", "@"),
+        READ_ONLY(bufferDataType, "tensorDataType", "q"),
+        READ_ONLY(dimensions, "dimensions", "@"),
+        METHOD("indexType", "Q16@0:8", binding_index_type),
         READ_ONLY(arrayLength, "arrayLength", "Q"),
         READ_ONLY(textureType, "textureType", "Q"),
         READ_ONLY(bufferDataType, "textureDataType", "Q"),
@@ -73,6 +86,7 @@ DEFINE_CLASS(MettleBinding, NSObject, sizeof(binding), binding_methods,
 
 static id binding_create(mtl_function *function,
                          const mtl_argument *argument) {
+  enum { TENSOR = 37 };
   // MTLBindingType, MTLBindingAccess, MTLTextureType
   static const NSInteger types[] = {[MTL_ARGUMENT_BUFFER] = 0,
                                     [MTL_ARGUMENT_THREADGROUP_MEMORY] = 1,
@@ -90,7 +104,11 @@ static id binding_create(mtl_function *function,
   made->bufferAlignment = argument->alignment_bytes;
   made->bufferDataSize = argument->size_bytes;
   made->bufferDataType = data_type_of(argument->type, argument->components, 1);
-  if (argument->kind == MTL_ARGUMENT_BUFFER) {
+  if (argument->tensor_rank) {
+    made->type = TENSOR;
+    made->dimensions = objc_retain(
+        tensor_extents_make(argument->tensor_rank, argument->tensor_extents));
+  } else if (argument->kind == MTL_ARGUMENT_BUFFER) {
     made->bufferStructType = struct_type_create(function, argument);
     if (made->bufferStructType) {
       made->bufferDataType = 1;  // MTLDataTypeStruct

@@ -5,6 +5,7 @@
 #include "objc/metal/metal.h"
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
+#include "objc/metal/reflection.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleComputeEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTensor;
@@ -81,7 +82,7 @@ METHODS(extents_methods,
 DEFINE_CLASS(MTLTensorExtents, NSObject, sizeof(tensor_extents),
              extents_methods, NO_METHODS);
 
-static id extents_make(uint32_t rank, const int64_t *values) {
+id tensor_extents_make(uint32_t rank, const int64_t *values) {
   tensor_extents *made = (tensor_extents *)CREATE(MTLTensorExtents);
   made->rank = rank;
   for (uint32_t i = 0; i < rank; ++i) {
@@ -118,7 +119,7 @@ static id descriptor_init(id self, SEL _cmd) {
   (void)_cmd;
   tensor_descriptor *made = (tensor_descriptor *)self;
   const int64_t one = 1;
-  made->dimensions = objc_retain(extents_make(1, &one));
+  made->dimensions = objc_retain(tensor_extents_make(1, &one));
   made->dataType = TYPE_FLOAT32;
   made->usage = USAGE_COMPUTE;
   return self;
@@ -159,7 +160,7 @@ DEFINE_CLASS(MTLTensorDescriptor, NSObject, sizeof(tensor_descriptor),
              descriptor_methods, NO_METHODS);
 
 // MTLTensorDataType, as MTLDataType; MTL_TYPE_NONE for any other.
-static mtl_data_type data_type_of(NSUInteger type) {
+static mtl_data_type tensor_type_of(NSUInteger type) {
   switch (type) {
     case TYPE_FLOAT32: return MTL_TYPE_FLOAT;
     case 16: return MTL_TYPE_HALF;
@@ -188,7 +189,7 @@ static bool read_descriptor(id descriptor, wanted_tensor *out) {
   const tensor_descriptor *from = (tensor_descriptor *)descriptor;
   const tensor_extents *extents = (tensor_extents *)from->dimensions;
   const tensor_extents *strides = (tensor_extents *)from->strides;
-  *out = (wanted_tensor){.desc = {.type = data_type_of(from->dataType),
+  *out = (wanted_tensor){.desc = {.type = tensor_type_of(from->dataType),
                                   .rank = extents ? (uint32_t)extents->rank : 0,
                                   .extents = out->extents}};
   if (strides && strides->rank != out->desc.rank) {
@@ -240,8 +241,10 @@ static id tensor_make(id device, id descriptor, mtl_buffer_tensor *tensor) {
   const mtl_buffer_tensor_desc *info = mtl_buffer_tensor_info(tensor);
   metal_tensor *made = (metal_tensor *)CREATE(MettleTensor);
   made->device = objc_retain(device);
-  made->dimensions = objc_retain(extents_make(info->rank, info->extents));
-  made->strides = objc_retain(extents_make(info->rank, info->strides));
+  made->dimensions =
+      objc_retain(tensor_extents_make(info->rank, info->extents));
+  made->strides =
+      objc_retain(tensor_extents_make(info->rank, info->strides));
   made->data_type = from->dataType;
   made->usage = from->usage;
   made->options = options_of(from);
