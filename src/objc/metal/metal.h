@@ -241,4 +241,7 @@ void handlers_call(handler *list, id object);
 bool handlers_add(handler **list, id literal);
 void handlers_free(handler *list);
 
+// Makes autoreleased MTLTensorExtents of values [rank]; resources/tensor.c.
+id tensor_extents_make(uint32_t rank, const int64_t *values);
+
 #endif

@@ -15,9 +15,6 @@ id reflection_make(mtl_pipeline *pipeline, mtl_function *function);
 NSUInteger data_type_of(mtl_data_type type, uint32_t components,
                         uint32_t columns);
 
-// Makes autoreleased MTLTensorExtents of values [rank].
-id tensor_extents_make(uint32_t rank, const int64_t *values);
-
 // Makes an MTLStructType of a buffer's struct; nil if it is none. The caller's
 // reference.
 id struct_type_create(mtl_function *function, const mtl_argument *argument);

@@ -5,7 +5,6 @@
 #include "objc/metal/metal.h"
 #include "objc/metal/metal4/mtl4.h"
 #include "objc/metal/property.h"
-#include "objc/metal/library/reflection.h"
 
 extern struct objc_class OBJC_CLASS_$_MettleComputeEncoder;
 extern struct objc_class OBJC_CLASS_$_MettleTensor;
