@@ -14,7 +14,7 @@ void mtlc_ptx_find_flow(mtlc_kernel *kernel, mtlc_ptx_flow *f) {
     return;
   }
   const mtli_group_class any = {.row = 1};
-  lanes_values_find(&f->graph, LLVMGetModuleDataLayout(kernel->module), 1, &any,
+  lanes_values_find(&f->graph, LLVMGetModuleDataLayout(kernel->module), MOST_LANES, 1, &any,
                     &f->values);
   f->is_known = true;
 }

@@ -125,31 +125,31 @@ bool lanes_asks_bits(LLVMValueRef function) {
   return any;
 }
 
-bool lanes_is_limited_to_one(const mtlc_kernel *kernel) {
-  const uint32_t limit = kernel->kernel->max_total_threads_per_threadgroup;
-  return limit > 0 && limit <= LANES;
+bool lanes_is_limited_to_one(const lanes_vectorizer *v) {
+  const uint32_t limit = v->kernel->kernel->max_total_threads_per_threadgroup;
+  return limit > 0 && limit <= v->lanes;
 }
 
 bool lanes_is_single_simdgroup(const lanes_vectorizer *v) {
-  return lanes_is_limited_to_one(v->kernel) || v->kernel->group_class.is_single;
+  return lanes_is_limited_to_one(v) || v->kernel->group_class.is_single;
 }
 
-uint8_t lanes_usual_row(const mtlc_kernel *kernel) {
-  const uint32_t row = kernel->group_class.row;
-  return (uint8_t)(row && row < LANES ? row : LANES);
+uint8_t lanes_usual_row(const lanes_vectorizer *v) {
+  const uint32_t row = v->kernel->group_class.row;
+  return (uint8_t)(row && row < v->lanes ? row : v->lanes);
 }
 
-uint32_t lanes_choose_rows(const mtlc_kernel *kernel, lanes_survey survey,
+uint32_t lanes_choose_rows(const lanes_vectorizer *v, lanes_survey survey,
                             uint8_t rows[LANES_MOST_VARIANTS]) {
   uint32_t count = 0;
   if (!survey.asks_x && !survey.asks_other) {
-    rows[count++] = LANES;
-  } else if (kernel->group_class.row) {
-    rows[count++] = lanes_usual_row(kernel);
+    rows[count++] = v->lanes;
+  } else if (v->kernel->group_class.row) {
+    rows[count++] = lanes_usual_row(v);
   } else {
-    rows[count++] = LANES;
+    rows[count++] = v->lanes;
     if (survey.asks_other) {
-      if (LANES > 16 && survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
+      if (v->lanes > 16 && survey.instruction_count <= SMALL_KERNEL_INSTRUCTIONS) {
         rows[count++] = 16;
       }
       rows[count++] = 8;

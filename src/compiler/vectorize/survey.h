@@ -26,13 +26,13 @@ void lanes_find_any_groups(lanes_vectorizer *v);
 bool lanes_asks_bits(LLVMValueRef function);
 // True if threadgroups have one simdgroup at most: as the program says, or as
 // this code is for.
-bool lanes_is_limited_to_one(const mtlc_kernel *kernel);
+bool lanes_is_limited_to_one(const lanes_vectorizer *v);
 bool lanes_is_single_simdgroup(const lanes_vectorizer *v);
 // The rows that the thread function is brought into its form for.
-uint8_t lanes_usual_row(const mtlc_kernel *kernel);
+uint8_t lanes_usual_row(const lanes_vectorizer *v);
 // The row lengths to make code for: one, or all that are worth it if the
 // threadgroups are not known, the best first; the last then fits any group.
-uint32_t lanes_choose_rows(const mtlc_kernel *kernel, lanes_survey survey,
+uint32_t lanes_choose_rows(const lanes_vectorizer *v, lanes_survey survey,
                            uint8_t rows[LANES_MOST_VARIANTS]);
 
 #endif

@@ -84,11 +84,11 @@ static void report_variant(const lanes_vectorizer *v, const lanes_emitter *e) {
           : NULL;
   if (e->values->row > 1) {
     snprintf(rows, sizeof rows, "rows of %u threads",
-             e->values->row == LANES ? MOST_LANES : e->values->row);
+             e->values->row == e->lanes ? MOST_LANES : e->values->row);
   }
   mtlc_report(e->kernel,
               "vectorised for %s%s: %s, %s, %s, %u barriers by fission%s%s",
-              rows, LANES < MOST_LANES ? ", half a simdgroup at a time" : "",
+              rows, e->lanes < MOST_LANES ? ", half a simdgroup at a time" : "",
               gathers, scatters, serials, e->wait_count - v->loops_by_turns,
               checked ? ", " : "", checked ? checked : "");
   free(checked);
@@ -129,6 +129,7 @@ static lanes_emitter emitter_of(lanes_vectorizer *v, const lanes_values *values,
       .arena = &v->arena,
       .graph = &v->graph,
       .values = values,
+      .lanes = values->lanes,
       .plan = plan,
       .single_simdgroup = v->single_simdgroup,
       .has_waits = v->has_waits,
@@ -183,7 +184,7 @@ static void drop_emitter(lanes_emitter *e) {
 static bool has_wide_phi(const lanes_values *values) {
   for (uint32_t n = 0; n < values->count; n++) {
     if (LLVMIsAPHINode(values->items[n]) &&
-        lanes_width_of(values->shapes[n]) == LANES &&
+        lanes_width_of(values->shapes[n]) == values->lanes &&
         values->graph->nodes[values->nodes[n]].loop != LANES_NONE) {
       return true;
     }
@@ -208,7 +209,7 @@ static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *valu
   const uint32_t simdgroups = v->kernel->group_class.simdgroups;
   uint32_t most = lanes_most_at_once(values);
   // Of a threadgroup that has fewer, if this is for one that is known.
-  while (simdgroups && most > simdgroups * (MOST_LANES / LANES)) {
+  while (simdgroups && most > simdgroups * (MOST_LANES / values->lanes)) {
     most /= 2;
   }
   if (most == 1 || machine.has_masks) {
@@ -217,7 +218,7 @@ static uint32_t best_at_once(const lanes_vectorizer *v, const lanes_values *valu
   lanes_iterations turns;
   double cost;
   lanes_iterations_find(values, &turns);
-  return lanes_best_jam(&turns, &machine, LANES, most, &cost);
+  return lanes_best_jam(&turns, &machine, values->lanes, most, &cost);
 }
 
 // True if several of what an emitter has made may run at once, whichever
@@ -271,7 +272,7 @@ static mtl_status emit_at_once(lanes_vectorizer *v, const lanes_values *values,
 static bool depends_on_start(lanes_vectorizer *v, const lanes_values *values) {
   const mtli_group_class uneven = {.row = values->row, .is_uneven = true};
   lanes_values others;
-  lanes_values_find(&v->graph, v->data, values->row, &uneven, &others);
+  lanes_values_find(&v->graph, v->data, v->lanes, values->row, &uneven, &others);
   for (uint32_t i = 0; i < values->count; i++) {
     if (values->shapes[i].row != others.shapes[i].row ||
         values->shapes[i].stride != others.shapes[i].stride) {
@@ -284,7 +285,7 @@ static bool depends_on_start(lanes_vectorizer *v, const lanes_values *values) {
 static mtl_status emit_variant(lanes_vectorizer *v, uint8_t row) {
   lanes_values values;
   lanes_plan plan;
-  lanes_values_find(&v->graph, v->data, row, &v->kernel->group_class, &values);
+  lanes_values_find(&v->graph, v->data, v->lanes, row, &v->kernel->group_class, &values);
   v->asks_start |= values.is_even && depends_on_start(v, &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = emitter_of(v, &values, &plan);
@@ -315,7 +316,8 @@ static mtl_status emit_variant(lanes_vectorizer *v, uint8_t row) {
   mark_parameters(&e);
   report_variant(v, &e);
   lanes_variant *variant = &v->variants[v->variant_count++];
-  *variant = (lanes_variant){.row = row,
+  *variant = (lanes_variant){.lanes = v->lanes,
+                             .row = row,
                              .function = function,
                              .wait_count = e.wait_count,
                              .waits_together = e.common.waits_together,
@@ -355,7 +357,7 @@ static mtl_status emit_guarded(lanes_vectorizer *v) {
     }
     lanes_values values;
     lanes_plan plan;
-    lanes_values_find(&v->graph, v->data, variant->row,
+    lanes_values_find(&v->graph, v->data, v->lanes, variant->row,
                       &v->kernel->group_class, &values);
     lanes_plan_make(&values, &plan);
     MTL_TRY(emit_at_once(v, &values, &plan, variant));
@@ -371,7 +373,7 @@ static mtl_status emit_called(lanes_vectorizer *v, LLVMValueRef function) {
   lanes_values values;
   lanes_plan plan;
   lanes_graph_build(function, &v->arena, &graph);
-  lanes_values_find(&graph, v->data, 1, &any, &values);
+  lanes_values_find(&graph, v->data, v->lanes, 1, &any, &values);
   lanes_plan_make(&values, &plan);
   lanes_emitter e = emitter_of(v, &values, &plan);
   e.graph = &graph;
@@ -412,7 +414,7 @@ static void report_called(mtlc_kernel *kernel) {
 
 static mtl_status emit_all_called(lanes_vectorizer *v) {
   mtl_status status = MTL_OK;
-  lanes_vector_function_declare(v->kernel);
+  lanes_vector_function_declare(v->kernel, v->lanes);
   for (LLVMValueRef f = LLVMGetFirstFunction(v->kernel->module);
        f && status == MTL_OK; f = LLVMGetNextFunction(f)) {
     if (mtlc_is_called(f)) {
@@ -428,12 +430,12 @@ static mtl_status emit_all_called(lanes_vectorizer *v) {
 mtl_status lanes_emit_variants(lanes_vectorizer *v) {
   MTL_TRY(emit_all_called(v));
   const lanes_survey survey = lanes_survey_of(v);
-  const bool limited = lanes_is_limited_to_one(v->kernel);
+  const bool limited = lanes_is_limited_to_one(v);
   v->single_simdgroup = lanes_is_single_simdgroup(v);
   v->has_waits = survey.has_barrier && !v->single_simdgroup;
   v->asks_other = survey.asks_other;
   uint8_t rows[LANES_MOST_VARIANTS];
-  const uint32_t count = lanes_choose_rows(v->kernel, survey, rows);
+  const uint32_t count = lanes_choose_rows(v, survey, rows);
   for (uint32_t i = 0; i < count; i++) {
     MTL_TRY(emit_variant(v, rows[i]));
   }
@@ -441,7 +443,7 @@ mtl_status lanes_emit_variants(lanes_vectorizer *v) {
   v->kernel->facts.depends_on_row =
       count == 1 && (survey.asks_x || survey.asks_other);
   v->kernel->facts.depends_on_uneven =
-      v->kernel->facts.depends_on_row && rows[0] == LANES && v->asks_start;
+      v->kernel->facts.depends_on_row && rows[0] == v->lanes && v->asks_start;
   v->kernel->facts.depends_on_single = survey.has_barrier && !limited;
   return MTL_OK;
 }

@@ -85,7 +85,7 @@ enum {
 // behind a change.
 static lanes_values *facts(lanes_vectorizer *v) {
   if (!v->has_values) {
-    lanes_values_find(&v->graph, v->data, lanes_usual_row(v->kernel),
+    lanes_values_find(&v->graph, v->data, v->lanes, lanes_usual_row(v),
                       &v->kernel->group_class, &v->values);
     v->has_values = true;
   }
@@ -186,7 +186,7 @@ static mtl_status recognise_tile_loads(lanes_vectorizer *v) {
   if (has_plain_branches(kernel->thread) &&
       lanes_graph_build(kernel->thread, &v->arena, &v->graph)) {
     changed |=
-        lanes_recognise_tile_loads(kernel, &v->graph, &kernel->group_class);
+        lanes_recognise_tile_loads(kernel, &v->graph, v->lanes, &kernel->group_class);
   }
   if (changed) {
     code_changed(v);
@@ -235,9 +235,9 @@ static mtl_status choose_width(lanes_vectorizer *v) {
   if (lanes_may_halve_width(v->kernel, &v->graph) &&
       !(waits && lanes_is_single_simdgroup(v))) {
     const lanes_values *values = facts(v);
-    lanes_vector_width =
-        lanes_best_width(v->kernel, values, lanes_most_at_once(values), waits);
-    if (LANES != MOST_LANES) {
+    v->lanes = (uint8_t)lanes_best_width(v->kernel, values,
+                                         lanes_most_at_once(values), waits);
+    if (v->lanes != MOST_LANES) {
       code_changed(v);  // shapes are of other lanes
     }
   }
@@ -252,7 +252,7 @@ static mtl_status canonical_strides(lanes_vectorizer *v) {
   if (!lane) {
     return MTL_OK;
   }
-  lanes_values_find(&v->graph, v->data, 1, &any, &values);
+  lanes_values_find(&v->graph, v->data, v->lanes, 1, &any, &values);
   if (lanes_canonicalise_strides(&values, lane)) {
     MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(adce)"));
     flow_changed(v);
@@ -284,14 +284,14 @@ static mtl_status pointer_induction(lanes_vectorizer *v) {
 // Where threads walk along rows of their own.
 static mtl_status unroll_row_walks(lanes_vectorizer *v) {
   const mtli_group_class *class = &v->kernel->group_class;
-  const uint8_t row = lanes_usual_row(v->kernel);
+  const uint8_t row = lanes_usual_row(v);
   if (v->graph.loop_count == 0 ||
-      !lanes_mark_row_walks(&v->graph, v->data, row, class)) {
+      !lanes_mark_row_walks(&v->graph, v->data, v->lanes, row, class)) {
     return MTL_OK;
   }
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, rotation));
   flow_changed(v);
-  lanes_mark_row_walks(&v->graph, v->data, row, class);
+  lanes_mark_row_walks(&v->graph, v->data, v->lanes, row, class);
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, lanes_unrolling));
   MTL_TRY(mtlc_run_llvm_passes(v->kernel, preparation));
   flow_changed(v);
@@ -547,9 +547,9 @@ static mtl_status run_step(lanes_vectorizer *v, const struct step *step) {
 
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   lanes_vectorizer v = {.kernel = kernel,
-                  .data = LLVMGetModuleDataLayout(kernel->module)};
+                        .lanes = MOST_LANES,
+                        .data = LLVMGetModuleDataLayout(kernel->module)};
   LLVMMetadataRef lines = LLVMGetSubprogram(kernel->thread);
-  lanes_vector_width = MOST_LANES;
   mtl_status status = MTL_OK;
   for (size_t i = 0; i < STEP_COUNT && status == MTL_OK; i++) {
     status = run_step(&v, &steps[i]);
@@ -563,6 +563,7 @@ mtl_status mtlc_vectorize(mtlc_kernel *kernel) {
   if (status == MTL_OK) {
     describe_loops(&v, lines);
     kernel->is_vectorized = true;
+    kernel->vector_lanes = v.lanes;
     kernel->is_at_once = any_at_once(&v);
   }
   mtli_arena_clear(&v.arena);

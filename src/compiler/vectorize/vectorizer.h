@@ -22,6 +22,7 @@ enum { LANES_MOST_VARIANTS = 4 };
 typedef struct lanes_vectorizer {
   mtlc_kernel *kernel;
   mtli_arena arena;
+  uint8_t lanes;  // of a vector: MOST_LANES, or half of them (width.h)
   lanes_graph graph;
   lanes_values values;  // of the graph, in its usual rows, if has_values
   bool has_values;

@@ -60,6 +60,7 @@ typedef struct mtlc_kernel {
   // is a form for threadgroups of a known size.
   bool is_at_once;
   bool knows_threads;
+  uint32_t vector_lanes;  // of that code
   // What is to be shown (steps.h): a pass or step, or NULL; the steps that are
   // left out, or NULL; and the text, malloc'ed.
   const char *dump_after;

@@ -222,11 +222,11 @@ lanes_collective lanes_collective_of(LLVMValueRef call) {
 static lanes_shape along_row(const lanes_values *values, uint8_t align,
                              uint8_t bits) {
   if (values->row == 1) {
-    lanes_shape shape = lanes_shape_varying();
+    lanes_shape shape = lanes_shape_varying(values->lanes);
     shape.bits = bits;
     return shape;
   }
-  lanes_shape shape = lanes_shape_strided(values->row, 1);
+  lanes_shape shape = lanes_shape_strided(values->lanes, values->row, 1);
   shape.align = align;
   shape.bits = bits;
   shape.no_unsigned_wrap = true;
@@ -236,7 +236,7 @@ static lanes_shape along_row(const lanes_values *values, uint8_t align,
 
 static lanes_shape across_rows(const lanes_values *values, uint8_t bits) {
   lanes_shape shape =
-      values->row == 1 ? lanes_shape_varying() : lanes_shape_uniform();
+      values->row == 1 ? lanes_shape_varying(values->lanes) : lanes_shape_uniform(values->lanes);
   shape.row = values->row;
   shape.bits = bits;
   return shape;
@@ -253,7 +253,7 @@ static lanes_shape shape_of_position(const lanes_values *values,
   const uint64_t builtin = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
   const uint64_t dimension = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
   lanes_values whole = *values;
-  whole.row = LANES;
+  whole.row = values->lanes;
   const uint8_t row_align =
       (uint8_t)(values->row > 1 ? __builtin_ctz(values->row) : 0);
   switch (builtin) {
@@ -269,18 +269,18 @@ static lanes_shape shape_of_position(const lanes_values *values,
       return dimension == 0 ? along_row(values, row_align, GROUP_BITS)
                             : across_rows(values, GROUP_BITS);
     case MTLI_THREAD_INDEX_IN_THREADGROUP:
-      return along_row(&whole, (uint8_t)__builtin_ctz(LANES), GROUP_BITS);
+      return along_row(&whole, (uint8_t)__builtin_ctz(values->lanes), GROUP_BITS);
     case MTLI_THREAD_INDEX_IN_SIMDGROUP:
       return along_row(&whole, LANES_ALIGN_ANY, 5);
     case MTLI_THREAD_INDEX_IN_QUADGROUP: {
-      lanes_shape shape = lanes_shape_strided(4, 1);
+      lanes_shape shape = lanes_shape_strided(values->lanes, 4, 1);
       shape.align = LANES_ALIGN_ANY;
       shape.bits = 2;
       shape.no_unsigned_wrap = shape.no_signed_wrap = true;
       return shape;
     }
     case MTLI_QUADGROUP_INDEX_IN_THREADGROUP: {
-      lanes_shape shape = lanes_shape_uniform();
+      lanes_shape shape = lanes_shape_uniform(values->lanes);
       shape.row = 4;
       shape.bits = GROUP_BITS;
       return shape;
@@ -289,26 +289,27 @@ static lanes_shape shape_of_position(const lanes_values *values,
     case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
     case MTLI_SIMDGROUPS_PER_THREADGROUP:
     case MTLI_QUADGROUPS_PER_THREADGROUP: {
-      lanes_shape shape = lanes_shape_uniform();
+      lanes_shape shape = lanes_shape_uniform(values->lanes);
       shape.bits = GROUP_BITS;
       return shape;
     }
     case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP: {
-      lanes_shape shape = lanes_shape_uniform();
+      lanes_shape shape = lanes_shape_uniform(values->lanes);
       shape.bits = SIMDGROUP_BITS;
       return shape;
     }
     default: {
-      lanes_shape shape = lanes_shape_uniform();
+      lanes_shape shape = lanes_shape_uniform(values->lanes);
       shape.bits = 32;
       return shape;
     }
   }
 }
 
-static lanes_shape shape_of_elementwise(const lanes_shape *operands,
+static lanes_shape shape_of_elementwise(uint8_t lanes,
+                                        const lanes_shape *operands,
                                         uint32_t count) {
-  lanes_shape result = lanes_shape_uniform();
+  lanes_shape result = lanes_shape_uniform(lanes);
   for (uint32_t i = 0; i < count; i++) {
     const bool same = operands[i].stride == 0 && !operands[i].conditional;
     const uint8_t row = same ? operands[i].row : 1;
@@ -326,7 +327,7 @@ static lanes_shape shape_of_limited(lanes_limit limit,
   const lanes_shape run = operands[number], bound = operands[1 - number];
   if (run.row == 1 || run.stride <= 0 || run.stride >= MOST_STRIDE ||
       !lanes_is_uniform(bound)) {
-    return shape_of_elementwise(operands, 2);
+    return shape_of_elementwise(run.lanes, operands, 2);
   }
   // Signed numbers that are known not to be negative are below 2^31.
   const uint8_t run_bits = run.bits < WIDTH ? run.bits : WIDTH;
@@ -335,7 +336,7 @@ static lanes_shape shape_of_limited(lanes_limit limit,
   const bool both = run_bits < WIDTH && bound_bits < WIDTH;
   const uint8_t less = run_bits < bound_bits ? run_bits : bound_bits;
   const uint8_t more = run_bits < bound_bits ? bound_bits : run_bits;
-  lanes_shape result = {.row = run.row, .stride = run.stride};
+  lanes_shape result = {.lanes = run.lanes, .row = run.row, .stride = run.stride};
   result.conditional = true;
   if (limit.is_max) {
     result.bits = both                         ? more
@@ -362,19 +363,20 @@ lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
     case LANES_CALLEE_CHECK_MEMORY:
     case LANES_CALLEE_SHARED:
     case LANES_CALLEE_BALLOT:
-    case LANES_CALLEE_REDUCE: return lanes_shape_uniform();
+    case LANES_CALLEE_REDUCE: return lanes_shape_uniform(values->lanes);
     case LANES_CALLEE_SHUFFLE: {
       const bool one_source =
           lanes_is_uniform(operands[0]) || lanes_is_uniform(operands[1]);
-      return one_source ? lanes_shape_uniform() : lanes_shape_varying();
+      return one_source ? lanes_shape_uniform(values->lanes) : lanes_shape_varying(values->lanes);
     }
     case LANES_CALLEE_ELEMENTWISE: {
       lanes_limit limit;
       return lanes_limit_find(call, &limit)
                  ? shape_of_limited(limit, operands)
-                 : shape_of_elementwise(operands, LLVMGetNumArgOperands(call));
+                 : shape_of_elementwise(values->lanes, operands,
+                                        LLVMGetNumArgOperands(call));
     }
-    default: return lanes_shape_varying();
+    default: return lanes_shape_varying(values->lanes);
   }
 }
 

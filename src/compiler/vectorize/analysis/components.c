@@ -49,6 +49,6 @@ LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width) {
   return width == 1 ? type : LLVMVectorType(type, width);
 }
 
-LLVMTypeRef lanes_vector_of(LLVMTypeRef type) {
-  return LLVMVectorType(type, LANES);
+LLVMTypeRef lanes_vector_of(uint32_t lanes, LLVMTypeRef type) {
+  return LLVMVectorType(type, lanes);
 }

@@ -8,7 +8,7 @@
 
 uint32_t lanes_component_count(LLVMTypeRef type);
 LLVMTypeRef lanes_component_type(LLVMTypeRef type, uint32_t component);
-LLVMTypeRef lanes_vector_of(LLVMTypeRef type);
+LLVMTypeRef lanes_vector_of(uint32_t lanes, LLVMTypeRef type);
 // Returns the vector type of width elements of type; type itself for width 1.
 LLVMTypeRef lanes_wide(LLVMTypeRef type, uint32_t width);
 

@@ -129,7 +129,7 @@ static void lay_out(lanes_values *values) {
     lanes_private *memory = &values->privates[i];
     memory->offset_bytes = values->private_bytes;
     values->private_bytes += round_up(
-        memory->size_bytes * (memory->is_shared ? 1 : LANES), 64);
+        memory->size_bytes * (memory->is_shared ? 1 : values->lanes), 64);
   }
 }
 

@@ -5,18 +5,18 @@
 #include "compiler/ir/llvm/marks.h"
 
 
-_Thread_local uint32_t lanes_vector_width = MOST_LANES;
-
-lanes_shape lanes_shape_varying(void) {
-  return (lanes_shape){.row = 1, .bits = 64};
+lanes_shape lanes_shape_varying(uint8_t lanes) {
+  return (lanes_shape){.lanes = lanes, .row = 1, .bits = 64};
 }
 
-lanes_shape lanes_shape_strided(uint8_t row, int64_t stride) {
-  return (lanes_shape){.row = row, .bits = 64, .stride = stride};
+lanes_shape lanes_shape_strided(uint8_t lanes, uint8_t row, int64_t stride) {
+  return (lanes_shape){
+      .lanes = lanes, .row = row, .bits = 64, .stride = stride};
 }
 
-lanes_shape lanes_shape_uniform(void) {
-  return (lanes_shape){.row = LANES,
+lanes_shape lanes_shape_uniform(uint8_t lanes) {
+  return (lanes_shape){.lanes = lanes,
+                       .row = lanes,
                        .bits = 64,
                        .no_unsigned_wrap = true,
                        .no_signed_wrap = true};
@@ -44,6 +44,7 @@ lanes_shape lanes_shape_join(lanes_shape a, lanes_shape b) {
     return a.row ? a : b;
   }
   lanes_shape result = {
+      .lanes = a.lanes,
       .row = smaller(a.row, b.row),
       .align = smaller(align_over(a, smaller(a.row, b.row)),
                        align_over(b, smaller(a.row, b.row))),
@@ -86,8 +87,8 @@ static uint8_t trailing_zeros(uint64_t value) {
   return value ? (uint8_t)__builtin_ctzll(value) : LANES_ALIGN_ANY;
 }
 
-lanes_shape lanes_shape_of_constant(LLVMValueRef constant) {
-  lanes_shape shape = lanes_shape_uniform();
+lanes_shape lanes_shape_of_constant(LLVMValueRef constant, uint8_t lanes) {
+  lanes_shape shape = lanes_shape_uniform(lanes);
   if (LLVMIsAConstantInt(constant) && width_of(constant) <= 64) {
     const uint64_t value = LLVMConstIntGetZExtValue(constant);
     shape.bits = bit_length(value);
@@ -114,7 +115,7 @@ static lanes_shape settle(lanes_shape shape, uint32_t width, uint32_t bits) {
   if (shape.conditional && shape.stride == 0) {
     shape.row = 1;  // not a run that is worth a question at run time
   }
-  if (width == 1 && shape.row != LANES) {
+  if (width == 1 && shape.row != shape.lanes) {
     shape.row = 1;  // masks are vectors
   }
   if (shape.row == 1) {
@@ -132,7 +133,7 @@ static lanes_shape settle(lanes_shape shape, uint32_t width, uint32_t bits) {
 // Values that differ only between runs of lanes give a result that does, too.
 static lanes_shape by_rows(const lanes_shape *operands, uint32_t count,
                            uint32_t width) {
-  lanes_shape result = lanes_shape_uniform();
+  lanes_shape result = lanes_shape_uniform(operands[0].lanes);
   for (uint32_t i = 0; i < count; i++) {
     result.row = smaller(result.row, operands[i].stride ? 1 : operands[i].row);
     if (operands[i].conditional) {
@@ -147,6 +148,7 @@ static lanes_shape sum(LLVMValueRef instruction, lanes_shape a, lanes_shape b,
                        bool subtract) {
   const uint32_t width = width_of(instruction);
   lanes_shape result = {
+      .lanes = a.lanes,
       .row = smaller(a.row, b.row),
       .align = smaller(align_over(a, smaller(a.row, b.row)),
                        align_over(b, smaller(a.row, b.row))),
@@ -176,7 +178,8 @@ static lanes_shape inverted(LLVMValueRef instruction,
   if (LLVMGetOperand(instruction, 1) != ones || width == 1) {
     return by_rows(operands, 2, width);
   }
-  const lanes_shape result = {.row = operands[0].row,
+  const lanes_shape result = {.lanes = operands[0].lanes,
+                              .row = operands[0].row,
                               .conditional = operands[0].conditional,
                               .stride = -operands[0].stride};
   return settle(result, width, width);
@@ -248,7 +251,7 @@ static uint8_t row_in_blocks(lanes_shape a, uint32_t bits) {
   const uint32_t step = trailing_zeros((uint64_t)a.stride);
   const uint32_t length = bits > step ? bits - step : 0;  // its logarithm
   const uint8_t row =
-      smaller(length >= 5 ? LANES : (uint8_t)(1u << length), a.row);
+      smaller(length >= 5 ? a.lanes : (uint8_t)(1u << length), a.row);
   return row < 4 || a.align < step + bit_length(row) - 1 ? 1 : row;
 }
 
@@ -355,7 +358,7 @@ static lanes_shape divided(LLVMValueRef instruction,
   }
   lanes_shape result = by_rows(operands, 2, width);
   if (width > 32 && !constant && !lanes_is_uniform(result)) {
-    result = lanes_shape_varying();  // lanes that do not run divide otherwise
+    result = lanes_shape_varying(result.lanes);  // lanes that do not run divide otherwise
   }
   result.bits = positive ? operands[remainder ? 1 : 0].bits : (uint8_t)width;
   return result;
@@ -418,8 +421,8 @@ static lanes_shape truncated(LLVMValueRef instruction, lanes_shape a) {
 // True if a run, whose lanes fill a block of 2^bits numbers that begins at
 // a multiple of it, lies on one side of a bound that is such a multiple itself.
 static bool on_one_side(lanes_shape run, lanes_shape bound) {
-  const uint64_t span = (uint64_t)LANES * (uint64_t)run.stride;
-  return run.row == LANES && run.stride > 0 && run.stride <= 1024 &&
+  const uint64_t span = (uint64_t)run.lanes * (uint64_t)run.stride;
+  return run.row == run.lanes && run.stride > 0 && run.stride <= 1024 &&
          !run.conditional && lanes_is_uniform(bound) &&
          (run.align >= 63 || UINT64_C(1) << run.align >= span) &&
          (bound.align >= 63 || UINT64_C(1) << bound.align >= span);
@@ -444,7 +447,7 @@ static lanes_shape compared(LLVMValueRef instruction,
       default: break;
     }
   }
-  return same ? settle(lanes_shape_uniform(), 1, 1)
+  return same ? settle(lanes_shape_uniform(operands[0].lanes), 1, 1)
               : by_rows(operands, 2, width_of(instruction));
 }
 

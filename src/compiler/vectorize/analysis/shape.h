@@ -11,16 +11,13 @@
 
 enum { MOST_LANES = 32 };  // threads of a simdgroup
 
-// The elements of every vector: MOST_LANES, or half of them (width.h).
-extern _Thread_local uint32_t lanes_vector_width;
-#define LANES lanes_vector_width
-
-// In each run of `row` neighbouring lanes (LANES: in all of them), lane i of
+// In each run of `row` neighbouring lanes (`lanes`: in all of them), lane i of
 // the run holds the run's first value plus i * stride. A stride of 0 over all
 // lanes is a uniform value. Pointers count bytes; only integers and pointers
 // have a stride other than 0.
 typedef struct lanes_shape {
-  uint8_t row;    // LANES, 16, 8, 4 or 1 (varying); 0: nothing known yet
+  uint8_t lanes;  // of a vector: MOST_LANES, or half of them (width.h)
+  uint8_t row;    // lanes, 16, 8, 4 or 1 (varying); 0: nothing known yet
   uint8_t align;  // each run's first value is a multiple of 2^align
   uint8_t bits;   // as an unsigned integer the value is below 2^bits
   // first + i * stride does not wrap as an unsigned, a signed number.
@@ -33,32 +30,32 @@ typedef struct lanes_shape {
 
 enum { LANES_ALIGN_ANY = 63 };  // of the value zero
 
-lanes_shape lanes_shape_varying(void);
-lanes_shape lanes_shape_uniform(void);
-lanes_shape lanes_shape_strided(uint8_t row, int64_t stride);
+lanes_shape lanes_shape_varying(uint8_t lanes);
+lanes_shape lanes_shape_uniform(uint8_t lanes);
+lanes_shape lanes_shape_strided(uint8_t lanes, uint8_t row, int64_t stride);
 
 // The shape of a value that may be one or the other, in uniform flow.
 lanes_shape lanes_shape_join(lanes_shape a, lanes_shape b);
 bool lanes_shape_equal(lanes_shape a, lanes_shape b);
 
 static inline bool lanes_is_uniform(lanes_shape shape) {
-  return shape.row == LANES && shape.stride == 0;
+  return shape.row == shape.lanes && shape.stride == 0;
 }
 // Returns how many elements of a value are kept, the first of each run: 1 is a
-// scalar that stands for all lanes, LANES a vector of them all.
+// scalar that stands for all lanes, `lanes` a vector of them all.
 static inline uint32_t lanes_width_of(lanes_shape shape) {
-  return LANES / shape.row;
+  return (uint32_t)shape.lanes / shape.row;
 }
 static inline bool lanes_is_scalar(lanes_shape shape) {
-  return shape.row == LANES;
+  return shape.row == shape.lanes;
 }
 
 // Returns the shape of a constant.
-lanes_shape lanes_shape_of_constant(LLVMValueRef constant);
+lanes_shape lanes_shape_of_constant(LLVMValueRef constant, uint8_t lanes);
 
 typedef struct lanes_layout {
   LLVMTargetDataRef data;
-  // By how much a getelementptr's offsets are multiplied: LANES for pointers
+  // By how much a getelementptr's offsets are multiplied: lanes for pointers
   // into lane-interleaved memory, otherwise 1.
   uint32_t offset_scale;
 } lanes_layout;

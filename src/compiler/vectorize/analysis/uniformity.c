@@ -16,10 +16,10 @@
 lanes_shape lanes_shape_of(const lanes_values *values, LLVMValueRef operand) {
   if (LLVMIsAInstruction(operand)) {
     const uint32_t number = lanes_map_get(&values->numbers, operand);
-    return number == LANES_NONE ? lanes_shape_uniform()
+    return number == LANES_NONE ? lanes_shape_uniform(values->lanes)
                                 : values->shapes[number];
   }
-  return lanes_shape_of_constant(operand);
+  return lanes_shape_of_constant(operand, values->lanes);
 }
 
 uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address) {
@@ -28,7 +28,7 @@ uint32_t lanes_offset_scale(const lanes_values *values, LLVMValueRef address) {
       number == LANES_NONE ? LANES_NONE : values->private_of[number];
   const bool interleaved =
       private != LANES_NONE && values->privates[private].unit_bytes;
-  return interleaved ? LANES : 1;
+  return interleaved ? values->lanes : 1;
 }
 
 bool lanes_leaves_divergent_loop(const lanes_values *values, uint32_t from,
@@ -191,7 +191,7 @@ bool lanes_diverges_before(const lanes_values *values, uint32_t node) {
 
 static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
                                 uint32_t node) {
-  lanes_shape result = {0};
+  lanes_shape result = {.lanes = values->lanes};
   const uint32_t count = LLVMCountIncoming(phi);
   bool same = true;
   LLVMValueRef only = NULL;
@@ -203,15 +203,15 @@ static lanes_shape shape_of_phi(const lanes_values *values, LLVMValueRef phi,
     same &= !only || only == value;
     only = value;
     if (lanes_is_temporal(values, value, node)) {
-      return lanes_shape_varying();
+      return lanes_shape_varying(values->lanes);
     }
     result = lanes_shape_join(result, lanes_shape_of(values, value));
   }
   if (!same && lanes_diverges_before(values, node)) {
-    return lanes_shape_varying();
+    return lanes_shape_varying(values->lanes);
   }
   if (result.conditional) {
-    return lanes_shape_varying();
+    return lanes_shape_varying(values->lanes);
   }
   return result;
 }
@@ -240,19 +240,19 @@ bool lanes_loads_by_segments(LLVMValueRef load, lanes_shape address) {
                            kind != LLVMStructTypeKind &&
                            kind != LLVMArrayTypeKind && !is_bit;
   return address.stride == 0 && !address.conditional &&
-         (address.row == LANES || (address.row > 1 && one_element)) &&
+         (address.row == address.lanes || (address.row > 1 && one_element)) &&
          lanes_is_ordinary(load);
 }
 
 static lanes_shape shape_of_load(const lanes_values *values,
                                  LLVMValueRef load) {
   const lanes_shape address = lanes_shape_of(values, LLVMGetOperand(load, 0));
-  lanes_shape result = lanes_shape_varying();
+  lanes_shape result = lanes_shape_varying(values->lanes);
   if (!address.row) {
     return address;
   }
   if (lanes_loads_by_segments(load, address)) {
-    result = lanes_shape_uniform();
+    result = lanes_shape_uniform(values->lanes);
     result.row = address.row;
   }
   LLVMTypeRef type = LLVMTypeOf(load);
@@ -280,14 +280,14 @@ static lanes_shape evaluate(const lanes_values *values, uint32_t number) {
   if (opcode == LLVMAlloca) {
     const lanes_private *memory = &values->privates[values->private_of[number]];
     if (memory->is_shared) {
-      return lanes_shape_uniform();
+      return lanes_shape_uniform(values->lanes);
     }
-    return lanes_shape_strided(
-        LANES, (int64_t)(memory->unit_bytes ? memory->unit_bytes
+    return lanes_shape_strided(values->lanes, 
+        values->lanes, (int64_t)(memory->unit_bytes ? memory->unit_bytes
                                             : memory->size_bytes));
   }
   if (has_own_shape(opcode)) {
-    return lanes_shape_varying();
+    return lanes_shape_varying(values->lanes);
   }
   const int count = LLVMGetNumOperands(i);
   lanes_shape few[8];
@@ -298,7 +298,7 @@ static lanes_shape evaluate(const lanes_values *values, uint32_t number) {
   for (int k = 0; k < count; k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
     shapes[k] = LLVMValueIsBasicBlock(operand)
-                    ? lanes_shape_uniform()
+                    ? lanes_shape_uniform(values->lanes)
                     : lanes_shape_of(values, operand);
     if (!shapes[k].row) {
       return shapes[k];  // not known yet: comes again
@@ -376,7 +376,7 @@ static bool make_varying(lanes_values *values, bool phis_only) {
   for (uint32_t i = 0; i < values->count; i++) {
     if (!values->shapes[i].row &&
         (!phis_only || LLVMIsAPHINode(values->items[i]))) {
-      values->shapes[i] = lanes_shape_varying();
+      values->shapes[i] = lanes_shape_varying(values->lanes);
       found = true;
     }
   }
@@ -390,10 +390,16 @@ static bool shape_undefined(lanes_values *values) {
   return make_varying(values, true) || make_varying(values, false);
 }
 
+static void forget_shapes(lanes_values *values) {
+  for (uint32_t i = 0; i < values->count; i++) {
+    values->shapes[i] = (lanes_shape){.lanes = values->lanes};
+  }
+}
+
 // Everything is uniform again.
 static void forget(lanes_values *values) {
   const lanes_graph *graph = values->graph;
-  memset(values->shapes, 0, values->count * sizeof *values->shapes);
+  forget_shapes(values);
   memset(values->divergent_branch, 0, graph->node_count);
   memset(values->joins, 0, graph->node_count);
   memset(values->masked, 0, graph->node_count);
@@ -401,13 +407,15 @@ static void forget(lanes_values *values) {
 }
 
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, const mtli_group_class *group_class,
+                       uint8_t lanes, uint8_t row,
+                       const mtli_group_class *group_class,
                        lanes_values *out_values) {
   mtli_arena *arena = graph->arena;
   *out_values = (lanes_values){
       .arena = arena,
       .graph = graph,
       .data = data,
+      .lanes = lanes,
       .row = row,
       .is_exact = group_class->is_exact && group_class->row == row,
       .is_even = !group_class->is_uneven && group_class->row >= row,
@@ -416,6 +424,7 @@ void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
       .masked = lanes_allocate(arena, graph->node_count, 1),
       .divergent_loop = lanes_allocate(arena, graph->loop_count + 1, 1)};
   number_instructions(out_values);
+  forget_shapes(out_values);
   lanes_privates_find(out_values);
   uint32_t *way = lanes_allocate_none(arena, graph->node_count);
   do {

@@ -30,6 +30,7 @@ typedef struct lanes_values {
   mtli_arena *arena;
   const lanes_graph *graph;
   LLVMTargetDataRef data;
+  uint8_t lanes;  // of a vector: MOST_LANES, or half of them (width.h)
   uint8_t row;    // threads of a row of the threadgroup that are together in a
                   // simdgroup: 32, 16, 8 or 4, or 1 where nothing is known
   bool is_exact;  // rows are as long as that (group_class.h)
@@ -57,9 +58,11 @@ typedef struct lanes_values {
 } lanes_values;
 
 // Numbers the instructions of the graph's blocks and finds all of the above,
-// for rows of that many threads in threadgroups of that class.
+// for vectors of that many lanes and rows of that many threads in threadgroups
+// of that class.
 void lanes_values_find(const lanes_graph *graph, LLVMTargetDataRef data,
-                       uint8_t row, const mtli_group_class *group_class,
+                       uint8_t lanes, uint8_t row,
+                       const mtli_group_class *group_class,
                        lanes_values *out_values);
 
 // Returns the shape of an operand: an instruction or a constant.

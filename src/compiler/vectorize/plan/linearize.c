@@ -166,7 +166,7 @@ static bool overwrites_phi(const lanes_values *values, uint32_t n) {
     for (LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetSuccessor(end, k));
          i && LLVMGetInstructionOpcode(i) == LLVMPHI;
          i = LLVMGetNextInstruction(i)) {
-      if (!blends || lanes_width_of(lanes_shape_of(values, i)) < LANES) {
+      if (!blends || lanes_width_of(lanes_shape_of(values, i)) < values->lanes) {
         return true;
       }
     }

@@ -66,7 +66,7 @@ static uint32_t width_of(LLVMValueRef value) {
 // True if a number's steps are even as far as shapes tell.
 static bool is_run(const first_finder *f, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(f->values, value);
-  return shape.row == LANES && !shape.conditional;
+  return shape.row == shape.lanes && !shape.conditional;
 }
 
 // --- Which there are ---------------------------------------------------------
@@ -115,7 +115,7 @@ static bool has_first(first_finder *f, LLVMValueRef value) {
 // Notes a number if shapes do not tell that its steps are even.
 static void look_at(first_finder *f, LLVMValueRef value) {
   if (width_of(value) < LEAST_WIDTH || width_of(value) > 64 ||
-      lanes_shape_of(f->values, value).row == LANES) {
+      lanes_is_scalar(lanes_shape_of(f->values, value))) {
     return;
   }
   const lanes_pattern pattern = lanes_pattern_of(&f->patterns, value);

@@ -83,7 +83,7 @@ static void add_exchange(coalescer *c, LLVMValueRef user, unsigned operand,
 static int64_t step_of(const coalescer *c, LLVMValueRef value) {
   const lanes_shape shape = lanes_shape_of(c->values, value);
   const int64_t count = c->chain_count;
-  return shape.row == LANES && !shape.conditional && shape.stride > 0 &&
+  return shape.row == shape.lanes && !shape.conditional && shape.stride > 0 &&
                  shape.stride % count == 0
              ? shape.stride / count
              : 0;
@@ -255,7 +255,7 @@ static uint32_t find_group(coalescer *c, uint32_t at,
   const lanes_shape shape = lanes_shape_of(c->values, pointer);
   const int64_t size = (int64_t)size_of(c, one);
   const int64_t count = shape.stride / size;
-  if (shape.row != LANES || shape.conditional || shape.stride % size ||
+  if (shape.row != shape.lanes || shape.conditional || shape.stride % size ||
       count < 2 || count > MOST_CHAINS || !is_shared(c, pointer)) {
     return 0;
   }
@@ -387,14 +387,14 @@ static LLVMValueRef lane_of(const coalescer *c, LLVMBuilderRef builder) {
       mtlc_i32(c->kernel->context, MTLI_THREAD_INDEX_IN_SIMDGROUP),
       mtlc_i32(c->kernel->context, 0)};
   LLVMValueRef lane = mtlc_call(builder, function, arguments, 2);
-  return LANES == MOST_LANES
+  return c->values->lanes == MOST_LANES
              ? lane
              : LLVMBuildAnd(builder, lane,
-                            mtlc_i32(c->kernel->context, LANES - 1), "");
+                            mtlc_i32(c->kernel->context, c->values->lanes - 1u), "");
 }
 
-// By how far chain i of lane l goes: element LANES * i + l is
-// (LANES - 1) * i - (count - 1) * l behind element count * l + i.
+// By how far chain i of lane l goes: element lanes * i + l is
+// (lanes - 1) * i - (count - 1) * l behind element count * l + i.
 static void exchange_one(const coalescer *c, LLVMBuilderRef builder,
                          LLVMValueRef lane, const exchange *x) {
   LLVMValueRef value = LLVMGetOperand(x->user, x->operand);
@@ -403,7 +403,7 @@ static void exchange_one(const coalescer *c, LLVMBuilderRef builder,
   const mtlc_types types = mtlc_types_of(c->kernel->context);
   LLVMTypeRef type = is_address ? types.i64 : LLVMTypeOf(value);
   const int64_t by_lane = -x->step * (int64_t)(c->chain_count - 1);
-  const int64_t by_chain = x->step * (int64_t)(LANES - 1) * x->chain;
+  const int64_t by_chain = x->step * (int64_t)(c->values->lanes - 1) * x->chain;
   LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(lane));
   LLVMValueRef wide = LLVMBuildIntCast2(builder, lane, type, false, "");
   LLVMValueRef back =

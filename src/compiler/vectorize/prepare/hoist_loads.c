@@ -273,7 +273,7 @@ static bool are_side_by_side(const lanes_values *values, const memory_access *a,
   lanes_affine at[2];
   const lanes_shape shape = lanes_shape_of(values, a->pointer);
   if (a->root != b->root || a->bytes != b->bytes ||
-      (shape.row == LANES && shape.stride <= (int64_t)a->bytes)) {
+      (shape.row == values->lanes && shape.stride <= (int64_t)a->bytes)) {
     return false;
   }
   lanes_affine_find(values, a->pointer, &at[0]);

@@ -85,7 +85,7 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
   }
   LLVMValueRef address = LLVMGetOperand(access, is_load ? 0 : 1);
   const lanes_shape shape = lanes_shape_of(t->values, address);
-  if (!lanes_is_plain(access) || shape.row != LANES || shape.stride <= 0 ||
+  if (!lanes_is_plain(access) || shape.row != shape.lanes || shape.stride <= 0 ||
       lanes_is_in_threadgroup(t->kernel, address) ||
       LLVMIsAAllocaInst(mtlc_root_of(address))) {
     return false;
@@ -94,7 +94,7 @@ static bool is_row_of_threads(const turns *t, LLVMValueRef access,
   const uint64_t stride = (uint64_t)shape.stride;
   return lanes_moves_with_grid(t->values, address) &&
          (step.kind == LANES_STEP_KNOWN
-              ? step.by > stride * LANES && step.by % (stride * LANES) == 0 &&
+              ? step.by > stride * shape.lanes && step.by % (stride * shape.lanes) == 0 &&
                     step.by <= MOST_STEP_BYTES
               : step.kind == LANES_STEP_TIMES && step.by == stride &&
                     lanes_is_threadgroup_size(step.factor));

@@ -315,9 +315,9 @@ static unsigned factor_count(LLVMValueRef call) {
 }
 
 bool lanes_recognise_tile_loads(mtlc_kernel *kernel, const lanes_graph *graph,
-                      const mtli_group_class *class) {
+                               uint8_t lanes, const mtli_group_class *class) {
   lanes_values values;
-  lanes_values_find(graph, LLVMGetModuleDataLayout(kernel->module),
+  lanes_values_find(graph, LLVMGetModuleDataLayout(kernel->module), lanes,
                     class->row ? (uint8_t)class->row : 1, class, &values);
   tile_finder f = {.types = mtlc_types_of(kernel->context),
                    .module = kernel->module,

@@ -12,6 +12,6 @@
 // Makes loads of what is multiplied loads of tiles. Returns
 // whether there were any; the loads stay, unused.
 bool lanes_recognise_tile_loads(mtlc_kernel *kernel, const lanes_graph *graph,
-                      const mtli_group_class *class);
+                               uint8_t lanes, const mtli_group_class *class);
 
 #endif

@@ -191,10 +191,11 @@ static void mark(LLVMContextRef context, LLVMBasicBlockRef back,
 }
 
 bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
-                          uint8_t row, const mtli_group_class *group_class) {
+                          uint8_t lanes, uint8_t row,
+                          const mtli_group_class *group_class) {
   bool any = false;
   lanes_values values;
-  lanes_values_find(graph, data, row, group_class, &values);
+  lanes_values_find(graph, data, lanes, row, group_class, &values);
   for (uint32_t i = 0; i < graph->loop_count; i++) {
     row_loop l = {.graph = graph, .values = &values, .loop = i};
     const uint32_t count = choose_count(&l);

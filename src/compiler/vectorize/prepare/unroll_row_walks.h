@@ -15,7 +15,8 @@
 // in threadgroups of that class. Returns whether there are any: then
 // lanes_unrolling is to be run, and the graph to be built again.
 bool lanes_mark_row_walks(const lanes_graph *graph, LLVMTargetDataRef data,
-                          uint8_t row, const mtli_group_class *group_class);
+                          uint8_t lanes, uint8_t row,
+                          const mtli_group_class *group_class);
 extern const char lanes_unrolling[];
 
 #endif

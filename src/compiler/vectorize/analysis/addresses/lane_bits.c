@@ -66,7 +66,8 @@ static lanes_pattern of_shape(lanes_shape shape) {
   }
   const bool exact =
       shape.bits < 64 && (shape.stride == 0 || shape.no_unsigned_wrap);
-  lanes_pattern result = {.known = (uint8_t)(shape.row - 1),
+  lanes_pattern result = {.lanes = shape.lanes,
+                          .known = (uint8_t)(shape.row - 1),
                           .align = shape.align,
                           .most = exact ? highest(shape.bits) : UINT64_MAX};
   for (uint32_t i = 0; i < LANES_BITS; i++) {
@@ -91,7 +92,8 @@ static bool is_disjoint(const lanes_pattern *a) {
 static lanes_pattern added(lanes_pattern a, lanes_pattern b, uint32_t width) {
   const bool exact =
       is_exact(&a) && is_exact(&b) && a.most <= highest(width) - b.most;
-  lanes_pattern result = {.known = a.known & b.known,
+  lanes_pattern result = {.lanes = a.lanes ? a.lanes : b.lanes,
+                          .known = a.known & b.known,
                           .align = a.align < b.align ? a.align : b.align,
                           .most = exact ? a.most + b.most : UINT64_MAX};
   for (uint32_t i = 0; i < LANES_BITS; i++) {

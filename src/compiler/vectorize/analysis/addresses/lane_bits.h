@@ -13,14 +13,11 @@
 
 enum { LANES_BITS = 5 };  // of a lane's number, at most
 
-static inline uint8_t lanes_all_bits(void) {
-  return (uint8_t)(LANES - 1);
-}
-
 // Lane l's value is lane 0's plus by_bit[i] for each bit i that l has. Where
 // that is not known of all bits: a lane's value is by_bit[i] more than that of
 // the lane without bit i, for those bits of which it is.
 typedef struct lanes_pattern {
+  uint8_t lanes;  // of a vector; 0 where no bit is known
   uint8_t known;  // bit i: by_bit[i] is
   uint8_t align;  // lane 0's is a multiple of 2^align
   uint64_t most;  // as an unsigned integer no lane's is above this, and none
@@ -29,7 +26,7 @@ typedef struct lanes_pattern {
 } lanes_pattern;
 
 static inline bool lanes_pattern_is_whole(const lanes_pattern *pattern) {
-  return pattern->known == lanes_all_bits();
+  return pattern->lanes && pattern->known == pattern->lanes - 1;
 }
 
 // What has been found so far.

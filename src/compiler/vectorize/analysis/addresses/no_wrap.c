@@ -185,7 +185,7 @@ static bool has_pattern(lanes_pattern_finder *patterns,
   LLVMValueRef index = LLVMGetOperand(extension, 0);
   const lanes_shape shape = lanes_shape_of(patterns->values, index);
   const lanes_pattern pattern = lanes_pattern_of(patterns, index);
-  return shape.row != LANES && lanes_pattern_is_whole(&pattern) &&
+  return shape.row != shape.lanes && lanes_pattern_is_whole(&pattern) &&
          pattern.most == UINT64_MAX &&
          LLVMGetIntTypeWidth(LLVMTypeOf(index)) == 32;
 }

@@ -62,7 +62,7 @@ static bool find_index(lanes_emitter *e, LLVMValueRef index,
   place->is_signed = is_narrow && is_sext;
   place->index =
       LLVMBuildIntCast2(e->builder, lanes_vector(e, place->source, 0),
-                        lanes_vector_of(e->types.i32), place->is_signed, "");
+                        lanes_vector_of(e->lanes, e->types.i32), place->is_signed, "");
   return true;
 }
 
@@ -125,7 +125,7 @@ bool lanes_base_index_find(lanes_emitter *e, LLVMValueRef address,
   }
   if (lanes_width_of(shape) == 1 && !shape.conditional && shape.stride > 0) {
     *out_place = (lanes_base_index){.base = lanes_scalar(e, address, 0),
-                               .index = lanes_steps(e->types.i32, 0, 1),
+                               .index = lanes_steps(e->lanes, e->types.i32, 0, 1),
                                .size_bytes = (uint64_t)shape.stride};
     return true;
   }
@@ -186,11 +186,11 @@ static LLVMValueRef opaque(lanes_emitter *e, LLVMValueRef value) {
 void lanes_take_all(lanes_emitter *e, LLVMValueRef vector,
                     LLVMValueRef out_elements[MOST_LANES]) {
   const bool is_word = LLVMGetElementType(LLVMTypeOf(vector)) == e->types.i32;
-  LLVMTypeRef pairs = LLVMVectorType(e->types.i64, LANES / 2);
+  LLVMTypeRef pairs = LLVMVectorType(e->types.i64, e->lanes / 2);
   LLVMValueRef from =
       is_word ? LLVMBuildBitCast(e->builder, vector, pairs, "") : vector;
   LLVMValueRef pair = NULL;
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     if (!is_word) {
       out_elements[lane] = LLVMBuildExtractElement(
           e->builder, from, mtlc_i32(e->context, lane), "");
@@ -335,7 +335,7 @@ void lanes_take_operand(lanes_emitter *e, LLVMValueRef operand,
     return;
   }
   LLVMValueRef same = lanes_scalar(e, operand, 0);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     out_elements[lane] = same;
   }
 }

@@ -44,12 +44,12 @@ static bool part_run(lanes_emitter *e, LLVMValueRef value, lanes_shape shape,
     return false;
   }
   out->common = lanes_scalar(e, value, 0);
-  out->own = lanes_steps(e->types.i32, 0, (uint64_t)shape.stride);
+  out->own = lanes_steps(e->lanes, e->types.i32, 0, (uint64_t)shape.stride);
   if (shape.align < LANES_COMMON_BITS) {
     round_down(e, out);
     return true;
   }
-  const uint64_t last = (uint64_t)shape.stride * (LANES - 1);
+  const uint64_t last = (uint64_t)shape.stride * (e->lanes - 1);
   const uint32_t align = shape.align < WIDTH ? shape.align : WIDTH - 1;
   out->own_bits = last >> align == 0 ? align : 0;
   return true;
@@ -152,7 +152,7 @@ static bool part_operation(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
 static bool part(lanes_emitter *e, LLVMValueRef value, uint32_t steps,
                  lanes_common_index_parts *out) {
   const lanes_shape shape = lanes_shape_of(e->values, value);
-  if (shape.row == LANES) {
+  if (shape.row == e->lanes) {
     return part_run(e, value, shape, out);
   }
   return LLVMIsAInstruction(value) && steps > 0 &&

@@ -14,7 +14,7 @@ enum { LANES_COMMON_BITS = 4 };
 // A number of 32 bits: common + own, which may wrap.
 typedef struct lanes_common_index_parts {
   LLVMValueRef common;  // i32, a multiple of 2^LANES_COMMON_BITS
-  LLVMValueRef own;     // <LANES x i32>
+  LLVMValueRef own;     // <lanes x i32>
   // The common part is a multiple of 2^own_bits, and own ones are below that.
   // 0 if that is not known.
   uint32_t own_bits;

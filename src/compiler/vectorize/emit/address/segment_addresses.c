@@ -104,9 +104,9 @@ void lanes_live_segment_addresses(lanes_emitter *e, const lanes_affine *at,
 LLVMValueRef lanes_first_address(lanes_emitter *e, LLVMValueRef pointer) {
   lanes_affine at;
   lanes_affine_find(e->values, pointer, &at);
-  return lanes_is_sum_of_segments(e->values, &at, LANES)
-             ? lanes_segment_address(e, &at, LANES, 0)
-             : lanes_segment_first(e, pointer, LANES, 0);
+  return lanes_is_sum_of_segments(e->values, &at, e->lanes)
+             ? lanes_segment_address(e, &at, e->lanes, 0)
+             : lanes_segment_first(e, pointer, e->lanes, 0);
 }
 
 void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
@@ -117,7 +117,7 @@ void lanes_take_addresses(lanes_emitter *e, LLVMValueRef pointer,
     return;
   }
   LLVMValueRef first = lanes_first_address(e, pointer);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     out_addresses[lane] =
         lanes_address_at(e, first, lanes_pattern_at(&pattern, lane));
   }

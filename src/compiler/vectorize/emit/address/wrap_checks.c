@@ -159,7 +159,7 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
   lanes_wrap wrap;
   if (!lanes_find_wrap(e->values, address, &wrap)) {
     lanes_refuse(e, "an index that wraps in no known way");
-    return LLVMGetPoison(lanes_vector_of(e->types.i1));
+    return LLVMGetPoison(lanes_vector_of(e->lanes, e->types.i1));
   }
   const narrow_run run = run_of(e, wrap.root);
   const bool rising = run.shape.stride > 0;
@@ -174,6 +174,6 @@ LLVMValueRef lanes_before_wrap(lanes_emitter *e, LLVMValueRef address,
       LLVMBuildUDiv(e->builder, room, LLVMConstInt(run.type, step, false), "");
   const int64_t jump = (INT64_C(1) << 32) * wrap.factor;
   *out_jump_bytes = mtlc_i64(e->context, (uint64_t)(rising ? -jump : jump));
-  return LLVMBuildICmp(e->builder, LLVMIntULE, lanes_steps(run.type, 0, 1),
+  return LLVMBuildICmp(e->builder, LLVMIntULE, lanes_steps(e->lanes, run.type, 0, 1),
                        lanes_splat(e, e->builder, last), "");
 }

@@ -79,7 +79,7 @@ static void note_access(liveness *l, block_facts *facts, LLVMValueRef i) {
     lanes_set_add(facts->written, memory);
     const bool clears =
         LLVMIsNull(LLVMGetOperand(i, 0)) &&
-        LLVMTypeOf(LLVMGetOperand(i, 0)) == lanes_vector_of(l->e->types.i1);
+        LLVMTypeOf(LLVMGetOperand(i, 0)) == lanes_vector_of(l->e->lanes, l->e->types.i1);
     (clears ? lanes_set_add : lanes_set_remove)(facts->cleared, memory);
     (clears ? lanes_set_remove : lanes_set_add)(facts->dirty, memory);
   } else if (!lanes_set_has(facts->written, memory)) {
@@ -336,7 +336,7 @@ static lanes_set find_common(const liveness *l) {
 
 // What nothing but masks' clearing has written.
 static void clear(lanes_emitter *e, LLVMBuilderRef builder, uint32_t memory) {
-  LLVMTypeRef mask = lanes_vector_of(e->types.i1);
+  LLVMTypeRef mask = lanes_vector_of(e->lanes, e->types.i1);
   if (LLVMGetAllocatedType(e->memories[memory]) == mask) {
     LLVMBuildStore(builder, LLVMConstNull(mask), e->memories[memory]);
   }

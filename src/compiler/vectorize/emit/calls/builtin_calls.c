@@ -206,22 +206,22 @@ static LLVMValueRef divide(lanes_emitter *e, LLVMValueRef a, LLVMValueRef b) {
 // thread_position_in_threadgroup of the first thread of each row.
 static LLVMValueRef position_in_group(lanes_emitter *e, uint32_t dimension) {
   const uint32_t row = e->values->row;
-  if (row == LANES) {
+  if (row == e->lanes) {
     return parameter(e, (lanes_parameter)(LANES_X + dimension));
   }
   if (e->values->is_exact) {
     LLVMValueRef zero = u32(e, 0);
     LLVMValueRef first_row =
         LLVMBuildUDiv(e->prologue, parameter(e, LANES_FIRST), u32(e, row), "");
-    return dimension == 1 ? lanes_from(e, first_row, 1, LANES / row)
-                          : lanes_splat_to(e, e->prologue, zero, LANES / row);
+    return dimension == 1 ? lanes_from(e, first_row, 1, e->lanes / row)
+                          : lanes_splat_to(e, e->prologue, zero, e->lanes / row);
   }
   LLVMValueRef rest =
-      lanes_from(e, parameter(e, LANES_FIRST), row, LANES / row);
+      lanes_from(e, parameter(e, LANES_FIRST), row, e->lanes / row);
   for (uint32_t d = 0;; d++) {
     LLVMValueRef size = lanes_splat_to(
         e, e->prologue, group_u32(e, offsetof(mtli_cpu_group, size), d),
-        LANES / row);
+        e->lanes / row);
     LLVMValueRef above = divide(e, rest, size);
     if (d == dimension) {
       return LLVMBuildSub(e->prologue, rest,
@@ -238,7 +238,7 @@ static LLVMValueRef position_in_grid(lanes_emitter *e, uint32_t dimension) {
   LLVMValueRef origin = group_u32(e, offsetof(mtli_cpu_group, origin), dimension);
   LLVMValueRef at =
       cached_position(e, MTLI_THREAD_POSITION_IN_THREADGROUP, dimension);
-  origin = lanes_splat_to(e, e->prologue, origin, LANES / e->values->row);
+  origin = lanes_splat_to(e, e->prologue, origin, e->lanes / e->values->row);
   return LLVMBuildAdd(e->prologue, origin, at, "");
 }
 
@@ -267,21 +267,21 @@ static LLVMValueRef position(lanes_emitter *e, mtli_builtin builtin,
     case MTLI_THREAD_INDEX_IN_THREADGROUP: return first;
     case MTLI_THREAD_INDEX_IN_SIMDGROUP: return u32(e, 0);
     case MTLI_THREAD_INDEX_IN_QUADGROUP:
-      return lanes_splat_to(e, e->prologue, u32(e, 0), LANES / 4);
+      return lanes_splat_to(e, e->prologue, u32(e, 0), e->lanes / 4);
     case MTLI_SIMDGROUP_INDEX_IN_THREADGROUP:
-      return LLVMBuildUDiv(e->prologue, first, u32(e, LANES), "");
+      return LLVMBuildUDiv(e->prologue, first, u32(e, e->lanes), "");
     case MTLI_QUADGROUP_INDEX_IN_THREADGROUP:
       return lanes_from(e, LLVMBuildUDiv(e->prologue, first, u32(e, 4), ""), 1,
-                        LANES / 4);
+                        e->lanes / 4);
     case MTLI_SIMDGROUPS_PER_THREADGROUP:
-      return units(e, group_u32(e, group_threads, 0), LANES);
+      return units(e, group_u32(e, group_threads, 0), e->lanes);
     case MTLI_QUADGROUPS_PER_THREADGROUP:
       return units(e, group_u32(e, group_threads, 0), 4);
     case MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
-      return units(e, full_group_threads(e), LANES);
+      return units(e, full_group_threads(e), e->lanes);
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
       return units(e, full_group_threads(e), 4);
-    case MTLI_THREADS_PER_SIMDGROUP: return u32(e, LANES);
+    case MTLI_THREADS_PER_SIMDGROUP: return u32(e, e->lanes);
     case MTLI_BUILTIN_NONE:
     case MTLI_BUILTIN_COUNT: break;
   }

@@ -45,7 +45,7 @@ static LLVMTypeRef passed_type(LLVMTypeRef type) {
 
 static LLVMValueRef to_passed(lanes_emitter *e, LLVMValueRef vector) {
   LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(vector));
-  LLVMTypeRef passed = lanes_vector_of(passed_type(element));
+  LLVMTypeRef passed = lanes_vector_of(e->lanes, passed_type(element));
   return LLVMGetTypeKind(element) == LLVMIntegerTypeKind
              ? LLVMBuildZExt(e->builder, vector, passed, "")
              : LLVMBuildBitCast(e->builder, vector, passed, "");
@@ -54,27 +54,28 @@ static LLVMValueRef to_passed(lanes_emitter *e, LLVMValueRef vector) {
 static LLVMValueRef from_passed(lanes_emitter *e, LLVMValueRef vector,
                                 LLVMTypeRef type) {
   return LLVMGetTypeKind(type) == LLVMIntegerTypeKind
-             ? LLVMBuildTrunc(e->builder, vector, lanes_vector_of(type), "")
-             : LLVMBuildBitCast(e->builder, vector, lanes_vector_of(type), "");
+             ? LLVMBuildTrunc(e->builder, vector, lanes_vector_of(e->lanes, type), "")
+             : LLVMBuildBitCast(e->builder, vector, lanes_vector_of(e->lanes, type), "");
 }
 
-static LLVMTypeRef passed_component(LLVMTypeRef type, uint32_t component) {
-  return lanes_vector_of(passed_type(lanes_component_type(type, component)));
+static LLVMTypeRef passed_component(uint32_t lanes, LLVMTypeRef type,
+                                    uint32_t component) {
+  return lanes_vector_of(lanes, passed_type(lanes_component_type(type, component)));
 }
 
-static LLVMTypeRef returned_type(LLVMTypeRef type) {
+static LLVMTypeRef returned_type(uint32_t lanes, LLVMTypeRef type) {
   LLVMContextRef context = LLVMGetTypeContext(type);
   const uint32_t count = lanes_component_count(type);
   LLVMTypeRef *parts = calloc(count + 1, sizeof *parts);
   for (uint32_t c = 0; c < count; c++) {
-    parts[c] = passed_component(type, c);
+    parts[c] = passed_component(lanes, type, c);
   }
   LLVMTypeRef all = LLVMStructTypeInContext(context, parts, count, false);
   free(parts);
   return all;
 }
 
-static LLVMTypeRef wide_type(LLVMValueRef function) {
+static LLVMTypeRef wide_type(uint32_t lanes, LLVMValueRef function) {
   LLVMTypeRef type = LLVMGlobalGetValueType(function);
   uint32_t count = 1;
   for (unsigned i = 0; i < LLVMCountParams(function); i++) {
@@ -86,10 +87,10 @@ static LLVMTypeRef wide_type(LLVMValueRef function) {
   for (unsigned i = 0; i < LLVMCountParams(function); i++) {
     LLVMTypeRef own = LLVMTypeOf(LLVMGetParam(function, i));
     for (uint32_t c = 0; c < lanes_component_count(own); c++) {
-      parameters[at++] = passed_component(own, c);
+      parameters[at++] = passed_component(lanes, own, c);
     }
   }
-  LLVMTypeRef wide = LLVMFunctionType(returned_type(LLVMGetReturnType(type)),
+  LLVMTypeRef wide = LLVMFunctionType(returned_type(lanes, LLVMGetReturnType(type)),
                                       parameters, count, false);
   free(parameters);
   return wide;
@@ -108,13 +109,13 @@ LLVMValueRef lanes_vector_function_of(mtlc_kernel *kernel, LLVMValueRef function
   return LLVMGetNamedFunction(kernel->module, name);
 }
 
-void lanes_vector_function_declare(mtlc_kernel *kernel) {
+void lanes_vector_function_declare(mtlc_kernel *kernel, uint32_t lanes) {
   for (LLVMValueRef f = LLVMGetFirstFunction(kernel->module); f;
        f = LLVMGetNextFunction(f)) {
     if (mtlc_is_called(f)) {
       char name[NAME_BYTES];
       name_wide(f, name);
-      LLVMValueRef wide = LLVMAddFunction(kernel->module, name, wide_type(f));
+      LLVMValueRef wide = LLVMAddFunction(kernel->module, name, wide_type(lanes, f));
       mtlc_set_attribute(wide, "nounwind", 0);
       mtlc_set_attribute(wide, "noinline", 0);
     }
@@ -186,7 +187,7 @@ void lanes_leave_result(lanes_emitter *e, LLVMValueRef result) {
     e->results = lanes_allocate(e->arena, count, sizeof *e->results);
     for (uint32_t c = 0; c < count; c++) {
       e->results[c] = lanes_promotable_alloca(
-          e, lanes_vector_of(lanes_component_type(LLVMTypeOf(result), c)));
+          e, lanes_vector_of(e->lanes, lanes_component_type(LLVMTypeOf(result), c)));
     }
   }
   const bool all = e->plan->steps[e->node].mask == LANES_NONE;

@@ -9,7 +9,7 @@
 #include "compiler/vectorize/emit/values/emitter.h"
 
 // Declares the vector form of each function of keep_calls.h in the module.
-void lanes_vector_function_declare(mtlc_kernel *kernel);
+void lanes_vector_function_declare(mtlc_kernel *kernel, uint32_t lanes);
 
 // The vector form of a function, which emitted calls call, or NULL.
 LLVMValueRef lanes_vector_function_of(mtlc_kernel *kernel, LLVMValueRef function);

@@ -44,7 +44,7 @@ static void make_masks(lanes_emitter *e) {
   for (uint32_t n = 0; n < count; n++) {
     if (e->plan->steps[n].mask == n) {
       const uint32_t above = e->plan->steps[n].cleared_in;
-      e->mask_memory[n] = lanes_promotable_alloca(e, lanes_vector_of(e->types.i1));
+      e->mask_memory[n] = lanes_promotable_alloca(e, lanes_vector_of(e->lanes, e->types.i1));
       lanes_list_add(e->arena, &e->cleared[above == LANES_NONE ? count : above],
                      n);
     }
@@ -54,7 +54,7 @@ static void make_masks(lanes_emitter *e) {
 // In the body of a node, or with node_count as the node at the beginning.
 static void clear_masks(lanes_emitter *e, uint32_t node) {
   for (uint32_t i = 0; i < e->cleared[node].count; i++) {
-    LLVMBuildStore(e->builder, LLVMConstNull(lanes_vector_of(e->types.i1)),
+    LLVMBuildStore(e->builder, LLVMConstNull(lanes_vector_of(e->lanes, e->types.i1)),
                    e->mask_memory[e->cleared[node].items[i]]);
   }
 }
@@ -117,7 +117,7 @@ static void pass_phi(lanes_emitter *e, LLVMValueRef phi, LLVMValueRef value,
   }
   for (uint32_t c = 0; c < slot->component_count; c++) {
     LLVMValueRef new = lanes_at_width(e, value, c, width);
-    if (width == LANES && blend) {
+    if (width == e->lanes && blend) {
       LLVMValueRef old =
           LLVMBuildLoad2(e->builder, LLVMTypeOf(new), slot->phi_memory[c], "");
       new = LLVMBuildSelect(e->builder, lanes, new, old, "");
@@ -176,7 +176,7 @@ static void emit_kept_branch(lanes_emitter *e, LLVMValueRef condition) {
 // Hands what is left of a loop's threads to its header, and returns them.
 static LLVMValueRef begin_turn(lanes_emitter *e, uint32_t latch) {
   const lanes_loop *loop = &e->graph->loops[e->graph->nodes[latch].loop];
-  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->types.i1),
+  LLVMValueRef left = LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, e->types.i1),
                                      e->mask_memory[latch], "left");
   LLVMBuildStore(e->builder, left, e->mask_memory[loop->header]);
   return left;
@@ -346,7 +346,7 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
   LLVMValueRef condition = branch ? LLVMGetCondition(branch) : NULL;
   if (!condition || !LLVMIsAICmpInst(condition) ||
       !LLVMIsAConstantInt(LLVMGetOperand(condition, 1))) {
-    return LANES;
+    return e->lanes;
   }
   const bool is_true =
       lanes_map_get(&e->graph->blocks, LLVMGetSuccessor(branch, 0)) == n;
@@ -359,12 +359,12 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
   if ((!is_below && predicate != LLVMIntULE && predicate != LLVMIntEQ) ||
       !lanes_is_rising(e, run, predicate) || !shape.no_unsigned_wrap ||
       LLVMGetIntTypeWidth(LLVMTypeOf(bound)) > 64) {
-    return LANES;
+    return e->lanes;
   }
   const uint64_t limit = LLVMConstIntGetZExtValue(bound);
   const uint64_t stride = (uint64_t)shape.stride;
-  if (limit / stride >= LANES) {
-    return LANES;
+  if (limit / stride >= e->lanes) {
+    return e->lanes;
   }
   return (uint32_t)(is_below ? (limit + stride - 1) / stride
                              : limit / stride + 1);
@@ -373,7 +373,7 @@ static uint32_t lanes_that_pass(const lanes_emitter *e, uint32_t n) {
 // The node's, and what its dominators let pass, which come first.
 static uint32_t lanes_that_come(const lanes_emitter *e, uint32_t n) {
   const uint32_t above = e->graph->nodes[n].dominator;
-  const uint32_t most = above == LANES_NONE ? LANES : e->coming_to[above];
+  const uint32_t most = above == LANES_NONE ? e->lanes : e->coming_to[above];
   const uint32_t pass = lanes_that_pass(e, n);
   return pass < most ? pass : most;
 }
@@ -405,7 +405,7 @@ static LLVMValueRef first_lane_test(lanes_emitter *e) {
     const int64_t stride = lanes_shape_of(e->values, run).stride;
     first = LLVMBuildSub(e->builder, limit, first, "");
     limit =
-        LLVMConstInt(LLVMTypeOf(limit), (uint64_t)stride * (LANES - 1), false);
+        LLVMConstInt(LLVMTypeOf(limit), (uint64_t)stride * (e->lanes - 1), false);
     predicate = LLVMIntULE;
   }
   return LLVMBuildICmp(e->builder, predicate, first, limit, "");
@@ -518,15 +518,15 @@ static void begin_function(lanes_emitter *e, const char *name) {
   }
   LLVMValueRef source = e->called ? e->called : e->kernel->thread;
   lanes_describe_function(e->kernel, LLVMGetSubprogram(source), e->function);
-  e->coming = LANES;
+  e->coming = e->lanes;
   e->entry = lanes_block(e, "entry");
   LLVMPositionBuilderAtEnd(e->prologue, e->entry);
   LLVMValueRef bits = LLVMBuildTrunc(
       e->prologue,
       LLVMGetParam(e->function, e->called ? 0 : LANES_ENTRY_MASK),
-      LLVMIntTypeInContext(e->context, LANES), "");
+      LLVMIntTypeInContext(e->context, e->lanes), "");
   e->all_lanes = LLVMBuildBitCast(e->prologue, bits,
-                                  lanes_vector_of(e->types.i1), "lanes");
+                                  lanes_vector_of(e->lanes, e->types.i1), "lanes");
 }
 
 // Ends the entry block: to the beginning, or to where the simdgroup waited.

@@ -29,7 +29,7 @@ static bool may_be_block(const lanes_emitter *e, LLVMValueRef atomic) {
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMTypeRef type = LLVMTypeOf(atomic);
   return e->machine.has_gathers &&
-         (type == e->types.i32 || type == e->types.f32) && shape.row == LANES &&
+         (type == e->types.i32 || type == e->types.f32) && shape.row == e->lanes &&
          shape.stride == WORD_BYTES && !LLVMGetFirstUse(atomic) &&
          !LLVMGetVolatile(atomic) &&
          LLVMGetOrdering(atomic) == LLVMAtomicOrderingMonotonic &&
@@ -104,12 +104,12 @@ static void update_blocks(lanes_emitter *e, LLVMValueRef atomic,
   LLVMTypeRef words =
       LLVMVectorType(LLVMGetElementType(LLVMTypeOf(operand)), BLOCK_WORDS);
   LLVMValueRef memory =
-      lanes_fixed_alloca(e, LLVMVectorType(e->types.i32, 2 * LANES));
+      lanes_fixed_alloca(e, LLVMVectorType(e->types.i32, 2 * e->lanes));
   LLVMValueRef skipped =
       LLVMBuildAnd(b, LLVMBuildPtrToInt(b, first, i64, ""),
                    mtlc_i64(e->context, BLOCK_BYTES - WORD_BYTES), "");
   // Each exchange waits for all memory before it: lines come at once, before.
-  lanes_prefetch_for_write(e, first, 2 * LANES * WORD_BYTES + 1);
+  lanes_prefetch_for_write(e, first, 2 * e->lanes * WORD_BYTES + 1);
   LLVMValueRef back = LLVMBuildNeg(b, skipped, "");
   LLVMValueRef base = LLVMBuildGEP2(b, e->types.i8, first, &back, 1, "");
   LLVMSetAlignment(

@@ -127,7 +127,7 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
   value = of_active(e, value, what);
   const bool by_neighbours =
       starts_with_neighbours(e, what, LLVMGetElementType(LLVMTypeOf(value)));
-  for (uint32_t half = LANES / 2; half > 0; half /= 2) {
+  for (uint32_t half = e->lanes / 2; half > 0; half /= 2) {
     int low[MOST_LANES];
     int high[MOST_LANES];
     for (uint32_t i = 0; i < half; i++) {
@@ -150,24 +150,24 @@ LLVMValueRef lanes_reduce(lanes_emitter *e, LLVMValueRef value,
 static LLVMValueRef moved_up(lanes_emitter *e, LLVMValueRef value,
                              LLVMValueRef below, uint32_t distance) {
   int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
-    lanes[i] = (int)(i < distance ? LANES + i : i - distance);
+  for (uint32_t i = 0; i < e->lanes; i++) {
+    lanes[i] = (int)(i < distance ? e->lanes + i : i - distance);
   }
-  return lanes_shuffle(e, value, below, lanes, LANES);
+  return lanes_shuffle(e, value, below, lanes, e->lanes);
 }
 
 // How many bits there are below each lane, or up to it.
 static LLVMValueRef scan_bits(lanes_emitter *e, LLVMValueRef bits,
                               LLVMTypeRef type, bool is_exclusive) {
   LLVMValueRef below[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     const uint64_t end = UINT64_C(1) << (is_exclusive ? i : i + 1);
     below[i] = mtlc_i32(e->context, (uint32_t)(end - 1));
   }
-  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef own =
       LLVMBuildAnd(e->builder, lanes_splat(e, e->builder, bits),
-                   LLVMConstVector(below, LANES), "");
+                   LLVMConstVector(below, e->lanes), "");
   LLVMValueRef count = lanes_intrinsic(e, "llvm.ctpop", &words, 1, &own, 1);
   return LLVMBuildIntCast2(e->builder, count, type, false, "");
 }
@@ -189,16 +189,16 @@ LLVMValueRef lanes_scan(lanes_emitter *e, LLVMValueRef value,
                              : LLVMConstNull(type);
     value = moved_up(e, value, lanes_splat(e, e->builder, start), 1);
   }
-  for (uint32_t distance = 1; distance < LANES; distance *= 2) {
+  for (uint32_t distance = 1; distance < e->lanes; distance *= 2) {
     LLVMValueRef earlier =
         moved_up(e, value, LLVMConstNull(LLVMTypeOf(value)), distance);
     LLVMValueRef sum = combine(e, what, earlier, value);
     // Lanes with nothing that far below keep their value.
     int lanes[MOST_LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
-      lanes[i] = (int)(i < distance ? i : LANES + i);
+    for (uint32_t i = 0; i < e->lanes; i++) {
+      lanes[i] = (int)(i < distance ? i : e->lanes + i);
     }
-    value = lanes_shuffle(e, value, sum, lanes, LANES);
+    value = lanes_shuffle(e, value, sum, lanes, e->lanes);
   }
   return value;
 }
@@ -260,7 +260,7 @@ static LLVMValueRef permute_in_memory(lanes_emitter *e, LLVMValueRef value,
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i32, array, &index, 1, "");
   return lanes_gather_from(e, e->types.i32, pointers, 4,
-                           LLVMConstAllOnes(lanes_vector_of(e->types.i1)));
+                           LLVMConstAllOnes(lanes_vector_of(e->lanes, e->types.i1)));
 }
 
 // Each lane's element of 32 words, by the lowest five bits of its index on
@@ -271,7 +271,7 @@ static LLVMValueRef permute_words(lanes_emitter *e, LLVMValueRef value,
   if (words == 0) {
     return permute_in_memory(e, value, index);
   }
-  const uint32_t count = LANES / words;
+  const uint32_t count = e->lanes / words;
   LLVMValueRef tables[MOST_LANES], parts[MOST_LANES];
   for (uint32_t i = 0; i < count; i++) {
     tables[i] = lanes_subvector(e, value, i * words, words);
@@ -289,7 +289,7 @@ static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
   if (LLVMGetIntTypeWidth(element) == 32) {
     return permute_words(e, value, index);
   }
-  LLVMTypeRef narrow = lanes_vector_of(e->types.i32);
+  LLVMTypeRef narrow = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef shift =
       lanes_splat(e, e->builder, LLVMConstInt(element, 32, false));
   LLVMValueRef low = permute_words(
@@ -308,14 +308,14 @@ static LLVMValueRef permute(lanes_emitter *e, LLVMValueRef value,
 static LLVMValueRef shuffle_by_constant(lanes_emitter *e, LLVMValueRef value,
                                         LLVMValueRef index) {
   int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     LLVMValueRef lane = LLVMGetAggregateElement(index, i);
     if (!lane || !LLVMIsAConstantInt(lane)) {
       return NULL;
     }
-    lanes[i] = (int)(LLVMConstIntGetZExtValue(lane) % LANES);
+    lanes[i] = (int)(LLVMConstIntGetZExtValue(lane) % e->lanes);
   }
-  return lanes_shuffle(e, value, NULL, lanes, LANES);
+  return lanes_shuffle(e, value, NULL, lanes, e->lanes);
 }
 
 void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call) {
@@ -328,7 +328,7 @@ void lanes_emit_shuffle(lanes_emitter *e, LLVMValueRef call) {
   // Lanes that do not run may hold poison, which must not spread.
   LLVMValueRef value =
       LLVMBuildFreeze(e->builder, lanes_vector(e, operand, 0), "");
-  LLVMValueRef last = mtlc_i32(e->context, LANES - 1);
+  LLVMValueRef last = mtlc_i32(e->context, e->lanes - 1);
   if (lanes_is_uniform(lanes_shape_of(e->values, lane))) {
     LLVMValueRef one =
         LLVMBuildAnd(e->builder, lanes_scalar(e, lane, 0), last, "");

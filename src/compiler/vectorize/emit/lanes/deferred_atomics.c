@@ -342,11 +342,11 @@ static window_words words_by_index(lanes_emitter *e, const lanes_base_index *pla
   const uint64_t words = place->size_bytes / 4;
   LLVMValueRef numbers = LLVMBuildAdd(
       b, lanes_splat(e, b, word),
-      LLVMBuildMul(b, place->index, lanes_steps(e->types.i32, words, 0), ""),
+      LLVMBuildMul(b, place->index, lanes_steps(e->lanes, e->types.i32, words, 0), ""),
       "");
   return (window_words){
       .numbers = LLVMBuildAnd(
-          b, numbers, lanes_steps(e->types.i32, WINDOW_WORDS - 1, 0), ""),
+          b, numbers, lanes_steps(e->lanes, e->types.i32, WINDOW_WORDS - 1, 0), ""),
       .inside = LLVMBuildICmp(b, LLVMIntULT,
                               LLVMBuildSub(b, place->index, from_all, ""),
                               count_all, "")};
@@ -356,15 +356,15 @@ static window_words words_by_address(lanes_emitter *e, LLVMValueRef address,
                                      LLVMValueRef window) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef all = LLVMBuildPtrToInt(b, lanes_vector(e, address, 0),
-                                       lanes_vector_of(e->types.i64), "");
+                                       lanes_vector_of(e->lanes, e->types.i64), "");
   LLVMValueRef first = lanes_splat(e, b, window_word(e, window, 1));
   LLVMValueRef bytes = lanes_splat(e, b, window_word(e, window, 2));
   LLVMValueRef words =
-      LLVMBuildLShr(b, all, lanes_steps(e->types.i64, 2, 0), "");
+      LLVMBuildLShr(b, all, lanes_steps(e->lanes, e->types.i64, 2, 0), "");
   return (window_words){
       .numbers = LLVMBuildAnd(
-          b, LLVMBuildTrunc(b, words, lanes_vector_of(e->types.i32), ""),
-          lanes_steps(e->types.i32, WINDOW_WORDS - 1, 0), ""),
+          b, LLVMBuildTrunc(b, words, lanes_vector_of(e->lanes, e->types.i32), ""),
+          lanes_steps(e->lanes, e->types.i32, WINDOW_WORDS - 1, 0), ""),
       .inside = LLVMBuildICmp(b, LLVMIntULT, LLVMBuildSub(b, all, first, ""),
                               bytes, "")};
 }
@@ -404,7 +404,7 @@ static void add_all(lanes_emitter *e, LLVMValueRef atomic, LLVMValueRef window,
   LLVMValueRef places[MOST_LANES];
   lanes_take_all(e, numbers, places);
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     add_one(e, atomic, sums_of_lane(e, window, lane), 4, places[lane],
             values[lane]);
   }
@@ -454,7 +454,7 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), values);
   const bool is_same =
       lanes_is_uniform(lanes_shape_of(e->values, LLVMGetOperand(atomic, 1)));
-  const uint32_t lanes = indices.are_in_memory && is_same ? TURN_LANES : LANES;
+  const uint32_t lanes = indices.are_in_memory && is_same ? TURN_LANES : e->lanes;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
   LLVMBasicBlockRef turn = lanes_block(e, "turn.counted");
   LLVMBasicBlockRef done = lanes_block(e, "turned.counted");
@@ -470,7 +470,7 @@ static void add_in_turns(lanes_emitter *e, LLVMValueRef atomic,
   LLVMBasicBlockRef blocks[] = {before, turn};
   LLVMAddIncoming(first, from, blocks, 2);
   LLVMValueRef again = LLVMBuildCondBr(
-      b, LLVMBuildICmp(b, LLVMIntULT, next, mtlc_i64(e->context, LANES), ""),
+      b, LLVMBuildICmp(b, LLVMIntULT, next, mtlc_i64(e->context, e->lanes), ""),
       turn, done);
   mtlc_set_loop_wish(again, "llvm.loop.unroll.full");
   LLVMPositionBuilderAtEnd(b, done);

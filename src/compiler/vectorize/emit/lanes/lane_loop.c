@@ -104,7 +104,7 @@ static void take_addresses(lanes_emitter *e, const each_lane *each,
     lanes_take_all(e, own, out_own);
     return;
   }
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     out_own[lane] = LLVMGetAggregateElement(own, lane);
   }
 }
@@ -112,8 +112,8 @@ static void take_addresses(lanes_emitter *e, const each_lane *each,
 static LLVMValueRef load_many(lanes_emitter *e, const each_lane *each) {
   LLVMValueRef own[MOST_LANES];
   take_addresses(e, each, own);
-  LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(each->a->element));
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  LLVMValueRef whole = LLVMGetPoison(lanes_vector_of(e->lanes, each->a->element));
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     whole = LLVMBuildInsertElement(
         e->builder, whole, load(e, each, address_of(e, each, own[lane])),
         mtlc_i32(e->context, lane), "");
@@ -126,7 +126,7 @@ static void store_many(lanes_emitter *e, const each_lane *each,
   LLVMValueRef own[MOST_LANES];
   take_addresses(e, each, own);
   value = lanes_filled(e, value);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     LLVMValueRef element = LLVMBuildExtractElement(
         e->builder, value, mtlc_i32(e->context, lane), "");
     store(e, each, element, address_of(e, each, own[lane]));
@@ -192,7 +192,7 @@ static LLVMValueRef load_some(lanes_emitter *e, each_lane *each,
                               LLVMBasicBlockRef done) {
   each->values = lanes_array_of(e, each->a->element);
   run_some(e, each, done);
-  return LLVMBuildLoad2(e->builder, lanes_vector_of(each->a->element),
+  return LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, each->a->element),
                         each->values, "");
 }
 
@@ -334,7 +334,7 @@ LLVMValueRef lanes_load_by_lane(lanes_emitter *e, const lanes_access *a,
   if (is_all(e->mask)) {
     return load_many(e, &each);
   }
-  LLVMTypeRef type = lanes_vector_of(a->element);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, a->element);
   const lanes_check question = ask_many(e);
   LLVMValueRef values[] = {load_many(e, &each), NULL};
   LLVMBasicBlockRef apart = lanes_block(e, "apart");

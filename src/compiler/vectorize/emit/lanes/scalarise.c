@@ -41,7 +41,7 @@ LLVMValueRef lanes_array_of(lanes_emitter *e, LLVMTypeRef type) {
                               &e->array_capacity, 16, sizeof *e->arrays);
   lanes_array *array = &e->arrays[e->array_count++];
   *array = (lanes_array){.type = type,
-                         .memory = lanes_fixed_alloca(e, lanes_vector_of(type)),
+                         .memory = lanes_fixed_alloca(e, lanes_vector_of(e->lanes, type)),
                          .taken = e->emitted};
   return array->memory;
 }
@@ -97,7 +97,7 @@ static serial_operand spread_operand(lanes_emitter *e, LLVMValueRef value) {
     LLVMValueRef vector = lanes_vector(e, value, c);
     if (type == e->types.i1) {
       vector =
-          LLVMBuildZExt(e->builder, vector, lanes_vector_of(e->types.i8), "");
+          LLVMBuildZExt(e->builder, vector, lanes_vector_of(e->lanes, e->types.i8), "");
     }
     operand.components[c] = lanes_array_of(e, type);
     LLVMBuildStore(e->builder, vector, operand.components[c]);
@@ -249,7 +249,7 @@ static void update_all(lanes_emitter *e, LLVMValueRef atomic,
     lanes_take_operand(e, LLVMGetOperand(atomic, 0), at);
   }
   lanes_take_operand(e, LLVMGetOperand(atomic, 1), operands);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     LLVMValueRef own[] = {
         place
             ? lanes_base_index_lane(
@@ -353,9 +353,9 @@ void lanes_scalarise(lanes_emitter *e, LLVMValueRef instruction) {
   for (uint32_t c = 0; c < count; c++) {
     LLVMTypeRef part = lanes_component_type(type, c);
     LLVMValueRef value = LLVMBuildLoad2(
-        e->builder, lanes_vector_of(storage_of(e, part)), results[c], "");
+        e->builder, lanes_vector_of(e->lanes, storage_of(e, part)), results[c], "");
     if (part == e->types.i1) {
-      value = LLVMBuildTrunc(e->builder, value, lanes_vector_of(part), "");
+      value = LLVMBuildTrunc(e->builder, value, lanes_vector_of(e->lanes, part), "");
     }
     lanes_set_result(e, instruction, c, value);
   }

@@ -18,7 +18,7 @@ LLVMValueRef lanes_access_begin(lanes_emitter *e, const lanes_access *a) {
 // common stays out of vectors, which are dear to take apart.
 LLVMValueRef lanes_access_segment_address(lanes_emitter *e, const lanes_access *a,
                                   uint32_t row) {
-  const uint32_t width = LANES / a->shape.row;
+  const uint32_t width = e->lanes / a->shape.row;
   if (a->firsts) {
     return a->firsts[row];
   }

@@ -52,7 +52,7 @@ void lanes_store_bit_runs(lanes_emitter *e, const lanes_access *a,
   LLVMValueRef all = lanes_interleave_components(e, components, a->count, a->count);
   LLVMValueRef mask = mask_of(e, a->count);
   LLVMValueRef address = lanes_first_address(e, a->pointer);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     if ((lane & runs->others) == lane) {
       lanes_masked_store(e, a, run_of(e, runs, all, a->count, lane),
                          address_of_lane(e, runs, address, lane), a->alignment,
@@ -84,7 +84,7 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_pattern_runs *runs,
   LLVMValueRef parts[MOST_LANES];
   int items[MOST_ELEMENTS];
   uint32_t part_count = 0;
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     if ((lane & runs->others) == lane) {
       parts[part_count++] =
           lanes_masked_load(e, LLVMVectorType(element, length),
@@ -96,7 +96,7 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_pattern_runs *runs,
     }
   }
   return lanes_shuffle(e, lanes_concatenated(e, parts, part_count), NULL, items,
-                       LANES * count);
+                       e->lanes * count);
 }
 
 void lanes_load_bit_runs(lanes_emitter *e, const lanes_access *a,
@@ -115,11 +115,11 @@ LLVMValueRef lanes_load_bit_permuted(lanes_emitter *e, const lanes_pattern *patt
     return load_all(e, &runs, type, 1, alignment, first);
   }
   LLVMValueRef steps[MOST_LANES];
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     steps[lane] =
         LLVMConstInt(e->types.i64, lanes_pattern_at(pattern, lane), false);
   }
-  LLVMValueRef by = LLVMConstVector(steps, LANES);
+  LLVMValueRef by = LLVMConstVector(steps, e->lanes);
   LLVMValueRef pointers =
       LLVMBuildGEP2(e->builder, e->types.i8, first, &by, 1, "");
   return lanes_gather_from(e, type, pointers, alignment, e->mask);

@@ -79,7 +79,7 @@ static LLVMValueRef behind_first(lanes_emitter *e, LLVMValueRef address,
   const lanes_shape shape = lanes_shape_of(e->values, address);
   LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, address, 0), offset);
   LLVMValueRef steps =
-      lanes_subvector(e, lanes_steps(e->types.i64, 0, (uint64_t)shape.stride), 0,
+      lanes_subvector(e, lanes_steps(e->lanes, e->types.i64, 0, (uint64_t)shape.stride), 0,
                   lanes_gathered(e));
   return LLVMBuildGEP2(e->builder, e->types.i8, first, &steps, 1, "");
 }
@@ -108,25 +108,25 @@ static LLVMValueRef addresses_of(lanes_emitter *e, const lanes_access *a,
 
 static LLVMValueRef gather_words(lanes_emitter *e, const lanes_access *a,
                                  LLVMValueRef pointers, uint64_t offset) {
-  LLVMTypeRef words = lanes_vector_of(e->types.i32);
-  LLVMTypeRef longs = lanes_vector_of(e->types.i64);
+  LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
+  LLVMTypeRef longs = lanes_vector_of(e->lanes, e->types.i64);
   LLVMValueRef at = lanes_address_at(e, pointers, offset);
   LLVMValueRef low =
       LLVMBuildAnd(e->builder, LLVMBuildPtrToInt(e->builder, at, longs, ""),
-                   lanes_steps(e->types.i64, 3, 0), "");
+                   lanes_steps(e->lanes, e->types.i64, 3, 0), "");
   LLVMValueRef back = LLVMBuildNeg(e->builder, low, "");
   LLVMValueRef aligned =
       LLVMBuildGEP2(e->builder, e->types.i8, at, &back, 1, "");
   LLVMValueRef word = lanes_gather_from(e, e->types.i32, aligned, 4, e->mask);
   LLVMValueRef shift =
       LLVMBuildMul(e->builder, LLVMBuildTrunc(e->builder, low, words, ""),
-                   lanes_steps(e->types.i32, 8, 0), "");
+                   lanes_steps(e->lanes, e->types.i32, 8, 0), "");
   LLVMTypeRef narrow =
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
   LLVMValueRef value =
       LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, word, shift, ""),
-                     lanes_vector_of(narrow), "");
-  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->element), "");
+                     lanes_vector_of(e->lanes, narrow), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->element), "");
 }
 
 // Functions for several simdgroups at once have no branches that hang on which

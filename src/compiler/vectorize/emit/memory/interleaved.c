@@ -65,14 +65,14 @@ static LLVMValueRef spread_mask(lanes_emitter *e, uint32_t stride,
   int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
   for (uint32_t i = 0; i < length; i++) {
     const bool is_wanted = wanted >> (first + i) % stride & 1;
-    lanes[i] = is_wanted ? (int)((first + i) / stride) : (int)LANES;
+    lanes[i] = is_wanted ? (int)((first + i) / stride) : (int)e->lanes;
   }
   return lanes_shuffle(e, e->mask, LLVMConstNull(LLVMTypeOf(e->mask)), lanes,
                        length);
 }
 
 static uint64_t bytes_of(const lanes_access *a, uint32_t stride) {
-  return (uint64_t)LANES * stride * a->size_bytes;
+  return (uint64_t)a->shape.lanes * stride * a->size_bytes;
 }
 
 // Which elements vectors hold, counted from the first one of the first lane.
@@ -113,33 +113,34 @@ static void hold_half(const lanes_emitter *e, const parting *p,
   const parting next = next_parting(p, odd);
   const uint32_t block = BLOCK_BYTES / (uint32_t)p->size_bytes;
   const uint32_t whole = e->machine.vector_bytes / (uint32_t)p->size_bytes;
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     if (!stays_in_blocks(e, p)) {
-      out_held[i] = (int)(next.first + (number * LANES + i) * next.step);
+      out_held[i] = (int)(next.first + (number * e->lanes + i) * next.step);
       continue;
     }
     const uint32_t in_block = 2 * i % block + odd;
     const uint32_t second = i % block / (block / 2);
     const uint32_t from = (i / whole * 2 + second) * whole +
                           i % whole / block * block + in_block;
-    out_held[i] = held[from / LANES][from % LANES];
+    out_held[i] = held[from / e->lanes][from % e->lanes];
   }
 }
 
 // What vectors hold that lie one behind the other, and the first step for them.
-static parting hold_all(uint64_t size_bytes, uint32_t wanted, uint32_t count,
-                        held_elements *out_held) {
-  for (uint32_t i = 0; i < count * LANES; i++) {
-    out_held[i / LANES][i % LANES] = (int)i;
+static parting hold_all(uint32_t lanes, uint64_t size_bytes, uint32_t wanted,
+                        uint32_t count, held_elements *out_held) {
+  for (uint32_t i = 0; i < count * lanes; i++) {
+    out_held[i / lanes][i % lanes] = (int)i;
   }
   return (parting){
       .size_bytes = size_bytes, .wanted = wanted, .step = 1, .count = count};
 }
 
 // Where two vectors, one behind the other, hold an element.
-static int place_of(const held_elements a, const held_elements b, int element) {
+static int place_of(uint32_t lanes, const held_elements a,
+                    const held_elements b, int element) {
   uint32_t place = 0;
-  while ((place < LANES ? a[place] : b[place - LANES]) != element) {
+  while ((place < lanes ? a[place] : b[place - lanes]) != element) {
     place++;
   }
   return (int)place;
@@ -164,10 +165,10 @@ static void part_registers(lanes_emitter *e, const parting *p,
     for (uint32_t k = 0; k < p->count / 2; k++) {
       hold_half(e, p, held + 2 * k, odd, k, half_held[k]);
       int lanes[MOST_LANES];
-      for (uint32_t i = 0; i < LANES; i++) {
-        lanes[i] = place_of(held[2 * k], held[2 * k + 1], half_held[k][i]);
+      for (uint32_t i = 0; i < e->lanes; i++) {
+        lanes[i] = place_of(e->lanes, held[2 * k], held[2 * k + 1], half_held[k][i]);
       }
-      half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, LANES);
+      half[k] = lanes_shuffle(e, parts[2 * k], parts[2 * k + 1], lanes, e->lanes);
     }
     const parting next = next_parting(p, odd);
     part_registers(e, &next, half, half_held, out_components);
@@ -189,7 +190,7 @@ static const int *half_of(uint32_t count, uint32_t lane, uint32_t four) {
 
 static void part_fours(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
                        uint32_t wanted, LLVMValueRef *out_components) {
-  const uint32_t group_count = LANES / WORDS;
+  const uint32_t group_count = e->lanes / WORDS;
   LLVMValueRef groups[WORDS][MOST_GROUPS];
   for (uint32_t g = 0; g < group_count; g++) {
     LLVMValueRef in[WORDS], apart[4], words[4];
@@ -230,7 +231,7 @@ static void part(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
     part_fours(e, parts, count, wanted, out_components);
   } else {
     held_elements held[LARGEST_STRIDE_BYTES];
-    const parting p = hold_all(size_bytes, wanted, count, held);
+    const parting p = hold_all(e->lanes, size_bytes, wanted, count, held);
     part_registers(e, &p, parts, held, out_components);
   }
 }
@@ -257,12 +258,12 @@ static void join_registers(lanes_emitter *e, const parting *p,
   }
   for (uint32_t k = 0; k < p->count; k++) {
     int lanes[MOST_LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < e->lanes; i++) {
       lanes[i] =
-          place_of(half_held[0][k / 2], half_held[1][k / 2], held[k][i]);
+          place_of(e->lanes, half_held[0][k / 2], half_held[1][k / 2], held[k][i]);
     }
     out_parts[k] =
-        lanes_shuffle(e, half[0][k / 2], half[1][k / 2], lanes, LANES);
+        lanes_shuffle(e, half[0][k / 2], half[1][k / 2], lanes, e->lanes);
   }
 }
 
@@ -271,7 +272,7 @@ static void join_fours(lanes_emitter *e, LLVMValueRef *components,
                        LLVMValueRef *out_parts) {
   LLVMTypeRef type =
       LLVMVectorType(LLVMGetElementType(LLVMTypeOf(components[0])), WORDS);
-  const uint32_t group_count = LANES / WORDS;
+  const uint32_t group_count = e->lanes / WORDS;
   LLVMValueRef pieces[WORDS][MOST_GROUPS];
   for (uint32_t g = 0; g < group_count; g++) {
     LLVMValueRef fours[2][4];
@@ -305,7 +306,7 @@ static void join(lanes_emitter *e, LLVMValueRef *components, uint32_t wanted,
     join_fours(e, components, wanted, count, out_parts);
   } else {
     held_elements held[LARGEST_STRIDE_BYTES];
-    const parting p = hold_all(size_bytes, wanted, count, held);
+    const parting p = hold_all(e->lanes, size_bytes, wanted, count, held);
     join_registers(e, &p, components, held, out_parts);
   }
 }
@@ -323,7 +324,7 @@ static lanes_clone part_at(lanes_emitter *e, const lanes_access *a,
                           uint32_t length) {
   const uint32_t in_row = a->shape.row * stride;
   const uint64_t offset = first % in_row * a->size_bytes;
-  LLVMValueRef start = a->shape.row == LANES
+  LLVMValueRef start = a->shape.row == e->lanes
                            ? lanes_access_begin(e, a)
                            : lanes_access_segment_address(e, a, first / in_row);
   return (lanes_clone){
@@ -336,16 +337,16 @@ static void load_parts(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                        uint32_t wanted, LLVMValueRef *out_components) {
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   const uint32_t in_row = a->shape.row * stride;
-  const uint32_t length = in_row < LANES ? in_row : LANES;
+  const uint32_t length = in_row < e->lanes ? in_row : e->lanes;
   for (uint32_t k = 0; k < stride; k++) {
     LLVMValueRef pieces[MOST_LANES];
-    for (uint32_t i = 0; i < LANES / length; i++) {
+    for (uint32_t i = 0; i < e->lanes / length; i++) {
       const lanes_clone part =
-          part_at(e, a, stride, wanted, k * LANES + i * length, length);
+          part_at(e, a, stride, wanted, k * e->lanes + i * length, length);
       pieces[i] = lanes_masked_load(e, LLVMVectorType(a->element, length),
                                     part.address, part.alignment, part.mask);
     }
-    parts[k] = lanes_concatenated(e, pieces, LANES / length);
+    parts[k] = lanes_concatenated(e, pieces, e->lanes / length);
   }
   part(e, parts, stride, a->size_bytes, a->count, out_components);
 }
@@ -360,7 +361,7 @@ void lanes_deinterleave_packed(lanes_emitter *e, LLVMValueRef whole, uint32_t co
   }
   LLVMValueRef parts[LARGEST_STRIDE_BYTES];
   for (uint32_t k = 0; k < count; k++) {
-    parts[k] = lanes_subvector(e, whole, k * LANES, LANES);
+    parts[k] = lanes_subvector(e, whole, k * e->lanes, e->lanes);
   }
   part(e, parts, count, size_bytes, count, out_components);
 }
@@ -371,7 +372,7 @@ static void store_parts(lanes_emitter *e, const lanes_access *a,
   join(e, components, a->count, a->size_bytes, stride, parts);
   for (uint32_t k = 0; k < stride; k++) {
     const lanes_clone part =
-        part_at(e, a, stride, lanes_first_elements(a->count), k * LANES, LANES);
+        part_at(e, a, stride, lanes_first_elements(a->count), k * e->lanes, e->lanes);
     lanes_masked_store(e, a, parts[k], part.address, part.alignment, part.mask);
   }
 }
@@ -387,10 +388,10 @@ static bool are_words(const lanes_emitter *e, LLVMTypeRef element,
 static void take_bytes(lanes_emitter *e, LLVMValueRef words, uint32_t count,
                        LLVMValueRef *out_components) {
   for (uint32_t c = 0; c < count; c++) {
-    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    LLVMValueRef by = lanes_steps(e->lanes, e->types.i32, c * 8, 0);
     out_components[c] =
         LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, words, by, ""),
-                       lanes_vector_of(e->types.i8), "");
+                       lanes_vector_of(e->lanes, e->types.i8), "");
   }
 }
 
@@ -398,22 +399,22 @@ void lanes_deinterleave_components(lanes_emitter *e, LLVMValueRef all, uint32_t 
                       uint32_t count, LLVMValueRef *out_components) {
   if (are_words(e, LLVMGetElementType(LLVMTypeOf(all)), stride)) {
     take_bytes(
-        e, LLVMBuildBitCast(e->builder, all, lanes_vector_of(e->types.i32), ""),
+        e, LLVMBuildBitCast(e->builder, all, lanes_vector_of(e->lanes, e->types.i32), ""),
         count, out_components);
     return;
   }
   for (uint32_t c = 0; c < count; c++) {
     int lanes[MOST_LANES];
-    for (uint32_t i = 0; i < LANES; i++) {
+    for (uint32_t i = 0; i < e->lanes; i++) {
       lanes[i] = (int)(i * stride + c);
     }
     out_components[c] =
-        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, LANES);
+        stride == 1 ? all : lanes_shuffle(e, all, NULL, lanes, e->lanes);
   }
 }
 
 LLVMValueRef lanes_repeated_mask(lanes_emitter *e, uint32_t count) {
-  return spread_mask(e, count, lanes_first_elements(count), 0, LANES * count);
+  return spread_mask(e, count, lanes_first_elements(count), 0, e->lanes * count);
 }
 
 // The first lanes alone, a power of two of them, where others never come: what
@@ -430,10 +431,10 @@ uint32_t lanes_narrow_count(const lanes_emitter *e) {
 LLVMValueRef lanes_widened(lanes_emitter *e, LLVMValueRef first,
                            uint32_t count) {
   int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     lanes[i] = i < count ? (int)i : -1;
   }
-  return count == LANES ? first : lanes_shuffle(e, first, NULL, lanes, LANES);
+  return count == e->lanes ? first : lanes_shuffle(e, first, NULL, lanes, e->lanes);
 }
 
 static LLVMValueRef load_first_lanes(lanes_emitter *e, const lanes_access *a,
@@ -457,13 +458,13 @@ static LLVMValueRef mask_of(lanes_emitter *e, const lanes_access *a,
                             uint32_t stride) {
   return stride == 1
              ? e->mask
-             : spread_mask(e, stride, lanes_first_elements(a->count), 0, LANES * stride);
+             : spread_mask(e, stride, lanes_first_elements(a->count), 0, e->lanes * stride);
 }
 
 // Components of the first or last half of the lanes, from a word for each.
 static void load_half(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       bool last, LLVMValueRef *out_components) {
-  const uint32_t half = LANES / 2;
+  const uint32_t half = e->lanes / 2;
   const uint64_t word_bytes = stride * a->size_bytes;
   const uint64_t skipped = last ? word_bytes - a->count * a->size_bytes : 0;
   const uint64_t offset = last ? half * word_bytes - skipped : 0;
@@ -504,12 +505,12 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
                              uint32_t stride) {
   if (are_words(e, a->element, stride) && a->count == stride) {
     LLVMValueRef words =
-        lanes_masked_load(e, lanes_vector_of(e->types.i32),
+        lanes_masked_load(e, lanes_vector_of(e->lanes, e->types.i32),
                           lanes_access_begin(e, a), a->alignment, e->mask);
     return LLVMBuildBitCast(e->builder, words,
-                            LLVMVectorType(a->element, LANES * stride), "");
+                            LLVMVectorType(a->element, e->lanes * stride), "");
   }
-  return lanes_masked_load(e, LLVMVectorType(a->element, LANES * stride),
+  return lanes_masked_load(e, LLVMVectorType(a->element, e->lanes * stride),
                            lanes_access_begin(e, a), a->alignment,
                            mask_of(e, a, stride));
 }
@@ -517,7 +518,7 @@ static LLVMValueRef load_all(lanes_emitter *e, const lanes_access *a,
 static void store_all(lanes_emitter *e, const lanes_access *a, uint32_t stride,
                       LLVMValueRef all) {
   if (are_words(e, a->element, stride) && a->count == stride) {
-    LLVMTypeRef words = lanes_vector_of(e->types.i32);
+    LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
     lanes_masked_store(e, a, LLVMBuildBitCast(e->builder, all, words, ""),
                        lanes_access_begin(e, a), a->alignment, e->mask);
     return;
@@ -540,7 +541,7 @@ void lanes_store_packed(lanes_emitter *e, const lanes_access *a,
 void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
                         uint32_t stride, LLVMValueRef *out_components) {
   fetch(e, a, stride);
-  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+  if (stride == 1 && lanes_narrow_count(e) < e->lanes) {
     out_components[0] = load_first_lanes(e, a, lanes_narrow_count(e));
     return;
   }
@@ -554,16 +555,16 @@ void lanes_load_interleaved(lanes_emitter *e, const lanes_access *a,
 // The reverse of take_bytes, as bytes.
 static LLVMValueRef put_bytes(lanes_emitter *e, LLVMValueRef *components,
                               uint32_t count) {
-  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef words = LLVMBuildZExt(e->builder, components[0], type, "");
   for (uint32_t c = 1; c < count; c++) {
     LLVMValueRef one = LLVMBuildZExt(e->builder, components[c], type, "");
-    LLVMValueRef by = lanes_steps(e->types.i32, c * 8, 0);
+    LLVMValueRef by = lanes_steps(e->lanes, e->types.i32, c * 8, 0);
     words = LLVMBuildOr(e->builder, words,
                         LLVMBuildShl(e->builder, one, by, ""), "");
   }
   return LLVMBuildBitCast(e->builder, words,
-                          LLVMVectorType(e->types.i8, LANES * 4), "");
+                          LLVMVectorType(e->types.i8, e->lanes * 4), "");
 }
 
 LLVMValueRef lanes_interleave_components(lanes_emitter *e, LLVMValueRef *components,
@@ -575,11 +576,11 @@ LLVMValueRef lanes_interleave_components(lanes_emitter *e, LLVMValueRef *compone
     return put_bytes(e, components, count);
   }
   int lanes[MOST_LANES * LARGEST_STRIDE_BYTES];
-  for (uint32_t i = 0; i < LANES * stride; i++) {
-    lanes[i] = i % stride < count ? (int)(i % stride * LANES + i / stride) : -1;
+  for (uint32_t i = 0; i < e->lanes * stride; i++) {
+    lanes[i] = i % stride < count ? (int)(i % stride * e->lanes + i / stride) : -1;
   }
   return lanes_shuffle(e, lanes_concatenated(e, components, count), NULL, lanes,
-                       LANES * stride);
+                       e->lanes * stride);
 }
 
 void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
@@ -589,7 +590,7 @@ void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
     store_parts(e, a, stride, components);
     return;
   }
-  if (stride == 1 && lanes_narrow_count(e) < LANES) {
+  if (stride == 1 && lanes_narrow_count(e) < e->lanes) {
     const uint32_t count = lanes_narrow_count(e);
     lanes_masked_store(e, a, lanes_subvector(e, components[0], 0, count),
                        lanes_access_begin(e, a), a->alignment,
@@ -603,12 +604,12 @@ void lanes_store_interleaved(lanes_emitter *e, const lanes_access *a,
 
 LLVMValueRef lanes_word_part(lanes_emitter *e, const lanes_access *a,
                                 LLVMValueRef word, uint64_t offset) {
-  LLVMTypeRef narrow = lanes_vector_of(
+  LLVMTypeRef narrow = lanes_vector_of(e->lanes, 
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
-  LLVMValueRef by = lanes_steps(e->types.i32, offset * 8, 0);
+  LLVMValueRef by = lanes_steps(e->lanes, e->types.i32, offset * 8, 0);
   LLVMValueRef part = LLVMBuildTrunc(
       e->builder, LLVMBuildLShr(e->builder, word, by, ""), narrow, "");
-  return LLVMBuildBitCast(e->builder, part, lanes_vector_of(a->type), "");
+  return LLVMBuildBitCast(e->builder, part, lanes_vector_of(e->lanes, a->type), "");
 }
 
 // Words of all lanes, stride apart. Where masks cost, lanes one by one if some
@@ -621,7 +622,7 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
     load_parts(e, words, stride, wanted, out_words);
     return;
   }
-  LLVMTypeRef all = LLVMVectorType(words->element, LANES * stride);
+  LLVMTypeRef all = LLVMVectorType(words->element, e->lanes * stride);
   const lanes_check question =
       lanes_begin_check(e, lanes_may_load_whole(e, all, words->first, mask));
   const bool uncached = e->uncached;
@@ -645,7 +646,7 @@ static void load_whole_words(lanes_emitter *e, const lanes_access *words,
     if (wanted >> w & 1) {
       LLVMValueRef both[] = {ways[0][w], ways[1][w]};
       out_words[w] =
-          LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+          LLVMBuildPhi(e->builder, lanes_vector_of(e->lanes, e->types.i32), "");
       LLVMAddIncoming(out_words[w], both, from, 2);
     }
   }
@@ -679,7 +680,7 @@ void lanes_prefetch_group(lanes_emitter *e, const lanes_access *a,
                           const lanes_interleave_group *group) {
   LLVMValueRef first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0),
                                         group_offset(a, group));
-  lanes_prefetch_ahead(e, a, first, LANES * group->stride * a->size_bytes);
+  lanes_prefetch_ahead(e, a, first, e->lanes * group->stride * a->size_bytes);
 }
 
 void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
@@ -691,13 +692,13 @@ void lanes_load_interleave_group(lanes_emitter *e, const lanes_access *a,
   const uint64_t offset = group_offset(a, group);
   LLVMValueRef firsts[MOST_LANES];
   if (group->is_in_rows) {
-    for (uint32_t r = 0; r < LANES / a->shape.row; r++) {
+    for (uint32_t r = 0; r < e->lanes / a->shape.row; r++) {
       firsts[r] = lanes_address_at(e, lanes_access_segment_address(e, a, r), offset);
     }
     all.firsts = firsts;
   } else {
     all.first = lanes_address_at(e, lanes_scalar(e, a->pointer, 0), offset);
-    lanes_prefetch_ahead(e, a, all.first, LANES * stride * a->size_bytes);
+    lanes_prefetch_ahead(e, a, all.first, e->lanes * stride * a->size_bytes);
   }
   LLVMValueRef components[LARGEST_STRIDE_BYTES];
   if (!lanes_is_power_of_two(stride)) {

@@ -44,10 +44,10 @@
 static void store_each(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components) {
   LLVMValueRef first = NULL;
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     const uint32_t in_row = lane % a->shape.row;
     if (in_row == 0) {
-      first = a->shape.row == LANES
+      first = a->shape.row == e->lanes
                   ? lanes_access_begin(e, a)
                   : lanes_access_segment_address(e, a, lane / a->shape.row);
     }
@@ -111,12 +111,12 @@ static void access_lane_loop(lanes_emitter *e, const lanes_access *a,
 static void load_broadcast(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef *components) {
   int rows[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     rows[i] = (int)(i / a->shape.row);
   }
   for (uint32_t c = 0; c < a->count; c++) {
     LLVMValueRef firsts = lanes_load_firsts(e, a, c * a->pitch_bytes);
-    components[c] = lanes_shuffle(e, firsts, NULL, rows, LANES);
+    components[c] = lanes_shuffle(e, firsts, NULL, rows, e->lanes);
   }
 }
 
@@ -278,7 +278,7 @@ static void emit_check(lanes_emitter *e, const lanes_choice *choice,
       holds = lanes_check_adjacent(e, a, choice->shape, firsts);
       break;
     case LANES_CHECK_EQUAL:
-      view.shape.row = (uint8_t)LANES;
+      view.shape.row = (uint8_t)e->lanes;
       holds = lanes_check_equal(e, a, firsts);
       break;
     default: holds = lanes_check_table(e, &view, firsts); break;
@@ -302,7 +302,7 @@ static void emit_gapped(lanes_emitter *e, const lanes_choice *choice,
                         LLVMValueRef *components) {
   LLVMValueRef mask = e->mask;
   const bool uncached = e->uncached;
-  LLVMTypeRef all = LLVMVectorType(a->element, LANES * choice->stride);
+  LLVMTypeRef all = LLVMVectorType(a->element, e->lanes * choice->stride);
   lanes_access rest = *a;
   rest.first = lanes_access_begin(e, a);
   const lanes_check question =
@@ -387,8 +387,9 @@ static void load_firsts(lanes_emitter *e, LLVMValueRef load,
                         const lanes_access *a) {
   LLVMValueRef firsts = lanes_load_segment_firsts(e, a);
   if (a->element != a->type) {
-    firsts = LLVMBuildTrunc(e->builder, firsts,
-                            LLVMVectorType(a->type, LANES / a->shape.row), "");
+    firsts =
+        LLVMBuildTrunc(e->builder, firsts,
+                       LLVMVectorType(a->type, e->lanes / a->shape.row), "");
   }
   lanes_set_result(e, load, 0, firsts);
 }
@@ -424,7 +425,8 @@ void lanes_emit_load(lanes_emitter *e, LLVMValueRef load) {
   for (uint32_t c = 0; c < a.count && !e->refusal[0]; c++) {
     LLVMValueRef value = components[c];
     if (a.element != a.type) {
-      value = LLVMBuildTrunc(e->builder, value, lanes_vector_of(a.type), "");
+      value = LLVMBuildTrunc(e->builder, value,
+                             lanes_vector_of(e->lanes, a.type), "");
     }
     lanes_set_result(e, load, c, value);
   }
@@ -477,7 +479,7 @@ void lanes_emit_store(lanes_emitter *e, LLVMValueRef store) {
     components[c] = lanes_vector(e, value, c);
     if (a.element != a.type) {
       components[c] = LLVMBuildZExt(e->builder, components[c],
-                                    lanes_vector_of(a.element), "");
+                                    lanes_vector_of(e->lanes, a.element), "");
     }
   }
   lanes_emit_choice(e, choice, &a, true, components);

@@ -65,7 +65,7 @@ static void store_among(lanes_emitter *e, const lanes_access *a,
                         LLVMValueRef value, LLVMValueRef pointer,
                         uint32_t alignment, LLVMValueRef mask) {
   // Where no lane runs, the address may be anything.
-  const bool is_there = lanes_has_thread(e) && a->shape.row == LANES;
+  const bool is_there = lanes_has_thread(e) && a->shape.row == e->lanes;
   LLVMBasicBlockRef stored = is_there ? NULL : lanes_block(e, "stored");
   if (stored) {
     LLVMBasicBlockRef some = lanes_block(e, "some");
@@ -116,7 +116,7 @@ void lanes_masked_store(lanes_emitter *e, const lanes_access *a,
   const bool has_masks =
       lanes_has_masks_for(e->planning, LLVMGetElementType(LLVMTypeOf(value)));
   if (!LLVMIsConstant(mask) && lanes_is_workers_own(e->planning, a) &&
-      (a->shape.row == LANES || !has_masks)) {
+      (a->shape.row == e->lanes || !has_masks)) {
     store_among(e, a, value, pointer, alignment, mask);
     return;
   }

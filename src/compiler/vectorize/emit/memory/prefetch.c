@@ -354,7 +354,7 @@ static lanes_walk walk_of(const lanes_emitter *e, uint32_t loop,
         (LLVMIsAConstantInt(begin)
              ? LLVMIsNull(begin)
              : lanes_is_thread_index(begin) && lanes_width(e, begin) == 1)) {
-      return (lanes_walk){bound, own, step.by / own.by, bytes / LANES};
+      return (lanes_walk){bound, own, step.by / own.by, bytes / e->lanes};
     }
   }
   return (lanes_walk){0};
@@ -372,11 +372,12 @@ static bool is_loop_shared(lanes_emitter *e, uint32_t loop) {
 
 // True if a step is by the threads of a threadgroup, as far as one knows,
 // where a simdgroup accesses so many bytes.
-static bool is_by_threadgroup(lanes_induction_step step, uint64_t bytes) {
+static bool is_by_threadgroup(lanes_induction_step step, uint32_t lanes,
+                              uint64_t bytes) {
   switch (step.kind) {
     case LANES_STEP_KNOWN: return step.by > bytes && step.by <= MOST_STEP_BYTES;
     case LANES_STEP_TIMES:
-      return step.by * LANES == bytes && lanes_is_threadgroup_size(step.factor);
+      return step.by * lanes == bytes && lanes_is_threadgroup_size(step.factor);
     default: return false;
   }
 }
@@ -509,7 +510,7 @@ static bool fetch_in_order(lanes_emitter *e, LLVMValueRef first,
                            bool is_store) {
   const uint32_t loop = e->graph->nodes[e->node].loop;
   if (!e->machine.tuning->needs_order || !is_loop_shared(e, loop) ||
-      !is_by_threadgroup(step, bytes)) {
+      !is_by_threadgroup(step, e->lanes, bytes)) {
     return false;
   }
   const lanes_walk walk = walk_of(e, loop, step, bytes);

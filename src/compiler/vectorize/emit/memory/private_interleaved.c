@@ -30,7 +30,7 @@ static LLVMValueRef to_bits(lanes_emitter *e, const lanes_access *a,
 
 static LLVMValueRef from_bits(lanes_emitter *e, const lanes_access *a,
                               LLVMValueRef bits) {
-  LLVMTypeRef elements = lanes_vector_of(a->element);
+  LLVMTypeRef elements = lanes_vector_of(e->lanes, a->element);
   return is_pointer(a->element)
              ? LLVMBuildIntToPtr(e->builder, bits, elements, "")
              : LLVMBuildBitCast(e->builder, bits, elements, "");
@@ -58,8 +58,8 @@ static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset);
     // Private: reading the copies of lanes that do not run is harmless.
     LLVMValueRef value =
-        LLVMBuildLoad2(e->builder, lanes_vector_of(part->element), at, "");
-    LLVMSetAlignment(value, lanes_common_alignment(64, unit * LANES));
+        LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, part->element), at, "");
+    LLVMSetAlignment(value, lanes_common_alignment(64, unit * e->lanes));
     return value;
   }
   return lanes_gather(e, part, lanes_vector(e, part->pointer, 0), offset);
@@ -73,7 +73,7 @@ static void store_part(lanes_emitter *e, const lanes_access *part,
     lanes_masked_store(
         e, part, value,
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset),
-        lanes_common_alignment(64, unit * LANES), e->mask);
+        lanes_common_alignment(64, unit * e->lanes), e->mask);
     return;
   }
   lanes_scatter(e, part, lanes_vector(e, part->pointer, 0), offset, value);
@@ -87,20 +87,20 @@ void lanes_load_private(lanes_emitter *e, const lanes_access *a,
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;
   for (uint32_t c = 0; c < a->count; c++) {
-    const uint64_t offset = c * a->size_bytes * LANES;
+    const uint64_t offset = c * a->size_bytes * e->lanes;
     if (parts == 1) {
       out_components[c] = load_part(e, &part, is_vector, offset);
       continue;
     }
-    LLVMTypeRef whole = lanes_vector_of(
+    LLVMTypeRef whole = lanes_vector_of(e->lanes, 
         LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
     LLVMValueRef sum = LLVMConstNull(whole);
     for (uint32_t p = 0; p < parts; p++) {
       LLVMValueRef value = LLVMBuildZExt(
-          e->builder, load_part(e, &part, is_vector, offset + (uint64_t)p * unit * LANES),
+          e->builder, load_part(e, &part, is_vector, offset + (uint64_t)p * unit * e->lanes),
           whole, "");
       LLVMValueRef shift =
-          lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
+          lanes_steps(e->lanes, LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
       sum = LLVMBuildOr(e->builder, sum,
                         LLVMBuildShl(e->builder, value, shift, ""), "");
     }
@@ -116,21 +116,21 @@ void lanes_store_private(lanes_emitter *e, const lanes_access *a,
   const lanes_access part = part_access(e, a, unit);
   const uint32_t parts = (uint32_t)a->size_bytes / unit;
   for (uint32_t c = 0; c < a->count; c++) {
-    const uint64_t offset = c * a->size_bytes * LANES;
+    const uint64_t offset = c * a->size_bytes * e->lanes;
     if (parts == 1) {
       store_part(e, &part, is_vector, offset, components[c]);
       continue;
     }
-    LLVMTypeRef whole = lanes_vector_of(
+    LLVMTypeRef whole = lanes_vector_of(e->lanes, 
         LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8));
     LLVMValueRef bits = to_bits(e, a, components[c], whole);
     for (uint32_t p = 0; p < parts; p++) {
       LLVMValueRef shift =
-          lanes_steps(LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
+          lanes_steps(e->lanes, LLVMGetElementType(whole), (uint64_t)p * unit * 8, 0);
       LLVMValueRef value =
           LLVMBuildTrunc(e->builder, LLVMBuildLShr(e->builder, bits, shift, ""),
-                         lanes_vector_of(part.element), "");
-      store_part(e, &part, is_vector, offset + (uint64_t)p * unit * LANES, value);
+                         lanes_vector_of(e->lanes, part.element), "");
+      store_part(e, &part, is_vector, offset + (uint64_t)p * unit * e->lanes, value);
     }
   }
 }

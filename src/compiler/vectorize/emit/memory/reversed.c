@@ -13,10 +13,10 @@
 
 static LLVMValueRef turned(lanes_emitter *e, LLVMValueRef lanes, uint32_t row) {
   int places[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     places[i] = (int)(i / row * row + (row - 1 - i % row));
   }
-  return lanes_shuffle(e, lanes, NULL, places, LANES);
+  return lanes_shuffle(e, lanes, NULL, places, e->lanes);
 }
 
 // The address of each row's last lane, which lies first.
@@ -24,11 +24,11 @@ static void find_firsts(lanes_emitter *e, const lanes_access *a,
                         lanes_access *mirrored, LLVMValueRef *firsts) {
   const uint32_t row = a->shape.row;
   const uint64_t to_last = (uint64_t)a->shape.stride * (row - 1);
-  if (row == LANES) {
+  if (row == e->lanes) {
     mirrored->first = lanes_address_at(e, lanes_access_begin(e, a), to_last);
     return;
   }
-  for (uint32_t r = 0; r < LANES / row; r++) {
+  for (uint32_t r = 0; r < e->lanes / row; r++) {
     firsts[r] =
         lanes_address_at(e, lanes_access_segment_address(e, a, r), to_last);
   }
@@ -47,7 +47,7 @@ void lanes_access_reversed(lanes_emitter *e, const lanes_choice *choice,
     parts[c] = turned(e, components[c], row);
   }
   e->mask = turned(e, mask, row);
-  e->coming = LANES;
+  e->coming = e->lanes;
   lanes_emit_choice(e, choice->then, &mirrored, store, parts);
   e->mask = mask;
   e->coming = coming;

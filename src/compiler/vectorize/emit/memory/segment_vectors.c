@@ -59,7 +59,7 @@ LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a)
   LLVMValueRef mask = elements_mask(e, a);
   LLVMValueRef parts[MOST_LANES];
   LLVMValueRef next = lanes_next_lines(e, a, true);
-  for (uint32_t r = 0; r < LANES / row; r++) {
+  for (uint32_t r = 0; r < e->lanes / row; r++) {
     LLVMValueRef address = lanes_access_segment_address(e, a, r);
     lanes_prefetch_at(e, address, next, row * a->count * a->size_bytes);
     parts[r] = lanes_masked_load(e, LLVMVectorType(a->element, length), address,
@@ -68,7 +68,7 @@ LLVMValueRef lanes_load_packed_segments(lanes_emitter *e, const lanes_access *a)
       parts[r] = lanes_subvector(e, parts[r], 0, row * a->count);
     }
   }
-  return lanes_concatenated(e, parts, LANES / row);
+  return lanes_concatenated(e, parts, e->lanes / row);
 }
 
 void lanes_load_segments(lanes_emitter *e, const lanes_access *a,
@@ -97,7 +97,7 @@ static LLVMValueRef load_if(lanes_emitter *e, const lanes_access *a,
 // One element for each row, read if any thread of the row wants it; or else
 // that of another row, where one does for sure.
 LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) {
-  const uint32_t width = LANES / a->shape.row;
+  const uint32_t width = e->lanes / a->shape.row;
   LLVMValueRef lives[MOST_LANES], addresses[MOST_LANES];
   for (uint32_t r = 0; r < width; r++) {
     lives[r] = row_lives(e, a, r);
@@ -125,7 +125,7 @@ LLVMValueRef lanes_load_segment_firsts(lanes_emitter *e, const lanes_access *a) 
 
 LLVMValueRef lanes_load_firsts(lanes_emitter *e, const lanes_access *a,
                                uint64_t offset) {
-  const uint32_t width = LANES / a->shape.row;
+  const uint32_t width = e->lanes / a->shape.row;
   LLVMValueRef result = LLVMGetPoison(LLVMVectorType(a->element, width));
   for (uint32_t r = 0; r < width; r++) {
     LLVMValueRef address = lanes_address_at(e, a->firsts[r], offset);
@@ -147,7 +147,7 @@ void lanes_store_packed_segments(lanes_emitter *e, const lanes_access *a,
   const uint32_t row = a->shape.row * a->count;
   const uint32_t length = row_length(e, a);
   LLVMValueRef mask = elements_mask(e, a);
-  for (uint32_t r = 0; r < LANES * a->count / row; r++) {
+  for (uint32_t r = 0; r < e->lanes * a->count / row; r++) {
     int lanes[4 * MOST_LANES];
     for (uint32_t i = 0; i < length; i++) {
       lanes[i] = i < row ? (int)(r * row + i) : -1;

@@ -132,7 +132,7 @@ static bool is_in_order(const lanes_values *values, uint32_t number) {
   return !values->masked[node] &&
          !(LLVMIsAPHINode(values->items[number]) &&
            lanes_diverges_before(values, node)) &&
-         lanes_width_of(values->shapes[number]) == LANES;
+         lanes_width_of(values->shapes[number]) == values->lanes;
 }
 
 static void number_sets(sums_finder *f) {

@@ -29,7 +29,7 @@ LLVMValueRef lanes_tile_of(lanes_emitter *e, LLVMValueRef operand,
 }
 
 void lanes_set_tile(lanes_emitter *e, LLVMValueRef call, LLVMValueRef tile) {
-  LLVMTypeRef type = lanes_vector_of(LLVMTypeOf(call));
+  LLVMTypeRef type = lanes_vector_of(e->lanes, LLVMTypeOf(call));
   lanes_set_result(e, call, 0, LLVMBuildBitCast(e->builder, tile, type, ""));
 }
 

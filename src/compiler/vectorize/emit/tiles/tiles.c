@@ -155,12 +155,12 @@ static void store_tile(lanes_emitter *e, const tile_access *a,
 // Row (or else first column) of each thread's elements.
 static LLVMValueRef places(lanes_emitter *e, bool row) {
   LLVMValueRef items[MOST_LANES];
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     const uint32_t its_row = (lane >> 2 & 4) | (lane >> 1 & 3);
     const uint32_t its_column = (lane >> 1 & 4) | (lane << 1 & 2);
     items[lane] = mtlc_i64(e->context, row ? its_row : its_column);
   }
-  return LLVMConstVector(items, LANES);
+  return LLVMConstVector(items, e->lanes);
 }
 
 // Sets the addresses of each thread's two elements.
@@ -174,7 +174,7 @@ static void find_addresses(lanes_emitter *e, const tile_access *a,
   LLVMValueRef down = LLVMBuildSelect(builder, transposed, column, row, "");
   LLVMValueRef along = LLVMBuildSelect(builder, transposed, row, column, "");
   LLVMValueRef step = LLVMBuildSelect(
-      builder, transposed, stride, lanes_steps(e->types.i64, 1, 0), "");
+      builder, transposed, stride, lanes_steps(e->lanes, e->types.i64, 1, 0), "");
   LLVMValueRef index =
       LLVMBuildAdd(builder, LLVMBuildMul(builder, down, stride, ""), along, "");
   out_addresses[0] = LLVMBuildGEP2(

@@ -57,19 +57,19 @@ LLVMValueRef lanes_subvector(lanes_emitter *e, LLVMValueRef vector, uint32_t fir
 LLVMValueRef lanes_interleave(lanes_emitter *e, LLVMValueRef first,
                               LLVMValueRef second) {
   int items[2 * MOST_LANES];
-  for (uint32_t i = 0; i < 2 * LANES; i++) {
-    items[i] = (int)(i / 2 + i % 2 * LANES);
+  for (uint32_t i = 0; i < 2 * e->lanes; i++) {
+    items[i] = (int)(i / 2 + i % 2 * e->lanes);
   }
-  return lanes_shuffle(e, first, second, items, 2 * LANES);
+  return lanes_shuffle(e, first, second, items, 2 * e->lanes);
 }
 
 LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
                                 uint32_t from) {
   int items[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     items[i] = (int)(2 * i + from);
   }
-  return lanes_shuffle(e, both, NULL, items, LANES);
+  return lanes_shuffle(e, both, NULL, items, e->lanes);
 }
 
 LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
@@ -94,15 +94,15 @@ LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
 
 LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
                          LLVMValueRef scalar) {
-  return lanes_splat_to(e, builder, scalar, LANES);
+  return lanes_splat_to(e, builder, scalar, e->lanes);
 }
 
-LLVMValueRef lanes_steps(LLVMTypeRef type, uint64_t start, uint64_t step) {
+LLVMValueRef lanes_steps(uint32_t lanes, LLVMTypeRef type, uint64_t start, uint64_t step) {
   LLVMValueRef items[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < lanes; i++) {
     items[i] = LLVMConstInt(type, start + i * step, false);
   }
-  return LLVMConstVector(items, LANES);
+  return LLVMConstVector(items, lanes);
 }
 
 static LLVMValueRef all_bits(lanes_emitter *e, LLVMValueRef mask) {
@@ -121,7 +121,7 @@ LLVMValueRef lanes_last(lanes_emitter *e) {
   LLVMValueRef above =
       lanes_intrinsic(e, "llvm.ctlz", &e->types.i32, 1, arguments, 2);
   return LLVMBuildAnd(e->builder, LLVMBuildNot(e->builder, above, ""),
-                      mtlc_i32(e->context, LANES - 1), "");
+                      mtlc_i32(e->context, e->lanes - 1), "");
 }
 
 LLVMValueRef lanes_any(lanes_emitter *e, LLVMValueRef mask) {
@@ -217,7 +217,7 @@ LLVMValueRef lanes_broadcast_segments(lanes_emitter *e, LLVMValueRef firsts, uin
   LLVMTypeRef number = is_pointer ? e->types.i64 : type;
   LLVMValueRef steps[MOST_LANES];
   for (uint32_t i = 0; i < width; i++) {
-    const uint64_t lane = i % (width / from) * (LANES / width);
+    const uint64_t lane = i % (width / from) * (e->lanes / width);
     steps[i] = LLVMConstInt(number, lane * (uint64_t)stride, false);
   }
   LLVMValueRef by = LLVMConstVector(steps, width);

@@ -17,7 +17,7 @@ LLVMValueRef lanes_splat(lanes_emitter *e, LLVMBuilderRef builder,
 LLVMValueRef lanes_splat_to(lanes_emitter *e, LLVMBuilderRef builder,
                             LLVMValueRef scalar, uint32_t width);
 // Returns <32 x type> of start, start + step, ...
-LLVMValueRef lanes_steps(LLVMTypeRef type, uint64_t start, uint64_t step);
+LLVMValueRef lanes_steps(uint32_t lanes, LLVMTypeRef type, uint64_t start, uint64_t step);
 LLVMBasicBlockRef lanes_block(lanes_emitter *e, const char *name);
 // Lets a loop with that latch stay one, though LLVM knows how often it turns.
 void lanes_keep_loop(LLVMValueRef latch);
@@ -46,7 +46,7 @@ LLVMValueRef lanes_deinterleave(lanes_emitter *e, LLVMValueRef both,
 // Returns pointer, a scalar or a vector, offset bytes further on.
 LLVMValueRef lanes_address_at(lanes_emitter *e, LLVMValueRef pointer,
                               uint64_t offset);
-// What lies at pointers, of which there may be LANES; at those of a
+// What lies at pointers, of which there may be as many as lanes; at those of a
 // mask.
 LLVMValueRef lanes_gather_from(lanes_emitter *e, LLVMTypeRef element,
                                LLVMValueRef pointers, uint32_t alignment,

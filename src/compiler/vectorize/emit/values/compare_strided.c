@@ -80,11 +80,11 @@ LLVMValueRef lanes_compare_strided(lanes_emitter *e,
   distance =
       LLVMBuildTrunc(e->builder, distance, lanes_wide(e->types.i32, runs), "");
   LLVMValueRef steps[MOST_LANES];
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     steps[lane] =
         mtlc_i32(e->context, lane % shape.row * (uint32_t)shape.stride);
   }
-  LLVMValueRef all = lanes_broadcast_segments(e, distance, runs, 0, LANES);
+  LLVMValueRef all = lanes_broadcast_segments(e, distance, runs, 0, e->lanes);
   return LLVMBuildICmp(e->builder, c->holds ? LLVMIntUGT : LLVMIntULE, all,
-                       LLVMConstVector(steps, LANES), "");
+                       LLVMConstVector(steps, e->lanes), "");
 }

@@ -108,7 +108,7 @@ static LLVMValueRef divide_as_numbers(const division *d) {
 static bool is_rising(const division *d) {
   enum { MOST_STRIDE = 1 << 16 };
   const lanes_shape shape = operand_shape(d, 0);
-  return d->bits == 32 && LLVMGetVectorSize(d->type) == LANES &&
+  return d->bits == 32 && LLVMGetVectorSize(d->type) == d->e->lanes &&
          lanes_is_scalar(shape) && shape.stride > 0 &&
          shape.stride <= MOST_STRIDE && !shape.conditional &&
          (is_signed(d) ? shape.no_signed_wrap : shape.no_unsigned_wrap) &&
@@ -122,7 +122,7 @@ static LLVMValueRef divide_rising(const division *d) {
   const uint64_t stride = (uint64_t)operand_shape(d, 0).stride;
   LLVMValueRef first = lanes_scalar(e, LLVMGetOperand(d->instruction, 0), 0);
   LLVMValueRef divisor = lanes_scalar(e, LLVMGetOperand(d->instruction, 1), 0);
-  LLVMValueRef last = mtlc_i32(e->context, (uint32_t)((LANES - 1) * stride));
+  LLVMValueRef last = mtlc_i32(e->context, (uint32_t)((e->lanes - 1) * stride));
   LLVMValueRef holds = LLVMBuildICmp(b, is_signed(d) ? LLVMIntSGT : LLVMIntUGT,
                                      divisor, last, "");
   if (is_signed(d) && operand_shape(d, 0).bits >= d->bits) {
@@ -133,7 +133,7 @@ static LLVMValueRef divide_rising(const division *d) {
   LLVMValueRef quotient = LLVMBuildUDiv(b, first, divisor, "");
   LLVMValueRef remainder =
       LLVMBuildSub(b, first, LLVMBuildMul(b, quotient, divisor, ""), "");
-  LLVMValueRef steps = lanes_steps(e->types.i32, 0, stride);
+  LLVMValueRef steps = lanes_steps(e->lanes, e->types.i32, 0, stride);
   LLVMValueRef is_next =
       LLVMBuildICmp(b, LLVMIntUGE, steps,
                     repeated(d, LLVMBuildSub(b, divisor, remainder, "")), "");

@@ -124,6 +124,7 @@ typedef struct lanes_emitter {
   mtli_arena *arena;
   const lanes_graph *graph;
   const lanes_values *values;
+  uint32_t lanes;  // of a vector: values->lanes
   const lanes_plan *plan;
   lanes_planning *planning;
   const lanes_access_plan *accesses;  // how each load and store is done

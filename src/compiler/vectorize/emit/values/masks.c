@@ -17,7 +17,7 @@ enum { LEAST_ROW_OF_ONE = 8 };  // of whose lanes one is few
 
 void lanes_load_mask(lanes_emitter *e) {
   const uint32_t owner = e->plan->steps[e->node].mask;
-  LLVMTypeRef type = lanes_vector_of(e->types.i1);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i1);
   if (owner != LANES_NONE) {
     e->mask =
         LLVMBuildLoad2(e->builder, type, e->mask_memory[owner], "mask");
@@ -63,7 +63,7 @@ static uint32_t lanes_of_number(lanes_shape run, LLVMValueRef number) {
     return UINT32_MAX;
   }
   uint32_t lanes = 0;
-  for (uint32_t first = 0; first < LANES; first += run.row) {
+  for (uint32_t first = 0; first < run.lanes; first += run.row) {
     lanes |= UINT32_C(1) << (first + behind / stride);
   }
   return lanes;

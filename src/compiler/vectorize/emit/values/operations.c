@@ -180,7 +180,7 @@ static LLVMValueRef element_of_sum(lanes_emitter *e, LLVMValueRef cast,
   LLVMTypeRef type = lanes_component_type(LLVMTypeOf(cast), component);
   return home ? LLVMBuildBitCast(e->builder,
                                  lanes_read_sum_element(e, home, element),
-                                 lanes_vector_of(type), "")
+                                 lanes_vector_of(e->lanes, type), "")
               : NULL;
 }
 
@@ -382,7 +382,7 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
           e->builder, lanes_at_width(e, LLVMGetOperand(i, 0), component, width),
           "");
     case LLVMICmp: {
-      LLVMValueRef by_runs = width == LANES ? compare_strided(e, i) : NULL;
+      LLVMValueRef by_runs = width == e->lanes ? compare_strided(e, i) : NULL;
       return by_runs
                  ? by_runs
                  : LLVMBuildICmp(
@@ -417,14 +417,14 @@ static LLVMValueRef compute(lanes_emitter *e, LLVMValueRef i,
 LLVMValueRef lanes_operation_as_vector(lanes_emitter *e,
                                        LLVMValueRef instruction,
                                        uint32_t component) {
-  return compute(e, instruction, component, LANES);
+  return compute(e, instruction, component, e->lanes);
 }
 
 // Positions and addresses made of them are computed anew after each wait, which
 // is cheaper than to keep them across it.
 static bool is_remade(lanes_emitter *e, LLVMValueRef instruction) {
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-  return e->has_waits && lanes_width(e, instruction) < LANES &&
+  return e->has_waits && lanes_width(e, instruction) < e->lanes &&
          !lanes_is_division(opcode) &&
          lanes_component_count(LLVMTypeOf(instruction)) == 1 &&
          lanes_has_operands_everywhere(e, instruction);

@@ -152,13 +152,13 @@ static LLVMValueRef places_of_lanes(lanes_emitter *e) {
     return table;
   }
   LLVMValueRef places[MOST_LANES];
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     const uint32_t block = lane / SIDE, in_block = lane % SIDE;
     const uint32_t row = block / 2 * QUAD + in_block / 2;
     const uint32_t column = block % 2 * QUAD + in_block % 2 * 2;
     places[lane] = LLVMConstInt(e->types.i8, row * SIDE + column, false);
   }
-  LLVMValueRef all = LLVMConstArray2(e->types.i8, places, LANES);
+  LLVMValueRef all = LLVMConstArray2(e->types.i8, places, e->lanes);
   table = LLVMAddGlobal(module, LLVMTypeOf(all), name);
   LLVMSetInitializer(table, all);
   LLVMSetGlobalConstant(table, true);
@@ -178,7 +178,7 @@ LLVMValueRef lanes_sum_element_at(lanes_emitter *e, LLVMValueRef home,
 }
 
 LLVMValueRef lanes_read_sum(lanes_emitter *e, LLVMValueRef home) {
-  LLVMTypeRef type = lanes_vector_of(e->types.i64);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i64);
   if (!lanes_goes_by_rows(e)) {
     LLVMValueRef sum = LLVMBuildLoad2(e->builder, type, home, "");
     LLVMSetAlignment(sum, LINE_BYTES);

@@ -22,7 +22,7 @@ static LLVMValueRef home_of_sum(lanes_emitter *e, uint32_t number,
                        e->sum_places[number]);
   }
   if (!*only) {
-    *only = lanes_promotable_alloca(e, LLVMVectorType(e->types.f32, 2 * LANES));
+    *only = lanes_promotable_alloca(e, LLVMVectorType(e->types.f32, 2 * e->lanes));
   }
   return *only;
 }

@@ -127,7 +127,7 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
   }
   const lanes_shape shape = lanes_shape_of(e->values, operand);
   const uint32_t from = lanes_width_of(shape);
-  if (from == LANES) {
+  if (from == e->lanes) {
     return computed(e, operand, component);
   }
   lanes_slot *slot = slot_of(e, operand);
@@ -139,7 +139,7 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
     LLVMValueRef made = shape.conditional
                             ? lanes_operation_as_vector(e, operand, component)
                             : lanes_broadcast_segments(e, computed(e, operand, component),
-                                           from, shape.stride, LANES);
+                                           from, shape.stride, e->lanes);
     if (e->uncached) {
       return made;
     }
@@ -150,7 +150,7 @@ LLVMValueRef lanes_vector(lanes_emitter *e, LLVMValueRef operand,
 
 LLVMValueRef lanes_at_width(lanes_emitter *e, LLVMValueRef operand,
                         uint32_t component, uint32_t width) {
-  if (width == LANES) {
+  if (width == e->lanes) {
     return lanes_vector(e, operand, component);
   }
   const lanes_shape shape = lanes_shape_of(e->values, operand);

@@ -152,18 +152,19 @@ typedef struct state_loops {
   char *ands;
 } state_loops;
 
-// LANES as text.
-static const char *lanes_text(void) {
-  return LANES == MOST_LANES ? "32" : "16";
+// Lanes of a vector as text.
+static const char *lanes_text(uint8_t lanes) {
+  return lanes == MOST_LANES ? "32" : "16";
 }
 
 static void append_for_state(char **text, const char *pattern, uint32_t state,
-                             const char *row, const char *frame) {
+                             uint8_t lanes, const char *row,
+                             const char *frame) {
   char number[16];
   snprintf(number, sizeof number, "%u", state);
   const replacement replacements[] = {
       {"STATE", number}, {"ROW", row}, {"FRAME", frame},
-      {"LANES", lanes_text()}};
+      {"LANES", lanes_text(lanes)}};
   char *filled = fill_in(pattern, replacements,
                          sizeof replacements / sizeof *replacements);
   size_t length = strlen(*text);
@@ -171,20 +172,20 @@ static void append_for_state(char **text, const char *pattern, uint32_t state,
   free(filled);
 }
 
-static state_loops make_state_loops(uint32_t state_count, const char *row,
-                                    const char *frame) {
+static state_loops make_state_loops(uint32_t state_count, uint8_t lanes,
+                                    const char *row, const char *frame) {
   state_loops made = {calloc(1, 1), calloc(1, 1), calloc(1, 1), calloc(1, 1)};
   if (!made.loops || !made.cases || !made.ors || !made.ands) {
     abort();
   }
   for (uint32_t s = 0; s < state_count; s++) {
-    append_for_state(&made.loops, mtlc_text_simdgroups_state, s, row, frame);
-    append_for_state(&made.cases, "i32 $STATE, label %loop.$STATE ", s, row,
-                     frame);
-    append_for_state(&made.ors, ", [ %or.next.$STATE, %loop.$STATE ]", s, row,
-                     frame);
-    append_for_state(&made.ands, ", [ %and.next.$STATE, %loop.$STATE ]", s, row,
-                     frame);
+    append_for_state(&made.loops, mtlc_text_simdgroups_state, s, lanes, row, frame);
+    append_for_state(&made.cases, "i32 $STATE, label %loop.$STATE ", s, lanes,
+                     row, frame);
+    append_for_state(&made.ors, ", [ %or.next.$STATE, %loop.$STATE ]", s, lanes,
+                     row, frame);
+    append_for_state(&made.ands, ", [ %and.next.$STATE, %loop.$STATE ]", s, lanes,
+                     row, frame);
   }
   return made;
 }
@@ -218,8 +219,8 @@ static const char *least_text(bool lacks_none) {
   return lacks_none ? "0" : "1";
 }
 
-static const char *gaps_text(bool lacks_none) {
-  return lacks_none ? "0" : LANES == MOST_LANES ? "31" : "15";
+static const char *gaps_text(uint8_t lanes, bool lacks_none) {
+  return lacks_none ? "0" : lanes == MOST_LANES ? "31" : "15";
 }
 
 // For simdgroups that are all in the same state: a loop for each, or one whose
@@ -252,7 +253,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
         {"FROM", in_place ? number : "%state"},
         {"ASKED", in_place ? "%any.partial" : "true"},
         {"ROW", row},
-        {"LANES", lanes_text()},
+        {"LANES", lanes_text(variant->lanes)},
         {"FRAME", frame},
         {"COMMON", bytes},
         {"WAYS", ways},
@@ -263,7 +264,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
     append_filled(&reached, ", [ %reached.$STATE, %done.$STATE ]", step, count);
   }
   const replacement replacements[] = {{"ROW", row},
-                                      {"LANES", lanes_text()},
+                                      {"LANES", lanes_text(variant->lanes)},
                                       {"FRAME", frame},
                                       {"COMMON", bytes},
                                       {"OTHERWISE", in_place ? "0" : "any"},
@@ -271,7 +272,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
                                       {"WAYS", ways},
                                       {"REACHED", reached},
                                       {"LEAST", least_text(lacks_none)},
-                                      {"GAPS", gaps_text(lacks_none)}};
+                                      {"GAPS", gaps_text(variant->lanes, lacks_none)}};
   char *text = fill_in(mtlc_text_simdgroups_together, replacements,
                        sizeof replacements / sizeof *replacements);
   free(loops);
@@ -281,7 +282,7 @@ static char *together_text(const lanes_variant *variant, const char *row,
 }
 
 // Where each simdgroup behind the first begins, as the loops have it.
-static char *positions_text(uint32_t count) {
+static char *positions_text(uint8_t lanes, uint32_t count) {
   static const char pattern[] =
       "  %x.up.$TO = add i32 %x.$FROM, $LANES\n"
       "  %x.ends.$TO = icmp uge i32 %x.up.$TO, %size.x\n"
@@ -300,7 +301,7 @@ static char *positions_text(uint32_t count) {
     snprintf(to, sizeof to, "%u", k);
     append_filled(&text, pattern,
                   (const replacement[]){
-                      {"FROM", from}, {"TO", to}, {"LANES", lanes_text()}},
+                      {"FROM", from}, {"TO", to}, {"LANES", lanes_text(lanes)}},
                   3);
   }
   return text;
@@ -350,8 +351,8 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
   const uint32_t count = variant->at_once_count;
   char number[8], batch[8];
   snprintf(number, sizeof number, "%u", count);
-  snprintf(batch, sizeof batch, "%u", count * LANES);
-  char *positions = positions_text(count);
+  snprintf(batch, sizeof batch, "%u", count * variant->lanes);
+  char *positions = positions_text(variant->lanes, count);
   char *others = others_text(count);
   char *singles = singles_text(variant, row);
   const replacement replacements[] = {
@@ -362,7 +363,7 @@ static mtl_status link_at_once(mtlc_kernel *kernel,
       {"OTHERS", others},
       {"POSITIONS", positions},
       {"SINGLES", singles},
-      {"WIDEST", variant->at_once_same_x ? lanes_text() : "-1"}};
+      {"WIDEST", variant->at_once_same_x ? lanes_text(variant->lanes) : "-1"}};
   char *text = fill_in(mtlc_text_simdgroups_at_once, replacements,
                        sizeof replacements / sizeof *replacements);
   const mtl_status status = mtlc_link_text(kernel, "simdgroups_at_once", text);
@@ -415,14 +416,14 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
   const bool in_place = is_in_place(variant);
   const uint32_t state_count =
       has_waits && in_place ? variant->wait_count + 1 : 0;
-  state_loops states = make_state_loops(state_count, row, frame);
+  state_loops states = make_state_loops(state_count, variant->lanes, row, frame);
   if (variant->at_once) {
     MTL_TRY(link_at_once(kernel, variant, row));
   }
   char *begin = empty_text();
   char *declare = empty_text();
   char *rest = empty_text();
-  const replacement of_row[] = {{"ROW", row}, {"LANES", lanes_text()}};
+  const replacement of_row[] = {{"ROW", row}, {"LANES", lanes_text(variant->lanes)}};
   append_filled(
       &rest, lacks_none ? "  br label %leave\n\n" : mtlc_text_simdgroups_rest,
       of_row, 2);
@@ -442,7 +443,7 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
                 of_row, 1);
   const replacement replacements[] = {
       {"ROW", row},
-      {"LANES", lanes_text()},
+      {"LANES", lanes_text(variant->lanes)},
       {"FRAME", frame},
       {"BEGIN", begin},
       {"DECLARE", declare},
@@ -453,7 +454,7 @@ static mtl_status link_loop(mtlc_kernel *kernel, const lanes_variant *variant,
       {"CASES", states.cases},
       {"ORS", states.ors},
       {"LEAST", least_text(lacks_none)},
-      {"GAPS", gaps_text(lacks_none)},
+      {"GAPS", gaps_text(variant->lanes, lacks_none)},
       {"ANDS", states.ands}};
   char *text =
       fill_in(has_waits ? mtlc_text_simdgroups_waiting : mtlc_text_simdgroups,
@@ -491,12 +492,12 @@ static LLVMValueRef is_equal(const chooser *c, LLVMValueRef value,
 
 // Rows that fill simdgroups, or parts of one; positions that do not overflow
 // (callees.c, GRID_BITS).
-static LLVMValueRef fits(const chooser *c, uint8_t row) {
+static LLVMValueRef fits(const chooser *c, const lanes_variant *variant) {
   const uint64_t size = offsetof(mtli_cpu_group, size);
   LLVMValueRef x = load_u32(c, 3, size);
-  LLVMValueRef mask = mtlc_i32(c->kernel->context, row - 1u);
+  LLVMValueRef mask = mtlc_i32(c->kernel->context, variant->row - 1u);
   LLVMValueRef whole = is_equal(c, LLVMBuildAnd(c->builder, x, mask, ""), 0);
-  if (row == LANES) {
+  if (variant->row == variant->lanes) {
     LLVMValueRef flat =
         LLVMBuildAnd(c->builder, is_equal(c, load_u32(c, 3, size + 4), 1),
                      is_equal(c, load_u32(c, 3, size + 8), 1), "");
@@ -537,7 +538,7 @@ static bool add_known(chooser *c, const lanes_variant *variant,
   lanes_known_group known = {0};
   const mtli_group_class *class = &kernel->group_class;
   if (variant->waits_together && class->is_whole && is_in_place(variant) &&
-      LANES == MOST_LANES &&
+      variant->lanes == MOST_LANES &&
       variant->row == (class->is_exact ? class->row : MTL_SIMD_WIDTH)) {
     known = lanes_guess_threads(kernel, variant, frame_bytes);
   }
@@ -600,7 +601,7 @@ static void define_group(mtlc_kernel *kernel, const lanes_variant *variants,
   for (uint32_t i = 0; i + 1 < variant_count; i++) {
     LLVMBasicBlockRef yes = new_block(&c);
     LLVMBasicBlockRef no = new_block(&c);
-    LLVMBuildCondBr(c.builder, fits(&c, variants[i].row), yes, no);
+    LLVMBuildCondBr(c.builder, fits(&c, &variants[i]), yes, no);
     LLVMPositionBuilderAtEnd(c.builder, yes);
     call_loop(&c, variants[i].row);
     LLVMPositionBuilderAtEnd(c.builder, no);
@@ -626,7 +627,7 @@ mtl_status lanes_link_group(mtlc_kernel *kernel, const lanes_variant *variants,
                    LLVMGetNamedFunction(kernel->module, MTLC_GROUP_FUNCTION));
   if (has_waits) {
     kernel->frame_bytes = frame_bytes;
-    kernel->simdgroup_bytes = frame_bytes * (MOST_LANES / LANES);
+    kernel->simdgroup_bytes = frame_bytes * (MOST_LANES / variants[0].lanes);
   } else {
     kernel->context_bytes = frame_bytes;
   }

@@ -11,6 +11,7 @@
 
 // The function of one simdgroup, for one row length.
 typedef struct lanes_variant {
+  uint8_t lanes;  // of a vector
   uint8_t row;
   LLVMValueRef function;  // mettle.simdgroup.<row>
   uint32_t wait_count;    // states in which it may go on, besides the beginning

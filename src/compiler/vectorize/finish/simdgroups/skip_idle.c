@@ -27,6 +27,7 @@
 #include "compiler/vectorize/finish/simdgroups/fault_position.h"
 
 typedef struct rounds {
+  uint32_t lanes;  // of a vector: what a round goes on by
   LLVMBasicBlockRef header;
   LLVMBasicBlockRef latch;
   LLVMBasicBlockRef done;
@@ -46,11 +47,11 @@ static LLVMValueRef thawed(LLVMValueRef value) {
   return LLVMIsAFreezeInst(value) ? LLVMGetOperand(value, 0) : value;
 }
 
-// True if value is base + 32.
-static bool is_next(LLVMValueRef value, LLVMValueRef base) {
+// True if value is base + 32, or 16 of vectors of 16.
+static bool is_next(const rounds *r, LLVMValueRef value, LLVMValueRef base) {
   return mtlc_is_opcode(value, LLVMAdd) &&
          thawed(LLVMGetOperand(value, 0)) == base &&
-         is_small_constant(LLVMGetOperand(value, 1), LANES);
+         is_small_constant(LLVMGetOperand(value, 1), r->lanes);
 }
 
 static bool is_comparison(LLVMValueRef value, LLVMIntPredicate predicate) {
@@ -78,7 +79,7 @@ static bool read_latch(rounds *r) {
   r->first =
       mtlc_is_opcode(next, LLVMAdd) ? thawed(LLVMGetOperand(next, 0)) : NULL;
   r->end = LLVMGetOperand(more, 1);
-  return r->first && LLVMIsAPHINode(r->first) && is_next(next, r->first) &&
+  return r->first && LLVMIsAPHINode(r->first) && is_next(r, next, r->first) &&
          is_in(r->first, r->header) && !is_in(r->end, r->header) &&
          !is_in(r->end, r->latch);
 }
@@ -99,7 +100,7 @@ static bool read_row(rounds *r, LLVMValueRef phi) {
   LLVMValueRef ends = LLVMGetOperand(next, 0);
   if (!is_comparison(ends, LLVMIntUGE) ||
       !is_small_constant(LLVMGetOperand(next, 1), 0) ||
-      !is_next(LLVMGetOperand(next, 2), phi) ||
+      !is_next(r, LLVMGetOperand(next, 2), phi) ||
       LLVMGetOperand(ends, 0) != LLVMGetOperand(next, 2)) {
     return false;
   }
@@ -188,8 +189,9 @@ static bool does_nothing(const rounds *r, LLVMBasicBlockRef block) {
 
 // Finds such a loop by its header, whose branch goes to the latch at once where
 // a simdgroup has nothing to do.
-static bool read_rounds(LLVMBasicBlockRef header, rounds *out) {
-  *out = (rounds){.header = header};
+static bool read_rounds(const mtlc_kernel *kernel, LLVMBasicBlockRef header,
+                        rounds *out) {
+  *out = (rounds){.lanes = kernel->vector_lanes, .header = header};
   LLVMValueRef branch = LLVMGetBasicBlockTerminator(header);
   if (!LLVMIsAPHINode(LLVMGetFirstInstruction(header)) ||
       !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) {
@@ -254,7 +256,7 @@ void lanes_skip_idle(mtlc_kernel *kernel) {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block;
          block = LLVMGetNextBasicBlock(block)) {
       rounds r;
-      if (read_rounds(block, &r)) {
+      if (read_rounds(kernel, block, &r)) {
         add_way(kernel, &r, builder);
       }
     }

@@ -54,7 +54,7 @@ uint32_t lanes_private_unit_of(const lanes_values *values,
 // Returns how many elements lanes are apart, or 0 if that is not the case.
 uint32_t lanes_stride_elements(const lanes_access *a) {
   const uint64_t span = a->count * a->size_bytes;
-  if (a->shape.row != LANES || a->shape.stride < (int64_t)span ||
+  if (a->shape.row != a->shape.lanes || a->shape.stride < (int64_t)span ||
       a->shape.stride > LARGEST_STRIDE_BYTES ||
       a->shape.stride % (int64_t)a->size_bytes ||
       a->pitch_bytes != a->size_bytes) {
@@ -69,10 +69,10 @@ uint32_t lanes_stride_elements(const lanes_access *a) {
 uint32_t lanes_stride_in_rows(const lanes_access *a) {
   enum { LEAST_ROW = 4, LEAST_BYTES = 4 };
   lanes_access whole = *a;
-  whole.shape.row = (uint8_t)LANES;
+  whole.shape.row = (uint8_t)a->shape.lanes;
   const uint32_t stride = lanes_stride_elements(&whole);
-  return a->shape.row >= LEAST_ROW && a->shape.row < LANES && a->count == 1 &&
-                 stride > 1 && lanes_is_power_of_two(stride) &&
+  return a->shape.row >= LEAST_ROW && a->shape.row < a->shape.lanes &&
+                 a->count == 1 && stride > 1 && lanes_is_power_of_two(stride) &&
                  a->size_bytes >= LEAST_BYTES
              ? stride
              : 0;
@@ -86,7 +86,7 @@ bool lanes_lie_in_words(const lanes_access *a, uint32_t stride) {
 
 // Each row is one vector, of whole vectors of up to 4 components.
 bool lanes_is_by_segments(const lanes_access *a) {
-  return a->shape.row >= 4 && a->shape.row < LANES && a->count <= 4 &&
+  return a->shape.row >= 4 && a->shape.row < a->shape.lanes && a->count <= 4 &&
          a->pitch_bytes == a->size_bytes &&
          a->shape.stride == (int64_t)(a->count * a->size_bytes);
 }

@@ -24,7 +24,7 @@ typedef struct lanes_access {
   uint32_t alignment;
   // While it is emitted:
   LLVMValueRef first;    // lane 0's address if it is not the pointer's
-  LLVMValueRef *firsts;  // [LANES / shape.row] each row's, or NULL
+  LLVMValueRef *firsts;  // [shape.lanes / shape.row] each row's, or NULL
   const struct lanes_stride_factors *factors;  // of its index, or NULL
   LLVMValueRef places;    // in windows: each lane's, in elements from its first
   LLVMValueRef lanes[2];  // the lane at each place of a window's halves

@@ -410,7 +410,7 @@ static const lanes_choice *decide_with_others(decision *d) {
 
 static const lanes_choice *decide_private(const decision *d, uint32_t unit) {
   const lanes_access *a = d->a;
-  const bool is_vector = a->shape.row == LANES &&
+  const bool is_vector = a->shape.row == a->shape.lanes &&
                          a->shape.stride == (int64_t)unit &&
                          !a->shape.conditional;
   lanes_lines *lines = d->store ? &d->out->scatters : &d->out->gathers;
@@ -435,7 +435,7 @@ static const lanes_choice *decide_load(decision *d) {
   if (lanes_loads_by_segments(d->a->instruction, shape)) {
     return form(d, LANES_SEGMENT_FIRSTS, "one address for each row of lanes");
   }
-  if (d->a->count > LANES) {
+  if (d->a->count > d->p->values->lanes) {
     return form(d, LANES_NO_FORM, "vectors of more than 32 components");
   }
   if (unit) {
@@ -449,7 +449,7 @@ static const lanes_choice *decide_store(decision *d) {
   if (lanes_is_uniform(d->a->shape)) {
     return form(d, LANES_UNIFORM, "one address for all lanes");
   }
-  if (d->a->count > LANES) {
+  if (d->a->count > d->p->values->lanes) {
     return form(d, LANES_NO_FORM, "vectors of more than 32 components");
   }
   const uint32_t unit = lanes_private_unit_of(d->p->values, d->a);
@@ -466,9 +466,10 @@ static const lanes_choice *decide_packed(decision *d) {
 // The stores of a group wait for its last.
 static bool joins_group(const decision *d, const lanes_lane_vector **group,
                         const lanes_choice **out_choice) {
-  if (!*group && (lanes_is_uniform(d->a->shape) || d->a->count > LANES ||
-                  lanes_private_unit_of(d->p->values, d->a) ||
-                  !(*group = lanes_find_store_group(d->p, d->a)))) {
+  if (!*group &&
+      (lanes_is_uniform(d->a->shape) || d->a->count > d->p->values->lanes ||
+       lanes_private_unit_of(d->p->values, d->a) ||
+       !(*group = lanes_find_store_group(d->p, d->a)))) {
     return false;
   }
   *out_choice =

@@ -52,7 +52,7 @@ static bool is_remade(const lanes_planning *p, LLVMValueRef i) {
     case LLVMCall: return false;
     default: break;
   }
-  bool is = p->has_waits && lanes_width_of(shape) < LANES &&
+  bool is = p->has_waits && lanes_width_of(shape) < p->values->lanes &&
             lanes_component_count(LLVMTypeOf(i)) == 1;
   for (int k = 0; is && k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);

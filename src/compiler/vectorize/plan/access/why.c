@@ -104,7 +104,7 @@ const char *lanes_why_apart(const lanes_planning *p, const lanes_access *a) {
   if (a->shape.conditional) {
     return "more than one index may wrap or be cut off";
   }
-  if (a->shape.row >= LANES / 2 && a->shape.stride) {
+  if (a->shape.row >= p->values->lanes / 2 && a->shape.stride) {
     return a->shape.stride < 0 ? "lanes lie in the reverse order"
                                : "lanes lie too far apart";
   }

@@ -46,9 +46,9 @@ static bool is_division(LLVMValueRef i) {
 }
 
 // True if a divisor may be larger than what lanes count in a simdgroup.
-static bool is_large(LLVMValueRef divisor, int64_t stride) {
+static bool is_large(LLVMValueRef divisor, lanes_shape run) {
   return !LLVMIsAConstantInt(divisor) ||
-         LLVMConstIntGetSExtValue(divisor) > stride * (int64_t)(LANES - 1);
+         LLVMConstIntGetSExtValue(divisor) > run.stride * (run.lanes - 1);
 }
 
 static bool is_wanted(const lanes_clone *part, LLVMValueRef i) {
@@ -57,11 +57,11 @@ static bool is_wanted(const lanes_clone *part, LLVMValueRef i) {
   }
   LLVMValueRef dividend = LLVMGetOperand(i, 0), divisor = LLVMGetOperand(i, 1);
   const lanes_shape run = lanes_shape_of(part->values, dividend);
-  return run.row == LANES && run.stride > 0 && run.stride < MOST_STRIDE &&
+  return run.row == run.lanes && run.stride > 0 && run.stride < MOST_STRIDE &&
          !run.conditional &&
          lanes_is_uniform(lanes_shape_of(part->values, divisor)) &&
-         is_large(divisor, run.stride) &&
-         lanes_shape_of(part->values, i).row < LANES &&
+         is_large(divisor, run) &&
+         !lanes_is_scalar(lanes_shape_of(part->values, i)) &&
          lanes_hoist_can(part, dividend, MOST_DEPTH) &&
          lanes_hoist_can(part, divisor, MOST_DEPTH);
 }
@@ -80,7 +80,7 @@ static bool hangs_on_one(const lanes_clone *part,
                          const lanes_quotients *quotients, LLVMValueRef value,
                          uint32_t depth) {
   if (!LLVMIsAInstruction(value) || depth == 0 ||
-      lanes_shape_of(part->values, value).row == LANES) {
+      lanes_is_scalar(lanes_shape_of(part->values, value))) {
     return false;
   }
   if (has(quotients, value)) {

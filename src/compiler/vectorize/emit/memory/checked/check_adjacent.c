@@ -60,13 +60,13 @@ LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,
   LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(narrow));
   int starts[MOST_LANES];
   LLVMValueRef places[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     starts[i] = (int)(i - i % row);
     places[i] = LLVMConstInt(type, i % row * stride, false);
   }
-  LLVMValueRef first = lanes_shuffle(e, narrow, NULL, starts, LANES);
+  LLVMValueRef first = lanes_shuffle(e, narrow, NULL, starts, e->lanes);
   LLVMValueRef expected =
-      LLVMBuildAdd(e->builder, first, LLVMConstVector(places, LANES), "");
+      LLVMBuildAdd(e->builder, first, LLVMConstVector(places, e->lanes), "");
   LLVMValueRef apart =
       LLVMBuildICmp(e->builder, LLVMIntNE, narrow, expected, "");
   if (is_extended(index)) {
@@ -76,7 +76,7 @@ LLVMValueRef lanes_check_adjacent(lanes_emitter *e, const lanes_access *a,
     apart = LLVMBuildOr(e->builder, apart, wraps, "");
   }
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
-  for (uint32_t r = 0; r < LANES / row; r++) {
+  for (uint32_t r = 0; r < e->lanes / row; r++) {
     out_firsts[r] =
         address_of_lane(e, a, base, narrow, mtlc_i32(e->context, r * row));
   }

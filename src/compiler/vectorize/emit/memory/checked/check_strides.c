@@ -46,10 +46,10 @@ static LLVMValueRef first_of(lanes_emitter *e, LLVMValueRef value,
     return repeated(e, value);
   }
   if (lanes_is_same_in_segments(e->values, value) || lanes_is_plain_run(e->values, value)) {
-    return lanes_segment_first(e, value, LANES / e->values->row, row);
+    return lanes_segment_first(e, value, e->lanes / e->values->row, row);
   }
   if (LLVMIsAPHINode(value)) {
-    return lanes_segment_first(e, value, LANES, row * e->values->row);
+    return lanes_segment_first(e, value, e->lanes, row * e->values->row);
   }
   LLVMValueRef a = first_of(e, LLVMGetOperand(value, 0), row);
   switch (LLVMGetInstructionOpcode(value)) {
@@ -74,7 +74,7 @@ void lanes_firsts_by_strides(lanes_emitter *e, const lanes_access *a,
                              const lanes_stride_factors *f, LLVMValueRef *out_firsts) {
   LLVMTypeRef type = lanes_type_indexed(e->values, a->pointer);
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
-  for (uint32_t r = 0; r < (uint32_t)LANES / e->values->row; r++) {
+  for (uint32_t r = 0; r < (uint32_t)e->lanes / e->values->row; r++) {
     LLVMValueRef index = first_of(e, f->index, r);
     out_firsts[r] = LLVMBuildGEP2(e->builder, type, base, &index, 1, "");
   }
@@ -98,7 +98,7 @@ static LLVMValueRef is_whole(lanes_emitter *e, const lanes_stride_factors *f,
     return LLVMConstInt(e->types.i1, 0, false);
   }
   LLVMValueRef all = NULL;
-  for (uint32_t r = 0; r < LANES / row; r++) {
+  for (uint32_t r = 0; r < e->lanes / row; r++) {
     all = both(e, all,
                LLVMBuildICmp(e->builder, is_signed ? LLVMIntSLE : LLVMIntULE,
                              first_of(e, narrow, r),

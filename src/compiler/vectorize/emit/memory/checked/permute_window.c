@@ -87,7 +87,7 @@ static void part_indices(lanes_emitter *e, window_indices *indices) {
 // an index that is a multiple of its lanes. Returns all registers'.
 static LLVMValueRef begins_of(lanes_emitter *e, LLVMValueRef all) {
   const uint32_t each = lanes_register_words(e);
-  const uint32_t count = LANES / each;
+  const uint32_t count = e->lanes / each;
   int lanes[MOST_LANES];
   for (uint32_t i = 0; i < count; i++) {
     lanes[i] = (int)(i * each);
@@ -114,15 +114,15 @@ static LLVMValueRef places_in_few(lanes_emitter *e, LLVMValueRef all,
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef begins = begins_of(e, all);
   int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     lanes[i] = (int)(i / each);
   }
-  for (uint32_t i = 0; i < LANES / each; i++) {
+  for (uint32_t i = 0; i < e->lanes / each; i++) {
     out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
                                             mtlc_i32(e->context, i), "");
   }
   return LLVMBuildSub(e->builder, all,
-                      lanes_shuffle(e, begins, NULL, lanes, LANES), "");
+                      lanes_shuffle(e, begins, NULL, lanes, e->lanes), "");
 }
 
 // Each lane's place in its register's window, if it has one.
@@ -133,14 +133,14 @@ static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
   }
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef places[MOST_LANES];
-  for (uint32_t i = 0; i < LANES / each; i++) {
+  for (uint32_t i = 0; i < e->lanes / each; i++) {
     LLVMValueRef own = lanes_subvector(e, all, i * each, each);
     LLVMValueRef begins = begin_of(e, own);
     places[i] = LLVMBuildSub(e->builder, own, begins, "");
     out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
                                             mtlc_i32(e->context, 0), "");
   }
-  return lanes_concatenated(e, places, LANES / each);
+  return lanes_concatenated(e, places, e->lanes / each);
 }
 
 // The address at which a window begins, given where without what is added, and
@@ -201,7 +201,7 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
     return have_no_bits(e, running, ~(within - 1));
   }
   LLVMValueRef outside = LLVMBuildICmp(
-      b, LLVMIntUGE, places, lanes_steps(e->types.i32, within, 0), "");
+      b, LLVMIntUGE, places, lanes_steps(e->lanes, e->types.i32, within, 0), "");
   outside = LLVMBuildSelect(b, e->mask, outside,
                             LLVMConstNull(LLVMTypeOf(outside)), "");
   return LLVMBuildNot(b, lanes_any(e, outside), "");
@@ -212,10 +212,10 @@ static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
 static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef own[MOST_LANES];
-  for (uint32_t i = 0; i < LANES; i++) {
+  for (uint32_t i = 0; i < e->lanes; i++) {
     own[i] = mtlc_i32(e->context, i % lanes_register_words(e));
   }
-  LLVMValueRef order = LLVMConstVector(own, LANES);
+  LLVMValueRef order = LLVMConstVector(own, e->lanes);
   if (!e->machine.has_masks) {
     return have_no_bits(e, LLVMBuildXor(b, places, order, ""), UINT32_MAX);
   }
@@ -243,7 +243,7 @@ static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
                                  bool in_order) {
   const uint32_t each = lanes_register_words(e);
   LLVMValueRef parts[MOST_LANES];
-  for (uint32_t i = 0; i < LANES / each; i++) {
+  for (uint32_t i = 0; i < e->lanes / each; i++) {
     parts[i] = load_half(e, a, i, 0);
     if (!in_order) {
       LLVMValueRef halves[] = {parts[i], load_half(e, a, i, 1)};
@@ -252,8 +252,8 @@ static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
     }
   }
   return LLVMBuildBitCast(e->builder,
-                          lanes_concatenated(e, parts, LANES / each),
-                          lanes_vector_of(a->element), "");
+                          lanes_concatenated(e, parts, e->lanes / each),
+                          lanes_vector_of(e->lanes, a->element), "");
 }
 
 // --- Tables ------------------------------------------------------------------
@@ -268,8 +268,8 @@ LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
   LLVMValueRef base = lanes_base_indexed(e, a->pointer);
   a->places =
       LLVMBuildIntCast2(e->builder, lanes_vector(e, lanes_index_of(a->pointer), 0),
-                        lanes_vector_of(e->types.i32), false, "");
-  for (uint32_t i = 0; i < LANES / each; i++) {
+                        lanes_vector_of(e->lanes, e->types.i32), false, "");
+  for (uint32_t i = 0; i < e->lanes / each; i++) {
     out_firsts[i] = base;
   }
   LLVMValueRef any = lanes_any(e, e->mask);
@@ -334,7 +334,7 @@ static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
                                 LLVMValueRef out_bits[2]) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef rise = NULL;
-  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+  for (uint32_t i = 0; i < e->lanes / MASK_BITS; i++) {
     LLVMValueRef own = lanes_subvector(e, places, i * MASK_BITS, MASK_BITS);
     LLVMValueRef bit =
         LLVMBuildShl(b, splat_words(e, mtlc_i32(e->context, 1)), own, "");
@@ -360,7 +360,7 @@ static LLVMValueRef lanes_from_on(lanes_emitter *e, LLVMValueRef words,
                                   LLVMValueRef first) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef wanted = LLVMBuildAdd(
-      b, lanes_subvector(e, lanes_steps(e->types.i32, 0, 1), 0, MASK_BITS),
+      b, lanes_subvector(e, lanes_steps(e->lanes, e->types.i32, 0, 1), 0, MASK_BITS),
       splat_words(e, first), "");
   LLVMValueRef arguments[] = {words, wanted};
   return lanes_intrinsic(e, "llvm.x86.avx512.permvar.si.512", NULL, 0,
@@ -371,7 +371,7 @@ static void store_rising(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef words) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef width = mtlc_i32(e->context, MASK_BITS);
-  for (uint32_t i = 0; i < LANES / MASK_BITS; i++) {
+  for (uint32_t i = 0; i < e->lanes / MASK_BITS; i++) {
     LLVMValueRef own = lanes_subvector(e, words, i * MASK_BITS, MASK_BITS);
     LLVMValueRef run[] = {
         as_bits(e, lanes_subvector(e, e->mask, i * MASK_BITS, MASK_BITS)),
@@ -458,11 +458,11 @@ static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
       lanes_splat_to(e, b, mtlc_i32(e->context, ~(2u * WORDS - 1)), WORDS);
   LLVMValueRef differ[MOST_LANES / WORDS];
   differ[0] = LLVMBuildAnd(b, first, outside, "");
-  for (uint32_t i = 1; i < LANES / WORDS; i++) {
+  for (uint32_t i = 1; i < e->lanes / WORDS; i++) {
     LLVMValueRef own = lanes_subvector(e, places, i * WORDS, WORDS);
     differ[i] = LLVMBuildXor(b, own, first, "");
   }
-  return have_no_bits(e, lanes_concatenated(e, differ, LANES / WORDS),
+  return have_no_bits(e, lanes_concatenated(e, differ, e->lanes / WORDS),
                       UINT32_MAX);
 }
 
@@ -471,7 +471,7 @@ static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
 static LLVMValueRef are_close(lanes_emitter *e, LLVMValueRef *begins) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef apart = mtlc_i32(e->context, 0);
-  for (uint32_t i = 1; i < LANES / WORDS; i++) {
+  for (uint32_t i = 1; i < e->lanes / WORDS; i++) {
     LLVMValueRef behind =
         LLVMBuildAdd(b, LLVMBuildSub(b, begins[i], begins[0], ""),
                      mtlc_i32(e->context, FARTHEST), "");
@@ -518,7 +518,7 @@ static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
 static void store_halves(lanes_emitter *e, const lanes_access *a,
                          LLVMValueRef words, LLVMValueRef runs,
                          uint32_t count) {
-  for (uint32_t i = 0; i < LANES / WORDS; i++) {
+  for (uint32_t i = 0; i < e->lanes / WORDS; i++) {
     LLVMValueRef own = lanes_subvector(e, words, i * WORDS, WORDS);
     LLVMValueRef own_runs = lanes_subvector(e, runs, i * WORDS, WORDS);
     for (uint32_t half = 0; half < count; half++) {
@@ -531,7 +531,7 @@ static void store_halves(lanes_emitter *e, const lanes_access *a,
 static void store_in_order(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef words) {
   const uint32_t each = lanes_register_words(e);
-  for (uint32_t i = 0; i < LANES / each; i++) {
+  for (uint32_t i = 0; i < e->lanes / each; i++) {
     LLVMValueRef own = lanes_subvector(e, words, i * each, each);
     LLVMValueRef mask = lanes_subvector(e, e->mask, i * each, each);
     if (e->machine.has_masks) {
@@ -551,7 +551,7 @@ static void store_windows(lanes_emitter *e, const lanes_access *a,
     store_rising(e, a, words);
     return;
   }
-  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef runs = LLVMBuildSExt(e->builder, e->mask, type, "");
   // Neighbours, most of all.
   LLVMValueRef is_half =
@@ -615,7 +615,7 @@ static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
   const bool is_own = lanes_is_own_memory(e->planning, a);
   const bool is_signed = is_own || indices->is_signed;
   LLVMValueRef are_there = NULL;
-  for (uint32_t i = 0; i < LANES / lanes_register_words(e); i++) {
+  for (uint32_t i = 0; i < e->lanes / lanes_register_words(e); i++) {
     LLVMValueRef begin;
     a->firsts[i] =
         address_in(e, a, indices, near->begins[i], is_signed, &begin);
@@ -681,7 +681,7 @@ static void go(lanes_emitter *e, const lanes_access *a, bool in_order,
     return;
   }
   LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
-                                        lanes_vector_of(e->types.i32), "");
+                                        lanes_vector_of(e->lanes, e->types.i32), "");
   (in_order ? store_in_order : store_windows)(e, a, words);
 }
 

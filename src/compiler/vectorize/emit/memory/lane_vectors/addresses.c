@@ -28,7 +28,7 @@ static LLVMValueRef sum_of(lanes_emitter *e, const lanes_affine *at,
       continue;
     }
     LLVMTypeRef type =
-        uniform ? at->index_type : lanes_vector_of(at->index_type);
+        uniform ? at->index_type : lanes_vector_of(e->lanes, at->index_type);
     LLVMValueRef term =
         LLVMBuildTruncOrBitCast(e->builder,
                                 uniform ? lanes_scalar(e, at->terms[i], 0)
@@ -45,7 +45,7 @@ static LLVMValueRef extended(lanes_emitter *e, const lanes_affine *at,
       LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
   return LLVMBuildIntCast2(
       e->builder, value,
-      is_vector ? lanes_vector_of(e->types.i64) : e->types.i64, at->is_signed,
+      is_vector ? lanes_vector_of(e->lanes, e->types.i64) : e->types.i64, at->is_signed,
       "");
 }
 
@@ -151,7 +151,7 @@ static lanes_lane_vector_addresses pattern_addresses(
     const uint64_t last = lanes_last_index(&row->at) - row->pattern_span;
     LLVMValueRef holds = LLVMBuildICmp(
         e->builder, row->at.is_signed ? LLVMIntSLE : LLVMIntULE,
-        lanes_segment_index(e, &row->at, LANES, 0),
+        lanes_segment_index(e, &row->at, e->lanes, 0),
         LLVMConstInt(row->at.index_type, last, false), "");
     result.holds = LLVMBuildSelect(e->builder, result.holds, holds,
                                    LLVMConstNull(e->types.i1), "");
@@ -217,11 +217,11 @@ LLVMValueRef lanes_lane_vector_member_addresses(lanes_emitter *e, const lanes_la
 
 void lanes_lane_vector_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offset,
                    const lanes_access *a, LLVMValueRef value) {
-  LLVMTypeRef type = lanes_vector_of(e->types.i32);
+  LLVMTypeRef type = lanes_vector_of(e->lanes, e->types.i32);
   LLVMValueRef *word = &words[offset / LANES_WORD_BYTES];
   if (a->size_bytes == 8) {
     LLVMValueRef both = LLVMBuildBitCast(
-        e->builder, value, LLVMVectorType(e->types.i32, 2 * LANES), "");
+        e->builder, value, LLVMVectorType(e->types.i32, 2 * e->lanes), "");
     word[0] = lanes_deinterleave(e, both, 0);
     word[1] = lanes_deinterleave(e, both, 1);
   } else if (a->size_bytes == LANES_WORD_BYTES) {
@@ -231,11 +231,11 @@ void lanes_lane_vector_put(lanes_emitter *e, LLVMValueRef *words, uint64_t offse
         LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
     LLVMValueRef part = LLVMBuildZExt(
         e->builder,
-        LLVMBuildBitCast(e->builder, value, lanes_vector_of(bits), ""), type,
+        LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, bits), ""), type,
         "");
     part = LLVMBuildShl(
         e->builder, part,
-        lanes_steps(e->types.i32, offset % LANES_WORD_BYTES * 8, 0), "");
+        lanes_steps(e->lanes, e->types.i32, offset % LANES_WORD_BYTES * 8, 0), "");
     *word = LLVMBuildOr(e->builder, *word, part, "");
   }
 }

@@ -26,7 +26,7 @@ typedef struct lanes_lane_vector_addresses {
   const lanes_shape *strided;  // or NULL
   bool has_pattern;
   lanes_pattern pattern;
-  LLVMValueRef firsts[MOST_LANES];  // [LANES / strided->row], or one
+  LLVMValueRef firsts[MOST_LANES];  // [lanes / strided->row], or one
 } lanes_lane_vector_addresses;
 lanes_lane_vector_addresses lanes_lane_vector_addresses_of(
     lanes_emitter *e, const lanes_lane_vector *row);

@@ -44,10 +44,10 @@ void lanes_make_units(lanes_emitter *e, LLVMValueRef *words, uint32_t half,
                       LLVMValueRef *out_units) {
   LLVMValueRef parts[LANES_UNIT_WORDS], units[LANES_UNIT_WORDS];
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    parts[w] = lanes_subvector(e, words[w], LANES / 2 * half, LANES / 2);
+    parts[w] = lanes_subvector(e, words[w], e->lanes / 2 * half, e->lanes / 2);
   }
   lanes_transpose(e, parts, units);
-  for (uint32_t lane = 0; lane < LANES / 2; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes / 2; lane++) {
     out_units[lane] =
         lanes_subvector(e, units[lane % 4], lane - lane % 4, LANES_UNIT_WORDS);
   }
@@ -58,7 +58,7 @@ static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
                       LLVMValueRef *out_words) {
   enum { TOGETHER = 16 };  // lanes
   LLVMValueRef done[LANES_UNIT_WORDS][MOST_LANES / TOGETHER];
-  for (uint32_t first = 0; first < LANES; first += TOGETHER) {
+  for (uint32_t first = 0; first < e->lanes; first += TOGETHER) {
     LLVMValueRef parts[4], words[LANES_UNIT_WORDS];
     for (uint32_t i = 0; i < 4; i++) {
       parts[i] = load_units(e, row, where, first + i, offset);
@@ -69,7 +69,7 @@ static void load_unit(lanes_emitter *e, const lanes_lane_vector *row,
     }
   }
   for (uint32_t w = 0; w < LANES_UNIT_WORDS; w++) {
-    out_words[w] = lanes_concatenated(e, done[w], LANES / TOGETHER);
+    out_words[w] = lanes_concatenated(e, done[w], e->lanes / TOGETHER);
   }
 }
 
@@ -78,12 +78,12 @@ static LLVMValueRef load_runs(lanes_emitter *e, const lanes_lane_vector *row,
                               const lanes_lane_vector_addresses *where, LLVMTypeRef type) {
   LLVMValueRef runs[MOST_LANES];
   const uint32_t lanes = where->strided->row;
-  for (uint32_t r = 0; r < LANES / lanes; r++) {
+  for (uint32_t r = 0; r < e->lanes / lanes; r++) {
     runs[r] = LLVMBuildLoad2(e->builder, LLVMVectorType(type, lanes),
                              where->firsts[r], "");
     LLVMSetAlignment(runs[r], row->alignment);
   }
-  return lanes_concatenated(e, runs, LANES / lanes);
+  return lanes_concatenated(e, runs, e->lanes / lanes);
 }
 
 // An element of each lane's row.
@@ -110,7 +110,7 @@ static LLVMValueRef gather(lanes_emitter *e, const lanes_lane_vector *row,
 static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
                        const lanes_lane_vector_addresses *where,
                        LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
-  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
   uint32_t at = 0;
   for (; row->bytes - at >= LANES_UNIT_BYTES; at += LANES_UNIT_BYTES) {
     load_unit(e, row, where, at, out_words + at / LANES_WORD_BYTES);
@@ -121,7 +121,7 @@ static void load_words(lanes_emitter *e, const lanes_lane_vector *row,
         LLVMBuildTrunc(e->builder, both, words, "");
     out_words[at / LANES_WORD_BYTES + 1] = LLVMBuildTrunc(
         e->builder,
-        LLVMBuildLShr(e->builder, both, lanes_steps(e->types.i64, 32, 0), ""),
+        LLVMBuildLShr(e->builder, both, lanes_steps(e->lanes, e->types.i64, 32, 0), ""),
         words, "");
   }
   if (at < row->bytes) {
@@ -137,13 +137,13 @@ static LLVMValueRef element_at(lanes_emitter *e, LLVMValueRef *words,
   } else if (a->size_bytes < LANES_WORD_BYTES) {
     return lanes_word_part(e, a, value, offset % LANES_WORD_BYTES);
   }
-  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(a->type), "");
+  return LLVMBuildBitCast(e->builder, value, lanes_vector_of(e->lanes, a->type), "");
 }
 
 // The words of which lanes' elements are parts, of a gather for each element.
 static void load_apart(lanes_emitter *e, const lanes_lane_vector *row,
                        LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
-  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
   for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
     out_words[w] = LLVMConstNull(words);
   }
@@ -175,7 +175,7 @@ static void set_results(lanes_emitter *e, const lanes_lane_vector *row,
 static LLVMValueRef either_word(lanes_emitter *e, LLVMValueRef words[2],
                                 LLVMBasicBlockRef from[2]) {
   LLVMValueRef phi =
-      LLVMBuildPhi(e->builder, lanes_vector_of(e->types.i32), "");
+      LLVMBuildPhi(e->builder, lanes_vector_of(e->lanes, e->types.i32), "");
   LLVMAddIncoming(phi, words, from, 2);
   return phi;
 }

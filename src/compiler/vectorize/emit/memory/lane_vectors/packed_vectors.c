@@ -59,9 +59,9 @@ static bool is_uniform(const lanes_emitter *e, LLVMValueRef operand) {
   return lanes_is_uniform(lanes_shape_of(e->values, operand));
 }
 
-static LLVMTypeRef whole_type(LLVMTypeRef type) {
+static LLVMTypeRef whole_type(const lanes_emitter *e, LLVMTypeRef type) {
   return LLVMVectorType(LLVMGetElementType(type),
-                        LANES * LLVMGetVectorSize(type));
+                        e->lanes * LLVMGetVectorSize(type));
 }
 
 // True if a value is read behind the segment that it is made in, or by a
@@ -88,10 +88,10 @@ void lanes_packed_begin(lanes_emitter *e) {
       continue;
     }
     if (is_read_elsewhere(e, i)) {
-      whole->memory = lanes_promotable_alloca(e, whole_type(LLVMTypeOf(i)));
+      whole->memory = lanes_promotable_alloca(e, whole_type(e, LLVMTypeOf(i)));
     }
     if (LLVMIsAPHINode(i)) {
-      whole->phi_memory = lanes_promotable_alloca(e, whole_type(LLVMTypeOf(i)));
+      whole->phi_memory = lanes_promotable_alloca(e, whole_type(e, LLVMTypeOf(i)));
     }
   }
 }
@@ -108,7 +108,7 @@ static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
     is_splat &= components[c] == components[0];
   }
   if (is_splat) {
-    return lanes_splat_to(e, e->builder, components[0], LANES * count);
+    return lanes_splat_to(e, e->builder, components[0], e->lanes * count);
   }
   LLVMValueRef one = LLVMGetPoison(LLVMTypeOf(operand));
   int places[MOST_LANES * MOST_COMPONENTS];
@@ -116,10 +116,10 @@ static LLVMValueRef repeated(lanes_emitter *e, LLVMValueRef operand) {
     one = LLVMBuildInsertElement(e->builder, one, components[c],
                                  mtlc_i32(e->context, c), "");
   }
-  for (uint32_t k = 0; k < LANES * count; k++) {
+  for (uint32_t k = 0; k < e->lanes * count; k++) {
     places[k] = (int)(k % count);
   }
-  return lanes_shuffle(e, one, NULL, places, LANES * count);
+  return lanes_shuffle(e, one, NULL, places, e->lanes * count);
 }
 
 static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
@@ -130,7 +130,7 @@ static LLVMValueRef as_whole(lanes_emitter *e, LLVMValueRef operand) {
   if (whole->value && whole->fresh == e->fresh) {
     return whole->value;
   }
-  LLVMTypeRef type = whole_type(LLVMTypeOf(operand));
+  LLVMTypeRef type = whole_type(e, LLVMTypeOf(operand));
   if (!whole->memory) {
     lanes_refuse(e, "a vector that was not kept");
     return LLVMGetPoison(type);
@@ -223,7 +223,7 @@ bool lanes_emit_packed(lanes_emitter *e, LLVMValueRef i) {
   if (LLVMIsALoadInst(i)) {
     access(e, i, LLVMGetOperand(i, 0), LLVMTypeOf(i), false, &whole->value);
   } else {
-    whole->value = compute_whole(e, i, whole_type(LLVMTypeOf(i)));
+    whole->value = compute_whole(e, i, whole_type(e, LLVMTypeOf(i)));
   }
   whole->fresh = e->fresh;
   if (whole->memory) {

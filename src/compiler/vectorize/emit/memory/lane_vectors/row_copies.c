@@ -84,7 +84,7 @@ static void copy_all(lanes_emitter *e, const lanes_row_copy *copy) {
   const uint32_t count = lanes * copy->from.count;
   LLVMTypeRef type = LLVMVectorType(copy->from.element, count);
   LLVMValueRef step = step_to_fetch(e, copy);
-  for (uint32_t lane = 0; lane < LANES; lane += lanes) {
+  for (uint32_t lane = 0; lane < e->lanes; lane += lanes) {
     lanes_prefetch_at(e, from[lane], step, count * copy->from.size_bytes);
     LLVMValueRef row = LLVMBuildLoad2(e->builder, type, from[lane], "");
     LLVMSetAlignment(row, copy->from.alignment);
@@ -105,7 +105,7 @@ static void copy_components(lanes_emitter *e, const lanes_row_copy *copy) {
   }
   for (uint32_t c = 0; c < copy->to.count; c++) {
     lanes_scatter(e, &copy->to, to, c * copy->to.pitch_bytes,
-                  converted(e, copy, components[c], LANES));
+                  converted(e, copy, components[c], e->lanes));
   }
 }
 

@@ -28,7 +28,7 @@ static uint64_t bytes_of(const lanes_access *a) {
 // Components of a word's bytes, or one of two words, as <32 x i32>.
 static void make_words(lanes_emitter *e, const lanes_access *a,
                        LLVMValueRef *components, LLVMValueRef *out_words) {
-  LLVMTypeRef words = lanes_vector_of(e->types.i32);
+  LLVMTypeRef words = lanes_vector_of(e->lanes, e->types.i32);
   const uint32_t per_word = a->size_bytes < 4 ? 4 / (uint32_t)a->size_bytes : 1;
   LLVMTypeRef bits =
       LLVMIntTypeInContext(e->context, (unsigned)a->size_bytes * 8);
@@ -36,23 +36,26 @@ static void make_words(lanes_emitter *e, const lanes_access *a,
     if (a->size_bytes == 8) {
       LLVMValueRef both =
           LLVMBuildBitCast(e->builder, components[c],
-                           LLVMVectorType(e->types.i32, 2 * LANES), "");
+                           LLVMVectorType(e->types.i32, 2 * e->lanes), "");
       out_words[2 * c] = lanes_deinterleave(e, both, 0);
       out_words[2 * c + 1] = lanes_deinterleave(e, both, 1);
       continue;
     }
     LLVMValueRef word = LLVMBuildZExtOrBitCast(
         e->builder,
-        LLVMBuildBitCast(e->builder, components[c], lanes_vector_of(bits), ""),
+        LLVMBuildBitCast(e->builder, components[c],
+                         lanes_vector_of(e->lanes, bits), ""),
         words, "");
     LLVMValueRef *whole = &out_words[c / per_word];
     const uint64_t by = c % per_word * a->size_bytes * 8;
-    *whole = by == 0 ? word
-                     : LLVMBuildOr(
-                           e->builder, *whole,
-                           LLVMBuildShl(e->builder, word,
-                                        lanes_steps(e->types.i32, by, 0), ""),
-                           "");
+    *whole =
+        by == 0
+            ? word
+            : LLVMBuildOr(
+                  e->builder, *whole,
+                  LLVMBuildShl(e->builder, word,
+                               lanes_steps(e->lanes, e->types.i32, by, 0), ""),
+                  "");
   }
 }
 
@@ -64,7 +67,7 @@ static void scatter(lanes_emitter *e, const lanes_access *a,
   if (count == 2) {
     value = LLVMBuildBitCast(e->builder,
                              lanes_interleave(e, value, words[first + 1]),
-                             lanes_vector_of(e->types.i64), "");
+                             lanes_vector_of(e->lanes, e->types.i64), "");
   }
   part.element = part.type = count == 2 ? e->types.i64 : e->types.i32;
   part.size_bytes = part.pitch_bytes = 4 * count;
@@ -80,12 +83,12 @@ static void scatter_all(lanes_emitter *e, const lanes_access *a,
 
 static void take_addresses(lanes_emitter *e, const lanes_access *a,
                            LLVMValueRef out_addresses[MOST_LANES]) {
-  if (a->shape.row != LANES || a->shape.conditional) {
+  if (a->shape.row != e->lanes || a->shape.conditional) {
     lanes_take_addresses(e, a->pointer, out_addresses);
     return;
   }
   LLVMValueRef first = lanes_scalar(e, a->pointer, 0);
-  for (uint32_t lane = 0; lane < LANES; lane++) {
+  for (uint32_t lane = 0; lane < e->lanes; lane++) {
     out_addresses[lane] =
         lanes_address_at(e, first, lane * (uint64_t)a->shape.stride);
   }
@@ -96,10 +99,10 @@ static void store_half(lanes_emitter *e, const lanes_access *a,
                        uint32_t first, uint32_t half) {
   LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words + first, half, units);
-  for (uint32_t i = 0; i < LANES / 2; i++) {
+  for (uint32_t i = 0; i < e->lanes / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(
         e->builder, units[i],
-        lanes_address_at(e, addresses[LANES / 2 * half + i], 4 * first));
+        lanes_address_at(e, addresses[e->lanes / 2 * half + i], 4 * first));
     LLVMSetAlignment(store, lanes_common_alignment(a->alignment, 4 * first));
   }
 }

@@ -35,7 +35,7 @@ static LLVMValueRef component_of(lanes_emitter *e, const lanes_access *a,
 static void make_words(lanes_emitter *e, const lanes_lane_vector *row,
                        LLVMValueRef out_words[LANES_LANE_VECTOR_WORDS]) {
   for (uint32_t w = 0; w < LANES_LANE_VECTOR_WORDS; w++) {
-    out_words[w] = LLVMConstNull(lanes_vector_of(e->types.i32));
+    out_words[w] = LLVMConstNull(lanes_vector_of(e->lanes, e->types.i32));
   }
   for (uint32_t i = 0; i < row->member_count; i++) {
     const lanes_lane_vector_member *m = &row->members[i];
@@ -51,10 +51,10 @@ static void store_half(lanes_emitter *e, const lanes_lane_vector *row,
                        uint32_t half, uint64_t offset) {
   LLVMValueRef units[MOST_LANES / 2];
   lanes_make_units(e, words, half, units);
-  for (uint32_t i = 0; i < LANES / 2; i++) {
+  for (uint32_t i = 0; i < e->lanes / 2; i++) {
     LLVMValueRef store = LLVMBuildStore(
         e->builder, units[i],
-        lanes_lane_vector_address(e, where, LANES / 2 * half + i, offset));
+        lanes_lane_vector_address(e, where, e->lanes / 2 * half + i, offset));
     LLVMSetAlignment(store, lanes_common_alignment(row->alignment, offset));
   }
 }
@@ -64,7 +64,7 @@ static void store_dense(lanes_emitter *e, const lanes_lane_vector *row,
                         const lanes_lane_vector_addresses *where, LLVMValueRef *words) {
   const uint32_t count = row->bytes / LANES_WORD_BYTES;
   LLVMValueRef first = lanes_lane_vector_address(e, where, 0, 0);
-  lanes_prefetch_ahead(e, &row->members[0].access, first, row->bytes * LANES);
+  lanes_prefetch_ahead(e, &row->members[0].access, first, row->bytes * e->lanes);
   LLVMValueRef store = LLVMBuildStore(
       e->builder, lanes_interleave_components(e, words, count, count), first);
   LLVMSetAlignment(store, row->alignment);

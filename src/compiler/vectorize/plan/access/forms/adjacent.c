@@ -193,7 +193,8 @@ bool lanes_may_be_adjacent(const lanes_planning *p, const lanes_access *a,
   }
   stride = stride == ANY_RUN ? 1 : stride;
   *out_shape = lanes_shape_strided(
-      row, stride * (int64_t)LLVMABISizeOfType(p->values->data, type));
+      p->values->lanes, row,
+      stride * (int64_t)LLVMABISizeOfType(p->values->data, type));
   *out_may_be_same = f.has_factor;
   return true;
 }

@@ -36,7 +36,7 @@ lanes_pattern_runs lanes_bit_runs_of(const lanes_pattern *pattern,
     used |= pattern->by_bit[b] ? 0 : 1u << b;
   }
   runs.lanes = 1u << bits;
-  runs.others = (uint8_t)(lanes_all_bits() & ~used);
+  runs.others = (uint8_t)((pattern->lanes - 1u) & ~used);
   runs.bytes = bytes;
   return runs;
 }
@@ -45,7 +45,7 @@ static bool find(lanes_planning *p, const lanes_access *a, bool is_shared,
                  lanes_pattern_runs *out_runs) {
   // Where some threads do not run, lane 0's address may be anything.
   if (p->values->masked[p->node] || a->pitch_bytes != a->size_bytes ||
-      a->count * LANES > MOST_ELEMENTS || a->shape.conditional) {
+      a->count * p->values->lanes > MOST_ELEMENTS || a->shape.conditional) {
     return false;
   }
   const lanes_pattern pattern = lanes_pattern_here(p, a->pointer);

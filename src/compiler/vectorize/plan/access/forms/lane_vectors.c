@@ -74,7 +74,7 @@ static void collect_loads(lanes_planning *p, const lanes_access *a,
     const LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
     if (LLVMGetInstructionOpcode(i) == LLVMLoad && kind != LLVMStructTypeKind &&
         kind != LLVMArrayTypeKind &&
-        lanes_width_of(lanes_shape_of(p->values, i)) == LANES &&
+        lanes_width_of(lanes_shape_of(p->values, i)) == p->values->lanes &&
         !p->ahead[lanes_map_get(&p->values->numbers, i)]) {
       add(p, row, i, LLVMGetOperand(i, 0), LLVMTypeOf(i));
     }
@@ -216,7 +216,7 @@ static bool is_strided(const lanes_planning *p, const lanes_lane_vector *row,
 
 static bool is_dense(const lanes_planning *p, const lanes_lane_vector *row) {
   const lanes_shape *shape = &row->members[0].access.shape;
-  return shape->row == LANES && shape->stride == row->bytes &&
+  return shape->row == p->values->lanes && shape->stride == row->bytes &&
          has_stride(p, row, shape);
 }
 
@@ -229,11 +229,11 @@ bool lanes_lane_vector_may_wrap(const lanes_lane_vector *row) {
 static uint64_t pattern_span(lanes_planning *p, const lanes_lane_vector *row) {
   const lanes_pattern pattern = lanes_pattern_here(p, row->at.sum);
   if (!lanes_pattern_is_whole(&pattern) ||
-      !lanes_is_sum_of_segments(p->values, &row->at, LANES)) {
+      !lanes_is_sum_of_segments(p->values, &row->at, p->values->lanes)) {
     return UINT64_MAX;
   }
   uint64_t span = (uint64_t)(row->most_constant - row->at.constant);
-  for (uint32_t b = 0; 1u << b < LANES; b++) {
+  for (uint32_t b = 0; 1u << b < p->values->lanes; b++) {
     if (pattern.by_bit[b] < 0) {
       return UINT64_MAX;
     }

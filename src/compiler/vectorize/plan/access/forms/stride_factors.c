@@ -280,6 +280,6 @@ bool lanes_find_stride_factors(lanes_planning *p, const lanes_access *a,
     return false;
   }
   *out_factors = f;
-  *out_shape = lanes_shape_strided(p->values->row, stride);
+  *out_shape = lanes_shape_strided(p->values->lanes, p->values->row, stride);
   return true;
 }

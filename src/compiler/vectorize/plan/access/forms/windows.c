@@ -39,7 +39,7 @@ static bool is_at_most(LLVMValueRef value, uint64_t most) {
 static bool is_near(const lanes_planning *p, LLVMValueRef value,
                     uint32_t steps) {
   const lanes_shape shape = lanes_shape_of(p->values, value);
-  if (shape.row == LANES) {
+  if (shape.row == p->values->lanes) {
     return shape.stride >= -2 && shape.stride <= 2;
   }
   if (!LLVMIsAInstruction(value) || steps == 0) {
@@ -78,7 +78,7 @@ bool lanes_may_be_near(const lanes_planning *p, const lanes_access *a) {
   if (type == NULL || a->count != 1 || a->size_bytes != 4 ||
       LLVMABISizeOfType(p->values->data, type) != 4 ||
       !lanes_shuffled_words(&p->machine) ||
-      LANES == lanes_shuffled_words(&p->machine)) {
+      p->values->lanes == lanes_shuffled_words(&p->machine)) {
     return false;
   }
   LLVMValueRef index = lanes_index_of(a->pointer);
@@ -100,7 +100,7 @@ static LLVMValueRef table_index(const lanes_planning *p,
   }
   LLVMValueRef index = lanes_index_of(a->pointer);
   const lanes_shape shape = lanes_shape_of(p->values, index);
-  return shape.row < LANES && shape.bits < 32 &&
+  return shape.row < p->values->lanes && shape.bits < 32 &&
                  UINT32_C(1) << shape.bits <= 2 * each
              ? index
              : NULL;
