@@ -78,8 +78,9 @@ static void *access_threadgroup_range(check_state *s, void *address,
                                       uint32_t number, uint64_t unset,
                                       void *base, uint64_t length);
 
-static const check_range *range_at(check_state *s, const mtli_check_site *site,
+static const check_range *range_at(check_state *s, uint32_t number,
                                    uint64_t address, check_range *own) {
+  const mtli_check_site *site = check_site(s, number);
   if (site->slot != MTLI_CHECK_NO_SLOT) {
     return &s->ranges[site->slot];
   }
@@ -88,6 +89,9 @@ static const check_range *range_at(check_state *s, const mtli_check_site *site,
     memory = s->found = check_memory_find(address);
   }
   if (memory) {
+    if (memory->resident != s->dispatch) {
+      check_report_residency(s, number, memory);
+    }
     if (!check_memory_prepare(memory)) {
       mtli_check_note_unchecked("no memory for the shadow of a buffer");
     }
@@ -132,7 +136,7 @@ static void *access_device_range(check_state *s, void *address,
       at - (uintptr_t)s->check.threadgroup_memory < s->threadgroup_bytes) {
     return access_threadgroup_range(s, address, number, unset, NULL, length);
   }
-  const check_range *range = range_at(s, site, at, &own);
+  const check_range *range = range_at(s, number, at, &own);
   if (!range && site->space == MTLI_CHECK_ANYWHERE) {
     s->check.unset = 0;  // the thread's own, as far as is known
     return address;
@@ -169,7 +173,9 @@ static void *access_device_range(check_state *s, void *address,
                                       .offset = offset,
                                       .length = length,
                                       .told = offset,
-                                      .is_device = true,
+                                      .kind = memory->is_untracked
+                                                  ? CHECK_UNTRACKED
+                                                  : CHECK_TRACKED,
                                       .is_coarse = !memory->has_parts});
   }
   return address;

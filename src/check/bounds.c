@@ -50,3 +50,13 @@ void check_report_align(check_state *s, uint32_t number, uint64_t address) {
                check_text(s, site->name), site->size_bytes, is, site->align_bytes);
 }
 
+void check_report_residency(check_state *s, uint32_t number,
+                            const check_memory *memory) {
+  const check_side side = check_side_now(s, number);
+  if (s->checks & MTLI_CHECK_BOUNDS) {
+    check_report(s, "bounds.residency", &side, NULL,
+                 "'%s', reached by its address, is neither bound nor made "
+                 "resident",
+                 memory->label && memory->label[0] ? memory->label : "buffer");
+  }
+}

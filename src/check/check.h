@@ -27,10 +27,10 @@ bool mtli_check_parse(const char *text, uint32_t *out_checks);
 // --- memory -------------------------------------------------------------------
 
 // A buffer is first seen, or is made. is_unset: it has no contents yet, for
-// which its host cannot have given any. label is copied. One that is known does
-// nothing.
+// which its host cannot have given any. is_untracked: encoders over it may
+// overlap. label is copied. One that is known does nothing.
 void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
-                           const char *label);
+                           bool is_untracked, const char *label);
 void mtli_check_memory_remove(uint64_t first, uint64_t bytes);
 // Something other than a kernel writes there.
 void mtli_check_memory_set(uint64_t first, uint64_t bytes);
@@ -54,6 +54,10 @@ typedef struct mtli_check_dispatch {
   const mtli_check_sites *sites;
   const mtli_check_argument *arguments;  // [argument_count]
   size_t argument_count;
+  // [resident_count] buffers that it may access by their addresses, beside its
+  // arguments.
+  const uint64_t *residents;
+  size_t resident_count;
   uint64_t queue;    // which one, never 0
   bool is_ordered;   // behind all of the queue's work before it
   uint32_t group_count[3];
@@ -94,23 +98,47 @@ void mtli_check_screen_end(mtli_check *check, bool is_clean);
 // A dispatch of a kernel is about to be run by checked code.
 void mtli_check_screen_missed(const char *kernel);
 // How many queues there are: one more, or less. Work of several is not screened.
+uint32_t mtli_check_queue_count(void);
 void mtli_check_queue_begins(void);
 void mtli_check_queue_ends(void);
 
 // A queue's work so far is complete: what it does next is ordered behind it.
 void mtli_check_queue_orders(uint64_t queue);
-// A queue, or the host, is about to signal value of an event; a queue has
-// waited for one and goes on; an event's number may come again. hosts_see:
-// hosts may wait for the event, too.
-void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value,
-                       bool hosts_see);
+// Work of a queue begins, or goes on: of the encoder with such an ordinal in the
+// command buffer. Encoders over untracked memory are ordered by fences, which a
+// queue updates or has waited for in its encoder.
+void mtli_check_encoder(uint64_t queue, uint32_t ordinal);
+void mtli_check_fence_updated(uint64_t queue, uint64_t fence);
+void mtli_check_fence_waited(uint64_t queue, uint64_t fence);
+void mtli_check_fence_ends(uint64_t fence);
+// A queue, or the host, is about to signal value of an event; a queue, or the
+// host, has waited for one and goes on; an event's number may come again.
+void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value);
 void mtli_check_host_signal(uint64_t event, uint64_t value);
 void mtli_check_waited(uint64_t queue, uint64_t event, uint64_t value);
+void mtli_check_host_waited(uint64_t event, uint64_t value);
 void mtli_check_event_ends(uint64_t event);
-// The host commits work of a queue, which is ordered behind all that is
-// complete by then; and a queue's work is complete.
-void mtli_check_commit(uint64_t queue);
-void mtli_check_complete(uint64_t queue);
+// The host commits a command buffer, behind all that it has seen to be complete;
+// returns that. A queue begins with one, for which that is passed in, or NULL.
+void *mtli_check_commit(void);
+void mtli_check_start(uint64_t queue, const void *committed);
+// A queue's work is complete; returns what that is. The host has seen so. What
+// both functions return is the caller's to free.
+void *mtli_check_complete(uint64_t queue);
+void mtli_check_seen(const void *completed);
+
+// What a command that is no dispatch does to memory.
+typedef struct mtli_check_piece {
+  const char *name;  // for findings; static
+  uint64_t queue;
+  bool is_ordered;  // behind all of the queue's work before it
+  uint64_t read;     // addresses; 0 for none
+  uint64_t written;
+  uint64_t bytes;  // of each
+} mtli_check_piece;
+
+// Returns the first finding of it, malloc'ed, or NULL.
+char *mtli_check_command(const mtli_check_piece *piece);
 
 // Something could not be checked: exit status 4.
 void mtli_check_note_unchecked(const char *format, ...)

@@ -19,32 +19,6 @@ static check_state state;
 static check_past *pasts;  // [past_count] by first segment
 static size_t past_count, past_capacity;
 
-// A queue, and which segments of others come before what it does next.
-typedef struct clock_of_queue {
-  uint64_t queue;
-  check_segment window;  // its own from here on are not ordered
-  check_segment end;     // behind its last
-  check_segment known[CHECK_QUEUES];
-} clock_of_queue;
-
-static clock_of_queue clocks[CHECK_QUEUES];
-static uint32_t clock_count;
-
-static clock_of_queue *clock_of(uint64_t queue) {
-  for (uint32_t i = 0; i < clock_count; ++i) {
-    if (clocks[i].queue == queue) {
-      return &clocks[i];
-    }
-  }
-  // Of too many queues the last ones count as one.
-  const size_t at = clock_count < CHECK_QUEUES ? clock_count++
-                                                 : CHECK_QUEUES - 1;
-  if (clocks[at].queue == 0) {
-    clocks[at] = (clock_of_queue){.queue = queue, .window = 1, .end = 1};
-  }
-  return &clocks[at];
-}
-
 const check_past *check_past_of(check_segment segment) {
   size_t low = 0, high = past_count;
   if (past_count && pasts[past_count - 1].first <= segment) {
@@ -59,149 +33,6 @@ const check_past *check_past_of(check_segment segment) {
     }
   }
   return low ? &pasts[low - 1] : NULL;
-}
-
-bool check_past_is_ordered(const check_state *s, const check_past *past,
-                           check_segment segment) {
-  const clock_of_queue *own = &clocks[s->queue];
-  return past->queue == s->queue ? segment < own->window
-                                 : segment < own->known[past->queue];
-}
-
-// --- queues and events ---------------------------------------------------------
-
-void mtli_check_queue_orders(uint64_t queue) {
-  pthread_mutex_lock(&check_lock);
-  clock_of_queue *clock = clock_of(queue);
-  clock->window = clock->end;
-  pthread_mutex_unlock(&check_lock);
-}
-
-enum { SIGNALS = 16 };
-
-// An event: what came before each of its last values. Values rise.
-typedef struct event_clock {
-  uint64_t event;
-  uint32_t count;
-  struct {
-    uint64_t value;
-    check_segment known[CHECK_QUEUES];
-  } signals[SIGNALS];  // [count] by rising value
-} event_clock;
-
-static event_clock *events;  // [event_count]
-static size_t event_count, event_capacity;
-// What hosts can know to have come before what they commit or signal now.
-static check_segment host[CHECK_QUEUES];
-
-static event_clock *event_of(uint64_t event) {
-  for (size_t i = 0; i < event_count; ++i) {
-    if (events[i].event == event) {
-      return &events[i];
-    }
-  }
-  return NULL;
-}
-
-static event_clock *add_event(uint64_t event) {
-  if (event_count == event_capacity) {
-    event_capacity = event_capacity ? 2 * event_capacity : 16;
-    event_clock *grown = realloc(events, event_capacity * sizeof *events);
-    if (!grown) {
-      abort();
-    }
-    events = grown;
-  }
-  events[event_count] = (event_clock){.event = event};
-  return &events[event_count++];
-}
-
-static void merge(check_segment *into, const check_segment *known) {
-  for (uint32_t i = 0; i < CHECK_QUEUES; ++i) {
-    if (known[i] > into[i]) {
-      into[i] = known[i];
-    }
-  }
-}
-
-// Of many values the first are forgotten: who waits for one of them is taken
-// for ordered behind a later one.
-static void note_signal(uint64_t number, uint64_t value,
-                        const check_segment *known) {
-  event_clock *event = event_of(number);
-  event = event ? event : add_event(number);
-  if (event->count && event->signals[event->count - 1].value >= value) {
-    return;  // it changes nothing
-  }
-  if (event->count == SIGNALS) {
-    memmove(&event->signals[0], &event->signals[1],
-            (SIGNALS - 1) * sizeof event->signals[0]);
-    --event->count;
-  }
-  event->signals[event->count].value = value;
-  memcpy(event->signals[event->count++].known, known,
-         CHECK_QUEUES * sizeof *known);
-}
-
-// All that comes before what a queue does next.
-static void copy_clock(const clock_of_queue *clock, check_segment *out) {
-  memcpy(out, clock->known, sizeof clock->known);
-  out[clock - clocks] = clock->end;
-}
-
-void mtli_check_signal(uint64_t queue, uint64_t event, uint64_t value,
-                       bool hosts_see) {
-  check_segment known[CHECK_QUEUES];
-  pthread_mutex_lock(&check_lock);
-  copy_clock(clock_of(queue), known);
-  note_signal(event, value, known);
-  if (hosts_see) {
-    merge(host, known);
-  }
-  pthread_mutex_unlock(&check_lock);
-}
-
-void mtli_check_host_signal(uint64_t event, uint64_t value) {
-  pthread_mutex_lock(&check_lock);
-  note_signal(event, value, host);
-  pthread_mutex_unlock(&check_lock);
-}
-
-// What was signalled behind the first value that is enough need not have come
-// yet, had the queues run at other speeds.
-void mtli_check_waited(uint64_t queue, uint64_t number, uint64_t value) {
-  pthread_mutex_lock(&check_lock);
-  const event_clock *event = event_of(number);
-  for (uint32_t i = 0; event && i < event->count; ++i) {
-    if (event->signals[i].value >= value) {
-      merge(clock_of(queue)->known, event->signals[i].known);
-      break;
-    }
-  }
-  pthread_mutex_unlock(&check_lock);
-}
-
-void mtli_check_event_ends(uint64_t number) {
-  pthread_mutex_lock(&check_lock);
-  event_clock *event = event_of(number);
-  if (event) {
-    *event = events[--event_count];
-  }
-  pthread_mutex_unlock(&check_lock);
-}
-
-void mtli_check_commit(uint64_t queue) {
-  pthread_mutex_lock(&check_lock);
-  merge(clock_of(queue)->known, host);
-  pthread_mutex_unlock(&check_lock);
-}
-
-void mtli_check_complete(uint64_t queue) {
-  check_segment known[CHECK_QUEUES];
-  pthread_mutex_lock(&check_lock);
-  copy_clock(clock_of(queue), known);
-  merge(host, known);
-  pthread_mutex_unlock(&check_lock);
 }
 
 // --- the dispatch -----------------------------------------------------------------
@@ -242,7 +73,7 @@ static bool prepare_threadgroup(check_state *s, uint64_t bytes) {
 static bool prepare_state(check_state *s) {
   if (!s->dump) {
     s->dump = map(CHECK_DUMP_BYTES);
-        s->check.segment = s->last = 1;
+    s->check.segment = s->last = 1;
   }
   return s->dump != NULL;
 }
@@ -252,15 +83,12 @@ static bool prepare_state(check_state *s) {
 static void begin_anew(check_state *s) {
   check_memory_forget();
   drop_threadgroup(s);
-  memset(clocks, 0, sizeof clocks);
-  clock_count = 0;
+  check_clocks_forget();
   past_count = 0;
-  event_count = 0;
-  memset(host, 0, sizeof host);
   s->check.segment = s->last = 1;
 }
 
-static bool add_past(check_state *s) {
+bool check_past_add(check_state *s) {
   if (past_count == past_capacity) {
     past_capacity = past_capacity ? 2 * past_capacity : 64;
     check_past *grown = realloc(pasts, past_capacity * sizeof *pasts);
@@ -272,24 +100,12 @@ static bool add_past(check_state *s) {
   check_past *past = &pasts[past_count++];
   *past = (check_past){.first = check_last(s) + 1,
                        .queue = s->queue,
+                       .encoder = s->encoder,
                        .kernel = s->kernel,
                        .sites = s->sites,
                        .number = s->dispatch};
   memcpy(past->group_count, s->group_count, sizeof past->group_count);
   return true;
-}
-
-// Those below are ordered before the dispatch, whatever queue they are of.
-static check_segment find_safe(const check_state *s) {
-  const clock_of_queue *own = &clocks[s->queue];
-  check_segment safe = own->window;
-  for (uint32_t i = 0; i < clock_count; ++i) {
-    if (i != s->queue && own->known[i] < clocks[i].end &&
-        own->known[i] < safe) {
-      safe = own->known[i];
-    }
-  }
-  return safe ? safe : 1;
 }
 
 mtli_check_view check_view_of(const check_state *s, const check_range *range) {
@@ -351,6 +167,13 @@ static void note_uses(check_state *s) {
   }
 }
 
+static void note_resident(const check_state *s, uint64_t address) {
+  check_memory *memory = check_memory_find(address);
+  if (memory) {
+    memory->resident = s->dispatch;
+  }
+}
+
 static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
   const size_t count = dispatch->argument_count + 1;
   check_range *grown = realloc(s->ranges, count * sizeof *s->ranges);
@@ -373,6 +196,7 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
                                  .type = argument->type};
     if (argument->is_buffer) {
       s->ranges[i].memory = check_memory_find(argument->first);
+      note_resident(s, argument->first);
     }
     if (s->ranges[i].memory && (s->checks & MTLI_CHECK_RACES) &&
         !check_memory_prepare(s->ranges[i].memory)) {
@@ -381,6 +205,9 @@ static bool take_ranges(check_state *s, const mtli_check_dispatch *dispatch) {
     if (s->ranges[i].memory) {
       s->ranges[i].memory->has_parts = false;
     }
+  }
+  for (size_t i = 0; i < dispatch->resident_count; ++i) {
+    note_resident(s, dispatch->residents[i]);
   }
   note_uses(s);
   for (size_t i = 0; i < s->range_count; ++i) {
@@ -428,7 +255,7 @@ static bool has_fences(const mtli_check_sites *sites) {
 // A run of the dispatch begins.
 static void begin_run(check_state *s) {
   s->dispatch_first = check_last(s) + 1;
-  s->safe = find_safe(s);
+  s->safe = check_clock_safe(s->queue, s->is_tracked);
   s->known_count = 0;
   check_fences_clear();
   check_causes_begin(s);
@@ -439,33 +266,55 @@ static void begin_run(check_state *s) {
                        s->group_count[2]);
 }
 
+// False if the dispatch may access untracked memory.
+static bool is_all_tracked(const mtli_check_dispatch *dispatch) {
+  bool is_tracked = true;
+  for (size_t i = 0; i < dispatch->argument_count; ++i) {
+    const mtli_check_argument *argument = &dispatch->arguments[i];
+    const check_memory *memory =
+        argument->is_buffer ? check_memory_find(argument->first) : NULL;
+    is_tracked = is_tracked && !(memory && memory->is_untracked);
+  }
+  for (uint32_t i = 0; is_tracked && i < dispatch->sites->count; ++i) {
+    const mtli_check_site *site = &dispatch->sites->sites[i];
+    if (site->slot == MTLI_CHECK_NO_SLOT &&
+        (site->space == MTLI_CHECK_DEVICE ||
+         site->space == MTLI_CHECK_ANYWHERE)) {
+      is_tracked = !check_memory_has_untracked();
+    }
+  }
+  return is_tracked;
+}
+
+check_state *check_state_prepare(void) {
+  if (!prepare_state(&state)) {
+    return NULL;
+  }
+  if (check_last(&state) > LAST_SEGMENT) {
+    begin_anew(&state);
+  }
+  return &state;
+}
+
 static bool begin_dispatch(check_state *s,
                            const mtli_check_dispatch *dispatch) {
-  if (!prepare_state(s)) {
-    return false;
-  }
-  if (check_last(s) > LAST_SEGMENT) {
-    begin_anew(s);
-  }
   const uint32_t checks = dispatch->sites->checks;
   check_take_functions(s);
   s->sites = dispatch->sites;
   s->kernel = dispatch->kernel;
   s->checks = checks;
   s->dispatch = ++check_dispatches;
-  clock_of_queue *clock = clock_of(dispatch->queue);
-  s->queue = (uint32_t)(clock - clocks);
-  if (dispatch->is_ordered) {
-    clock->window = check_last(s) + 1;
-  }
-  s->window = clock->window;
+  s->queue = check_clock_take(dispatch->queue, dispatch->is_ordered,
+                              check_last(s) + 1, &s->encoder);
+  s->is_tracked = is_all_tracked(dispatch);
+  s->window = check_clock_window(s->queue);
   memcpy(s->group_count, dispatch->group_count, sizeof s->group_count);
   s->has_fences = has_fences(s->sites);
   s->is_to_stop = false;
   s->run = 0;
   begin_run(s);
   check_segments_drop(s->safe < s->last ? s->safe : s->last);
-  return take_ranges(s, dispatch) && add_past(s) && check_explore_begin(s);
+  return take_ranges(s, dispatch) && check_past_add(s) && check_explore_begin(s);
 }
 
 // Its runs are ordered behind each other.
@@ -475,14 +324,14 @@ bool mtli_check_again(mtli_check *check) {
   if (!check_explore_next(s) || check_last(s) > LAST_SEGMENT) {
     return false;
   }
-  clocks[s->queue].window = check_last(s) + 1;
+  check_clock_set_window(s->queue, check_last(s) + 1);
   begin_run(s);
-  return add_past(s);
+  return check_past_add(s);
 }
 
 mtli_check *mtli_check_begin(const mtli_check_dispatch *dispatch) {
   pthread_mutex_lock(&check_lock);
-  if (!begin_dispatch(&state, dispatch)) {
+  if (!check_state_prepare() || !begin_dispatch(&state, dispatch)) {
     pthread_mutex_unlock(&check_lock);
     mtli_check_note_unchecked("no memory for the shadows of kernel '%s'",
                               dispatch->kernel);
@@ -546,9 +395,9 @@ void mtli_check_end(mtli_check *check, char **out_text) {
   check_state *s = (check_state *)check;
   check_causes_end();
   check_explore_end();
-  clocks[s->queue].window = s->window;
+  check_clock_set_window(s->queue, s->window);
   *out_text = check_first_text(s);
-  clocks[s->queue].end = check_last(s) + 1;
+  check_clock_end(s->queue, check_last(s) + 1);
   pthread_mutex_unlock(&check_lock);
 }
 

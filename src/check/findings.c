@@ -22,7 +22,7 @@ const check_entry *check_entries(size_t *out_count) {
 check_side check_side_now(const check_state *s, uint32_t site) {
   return (check_side){.sites = s->sites,
                       .site = site,
-                      .has_thread = true,
+                      .has_thread = !check_is_command(s->sites),
                       .thread = s->check.thread,
                       .group = s->now.group,
                       .kernel = s->kernel,
@@ -41,7 +41,8 @@ check_side check_side_of(const check_state *s, check_segment segment,
     side.group_count = past->group_count;
     side.dispatch = past->number;
   }
-  side.has_thread = check_moment_of(segment, &moment);
+  side.has_thread =
+      check_moment_of(segment, &moment) && !check_is_command(side.sites);
   if (side.has_thread) {
     side.thread = moment.thread;
     side.group = moment.group;

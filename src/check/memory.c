@@ -10,6 +10,7 @@ enum { MOST_STAMPS = 32 };  // of one access, and some
 
 static check_memory *memories;  // [memory_count] by rising address
 static size_t memory_count, memory_capacity;
+static size_t untracked_count;
 
 // How many begin at or below address.
 static size_t count_below(uint64_t address) {
@@ -125,6 +126,7 @@ static void remove_at(size_t at) {
     munmap(memory->set, set_bytes(memory));
   }
   free(memory->label);
+  untracked_count -= memory->is_untracked;
   --memory_count;
   memmove(memory, memory + 1, (memory_count - at) * sizeof *memory);
 }
@@ -146,6 +148,7 @@ static void absorb(check_memory *memory) {
     const uint64_t other_end = other.first + other.bytes;
     const bool is_part = contains(memory, &other);
     memory->is_union |= !is_part || other.is_union;
+    memory->is_untracked |= other.is_untracked;
     memory->first = other.first < memory->first ? other.first : memory->first;
     memory->bytes = (other_end > end ? other_end : end) - memory->first;
     remove_at(at - 1);
@@ -176,13 +179,19 @@ static bool add(check_memory memory, bool is_unset, const char *label) {
   memmove(&memories[at + 1], &memories[at],
           (memory_count - at) * sizeof *memories);
   ++memory_count;
+  untracked_count += memory.is_untracked;
   memories[at] = memory;
   return true;
 }
 
+bool check_memory_has_untracked(void) {
+  return untracked_count != 0;
+}
+
 void mtli_check_memory_add(uint64_t first, uint64_t bytes, bool is_unset,
-                           const char *label) {
-  const check_memory memory = {.first = first, .bytes = bytes};
+                           bool is_untracked, const char *label) {
+  const check_memory memory = {
+      .first = first, .bytes = bytes, .is_untracked = is_untracked};
   pthread_mutex_lock(&check_lock);
   const check_memory *known = check_memory_find(first);
   const bool is_added = (!is_unset && known && contains(known, &memory)) ||

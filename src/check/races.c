@@ -20,7 +20,7 @@ bool check_is_write(const mtli_check_site *site) {
 
 static void report_race(check_state *s, bool is_device, uint32_t number,
                         check_segment other, uint32_t other_number,
-                        uint64_t offset) {
+                        uint64_t offset, uint64_t length) {
   const mtli_check_site *site = check_site(s, number);
   const check_side now = check_side_now(s, number);
   const check_side then = check_side_of(s, other, other_number);
@@ -30,14 +30,18 @@ static void report_race(check_state *s, bool is_device, uint32_t number,
                      : is_device ? "race.device"
                                  : "race.threadgroup";
   const char *why =
-      is_other ? "nothing orders the two dispatches"
+      is_other && (check_is_command(s->sites) || check_is_command(then.sites))
+          ? "nothing orders the command and the dispatch"
+      : is_other ? "nothing orders the two dispatches"
       : then.group != now.group
           ? "nothing orders threads of different threadgroups"
           : "no barrier that orders such memory is between them";
+  const char *name = check_text(s, site->name);
+  name = name[0] ? name : check_place_of(&then).variable;
+  name = name[0] ? name : "buffer";
   check_report(s, kind, &then, &now,
-               "'%s': %u byte%s at offset %" PRIu64 "; %s",
-               check_text(s, site->name), site->size_bytes,
-               site->size_bytes == 1 ? "" : "s", offset, why);
+               "'%s': %" PRIu64 " byte%s at offset %" PRIu64 "; %s",
+               name,                length, length == 1 ? "" : "s", offset, why);
 }
 
 // --- cells ---------------------------------------------------------------------
@@ -47,6 +51,7 @@ typedef struct look {
   check_state *s;
   const mtli_check_site *site;
   uint32_t number;
+  check_kind kind;
   bool is_device;
   bool is_atomic;
   bool is_live;      // set by a conflict: a race
@@ -64,7 +69,7 @@ static bool is_recent(const look *l, check_segment before) {
 
 static bool conflicts(const look *l, check_segment before) {
   return is_recent(l, before) && before != l->s->check.segment &&
-         !check_is_ordered(l->s, before, l->is_device);
+         !check_is_ordered(l->s, before, l->kind);
 }
 
 static void note(look *l, check_segment other, uint32_t site,
@@ -279,7 +284,8 @@ void check_settle(mtli_check *check) {
       first = memory ? memory->first : 0;
     }
     report_race(s, is_device, s->pending_site, s->pending_other,
-                s->pending_other_site, (uintptr_t)to - first);
+                s->pending_other_site, (uintptr_t)to - first,
+                s->pending_bytes);
   }
   memcpy(to, s->bounce, s->pending_bytes);
 }
@@ -290,7 +296,8 @@ void *check_races(check_state *s, uint32_t number, void *address,
   look l = {.s = s,
             .site = site,
             .number = number,
-            .is_device = place->is_device,
+            .kind = place->kind,
+            .is_device = place->kind != CHECK_THREADGROUP,
             .is_atomic = check_is_atomic(site)};
   look_through(&l, place);
   if (!l.is_live) {
@@ -306,7 +313,8 @@ void *check_races(check_state *s, uint32_t number, void *address,
     memcpy(s->bounce, address, place->length);
     return s->bounce;
   }
-  report_race(s, l.is_device, number, l.other, l.other_site, place->told);
+  report_race(s, l.is_device, number, l.other, l.other_site, place->told,
+              site->size_bytes ? site->size_bytes : place->length);
   if (s->marked && l.reader) {
     check_causes_write(l.reader, s->marked);
   }

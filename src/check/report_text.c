@@ -48,7 +48,8 @@ static void write_place(FILE *file, const mtl_check_place *place) {
     snprintf(where, sizeof where, "%s:%u:%u", base_name(place->file),
              place->line, place->column);
   } else {
-    snprintf(where, sizeof where, "kernel %s", place->kernel);
+    snprintf(where, sizeof where, "%s%s", place->has_thread ? "kernel " : "",
+             place->kernel);
   }
   fprintf(file, "  %-12s %s", place->does, where);
   if (check_source_line(place->file, place->line, line, sizeof line)) {

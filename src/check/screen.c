@@ -23,6 +23,10 @@ enum {
 
 static _Atomic uint32_t queues;
 
+uint32_t mtli_check_queue_count(void) {
+  return atomic_load(&queues);
+}
+
 void mtli_check_queue_begins(void) {
   atomic_fetch_add(&queues, 1);
 }
@@ -252,7 +256,7 @@ bool mtli_check_screen_begin(mtli_check *check, uint32_t group_threads,
   const uint64_t threads = threads_of(s, group_threads);
   *out_by_group = has_groups(s);
   if (s->schedule_kind != CHECK_FORWARD || s->safe != s->dispatch_first ||
-      atomic_load(&queues) > 1 || threads >= MOST_THREADS) {
+      !s->is_tracked || mtli_check_queue_count() > 1 || threads >= MOST_THREADS) {
     return false;
   }
   for (size_t i = 0; i < s->range_count; ++i) {

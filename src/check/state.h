@@ -40,6 +40,8 @@ typedef struct check_memory {
   uint8_t *set;          // 0xff for each byte that is set; NULL: all are
   bool has_parts;        // the dispatch at hand writes parts of words
   bool is_union;         // of buffers of which none is all of it
+  uint32_t resident;     // the last dispatch that it was resident for
+  bool is_untracked;     // nothing but the client orders encoders over it
   uint32_t *writes;      // stamps (screen.c), one for each 4 bytes; NULL until
   uint32_t *reads;       // they are needed
   char *label;
@@ -55,6 +57,8 @@ bool check_memory_prepare_stamps(check_memory *memory);
 void check_memory_forget_stamps(void);
 // All of a memory is set.
 void check_memory_is_set(check_memory *memory);
+// True if there is untracked memory.
+bool check_memory_has_untracked(void);
 // Forgets all accesses; behind the last number of a segment.
 void check_memory_forget(void);
 
@@ -62,6 +66,7 @@ void check_memory_forget(void);
 typedef struct check_past {
   check_segment first;
   uint32_t queue;  // index
+  uint32_t encoder;
   const char *kernel;
   const mtli_check_sites *sites;
   uint32_t group_count[3];
@@ -103,6 +108,8 @@ typedef struct check_state {
   check_segment group_first;  // first of the threadgroup
   uint32_t dispatch;          // index in the past
   uint32_t queue;             // index
+  uint32_t encoder;           // its number (clocks.c)
+  bool is_tracked;            // all memory that the dispatch may access
   check_moment now;           // of segment
   uint32_t threads;           // in the threadgroup
   uint32_t group_size[3];
@@ -164,9 +171,30 @@ typedef struct check_state {
 
 enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
 
-// True if the dispatch of a segment of another one, and it, come before.
+// clocks.c: true if a segment, of another dispatch, comes before. is_tracked:
+// its queue orders encoders over the memory that both access.
 bool check_past_is_ordered(const check_state *s, const check_past *past,
-                           check_segment segment);
+                           check_segment segment, bool is_tracked);
+// A queue takes up a dispatch, whose segments are to begin with next. Returns
+// the queue's index, and its encoder's number.
+uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
+                          uint32_t *out_encoder);
+// A queue's own segments from there on are not ordered before what it does.
+check_segment check_clock_window(uint32_t queue);
+void check_clock_set_window(uint32_t queue, check_segment window);
+// Its last dispatch has ended, with the segment before end.
+void check_clock_end(uint32_t queue, check_segment end);
+// Segments below come before what the queue does next, whatever queue they are
+// of.
+check_segment check_clock_safe(uint32_t queue, bool is_tracked);
+// Forgets all.
+void check_clocks_forget(void);
+// dispatch.c: the state, ready for a dispatch or a command; NULL if there is no
+// memory for it. Keeps what it is of for findings; false if there is none.
+check_state *check_state_prepare(void);
+bool check_past_add(check_state *s);
+// commands.c: true of the places of a command that is no dispatch.
+bool check_is_command(const mtli_check_sites *sites);
 // Forgets what is known of segments below end.
 void check_segments_drop(check_segment end);
 
@@ -204,9 +232,14 @@ bool check_moment_of(check_segment segment, check_moment *out);
 // The dispatch that a segment is of.
 const check_past *check_past_of(check_segment segment);
 // True if segment `before`, which is at least state->safe, happens before the
-// running one: what it did to device (or threadgroup) memory is visible.
+// running one: what it did to memory of such a kind is visible.
+typedef enum check_kind {
+  CHECK_THREADGROUP,
+  CHECK_TRACKED,    // device memory
+  CHECK_UNTRACKED,
+} check_kind;
 bool check_is_ordered(const check_state *s, check_segment before,
-                      bool is_device);
+                      check_kind kind);
 // The number given last; rows of threads count by themselves.
 check_segment check_last(check_state *s);
 // Goes on with a thread that has waited: in its segment, unless what it waited
@@ -230,7 +263,7 @@ typedef struct check_place {
   uint64_t offset;
   uint64_t length;
   uint64_t told;  // offset to tell
-  bool is_device;
+  check_kind kind;
   bool is_coarse;  // a read of a part of a word counts for the word
 } check_place;
 void *check_races(check_state *s, uint32_t site, void *address,
@@ -256,6 +289,8 @@ void check_report_bounds(check_state *s, const char *kind, uint32_t site,
                          uint64_t length);
 void check_report_member(mtli_check *check, uint32_t site, void *address,
                          void *base);
+void check_report_residency(check_state *s, uint32_t site,
+                            const check_memory *memory);
 void check_report_align(check_state *s, uint32_t site, uint64_t address);
 
 static inline const mtli_check_site *check_site(const check_state *s,

@@ -224,6 +224,8 @@ typedef enum mtli_command_kind {
   MTLI_COMMAND_SAMPLE,
   MTLI_COMMAND_WAIT,
   MTLI_COMMAND_SIGNAL,
+  // A fence is updated or waited for: recorded for the checker alone.
+  MTLI_COMMAND_FENCE,
 } mtli_command_kind;
 
 // An argument whose value was recorded by set_bytes: arguments[slot] is the
@@ -237,6 +239,14 @@ typedef struct mtli_inline_argument {
 // The offset of the memory of a threadgroup argument that has none: this, or
 // more by a multiple of itself. A kernel that uses it must fault.
 enum { MTLI_NO_THREADGROUP_MEMORY = 64 * 1024 };
+
+// Buffers that a kernel may reach by addresses: those that its encoder was told
+// to use.
+typedef struct mtli_used_buffer {
+  struct mtli_used_buffer *next;
+  mtl_buffer *buffer;
+  bool is_written;
+} mtli_used_buffer;
 
 typedef struct mtli_dispatch {
   mtl_pipeline *pipeline;
@@ -258,6 +268,7 @@ typedef struct mtli_dispatch {
   mtl_buffer *indirect;  // NULL, or three uint32_t at indirect_offset_bytes
   size_t indirect_offset_bytes;  // count the threadgroups
   const char *debug_group;       // names joined by "/"; NULL outside of groups
+  const mtli_used_buffer *used;  // a list; NULL for none
   bool is_repeated;  // of mtli_execution_begin, which gave it before as it is
 } mtli_dispatch;
 
@@ -303,6 +314,7 @@ typedef struct mtli_execute {
   size_t range_offset_bytes;  // and count
   bool is_serial;  // each command waits for the one before
   const char *debug_group;
+  const mtli_used_buffer *used;     // by the encoder
   const mtli_inherited *inherited;  // NULL if they inherit nothing
   // The runtime's:
   struct mtli_execution *execution;  // while it runs
@@ -359,6 +371,7 @@ struct mtli_command {
   // effects are visible. A command without it may overlap with the earlier
   // ones back to the last that has it.
   bool is_ordered;
+  uint16_t encoder;  // which of the command buffer's it is of, modulo 2^16
   mtli_command_times *times;  // the driver fills it in; NULL if nobody asks
   union {
     mtli_dispatch dispatch;
@@ -402,6 +415,10 @@ struct mtli_command {
       mtl_event *event;
       uint64_t value;
     } event;  // WAIT and SIGNAL
+    struct {
+      mtl_fence *fence;  // kept
+      bool is_update;    // else it is waited for
+    } fence;
   };
 };
 
@@ -446,6 +463,10 @@ struct mtl_command_buffer {
   // The client has asked for its end. Set before queue_cancel is called, and
   // perhaps before queue_submit: then nothing but the SIGNAL commands runs.
   _Atomic bool is_cancelled;
+  // Of the checker (check/check.h), malloc'ed; NULL without one: what came
+  // before the commit, and what the host knows who has seen it completed.
+  void *check_committed;
+  void *check_completed;
   // What os_log writes to (code/log_abi.h), as the host sees it; NULL without a
   // log state. The runtime reads it when everything is done.
   struct mtli_log_header *log;

@@ -2,112 +2,7 @@
 // clients.c: programs that use the checker from C: dispatches of an encoder and
 // of some queues, with what orders them and without it, buffers that are
 // reached by addresses, and the error of a command buffer.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "harness/test.h"
-#include "mettle/mettle.h"
-
-static const char source[] =
-    "#include <metal_stdlib>\n"
-    "using namespace metal;\n"
-    "kernel void put(device int *x [[buffer(0)]],\n"
-    "                uint i [[thread_position_in_grid]]) { x[i] = i; }\n"
-    "kernel void get(device const int *x [[buffer(0)]],\n"
-    "                device int *y [[buffer(1)]],\n"
-    "                uint i [[thread_position_in_grid]]) { y[i] = x[63 - i]; }\n"
-    "struct list { device int *items; };\n"
-    "kernel void follow(constant list &l [[buffer(0)]],\n"
-    "                   uint i [[thread_position_in_grid]]) {\n"
-    "  l.items[i] = i;\n"
-    "}\n";
-
-enum { THREADS = 64, BYTES = 4 * THREADS };
-
-static mtl_device *device;
-static mtl_queue *queues[3];
-static mtl_library *library;
-
-static void open_all(void) {
-  CHECK_OK(mtl_device_default(&device));
-  for (int i = 0; i < 3; ++i) {
-    CHECK_OK(mtl_queue_create(device, NULL, &queues[i]));
-  }
-  CHECK_OK(mtl_library_create_from_source(device, source, strlen(source), NULL,
-                                          &library));
-}
-
-static mtl_pipeline *pipeline_of(const char *name, uint32_t check) {
-  mtl_function *function;
-  mtl_pipeline *pipeline;
-  CHECK_OK(mtl_function_create(library, name, NULL, &function));
-  CHECK_OK(mtl_pipeline_create(
-      function, &(mtl_pipeline_desc){.check = check}, &pipeline));
-  mtl_function_release(function);
-  return pipeline;
-}
-
-static mtl_buffer *buffer_of(size_t bytes) {
-  mtl_buffer *buffer;
-  CHECK_OK(mtl_buffer_create(
-      device,
-      &(mtl_buffer_desc){.length_bytes = bytes,
-                         .hazard_tracking = MTL_HAZARD_UNTRACKED},
-      &buffer));
-  return buffer;
-}
-
-static mtl_command_buffer *commands_of(int queue) {
-  mtl_command_buffer *commands;
-  CHECK_OK(mtl_command_buffer_create(queues[queue], NULL, &commands));
-  return commands;
-}
-
-static void dispatch(mtl_compute_encoder *encoder, const char *name,
-                     mtl_buffer *first, mtl_buffer *second) {
-  mtl_compute_encoder_set_pipeline(encoder,
-                                   pipeline_of(name, MTL_CHECK_DEFAULT));
-  mtl_compute_encoder_set_buffer(encoder, first, 0, 0);
-  if (second) {
-    mtl_compute_encoder_set_buffer(encoder, second, 0, 1);
-  }
-  mtl_compute_encoder_dispatch_threads(encoder, (mtl_size){THREADS, 1, 1},
-                                       (mtl_size){32, 1, 1});
-}
-
-static void encode(mtl_command_buffer *commands, const char *name,
-                   mtl_buffer *first, mtl_buffer *second) {
-  mtl_compute_encoder *encoder;
-  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
-  dispatch(encoder, name, first, second);
-  CHECK_OK(mtl_compute_encoder_end(encoder));
-}
-
-typedef struct expected {
-  const char *kind;
-  const char *first, *second;  // kernels
-  bool is_found;
-} expected;
-
-static void look(void *context, const mtl_check_finding *finding) {
-  expected *it = context;
-  it->is_found |= strcmp(finding->kind, it->kind) == 0 &&
-                  strcmp(finding->first.kernel, it->first) == 0 &&
-                  strcmp(finding->second.kernel, it->second) == 0;
-}
-
-static bool is_found(const char *kind, const char *first, const char *second) {
-  expected it = {kind, first, second, false};
-  CHECK_OK(mtl_check_report(look, &it));
-  return it.is_found;
-}
-
-static uint64_t count_findings(void) {
-  uint64_t findings = 0;
-  mtl_check_counts(&findings, NULL, NULL, NULL);
-  return findings;
-}
+#include "client.h"
 
 static void run_concurrent(bool with_barrier) {
   open_all();
@@ -141,13 +36,6 @@ TEST(dispatches, with_a_barrier_do_not) {
   CHECK_EQUAL(count_findings(), 0);
 }
 
-static mtl_event *event_of(bool shared) {
-  mtl_event *event;
-  CHECK_OK(mtl_event_create(device, &(mtl_event_desc){.shared = shared},
-                            &event));
-  return event;
-}
-
 // Both are committed before either has begun: what is complete by a commit
 // counts as ordered before it.
 static void run_queues(void) {
@@ -172,10 +60,6 @@ TEST(queues, without_an_event_race) {
   run_queues();
   CHECK(is_found("race.dispatch", "put", "get") ||
         is_found("race.dispatch", "get", "put"));
-}
-
-static void wait_for_clean(mtl_command_buffer *commands) {
-  CHECK_OK(mtl_command_buffer_wait(commands));
 }
 
 static void run_with_event(bool waiting_is_first) {
@@ -297,32 +181,69 @@ TEST(queues, race_with_what_comes_behind_the_signal) {
         is_found("race.dispatch", "get", "put"));
 }
 
-static mtl_status run_follow(uint64_t address) {
+// used: what the encoder is told to use, or NULL.
+static mtl_status run_follow(uint64_t address, mtl_buffer *used) {
   mtl_buffer *list = buffer_of(sizeof address);
   memcpy(mtl_buffer_contents(list), &address, sizeof address);
   mtl_command_buffer *commands = commands_of(0);
-  encode(commands, "follow", list, NULL);
+  mtl_compute_encoder *encoder;
+  CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
+  if (used) {
+    mtl_compute_encoder_use_buffer(encoder, used, MTL_USAGE_WRITE);
+  }
+  dispatch(encoder, "follow", list, NULL);
+  CHECK_OK(mtl_compute_encoder_end(encoder));
   CHECK_OK(mtl_command_buffer_commit(commands));
   return mtl_command_buffer_wait(commands);
 }
 
 TEST(addresses, of_a_short_buffer_are_out_of_bounds) {
   open_all();
-  CHECK_ERROR(run_follow(mtl_buffer_gpu_address(buffer_of(BYTES - 4))),
-               MTL_KERNEL_FAULT, "bounds.device");
+  mtl_buffer *buffer = buffer_of(BYTES - 4);
+  CHECK_ERROR(run_follow(mtl_buffer_gpu_address(buffer), buffer),
+              MTL_KERNEL_FAULT, "bounds.device");
 }
 
 TEST(addresses, of_nothing_are_out_of_bounds) {
   open_all();
-  CHECK_ERROR(run_follow(0), MTL_KERNEL_FAULT, "bounds.device");
+  CHECK_ERROR(run_follow(0, NULL), MTL_KERNEL_FAULT, "bounds.device");
   CHECK(is_found("bounds.device", "follow", ""));
+}
+
+static mtl_status run_with_set(bool is_of_queue) {
+  mtl_buffer *buffer = buffer_of(BYTES);
+  mtl_residency_set *set;
+  CHECK_OK(mtl_residency_set_create(device, NULL, &set));
+  const mtl_allocation allocation = {.buffer = buffer};
+  CHECK_OK(mtl_residency_set_add(set, &allocation, 1));
+  CHECK_OK(mtl_residency_set_commit(set));
+  if (is_of_queue) {
+    CHECK_OK(mtl_queue_add_residency_sets(queues[0], &set, 1));
+  }
+  return run_follow(mtl_buffer_gpu_address(buffer), NULL);
+}
+
+TEST(addresses, of_what_is_not_resident_are_found) {
+  open_all();
+  mtl_buffer *buffer = buffer_of(BYTES);
+  CHECK_ERROR(run_follow(mtl_buffer_gpu_address(buffer), NULL),
+              MTL_KERNEL_FAULT, "bounds.residency");
+  CHECK_ERROR(run_follow(mtl_buffer_gpu_address(buffer), buffer_of(BYTES)),
+              MTL_KERNEL_FAULT, "bounds.residency");
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(buffer), buffer));
+}
+
+TEST(addresses, of_a_set_of_the_queue_are_resident) {
+  open_all();
+  CHECK_OK(run_with_set(true));
+  CHECK_ERROR(run_with_set(false), MTL_KERNEL_FAULT, "bounds.residency");
 }
 
 // Made before the first checked pipeline, and bound to nothing.
 TEST(addresses, of_buffers_made_before_are_known) {
   open_all();
   mtl_buffer *plain = buffer_of(BYTES);
-  CHECK_OK(run_follow(mtl_buffer_gpu_address(plain)));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(plain), plain));
   CHECK_EQUAL(count_findings(), 0);
   const int32_t *values = mtl_buffer_contents(plain);
   CHECK_EQUAL(values[63], 63);
@@ -337,13 +258,13 @@ TEST(addresses, of_the_memory_of_hosts_are_known) {
                              &(mtl_buffer_desc){.length_bytes = page,
                                                 .no_copy_bytes = memory},
                              &buffer));
-  CHECK_OK(run_follow(mtl_buffer_gpu_address(buffer)));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(buffer), buffer));
   CHECK_EQUAL(count_findings(), 0);
   CHECK_EQUAL(memory[63], 63);
   // None is there any more.
   const uint64_t address = mtl_buffer_gpu_address(buffer);
   mtl_buffer_release(buffer);
-  CHECK_ERROR(run_follow(address), MTL_KERNEL_FAULT, "bounds.device");
+  CHECK_ERROR(run_follow(address, NULL), MTL_KERNEL_FAULT, "bounds.device");
   free(memory);
 }
 
@@ -356,7 +277,7 @@ TEST(addresses, of_parts_of_a_heap_are_known) {
   const mtl_buffer_desc desc = {.length_bytes = BYTES};
   CHECK_OK(mtl_heap_create_buffer(heap, &desc, 0, &first));
   CHECK_OK(mtl_heap_create_buffer(heap, &desc, 0, &second));
-  CHECK_OK(run_follow(mtl_buffer_gpu_address(second)));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(second), second));
   CHECK_EQUAL(count_findings(), 0);
   const int32_t *values = mtl_buffer_contents(second);
   CHECK_EQUAL(values[63], 63);
@@ -401,7 +322,7 @@ TEST(slices, of_one_memory_are_checked_as_one) {
   put_all(whole, MANY);
   CHECK_EQUAL(memory[MANY - 1], MANY - 1);
   // Behind a slice, but in the whole.
-  CHECK_OK(run_follow(mtl_buffer_gpu_address(whole) + 400));
+  CHECK_OK(run_follow(mtl_buffer_gpu_address(whole) + 400, whole));
   CHECK_EQUAL(memory[100 + 63], 63);
   mtl_buffer_release(part);
   put_all(whole, MANY);

@@ -25,14 +25,6 @@ static LLVMValueRef asked_of(LLVMValueRef address) {
              : NULL;
 }
 
-// The same as mtlc_root_of, from before there were checks.
-static LLVMValueRef first_of(LLVMValueRef address) {
-  for (LLVMValueRef asked = address; asked; asked = asked_of(address)) {
-    address = mtlc_root_of(asked);
-  }
-  return address;
-}
-
 static mtlc_root outside(void) {
   mtlc_root root = nowhere;
   root.space = MTLI_CHECK_ANYWHERE;
@@ -81,23 +73,29 @@ static mtlc_root root_of_variable(const mtlc_kernel *kernel,
   return root;
 }
 
-// A pointer that lies in an argument buffer, or in what one points to.
-static bool is_from_buffer(const mtlc_kernel *kernel, LLVMValueRef load) {
-  for (int depth = 0; depth < 8; ++depth) {
-    LLVMValueRef root = first_of(LLVMGetOperand(load, 0));
-    if (mtlc_callee(root) &&
-        strcmp(mtlc_name(mtlc_callee(root)), "mettle.argument") == 0) {
-      return root_of_argument(kernel, root).space == MTLI_CHECK_DEVICE;
-    }
-    if (!LLVMIsALoadInst(root)) {
-      return false;
-    }
-    load = root;
+static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
+                      mtlc_values *seen);
+
+// A pointer that lies in an argument buffer, or in what one points to, leads to
+// device memory; one that a variable of the thread's holds may lead anywhere.
+static mtlc_root root_of_loaded(const mtlc_kernel *kernel, LLVMValueRef load,
+                                mtlc_values *seen) {
+  if (mtlc_values_has(seen, load)) {
+    return nowhere;
   }
-  return false;
+  mtlc_values_add(seen, load);
+  const mtlc_root from = walk(kernel, LLVMGetOperand(load, 0), seen);
+  mtlc_root root = nowhere;
+  switch (from.space) {
+    case MTLI_CHECK_DEVICE:
+    case MTLI_CHECK_NOWHERE: root.space = from.space; return root;
+    case MTLI_CHECK_PRIVATE: root.space = MTLI_CHECK_ANYWHERE; return root;
+    default: return outside();
+  }
 }
 
-static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value) {
+static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value,
+                             mtlc_values *seen) {
   if (LLVMIsAAllocaInst(value) || LLVMIsAGlobalVariable(value)) {
     return root_of_variable(kernel, value);
   }
@@ -105,19 +103,8 @@ static mtlc_root root_of_one(const mtlc_kernel *kernel, LLVMValueRef value) {
   if (callee && strcmp(mtlc_name(callee), "mettle.argument") == 0) {
     return root_of_argument(kernel, value);
   }
-  // One of several that a variable of the thread's holds.
-  if (LLVMIsALoadInst(value) &&
-      LLVMIsAAllocaInst(first_of(LLVMGetOperand(value, 0)))) {
-    mtlc_root root = nowhere;
-    root.space = MTLI_CHECK_ANYWHERE;
-    return root;
-  }
-  if (LLVMIsALoadInst(value) && is_from_buffer(kernel, value)) {
-    mtlc_root root = nowhere;
-    root.space = MTLI_CHECK_DEVICE;
-    return root;
-  }
-  return outside();
+  return LLVMIsALoadInst(value) ? root_of_loaded(kernel, value, seen)
+                                : outside();
 }
 
 // Both or either: what is known of each stays if it is the same.
@@ -192,7 +179,7 @@ static mtlc_root walk(const mtlc_kernel *kernel, LLVMValueRef address,
   }
   const bool is_phi = LLVMIsAPHINode(address) != NULL;
   if (!is_phi && !LLVMIsASelectInst(address)) {
-    mtlc_root root = root_of_one(kernel, address);
+    mtlc_root root = root_of_one(kernel, address, seen);
     root.bytes = is_open && root.space == MTLI_CHECK_DEVICE ? 0 : root.bytes;
     return root;
   }

@@ -16,12 +16,16 @@ static const mtl_buffer *whole_of(const mtl_buffer *buffer) {
   return buffer->parent ? buffer->parent : buffer;
 }
 
+static bool is_untracked(const mtl_buffer *buffer) {
+  return buffer->hazard_tracking == MTL_HAZARD_UNTRACKED;
+}
+
 // Others are told of before the next checked dispatch (learn_all).
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
   if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes &&
       is_unset) {
     mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, true,
-                          buffer->label);
+                          is_untracked(buffer), buffer->label);
   } else if (mtli_check_is_on() && buffer->parent && !is_unset) {
     mtli_check_memory_set(buffer->gpu_address, buffer->length_bytes);
   }
@@ -39,7 +43,7 @@ static void learn(const mtl_buffer *part) {
   const mtl_buffer *buffer = whole_of(part);
   if (buffer->length_bytes) {
     mtli_check_memory_add(buffer->gpu_address, buffer->length_bytes, false,
-                          buffer->label);
+                          is_untracked(buffer), buffer->label);
   }
 }
 
@@ -153,6 +157,39 @@ static const kept_kernel *keep(const char *name,
   return it && it->name && it->sites.sites && it->sites.texts ? it : NULL;
 }
 
+// Adds what the kernel may reach by addresses to [*count] addresses, a part of
+// a heap as the heap.
+static void add_resident(const mtl_buffer *buffer, uint64_t *addresses,
+                         size_t *count) {
+  addresses[(*count)++] = whole_of(buffer)->gpu_address;
+}
+
+// Returns them malloc'ed; NULL for none.
+static uint64_t *residents_of(const mtl_command_buffer *command_buffer,
+                              const mtli_dispatch *dispatch,
+                              size_t *out_count) {
+  size_t most = 0, count = 0;
+  for (const mtli_used_buffer *it = dispatch->used; it; it = it->next) {
+    most++;
+  }
+  for (size_t i = 0; i < command_buffer->resident_count; ++i) {
+    most += command_buffer->residents[i]->count;
+  }
+  uint64_t *addresses = most ? malloc(most * sizeof *addresses) : NULL;
+  for (const mtli_used_buffer *it = dispatch->used; addresses && it;
+       it = it->next) {
+    add_resident(it->buffer, addresses, &count);
+  }
+  for (size_t i = 0; addresses && i < command_buffer->resident_count; ++i) {
+    const mtli_residents *set = command_buffer->residents[i];
+    for (size_t k = 0; k < set->count; ++k) {
+      add_resident(set->buffers[k], addresses, &count);
+    }
+  }
+  *out_count = count;
+  return addresses;
+}
+
 bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
   enum { MOST = 256 };
   const mtli_dispatch *dispatch = &command->dispatch;
@@ -168,14 +205,20 @@ bool cpu_check_begin(cpu_queue *queue, mtli_command *command, cpu_job *job) {
     describe(dispatch, slot, &arguments[slot]);
   }
   learn_all(queue->queue.device);
+  size_t resident_count = 0;
+  uint64_t *residents =
+      residents_of(queue->current, dispatch, &resident_count);
   mtli_check_dispatch it = {.kernel = own->name,
                             .sites = &own->sites,
                             .arguments = arguments,
                             .argument_count = kernel->parameter_count,
+                            .residents = residents,
+                            .resident_count = resident_count,
                             .queue = number_of(queue),
                             .is_ordered = command->is_ordered};
   memcpy(it.group_count, job->launch.group_count, sizeof it.group_count);
   job->launch.check = mtli_check_begin(&it);
+  free(residents);
   return job->launch.check != NULL;
 }
 
@@ -234,13 +277,13 @@ void cpu_check_screen_end(cpu_job *job) {
 }
 
 // The command buffer goes on; its error is the first finding's.
-void cpu_check_end(cpu_queue *queue, cpu_job *job) {
-  char *text = NULL;
-  mtli_check_end(job->launch.check, &text);
-  job->launch.check = NULL;
+static void take_finding(cpu_queue *queue, char *text) {
+  if (!text) {
+    return;
+  }
   cpu_list *list = cpu_list_of(queue->current);
   cpu_pool_lock(queue->pool);
-  if (text && list->status == MTL_OK) {
+  if (list->status == MTL_OK) {
     list->status = MTL_KERNEL_FAULT;
     list->text = text;
     text = NULL;
@@ -249,23 +292,46 @@ void cpu_check_end(cpu_queue *queue, cpu_job *job) {
   free(text);
 }
 
+void cpu_check_end(cpu_queue *queue, cpu_job *job) {
+  char *text = NULL;
+  mtli_check_end(job->launch.check, &text);
+  job->launch.check = NULL;
+  take_finding(queue, text);
+}
+
 // --- other commands ---------------------------------------------------------------
 
 static uint64_t address_in(const mtl_buffer *buffer, size_t offset_bytes) {
   return buffer->gpu_address + offset_bytes;
 }
 
-static void note_box(const mtli_command *command) {
+// What a command that is no dispatch does to memory.
+static void look_at(cpu_queue *queue, const mtli_command *command,
+                    const char *name, uint64_t read, uint64_t written,
+                    uint64_t bytes) {
+  take_finding(queue,
+               mtli_check_command(&(mtli_check_piece){
+                   .name = name,
+                   .queue = number_of(queue),
+                   .is_ordered = command->is_ordered,
+                   .read = read,
+                   .written = written,
+                   .bytes = bytes}));
+}
+
+static void note_box(cpu_queue *queue, const mtli_command *command) {
   const mtli_box_side *to = &command->copy_box.target;
   const mtli_box_side *from = &command->copy_box.source;
   for (uint64_t image = 0; image < command->copy_box.images; ++image) {
     for (uint64_t row = 0; row < command->copy_box.rows; ++row) {
-      mtli_check_memory_copy(
-          address_in(to->buffer, to->offset_bytes) + image * to->image_pitch +
-              row * to->row_pitch,
-          address_in(from->buffer, from->offset_bytes) +
-              image * from->image_pitch + row * from->row_pitch,
-          command->copy_box.row_bytes);
+      const uint64_t target = address_in(to->buffer, to->offset_bytes) +
+                              image * to->image_pitch + row * to->row_pitch;
+      const uint64_t source = address_in(from->buffer, from->offset_bytes) +
+                              image * from->image_pitch +
+                              row * from->row_pitch;
+      mtli_check_memory_copy(target, source, command->copy_box.row_bytes);
+      look_at(queue, command, "copy of texels", source, target,
+              command->copy_box.row_bytes);
     }
   }
 }
@@ -274,26 +340,52 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
   if (!mtli_check_is_on()) {
     return;
   }
-  if (command->is_ordered) {
+  mtli_check_encoder(number_of(queue), command->encoder);
+  if (command->is_ordered && command->kind != MTLI_COMMAND_DISPATCH) {
     mtli_check_queue_orders(number_of(queue));
   }
   switch (command->kind) {
+    case MTLI_COMMAND_FENCE:
+      (command->fence.is_update ? mtli_check_fence_updated
+                                : mtli_check_fence_waited)(
+          number_of(queue), (uintptr_t)command->fence.fence);
+      break;
+    case MTLI_COMMAND_DISPATCH:
+      if (command->dispatch.indirect) {
+        look_at(queue, command, "count of threadgroups",
+                address_in(command->dispatch.indirect,
+                           command->dispatch.indirect_offset_bytes),
+                0, 3 * sizeof(uint32_t));
+      }
+      break;
     case MTLI_COMMAND_COPY:
       mtli_check_memory_copy(
           address_in(command->copy.target, command->copy.target_offset_bytes),
           address_in(command->copy.source, command->copy.source_offset_bytes),
           command->copy.length_bytes);
+      look_at(queue, command, "copy",
+              address_in(command->copy.source,
+                         command->copy.source_offset_bytes),
+              address_in(command->copy.target,
+                         command->copy.target_offset_bytes),
+              command->copy.length_bytes);
       break;
-    case MTLI_COMMAND_COPY_BOX: note_box(command); break;
+    case MTLI_COMMAND_COPY_BOX: note_box(queue, command); break;
     case MTLI_COMMAND_FILL:
       mtli_check_memory_set(
           address_in(command->fill.buffer, command->fill.offset_bytes),
           command->fill.length_bytes);
+      look_at(queue, command, "fill", 0,
+              address_in(command->fill.buffer, command->fill.offset_bytes),
+              command->fill.length_bytes);
       break;
     case MTLI_COMMAND_UPDATE:
       mtli_check_memory_set(
           address_in(command->update.buffer, command->update.offset_bytes),
           command->update.length_bytes);
+      look_at(queue, command, "update", 0,
+              address_in(command->update.buffer, command->update.offset_bytes),
+              command->update.length_bytes);
       break;
     case MTLI_COMMAND_SAMPLE:
       mtli_check_memory_set(
@@ -302,8 +394,7 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command) {
       break;
     case MTLI_COMMAND_SIGNAL:
       mtli_check_signal(number_of(queue), (uintptr_t)command->event.event,
-                        command->event.value,
-                        command->event.event->is_shared);
+                        command->event.value);
       break;
     default: break;
   }
@@ -328,14 +419,20 @@ void cpu_check_event_destroyed(const mtl_event *event) {
   }
 }
 
-void cpu_check_committed(const mtl_command_buffer *command_buffer) {
+void cpu_check_committed(mtl_command_buffer *command_buffer) {
   if (mtli_check_is_on()) {
-    mtli_check_commit(number_of((const cpu_queue *)command_buffer->queue));
+    command_buffer->check_committed = mtli_check_commit();
+  }
+}
+
+void cpu_check_started(const cpu_queue *queue) {
+  if (mtli_check_is_on()) {
+    mtli_check_start(number_of(queue), queue->current->check_committed);
   }
 }
 
 void cpu_check_completed(const cpu_queue *queue) {
   if (mtli_check_is_on()) {
-    mtli_check_complete(number_of(queue));
+    queue->current->check_completed = mtli_check_complete(number_of(queue));
   }
 }

@@ -28,6 +28,9 @@ mtl_status cpu_commands_prepare(mtl_command_buffer *command_buffer) {
     if (command->kind == MTLI_COMMAND_DISPATCH && !command_buffer->is_failed) {
       cpu_dispatch_prepare(command);
     }
+    if (command->kind == MTLI_COMMAND_FENCE) {
+      continue;
+    }
     if (!command->is_ordered && previous) {
       previous->job.may_overlap = true;
       data->job.may_overlap = true;
@@ -245,7 +248,8 @@ static bool run_work(cpu_queue *queue, mtli_command *command,
       mtli_edit_indirect_commands(&command->edit);
       break;
     case MTLI_COMMAND_WAIT:
-    case MTLI_COMMAND_SIGNAL: break;
+    case MTLI_COMMAND_SIGNAL:
+    case MTLI_COMMAND_FENCE: break;
   }
   note_instant(command);
   return true;
@@ -265,9 +269,7 @@ bool cpu_commands_run(cpu_queue *queue, cpu_context *context) {
       return false;
     }
     queue->next_command = command->next;
-    if (command->kind != MTLI_COMMAND_DISPATCH) {
-      cpu_check_command(queue, command);
-    }
+    cpu_check_command(queue, command);
     if (command->kind == MTLI_COMMAND_SIGNAL) {
       run_signal(queue, command);
     } else if (command->kind == MTLI_COMMAND_WAIT) {

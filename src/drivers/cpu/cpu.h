@@ -619,7 +619,8 @@ void cpu_check_command(cpu_queue *queue, const mtli_command *command);
 void cpu_check_waited(const cpu_queue *queue, const mtli_command *command);
 void cpu_check_host_signals(const mtl_event *event, uint64_t value);
 void cpu_check_event_destroyed(const mtl_event *event);
-void cpu_check_committed(const mtl_command_buffer *command_buffer);
+void cpu_check_committed(mtl_command_buffer *command_buffer);
+void cpu_check_started(const cpu_queue *queue);
 void cpu_check_completed(const cpu_queue *queue);
 // is_unset: kernels alone can write it, and none has.
 void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset);

@@ -127,6 +127,7 @@ static bool take_next(cpu_queue *queue) {
   list->command_buffer = command_buffer;
   list->start_ns = mtli_now_ns();
   queue->is_stale = cpu_is_discrete(queue->queue.device);
+  cpu_check_started(queue);
   return true;
 }
 

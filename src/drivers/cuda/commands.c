@@ -316,7 +316,8 @@ static mtl_status run_work(cuda_worker *worker,
       return MTL_OK;
     case MTLI_COMMAND_SAMPLE: return run_sample(worker, command);
     case MTLI_COMMAND_WAIT:
-    case MTLI_COMMAND_SIGNAL: break;
+    case MTLI_COMMAND_SIGNAL:
+    case MTLI_COMMAND_FENCE: break;
   }
   return MTL_OK;
 }

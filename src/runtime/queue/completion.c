@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/futex.h"
+#include "check/check.h"
 #include "runtime/log.h"
 #include "runtime/record/counters.h"
 #include "runtime/record/recording.h"
@@ -43,6 +44,13 @@ static void progress_raise(mtli_recording *recording, mtli_progress progress) {
   atomic_store(&recording->progress, (uint32_t)progress);
   if (atomic_load(&recording->sleepers)) {
     mtli_futex_wake(&recording->progress, UINT32_MAX);
+  }
+}
+
+void mtli_recording_seen(const mtl_command_buffer *command_buffer) {
+  // Set before progress is raised, which who calls this has looked at.
+  if (command_buffer->check_completed) {
+    mtli_check_seen(command_buffer->check_completed);
   }
 }
 
@@ -121,6 +129,7 @@ static void completed_run(mtli_task *task) {
     mtli_log_deliver(recording->log_state, recording->command_buffer.log);
     calling_back = outer;
   }
+  mtli_recording_seen(&recording->command_buffer);
   callbacks_run(recording, recording->completed_callbacks);
   finish(recording);
 }
@@ -149,6 +158,7 @@ void mtli_command_buffer_completed(mtl_command_buffer *command_buffer,
   mtli_queue_leave(command_buffer->queue);
   if (recording->direct_callbacks) {
     progress_raise(recording, MTLI_PROGRESS_EXECUTED);
+    mtli_recording_seen(command_buffer);
     callbacks_run(recording, recording->direct_callbacks);
   }
   if (recording->scheduled_callbacks || recording->completed_callbacks ||

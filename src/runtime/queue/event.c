@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "check/check.h"
 #include "runtime/objects.h"
 
 // One mtl_event_notify: a watcher in the driver until the value is reached,
@@ -99,6 +100,14 @@ static mtl_status check_host_use(const mtl_event *event, const char *call) {
   return MTL_OK;
 }
 
+// The host has seen an event's value: what came before it comes before all that
+// the host does next.
+static void note_seen(const mtl_event *event, uint64_t value) {
+  if (mtli_check_is_on()) {
+    mtli_check_host_waited((uintptr_t)event, value);
+  }
+}
+
 mtl_status mtl_event_value(const mtl_event *event, uint64_t *out_value) {
   if (!out_value) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
@@ -108,6 +117,7 @@ mtl_status mtl_event_value(const mtl_event *event, uint64_t *out_value) {
   MTL_TRY(check_host_use(event, "mtl_event_value"));
   // The slot takes no const: reading may need the driver's lock.
   *out_value = event->device->driver->event_value((mtl_event *)event);
+  note_seen(event, *out_value);
   return MTL_OK;
 }
 
@@ -128,11 +138,15 @@ mtl_status mtl_event_wait(mtl_event *event, uint64_t value,
                      event->label ? event->label : "",
                      driver->event_value(event), value, timeout_ns);
   }
+  if (status == MTL_OK) {
+    note_seen(event, value);
+  }
   return status;
 }
 
 static void listener_run(mtli_task *task) {
   listener *ear = (listener *)((char *)task - offsetof(listener, task));
+  note_seen(ear->event, ear->value);
   ear->callback(ear->context, ear->event, ear->value);
   mtl_event_release(ear->event);  // -1
   free(ear);
@@ -173,6 +187,9 @@ mtl_status mtl_event_notify(mtl_event *event, uint64_t value,
 static void fence_destroy(mtli_object *object) {
   mtl_fence *fence = (mtl_fence *)object;
   mtl_device *device = fence->device;
+  if (mtli_check_is_on()) {
+    mtli_check_fence_ends((uintptr_t)fence);
+  }
   free(fence);
   mtl_device_release(device);  // -1
 }

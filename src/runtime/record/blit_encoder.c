@@ -241,8 +241,8 @@ void mtl_blit_encoder_synchronize(mtl_blit_encoder *encoder,
 }
 
 // As for compute encoders: encoders of a queue run in order.
-static void check_fence(mtl_blit_encoder *encoder, mtl_fence *fence,
-                        const char *call) {
+static void use_fence(mtl_blit_encoder *encoder, mtl_fence *fence,
+                      bool is_update, const char *call) {
   if (!check_open(encoder, call)) {
     return;
   }
@@ -251,15 +251,17 @@ static void check_fence(mtl_blit_encoder *encoder, mtl_fence *fence,
                         "%s: fence is NULL", call);
     return;
   }
-  mtli_recording_check_device(encoder->base.recording, fence->device,
-                              "a fence");
+  if (mtli_recording_check_device(encoder->base.recording, fence->device,
+                                  "a fence")) {
+    mtli_recording_fence(encoder->base.recording, fence, is_update);
+  }
 }
 
 void mtl_blit_encoder_update_fence(mtl_blit_encoder *encoder,
                                    mtl_fence *fence) {
-  check_fence(encoder, fence, "mtl_blit_encoder_update_fence");
+  use_fence(encoder, fence, true, "mtl_blit_encoder_update_fence");
 }
 
 void mtl_blit_encoder_wait_fence(mtl_blit_encoder *encoder, mtl_fence *fence) {
-  check_fence(encoder, fence, "mtl_blit_encoder_wait_fence");
+  use_fence(encoder, fence, false, "mtl_blit_encoder_wait_fence");
 }

@@ -34,6 +34,8 @@ static void command_buffer_destroy(mtli_object *object) {
   callbacks_free(recording->completed_callbacks);
   callbacks_free(recording->direct_callbacks);
   mtli_work_times_free(recording->work_times);
+  free(command_buffer->check_committed);
+  free(command_buffer->check_completed);
   free(command_buffer->log);
   mtl_log_state_release(recording->log_state);  // -1
   free(recording->error_text);
@@ -250,6 +252,7 @@ bool mtli_recording_wait(mtli_recording *recording, mtli_progress wanted,
 
 // Returns the final error as this thread's.
 static mtl_status final_status(const mtl_command_buffer *command_buffer) {
+  mtli_recording_seen(command_buffer);
   const char *text;
   const mtl_status status = mtl_command_buffer_error(command_buffer, &text);
   return status == MTL_OK ? MTL_OK : mtli_fail_text(status, text);
@@ -322,8 +325,13 @@ mtl_status mtl_command_buffer_wait_scheduled(
 mtl_command_buffer_status mtl_command_buffer_get_status(
     const mtl_command_buffer *command_buffer) {
   // pairs with the releases in commit and completion.c
-  return (mtl_command_buffer_status)atomic_load_explicit(
-      &mtli_recording_of(command_buffer)->status, memory_order_acquire);
+  const mtl_command_buffer_status status =
+      (mtl_command_buffer_status)atomic_load_explicit(
+          &mtli_recording_of(command_buffer)->status, memory_order_acquire);
+  if (status >= MTL_COMMAND_BUFFER_COMPLETED) {
+    mtli_recording_seen(command_buffer);
+  }
+  return status;
 }
 
 mtl_status mtl_command_buffer_error(const mtl_command_buffer *command_buffer,

@@ -351,9 +351,9 @@ void mtl_compute_encoder_use_heaps(mtl_compute_encoder *encoder,
 }
 
 // Encoders of one queue run in order, each after all before it (is_ordered of
-// the first command), so a fence adds nothing but its checks.
-static void check_fence(mtl_compute_encoder *encoder, mtl_fence *fence,
-                        const char *call) {
+// the first command), so a fence adds nothing but what the checker asks.
+static void use_fence(mtl_compute_encoder *encoder, mtl_fence *fence,
+                      bool is_update, const char *call) {
   if (!mtli_compute_encoder_check(encoder, call)) {
     return;
   }
@@ -362,18 +362,20 @@ static void check_fence(mtl_compute_encoder *encoder, mtl_fence *fence,
                         "%s: fence is NULL", call);
     return;
   }
-  mtli_recording_check_device(encoder->base.recording, fence->device,
-                              "a fence");
+  if (mtli_recording_check_device(encoder->base.recording, fence->device,
+                                  "a fence")) {
+    mtli_recording_fence(encoder->base.recording, fence, is_update);
+  }
 }
 
 void mtl_compute_encoder_update_fence(mtl_compute_encoder *encoder,
                                       mtl_fence *fence) {
-  check_fence(encoder, fence, "mtl_compute_encoder_update_fence");
+  use_fence(encoder, fence, true, "mtl_compute_encoder_update_fence");
 }
 
 void mtl_compute_encoder_wait_fence(mtl_compute_encoder *encoder,
                                     mtl_fence *fence) {
-  check_fence(encoder, fence, "mtl_compute_encoder_wait_fence");
+  use_fence(encoder, fence, false, "mtl_compute_encoder_wait_fence");
 }
 
 void mtl_compute_encoder_push_debug_group(mtl_compute_encoder *encoder,

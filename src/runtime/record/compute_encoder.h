@@ -16,12 +16,6 @@ typedef struct mtli_texture_binding {
 } mtli_texture_binding;
 
 // A buffer that kernels reach through an address (use_buffer).
-typedef struct mtli_used_buffer {
-  struct mtli_used_buffer *next;
-  mtl_buffer *buffer;
-  bool is_written;
-} mtli_used_buffer;
-
 typedef struct mtli_debug_group {
   struct mtli_debug_group *outer;
   const char *path;  // names of all open groups, joined by "/"

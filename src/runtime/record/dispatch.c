@@ -342,6 +342,7 @@ static mtli_dispatch *record(mtl_compute_encoder *encoder, mtl_size group,
       .pipeline = encoder->pipeline,
       .group_threads = {group.x, group.y, group.z},
       .debug_group = encoder->group ? encoder->group->path : NULL,
+      .used = encoder->used,
   };
   const size_t slots = encoder->pipeline->kernel->parameter_count;
   dispatch.arguments = mtli_recording_allocate(

@@ -75,6 +75,7 @@ static void record(mtl_compute_encoder *encoder, mtli_execute execute) {
   }
   execute.is_serial = encoder->dispatch_type == MTL_DISPATCH_SERIAL;
   execute.debug_group = encoder->group ? encoder->group->path : NULL;
+  execute.used = encoder->used;
   if (recording->error != MTL_OK || !inherit(encoder, &execute)) {
     return;
   }

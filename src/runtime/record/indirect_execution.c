@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "runtime/record/indirect_commands.h"
 
 // A command, ready to run; the mtli_command lies behind it, at PREPARED_BYTES.
@@ -345,7 +346,10 @@ static bool link_commands(mtli_execution *execution, mtli_command *command,
   const mtli_execute *execute = &command->execute;
   const size_t driver_bytes = execution->recording.driver->command_bytes;
   mtli_command **link = out_first;
-  bool is_ordered = execute->is_serial;
+  // Commands may run side by side, whatever encoder executes them, and the
+  // checker looks at them as if they did.
+  const bool is_serial = execute->is_serial && !mtli_check_is_on();
+  bool is_ordered = is_serial;
   for (uint32_t i = 0; i < execution->count; i++) {
     const uint32_t index = execution->first + i;
     const mtli_indirect_record *record = &execution->commands->records[index];
@@ -368,11 +372,13 @@ static bool link_commands(mtli_execution *execution, mtli_command *command,
     mtli_command *made = command_of(it);
     made->kind = MTLI_COMMAND_DISPATCH;
     made->is_ordered = is_ordered;
+    made->encoder = command->encoder;
     made->dispatch.debug_group = execute->debug_group;
+    made->dispatch.used = execute->used;
     memset(mtli_command_data(made), 0, driver_bytes);
     *link = made;
     link = &made->next;
-    is_ordered = execute->is_serial;
+    is_ordered = is_serial;
   }
   *link = command->next;
   return true;

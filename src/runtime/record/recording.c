@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check/check.h"
 #include "runtime/record/counters.h"
 
 void mtli_recording_fail(mtli_recording *recording, mtl_status status,
@@ -42,6 +43,7 @@ mtli_command *mtli_recording_add(mtli_recording *recording,
   }
   command->kind = kind;
   command->is_ordered = is_ordered;
+  command->encoder = recording->encoder_count;
   if (recording->last_command) {
     recording->last_command->next = command;
   } else {
@@ -52,6 +54,19 @@ mtli_command *mtli_recording_add(mtli_recording *recording,
     mtli_work_times_add(recording, command);
   }
   return command;
+}
+
+void mtli_recording_fence(mtli_recording *recording, mtl_fence *fence,
+                          bool is_update) {
+  mtli_command *command =
+      mtli_check_is_on()
+          ? mtli_recording_add(recording, MTLI_COMMAND_FENCE, false)
+          : NULL;
+  if (command) {
+    mtli_recording_keep(recording, &fence->object);
+    command->fence.fence = fence;
+    command->fence.is_update = is_update;
+  }
 }
 
 // Tells whether object was seen lately, and remembers it.
@@ -143,6 +158,7 @@ mtl_status mtli_recording_open(mtli_recording *recording, const char *call) {
                      "%s: another encoder of the command buffer is open", call);
   }
   recording->is_encoding = true;
+  recording->encoder_count++;
   return MTL_OK;
 }
 

@@ -57,6 +57,7 @@ typedef struct mtli_recording {
   mtli_work_times *work_times;  // NULL if nobody asks (counters.h)
   uint64_t commit_flow;         // of trace_work.c; 0 for none
   uint64_t wait_flow;
+  uint16_t encoder_count;       // modulo 2^16
   bool is_encoding;             // an encoder is open
   bool is_enqueued;
   bool is_committed;
@@ -84,6 +85,14 @@ static inline mtli_recording *mtli_recording_of(
 void mtli_recording_fail(mtli_recording *recording, mtl_status status,
                          const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// A fence is updated, or waited for: noted where there is a checker.
+void mtli_recording_fence(mtli_recording *recording, mtl_fence *fence,
+                          bool is_update);
+
+// The client has seen that a command buffer is completed: what it does next
+// comes behind that, for the checker.
+void mtli_recording_seen(const mtl_command_buffer *command_buffer);
 
 // Appends a command with room for the driver's part, or NULL: the recording
 // has failed then.
