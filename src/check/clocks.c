@@ -78,8 +78,8 @@ static clock_of_queue *clock_of(uint64_t queue) {
     }
   }
   // Of too many queues the last ones count as one.
-  const size_t at = clock_count < CHECK_QUEUES ? clock_count++
-                                               : CHECK_QUEUES - 1;
+  const size_t at =
+      clock_count < CHECK_QUEUES ? clock_count++ : CHECK_QUEUES - 1;
   if (clocks[at].queue == 0) {
     clocks[at] = (clock_of_queue){.queue = queue, .window = 1, .end = 1};
   }
@@ -113,7 +113,8 @@ static void grow(void *items, size_t count, size_t *capacity, size_t bytes) {
   *(void **)items = grown;
 }
 
-// --- encoders and fences ---------------------------------------------------------
+// --- encoders and fences
+// ---------------------------------------------------------
 
 static bool has_bit(const uint64_t *bits, uint32_t at) {
   return bits[at / 64] >> at % 64 & 1;
@@ -209,7 +210,8 @@ bool check_past_is_ordered(const check_state *s, const check_past *past,
           is_encoder_known(own->encoder, past->encoder));
 }
 
-// --- dispatches ------------------------------------------------------------------
+// --- dispatches
+// ------------------------------------------------------------------
 
 uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
                           uint32_t *out_encoder) {
@@ -245,9 +247,8 @@ check_segment check_clock_safe(uint32_t queue, bool is_tracked) {
     const encoder_clock *it = &encoders[i];
     if (it->number && it->number != own->encoder && it->queue == queue &&
         !is_encoder_known(own->encoder, it->number)) {
-      const check_segment first = it->first > own->known[queue]
-                                      ? it->first
-                                      : own->known[queue];
+      const check_segment first =
+          it->first > own->known[queue] ? it->first : own->known[queue];
       safe = first < safe ? first : safe;
     }
   }
@@ -270,7 +271,8 @@ void mtli_check_queue_orders(uint64_t queue) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// --- events ----------------------------------------------------------------------
+// --- events
+// ----------------------------------------------------------------------
 
 static event_clock *event_of(uint64_t event) {
   for (size_t i = 0; i < event_count; ++i) {
@@ -322,8 +324,7 @@ void mtli_check_host_signal(uint64_t event, uint64_t value) {
 
 // What was signalled behind the first value that is enough need not have come
 // yet, had the queues run at other speeds.
-static void learn_event(check_segment *known, uint64_t number,
-                        uint64_t value) {
+static void learn_event(check_segment *known, uint64_t number, uint64_t value) {
   const event_clock *event = event_of(number);
   for (uint32_t i = 0; event && i < event->count; ++i) {
     if (event->signals[i].value >= value) {
@@ -354,7 +355,8 @@ void mtli_check_event_ends(uint64_t number) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// --- command buffers -------------------------------------------------------------
+// --- command buffers
+// -------------------------------------------------------------
 
 static check_clock *copy_of(const check_segment *known) {
   check_clock *clock = malloc(sizeof *clock);

@@ -18,7 +18,8 @@ static const char source[] =
     "                uint i [[thread_position_in_grid]]) { x[i] = i; }\n"
     "kernel void get(device const int *x [[buffer(0)]],\n"
     "                device int *y [[buffer(1)]],\n"
-    "                uint i [[thread_position_in_grid]]) { y[i] = x[63 - i]; }\n"
+    "                uint i [[thread_position_in_grid]]) { y[i] = x[63 - i]; "
+    "}\n"
     "struct list { device int *items; };\n"
     "kernel void follow(constant list &l [[buffer(0)]],\n"
     "                   uint i [[thread_position_in_grid]]) {\n"
@@ -44,8 +45,8 @@ static inline mtl_pipeline *pipeline_of(const char *name, uint32_t check) {
   mtl_function *function;
   mtl_pipeline *pipeline;
   CHECK_OK(mtl_function_create(library, name, NULL, &function));
-  CHECK_OK(mtl_pipeline_create(
-      function, &(mtl_pipeline_desc){.check = check}, &pipeline));
+  CHECK_OK(mtl_pipeline_create(function, &(mtl_pipeline_desc){.check = check},
+                               &pipeline));
   mtl_function_release(function);
   return pipeline;
 }
@@ -67,7 +68,7 @@ static inline mtl_command_buffer *commands_of(int queue) {
 }
 
 static inline void dispatch(mtl_compute_encoder *encoder, const char *name,
-                     mtl_buffer *first, mtl_buffer *second) {
+                            mtl_buffer *first, mtl_buffer *second) {
   mtl_compute_encoder_set_pipeline(encoder,
                                    pipeline_of(name, MTL_CHECK_DEFAULT));
   mtl_compute_encoder_set_buffer(encoder, first, 0, 0);
@@ -79,7 +80,7 @@ static inline void dispatch(mtl_compute_encoder *encoder, const char *name,
 }
 
 static inline void encode(mtl_command_buffer *commands, const char *name,
-                   mtl_buffer *first, mtl_buffer *second) {
+                          mtl_buffer *first, mtl_buffer *second) {
   mtl_compute_encoder *encoder;
   CHECK_OK(mtl_compute_encoder_create(commands, MTL_DISPATCH_SERIAL, &encoder));
   dispatch(encoder, name, first, second);
@@ -99,7 +100,8 @@ static inline void look(void *context, const mtl_check_finding *finding) {
                   strcmp(finding->second.kernel, it->second) == 0;
 }
 
-static inline bool is_found(const char *kind, const char *first, const char *second) {
+static inline bool is_found(const char *kind, const char *first,
+                            const char *second) {
   expected it = {kind, first, second, false};
   CHECK_OK(mtl_check_report(look, &it));
   return it.is_found;
@@ -113,8 +115,8 @@ static inline uint64_t count_findings(void) {
 
 static inline mtl_event *event_of(bool shared) {
   mtl_event *event;
-  CHECK_OK(mtl_event_create(device, &(mtl_event_desc){.shared = shared},
-                            &event));
+  CHECK_OK(
+      mtl_event_create(device, &(mtl_event_desc){.shared = shared}, &event));
   return event;
 }
 

@@ -43,8 +43,8 @@ TEST(encoders, over_untracked_memory_race) {
 TEST(encoders, over_tracked_memory_do_not) {
   open_all();
   mtl_buffer *x;
-  CHECK_OK(mtl_buffer_create(device, &(mtl_buffer_desc){.length_bytes = BYTES},
-                             &x));
+  CHECK_OK(
+      mtl_buffer_create(device, &(mtl_buffer_desc){.length_bytes = BYTES}, &x));
   mtl_command_buffer *commands = commands_of(0);
   encode(commands, "put", x, NULL);
   encode(commands, "get", x, buffer_of(BYTES));
@@ -201,8 +201,8 @@ static mtl_status run_indirect(bool with_barrier) {
     mtl_compute_encoder_memory_barrier(encoder, MTL_BARRIER_BUFFERS);
   }
   mtl_compute_encoder_set_buffer(encoder, buffer_of(BYTES), 0, 0);
-  mtl_compute_encoder_dispatch_threadgroups_indirect(
-      encoder, counts, 0, (mtl_size){32, 1, 1});
+  mtl_compute_encoder_dispatch_threadgroups_indirect(encoder, counts, 0,
+                                                     (mtl_size){32, 1, 1});
   CHECK_OK(mtl_compute_encoder_end(encoder));
   return run(commands);
 }
