@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct setting {
   const char *name;
   uint64_t least, most;  // of a number
   const char *words;     // "a|b": one of these instead
   bool is_folder;        // one that is there or can be made
+  bool is_file;          // one that can be read
   bool is_seconds;       // a number above 0 that may have a decimal point
 } setting;
 
@@ -23,6 +25,9 @@ static const setting settings[] = {
     {.name = "METTLE_CACHE_DIR", .is_folder = true},
     {.name = "METTLE_CACHE_MB", .most = UINT32_MAX},
     {.name = "METTLE_CALLS", .words = "all|none"},
+    {.name = "METTLE_CHECK_EXIT", .most = 255},
+    {.name = "METTLE_CHECK_SCREEN", .words = "0|1|only"},
+    {.name = "METTLE_CHECK_SUPPRESS", .is_file = true},
     {.name = "METTLE_CODE_DIR", .is_folder = true},
     // Beyond any use, and no overflow.
     {.name = "METTLE_COMPILER_MEMORY_MB", .least = 1, .most = 1 << 24},
@@ -102,6 +107,13 @@ static mtl_status check(const setting *self) {
                            : mtli_fail(MTL_INVALID_ARGUMENT,
                                        "%s is \"%s\", which is no folder",
                                        self->name, text);
+  }
+  if (self->is_file) {
+    return access(text, R_OK) == 0
+               ? MTL_OK
+               : mtli_fail(MTL_INVALID_ARGUMENT,
+                           "%s is \"%s\", which cannot be read: %s",
+                           self->name, text, strerror(errno));
   }
   if (self->words) {
     return is_word(self->words, text)

@@ -108,7 +108,7 @@ static bool run(char **arguments, cli_error *error) {
 
 const cli_verb cli_verb_env = {
     .name = "env",
-    .summary = "runs a program for macOS that uses Metal",
+    .summary = "run a program for macOS that uses Metal",
     .help =
         "usage: mettle env [--] COMMAND [ARGUMENT...]\n"
         "\n"

@@ -71,7 +71,11 @@ def wrong_values_of_the_environment_name_the_variable(tool):
                         ("METTLE_CALLS", "no"),
                         ("METTLE_CONSTANTS_MB", "1.5"),
                         ("METTLE_POOL_MB", "1 2"),
-                        ("METTLE_HOST_LIBRARY", "blas")):
+                        ("METTLE_HOST_LIBRARY", "blas"),
+                        ("METTLE_CHECK_EXIT", "never"),
+                        ("METTLE_CHECK_EXIT", "256"),
+                        ("METTLE_CHECK_SCREEN", "yes"),
+                        ("METTLE_CHECK_SUPPRESS", tool.file("gone"))):
         _fails(tool, {name: value}, name, value)
         _fails(tool, {name: value}, name, value, words=("devices",))
 

@@ -342,7 +342,8 @@ def a_wrong_member_is_told_with_the_right_one(tool):
             ("cannot be given by value", "p.bits=1"),
             ("cannot be given by value", "p.link=1"),
             ("out of range for u16", "p.mode=65536"),
-            ("no bool", "p.in[0].on=2"), ("too much for a", "p.a=1,2,3,4"),
+            ("no bool", "p.in[0].on=2"),
+            ("'4' is too much for a int[3]", "p.a=1,2,3,4"),
             ("'{1}' is too much", "p={id:1},{1}"),
             ("a second value", "p.f=1", "p.u=1")):
         tool.fails(2, [text], *run, *words)

@@ -241,6 +241,8 @@ def what_is_no_picture_is_told(tool):
     tool.fails(1, ["gone.png: No such file"], "run", "copy.metal", "--grid",
                "x", "x=@gone.png", "y=like:x")
     tool.fails(2, ["y.jpg: files are .npy or .png"], *run, "--save", "y=y.jpg")
+    tool.fails(2, ["y.pgn: files are .npy or .png; did you mean '.png'?"],
+               *run, "--save", "y=y.pgn")
     tool.fails(1, ["folder/y.png: cannot write"], *run, "--save",
                "y=folder/y.png")
     os.symlink("/dev/full", tool.file("full.png"))

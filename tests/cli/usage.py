@@ -55,6 +55,7 @@ def mistyped_words_are_told_with_the_right_ones(tool):
     for text, *words in (
             ("no verb 'rnu'; did you mean 'run'?", "rnu"),
             ("no verb 'refelct'; did you mean 'reflect'?", "refelct"),
+            ("no verb 'rn'; did you mean 'run'?", "rn"),
             ("did you mean 'mettle run kernels.metal'?", "kernels.metal"),
             ("no verb 'runn'; did you mean 'run'?", "help", "runn"),
             ("no option --gird; did you mean '--grid'?", *RUN, "--gird", "4"),

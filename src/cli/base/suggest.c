@@ -52,8 +52,29 @@ static unsigned allowance(size_t length) {
   return length < 3 ? 0 : length < 6 ? 1 : (unsigned)(length / 3);
 }
 
+// The only name of three letters that a word of two is part of; NULL if there
+// are none or several.
+static const char *longer_name(const char *word, const char *const *names,
+                               size_t count) {
+  const char *found = NULL;
+  for (size_t i = 0; i < count; ++i) {
+    if (names[i] == NULL || strlen(names[i]) != 3 ||
+        distance(word, 2, names[i], 3, 1) != 1) {
+      continue;
+    }
+    if (found != NULL) {
+      return NULL;
+    }
+    found = names[i];
+  }
+  return found;
+}
+
 const char *cli_near_name(const char *word, size_t length,
                           const char *const *names, size_t count) {
+  if (length == 2) {
+    return longer_name(word, names, count);
+  }
   const char *nearest = NULL;
   unsigned best = allowance(length) + 1;
   for (size_t i = 0; i < count; ++i) {

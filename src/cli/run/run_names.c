@@ -137,7 +137,12 @@ static bool check_kind(const run_output *output, cli_error *error) {
                       "--save: %.200s: files are .npy or .png", output->path);
     }
   }
-  return true;
+  static const char *const kinds[] = {"npy", "png"};
+  const char *near = cli_near_name(end + 1, strlen(end + 1), kinds, 2);
+  return near == NULL || strcasecmp(near, end + 1) == 0 ||
+         cli_fail(error, CLI_USAGE,
+                  "--save: %.200s: files are .npy or .png; did you mean '.%s'?",
+                  output->path, near);
 }
 
 static bool resolve_output(const run_options *options,

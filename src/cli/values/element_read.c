@@ -327,8 +327,13 @@ static bool read_member(element_reader *reader, const mtl_member *member,
 static bool at_end(element_reader *reader, const mtl_member *element) {
   if (take(reader, ',')) {
     skip_blanks(reader);
-    return cli_fail(reader->error, CLI_USAGE, "'%.40s' is too much for a %.80s",
-                    reader->next, element->type_name);
+    char length[16] = "";
+    if (element->array_length > 1) {
+      snprintf(length, sizeof length, "[%u]", element->array_length);
+    }
+    return cli_fail(reader->error, CLI_USAGE,
+                    "'%.40s' is too much for a %.80s%s", reader->next,
+                    element->type_name, length);
   }
   return *reader->next == '\0' ||
          cli_fail(reader->error, CLI_USAGE, "'%.40s' makes no sense here",
