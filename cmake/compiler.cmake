@@ -12,3 +12,10 @@ list(APPEND backend_sources ${compiler_folder}/ir/text/ir_text.S)
 file(GLOB_RECURSE ir_texts CONFIGURE_DEPENDS ${compiler_folder}/*.ll)
 set_source_files_properties(${compiler_folder}/ir/text/ir_text.S PROPERTIES
   OBJECT_DEPENDS "${ir_texts}")
+
+# The back end's objects, made once for all that link them.
+if(NOT TARGET mettle_backend)
+  add_library(mettle_backend OBJECT ${backend_sources})
+  target_include_directories(mettle_backend SYSTEM PRIVATE
+    ${LLVM_PREFIX}/include)
+endif()
