@@ -4,6 +4,7 @@
 #ifndef METTLE_OBJC_DISPATCH_H
 #define METTLE_OBJC_DISPATCH_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,14 +35,36 @@ void thread_pool_add(pool_job *job);
 // runs inside an autorelease pool.
 void dispatch_queue_add(id queue, dispatch_function *function, void *context);
 
+OBJC_EXPORT id dispatch_get_global_queue(long identifier, unsigned long flags);
+void dispatch_queue_suspend(id queue);
+void dispatch_queue_resume(id queue);
+// Has the queue's tasks run within target's turns; NULL for none.
+void dispatch_queue_set_target(id queue, id target);
+
 // Makes a serial queue; the reference is the caller's.
 id dispatch_queue_create_serial(const char *label);
+
+// --- Sources (source.c) ------------------------------------------------------
+
+void dispatch_source_suspend(id source);
+void dispatch_source_resume(id source);
+void dispatch_source_activate(id source);
+void dispatch_source_set_context(id source, void *context);
+void dispatch_source_set_queue(id source, id queue);
 
 // --- Time (time.c) -----------------------------------------------------------
 
 // The time of CLOCK_MONOTONIC in nanoseconds that a dispatch_time_t means.
 uint64_t dispatch_deadline_ns(uint64_t when);
 uint64_t dispatch_now_ns(void);
+// A condition whose times are CLOCK_MONOTONIC's.
+void dispatch_cond_init(pthread_cond_t *condition);
+
+OBJC_EXPORT id dispatch_group_create(void);
+OBJC_EXPORT void dispatch_group_enter(id group);
+OBJC_EXPORT void dispatch_group_leave(id group);
+OBJC_EXPORT long dispatch_group_wait(id group, uint64_t when);
+OBJC_EXPORT void dispatch_group_notify(id group, id queue, id literal);
 
 // --- Data (data.c) -----------------------------------------------------------
 

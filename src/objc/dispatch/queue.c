@@ -33,6 +33,7 @@ struct dispatch_queue {
   bool is_serial;
   bool is_pumped;  // a job of the pool starts tasks
   size_t suspensions;
+  dispatch_queue *target;  // +1; tasks run within its turns; NULL for none
   struct specific *specifics;
   pool_job pump;
   char *label;
@@ -78,12 +79,11 @@ static void queue_dealloc(id self, SEL _cmd) {
     free(each);
   }
   free(queue->label);
+  objc_release(&queue->target->object);
   instance_dispose(self);
 }
 
-METHODS(object_methods, METHOD_LIST_END);
-DEFINE_CLASS(OS_dispatch_object, NSObject, sizeof(struct objc_object),
-             object_methods, NO_METHODS);
+extern struct objc_class OBJC_CLASS_$_OS_dispatch_object;
 METHODS(queue_methods, METHOD("dealloc", "v16@0:8", queue_dealloc));
 DEFINE_CLASS(OS_dispatch_queue, OS_dispatch_object, sizeof(dispatch_queue),
              queue_methods, NO_METHODS);
@@ -120,11 +120,31 @@ static void restore_current(dispatch_queue **before) {
   current = *before;
 }
 
+// A task and the queue that it is of, on its way through the targets.
+typedef struct targeted {
+  dispatch_queue *queue;
+  dispatch_function *run;
+  void *context;
+} targeted;
+
+static void run_here(dispatch_queue *queue, dispatch_function *run,
+                     void *context, bool is_alone);
+
+static void run_targeted(void *context) {
+  const targeted *it = context;
+  dispatch_queue *before __attribute__((cleanup(restore_current))) = current;
+  current = it->queue;
+  it->run(it->context);
+}
+
 static void run_on(dispatch_queue *queue, dispatch_function *run,
                    void *context) {
-  dispatch_queue *before __attribute__((cleanup(restore_current))) = current;
-  current = queue;
-  run(context);
+  targeted it = {queue, run, context};
+  if (queue->target) {
+    run_here(queue->target, run_targeted, &it, false);
+  } else {
+    run_targeted(&it);
+  }
 }
 
 // Has the pool start tasks, if there is one that may. The lock is held.
@@ -265,20 +285,39 @@ OBJC_EXPORT void dispatch_barrier_async(id queue, id literal) {
   add((dispatch_queue *)queue, call_and_release, _Block_copy(literal), true);
 }
 
+OBJC_EXPORT void dispatch_barrier_async_f(id queue, void *context,
+                                          dispatch_function *run) {
+  add((dispatch_queue *)queue, run, context, true);
+}
+
 OBJC_EXPORT void dispatch_barrier_sync(id queue, id literal) {
   run_here((dispatch_queue *)queue, call, literal, true);
 }
 
+OBJC_EXPORT void dispatch_barrier_sync_f(id queue, void *context,
+                                         dispatch_function *run) {
+  run_here((dispatch_queue *)queue, run, context, true);
+}
+
+OBJC_EXPORT void dispatch_async_and_wait(id queue, id literal) {
+  run_here((dispatch_queue *)queue, call, literal, false);
+}
+
+OBJC_EXPORT void dispatch_async_and_wait_f(id queue, void *context,
+                                           dispatch_function *run) {
+  run_here((dispatch_queue *)queue, run, context, false);
+}
+
 // --- Suspending, and values of queues ------------------------------------------
 
-OBJC_EXPORT void dispatch_suspend(id object) {
+void dispatch_queue_suspend(id object) {
   dispatch_queue *queue = (dispatch_queue *)object;
   pthread_mutex_lock(&queue->lock);
   ++queue->suspensions;
   pthread_mutex_unlock(&queue->lock);
 }
 
-OBJC_EXPORT void dispatch_resume(id object) {
+void dispatch_queue_resume(id object) {
   dispatch_queue *queue = (dispatch_queue *)object;
   pthread_mutex_lock(&queue->lock);
   if (!queue->suspensions) {
@@ -290,9 +329,18 @@ OBJC_EXPORT void dispatch_resume(id object) {
   pthread_mutex_unlock(&queue->lock);
 }
 
-// All queues begin active.
-OBJC_EXPORT void dispatch_activate(id object) {
-  (void)object;
+void dispatch_queue_set_target(id object, id target) {
+  dispatch_queue *queue = (dispatch_queue *)object;
+  // The global queue lets everything run: it is no target.
+  dispatch_queue *wanted = target == dispatch_get_global_queue(0, 0)
+                               ? NULL
+                               : (dispatch_queue *)target;
+  objc_retain(&wanted->object);
+  pthread_mutex_lock(&queue->lock);
+  dispatch_queue *before = queue->target;
+  queue->target = wanted;
+  pthread_mutex_unlock(&queue->lock);
+  objc_release(&before->object);
 }
 
 OBJC_EXPORT void dispatch_queue_set_specific(id object, const void *key,
@@ -324,18 +372,31 @@ OBJC_EXPORT void *dispatch_queue_get_specific(id object, const void *key) {
 }
 
 OBJC_EXPORT void *dispatch_get_specific(const void *key) {
-  return current ? dispatch_queue_get_specific(&current->object, key) : NULL;
+  void *value = NULL;
+  for (dispatch_queue *each = current; each && !value; each = each->target) {
+    value = dispatch_queue_get_specific(&each->object, key);
+  }
+  return value;
+}
+
+// True if the thread runs a task of the queue, or of one that it is a target of.
+static bool runs_here(id object) {
+  const dispatch_queue *each = current;
+  while (each && each != (dispatch_queue *)object) {
+    each = each->target;
+  }
+  return each != NULL;
 }
 
 OBJC_EXPORT void dispatch_assert_queue(id object) {
-  if ((dispatch_queue *)object != current) {
+  if (!runs_here(object)) {
     runtime_fail("dispatch_assert_queue: the queue '%s' does not run here",
                  ((dispatch_queue *)object)->label);
   }
 }
 
 OBJC_EXPORT void dispatch_assert_queue_not(id object) {
-  if ((dispatch_queue *)object == current) {
+  if (runs_here(object)) {
     runtime_fail("dispatch_assert_queue_not: the queue '%s' runs here",
                  ((dispatch_queue *)object)->label);
   }
@@ -349,6 +410,15 @@ OBJC_EXPORT struct objc_object _dispatch_queue_attr_concurrent;
 
 OBJC_EXPORT id dispatch_queue_create(const char *label, id attributes) {
   return create(label, attributes != &_dispatch_queue_attr_concurrent);
+}
+
+OBJC_EXPORT id dispatch_queue_create_with_target(const char *label,
+                                                 id attributes, id target) {
+  const id made = dispatch_queue_create(label, attributes);
+  if (target) {
+    dispatch_queue_set_target(made, target);
+  }
+  return made;
 }
 
 OBJC_EXPORT id dispatch_queue_attr_make_with_qos_class(id attributes,
@@ -391,14 +461,6 @@ OBJC_EXPORT id dispatch_get_main_queue(void) {
 
 OBJC_EXPORT const char *dispatch_queue_get_label(id queue) {
   return queue ? ((dispatch_queue *)queue)->label : "";
-}
-
-OBJC_EXPORT void dispatch_retain(id object) {
-  objc_retain(object);
-}
-
-OBJC_EXPORT void dispatch_release(id object) {
-  objc_release(object);
 }
 
 // --- Loops and once ----------------------------------------------------------

@@ -61,7 +61,7 @@ OBJC_EXPORT uint64_t dispatch_walltime(const struct timespec *when,
   return -sum(start, delta_ns);
 }
 
-static void cond_init(pthread_cond_t *condition) {
+void dispatch_cond_init(pthread_cond_t *condition) {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -108,7 +108,7 @@ OBJC_EXPORT id dispatch_semaphore_create(long value) {
   semaphore *made = (semaphore *)instance_create(
       &OBJC_CLASS_$_OS_dispatch_semaphore, 0);
   pthread_mutex_init(&made->lock, NULL);
-  cond_init(&made->risen);
+  dispatch_cond_init(&made->risen);
   made->value = value;
   return &made->object;
 }
@@ -137,10 +137,13 @@ OBJC_EXPORT long dispatch_semaphore_wait(id object, uint64_t when) {
 
 // --- Groups ------------------------------------------------------------------
 
+// A block, or a function with its context.
 typedef struct notice {
   struct notice *next;
   id queue;
   id literal;
+  dispatch_function *function;
+  void *context;
 } notice;
 
 typedef struct group {
@@ -168,7 +171,7 @@ OBJC_EXPORT id dispatch_group_create(void) {
   group *made =
       (group *)instance_create(&OBJC_CLASS_$_OS_dispatch_group, 0);
   pthread_mutex_init(&made->lock, NULL);
-  cond_init(&made->empty);
+  dispatch_cond_init(&made->empty);
   return &made->object;
 }
 
@@ -184,7 +187,11 @@ static void send_notices(notice *notices) {
   while (notices) {
     notice *each = notices;
     notices = each->next;
-    dispatch_async(each->queue, each->literal);
+    if (each->function) {
+      dispatch_queue_add(each->queue, each->function, each->context);
+    } else {
+      dispatch_async(each->queue, each->literal);
+    }
     _Block_release(each->literal);
     objc_release(each->queue);
     free(each);
@@ -219,13 +226,13 @@ OBJC_EXPORT long dispatch_group_wait(id object, uint64_t when) {
   return is_empty ? 0 : 49;
 }
 
-OBJC_EXPORT void dispatch_group_notify(id object, id queue, id literal) {
+static void notify(id object, const notice *wanted) {
   group *of = (group *)object;
   notice *made = malloc(sizeof *made);
   if (!made) {
     runtime_fail("no memory for dispatch_group_notify");
   }
-  *made = (notice){NULL, objc_retain(queue), _Block_copy(literal)};
+  *made = *wanted;
   pthread_mutex_lock(&of->lock);
   if (of->count) {
     notice **last = &of->notices;
@@ -239,27 +246,54 @@ OBJC_EXPORT void dispatch_group_notify(id object, id queue, id literal) {
   send_notices(made);
 }
 
+OBJC_EXPORT void dispatch_group_notify(id object, id queue, id literal) {
+  notify(object, &(notice){.queue = objc_retain(queue),
+                           .literal = _Block_copy(literal)});
+}
+
+OBJC_EXPORT void dispatch_group_notify_f(id object, id queue, void *context,
+                                         dispatch_function *function) {
+  notify(object, &(notice){.queue = objc_retain(queue),
+                           .function = function,
+                           .context = context});
+}
+
 typedef struct group_task {
   id group;
   id literal;
+  dispatch_function *function;  // of context, without a block
+  void *context;
 } group_task;
 
 static void group_run(void *context) {
   group_task *of = context;
-  BLOCK_CALL(void (*)(id), of->literal);
+  if (of->function) {
+    of->function(of->context);
+  } else {
+    BLOCK_CALL(void (*)(id), of->literal);
+  }
   _Block_release(of->literal);
   dispatch_group_leave(of->group);
   free(of);
 }
 
-OBJC_EXPORT void dispatch_group_async(id object, id queue, id literal) {
+static void group_add(id queue, const group_task *wanted) {
   group_task *made = malloc(sizeof *made);
   if (!made) {
     runtime_fail("no memory for dispatch_group_async");
   }
-  *made = (group_task){object, _Block_copy(literal)};
-  dispatch_group_enter(object);
+  *made = *wanted;
+  dispatch_group_enter(made->group);
   dispatch_queue_add(queue, group_run, made);
+}
+
+OBJC_EXPORT void dispatch_group_async(id object, id queue, id literal) {
+  group_add(queue, &(group_task){object, _Block_copy(literal), NULL, NULL});
+}
+
+OBJC_EXPORT void dispatch_group_async_f(id object, id queue, void *context,
+                                        dispatch_function *function) {
+  group_add(queue, &(group_task){object, NULL, function, context});
 }
 
 // --- Later -------------------------------------------------------------------
@@ -269,6 +303,8 @@ typedef struct delayed {
   uint64_t deadline_ns;
   id queue;
   id literal;
+  dispatch_function *function;  // of context, without a block
+  void *context;
 } delayed;
 
 static void delayed_run(void *context) {
@@ -278,13 +314,18 @@ static void delayed_run(void *context) {
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
          EINTR) {
   }
-  dispatch_async(of->queue, of->literal);
+  if (of->function) {
+    dispatch_queue_add(of->queue, of->function, of->context);
+  } else {
+    dispatch_async(of->queue, of->literal);
+  }
   _Block_release(of->literal);
   objc_release(of->queue);
   free(of);
 }
 
-OBJC_EXPORT void dispatch_after(uint64_t when, id queue, id literal) {
+static void delay(uint64_t when, id queue, id literal, void *context,
+                  dispatch_function *function) {
   delayed *made = calloc(1, sizeof *made);
   if (!made) {
     runtime_fail("no memory for dispatch_after");
@@ -294,5 +335,16 @@ OBJC_EXPORT void dispatch_after(uint64_t when, id queue, id literal) {
   made->literal = _Block_copy(literal);
   made->job.run = delayed_run;
   made->job.context = made;
+  made->function = function;
+  made->context = context;
   thread_pool_add(&made->job);
+}
+
+OBJC_EXPORT void dispatch_after(uint64_t when, id queue, id literal) {
+  delay(when, queue, literal, NULL, NULL);
+}
+
+OBJC_EXPORT void dispatch_after_f(uint64_t when, id queue, void *context,
+                                  dispatch_function *function) {
+  delay(when, queue, NULL, context, function);
 }
