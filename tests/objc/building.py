@@ -171,6 +171,15 @@ def compilers_and_linkers(folder):
     check("a framework that is not here", missing.returncode == 1
           and "the framework AppKit is not here" in missing.stderr,
           missing.stderr)
+    for header, name, text in (
+            ("MetalPerformanceShaders", "MPSMatrixMultiplication",
+             "no kernels of Metal Performance Shaders"),
+            ("MetalKit", "MTKTextureLoader", "reads no picture formats")):
+        write(folder, "absent.m", f"#import <{header}/{header}.h>\n"
+              f"void use(void) {{ [[{name} alloc] init]; }}\n")
+        refused = under_env(folder, "cc", "-c", "absent.m", "-o", "absent.o")
+        check(f"{name} is refused", refused.returncode == 1
+              and text in refused.stderr, refused.stderr)
 
 
 def cmake(folder):

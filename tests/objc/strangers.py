@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("METTLE_BUILD_DIR", os.path.join(ROOT, "build"))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
-FRAMEWORKS = ("Metal", "Foundation", "MetalKit", "CoreGraphics", "QuartzCore")
+FRAMEWORKS = ("Metal", "Foundation", "MetalKit", "CoreGraphics", "QuartzCore",
+              "MetalPerformanceShaders")
 SECONDS = 60
 
 

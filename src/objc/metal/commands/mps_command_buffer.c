@@ -80,3 +80,8 @@ METHODS(mps_class_methods,
         METHOD("commandBufferWithCommandBuffer:", "@24@0:8@16", make_with));
 DEFINE_CLASS(MPSCommandBuffer, NSObject, sizeof(mps_command_buffer),
              mps_methods, &mps_class_methods);
+
+OBJC_EXPORT int MPSSupportsMTLDevice(id device) {
+  (void)device;
+  return 0;  // there are no kernels
+}
