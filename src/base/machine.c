@@ -170,3 +170,8 @@ uint64_t mtli_machine_memory_bytes(void) {
 uint64_t mtli_machine_page_bytes(void) {
   return (uint64_t)sysconf(_SC_PAGESIZE);
 }
+
+char *mtli_cpu_target(void) {
+  const char *target = getenv("METTLE_CPU_TARGET");
+  return target && *target ? strdup(target) : NULL;
+}

@@ -15,4 +15,9 @@ uint64_t mtli_machine_memory_bytes(void);
 
 uint64_t mtli_machine_page_bytes(void);
 
+// Returns the CPU that code is to be made for instead of this one, from
+// METTLE_CPU_TARGET: for runs under valgrind or an emulator, and to see what
+// another machine would get. Yours to free; NULL for this CPU.
+char *mtli_cpu_target(void);
+
 #endif

@@ -61,8 +61,8 @@ struct mtl_device {
   uint64_t process;       // mtli_process_number() at the start
   mtl_device_info info;   // device_open fills it in, but for name
   uint64_t memory_bytes;  // all buffers together at the most; by device_open
-  // What its pipelines are compiled for, by device_open (compiler.h); NULL for
-  // the CPU that the process runs on.
+  // What its pipelines are compiled for, by device_open (compiler.h), while the
+  // device lives; NULL for the CPU that the process runs on.
   const char *code_target;
   // The addresses in command_buffer->log are of texts that the driver has
   // copied, not of constant memory; by device_open.

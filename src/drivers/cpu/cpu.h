@@ -33,6 +33,7 @@ typedef struct cpu_device {
   cpu_pool *pool;
   cpu_late *late;           // of cpu-discrete; NULL on cpu
   uint64_t clock_start_ns;  // of cpu-discrete's clock
+  char *code_target;        // malloc'ed; NULL for this machine
 } cpu_device;
 
 // Turns a time of CLOCK_MONOTONIC into the device's: the same on cpu.

@@ -2,6 +2,8 @@
 // device.c: "cpu", whose memory is the host's, and "cpu-discrete", which
 // behaves like a device with memory of its own.
 
+#include <stdlib.h>
+
 #include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/cpu/cpu.h"
@@ -85,6 +87,7 @@ mtl_status cpu_device_open(mtl_device *device) {
     }
   }
   cpu->clock_start_ns = mtli_now_ns();
+  device->code_target = cpu->code_target = mtli_cpu_target();
   info_fill(cpu);
   cpu_fault_install();
   return MTL_OK;
@@ -97,6 +100,7 @@ void cpu_device_close(mtl_device *device) {
     cpu_late_end(cpu->late, is_inherited);
   }
   cpu_pool_end(cpu->pool, is_inherited);
+  free(cpu->code_target);
 }
 
 // Compute features only: Apple7 is the newest family whose compute features

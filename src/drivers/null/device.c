@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // device.c: one device that does nothing, with the cpu device's limits, so
 // that what it accepts runs there.
+#include <stdlib.h>
+
 #include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/null/null.h"
@@ -21,6 +23,7 @@ bool null_device_is_listed(uint32_t index) {
 
 mtl_status null_device_open(mtl_device *device) {
   const uint64_t memory_bytes = mtli_machine_memory_bytes();
+  device->code_target = mtli_cpu_target();
   device->memory_bytes = memory_bytes;
   mtl_device_info *info = &device->info;
   info->architecture = "null";
@@ -41,7 +44,7 @@ mtl_status null_device_open(mtl_device *device) {
 }
 
 void null_device_close(mtl_device *device) {
-  (void)device;
+  free((char *)device->code_target);  // open's own
 }
 
 bool null_device_family(const mtl_device *device, mtl_family family) {

@@ -84,8 +84,8 @@ static mtl_status take_code(mtl_pipeline *pipeline,
   const mtl_device *device = pipeline->device;
   const mtli_code *code = pipeline->parts->compiled.code;
   // METTLE_CPU_TARGET may name a GPU, to see what it would get.
-  const bool is_foreign =
-      !device->code_target && mtli_code_find_blob(code, MTLI_BLOB_PTX);
+  const bool is_foreign = device->driver->code_kind == MTLI_BLOB_ELF &&
+                          mtli_code_find_blob(code, MTLI_BLOB_PTX);
   if (code->kernel_count != 1 ||
       (!mtli_code_find_blob(code, device->driver->code_kind) && !is_foreign)) {
     return mtli_fail(
@@ -268,12 +268,8 @@ static void choose_code(struct mtli_pipeline_parts *parts,
         parts->is_screened ? MTLI_TIER_SCREENED : MTLI_TIER_CHECKED;
     mtli_check_turn_on();
   }
-  // For runs under valgrind or an emulator, and to see what another machine
-  // would get.
-  const mtl_device *device = function->library->device;
-  const char *target = device->code_target ? device->code_target
-                                           : getenv("METTLE_CPU_TARGET");
-  parts->target = target && *target ? strdup(target) : NULL;
+  const char *target = function->library->device->code_target;
+  parts->target = target ? strdup(target) : NULL;
 }
 
 mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
