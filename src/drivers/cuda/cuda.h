@@ -183,6 +183,7 @@ typedef struct cuda_step {
   struct cuda_step *next;
   cuda_step_kind kind;
   cuda_mark *start;  // of times and the end; NULL if nothing ran
+  uint64_t start_ns;  // of the end, where start is NULL; 0 if nothing ran
   cuda_mark *mark;   // the place; NULL: at once
   mtl_command_buffer *command_buffer;
   mtl_event *event;  // of a signal, and its value
@@ -206,7 +207,10 @@ typedef struct cuda_list {
   size_t log_bytes;
   struct text *texts;  // that messages name, until they are delivered
   uint64_t begun_ns;  // when something of it may be on the stream; 0 before
-  cuda_mark *start;   // where the GPU begins with it; NULL before
+  bool is_marked;     // its times are to be those of marks
+  bool is_started;    // start or start_ns is set
+  cuda_mark *start;   // where the GPU begins with it
+  uint64_t start_ns;  // or when, where the GPU had nothing else to do
   bool is_command_timed;     // the one that is being handed over
   cuda_mark *command_start;  // where the GPU begins with that; NULL before
   mtl_status status;
@@ -226,11 +230,16 @@ typedef struct cuda_worker {
   bool is_submitting, is_stepping;  // someone is
   bool is_ending;
   uint32_t sleepers[2];
-  _Atomic uint32_t news;  // counts what there may be to do for someone
+  // Counts what there may be to do for someone. Threads look at it all the
+  // time: so it shares no line with what others write.
+  char before_news[64];
+  _Atomic uint32_t news;
+  char behind_news[64];
   cuda_mark *free_marks[2];  // timed ones second
   _Atomic uint64_t *word;    // pinned: the last end that the stream has passed
   // Of whoever is submitting:
   uint64_t sequence;  // of the last end
+  bool has_no_words;  // the stream wrote none at some end
   cuda_launches launches;
   cuda_graphs *graphs;  // NULL until there is one
   // Of whoever is stepping: a moment known by both clocks.
@@ -244,6 +253,8 @@ typedef struct cuda_queue {
 } cuda_queue;
 
 cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind);
+// True if the stream has done all that it was given. For whoever is submitting.
+bool cuda_stream_is_idle(const cuda_worker *worker);
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark);
 // Puts a step behind the others; it is copied.
 void cuda_step_add(cuda_worker *worker, const cuda_step *step);

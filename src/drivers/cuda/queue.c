@@ -17,6 +17,11 @@
 enum {
   // Looked for before a thread sleeps: as long as it takes to be woken.
   SPIN_NS = 50 * 1000,
+  // Between two looks of a thread that was not interrupted.
+  LOOK_NS = 1000,
+  // What a thread leaves to a client that waits, before it does it itself: the
+  // client has what is needed in its processor's caches.
+  GRACE_NS = 1500,
   // The float that tells the time between two moments has 24 bits: 1 us in 16 s.
   ANCHOR_NS = 8 * 1000 * 1000 * 1000LL,
 };
@@ -61,14 +66,26 @@ cuda_mark *cuda_mark_place(cuda_worker *worker, cuda_mark_kind kind) {
   if (!mark) {
     return NULL;
   }
-  cuda.cuEventRecord(mark->event, worker->stream);
   mark->sequence = 0;
-  if (kind == CUDA_MARK_END &&
-      cuda.cuStreamWriteValue64(worker->stream, (uintptr_t)worker->word,
-                                worker->sequence + 1, 0) == CUDA_SUCCESS) {
-    mark->sequence = ++worker->sequence;
+  // The word first: whoever waits for the end looks at it, and the event is for
+  // who sleeps and who asks for the time.
+  if (kind == CUDA_MARK_END) {
+    if (cuda.cuStreamWriteValue64(worker->stream, (uintptr_t)worker->word,
+                                  worker->sequence + 1, 0) == CUDA_SUCCESS) {
+      mark->sequence = ++worker->sequence;
+    } else {
+      worker->has_no_words = true;
+    }
   }
+  cuda.cuEventRecord(mark->event, worker->stream);
   return mark;
+}
+
+bool cuda_stream_is_idle(const cuda_worker *worker) {
+  // Acquire: the stream writes it behind all that came before.
+  return !worker->has_no_words &&
+         atomic_load_explicit(worker->word, memory_order_acquire) ==
+             worker->sequence;
 }
 
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark) {
@@ -111,12 +128,17 @@ static bool has_passed(const cuda_worker *worker, const cuda_mark *mark) {
 
 // Waits until the stream has come to a place. To look at a word takes no call
 // of the driver, which the thread that hands commands over would wait for.
-static void await_mark(const cuda_worker *worker, const cuda_mark *mark) {
-  const uint64_t end_ns = mtli_now_ns() + SPIN_NS;
+// Returns when it came, if it was being looked for then; else 0.
+static uint64_t await_mark(const cuda_worker *worker, const cuda_mark *mark) {
+  const uint64_t start_ns = mtli_now_ns();
+  uint64_t now_ns = start_ns;
   CUresult result = CUDA_ERROR_NOT_READY;
-  while (result == CUDA_ERROR_NOT_READY && mtli_now_ns() < end_ns) {
+  while (result == CUDA_ERROR_NOT_READY && now_ns < start_ns + SPIN_NS) {
+    const uint64_t last_ns = now_ns;
+    now_ns = mtli_now_ns();
     if (has_passed(worker, mark)) {
-      return;
+      // It may have come long before the first look, or while the thread slept.
+      return last_ns > start_ns && now_ns - last_ns < LOOK_NS ? now_ns : 0;
     }
     if (mark->sequence) {
       mtli_pause();
@@ -128,6 +150,7 @@ static void await_mark(const cuda_worker *worker, const cuda_mark *mark) {
     result = cuda.cuEventSynchronize(mark->event);
   }
   (void)cuda_done(result, "a kernel or a copy");
+  return 0;
 }
 
 // Finds a moment that both clocks know, from time to time: it is between two
@@ -172,25 +195,53 @@ static uint64_t time_of(const cuda_worker *worker, const cuda_mark *mark) {
   return worker->anchor_ns + (uint64_t)(int64_t)((double)ms * 1e6);
 }
 
-// Tells when the command buffer ran. What the clocks' difference is known to
-// leaves a few us, which are less where it cannot have been sooner or later.
-static void tell_times(cuda_worker *worker, const cuda_step *step) {
+// Times of marks. What the clocks' difference is known to leaves a few us, which
+// are less where it cannot have been sooner or later.
+static void find_times(cuda_worker *worker, const cuda_step *step,
+                       uint64_t *start_ns, uint64_t *end_ns) {
   const cuda_list *list = step->command_buffer->driver_data;
-  uint64_t start_ns = time_of(worker, step->start);
+  // The event comes behind the word that was looked for.
+  while (cuda.cuEventQuery(step->mark->event) == CUDA_ERROR_NOT_READY) {
+    mtli_pause();
+  }
+  renew_anchor(worker);
+  if (!step->start) {
+    *start_ns = step->start_ns;
+    *end_ns = time_of(worker, step->mark);
+    *end_ns = *end_ns < *start_ns ? *start_ns : *end_ns;
+    return;
+  }
+  *start_ns = time_of(worker, step->start);
   float ms = 0;
   cuda.cuEventElapsedTime(&ms, step->start->event, step->mark->event);
   const uint64_t ran_ns = (uint64_t)((double)ms * 1e6);
   const uint64_t now_ns = mtli_now_ns();
-  if (start_ns + ran_ns > now_ns) {
-    start_ns = now_ns - ran_ns;
+  if (*start_ns + ran_ns > now_ns) {
+    *start_ns = now_ns - ran_ns;
   }
-  if (start_ns < list->begun_ns) {
-    start_ns = list->begun_ns;
+  if (*start_ns < list->begun_ns) {
+    *start_ns = list->begun_ns;
   }
-  mtli_command_buffer_ran(step->command_buffer, start_ns, start_ns + ran_ns);
+  *end_ns = *start_ns + ran_ns;
 }
 
-static void complete(cuda_worker *worker, const cuda_step *step) {
+// Tells when the command buffer ran. seen_ns: when its end was seen to come, or
+// 0. The host's times take no call of the driver.
+static void tell_times(cuda_worker *worker, const cuda_step *step,
+                       uint64_t seen_ns) {
+  uint64_t start_ns = mtli_now_ns(), end_ns = start_ns;
+  if (!step->start && step->start_ns && seen_ns) {
+    start_ns = step->start_ns;
+    end_ns = seen_ns;
+  } else if (step->mark && (step->start || step->start_ns) &&
+             !cuda_lost_text()) {
+    find_times(worker, step, &start_ns, &end_ns);
+  }
+  mtli_command_buffer_ran(step->command_buffer, start_ns, end_ns);
+}
+
+static void complete(cuda_worker *worker, const cuda_step *step,
+                     uint64_t seen_ns) {
   mtl_command_buffer *command_buffer = step->command_buffer;
   cuda_list *list = command_buffer->driver_data;
   if (cuda_lost_text()) {
@@ -199,11 +250,8 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
     cuda_fault_note(worker, list);
     cuda_log_take(worker, command_buffer);
   }
-  if (step->start && step->mark && !command_buffer->is_failed) {
-    tell_times(worker, step);
-  } else if (!command_buffer->is_failed) {
-    const uint64_t now_ns = mtli_now_ns();
-    mtli_command_buffer_ran(command_buffer, now_ns, now_ns);
+  if (!command_buffer->is_failed) {
+    tell_times(worker, step, seen_ns);
   }
   cuda_mark_free(worker, step->start);
   cuda_mark_free(worker, step->mark);
@@ -219,13 +267,14 @@ static void complete(cuda_worker *worker, const cuda_step *step) {
 }
 
 static void do_step(cuda_worker *worker, cuda_step *step) {
+  uint64_t seen_ns = 0;
   if (step->mark && !cuda_lost_text()) {
-    await_mark(worker, step->mark);
-    renew_anchor(worker);
+    seen_ns = await_mark(worker, step->mark);
   }
   switch (step->kind) {
     case CUDA_STEP_TIMES:
       if (step->start && step->mark && !cuda_lost_text()) {
+        renew_anchor(worker);
         mtli_command_starts(step->times, time_of(worker, step->start));
         mtli_command_ends(step->times, time_of(worker, step->mark));
       }
@@ -236,7 +285,7 @@ static void do_step(cuda_worker *worker, cuda_step *step) {
       cuda_mark_free(worker, step->mark);
       (void)cuda_event_signal(step->event, step->value);
       break;
-    case CUDA_STEP_END: complete(worker, step); break;
+    case CUDA_STEP_END: complete(worker, step, seen_ns); break;
   }
   free(step);
 }
@@ -322,16 +371,35 @@ static bool look_out(cuda_worker *worker, uint32_t seen) {
   return is_news;
 }
 
+// Lets a client that waits be sooner: it has what is needed in its processor's
+// caches. Not where another queue may wait. The lock is let go meanwhile.
+static void give_way(cuda_worker *worker, int role) {
+  if (role == 1 && worker->first_step &&
+      worker->first_step->kind != CUDA_STEP_END) {
+    return;
+  }
+  pthread_mutex_unlock(&worker->lock);
+  const uint64_t end_ns = mtli_now_ns() + GRACE_NS;
+  while (mtli_now_ns() < end_ns) {
+    mtli_pause();
+  }
+  pthread_mutex_lock(&worker->lock);
+}
+
 static void serve(cuda_worker *worker, int role,
                   bool (*do_one)(cuda_worker *), pthread_cond_t *news) {
   pthread_mutex_lock(&worker->lock);
   for (;;) {
     const uint32_t seen = news_of(worker);
-    if (do_one(worker) || (!worker->is_ending && look_out(worker, seen))) {
+    if (do_one(worker)) {
       continue;
     }
     if (worker->is_ending) {
       break;
+    }
+    if (look_out(worker, seen)) {
+      give_way(worker, role);
+      continue;
     }
     if (news_of(worker) == seen) {
       worker->sleepers[role]++;
