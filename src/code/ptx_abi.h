@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define MTLI_PTX_ABI_VERSION 1
+#define MTLI_PTX_ABI_VERSION 2
 #define MTLI_PTX_ENTRY "mettle_kernel"
 
 // The parameters before the arguments, each at its natural alignment.
@@ -28,20 +28,46 @@ typedef struct mtli_ptx_launch {
                               // launched in parts
   uint64_t log;               // offset 32: mtli_log_header's address, or 0
   uint64_t fault;             // offset 40: mtli_ptx_fault's address
+  uint64_t ranges;            // offset 48: mtli_ptx_ranges' address, of a kernel
+                              // that is made for debugging
 } mtli_ptx_launch;
 // Then [parameter_count] 64 bits each: the address that a buffer parameter
 // points to; of a threadgroup parameter its memory's offset in bytes; 0 for
 // what is not there.
 
+// Bytes from begin up to end.
+typedef struct mtli_ptx_range {
+  uint64_t begin;
+  uint64_t end;
+} mtli_ptx_range;
+
+// What memory there is. Behind it slot_count ranges, one of each parameter:
+// those of what is bound, or begin > end where that is not known; and count
+// ranges of all that may be accessed, apart from each other and by rising
+// address.
+typedef struct mtli_ptx_ranges {
+  uint64_t count;       // offset 0
+  uint64_t slot_count;  // offset 8
+} mtli_ptx_ranges;
+#define MTLI_PTX_NO_SLOT UINT32_MAX  // of an access: any memory
+
+// Bits of an access that was refused.
+enum { MTLI_PTX_WRITE = 1, MTLI_PTX_THREADGROUP = 2 };
+enum { MTLI_PTX_REFUSED = 4 };  // the reason
+
 // What a kernel that stops itself leaves: the first thread that does so writes
 // the record, and ends, as do all that come to such a place later.
 typedef struct mtli_ptx_fault {
-  uint32_t reason;     // offset 0: 0, or the reason of mettle.trap plus 1
+  uint32_t reason;     // offset 0: 0, or the reason of mettle.trap plus 1,
+                       // or MTLI_PTX_REFUSED
   uint32_t is_whole;   // offset 4: not 0 once the rest is written
   uint64_t text;       // offset 8: the text's device address, or 0
   uint64_t place;      // offset 16: that of "FILE:LINE", or 0
   uint32_t group[3];   // offset 24: threadgroup_position_in_grid
   uint32_t thread[3];  // offset 36: thread_position_in_threadgroup
+  uint64_t address;    // offset 48: of MTLI_PTX_REFUSED, or the offset in
+                       // threadgroup memory
+  uint32_t access;     // offset 56: MTLI_PTX_WRITE and so on
 } mtli_ptx_fault;
 
 #endif

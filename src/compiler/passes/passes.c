@@ -104,6 +104,8 @@ static const pass passes[] = {
     {"advance_together", mtlc_advance_together, T0},
     // Of the same kernel a block of an NVIDIA GPU.
     {"ptx_lower_simdgroups", mtlc_ptx_lower_simdgroups, PTX},
+    // When products and exchanges have become accesses; only for debugging.
+    {"ptx_check_accesses", mtlc_ptx_check_accesses, PTX},
     {"ptx_lower_memory", mtlc_ptx_lower_memory, PTX},
     {"ptx_enter_block", mtlc_ptx_enter_block, PTX},
     {"ptx_optimise", mtlc_ptx_optimise, PTX},

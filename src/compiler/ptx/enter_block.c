@@ -35,13 +35,14 @@ enum {
   FIRST = 6,
   LOG = 8,
   FAULT = 9,
-  FIXED = 10,
+  RANGES = 10,
+  FIXED = 11,
   QUAD_WIDTH = 4,
 };
 _Static_assert(offsetof(mtli_ptx_launch, group_count) == 4 * COUNT, "ABI");
 _Static_assert(offsetof(mtli_ptx_launch, first_group) == 4 * FIRST, "ABI");
 _Static_assert(offsetof(mtli_ptx_launch, log) == 4 * LOG, "ABI");
-_Static_assert(sizeof(mtli_ptx_launch) == 4 * LOG + 16, "ABI");
+_Static_assert(sizeof(mtli_ptx_launch) == 4 * LOG + 24, "ABI");
 
 // Values at the kernel's entry; a dimension each.
 typedef struct places {
@@ -380,8 +381,10 @@ static const size_t record_parts[] = {
     offsetof(mtli_ptx_fault, text),       offsetof(mtli_ptx_fault, place),
     offsetof(mtli_ptx_fault, group),      offsetof(mtli_ptx_fault, group) + 4,
     offsetof(mtli_ptx_fault, group) + 8,  offsetof(mtli_ptx_fault, thread),
-    offsetof(mtli_ptx_fault, thread) + 4, offsetof(mtli_ptx_fault, thread) + 8};
+    offsetof(mtli_ptx_fault, thread) + 4, offsetof(mtli_ptx_fault, thread) + 8,
+    offsetof(mtli_ptx_fault, address),    offsetof(mtli_ptx_fault, access)};
 enum { RECORD_PARTS = sizeof record_parts / sizeof *record_parts };
+enum { ADDRESS_PART = RECORD_PARTS - 2 };
 
 static void store_at(const entry *e, LLVMValueRef record, size_t offset,
                      LLVMValueRef value) {
@@ -397,10 +400,10 @@ static LLVMValueRef make_trap(entry *e) {
   LLVMTypeRef types[2 + RECORD_PARTS] = {e->types.pointer, e->types.i32,
                                          e->types.i64, e->types.i64};
   for (unsigned i = 2; i < RECORD_PARTS; i++) {
-    types[2 + i] = e->types.i32;
+    types[2 + i] = i == ADDRESS_PART ? e->types.i64 : e->types.i32;
   }
   LLVMContextRef context = e->kernel->context;
-  LLVMValueRef trap = LLVMAddFunction(
+  LLVMValueRef trap = mtlc_declare(
       e->kernel->module, "mettle_stop",
       LLVMFunctionType(e->types.nothing, types, 2 + RECORD_PARTS, false));
   LLVMSetLinkage(trap, LLVMInternalLinkage);
@@ -452,21 +455,102 @@ static void replace_trap(entry *e, LLVMValueRef call, LLVMValueRef trap,
     arguments[4 + i] = e->at.group[i];
     arguments[7 + i] = e->at.thread[i];
   }
+  arguments[10] = LLVMConstNull(e->types.i64);
+  arguments[11] = number(e, 0);
   mtlc_call(e->builder, trap, arguments, 2 + RECORD_PARTS);
   LLVMInstructionEraseFromParent(call);
 }
 
-static void replace_traps(entry *e) {
-  mtlc_values calls = {0};
-  mtlc_collect_calls(e->kernel->module, "mettle.trap", &calls);
-  if (calls.count) {
-    LLVMValueRef record = generic(e, FAULT);
+// --- accesses that ask -------------------------------------------------------
+
+// Gives mettle_is_constant its body: the bytes are inside of one of the
+// module's constants.
+static void make_is_constant(const entry *e) {
+  LLVMModuleRef module = e->kernel->module;
+  LLVMValueRef function = LLVMGetNamedFunction(module, "mettle_is_constant");
+  LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
+  LLVMBuilderRef b = LLVMCreateBuilderInContext(e->kernel->context);
+  LLVMPositionBuilderAtEnd(
+      b, LLVMAppendBasicBlockInContext(e->kernel->context, function, ""));
+  LLVMValueRef first = LLVMGetParam(function, 0);
+  LLVMValueRef end = LLVMGetParam(function, 1);
+  LLVMValueRef is_any = LLVMConstNull(LLVMInt1TypeInContext(e->kernel->context));
+  for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
+       global = LLVMGetNextGlobal(global)) {
+    if (!LLVMGetInitializer(global)) {
+      continue;
+    }
+    LLVMValueRef address =
+        LLVMGetPointerAddressSpace(LLVMTypeOf(global))
+            ? LLVMConstAddrSpaceCast(global, e->types.pointer)
+            : global;
+    LLVMValueRef begin = LLVMBuildPtrToInt(b, address, e->types.i64, "");
+    LLVMValueRef behind = LLVMBuildAdd(
+        b, begin,
+        mtlc_i64(e->kernel->context,
+                 LLVMABISizeOfType(layout, LLVMGlobalGetValueType(global))),
+        "");
+    LLVMValueRef is_inside =
+        LLVMBuildAnd(b, LLVMBuildICmp(b, LLVMIntUGE, first, begin, ""),
+                     LLVMBuildICmp(b, LLVMIntULE, end, behind, ""), "");
+    is_any = LLVMBuildOr(b, is_any, is_inside, "");
+  }
+  LLVMBuildRet(b, is_any);
+  LLVMDisposeBuilder(b);
+  LLVMSetLinkage(function, LLVMInternalLinkage);
+}
+
+static void replace_ask(const entry *e, LLVMValueRef call, LLVMValueRef ask,
+                        LLVMValueRef ranges, LLVMValueRef record) {
+  LLVMPositionBuilderBefore(e->builder, call);
+  LLVMValueRef arguments[13] = {LLVMGetOperand(call, 0),
+                                LLVMGetOperand(call, 1),
+                                LLVMGetOperand(call, 2),
+                                LLVMGetOperand(call, 3),
+                                ranges,
+                                record,
+                                LLVMBuildPtrToInt(e->builder, place_of(e, call),
+                                                  e->types.i64, "")};
+  for (unsigned i = 0; i < 3; i++) {
+    arguments[7 + i] = e->at.group[i];
+    arguments[10 + i] = e->at.thread[i];
+  }
+  mtlc_call(e->builder, ask, arguments, 13);
+  LLVMInstructionEraseFromParent(call);
+}
+
+static mtl_status replace_asks(entry *e, const mtlc_values *calls,
+                               LLVMValueRef record) {
+  LLVMValueRef ranges = generic(e, RANGES);
+  MTL_TRY(mtlc_link_text(e->kernel, "ptx_check.ll", mtlc_text_ptx_check));
+  make_is_constant(e);
+  LLVMValueRef ask = LLVMGetNamedFunction(e->kernel->module, "mettle_ask");
+  LLVMSetLinkage(ask, LLVMInternalLinkage);
+  for (size_t i = 0; i < calls->count; i++) {
+    replace_ask(e, calls->items[i], ask, ranges, record);
+  }
+  return MTL_OK;
+}
+
+static mtl_status replace_traps(entry *e) {
+  mtlc_values traps = {0}, asks = {0};
+  mtlc_collect_calls(e->kernel->module, "mettle.trap", &traps);
+  mtlc_collect_calls(e->kernel->module, MTLC_PTX_ASK, &asks);
+  mtl_status status = MTL_OK;
+  LLVMValueRef record =
+      traps.count || asks.count ? generic(e, FAULT) : NULL;
+  if (asks.count) {
+    status = replace_asks(e, &asks, record);
+  }
+  if (record && status == MTL_OK) {
     LLVMValueRef trap = make_trap(e);
-    for (size_t i = 0; i < calls.count; i++) {
-      replace_trap(e, calls.items[i], trap, record);
+    for (size_t i = 0; i < traps.count; i++) {
+      replace_trap(e, traps.items[i], trap, record);
     }
   }
-  free(calls.items);
+  free(traps.items);
+  free(asks.items);
+  return status;
 }
 
 // So many threads the code must leave registers for.
@@ -501,7 +585,7 @@ mtl_status mtlc_ptx_enter_block(mtlc_kernel *kernel) {
     replace_log_memory(&e);
     replace_threadgroup_memory(&e);
     // Positions that traps tell are at the entry, and so before the traps.
-    replace_traps(&e);
+    status = replace_traps(&e);
     limit_threads(&e);
   }
   // The places of traps are taken from it; PTX has none.

@@ -30,6 +30,7 @@ typedef struct cuda_slabs {
   bool is_host;  // pinned memory of the host that the GPU sees; else the GPU's
   cuda_free_piece *free[CUDA_PIECE_SIZES];
   uint64_t *allocations;  // [count]
+  size_t *sizes_bytes;    // [count]
   size_t count;
 } cuda_slabs;
 
@@ -38,6 +39,11 @@ mtl_status cuda_piece_take(cuda_slabs *slabs, size_t bytes,
                            uint64_t *out_address);
 void cuda_piece_give(cuda_slabs *slabs, size_t bytes, uint64_t address);
 void cuda_slabs_init(cuda_slabs *slabs, bool is_host);
+// Calls add with what the slabs have allocated, pieces in use and others.
+void cuda_slabs_add_ranges(cuda_slabs *slabs,
+                           void (*add)(void *context, uint64_t address,
+                                       uint64_t bytes),
+                           void *context);
 void cuda_slabs_end(cuda_slabs *slabs, bool is_inherited);
 
 typedef enum cuda_home {
@@ -76,6 +82,7 @@ typedef struct cuda_device {
   pthread_mutex_t srgb_lock;
   uint64_t srgb;  // an mtli_srgb_tables of the GPU's; 0 until it is needed
   CUmodule clock_module;
+  cuda_slabs descriptors;  // of textures
   CUfunction clock;  // writes the GPU's time to an address
   uint64_t *clock_word;  // pinned
   // How many codes have been unloaded: graphs made before may have their
@@ -116,7 +123,8 @@ typedef enum cuda_class {
 typedef struct cuda_code {
   CUmodule module;
   CUfunction function;
-  bool may_stop;  // has assertions or traps
+  bool may_stop;  // has assertions or traps, or asks
+  bool asks;      // made for debugging: each access asks if it may be
 } cuda_code;
 
 typedef struct cuda_pipeline {
@@ -216,6 +224,7 @@ typedef struct cuda_list {
   mtl_status status;
   char *text;  // malloc'ed
   const mtl_pipeline *stopped;  // that was running when it stopped itself
+  const mtli_dispatch *dispatch;  // of that, while it is looked at
 } cuda_list;
 
 typedef struct cuda_worker {

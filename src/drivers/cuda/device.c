@@ -202,6 +202,7 @@ mtl_status cuda_device_open(mtl_device *base) {
   pthread_mutex_init(&device->srgb_lock, NULL);
   cuda_slabs_init(&device->pinned, true);
   cuda_slabs_init(&device->memory, false);
+  cuda_slabs_init(&device->descriptors, false);
   cuda_enter(device);
   const mtl_status status = open_parts(device);
   cuda_leave();
@@ -219,6 +220,7 @@ void cuda_device_close(mtl_device *base) {
   }
   cuda_slabs_end(&device->pinned, is_inherited);
   cuda_slabs_end(&device->memory, is_inherited);
+  cuda_slabs_end(&device->descriptors, is_inherited);
   if (is_inherited) {
     return;
   }

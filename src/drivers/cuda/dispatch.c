@@ -278,7 +278,9 @@ static mtl_status check_stop(cuda_worker *worker, cuda_list *list,
                              const mtli_dispatch *dispatch) {
   MTL_TRY(cuda_stream_finish(worker));
   list->stopped = dispatch->pipeline;
+  list->dispatch = dispatch;
   cuda_fault_note(worker, list);
+  list->dispatch = NULL;
   return MTL_OK;
 }
 
@@ -376,6 +378,10 @@ mtl_status cuda_dispatch_run(cuda_worker *worker,
   MTL_TRY(fill_arguments(command, &l));
   const cuda_code *code;
   MTL_TRY(find_code(list, dispatch, &l, &code));
+  if (code->asks) {
+    MTL_TRY(cuda_ranges_send(worker, list, dispatch, l.arguments,
+                             &l.fixed.ranges));
+  }
   cuda_work_starts(worker, list);
   MTL_TRY(launch_grid(worker, dispatch, code, &l));
   return code->may_stop ? check_stop(worker, list, dispatch) : MTL_OK;

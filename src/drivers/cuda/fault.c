@@ -36,6 +36,38 @@ static bool read_text(cuda_worker *worker, uint64_t address, char *text,
   return length > 0;
 }
 
+// What the access was that was refused.
+static void describe_refused(const cuda_worker *worker, const cuda_list *list,
+                             char *text, size_t capacity) {
+  const mtli_ptx_fault *fault = list->fault;
+  const bool is_write = (fault->access & MTLI_PTX_WRITE) != 0;
+  if (fault->access & MTLI_PTX_THREADGROUP) {
+    const uint32_t bytes = list->dispatch ? list->dispatch->threadgroup_bytes : 0;
+    if (fault->address >= MTLI_NO_THREADGROUP_MEMORY) {
+      snprintf(text, capacity,
+               "it %s a threadgroup argument whose length is 0: it is not bound",
+               is_write ? "wrote to" : "read");
+    } else {
+      snprintf(text, capacity,
+               "it %s byte %lld of its %u bytes of threadgroup memory",
+               is_write ? "wrote to" : "read", (long long)fault->address,
+               bytes);
+    }
+    return;
+  }
+  const mtli_access access = {.address = fault->address,
+                              .is_write = is_write,
+                              .dispatch = list->dispatch};
+  char where[TEXT_LIMIT / 2];
+  mtli_describe_access(&worker->device->device, &access, where, sizeof where);
+  snprintf(text, capacity, "it %s address %#llx%s%s",
+           is_write ? "wrote to" : "read", (unsigned long long)fault->address,
+           *where                  ? ", "
+           : fault->address < 4096 ? ", a null pointer"
+                                   : "",
+           where);
+}
+
 void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
   const mtli_ptx_fault *fault = list->fault;
   if (!fault || !fault->is_whole || !list->stopped ||
@@ -49,6 +81,9 @@ void cuda_fault_note(cuda_worker *worker, cuda_list *list) {
   const char *what = fault->reason == 1   ? "it called __builtin_trap"
                      : fault->reason == 2 ? "assertion failed: "
                                           : "";
+  if (fault->reason == MTLI_PTX_REFUSED) {
+    describe_refused(worker, list, text, sizeof text);
+  }
   snprintf(message, sizeof message,
            "kernel '%s' (%s:%u) failed at %s%sthread (%u, %u, %u) of "
            "threadgroup (%u, %u, %u): %s%s",

@@ -37,6 +37,18 @@ void cuda_slabs_end(cuda_slabs *slabs, bool is_inherited) {
     }
   }
   free(slabs->allocations);
+  free(slabs->sizes_bytes);
+}
+
+void cuda_slabs_add_ranges(cuda_slabs *slabs,
+                           void (*add)(void *context, uint64_t address,
+                                       uint64_t bytes),
+                           void *context) {
+  pthread_mutex_lock(&slabs->lock);
+  for (size_t i = 0; i < slabs->count; i++) {
+    add(context, slabs->allocations[i], slabs->sizes_bytes[i]);
+  }
+  pthread_mutex_unlock(&slabs->lock);
 }
 
 static int size_class(size_t bytes) {
@@ -84,9 +96,16 @@ static mtl_status add_slab(cuda_slabs *slabs, int class) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a buffer");
   }
   slabs->allocations = grown;
+  size_t *sizes_bytes = realloc(slabs->sizes_bytes,
+                                (slabs->count + 1) * sizeof *sizes_bytes);
+  if (!sizes_bytes) {
+    return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a buffer");
+  }
+  slabs->sizes_bytes = sizes_bytes;
   uint64_t address;
   // The driver's own pieces of pinned memory begin anywhere.
   MTL_TRY(allocate(slabs, bytes + PAGE_BYTES, &address));
+  slabs->sizes_bytes[slabs->count] = bytes + PAGE_BYTES;
   slabs->allocations[slabs->count++] = address;
   address = (address + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
   for (size_t at = bytes; at > 0; at -= piece_bytes) {
@@ -330,7 +349,7 @@ mtl_status cuda_texture_create(mtl_texture *base) {
   cuda_device *device = cuda_device_of(base->buffer->device);
   cuda_enter(device);
   mtl_status status = cuda_piece_take(
-      &device->memory, sizeof base->descriptor, &texture->piece);
+      &device->descriptors, sizeof base->descriptor, &texture->piece);
   cuda_leave();
   if (status != MTL_OK) {
     return status;
@@ -352,6 +371,7 @@ void cuda_texture_destroy(mtl_texture *base) {
   cuda_texture *texture = (cuda_texture *)base;
   cuda_device *device = cuda_device_of(base->buffer->device);
   if (!mtli_device_is_inherited(&device->device)) {
-    cuda_piece_give(&device->memory, sizeof base->descriptor, texture->piece);
+    cuda_piece_give(&device->descriptors, sizeof base->descriptor,
+                    texture->piece);
   }
 }

@@ -32,6 +32,13 @@ mtl_status cuda_dispatches_run(cuda_worker *worker,
                                mtl_command_buffer *command_buffer,
                                mtli_command *command, mtli_command **out_next);
 
+// Sends a kernel that asks a table of what memory there is (ptx_abi.h): the
+// buffers of the device, and what the command buffer has borrowed. arguments are
+// those of the launch.
+mtl_status cuda_ranges_send(cuda_worker *worker, cuda_list *list,
+                            const mtli_dispatch *dispatch,
+                            const uint64_t *arguments, uint64_t *out_address);
+
 mtl_status cuda_host_work_run(cuda_worker *worker,
                               mtl_command_buffer *command_buffer,
                               const mtli_command *command);

@@ -54,9 +54,11 @@ static mtl_status load(const mtli_code *container, uint32_t max_registers,
     return mtli_fail(status, "kernel '%s': %s %s", container->kernels[0].name,
                      mtl_last_error(), log);
   }
-  static const char stop[] = "mettle_stop";
+  static const char stop[] = "mettle_stop", ask[] = "mettle_ask";
   out_code->may_stop =
       memmem(ptx->bytes, ptx->size_bytes, stop, sizeof stop - 1) != NULL;
+  out_code->asks =
+      memmem(ptx->bytes, ptx->size_bytes, ask, sizeof ask - 1) != NULL;
   return cuda_done(cuda.cuModuleGetFunction(&out_code->function,
                                             out_code->module, MTLI_PTX_ENTRY),
                    "cuModuleGetFunction");

@@ -35,6 +35,7 @@ extern const char mtlc_text_check_schedule[];
 extern const char mtlc_text_fused[];
 extern const char mtlc_text_halves[];
 extern const char mtlc_text_tiles[];
+extern const char mtlc_text_ptx_check[];
 extern const char mtlc_text_pairs[];
 extern const char mtlc_text_apart[];
 extern const char mtlc_text_extremes[];

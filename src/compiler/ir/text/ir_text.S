@@ -23,6 +23,7 @@ mtlc_text_\name:
   TEXT halves, "compiler/ir/text/halves.ll"
   TEXT tiles, "compiler/ir/text/tiles.ll"
   TEXT extremes, "compiler/ir/text/extremes.ll"
+  TEXT ptx_check, "compiler/ir/text/ptx_check.ll"
   TEXT pairs, "compiler/ir/text/pairs.ll"
   TEXT apart, "compiler/ir/text/apart.ll"
   TEXT simdgroups, "compiler/vectorize/finish/loops/simdgroups.ll"
