@@ -52,7 +52,11 @@ typedef struct mtli_ptx_ranges {
 #define MTLI_PTX_NO_SLOT UINT32_MAX  // of an access: any memory
 
 // Bits of an access that was refused.
-enum { MTLI_PTX_WRITE = 1, MTLI_PTX_THREADGROUP = 2 };
+enum {
+  MTLI_PTX_WRITE = 1,
+  MTLI_PTX_THREADGROUP = 2,
+  MTLI_PTX_SLOT_SHIFT = 8,  // from here on the slot of the argument plus 1
+};
 enum { MTLI_PTX_REFUSED = 4 };  // the reason
 
 // What a kernel that stops itself leaves: the first thread that does so writes

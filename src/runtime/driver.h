@@ -523,6 +523,8 @@ typedef struct mtli_access {
   uint64_t address;
   bool is_write;
   const mtli_dispatch *dispatch;  // that made it; NULL for other commands
+  bool has_slot;                  // it is known which argument it was of:
+  uint32_t slot;
 } mtli_access;
 
 // Describes where an access of device's was, for an error message: "" if

@@ -55,9 +55,12 @@ static void describe_refused(const cuda_worker *worker, const cuda_list *list,
     }
     return;
   }
+  const uint32_t slot = fault->access >> MTLI_PTX_SLOT_SHIFT;
   const mtli_access access = {.address = fault->address,
                               .is_write = is_write,
-                              .dispatch = list->dispatch};
+                              .dispatch = list->dispatch,
+                              .has_slot = slot && list->dispatch,
+                              .slot = slot - 1};
   char where[TEXT_LIMIT / 2];
   mtli_describe_access(&worker->device->device, &access, where, sizeof where);
   snprintf(text, capacity, "it %s address %#llx%s%s",

@@ -176,7 +176,10 @@ void mtli_describe_access(mtl_device *device, const mtli_access *access,
   const mtl_buffer *around = find_buffer(device, address);
   const mtli_released *released = find_released(device, address);
   const bool is_near = find_argument(device, access, &near);
-  if (around) {
+  if (access->has_slot && access->dispatch->argument_bytes) {
+    near = place_of_argument(device, access->dispatch, access->slot);
+    write_place(&near, address, text, capacity);
+  } else if (around) {
     near = place_of(around);
     write_place(&near, address, text, capacity);
   } else if (is_near &&

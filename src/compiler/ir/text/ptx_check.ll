@@ -14,7 +14,8 @@ declare void @mettle_stop(ptr, i32, i64, i64, i32, i32, i32, i32, i32, i32,
 declare i1 @mettle_is_constant(i64 %first, i64 %end)
 
 ; access: bit 0 for a write; what ends at mettle_stop has bit 1 set if address is
-; an offset in threadgroup memory.
+; an offset in threadgroup memory, and from bit 8 on the slot plus 1 whose memory
+; it was to be.
 define void @mettle_ask(ptr %address, i64 %bytes, i32 %slot,
                                  i32 %access, ptr %ranges, ptr %record,
                                  i64 %place, i32 %gx, i32 %gy, i32 %gz,
@@ -62,6 +63,8 @@ compare:
   %begins.inside = icmp uge i64 %first, %begin.known
   %finishes.inside = icmp ule i64 %end, %end.known
   %is.inside.known = and i1 %begins.inside, %finishes.inside
+  %slot.one = add i32 %slot, 1
+  %slot.bits = shl i32 %slot.one, 8
   br i1 %is.inside.known, label %done, label %stop
 
 ; The last range that begins at the address or before.
@@ -109,7 +112,7 @@ constant:
 stop:
   %told = phi i64 [ %offset, %shared ], [ %first, %global ],
                   [ %first, %compare ], [ %first, %constant ]
-  %flag = phi i32 [ 2, %shared ], [ 0, %global ], [ 0, %compare ],
+  %flag = phi i32 [ 2, %shared ], [ 0, %global ], [ %slot.bits, %compare ],
                   [ 0, %constant ]
   %told.access = or i32 %access, %flag
   call void @mettle_stop(ptr %record, i32 4, i64 0, i64 %place, i32 %gx,
