@@ -35,7 +35,7 @@ static const setting settings[] = {
     {.name = "METTLE_CONSTANTS_MB", .most = UINT32_MAX},
     // The device takes as many as it can use.
     {.name = "METTLE_CPU_THREADS", .least = 1, .most = 1 << 16},
-    {.name = "METTLE_DEVICE_LIBRARY", .words = "cublas|none|0"},
+    {.name = "METTLE_DEVICE_LIBRARY", .words = "cublas|cudnn|none|0"},
     {.name = "METTLE_EXACT", .words = "0|1"},
     {.name = "METTLE_GUARDS", .words = "advice|mappings"},
     {.name = "METTLE_HOST_LIBRARY", .words = "onednn|openblas|none|0"},

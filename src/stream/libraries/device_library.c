@@ -48,12 +48,16 @@ static bool find_functions(void *library) {
          cublas.set_math_mode && cublas.multiply;
 }
 
+bool device_library_is_wanted(const char *name) {
+  const char *wanted = getenv("METTLE_DEVICE_LIBRARY");
+  return !wanted || !*wanted || strcmp(wanted, name) == 0;
+}
+
 // One that the program has loaded itself, as torch does, goes first.
 static void load(void) {
   static const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
                                       "libcublas.so.11"};
-  const char *wanted = getenv("METTLE_DEVICE_LIBRARY");
-  if (wanted && (strcmp(wanted, "none") == 0 || strcmp(wanted, "0") == 0)) {
+  if (!device_library_is_wanted("cublas")) {
     return;
   }
   for (int i = 0; i < 2 * 3 && !is_there; i++) {

@@ -23,8 +23,11 @@ typedef struct device_product {
   float alpha, beta;
 } device_product;
 
+// True if METTLE_DEVICE_LIBRARY is not set, or is this name.
+bool device_library_is_wanted(const char *name);
+
 // Whether there is a library. The first call loads it, unless
-// METTLE_DEVICE_LIBRARY is 0 or "none". Any thread.
+// METTLE_DEVICE_LIBRARY is another. Any thread.
 bool device_library_is_there(void);
 
 // Puts a product on a CUstream; a, b and c are addresses of the GPU's. Any

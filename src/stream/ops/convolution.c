@@ -211,6 +211,10 @@ static mtl_status convolve(mtl_stream *stream, const mtl_tensor *in,
   const ops_convolution it = arguments_of(in, weight, bias, desc, out);
   bool is_done = false;
   if (!desc->transposed) {
+    STREAM_TRY(
+        ops_device_convolution(stream, in, weight, bias, &it, out, &is_done));
+  }
+  if (!desc->transposed && !is_done) {
     STREAM_TRY(ops_host_packed_convolution(stream, in, weight, bias, &it, out,
                                            &is_done));
   }

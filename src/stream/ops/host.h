@@ -109,6 +109,16 @@ mtl_status ops_host_convolution(mtl_stream *stream, const mtl_tensor *in,
                                 const ops_convolution *shape,
                                 const mtl_tensor *out, bool *out_done);
 
+// --- ops/device_convolution.c ------------------------------------------------
+
+// Convolves by the device's library: *out_done is false if there is none, or it
+// does not take the tensors as they lie.
+mtl_status ops_device_convolution(mtl_stream *stream, const mtl_tensor *in,
+                                  const mtl_tensor *weight,
+                                  const mtl_tensor *bias,
+                                  const ops_convolution *it,
+                                  const mtl_tensor *out, bool *out_done);
+
 // --- ops/packed.c ------------------------------------------------------------
 
 // A forward convolution by our kernels, with constant weights, which are kept in
