@@ -67,7 +67,7 @@ TEST(devices, wrong_values_of_the_environment_are_errors) {
   check_setting("METTLE_POOL_MB", "x", "a number from 0 to ");
   check_setting("METTLE_GUARDS", "none", "advice|mappings");
   check_setting("METTLE_HOST_LIBRARY", "mkl", "onednn|openblas|none|0");
-  check_setting("METTLE_DEVICE_LIBRARY", "cudnn", "cublas|none|0");
+  check_setting("METTLE_DEVICE_LIBRARY", "mkl", "cublas|cudnn|none|0");
   check_setting("METTLE_HOST_LIBRARY", "one", "onednn|openblas|none|0");
 }
 

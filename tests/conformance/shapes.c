@@ -230,12 +230,14 @@ TEST(shapes, time_of_compilation_is_not_the_devices) {
   mtl_buffer *out = buffer_for(s);
   mtl_command_buffer *commands = new_commands(new_queue());
   encode(commands, pipeline, out, s->grid, s->group);
+  // A device may make the code when the work is handed over.
+  const uint64_t handed_over_ns = now_ns();
   CHECK_OK(mtl_command_buffer_commit(commands));
   CHECK_OK(mtl_command_buffer_wait(commands));
   CHECK(is_right(s, number, 1, words(out)));
   const mtl_command_buffer_times times = mtl_command_buffer_get_times(commands);
   CHECK(times.device_end_ns - times.device_start_ns <
-        times.device_start_ns - times.kernel_start_ns);
+        times.device_start_ns - handed_over_ns);
 }
 
 // --- many threads at once ----------------------------------------------------

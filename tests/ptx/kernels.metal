@@ -230,3 +230,44 @@ kernel void multiplies_sometimes(device float *y [[buffer(0)]],
     simdgroup_store(b, y, 8);
   }
 }
+
+// Accesses of kernels that are made for debugging ask: of an argument's memory,
+// and of threadgroup memory. What is the program's own does not.
+// debug:
+// has: mettle_ask,
+// has: .func mettle_ask(
+// has: .func mettle_stop(
+// has: %dynamic_smem_size
+kernel void asks(device uint *out [[buffer(0)]],
+                 constant uint *table [[buffer(1)]],
+                 threadgroup uint *extra [[threadgroup(0)]],
+                 uint i [[thread_position_in_threadgroup]]) {
+  threadgroup uint shared[64];
+  shared[i] = table[i];
+  extra[i] = i;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (i == 63) {
+    __builtin_trap();
+  }
+  out[i] = shared[63 - i] + extra[i ^ 1];
+}
+
+// Others do not.
+// has not: mettle_ask
+kernel void does_not_ask(device uint *out [[buffer(0)]],
+                         uint i [[thread_position_in_grid]]) {
+  out[i] = i;
+}
+
+// A thread that stops itself in a kernel with threadgroup memory.
+// has: .func mettle_stop(
+kernel void stops_behind_a_barrier(device uint *out [[buffer(0)]],
+                                   uint i [[thread_position_in_threadgroup]]) {
+  threadgroup uint shared[64];
+  shared[i] = out[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (shared[63 - i] == 7) {
+    __builtin_trap();
+  }
+  out[i] = shared[63 - i];
+}

@@ -6,6 +6,7 @@
                     // target: sm_90    another GPU than that of TARGET; behind
                                         it what else the target says
                     // group: X,Y,Z     as `mettle compile --group`
+                    // debug:           as `mettle compile --debug`
                     // has: TEXT        a line of the PTX has this, blanks and
                                         registers' numbers left out
                     // has not: TEXT    none has
@@ -75,7 +76,9 @@ def read_cases(path):
                 machine, *more = line.split()[2:]
                 target = " ".join(["nvptx64", machine, "+ptx78", *more])
             elif line.startswith("// group: "):
-                options = ["--group", line.split()[2]]
+                options = options + ["--group", line.split()[2]]
+            elif line.startswith("// debug:"):
+                options = options + ["--debug"]
             elif line.startswith("// has: "):
                 wanted.append(line[len("// has: "):].strip())
             elif line.startswith("// has not: "):

@@ -60,6 +60,8 @@ typedef struct entry {
   LLVMValueRef function;
   LLVMValueRef shared;  // the memory's first byte
   places at;
+  LLVMBasicBlockRef home;  // where they are; what is made at its end is known
+                           // everywhere behind it
 } entry;
 
 static LLVMValueRef number(const entry *e, uint32_t value) {
@@ -202,6 +204,10 @@ static void turn(entry *e) {
   at->thread[2] = LLVMBuildUDiv(b, above, at->full[1], "");
 }
 
+static void go_home(const entry *e) {
+  LLVMPositionBuilderBefore(e->builder, LLVMGetBasicBlockTerminator(e->home));
+}
+
 static void find_places(entry *e) {
   places *at = &e->at;
   LLVMBasicBlockRef body = LLVMGetEntryBasicBlock(e->function);
@@ -227,9 +233,8 @@ static void find_places(entry *e) {
     place_by_sides(e, body);
   }
   LLVMBuildBr(e->builder, body);
-  LLVMPositionBuilderBefore(
-      e->builder,
-      LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->builder)));
+  e->home = LLVMGetInsertBlock(e->builder);
+  go_home(e);
 }
 
 static LLVMValueRef units(const entry *e, const LLVMValueRef sides[3],
@@ -537,6 +542,7 @@ static mtl_status replace_traps(entry *e) {
   mtlc_collect_calls(e->kernel->module, "mettle.trap", &traps);
   mtlc_collect_calls(e->kernel->module, MTLC_PTX_ASK, &asks);
   mtl_status status = MTL_OK;
+  go_home(e);
   LLVMValueRef record =
       traps.count || asks.count ? generic(e, FAULT) : NULL;
   if (asks.count) {

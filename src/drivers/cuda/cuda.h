@@ -239,6 +239,7 @@ typedef struct cuda_worker {
   bool is_submitting, is_stepping;  // someone is
   bool is_ending;
   uint32_t sleepers[2];
+  uint32_t helpers;  // clients that wait, and step
   // Counts what there may be to do for someone. Threads look at it all the
   // time: so it shares no line with what others write.
   char before_news[64];

@@ -15,8 +15,9 @@
 #include "drivers/cuda/cuda.h"
 
 enum {
-  // Looked for before a thread sleeps: as long as it takes to be woken.
-  SPIN_NS = 50 * 1000,
+  // Looked for before a thread sleeps: longer than it takes to be woken, or a
+  // loop whose turns take that long because threads are woken stays so.
+  SPIN_NS = 150 * 1000,
   // Between two looks of a thread that was not interrupted.
   LOOK_NS = 1000,
   // What a thread leaves to a client that waits, before it does it itself: the
@@ -97,6 +98,13 @@ void cuda_mark_free(cuda_worker *worker, cuda_mark *mark) {
   }
 }
 
+// Wakes the thread that steps, unless a client is about to. The lock is held.
+static void wake_stepper(cuda_worker *worker) {
+  if (worker->first_step && worker->sleepers[1] && !worker->helpers) {
+    pthread_cond_signal(&worker->stepped);
+  }
+}
+
 void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
   cuda_step *made = malloc(sizeof *made);
   if (!made) {
@@ -112,9 +120,7 @@ void cuda_step_add(cuda_worker *worker, const cuda_step *step) {
   }
   worker->last_step = made;
   tell_news(worker);
-  if (worker->sleepers[1]) {
-    pthread_cond_signal(&worker->stepped);
-  }
+  wake_stepper(worker);
   pthread_mutex_unlock(&worker->lock);
 }
 
@@ -331,9 +337,7 @@ static bool step_one(cuda_worker *worker) {
   pthread_mutex_lock(&worker->lock);
   worker->is_stepping = false;
   tell_news(worker);
-  if (worker->first_step && worker->sleepers[1]) {
-    pthread_cond_signal(&worker->stepped);
-  }
+  wake_stepper(worker);
   return true;
 }
 
@@ -446,6 +450,7 @@ mtl_status cuda_queue_help(mtl_queue *base,
   }
   mtli_object_retain(&worker->object);  // +1
   pthread_mutex_lock(&worker->lock);
+  worker->helpers++;
   for (;;) {
     const uint32_t seen = news_of(worker);
     if (is_completed(command_buffer) ||
@@ -454,6 +459,8 @@ mtl_status cuda_queue_help(mtl_queue *base,
       break;
     }
   }
+  worker->helpers--;
+  wake_stepper(worker);
   pthread_mutex_unlock(&worker->lock);
   mtli_object_release(&worker->object);  // -1
   return MTL_OK;
