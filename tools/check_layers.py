@@ -84,7 +84,9 @@ ROOMS = {
               transform=["kernel/", "llvm/", "analysis/"]),
     **compiler_floors(),
     "src/compiler/ptx": ["base/", "code/", "compiler/compiler.h",
-                         "compiler/ir/", "compiler/vectorize/analysis/"],
+                         "compiler/ir/", "compiler/vectorize/analysis/",
+                         # What memory an address is of.
+                         "compiler/check/check.h"],
     "src/compiler/check": ["base/", "code/", "compiler/compiler.h",
                            "compiler/ir/", "compiler/passes/passes.h"],
     **stacked("src/runtime",
