@@ -362,6 +362,14 @@ MTL_API AOTITorchError aoti_torch_mps_convolution(
     int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
     int32_t transposed, const int64_t *output_padding,
     int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new);
+// The same over two dimensions, with the result in channels-last order: models
+// from export_mps.py ask for it where their next kernels count on it.
+MTL_API AOTITorchError aoti_torch_mps_convolution_channels_last(
+    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias,
+    const int64_t *stride, int64_t stride_len, const int64_t *padding,
+    int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
+    int32_t transposed, const int64_t *output_padding,
+    int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new);
 // Attention. out_new_weights may be NULL here: weights that nobody wants are
 // never all in memory.
 MTL_API AOTITorchError

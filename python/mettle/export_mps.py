@@ -15,6 +15,7 @@ written. Random numbers and float64 do not export."""
 import glob
 import operator
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,10 @@ import torch._inductor.codegen.mps as mps_code
 import torch._inductor.fx_passes.fuse_attention as fuse_attention
 import torch._inductor.fx_passes.joint_graph as joint_graph
 import torch._inductor.graph as inductor_graph
+import torch._inductor.ir as inductor_ir
 import torch.utils._pytree as pytree
 from torch._inductor.graph import GraphLowering
+from torch._inductor.runtime.hints import ReductionHint
 from torch._inductor.virtualized import V
 from torch._subclasses.fake_tensor import FakeTensor
 
@@ -47,7 +50,123 @@ using c10::DeviceType;
 C10_REGISTER_GUARD_IMPL(MPS, c10::impl::NoOpDeviceGuardImpl<DeviceType::MPS>)
 """
 HEADERS = list(mps_code.MetalKernel.headers)
+CONVOLUTION = "aoti_torch_mps_convolution"
 is_prepared = False
+
+
+def steps(index, variables):
+    """What index adds from one value of each variable to the next, the smallest
+    first, without zeros; None if that is not constant."""
+    found = []
+    for variable in variables:
+        step = (index.subs(variable, variable + 1) - index).expand()
+        if not step.is_Integer:
+            return None
+        found += [abs(int(step))] if step != 0 else []
+    return sorted(found)
+
+
+class ColumnKernel(mps_code.MetalKernel):
+    """Inductor's kernel, but what reduces columns side by side has a thread a
+    column, which goes down it; Inductor has a threadgroup a column, each of
+    whose threads takes an element far from the next one's."""
+    KINDS = ("sum", "prod", "max", "min", "welford_reduce")
+
+    def __init__(self, tiling, **kwargs):
+        super().__init__(tiling, **kwargs)
+        self.has_columns = self.find_columns()
+        if self.has_columns:
+            self.max_threadgroup_size = 1
+
+    def find_columns(self):
+        trees = [tree for tree in self.range_trees if tree.is_reduction]
+        nodes = [node for node in self.features.scheduler_nodes()
+                 if node.is_reduction()]
+        return bool(nodes) and len(trees) == 1 and trees[0].numel.is_Integer \
+            and all(self.reduces_columns(node) for node in nodes)
+
+    def reduces_columns(self, node):
+        if node.node.data.reduction_type not in self.KINDS:
+            return False
+        body, count = node._body, 0
+        for index in body.get_read_exprs():
+            down = steps(index, body.reduce_vars)
+            across = steps(index, body.iter_vars)
+            if down is None or across is None:
+                return False
+            if down and (down[0] == 1 or not across or across[0] != 1):
+                return False
+            count += bool(down)
+        return count > 0
+
+    def codegen_iteration_ranges_entry(self, entry):
+        if not self.has_columns or not entry.is_reduction:
+            super().codegen_iteration_ranges_entry(entry)
+            return
+        root = entry.root
+        counter = f"{root.prefix}row"
+        if all(e.root is not root for e in self.multistage_reduction_entry):
+            self.multistage_reduction_entry.append(entry)
+            self.body.writeline(f"for (int {counter} = 0; {counter} < "
+                                f"{root.numel}; ++{counter}) {{")
+        index = self.sexpr(self.rename_indexing(entry.expr))
+        with self.body.indent():
+            self.body.writeline(f"{self.index_dtype} {entry.name} = "
+                                f"{index.replace(root.name, counter)};")
+
+    def _reduction_nocache(self, dtype, src_dtype, kind, value):
+        if not self.has_columns:
+            return super()._reduction_nocache(dtype, src_dtype, kind, value)
+        self.headers.add("reduction_utils")
+        if kind == "welford_reduce":
+            sums = self._new_idxvar("float3", default_value="0.0",
+                                    is_threadgroup=False)
+            self.compute.writeline(
+                f"{sums} = ::c10::metal::welford_combine({sums}, "
+                f"float3({value}, 0.0, 1.0));")
+            return tuple(mps_code.CSEVariable(f"{sums}.{part}", sums.bounds,
+                                              torch.float32)
+                         for part in "xyz")
+        if kind in ("sum", "prod"):
+            sums = self._new_idxvar(
+                mps_code.DTYPE_TO_COMPUTATION_DTYPE[src_dtype],
+                default_value=int(kind == "prod"), is_threadgroup=False)
+            self.compute.writeline(
+                f"{sums} {'*' if kind == 'prod' else '+'}= {value};")
+            return mps_code.CSEVariable(
+                str(sums), sums.bounds,
+                mps_code.DTYPE_TO_COMPUTATION_DTYPE[dtype])
+        name = mps_code.DTYPE_TO_METAL[src_dtype]
+        largest = self._new_idxvar(
+            src_dtype, is_threadgroup=False, default_value=
+            f"::c10::metal::{kind.capitalize()}Op<{name}>::identity()")
+        self.compute.writeline(f"{largest} = ::c10::metal::{kind}({largest}, "
+                               f"static_cast<{name}>({value}));")
+        return mps_code.CSEVariable(
+            str(largest), largest.bounds,
+            mps_code.DTYPE_TO_COMPUTATION_DTYPE[dtype])
+
+    def codegen_kernel(self, name="generated_kernel"):
+        text = super().codegen_kernel(name)
+        return re.sub(r"\[\[max_total_threads_per_threadgroup\(1\)\]\]", "",
+                      text) if self.has_columns else text
+
+    def call_kernel(self, *args, **kwargs):
+        if not self.has_columns:
+            super().call_kernel(*args, **kwargs)
+            return
+        wrapper = V.graph.wrapper_code
+        generate = wrapper.generate_kernel_call
+
+        def generate_without_group(name, arguments, **options):
+            arguments[-1] = options["arg_types"][-1] = None
+            return generate(name, arguments, **options)
+
+        wrapper.generate_kernel_call = generate_without_group
+        try:
+            super().call_kernel(*args, **kwargs)
+        finally:
+            del wrapper.generate_kernel_call
 
 
 def register_guard():
@@ -66,6 +185,9 @@ def register_guard():
 def answer_for_the_device():
     register_guard()
     leave_out_unused_weights()
+    leave_columns_whole()
+    keep_channels_last()
+    mps_code.MetalScheduling.kernel_type = ColumnKernel
     prepare = joint_graph.lazy_init
     joint_graph.lazy_init = lambda device=None: prepare(torch.device("cpu"))
     # Attention written as products becomes an operator that asks the device.
@@ -91,6 +213,22 @@ def answer_for_the_device():
         else is_same(a, b))
 
 
+def leave_columns_whole():
+    """Columns side by side are not cut into pieces, which other kernels add up:
+    there are enough of them, and a ColumnKernel goes down each."""
+    original = inductor_ir.Reduction.num_splits
+
+    def splits(*args, **kwargs):
+        hint, count = original(*args, **kwargs)
+        ranges = kwargs["ranges"] if "ranges" in kwargs else args[4]
+        is_outer = hint in (ReductionHint.OUTER, ReductionHint.OUTER_TINY)
+        columns = V.graph.sizevars.optimization_hint(
+            inductor_ir.sympy_product(ranges), fallback=1)
+        return hint, 1 if is_outer and columns >= 16 else count
+
+    inductor_ir.Reduction.num_splits = staticmethod(splits)
+
+
 def leave_out_unused_weights():
     """Attention has its weights as a second result: where nobody wants them, a
     model asks for none, and Mettle never has all of them in memory."""
@@ -107,6 +245,51 @@ def leave_out_unused_weights():
         kernel.outputs = outputs
 
     wrapper.generate_c_shim_fallback_kernel = call
+
+
+def is_channels_last(sizes, strides):
+    """True if elements lie in that order and not in the rows' as well."""
+    for order in (range(len(sizes)), (0, *range(2, len(sizes)), 1)):
+        step, is_so = 1, True
+        for d in reversed(order):
+            is_so = is_so and (sizes[d] == 1 or strides[d] == step)
+            step *= sizes[d]
+        if is_so:
+            return order[-1] == 1
+    return False
+
+
+def keep_channels_last():
+    """Convolutions of what lies in channels-last order give the same, as they do
+    on a Mac; without one, PyTorch says rows. Mettle's function of that name
+    gives rows, so another is called where a model counts on channels."""
+    determine = torch._C._conv_determine_backend_memory_format
+
+    def determine_for_mps(x, weight, backend):
+        if x.device.type == "mps" and x.dim() == 4 and any(
+                is_channels_last(t.shape, t.stride()) for t in (x, weight)):
+            return torch.channels_last
+        return determine(x, weight, backend)
+
+    torch._C._conv_determine_backend_memory_format = determine_for_mps
+    wrapper = cpp_wrapper_cpu.CppWrapperCpu
+    original = wrapper.generate_c_shim_extern_kernel_alloc
+
+    def call(self, kernel, args):
+        name = kernel.cpp_kernel_name
+        if self.get_c_shim_func_name(kernel.get_kernel_name(),
+                                     "mps") == CONVOLUTION:
+            layout = kernel.get_layout()
+            if len(layout.size) == 4 and is_channels_last(layout.size,
+                                                          layout.stride):
+                kernel.cpp_kernel_name = CONVOLUTION + "_channels_last"
+                self.header.writeline(  # a function may be declared twice
+                    f'extern "C" decltype({CONVOLUTION}) '
+                    f"{kernel.cpp_kernel_name};")
+        original(self, kernel, args)
+        kernel.cpp_kernel_name = name
+
+    wrapper.generate_c_shim_extern_kernel_alloc = call
 
 
 def to_fake_mps(program):

@@ -179,9 +179,13 @@ static mtl_size size_of(const uint64_t *sizes, size_t rank) {
 }
 
 // As many threads as the pipeline allows along x, then y, then z, and no more
-// than the grid has.
+// than the grid has. Of an x that leaves most of a simdgroup to y, one: lanes
+// then are a constant stride apart.
 static mtl_size choose_group(mtl_size grid, uint32_t limit) {
   mtl_size group = {grid.x < limit ? grid.x : limit, 1, 1};
+  if (grid.x < MTL_SIMD_WIDTH / 4 && grid.y >= MTL_SIMD_WIDTH) {
+    group.x = 1;
+  }
   limit /= group.x;
   group.y = grid.y < limit ? grid.y : limit;
   limit /= group.y;

@@ -167,6 +167,7 @@ static const char *const names[] = {
     "mps_bmm_out",
     "mps_baddbmm_out",
     "mps_convolution",
+    "mps_convolution_channels_last",
     "mps__scaled_dot_product_attention_math_for_mps",
     "mps__scaled_dot_product_attention_math_for_mps_v2",
     "mps_topk",

@@ -113,14 +113,24 @@ class Convolutions(nn.Module):
         self.second = nn.Conv2d(8, 4, 3, stride=2)
 
     def forward(self, x):
-        return self.second(torch.relu(self.norm(self.first(x))))
+        y = torch.relu(self.norm(self.first(x)))
+        # Of columns side by side, of rows, and of both.
+        sums = (y.mean((2, 3)), y.amax((2, 3)), y.prod(2), y.std((2, 3)),
+                y.sum(1), nn.functional.instance_norm(y), y.mean())
+        return self.second(y), *sums
 
 
 def convolutions_of_channels_last():
-    """Inputs and outputs keep their order of dimensions."""
+    """Inputs and outputs keep their order of dimensions, and what lies between
+    has channels side by side."""
     torch.manual_seed(2)
     x = torch.randn(2, 3, 12, 12).to(memory_format=torch.channels_last)
-    check("channels_last", Convolutions(), x)
+    path = check("channels_last", Convolutions(), x)
+    with open(path, "rb") as file:
+        content = file.read()
+    assert content.count(b"mps_convolution_channels_last") > 0
+    # Threads that go down columns themselves.
+    assert content.count(b"; ++r0_row)") >= 3
 
 
 def with_statistics(net):

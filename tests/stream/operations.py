@@ -476,6 +476,21 @@ def convolve(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1,
     assert LIBRARY.mtl_constant_kept_bytes() == 0
 
 
+def convolution_of_few_channels():
+    """A window's lines are runs of inputs, but at the edges."""
+    for kind in TOLERANCE:
+        for c, size, stride, padding in ((3, 3, 2, 1), (3, 7, 2, 3),
+                                         (2, (3, 5), 1, (0, 2)), (1, 5, 3, 0)):
+            window = (size, size) if isinstance(size, int) else size
+            convolve(random(2, c, 23, 31), random(20, c, *window), random(20),
+                     stride, padding, kind=kind, channels_last=True)
+    convolve(random(2, 3, 23, 31), random(20, 3, 3, 3), dilation=2,
+             channels_last=True)
+    convolve(random(1, 6, 9, 13), random(40, 3, 3, 3), padding=2, groups=2,
+             channels_last=True)
+    convolve(random(2, 4, 29), random(16, 4, 5), padding=2, channels_last=True)
+
+
 def convolution_in_one_dimension():
     convolve(random(2, 3, 20), random(4, 3, 5), random(4), padding=2)
     convolve(random(1, 8, 33), random(16, 8, 3), stride=2, dilation=3)

@@ -124,6 +124,12 @@ def metal_export(all_operators=False, fold_norms=True):
                 "always_keep_tensor_constants": True,
                 "joint_graph_constant_folding": False}
 
+    def supported(cls):
+        if all_operators:
+            return _AnyOperator()
+        # A convolution by the name that keeps its operands' order.
+        return {**operators(cls), mps.CONVOLUTION + "_channels_last": None}
+
     def without_guards(cls, program, compile_specs):
         mps.forget_headers()
         module = torch.export.ExportedProgram.module
@@ -138,6 +144,5 @@ def metal_export(all_operators=False, fold_norms=True):
             MetalBackend, move_program_to_device=classmethod(move),
             get_aoti_compile_options=classmethod(options),
             preprocess=classmethod(without_guards),
-            get_supported_fallback_kernels=classmethod(
-                (lambda cls: _AnyOperator()) if all_operators else operators)):
+            get_supported_fallback_kernels=classmethod(supported)):
         yield

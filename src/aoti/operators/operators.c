@@ -225,17 +225,24 @@ static mtl_status drop_batch(const aoti_tensor *input,
 static mtl_status convolve(const aoti_tensor *batched,
                            const aoti_tensor *weight, const aoti_tensor *bias,
                            const mtl_convolution_desc *desc,
-                           AtenTensorHandle *out_new) {
+                           bool is_channels_last, AtenTensorHandle *out_new) {
   operation all;
   BEGIN(all, 0, batched, weight, bias);
   int64_t sizes[MTL_CONVOLUTION_MAX_RANK + 2];
   AOTI_TRY(
       mtl_ops_convolution_sizes(&all.tensors[0], &all.tensors[1], desc, sizes));
+  int64_t strides[] = {0, 1, 0, 0};
+  if (is_channels_last) {
+    strides[3] = sizes[1];
+    strides[2] = sizes[3] * sizes[1];
+    strides[0] = sizes[2] * strides[2];
+  }
   // Whatever the operands' strides: a model counts on the layout that its torch
   // computed for fake mps tensors, and away from Apple's devices that is
   // contiguous.  // torch._C._conv_determine_backend_memory_format, 2.13
-  AOTI_TRY(
-      aoti_tensor_like(batched, batched->dtype, batched->rank, sizes, out_new));
+  AOTI_TRY(aoti_tensor_empty(batched->storage->device_type, batched->dtype,
+                             batched->rank, sizes,
+                             is_channels_last ? strides : NULL, out_new));
   mtl_tensor out;
   mtl_status status = aoti_tensor_describe(*out_new, &out);
   if (status == MTL_OK) {
@@ -245,18 +252,22 @@ static mtl_status convolve(const aoti_tensor *batched,
   return finish(status, out_new);
 }
 
-AOTITorchError aoti_torch_mps_convolution(
-    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias,
-    const int64_t *stride, int64_t stride_len, const int64_t *padding,
-    int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
-    int32_t transposed, const int64_t *output_padding,
-    int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new) {
+static mtl_status convolution(AtenTensorHandle input, AtenTensorHandle weight,
+                              AtenTensorHandle *bias, const int64_t *stride,
+                              int64_t stride_len, const int64_t *padding,
+                              int64_t padding_len, const int64_t *dilation,
+                              int64_t dilation_len, int32_t transposed,
+                              const int64_t *output_padding,
+                              int64_t output_padding_len, int64_t groups,
+                              bool is_channels_last,
+                              AtenTensorHandle *out_new) {
   AOTI_CHECK_NOT_NULL(input);
   AOTI_CHECK_NOT_NULL(weight);
   AOTI_CHECK_NOT_NULL(out_new);
   *out_new = NULL;
   const int64_t rank = weight->rank - 2;
-  if (rank < 1 || rank > MTL_CONVOLUTION_MAX_RANK) {
+  if (rank < 1 || rank > MTL_CONVOLUTION_MAX_RANK ||
+      (is_channels_last && rank != 2)) {
     return mtl_fail(MTL_UNSUPPORTED, "convolution over %" PRId64 " dimensions",
                     rank);
   }
@@ -272,13 +283,36 @@ AOTITorchError aoti_torch_mps_convolution(
   }
   AtenTensorHandle batched = NULL;
   AOTI_TRY(add_batch(input, weight->rank, &batched));
-  mtl_status status =
-      convolve(batched, weight, bias ? *bias : NULL, &desc, out_new);
+  mtl_status status = convolve(batched, weight, bias ? *bias : NULL, &desc,
+                               is_channels_last, out_new);
   aoti_torch_delete_tensor_object(batched);
   if (status == MTL_OK) {
     status = drop_batch(input, out_new);
   }
   return status;
+}
+
+AOTITorchError aoti_torch_mps_convolution(
+    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias,
+    const int64_t *stride, int64_t stride_len, const int64_t *padding,
+    int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
+    int32_t transposed, const int64_t *output_padding,
+    int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new) {
+  return convolution(input, weight, bias, stride, stride_len, padding,
+                     padding_len, dilation, dilation_len, transposed,
+                     output_padding, output_padding_len, groups, false,
+                     out_new);
+}
+
+AOTITorchError aoti_torch_mps_convolution_channels_last(
+    AtenTensorHandle input, AtenTensorHandle weight, AtenTensorHandle *bias,
+    const int64_t *stride, int64_t stride_len, const int64_t *padding,
+    int64_t padding_len, const int64_t *dilation, int64_t dilation_len,
+    int32_t transposed, const int64_t *output_padding,
+    int64_t output_padding_len, int64_t groups, AtenTensorHandle *out_new) {
+  return convolution(input, weight, bias, stride, stride_len, padding,
+                     padding_len, dilation, dilation_len, transposed,
+                     output_padding, output_padding_len, groups, true, out_new);
 }
 
 // --- Attention ---------------------------------------------------------------

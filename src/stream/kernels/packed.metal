@@ -9,6 +9,8 @@ constant constexpr uint OUT_CHANNELS = 2;  // out's do
 constant constexpr uint POINTWISE = 4;     // one tap, always inside
 constant constexpr uint BIAS_CHANNELS = 8;  // bias's do
 constant constexpr uint BIAS_ROWS = 16;     // bias changes over positions
+constant constexpr uint LINES = 32;  // a line of the window is one run of in
+constant constexpr uint FLAT = 64;   // pointwise, positions all a stride apart
 constant constexpr uint ROWS_SHIFT = 8;    // option's rest: positions a thread
 constant constexpr uint ROWS_MAX = 8;
 constant constexpr uint WIDTH = 32;
@@ -37,6 +39,16 @@ struct rows {
 
 static inline void find_rows(constant packed &p, uint first, uint count,
                              thread rows &it) {
+  if (option & FLAT) {
+    for (uint r = 0; r < count; ++r) {
+      const int x = int(min(first + r, p.positions - 1));
+      it.at[0][r] = 0;
+      it.at[1][r] = 0;
+      it.at[2][r] = x;
+      it.out[r] = x * p.out_strides[4];
+    }
+    return;
+  }
   int x = int(first % uint(p.out_size[2]));
   const uint line = first / uint(p.out_size[2]);
   int y = int(line % uint(p.out_size[1]));
@@ -66,13 +78,22 @@ static inline float load_bias(constant packed &p, device const uchar *bias,
                         (option & BIAS_ROWS ? long(row) * p.bias_row : 0));
 }
 
-// Adds the products of all input channels; from [count] are the rows' inputs,
-// or zeros.
-static inline void add_channels(constant packed &p,
-                                device const uchar *weights, ulong w,
-                                thread device const uchar **from, uint count,
-                                thread float *sums) {
-  for (uint c = 0; c < p.in_channels; ++c) {
+// True if the window of no position reaches over the ends of a line.
+static inline bool are_inside(constant packed &p, thread const rows &it,
+                              uint count) {
+  bool are = true;
+  for (uint r = 0; r < count; ++r) {
+    are = are && it.at[2][r] >= 0 &&
+          it.at[2][r] + p.window[2] <= p.in_size[2];
+  }
+  return are;
+}
+
+// Adds the products of a run of inputs, from [count] the rows', or zeros.
+static inline void add_run(constant packed &p, device const uchar *weights,
+                           ulong w, thread device const uchar **from,
+                           uint count, uint length, thread float *sums) {
+  for (uint c = 0; c < length; ++c) {
     const long i = option & IN_CHANNELS ? long(c) : long(c) * p.in_strides[1];
     const float factor = load_float(type_1, weights, long(w));
     for (uint r = 0; r < count; ++r) {
@@ -113,9 +134,14 @@ kernel void convolve_packed(device const uchar *in [[buffer(0)]],
   }
   const uint taps = uint(p.window[0] * p.window[1] * p.window[2]);
   ulong w = ulong(group * blocks + block) * taps * p.in_channels * WIDTH + at.x;
+  // Whole lines of a window, or tap by tap.
+  const bool has_lines = option & LINES && are_inside(p, it, count);
+  const int runs = has_lines ? 1 : p.window[2];
+  const uint length =
+      has_lines ? uint(p.window[2]) * p.in_channels : p.in_channels;
   for (int kz = 0; kz < p.window[0]; ++kz) {
     for (int ky = 0; ky < p.window[1]; ++ky) {
-      for (int kx = 0; kx < p.window[2]; ++kx) {
+      for (int kx = 0; kx < runs; ++kx) {
         for (uint r = 0; r < count; ++r) {
           const int iz = it.at[0][r] + kz * p.dilation[0];
           const int iy = it.at[1][r] + ky * p.dilation[1];
@@ -130,8 +156,8 @@ kernel void convolve_packed(device const uchar *in [[buffer(0)]],
                                      bytes_of(type_0)
                         : weights + p.zeros_bytes;
         }
-        add_channels(p, weights, w, from, count, sums);
-        w += ulong(p.in_channels) * WIDTH;
+        add_run(p, weights, w, from, count, length, sums);
+        w += ulong(length) * WIDTH;
       }
     }
   }

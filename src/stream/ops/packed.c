@@ -16,6 +16,8 @@ enum {
   POINTWISE = 4,
   BIAS_CHANNELS = 8,
   BIAS_ROWS = 16,
+  LINES = 32,
+  FLAT = 64,
   ROWS_SHIFT = 8,
   ROWS_MAX = 8,
   WIDTH = 32,
@@ -55,9 +57,9 @@ static void pack_channel(const ops_convolution *s, size_t element,
   for (int z = 0; z < s->window[0]; ++z) {
     for (int y = 0; y < s->window[1]; ++y) {
       for (int x = 0; x < s->window[2]; ++x) {
-        const char *at = from + (z * strides[2] + y * strides[3] +
-                                 x * strides[4]) *
-                                    (int64_t)element;
+        const char *at =
+            from + (z * strides[2] + y * strides[3] + x * strides[4]) *
+                       (int64_t)element;
         for (uint32_t c = 0; c < s->in_channels; ++c, to += WIDTH * element) {
           memcpy(to, at, element);
           at += strides[1] * (int64_t)element;
@@ -96,9 +98,10 @@ static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
                         const mtl_tensor *weight) {
   const size_t element = mtl_data_type_size(weight->type);
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  const size_t bytes = (weight_bytes(s, element) +
-                        (size_t)s->in_channels * sizeof(float) + page - 1) /
-                       page * page;
+  const size_t zeros_bytes =
+      (size_t)s->window[2] * s->in_channels * sizeof(float);
+  const size_t bytes =
+      (weight_bytes(s, element) + zeros_bytes + page - 1) / page * page;
   void *memory = NULL;
   if (!ops_kept_has_room(bytes) || posix_memalign(&memory, page, bytes) != 0) {
     return NULL;
@@ -148,6 +151,12 @@ static bool is_dense_channels(const ops_convolution *s) {
   return s->in_channels == 1 || s->in_strides[1] == 1;
 }
 
+// True if the inputs of a line of the window lie as its weights are packed.
+static bool has_lines(const ops_convolution *s) {
+  return s->window[2] > 1 && s->dilation[2] == 1 && is_dense_channels(s) &&
+         s->in_strides[4] == s->in_channels;
+}
+
 static bool is_pointwise(const ops_convolution *s) {
   for (int d = 0; d < 3; ++d) {
     if (s->window[d] != 1 || s->padding[d] != 0) {
@@ -155,6 +164,20 @@ static bool is_pointwise(const ops_convolution *s) {
     }
   }
   return true;
+}
+
+// True if positions, in the order in which they are counted, are all
+// strides[4] apart.
+static bool is_one_line(const int32_t *size, const int64_t *strides) {
+  return (size[1] == 1 || strides[3] == size[2] * strides[4]) &&
+         (size[0] == 1 || strides[2] == (int64_t)size[1] * strides[3]);
+}
+
+// True if a position's only input and its output are found by its number.
+static bool is_flat(const ops_convolution *s) {
+  return is_pointwise(s) && s->stride[0] == 1 && s->stride[1] == 1 &&
+         s->stride[2] == 1 && is_one_line(s->out_size, s->in_strides) &&
+         is_one_line(s->out_size, s->out_strides);
 }
 
 // True if the host can pack weights in memory that kernels read: on "cpu", not
@@ -182,18 +205,16 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
   if (!kept) {
     return MTL_OK;
   }
-  it->zeros_bytes =
-      (int64_t)weight_bytes(s, mtl_data_type_size(weight->type));
+  it->zeros_bytes = (int64_t)weight_bytes(s, mtl_data_type_size(weight->type));
   const mtl_tensor weights = {.buffer = kept,
                               .type = weight->type,
                               .rank = 1,
                               .sizes = {1},
                               .strides = {1}};
-  uint32_t rows = 1;
-  while (rows < ROWS_MAX && rows < it->positions) {
-    rows *= 2;
-  }
-  const uint64_t parts = (it->positions + rows - 1) / rows;
+  // As few parts as ROWS_MAX allows, of about one size.
+  uint32_t parts = (it->positions + ROWS_MAX - 1) / ROWS_MAX;
+  const uint32_t rows = (it->positions + parts - 1) / parts;
+  parts = (it->positions + rows - 1) / rows;
   const uint64_t blocks = (uint64_t)divide_up(s->out_channels, WIDTH);
   const uint64_t units =
       mtl_device_get_info(mtl_stream_device(stream))->compute_units;
@@ -210,6 +231,8 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
                         (is_dense_channels(s) ? IN_CHANNELS : 0) |
                             (s->out_strides[1] == 1 ? OUT_CHANNELS : 0) |
                             (is_pointwise(s) ? POINTWISE : 0) |
+                            (has_lines(s) ? LINES : 0) |
+                            (is_flat(s) ? FLAT : 0) |
                             (s->bias_stride == 1 ? BIAS_CHANNELS : 0) |
                             (bias && it->bias_row != 0 ? BIAS_ROWS : 0) |
                             rows << ROWS_SHIFT},
@@ -246,15 +269,13 @@ mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
                                   const ops_convolution *shape,
                                   const mtl_tensor *out, bool *out_done) {
   *out_done = false;
-  const int64_t positions = (int64_t)shape->out_size[0] * shape->out_size[1] *
-                            shape->out_size[2];
+  const int64_t positions =
+      (int64_t)shape->out_size[0] * shape->out_size[1] * shape->out_size[2];
   if (!is_fit(shape, weight) || positions > INT_MAX || !is_device_fit(stream)) {
     return MTL_OK;
   }
-  packed it = {.shape = *shape,
-               .positions = (uint32_t)positions,
-               .alpha = 1,
-               .beta = 1};
+  packed it = {
+      .shape = *shape, .positions = (uint32_t)positions, .alpha = 1, .beta = 1};
   ops_scratch scratch = {0};
   mtl_tensor turned = *in;
   mtl_status status = MTL_OK;
@@ -263,8 +284,8 @@ mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
     ops_fill_strides(&turned, it.shape.in_strides);
   }
   if (status == MTL_OK) {
-    status = record(stream, &turned, weight, bias, &it,
-                    (uint64_t)out->sizes[0], out, out_done);
+    status = record(stream, &turned, weight, bias, &it, (uint64_t)out->sizes[0],
+                    out, out_done);
   }
   ops_scratch_release(&scratch);
   return status;
@@ -276,9 +297,8 @@ static bool find_batches(const mtl_tensor *a, const mtl_tensor *b,
                          ops_shape *shape, uint64_t *out_batches) {
   *out_batches = ops_shape_of(shape, out->rank - 2,
                               (const mtl_tensor *[]){a, b, bias, out}, 4);
-  return shape->rank == 0 ||
-         (shape->rank == 1 && shape->strides[1][0] == 0 &&
-          (bias == out || shape->strides[2][0] == 0));
+  return shape->rank == 0 || (shape->rank == 1 && shape->strides[1][0] == 0 &&
+                              (bias == out || shape->strides[2][0] == 0));
 }
 
 mtl_status ops_packed_matmul(mtl_stream *stream, const mtl_tensor *a,
