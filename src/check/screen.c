@@ -234,7 +234,12 @@ void mtli_check_screen_missed(const char *kernel) {
 
 // --- a dispatch -----------------------------------------------------------------------
 
+// True if the code looks at stamps of threadgroups, or counts who has arrived.
 static bool has_groups(const check_state *s) {
+  if (!(s->checks &
+        (MTLI_CHECK_RACES | MTLI_CHECK_INIT | MTLI_CHECK_SYNC))) {
+    return false;
+  }
   for (uint32_t i = 0; i < s->sites->count; ++i) {
     const mtli_check_site *site = &s->sites->sites[i];
     if (site->space == MTLI_CHECK_THREADGROUP ||

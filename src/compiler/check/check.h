@@ -6,6 +6,7 @@
 #define MTLC_CHECK_H
 
 #include "code/check_abi.h"
+#include "compiler/ir/analysis/cycles.h"
 #include "compiler/ir/analysis/inlined_size.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/attributes.h"
@@ -138,8 +139,8 @@ enum { MTLC_MOST_STAMPED_WORDS = 16 };
 typedef struct mtlc_stamped {
   mtli_check_access kind;  // READ, WRITE, or one of the atomics
   uint32_t words;          // up to MTLC_MOST_STAMPED_WORDS
-  bool is_also_read;       // the memory is, by something in the kernel
-  bool is_also_written;
+  bool is_also_read;       // the memory may be, since the last barrier or in the
+  bool is_also_written;    // dispatch, by something in the kernel
   // Arrays of stamps, each twice, and the access's offset in them.
   LLVMValueRef writes, reads, writes_again, reads_again;
   LLVMValueRef offset;  // i64, bytes
@@ -151,6 +152,38 @@ typedef struct mtlc_stamped {
 // Returns i1: nothing is wrong with an access, and it is noted.
 LLVMValueRef mtlc_stamp(mtlc_kernel *kernel, LLVMBuilderRef builder,
                         const mtlc_stamped *access);
+
+// --- screen_loops.c: bounds of what counted loops access -----------------------
+
+// Made in front of the outermost loop that is left: of an offset, i64, and an
+// i1 that must hold for the two to be its extremes, or NULL.
+typedef struct mtlc_extreme_offsets {
+  LLVMValueRef least, most, holds;
+} mtlc_extreme_offsets;
+
+// False if there are none, or they are not known. Leaves the builder in front of
+// the loops, or anywhere if there are none.
+bool mtlc_extremes(const mtlc_flow *flow, LLVMBuilderRef builder,
+                   LLVMValueRef access, LLVMValueRef offset,
+                   mtlc_extreme_offsets *out);
+
+// --- screen_intervals.c: accesses between the same barriers ---------------------
+
+// What threads may do to threadgroup memory while another one makes an access.
+typedef struct mtlc_group_use {
+  bool is_read;
+  bool is_written;
+} mtlc_group_use;
+
+typedef struct mtlc_intervals {
+  mtlc_values accesses;  // of threadgroup memory, and
+  mtlc_group_use *uses;  // [accesses.count] what is beside each
+} mtlc_intervals;
+
+void mtlc_intervals_make(mtlc_intervals *intervals, const mtlc_kernel *kernel);
+void mtlc_intervals_clear(mtlc_intervals *intervals);
+mtlc_group_use mtlc_interval_use(const mtlc_intervals *intervals,
+                                 LLVMValueRef access);
 
 // --- shadows.c: which bits of values were never set ---------------------------
 

@@ -48,7 +48,8 @@ typedef struct screening {
   LLVMTargetDataRef layout;
   mtlc_private_bytes private_bytes;
   slot_use *slots;  // [parameter_count]
-  slot_use groups;  // threadgroup memory, all of it
+  mtlc_intervals intervals;
+  const mtlc_flow *flow;
   // In the entry block; those that are needed:
   LLVMValueRef check;
   LLVMValueRef views;
@@ -327,9 +328,36 @@ static LLVMValueRef limit_of(screening *s, const mtlc_root *root,
                              2);
 }
 
+// Looks at an offset, or, in counted loops, at its extremes in front of them.
+static void look_at_offset(screening *s, const mtlc_root *root,
+                           LLVMValueRef access, LLVMValueRef offset,
+                           uint64_t size) {
+  mtlc_extreme_offsets extremes;
+  LLVMValueRef checked[] = {offset, NULL};
+  const bool is_hoisted =
+      mtlc_extremes(s->flow, s->builder, access, offset, &extremes);
+  if (!is_hoisted) {
+    go_before(s, access);
+  } else {
+    checked[0] = extremes.most;
+    checked[1] = extremes.least;
+    if (extremes.holds) {
+      must(s, extremes.holds);
+    }
+  }
+  LLVMValueRef limit = limit_of(s, root, size);
+  for (int i = 0; i < 2 && checked[i]; ++i) {
+    must(s, LLVMBuildICmp(s->builder, LLVMIntULT, checked[i], limit, ""));
+  }
+  if (is_hoisted) {
+    go_before(s, access);
+  }
+}
+
 static void look_at_bounds(screening *s, const mtlc_root *root,
-                           LLVMValueRef address, LLVMValueRef offset,
-                           uint64_t size, uint64_t align, bool is_stamped) {
+                           LLVMValueRef access, LLVMValueRef address,
+                           LLVMValueRef offset, uint64_t size, uint64_t align,
+                           bool is_stamped) {
   for (size_t i = 0; i + 1 < s->inside.count; i += 2) {
     if (s->inside.items[i] == address &&
         LLVMConstIntGetZExtValue(s->inside.items[i + 1]) >= size) {
@@ -344,8 +372,7 @@ static void look_at_bounds(screening *s, const mtlc_root *root,
     LLVMValueRef low = LLVMBuildAnd(s->builder, offset, number(s, mask), "");
     must(s, LLVMBuildICmp(s->builder, LLVMIntEQ, low, number(s, 0), ""));
   }
-  must(s, LLVMBuildICmp(s->builder, LLVMIntULT, offset,
-                        limit_of(s, root, size), ""));
+  look_at_offset(s, root, access, offset, size);
 }
 
 static void look_at_member(screening *s, LLVMValueRef address,
@@ -384,8 +411,9 @@ static void stamp_device(screening *s, const mtlc_root *root,
                   : u32(s, 0);
 }
 
-static void stamp_threadgroup(screening *s, const mtlc_root *root,
-                              mtlc_stamped *it) {
+static void stamp_threadgroup(screening *s, LLVMValueRef access,
+                              const mtlc_root *root, mtlc_stamped *it) {
+  const mtlc_group_use beside = mtlc_interval_use(&s->intervals, access);
   LLVMValueRef *arrays[] = {&it->writes, &it->reads, &it->writes_again,
                             &it->reads_again};
   LLVMValueRef first = LLVMBuildSub(
@@ -396,8 +424,8 @@ static void stamp_threadgroup(screening *s, const mtlc_root *root,
     *arrays[i] = LLVMBuildGEP2(s->builder, s->types.i8, s->group_arrays[i],
                                &first, 1, "");
   }
-  it->is_also_read = s->groups.is_read;
-  it->is_also_written = s->groups.is_written;
+  it->is_also_read = beside.is_read;
+  it->is_also_written = beside.is_written;
   it->floor = LLVMBuildLoad2(s->builder, s->types.i32, s->epoch, "");
   it->own = LLVMBuildAdd(s->builder, it->floor, s->thread, "");
   it->least = wants(s, MTLI_CHECK_INIT) ? s->group_stamp : u32(s, 0);
@@ -414,8 +442,8 @@ static bool is_stamped(const screening *s, const mtlc_root *root) {
   }
 }
 
-static void look_at_stamps(screening *s, const mtlc_root *root,
-                           LLVMValueRef offset, uint64_t size,
+static void look_at_stamps(screening *s, LLVMValueRef access,
+                           const mtlc_root *root, LLVMValueRef offset, uint64_t size,
                            mtli_check_access kind) {
   mtlc_stamped it = {.kind = kind,
                      .words = (uint32_t)(size / WORD_BYTES),
@@ -427,7 +455,7 @@ static void look_at_stamps(screening *s, const mtlc_root *root,
   if (root->space == MTLI_CHECK_DEVICE) {
     stamp_device(s, root, &it);
   } else {
-    stamp_threadgroup(s, root, &it);
+    stamp_threadgroup(s, access, root, &it);
   }
   must_later(s, mtlc_stamp(s->kernel, s->builder, &it));
 }
@@ -501,7 +529,7 @@ static void look_at_access(screening *s, LLVMValueRef access, unsigned operand,
   const bool stamped = is_stamped(s, &root);
   const bool is_plain = LLVMIsALoadInst(access) || LLVMIsAStoreInst(access);
   LLVMValueRef offset = offset_of(s, &root, address);
-  look_at_bounds(s, &root, address, offset, size,
+  look_at_bounds(s, &root, access, address, offset, size,
                  is_plain ? LLVMGetAlignment(access)
                           : LLVMABIAlignmentOfType(s->layout, type),
                  stamped);
@@ -509,7 +537,7 @@ static void look_at_access(screening *s, LLVMValueRef access, unsigned operand,
     look_at_member(s, address, root.base, size);
   }
   if (stamped) {
-    look_at_stamps(s, &root, offset, size, kind);
+    look_at_stamps(s, access, &root, offset, size, kind);
   } else if (root.space == MTLI_CHECK_PRIVATE) {
     look_at_private(s, &root, offset, size, kind);
   }
@@ -675,11 +703,14 @@ static void look_at_block(screening *s, LLVMBasicBlockRef block) {
 // Every block behind those that lead to it, but for the ways back of cycles.
 static void look_at_thread(screening *s) {
   mtlc_flow flow = mtlc_flow_of(s->kernel->thread);
+  mtlc_flow places = mtlc_flow_of(s->kernel->thread);  // by address
+  s->flow = &places;
   qsort(flow.blocks, flow.block_count, sizeof *flow.blocks, compare_order);
   for (size_t b = 0; b < flow.block_count; ++b) {
     look_at_block(s, flow.blocks[b].block);
   }
   mtlc_flow_clear(&flow);
+  mtlc_flow_clear(&places);
 }
 
 // --- what can be screened ---------------------------------------------------------
@@ -690,9 +721,6 @@ static void note_access(screening *s, LLVMValueRef address, bool is_read,
   if (root.space == MTLI_CHECK_DEVICE && root.slot != MTLI_CHECK_NO_SLOT) {
     s->slots[root.slot].is_read |= is_read;
     s->slots[root.slot].is_written |= is_written;
-  } else if (root.space == MTLI_CHECK_THREADGROUP) {
-    s->groups.is_read |= is_read;
-    s->groups.is_written |= is_written;
   }
   if (!is_known(&root)) {
     refuse(s, "an access of memory that no parameter names");
@@ -751,8 +779,10 @@ static void screen(screening *s) {
     s->shadows = mtlc_shadows_begin(s->kernel, &s->sites, s->builder);
     mtlc_private_bytes_make(&s->private_bytes, s->kernel, s->builder);
   }
+  mtlc_intervals_make(&s->intervals, s->kernel);
   load_all(s);
   look_at_thread(s);
+  mtlc_intervals_clear(&s->intervals);
   if (s->shadows) {
     mtlc_shadows_finish(s->shadows);
     mtlc_shadows_end(s->shadows);

@@ -138,8 +138,8 @@ static void look_at_read(emitter *e, bool is_written) {
   LLVMValueRef stamps[MOST_WORDS], is_noted = NULL;
   for (unsigned k = 0; k < e->words; ++k) {
     LLVMValueRef write = load(e, WRITES, k);
-    must(e, either(e, is_past(e, write, parameter(e, LEAST)),
-                   is_own(e, write)));
+    LLVMValueRef past = is_past(e, write, parameter(e, LEAST));
+    must(e, is_written ? either(e, past, is_own(e, write)) : past);
   }
   if (!is_written) {
     return;
