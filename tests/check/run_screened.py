@@ -11,6 +11,7 @@
 
 The last line is "N passed, N failed"."""
 
+import glob
 import os
 import shlex
 import subprocess
@@ -18,24 +19,24 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 METTLE = os.path.join(os.environ.get("METTLE_BUILD_DIR", "build"), "mettle")
-PATH = os.path.join(HERE, "screened", "screened.metal")
+PATHS = sorted(glob.glob(os.path.join(HERE, "screened", "*.metal")))
 
 
-def run(arguments, screen, checks="--check"):
+def run(path, arguments, screen, checks="--check"):
     return subprocess.run(
-        [METTLE, "run", PATH, *arguments, checks],
+        [METTLE, "run", path, *arguments, checks],
         env=dict(os.environ, METTLE_CHECK_SCREEN=screen), capture_output=True,
         text=True, check=False)
 
 
-def clean(arguments, expected):
+def clean(path, arguments, expected):
     """Returns what is wrong, or None."""
     prints = []
     for index, values in expected.items():
         prints += ["--print", f"{index}:{len(values)}"]
     for screen in ("only", "0", ""):
         for checks in ("--check", "--check=bounds"):
-            result = run(arguments + prints, screen, checks)
+            result = run(path, arguments + prints, screen, checks)
             if result.returncode != 0:
                 return (f"{screen} {checks}: exit {result.returncode}: "
                         f"{result.stderr.strip()}")
@@ -48,8 +49,8 @@ def clean(arguments, expected):
     return None
 
 
-def found(kind, arguments):
-    with_it, without = run(arguments, ""), run(arguments, "0")
+def found(path, kind, arguments):
+    with_it, without = run(path, arguments, ""), run(path, arguments, "0")
     if with_it.returncode != 3 or kind + ":" not in with_it.stderr:
         return f"exit {with_it.returncode}: {with_it.stderr.strip()}"
     if with_it.stderr != without.stderr:
@@ -57,20 +58,25 @@ def found(kind, arguments):
     return None
 
 
-def main():
+def cases_of(path):
+    """[[function, its arguments]]"""
     cases = []
-    with open(PATH, encoding="utf-8") as lines:
+    with open(path, encoding="utf-8") as lines:
         for line in lines:
-            kind, _, rest = line[3:].partition(": ")
+            rest = line[3:].partition(": ")[2]
             if line.startswith("// clean: "):
-                cases.append((clean, [shlex.split(rest), {}]))
+                cases.append([clean, [path, shlex.split(rest), {}]])
             elif line.startswith("// expect: "):
                 index, values = rest.split(":", 1)
-                cases[-1][1][1][index] = values.split()
+                cases[-1][1][2][index] = values.split()
             elif line.startswith("// found: "):
                 name, what, *others = shlex.split(rest)
-                cases.append((found, [what, [name, *others]]))
-            del kind
+                cases.append([found, [path, what, [name, *others]]])
+    return cases
+
+
+def main():
+    cases = sum(map(cases_of, PATHS), [])
     failed = 0
     for test, arguments in cases:
         wrong = test(*arguments)
