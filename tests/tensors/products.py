@@ -18,7 +18,8 @@ TYPES = (("half", "half", "half"), ("half", "half", "float"),
          ("char", "half", "float"), ("half", "char", "half"),
          ("char", "float", "float"), ("float", "char", "float"),
          ("bfloat", "char", "bfloat"), ("char", "bfloat", "float"),
-         ("uchar", "uchar", "int"))
+         ("uchar", "uchar", "int"), ("char", "uchar", "int"),
+         ("uchar", "char", "int"))
 NUMPY = {"half": np.float16, "float": np.float32, "bfloat": np.uint16,
          "char": np.int8, "uchar": np.uint8, "int": np.int32}
 
@@ -122,18 +123,21 @@ def padded(random, matrix, before, width):
     return out
 
 
-def run(random, program, name, it, size, cut):
+def run(random, program, name, it, size, cut, align=1):
     """Runs a kernel on matrices of size (m, n, k), of which the result lacks
-    the last cut rows and columns in memory."""
+    the last cut rows and columns in memory. Rows of the operands begin at
+    multiples of align elements."""
     m, n, k = size
     a, fa = values(random, it.types[0], (m, k))
     b, fb = values(random, it.types[1], (k, n))
     c, fc = values(random, it.types[2], (m, n))
     stored = (a.T if it.left_transposed else a, b.T if it.right_transposed
               else b)
-    froms = [tuple(int(i) for i in random.integers(0, 4, 2)) for _ in "ab"]
+    froms = [tuple(int(i) for i in random.integers(0, 4, 2) * (align, 1))
+             for _ in "ab"]
     widths = [s.shape[1] + f[0] + int(random.integers(0, 3))
               for s, f in zip(stored, froms)]
+    widths = [-(-width // align) * align for width in widths]
     memory = [np.ascontiguousarray(padded(random, s, f, w))
               for s, f, w in zip(stored, froms, widths)]
     wide = n + int(random.integers(0, 4))

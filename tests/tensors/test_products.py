@@ -47,7 +47,28 @@ def edges(random):
         run(random, program, "p1", items[1], size, cut)
 
 
-for test in (each_type, each_form, edges):
+def bytes_in_words(random):
+    """Rows that are words of four bytes, or not; sums over several and parts
+    of 32."""
+    items = [Product(m, n, k, (left, right, "int"), False, tb, groups, adds,
+                     (False, False, adds))
+             for left, right in itertools.product(("char", "uchar"), repeat=2)
+             for m, n, k, groups, tb, adds in (
+                 (16, 32, 0, 1, False, True), (16, 16, 72, 1, True, False),
+                 (32, 64, 0, 2, False, False), (32, 64, 0, 2, True, True))]
+    for first in range(0, len(items), 12):
+        part = items[first:first + 12]
+        program = program_of(part)
+        for i, it in enumerate(part):
+            for k, align in ((it.k or 64, 4), (it.k or 107, 4),
+                             (it.k or 40, 1)):
+                run(random, program, f"p{i}", it, (it.m, it.n, k), (0, 0),
+                    align)
+            run(random, program, f"p{i}", it,
+                (it.m - 3, it.n - 5, it.k or 32), (0, 0), 4)
+
+
+for test in (each_type, each_form, edges, bytes_in_words):
     try:
         test(np.random.default_rng(5))
     except mettle.Error as error:

@@ -9,6 +9,7 @@ declare i32 @mettle.simd.shuffle.i32(i32, i32)
 declare i64 @mettle.simd.shuffle.i64(i64, i32)
     convergent nomerge nounwind willreturn memory(none)
 declare <2 x float> @llvm.fma.v2f32(<2 x float>, <2 x float>, <2 x float>)
+declare i32 @llvm.vector.reduce.add.v4i32(<4 x i32>)
 
 ; Which elements of memory a thread's two are.
 define internal [2 x i64] @mettle.tile.place(i64 %elements_per_row,
@@ -193,5 +194,121 @@ define linkonce_odr i64 @mettle.tile.multiply_add(i64 %a, i64 %b, i64 %c)
   %sum.7 = call <2 x float> @mettle.tile.step(i32 %odd, i32 9, i64 %b, i32 22,
       <2 x float> %sum.6)
   %both = bitcast <2 x float> %sum.7 to i64
+  ret i64 %both
+}
+
+; The same of words of four bytes, a's signed and b's unsigned, or the other way
+; round.
+define internal i32 @mettle.tile.word.su(i32 %a, i32 %b) alwaysinline
+    nounwind {
+  %a.bytes = bitcast i32 %a to <4 x i8>
+  %b.bytes = bitcast i32 %b to <4 x i8>
+  %a.wide = sext <4 x i8> %a.bytes to <4 x i32>
+  %b.wide = zext <4 x i8> %b.bytes to <4 x i32>
+  %products = mul <4 x i32> %a.wide, %b.wide
+  %sum = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %products)
+  ret i32 %sum
+}
+
+define internal <2 x i32> @mettle.tile.step.su(i32 %a, i32 %a.column,
+    i64 %b, i32 %b.row, <2 x i32> %sum) alwaysinline convergent nounwind {
+  %lane = call i32 @mettle.position(i32 11, i32 0)
+  %row = and i32 %lane, 22
+  %a.lane = or i32 %row, %a.column
+  %column = and i32 %lane, 9
+  %b.lane = or i32 %column, %b.row
+  %factor = call i32 @mettle.simd.shuffle.i32(i32 %a, i32 %a.lane)
+  %pair.bits = call i64 @mettle.simd.shuffle.i64(i64 %b, i32 %b.lane)
+  %pair = bitcast i64 %pair.bits to <2 x i32>
+  %first = extractelement <2 x i32> %pair, i32 0
+  %second = extractelement <2 x i32> %pair, i32 1
+  %first.dot = call i32 @mettle.tile.word.su(i32 %factor, i32 %first)
+  %second.dot = call i32 @mettle.tile.word.su(i32 %factor, i32 %second)
+  %dots.first = insertelement <2 x i32> poison, i32 %first.dot, i32 0
+  %dots = insertelement <2 x i32> %dots.first, i32 %second.dot, i32 1
+  %next = add <2 x i32> %sum, %dots
+  ret <2 x i32> %next
+}
+
+define linkonce_odr i64 @mettle.tile.dot.su(i64 %a, i64 %b, i64 %c)
+    alwaysinline convergent nounwind {
+  %even = trunc i64 %a to i32
+  %a.up = lshr i64 %a, 32
+  %odd = trunc i64 %a.up to i32
+  %sum.start = bitcast i64 %c to <2 x i32>
+  %sum.0 = call <2 x i32> @mettle.tile.step.su(i32 %even, i32 0, i64 %b,
+      i32 0, <2 x i32> %sum.start)
+  %sum.1 = call <2 x i32> @mettle.tile.step.su(i32 %odd, i32 0, i64 %b,
+      i32 2, <2 x i32> %sum.0)
+  %sum.2 = call <2 x i32> @mettle.tile.step.su(i32 %even, i32 1, i64 %b,
+      i32 4, <2 x i32> %sum.1)
+  %sum.3 = call <2 x i32> @mettle.tile.step.su(i32 %odd, i32 1, i64 %b,
+      i32 6, <2 x i32> %sum.2)
+  %sum.4 = call <2 x i32> @mettle.tile.step.su(i32 %even, i32 8, i64 %b,
+      i32 16, <2 x i32> %sum.3)
+  %sum.5 = call <2 x i32> @mettle.tile.step.su(i32 %odd, i32 8, i64 %b,
+      i32 18, <2 x i32> %sum.4)
+  %sum.6 = call <2 x i32> @mettle.tile.step.su(i32 %even, i32 9, i64 %b,
+      i32 20, <2 x i32> %sum.5)
+  %sum.7 = call <2 x i32> @mettle.tile.step.su(i32 %odd, i32 9, i64 %b,
+      i32 22, <2 x i32> %sum.6)
+  %both = bitcast <2 x i32> %sum.7 to i64
+  ret i64 %both
+}
+
+define internal i32 @mettle.tile.word.us(i32 %a, i32 %b) alwaysinline
+    nounwind {
+  %a.bytes = bitcast i32 %a to <4 x i8>
+  %b.bytes = bitcast i32 %b to <4 x i8>
+  %a.wide = zext <4 x i8> %a.bytes to <4 x i32>
+  %b.wide = sext <4 x i8> %b.bytes to <4 x i32>
+  %products = mul <4 x i32> %a.wide, %b.wide
+  %sum = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %products)
+  ret i32 %sum
+}
+
+define internal <2 x i32> @mettle.tile.step.us(i32 %a, i32 %a.column,
+    i64 %b, i32 %b.row, <2 x i32> %sum) alwaysinline convergent nounwind {
+  %lane = call i32 @mettle.position(i32 11, i32 0)
+  %row = and i32 %lane, 22
+  %a.lane = or i32 %row, %a.column
+  %column = and i32 %lane, 9
+  %b.lane = or i32 %column, %b.row
+  %factor = call i32 @mettle.simd.shuffle.i32(i32 %a, i32 %a.lane)
+  %pair.bits = call i64 @mettle.simd.shuffle.i64(i64 %b, i32 %b.lane)
+  %pair = bitcast i64 %pair.bits to <2 x i32>
+  %first = extractelement <2 x i32> %pair, i32 0
+  %second = extractelement <2 x i32> %pair, i32 1
+  %first.dot = call i32 @mettle.tile.word.us(i32 %factor, i32 %first)
+  %second.dot = call i32 @mettle.tile.word.us(i32 %factor, i32 %second)
+  %dots.first = insertelement <2 x i32> poison, i32 %first.dot, i32 0
+  %dots = insertelement <2 x i32> %dots.first, i32 %second.dot, i32 1
+  %next = add <2 x i32> %sum, %dots
+  ret <2 x i32> %next
+}
+
+define linkonce_odr i64 @mettle.tile.dot.us(i64 %a, i64 %b, i64 %c)
+    alwaysinline convergent nounwind {
+  %even = trunc i64 %a to i32
+  %a.up = lshr i64 %a, 32
+  %odd = trunc i64 %a.up to i32
+  %sum.start = bitcast i64 %c to <2 x i32>
+  %sum.0 = call <2 x i32> @mettle.tile.step.us(i32 %even, i32 0, i64 %b,
+      i32 0, <2 x i32> %sum.start)
+  %sum.1 = call <2 x i32> @mettle.tile.step.us(i32 %odd, i32 0, i64 %b,
+      i32 2, <2 x i32> %sum.0)
+  %sum.2 = call <2 x i32> @mettle.tile.step.us(i32 %even, i32 1, i64 %b,
+      i32 4, <2 x i32> %sum.1)
+  %sum.3 = call <2 x i32> @mettle.tile.step.us(i32 %odd, i32 1, i64 %b,
+      i32 6, <2 x i32> %sum.2)
+  %sum.4 = call <2 x i32> @mettle.tile.step.us(i32 %even, i32 8, i64 %b,
+      i32 16, <2 x i32> %sum.3)
+  %sum.5 = call <2 x i32> @mettle.tile.step.us(i32 %odd, i32 8, i64 %b,
+      i32 18, <2 x i32> %sum.4)
+  %sum.6 = call <2 x i32> @mettle.tile.step.us(i32 %even, i32 9, i64 %b,
+      i32 20, <2 x i32> %sum.5)
+  %sum.7 = call <2 x i32> @mettle.tile.step.us(i32 %odd, i32 9, i64 %b,
+      i32 22, <2 x i32> %sum.6)
+  %both = bitcast <2 x i32> %sum.7 to i64
   ret i64 %both
 }

@@ -48,6 +48,7 @@ static const known_function known_functions[] = {
     {"mettle.simd.scan.inclusive.", true, true, 0, 0},
     {"mettle.simd.scan.exclusive.", true, true, 0, 0},
     {"mettle.tile.multiply_add", true, true, 0, 0},
+    {"mettle.tile.dot.", true, true, 0, 0},
     {"mettle.tile.widen.", false, true, 0, 0},
     {"mettle.tile.load.", false, false, 1, READS},
     {"mettle.tile.store.", false, false, 2, WRITES},

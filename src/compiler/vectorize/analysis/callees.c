@@ -393,6 +393,11 @@ bool lanes_has_barrier(LLVMBasicBlockRef block) {
 
 bool lanes_is_product(LLVMValueRef instruction) {
   return instruction && LLVMGetInstructionOpcode(instruction) == LLVMCall &&
-         strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
-             0;
+         (strcmp(lanes_callee_name(instruction), "mettle.tile.multiply_add") ==
+              0 ||
+          lanes_is_byte_product(instruction));
+}
+
+bool lanes_is_byte_product(LLVMValueRef product) {
+  return starts_with(lanes_callee_name(product), "mettle.tile.dot.");
 }

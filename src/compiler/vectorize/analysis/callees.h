@@ -85,7 +85,9 @@ bool lanes_operand_is_flag(LLVMValueRef call, uint32_t operand);
 // True if a call must be run by exactly the threads that reach it.
 bool lanes_is_convergent(LLVMValueRef call);
 
+// True if an instruction multiplies tiles; of words of bytes.
 bool lanes_is_product(LLVMValueRef instruction);
+bool lanes_is_byte_product(LLVMValueRef product);
 // The shape of a call's result from its arguments' shapes.
 lanes_shape lanes_shape_of_call(const lanes_values *values, LLVMValueRef call,
                                 const lanes_shape *operands);

@@ -29,6 +29,8 @@ lanes_machine lanes_machine_of(LLVMTargetMachineRef target) {
                                       : mtlc_target_has(target, "avx512bw") ? 16
                                       : mtlc_target_has(target, "avx2")     ? 8
                                                                             : 4,
+                         .sums_bytes = mtlc_target_has(
+                             target, has_avx512 ? "avx512vnni" : "avxvnni"),
                          .counts_bits =
                              mtlc_target_has(target, "avx512vpopcntdq"),
                          .has_fma = mtlc_target_has(target, "fma"),

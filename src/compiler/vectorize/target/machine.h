@@ -32,6 +32,7 @@ typedef struct lanes_machine {
   uint32_t vector_registers;
   uint32_t vector_bytes;  // of each
   uint32_t dot_words;    // of a register of products of bytes summed; 0: none
+  bool sums_bytes;       // products of words' bytes in one instruction (VNNI)
   bool counts_bits;      // of each word, in one instruction
   bool has_fma;          // multiplies and adds with one rounding
   bool converts_halves;  // to floats and back

@@ -7,6 +7,7 @@
 #include <metal_compute>
 #include <metal_limits>
 #include <metal_tensor>
+#include <mettle_byte_tiles.h>
 #include <mettle_fragments.h>
 
 namespace mpp {
@@ -304,6 +305,112 @@ struct product {
     }
   }
 
+  // The same of bytes, as far as whole tiles of words go along k; returns that.
+  // The left side is not transposed. The columns of the right one are words in
+  // memory if it is transposed; if not, 32 are made at once.
+  template <typename Layout, typename Left, typename Right>
+  METTLE_INLINE static int by_bytes(int (&sums)[Layout::capacity / 8][8],
+                                    const Left &left, const Right &right,
+                                    int end) {
+    typedef byte_product<operand_element<Left>, operand_element<Right>> bytes;
+    constexpr int rows = 2 * Layout::own_rows, across = Layout::own_columns;
+    const int known =
+        lesser(end, lesser(int(left.get_extent(0)),
+                           int(right.get_extent(right_transposed ? 0 : 1))));
+    if (!is_of_words(left) || !is_of_words(right) || known < 32 ||
+        !covers(left, false, Layout::first_row(), 16 * Layout::own_rows, D.m) ||
+        !covers(right, !right_transposed, Layout::first_column(), 16 * across,
+                D.n))
+      return 0;
+    tile_pair tiles[rows][2 * across];
+    exchange<Layout, true>(sums, tiles);
+    int row_sums[rows] = {};
+    int k = 0;
+    for (; k + 32 <= known; k += 32) {
+      word_pair a[rows];
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++) {
+        const long stride = left.__stride(1);
+        a[i] = load_words(
+            left.__data() + ((Layout::first_row() + 8 * i) * stride + k),
+            stride / 4, false);
+        if constexpr (bytes::is_moved) row_sums[i] += bytes::sum_of(a[i]);
+      }
+      _Pragma("clang loop unroll(full)") for (int g = 0; g < 2 * across;
+                                              g += 4) {
+        word_pair b[4];
+        fetch_words<Layout>(b, right, k, g);
+        _Pragma("clang loop unroll(full)") for (int j = 0;
+                                                j < 4 && g + j < 2 * across;
+                                                j++) {
+          const word_pair column = bytes::right(b[j]);
+          _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++)
+              tiles[i][g + j] = bytes::add(a[i], column, tiles[i][g + j]);
+        }
+      }
+    }
+    exchange<Layout, false>(sums, tiles);
+    if constexpr (bytes::is_moved)
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < rows; i++) {
+        const int add = bytes::correction(row_sums[i]);
+        for (int j = 0; j < 4 * across; j++)
+          sums[i / 2 * across + j / 4][i % 2 * 4 + j % 4] += add;
+      }
+    return k;
+  }
+  // Tiles of words of the right side, the first of them number g.
+  template <typename Layout, typename Right>
+  METTLE_INLINE static void fetch_words(word_pair (&b)[4], const Right &right,
+                                        int k, int g) {
+    const long stride = right.__stride(1);
+    const int n = Layout::first_column() + 8 * g;
+    if constexpr (right_transposed) {
+      _Pragma("clang loop unroll(full)") for (
+          int j = 0; j < 4 && g + j < 2 * Layout::own_columns; j++)
+          b[j] = load_words(right.__data() + ((n + 8 * j) * stride + k),
+                            stride / 4, true);
+    } else {
+      load_columns(b, right.__data() + (k * stride + n), stride);
+    }
+  }
+  // True if rows are words, each at a multiple of 4 bytes.
+  template <typename T>
+  METTLE_INLINE static bool is_of_words(const T &from) {
+    return from.__stride(0) == 1 &&
+           ((ulong(from.__data()) | ulong(from.__stride(1))) & 3u) == 0;
+  }
+  // Sums from fragments to the tiles of by_bytes, or back.
+  template <typename Layout, bool ToTiles>
+  METTLE_INLINE static void exchange(
+      int (&sums)[Layout::capacity / 8][8],
+      tile_pair (&tiles)[2 * Layout::own_rows][2 * Layout::own_columns]) {
+    constexpr int across = Layout::own_columns, step = right_transposed ? 1 : 2;
+    _Pragma("clang loop unroll(full)") for (int f = 0; f < Layout::capacity / 8;
+                                            f += step) {
+      const int row = f / across * 2, column = f % across * 2;
+      float of_floats[step][8];
+      tile_pair some[2][2 * step];
+      for (int i = 0; i < 8 * step; i++)
+        of_floats[i / 8][i % 8] =
+            __builtin_bit_cast(float, sums[f + i / 8][i % 8]);
+      for (int i = 0; i < 4 * step; i++)
+        some[i / (2 * step)][i % (2 * step)] =
+            tiles[row + i / (2 * step)][column + i % (2 * step)];
+      if constexpr (right_transposed) {
+        if constexpr (ToTiles) tiles_of(of_floats[0], some);
+        else fragment_of(some, of_floats[0]);
+      } else {
+        if constexpr (ToTiles) spread_tiles_of(of_floats, some);
+        else fragments_of_spread(some, of_floats);
+      }
+      for (int i = 0; i < 8 * step; i++)
+        sums[f + i / 8][i % 8] =
+            __builtin_bit_cast(int, of_floats[i / 8][i % 8]);
+      for (int i = 0; i < 4 * step; i++)
+        tiles[row + i / (2 * step)][column + i % (2 * step)] =
+            some[i / (2 * step)][i % (2 * step)];
+    }
+  }
+
   template <typename Left, typename Right, typename Target>
   METTLE_INLINE static void by_fragments(const Left &left, const Right &right,
                                          Target &target) {
@@ -331,8 +438,12 @@ struct product {
                                    float>) {
       by_tiles<layout>(sums, left, right, end);
     } else {
-      for (int k = 0; k < end; k += 16)
-        step<layout>(sums, left, right, k, end);
+      int k = 0;
+      if constexpr (is_byte<operand_element<Left>> &&
+                    is_byte<operand_element<Right>> && !left_transposed &&
+                    (right_transposed || layout::own_columns % 2 == 0))
+        k = by_bytes<layout>(sums, left, right, end);
+      for (; k < end; k += 16) step<layout>(sums, left, right, k, end);
     }
     _Pragma("clang loop unroll(full)") for (int i = 0; i < layout::capacity;
                                             i++) held[i] =

@@ -17,6 +17,7 @@
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/emit/tiles/byte_products.h"
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
@@ -116,6 +117,10 @@ static LLVMValueRef as_bfloats(lanes_emitter *e, LLVMValueRef block) {
 static LLVMValueRef sum_of(lanes_emitter *e, product_loop *loop,
                            LLVMValueRef column, LLVMValueRef row,
                            LLVMValueRef sum) {
+  if (lanes_is_byte_product(loop->products->calls[0])) {
+    return lanes_add_byte_products(e, loop->products->calls[0], column, row,
+                                   sum);
+  }
   if (!loop->is_of_pairs) {
     LLVMValueRef factors[] = {column, row, sum};
     return lanes_intrinsic(e, "llvm.fma", &loop->block_type, 1, factors, 3);

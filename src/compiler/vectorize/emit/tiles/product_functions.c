@@ -6,8 +6,10 @@
 #include "compiler/vectorize/emit/tiles/product_functions.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "compiler/ir/llvm/attributes.h"
+#include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/emit/tiles/tile_products.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
 #include "compiler/vectorize/emit/values/builder.h"
@@ -79,14 +81,16 @@ static char letter_of(const lanes_tile_home *home) {
   return home->first_row ? 's' : orders[home->order];
 }
 
-// Functions differ by how their sides lie.
+// Functions differ by what they multiply, and by how the sides lie.
 static void name_of(const lanes_products *products, char name[NAME_BYTES]) {
   char rights[LANES_MOST_PRODUCTS + 1] = "";
   for (uint32_t i = 0; i < products->count; i++) {
     rights[i] = letter_of(&products->right[i]);
   }
-  snprintf(name, NAME_BYTES, "mettle.products.%c.%s",
-           letter_of(&products->left), rights);
+  const char *product = lanes_callee_name(products->calls[0]);
+  snprintf(name, NAME_BYTES, "mettle.products.%s.%c.%s",
+           product + strlen("mettle.tile."), letter_of(&products->left),
+           rights);
 }
 
 static LLVMValueRef define(lanes_emitter *e, const lanes_products *products,

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 #include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/emit/tiles/byte_products.h"
 #include "compiler/vectorize/emit/tiles/product_halves.h"
 #include "compiler/vectorize/emit/tiles/tile_values.h"
 #include "compiler/vectorize/emit/tiles/tiles.h"
@@ -94,6 +96,18 @@ static LLVMValueRef load_row(lanes_emitter *e, const row_products *part,
   return load;
 }
 
+static LLVMValueRef sum_of(lanes_emitter *e, const row_products *part,
+                           LLVMValueRef element, LLVMValueRef row,
+                           LLVMValueRef sum) {
+  LLVMValueRef product = part->all->calls[0];
+  if (lanes_is_byte_product(product)) {
+    return lanes_add_byte_products(e, product, element, row, sum);
+  }
+  LLVMTypeRef type = part->row_type;
+  LLVMValueRef factors[] = {element, row, sum};
+  return lanes_intrinsic(e, "llvm.fma", &type, 1, factors, 3);
+}
+
 static void emit_step(lanes_emitter *e, row_products *part, LLVMValueRef half,
                       uint32_t k) {
   LLVMValueRef rows[TOGETHER];
@@ -104,8 +118,7 @@ static void emit_step(lanes_emitter *e, row_products *part, LLVMValueRef half,
     LLVMValueRef element = load_element(e, part, half, part->first_row + r, k);
     for (uint32_t p = 0; p < part->count; p++) {
       LLVMValueRef *sum = &part->sums[p * part->row_count + r];
-      LLVMValueRef factors[] = {element, rows[p], *sum};
-      *sum = lanes_intrinsic(e, "llvm.fma", &part->row_type, 1, factors, 3);
+      *sum = sum_of(e, part, element, rows[p], *sum);
     }
   }
 }

@@ -202,6 +202,7 @@ uint32_t lanes_most_sums(const lanes_emitter *e) {
 static bool goes_with(const lanes_emitter *e, LLVMValueRef product,
                       LLVMValueRef other) {
   return shares_left(product, other) &&
+         LLVMGetCalledValue(product) == LLVMGetCalledValue(other) &&
          lanes_is_of_pairs(e, product) == lanes_is_of_pairs(e, other);
 }
 

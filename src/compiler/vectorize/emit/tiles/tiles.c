@@ -414,7 +414,7 @@ static void emit_widen(lanes_emitter *e, LLVMValueRef call) {
 
 void lanes_emit_tile(lanes_emitter *e, LLVMValueRef call) {
   const char *name = lanes_callee_name(call) + strlen("mettle.tile.");
-  if (strcmp(name, "multiply_add") == 0) {
+  if (lanes_is_product(call)) {
     lanes_emit_product(e, call);
   } else if (mtlc_starts_with(name, "load.")) {
     emit_load(e, call, false);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// byte_products.c: products of words of four bytes, summed: one instruction
+// with VNNI (vpdpbusd). Without it a word's even bytes go together, and its odd
+// ones, as numbers of 16 bits, which x86 multiplies and adds by twos
+// (vpmaddwd); where that is not either, byte by byte.
+#include "compiler/vectorize/emit/tiles/byte_products.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "compiler/ir/llvm/types.h"
+#include "compiler/vectorize/analysis/callees.h"
+#include "compiler/vectorize/emit/values/builder.h"
+
+enum { BYTE_BITS = 8, HALF_BITS = 16, WORD_BITS = 32 };
+
+// count numbers of some bits.
+static LLVMTypeRef numbers(const lanes_emitter *e, unsigned bits,
+                           uint32_t count) {
+  return LLVMVectorType(LLVMIntTypeInContext(e->context, bits), count);
+}
+
+static LLVMValueRef splat(lanes_emitter *e, LLVMTypeRef vector,
+                          uint64_t value) {
+  return lanes_splat_to(e, e->builder,
+                        LLVMConstInt(LLVMGetElementType(vector), value, false),
+                        LLVMGetVectorSize(vector));
+}
+
+// A byte of each number, the lowest first, with or without its sign.
+static LLVMValueRef byte_of(lanes_emitter *e, LLVMValueRef values,
+                            unsigned byte, bool is_signed) {
+  LLVMTypeRef type = LLVMTypeOf(values);
+  const unsigned bits = LLVMGetIntTypeWidth(LLVMGetElementType(type));
+  LLVMValueRef high = LLVMBuildShl(
+      e->builder, values, splat(e, type, bits - BYTE_BITS * (byte + 1)), "");
+  LLVMValueRef down = splat(e, type, bits - BYTE_BITS);
+  return is_signed ? LLVMBuildAShr(e->builder, high, down, "")
+                   : LLVMBuildLShr(e->builder, high, down, "");
+}
+
+// The instruction for as many words; NULL if the machine has none.
+static const char *dot_instruction(const lanes_emitter *e, uint32_t words) {
+  if (!e->machine.sums_bytes) {
+    return NULL;
+  }
+  return words == 16  ? "llvm.x86.avx512.vpdpbusd.512"
+         : words == 8 ? "llvm.x86.avx512.vpdpbusd.256"
+                      : NULL;
+}
+
+static const char *pair_instruction(const lanes_emitter *e, uint32_t words) {
+  return words > e->machine.dot_words ? NULL
+         : words == 16                ? "llvm.x86.avx512.pmaddw.d.512"
+         : words == 8                 ? "llvm.x86.avx2.pmadd.wd"
+         : words == 4                 ? "llvm.x86.sse2.pmadd.wd"
+                                      : NULL;
+}
+
+// Sums of two products of each word: of its even bytes, or its odd ones.
+static LLVMValueRef pairs(lanes_emitter *e, const char *instruction,
+                          LLVMValueRef bytes, LLVMValueRef signed_bytes,
+                          unsigned odd) {
+  const uint32_t words = LLVMGetVectorSize(LLVMTypeOf(bytes));
+  LLVMTypeRef halves = numbers(e, HALF_BITS, 2 * words);
+  LLVMValueRef sides[] = {
+      byte_of(e, LLVMBuildBitCast(e->builder, bytes, halves, ""), odd, false),
+      byte_of(e, LLVMBuildBitCast(e->builder, signed_bytes, halves, ""), odd,
+              true)};
+  return lanes_intrinsic(e, instruction, NULL, 0, sides, 2);
+}
+
+static LLVMValueRef add_in_words(lanes_emitter *e, LLVMValueRef bytes,
+                                 LLVMValueRef signed_bytes, LLVMValueRef sum) {
+  const uint32_t words = LLVMGetVectorSize(LLVMTypeOf(sum));
+  const char *instruction = dot_instruction(e, words);
+  if (instruction) {
+    LLVMValueRef operands[] = {sum, bytes, signed_bytes};
+    return lanes_intrinsic(e, instruction, NULL, 0, operands, 3);
+  }
+  instruction = pair_instruction(e, words);
+  for (unsigned i = 0; i < (instruction ? 2 : WORD_BITS / BYTE_BITS); i++) {
+    LLVMValueRef products =
+        instruction ? pairs(e, instruction, bytes, signed_bytes, i)
+                    : LLVMBuildMul(e->builder, byte_of(e, bytes, i, false),
+                                   byte_of(e, signed_bytes, i, true), "");
+    sum = LLVMBuildAdd(e->builder, sum, products, "");
+  }
+  return sum;
+}
+
+LLVMValueRef lanes_add_byte_products(lanes_emitter *e, LLVMValueRef product,
+                                     LLVMValueRef a, LLVMValueRef b,
+                                     LLVMValueRef sum) {
+  LLVMTypeRef floats = LLVMTypeOf(sum);
+  LLVMTypeRef words = numbers(e, WORD_BITS, LLVMGetVectorSize(floats));
+  LLVMBuilderRef builder = e->builder;
+  a = LLVMBuildBitCast(builder, a, words, "");
+  b = LLVMBuildBitCast(builder, b, words, "");
+  sum = LLVMBuildBitCast(builder, sum, words, "");
+  const bool is_left_signed =
+      strcmp(lanes_callee_name(product), "mettle.tile.dot.su") == 0;
+  sum = add_in_words(e, is_left_signed ? b : a, is_left_signed ? a : b, sum);
+  return LLVMBuildBitCast(builder, sum, floats, "");
+}
