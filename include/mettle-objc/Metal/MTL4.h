@@ -11,6 +11,14 @@
 #ifndef METTLE_OBJC_MTL4_H
 #define METTLE_OBJC_MTL4_H
 
+#include <Metal/MTLCommandBuffer.h>
+#include <Metal/MTLCommandEncoder.h>
+#include <Metal/MTLComputePipeline.h>
+#include <Metal/MTLDefines.h>
+#include <Metal/MTLLibrary.h>
+#include <Metal/MTLResource.h>
+#include <Metal/MTLTypes.h>
+
 typedef NS_OPTIONS(NSUInteger, MTLStages) {
   MTLStageDispatch = 1 << 27,
   MTLStageBlit = 1 << 28,
