@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """declared.py: every selector that libMetal's tables have is declared in
-include/mettle-objc, or listed here. Its last line is the count; ends with 77
-without a clang."""
+include/mettle-objc, or listed here, and each header of Metal and Foundation
+can be imported alone. Its last line is the count; ends with 77 without a
+clang."""
 import glob
 import os
 import re
@@ -32,13 +33,37 @@ def join(literals):
 def selectors():
     found = set()
     for room in ("metal", "foundation", "dispatch", "runtime"):
-        for path in glob.glob(os.path.join(ROOT, "src", "objc", room, "*.c")):
+        for path in glob.glob(os.path.join(ROOT, "src", "objc", room, "**",
+                                           "*.c"), recursive=True):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             found.update(join(each[1]) for each in METHOD.finditer(text))
             for each in PROPERTY.finditer(text):
                 found.update((each[1], join(each[2])))
     return sorted(each for each in found if re.fullmatch(r"[\w:]+", each))
+
+
+def parsed(clang, source):
+    """What clang says of source."""
+    return subprocess.run(
+        [clang, "-x", "objective-c", "-fsyntax-only", "-ferror-limit=0",
+         "-Wundeclared-selector", "-fobjc-runtime=macosx-12.0", "-fblocks",
+         "-I", os.path.join(ROOT, "include", "mettle-objc"), "-"],
+        input=source, capture_output=True, text=True, timeout=60)
+
+
+def headers_alone(clang):
+    """(how many can be imported alone, how many cannot)"""
+    names = [f"{room}/{name}" for room in ("Metal", "Foundation")
+             for name in sorted(os.listdir(
+                 os.path.join(ROOT, "include", "mettle-objc", room)))]
+    failed = 0
+    for name in names:
+        told = parsed(clang, f"#import <{name}>\n")
+        if told.returncode or told.stderr:
+            failed += 1
+            print(f"FAILED: {name}\n{told.stderr}")
+    return len(names) - failed, failed
 
 
 def main():
@@ -50,11 +75,7 @@ def main():
     source = HEADERS + "".join(
         f"SEL s{i}(void) {{ return @selector({each}); }}\n"
         for i, each in enumerate(wanted))
-    told = subprocess.run(
-        [clang, "-x", "objective-c", "-fsyntax-only", "-ferror-limit=0",
-         "-Wundeclared-selector", "-fobjc-runtime=macosx-12.0", "-fblocks",
-         "-I", os.path.join(ROOT, "include", "mettle-objc"), "-"],
-        input=source, capture_output=True, text=True, timeout=60)
+    told = parsed(clang, source)
     missing = set(re.findall(r"undeclared selector '([^']*)'", told.stderr))
     missing -= PRIVATE
     for each in sorted(missing):
@@ -62,7 +83,9 @@ def main():
     failed = len(missing) + (told.returncode != 0)
     if told.returncode:
         print(told.stderr)
-    print(f"{len(wanted) - len(missing)} passed, {failed} failed")
+    alone, not_alone = headers_alone(clang)
+    failed += not_alone
+    print(f"{len(wanted) - len(missing) + alone} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
 

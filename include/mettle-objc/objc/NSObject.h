@@ -3,6 +3,6 @@
 #ifndef METTLE_OBJC_NSOBJECT_H
 #define METTLE_OBJC_NSOBJECT_H
 
-#include <Foundation/Foundation.h>
+#include <Foundation/NSObject.h>
 
 #endif
