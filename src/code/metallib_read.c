@@ -231,7 +231,7 @@ static mtl_status fail_function(const list_reader *r, size_t number,
                    "a compiled Metal library is damaged: function %zu, at "
                    "offset %llu: %s",
                    number,
-                   (unsigned long long)(r->offset + (uint64_t)(at - r->start)),
+                   (unsigned long long)r->offset + (unsigned long long)(at - r->start),
                    what);
 }
 

@@ -97,7 +97,7 @@ static void check_fault(const char *kernel, uint64_t where, const char *place,
   CHECK_CONTAINS(text, what);
   uint64_t inside[1] = {37};
   run_one(queue, debug_pipeline(source, "write_at"), out, BUFFER_OF(inside),
-      MTL_OK);
+          MTL_OK);
   for (uint32_t i = 0; i < 64; i++) {
     CHECK_EQUAL(words(out)[i], i + 1);
   }
@@ -140,7 +140,7 @@ TEST(debug_faults, threadgroup_argument_without_memory_is_told) {
   const char *text = NULL;
   (void)mtl_command_buffer_error(
       run_one(queue, debug_pipeline(source, "unbound"), particles(), NULL,
-          MTL_KERNEL_FAULT),
+              MTL_KERNEL_FAULT),
       &text);
   CHECK_CONTAINS(text, "whose length is 0: it is not bound");
 }
@@ -186,8 +186,8 @@ TEST(debug_faults, everything_that_is_there_may_be_used) {
   mtl_buffer *out = new_buffer(64 * 4);
   mtl_command_buffer *commands = new_commands(new_queue());
   mtl_compute_encoder *encoder = new_encoder(commands);
-  mtl_compute_encoder_set_pipeline(
-      encoder, debug_pipeline(clean_source, "follow_all"));
+  mtl_compute_encoder_set_pipeline(encoder,
+                                   debug_pipeline(clean_source, "follow_all"));
   mtl_compute_encoder_set_buffer(encoder, out, 0, 0);
   mtl_compute_encoder_set_buffer(encoder, BUFFER_OF(from), 0, 1);
   mtl_compute_encoder_set_bytes(encoder, few, sizeof few, 2);

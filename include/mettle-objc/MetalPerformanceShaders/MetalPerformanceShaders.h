@@ -11,11 +11,11 @@
 OBJC_EXTERN BOOL MPSSupportsMTLDevice(id<MTLDevice> device);
 
 #ifdef __OBJC__
-#define METTLE_NO_MPS                                                    \
-  __attribute__((unavailable(                                            \
+#define METTLE_NO_MPS                                                      \
+  __attribute__((unavailable(                                              \
       "Mettle has no kernels of Metal Performance Shaders: multiply by a " \
       "kernel of your own where MPSSupportsMTLDevice says NO")))
-#define METTLE_NO_MPS_CLASS(name) \
+#define METTLE_NO_MPS_CLASS(name)          \
   METTLE_NO_MPS @interface name : NSObject \
   @end
 METTLE_NO_MPS_CLASS(MPSKernel)

@@ -4,8 +4,16 @@
 #ifndef METTLE_AOTI_OPERATORS_HOST_H
 #define METTLE_AOTI_OPERATORS_HOST_H
 
+#include <complex.h>
+
 #include "aoti/element.h"
 #include "aoti/tensor.h"
+
+// The C library's header has it for GCC alone.
+#ifndef CMPLX
+#define CMPLX(real, imaginary) \
+  __builtin_complex((double)(real), (double)(imaginary))
+#endif
 
 // Makes a result of the device's and lets the host at it and at all that was
 // recorded before.

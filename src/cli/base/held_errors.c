@@ -23,9 +23,10 @@ void held_errors_end(held_errors *held, const char *told) {
   }
   if (held->file) {
     char line[1024];
-    rewind(held->file);
+    fseek(held->file, 0, SEEK_SET);
     while (fgets(line, sizeof line, held->file)) {
-      if (line[0] != '\n' && (!*told || strncmp(line, told, strlen(told)))) {
+      if (line[0] != '\n' &&
+          (!*told || strncmp(line, told, strlen(told)) != 0)) {
         fputs(line, stderr);
       }
     }

@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 bool spirv_is(const char *bytes, size_t size) {
   return size >= 4 && (memcmp(bytes, "\x03\x02\x23\x07", 4) == 0 ||
                        memcmp(bytes, "\x07\x23\x02\x03", 4) == 0);

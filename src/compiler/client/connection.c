@@ -29,8 +29,6 @@
 #define METTLE_LIBEXEC "/usr/local/libexec"
 #endif
 
-extern char **environ;
-
 // One per process.
 static struct {
   pthread_mutex_t lock;        // of all below; held across fork

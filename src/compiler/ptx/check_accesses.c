@@ -42,8 +42,7 @@ static void ask(const asking *a, LLVMValueRef access, LLVMValueRef address,
   const bool has_slot =
       root.space == MTLI_CHECK_DEVICE && root.slot != MTLI_CHECK_NO_SLOT;
   LLVMPositionBuilderBefore(a->builder, access);
-  LLVMSetCurrentDebugLocation2(a->builder,
-                               LLVMInstructionGetDebugLoc(access));
+  LLVMSetCurrentDebugLocation2(a->builder, LLVMInstructionGetDebugLoc(access));
   LLVMValueRef arguments[] = {
       address, bytes,
       mtlc_i32(context, has_slot ? root.slot : MTLI_PTX_NO_SLOT),
@@ -102,9 +101,8 @@ mtl_status mtlc_ptx_check_accesses(mtlc_kernel *kernel) {
               .layout = LLVMGetModuleDataLayout(kernel->module)};
   LLVMTypeRef types[] = {a.types.pointer, a.types.i64, a.types.i32,
                          a.types.i32};
-  a.function = mtlc_declare(
-      kernel->module, MTLC_PTX_ASK,
-      LLVMFunctionType(a.types.nothing, types, 4, false));
+  a.function = mtlc_declare(kernel->module, MTLC_PTX_ASK,
+                            LLVMFunctionType(a.types.nothing, types, 4, false));
   mtlc_for_each_instruction(kernel->thread, collect, &a);
   for (size_t i = 0; i < a.asked.count; i++) {
     ask_access(&a, a.asked.items[i]);

@@ -25,8 +25,8 @@ void mtlc_set_ptx_module(mtlc_kernel *kernel);
 // of matrices: thread l of a simdgroup is in lane (l4 l2 l1 l3 l0), bits of l.
 #define MTLC_PTX_TURNED "mettle.turned"
 
-// void(ptr address, i64 bytes, i32 slot, i32 is_write): between check_accesses and
-// enter_block, in front of an access.
+// void(ptr address, i64 bytes, i32 slot, i32 is_write): between check_accesses
+// and enter_block, in front of an access.
 #define MTLC_PTX_ASK "mettle.ptx.ask"
 
 // The passes, each in the file of its name.

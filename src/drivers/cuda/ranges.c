@@ -43,8 +43,7 @@ static void sort(ranges *all) {
   for (size_t i = 0; i < all->count; i++) {
     mtli_ptx_range *last = count ? &all->items[count - 1] : NULL;
     if (last && all->items[i].begin <= last->end) {
-      last->end =
-          all->items[i].end > last->end ? all->items[i].end : last->end;
+      last->end = all->items[i].end > last->end ? all->items[i].end : last->end;
     } else {
       all->items[count++] = all->items[i];
     }
@@ -141,10 +140,10 @@ mtl_status cuda_ranges_send(cuda_worker *worker, cuda_list *list,
   }
   if (status == MTL_OK) {
     write_table(&all, worker, dispatch, arguments, (void *)(uintptr_t)host);
-    status = cuda_done(
-        cuda.cuMemcpyHtoDAsync(*out_address, (void *)(uintptr_t)host, bytes,
-                               worker->stream),
-        "a copy of a table of buffers");
+    status =
+        cuda_done(cuda.cuMemcpyHtoDAsync(*out_address, (void *)(uintptr_t)host,
+                                         bytes, worker->stream),
+                  "a copy of a table of buffers");
   }
   free(all.items);
   return status;

@@ -72,8 +72,8 @@ static mtl_status take(metal_encoding *encoding, unsigned long count,
 // A descriptor of a pass that takes samples, autoreleased.
 static id pass_of(const char *class_name, SEL make, id samples,
                   unsigned long first, unsigned long last) {
-  const id pass = ((metal_get_object *)metal.send)(
-      metal.get_class(class_name), make);
+  const id pass =
+      ((metal_get_object *)metal.send)(metal.get_class(class_name), make);
   const id attachments = GET_OBJECT(pass, sampleBufferAttachments);
   const id attachment = SEND(id(*)(id, SEL, unsigned long), attachments,
                              objectAtIndexedSubscript, 0ul);

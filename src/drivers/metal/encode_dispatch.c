@@ -44,12 +44,11 @@ static id new_tensor(const metal_encoding *encoding,
   SET_OBJECT(descriptor, setDimensions, dimensions);
   SET_OBJECT(descriptor, setStrides, strides);
   SET_NUMBER(descriptor, setDataType, metal_data_type(argument->type, 1));
-  const id tensor =
-      SEND(id(*)(id, SEL, id, unsigned long, id *), metal_object_of(buffer),
-           newTensorInBuffer, descriptor,
-           (unsigned long)(metal_offset_of(buffer) + address -
-                           buffer->gpu_address),
-           out_error);
+  const id tensor = SEND(
+      id(*)(id, SEL, id, unsigned long, id *), metal_object_of(buffer),
+      newTensorInBuffer, descriptor,
+      (unsigned long)(metal_offset_of(buffer) + address - buffer->gpu_address),
+      out_error);
   metal_release(strides);
   metal_release(dimensions);
   metal_release(descriptor);
@@ -123,7 +122,7 @@ static void bind_handles(const metal_encoding *encoding,
     ((void (*)(id, SEL, id, unsigned long))metal.send)(
         encoding->compute, selector,
         ids[i] ? metal_handle_find(device, ids[i], NULL) : NULL,
-        (unsigned long)(argument->index + i));
+        (unsigned long)argument->index + i);
   }
 }
 

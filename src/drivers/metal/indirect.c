@@ -26,10 +26,9 @@ static mtl_status indirect_create(mtl_device *device,
                                   void **out_native) {
   void *pool = metal.pool_push();
   const id descriptor = descriptor_of(desc);
-  const id commands =
-      SEND(id(*)(id, SEL, id, unsigned long, unsigned long),
-           metal_device_of(device)->object, newIndirectCommands, descriptor,
-           (unsigned long)desc->max_commands, 0ul);
+  const id commands = SEND(id(*)(id, SEL, id, unsigned long, unsigned long),
+                           metal_device_of(device)->object, newIndirectCommands,
+                           descriptor, (unsigned long)desc->max_commands, 0ul);
   metal_release(descriptor);
   if (commands) {
     metal_label(commands, desc->label);
@@ -47,11 +46,11 @@ static void indirect_destroy(mtl_device *device, void *native) {
 }
 
 static uint64_t indirect_resource_id(void *native) {
-  return SEND(uint64_t(*)(id, SEL), (id)native, gpuResourceID);
+  return SEND(uint64_t (*)(id, SEL), (id)native, gpuResourceID);
 }
 
 static uint64_t indirect_pipeline_id(mtl_pipeline *pipeline) {
-  return SEND(uint64_t(*)(id, SEL),
+  return SEND(uint64_t (*)(id, SEL),
               ((metal_pipeline *)pipeline)->reflected.state, gpuResourceID);
 }
 

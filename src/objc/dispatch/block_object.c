@@ -80,7 +80,8 @@ OBJC_EXPORT id dispatch_block_create(unsigned long flags, id literal) {
       {.isa = (Class)(void *)_NSConcreteStackBlock,
        .flags = HAS_COPY_DISPOSE,
        .invoke = (void (*)(void))object_run,
-       .descriptor = (const struct block_descriptor *)(const void *)&descriptor},
+       .descriptor =
+           (const struct block_descriptor *)(const void *)&descriptor},
       state};
   const id copied = _Block_copy(&made);
   state_release(state);

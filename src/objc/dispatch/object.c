@@ -56,8 +56,8 @@ OBJC_EXPORT void dispatch_activate(id object) {
 
 OBJC_EXPORT void dispatch_set_target_queue(id object, id queue) {
   if (is_source(object)) {
-    dispatch_source_set_queue(
-        object, queue ? queue : dispatch_get_global_queue(0, 0));
+    dispatch_source_set_queue(object,
+                              queue ? queue : dispatch_get_global_queue(0, 0));
   } else if (is_queue(object)) {
     dispatch_queue_set_target(object, queue);
   }

@@ -173,8 +173,7 @@ OBJC_EXPORT id dispatch_source_create(const struct source_type *type,
     return NULL;
   }
   source_state *state = calloc(1, sizeof *state);
-  source *made =
-      (source *)instance_create(&OBJC_CLASS_$_OS_dispatch_source, 0);
+  source *made = (source *)instance_create(&OBJC_CLASS_$_OS_dispatch_source, 0);
   if (!state || !made) {
     runtime_fail("no memory for a dispatch source");
   }

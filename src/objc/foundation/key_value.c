@@ -11,7 +11,6 @@
 extern struct objc_class OBJC_CLASS_$_NSNumber;
 extern struct objc_class OBJC_CLASS_$_NSArray;
 extern struct objc_class OBJC_CLASS_$_NSSet;
-extern struct objc_class OBJC_CLASS_$_NSObject;
 extern struct objc_class OBJC_CLASS_$_NSMutableDictionary;
 
 typedef struct ivar ivar_handle;

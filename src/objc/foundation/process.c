@@ -18,7 +18,6 @@
 
 extern struct objc_class OBJC_CLASS_$_NSProcessInfo;
 extern struct objc_class OBJC_CLASS_$_NSBundle;
-extern char **environ;
 
 // --- NSProcessInfo -----------------------------------------------------------
 

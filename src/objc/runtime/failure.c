@@ -71,7 +71,7 @@ bool runtime_debugs(const char *word) {
 
 bool runtime_raises_assertions(void) {
   const char *wish = getenv("METTLE_OBJC_EXCEPTIONS");
-  if (wish && strcmp(wish, "0") && strcmp(wish, "1")) {
+  if (wish && strcmp(wish, "0") != 0 && strcmp(wish, "1") != 0) {
     runtime_fail("METTLE_OBJC_EXCEPTIONS: '%s' is neither 0 nor 1", wish);
   }
   return wish && *wish == '1';

@@ -18,7 +18,8 @@ uint64_t name_hash(const char *name) {
 
 static name_entry *entry_of(const name_table *table, const char *name) {
   size_t at = name_hash(name) & (table->capacity - 1);
-  while (table->entries[at].name && strcmp(table->entries[at].name, name)) {
+  while (table->entries[at].name &&
+         strcmp(table->entries[at].name, name) != 0) {
     at = (at + 1) & (table->capacity - 1);
   }
   return &table->entries[at];

@@ -26,7 +26,7 @@ static char *string_at(uint32_t slot) {
 // Returns name's slot, or the empty one where it belongs.
 static uint32_t *slot_of(const char *name) {
   size_t at = name_hash(name) & (slot_count - 1);
-  while (slots[at] && strcmp(string_at(slots[at]), name)) {
+  while (slots[at] && strcmp(string_at(slots[at]), name) != 0) {
     at = (at + 1) & (slot_count - 1);
   }
   return &slots[at];

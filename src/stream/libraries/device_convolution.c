@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// device_convolution.c: finds cuDNN when the program runs, so that nothing needs
-// it. Names, numbers and layouts are those of its documentation.
+// device_convolution.c: finds cuDNN when the program runs, so that nothing
+// needs it. Names, numbers and layouts are those of its documentation.
 #include "stream/libraries/device_convolution.h"
 
 #include <dlfcn.h>
@@ -35,35 +35,35 @@ typedef struct algorithm {
   int reserved[3];
 } algorithm;
 
-#define CUDNN_FUNCTIONS(F)                                                     \
-  F(cudnnCreate, (void **handle))                                              \
-  F(cudnnDestroy, (void *handle))                                              \
-  F(cudnnSetStream, (void *handle, void *stream))                              \
-  F(cudnnCreateTensorDescriptor, (void **tensor))                              \
-  F(cudnnDestroyTensorDescriptor, (void *tensor))                              \
-  F(cudnnSetTensorNdDescriptor,                                                \
-    (void *tensor, int type, int rank, const int *sizes, const int *strides))  \
-  F(cudnnCreateFilterDescriptor, (void **filter))                              \
-  F(cudnnDestroyFilterDescriptor, (void *filter))                              \
-  F(cudnnSetFilterNdDescriptor,                                                \
-    (void *filter, int type, int format, int rank, const int *sizes))          \
-  F(cudnnCreateConvolutionDescriptor, (void **convolution))                    \
-  F(cudnnDestroyConvolutionDescriptor, (void *convolution))                    \
-  F(cudnnSetConvolutionNdDescriptor,                                           \
-    (void *convolution, int rank, const int *padding, const int *stride,       \
-     const int *dilation, int mode, int sums))                                 \
-  F(cudnnSetConvolutionGroupCount, (void *convolution, int count))             \
-  F(cudnnSetConvolutionMathType, (void *convolution, int math))                \
-  F(cudnnGetConvolutionForwardAlgorithm_v7,                                    \
-    (void *handle, void *in, void *weight, void *convolution, void *out,       \
-     int wanted, int *count, algorithm *algorithms))                           \
-  F(cudnnConvolutionForward,                                                   \
-    (void *handle, const void *alpha, void *in_tensor, const void *in,         \
-     void *weight_filter, const void *weight, void *convolution, int number,   \
-     void *work, size_t work_bytes, const void *beta, void *out_tensor,        \
-     void *out))                                                               \
-  F(cudnnAddTensor,                                                            \
-    (void *handle, const void *alpha, void *a_tensor, const void *a,           \
+#define CUDNN_FUNCTIONS(F)                                                    \
+  F(cudnnCreate, (void **handle))                                             \
+  F(cudnnDestroy, (void *handle))                                             \
+  F(cudnnSetStream, (void *handle, void *stream))                             \
+  F(cudnnCreateTensorDescriptor, (void **tensor))                             \
+  F(cudnnDestroyTensorDescriptor, (void *tensor))                             \
+  F(cudnnSetTensorNdDescriptor,                                               \
+    (void *tensor, int type, int rank, const int *sizes, const int *strides)) \
+  F(cudnnCreateFilterDescriptor, (void **filter))                             \
+  F(cudnnDestroyFilterDescriptor, (void *filter))                             \
+  F(cudnnSetFilterNdDescriptor,                                               \
+    (void *filter, int type, int format, int rank, const int *sizes))         \
+  F(cudnnCreateConvolutionDescriptor, (void **convolution))                   \
+  F(cudnnDestroyConvolutionDescriptor, (void *convolution))                   \
+  F(cudnnSetConvolutionNdDescriptor,                                          \
+    (void *convolution, int rank, const int *padding, const int *stride,      \
+     const int *dilation, int mode, int sums))                                \
+  F(cudnnSetConvolutionGroupCount, (void *convolution, int count))            \
+  F(cudnnSetConvolutionMathType, (void *convolution, int math))               \
+  F(cudnnGetConvolutionForwardAlgorithm_v7,                                   \
+    (void *handle, void *in, void *weight, void *convolution, void *out,      \
+     int wanted, int *count, algorithm *algorithms))                          \
+  F(cudnnConvolutionForward,                                                  \
+    (void *handle, const void *alpha, void *in_tensor, const void *in,        \
+     void *weight_filter, const void *weight, void *convolution, int number,  \
+     void *work, size_t work_bytes, const void *beta, void *out_tensor,       \
+     void *out))                                                              \
+  F(cudnnAddTensor,                                                           \
+    (void *handle, const void *alpha, void *a_tensor, const void *a,          \
      const void *beta, void *c_tensor, void *c))
 
 #define DECLARE(name, parameters) int(*name) parameters;
@@ -74,10 +74,10 @@ static struct {
 static bool is_there;
 
 static bool find_functions(void *library) {
-#define FIND(name, parameters)                      \
-  *(void **)&cudnn.name = dlsym(library, #name);    \
-  if (!cudnn.name) {                                \
-    return false;                                   \
+#define FIND(name, parameters)                   \
+  *(void **)&cudnn.name = dlsym(library, #name); \
+  if (!cudnn.name) {                             \
+    return false;                                \
   }
   CUDNN_FUNCTIONS(FIND)
 #undef FIND
@@ -247,8 +247,8 @@ static mtl_status find_plan(const device_convolution *of, void *handle,
       *out_plan = plans[i];
       return MTL_OK;
     }
-    if (!plans[i] || (plans[place] &&
-                      plans[i]->last_use < plans[place]->last_use)) {
+    if (!plans[i] ||
+        (plans[place] && plans[i]->last_use < plans[place]->last_use)) {
       place = i;
     }
   }
@@ -278,16 +278,16 @@ static int run(const plan *it, void *handle,
     const algorithm *how = &it->algorithms[i];
     if (how->status == 0 && how->work_bytes <= memory->work_bytes) {
       result = cudnn.cudnnConvolutionForward(
-          handle, &one, it->in, (const void *)(uintptr_t)memory->in,
-          it->weight, (const void *)(uintptr_t)memory->weight, it->convolution,
-          how->number, (void *)(uintptr_t)memory->work, memory->work_bytes,
-          &zero, it->out, (void *)(uintptr_t)memory->out);
+          handle, &one, it->in, (const void *)(uintptr_t)memory->in, it->weight,
+          (const void *)(uintptr_t)memory->weight, it->convolution, how->number,
+          (void *)(uintptr_t)memory->work, memory->work_bytes, &zero, it->out,
+          (void *)(uintptr_t)memory->out);
     }
   }
   if (result == 0 && it->bias) {
-    result = cudnn.cudnnAddTensor(
-        handle, &one, it->bias, (const void *)(uintptr_t)memory->bias, &one,
-        it->out, (void *)(uintptr_t)memory->out);
+    result = cudnn.cudnnAddTensor(handle, &one, it->bias,
+                                  (const void *)(uintptr_t)memory->bias, &one,
+                                  it->out, (void *)(uintptr_t)memory->out);
   }
   return result;
 }

@@ -11,11 +11,11 @@
 
 enum { DEVICE_CONVOLUTION_RANK = 3 };
 
-// Tensors of batch, channels and rank dimensions more, contiguous in that order.
-// Sums are in float. Two that are the same are so byte by byte.
+// Tensors of batch, channels and rank dimensions more, contiguous in that
+// order. Sums are in float. Two that are the same are so byte by byte.
 typedef struct device_convolution {
-  int type;       // an mtl_data_type: half, bfloat or float, of all tensors
-  int dimensions; // 2 or 3, behind batch and channels
+  int type;        // an mtl_data_type: half, bfloat or float, of all tensors
+  int dimensions;  // 2 or 3, behind batch and channels
   int in[2 + DEVICE_CONVOLUTION_RANK];
   int weight[2 + DEVICE_CONVOLUTION_RANK];
   int out[2 + DEVICE_CONVOLUTION_RANK];

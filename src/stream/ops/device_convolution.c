@@ -8,8 +8,8 @@
 #include "stream/ops/host.h"
 
 enum {
-  LEAST_FLOPS = 1 << 16,     // less is done as quickly by a kernel
-  WORK_BYTES = 32 << 20,     // for the library: its quicker ways need some
+  LEAST_FLOPS = 1 << 16,  // less is done as quickly by a kernel
+  WORK_BYTES = 32 << 20,  // for the library: its quicker ways need some
   BUFFERS = 5,
 };
 
@@ -124,9 +124,8 @@ mtl_status ops_device_convolution(mtl_stream *stream, const mtl_tensor *in,
   STREAM_TRY(ops_scratch_create(stream, MTL_TYPE_FLOAT, 1,
                                 (const int64_t[]){WORK_BYTES / 4}, &work));
   *out_done = true;
-  const mtl_status status =
-      record(stream, &c,
-             (const mtl_tensor *[]){in, weight, out, &work.tensor, bias});
+  const mtl_status status = record(
+      stream, &c, (const mtl_tensor *[]){in, weight, out, &work.tensor, bias});
   ops_scratch_release(&work);
   return status;
 }

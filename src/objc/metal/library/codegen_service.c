@@ -66,8 +66,9 @@ bool library_is_of_apple(const char *path) {
     fclose(file);
   }
   // Neither one that has its source with it nor joined ones.
-  return size == sizeof start && !memcmp(start, "MTLB", 4) &&
-         memcmp(start + 4, "MTRL", 4) && memcmp(start + 4, "MTLJ", 4);
+  return size == sizeof start && memcmp(start, "MTLB", 4) == 0 &&
+         memcmp(start + 4, "MTRL", 4) != 0 &&
+         memcmp(start + 4, "MTLJ", 4) != 0;
 }
 
 mtl_status library_from_data(mtl_device *device, const void *data,
@@ -75,11 +76,11 @@ mtl_status library_from_data(mtl_device *device, const void *data,
   const char *bytes = data;
   library_head head;
   *out_library = NULL;
-  if (length < sizeof head || memcmp(bytes, "MTLB", 4)) {
+  if (length < sizeof head || memcmp(bytes, "MTLB", 4) != 0) {
     return mtl_library_create_from_data(device, data, length, out_library);
   }
   memcpy(&head, bytes, sizeof head);
-  if (memcmp(head.maker, "MTRL", 4)) {  // of Apple's compiler
+  if (memcmp(head.maker, "MTRL", 4) != 0) {  // of Apple's compiler
     return mtl_library_create_from_data(device, data, length, out_library);
   }
   if (!is_whole(&head, bytes, length)) {

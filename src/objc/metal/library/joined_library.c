@@ -50,7 +50,7 @@ mtl_status joined_libraries_read(const void *data, size_t length,
     total += parts[i].length;
   }
   if (!is_whole || total + strlen(end_mark) != (size_t)(end - at) ||
-      memcmp(end - strlen(end_mark), end_mark, strlen(end_mark))) {
+      memcmp(end - strlen(end_mark), end_mark, strlen(end_mark)) != 0) {
     free(parts);
     return mtl_fail(MTL_BAD_DATA,
                     "joined libraries of %zu bytes are cut short or damaged",

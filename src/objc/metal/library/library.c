@@ -550,7 +550,6 @@ static void compile_then_call(void *context) {
 static void new_from_source_then(id self, SEL _cmd, id source, id options,
                                  id literal) {
   (void)_cmd;
-  extern id dispatch_get_global_queue(long, unsigned long);
   compilation *made = malloc(sizeof *made);
   if (!made) {
     return;

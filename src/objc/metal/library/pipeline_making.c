@@ -92,7 +92,6 @@ static void create_then_call(void *context) {
 
 static void create_later(id device, id descriptor, id function,
                          NSUInteger options, id literal, bool with_reflection) {
-  extern id dispatch_get_global_queue(long, unsigned long);
   order *made = malloc(sizeof *made);
   if (made) {
     *made = (order){objc_retain(device),
