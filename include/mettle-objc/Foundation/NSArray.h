@@ -7,11 +7,12 @@
 
 #ifdef __OBJC__
 
-@interface NSArray<__covariant T> : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
+@interface NSArray<__covariant T>
+    : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
 @property(readonly) NSUInteger count;
 - (T)objectAtIndex:(NSUInteger)index;
 @end
-@interface NSArray<T> (NSExtendedArray)
+@interface NSArray <T>(NSExtendedArray)
 + (instancetype)array;
 + (instancetype)arrayWithObject:(T)object;
 + (instancetype)arrayWithObjects:(const T[])objects count:(NSUInteger)count;
@@ -30,8 +31,8 @@
 - (NSArray<T> *)arrayByAddingObject:(T)object;
 - (NSArray<T> *)subarrayWithRange:(NSRange)range;
 - (NSString *)componentsJoinedByString:(NSString *)separator;
-- (void)enumerateObjectsUsingBlock:
-    (void (^)(T object, NSUInteger index, BOOL *stop))block;
+- (void)enumerateObjectsUsingBlock:(void (^)(T object, NSUInteger index,
+                                             BOOL *stop))block;
 - (NSArray<T> *)sortedArrayUsingComparator:
     (NSComparisonResult (^)(T one, T other))comparator;
 - (NSArray<T> *)sortedArrayWithOptions:(NSSortOptions)options
@@ -47,9 +48,8 @@
                                               BOOL *stop))block;
 - (NSUInteger)indexOfObjectPassingTest:(BOOL (^)(T object, NSUInteger index,
                                                  BOOL *stop))test;
-- (NSIndexSet *)indexesOfObjectsPassingTest:(BOOL (^)(T object,
-                                                      NSUInteger index,
-                                                      BOOL *stop))test;
+- (NSIndexSet *)indexesOfObjectsPassingTest:
+    (BOOL (^)(T object, NSUInteger index, BOOL *stop))test;
 - (NSUInteger)indexOfObject:(T)object inRange:(NSRange)range;
 - (T)firstObjectCommonWithArray:(NSArray<T> *)other;
 - (NSArray<T> *)objectsAtIndexes:(NSIndexSet *)indexes;
@@ -59,7 +59,7 @@
 - (void)getObjects:(T __unsafe_unretained[])objects range:(NSRange)range;
 @end
 
-@interface NSMutableArray<T> : NSArray<T>
+@interface NSMutableArray<T> : NSArray <T>
 + (instancetype)arrayWithCapacity:(NSUInteger)capacity;
 - (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)addObject:(T)object;

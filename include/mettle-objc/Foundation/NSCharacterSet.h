@@ -21,11 +21,9 @@
 @property(class, readonly, copy) NSCharacterSet *URLHostAllowedCharacterSet;
 @property(class, readonly, copy) NSCharacterSet *URLPathAllowedCharacterSet;
 @property(class, readonly, copy) NSCharacterSet *URLQueryAllowedCharacterSet;
-@property(class, readonly, copy)
-    NSCharacterSet *URLFragmentAllowedCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLFragmentAllowedCharacterSet;
 @property(class, readonly, copy) NSCharacterSet *URLUserAllowedCharacterSet;
-@property(class, readonly, copy)
-    NSCharacterSet *URLPasswordAllowedCharacterSet;
+@property(class, readonly, copy) NSCharacterSet *URLPasswordAllowedCharacterSet;
 + (NSCharacterSet *)characterSetWithCharactersInString:(NSString *)characters;
 + (NSCharacterSet *)characterSetWithRange:(NSRange)range;
 @property(readonly, copy) NSCharacterSet *invertedSet;

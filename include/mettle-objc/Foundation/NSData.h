@@ -52,7 +52,8 @@ typedef NS_OPTIONS(NSUInteger, NSDataBase64DecodingOptions) {
 - (instancetype)initWithContentsOfFile:(NSString *)path;
 - (instancetype)initWithContentsOfURL:(NSURL *)url;
 - (instancetype)initWithBase64EncodedString:(NSString *)text
-                                    options:(NSDataBase64DecodingOptions)options;
+                                    options:
+                                        (NSDataBase64DecodingOptions)options;
 - (NSString *)base64EncodedStringWithOptions:
     (NSDataBase64EncodingOptions)options;
 - (BOOL)writeToFile:(NSString *)path
@@ -67,9 +68,8 @@ typedef NS_OPTIONS(NSUInteger, NSDataBase64DecodingOptions) {
 - (NSRange)rangeOfData:(NSData *)wanted
                options:(NSDataSearchOptions)options
                  range:(NSRange)range;
-- (void)enumerateByteRangesUsingBlock:(void (^)(const void *bytes,
-                                                NSRange range,
-                                                BOOL *stop))block;
+- (void)enumerateByteRangesUsingBlock:
+    (void (^)(const void *bytes, NSRange range, BOOL *stop))block;
 - (BOOL)isEqualToData:(NSData *)other;
 - (void)getBytes:(void *)out length:(NSUInteger)length;
 - (NSData *)subdataWithRange:(NSRange)range;

@@ -7,11 +7,12 @@
 
 #ifdef __OBJC__
 
-@interface NSDictionary<K, V> : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
+@interface NSDictionary<K, V>
+    : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
 @property(readonly) NSUInteger count;
 - (V)objectForKey:(K)key;
 @end
-@interface NSDictionary<K, V> (NSExtendedDictionary)
+@interface NSDictionary <K, V>(NSExtendedDictionary)
 + (instancetype)dictionary;
 + (instancetype)dictionaryWithObject:(V)value forKey:(K)key;
 + (instancetype)dictionaryWithObjects:(const V[])values
@@ -37,11 +38,11 @@
 - (NSArray<V> *)objectsForKeys:(NSArray<K> *)keys notFoundMarker:(V)marker;
 - (NSEnumerator<K> *)keyEnumerator;
 - (NSEnumerator<V> *)objectEnumerator;
-- (void)enumerateKeysAndObjectsUsingBlock:
-    (void (^)(K key, V value, BOOL *stop))block;
+- (void)enumerateKeysAndObjectsUsingBlock:(void (^)(K key, V value,
+                                                    BOOL *stop))block;
 @end
 
-@interface NSMutableDictionary<K, V> : NSDictionary<K, V>
+@interface NSMutableDictionary<K, V> : NSDictionary <K, V>
 + (instancetype)dictionaryWithCapacity:(NSUInteger)capacity;
 - (void)setObject:(V)value forKey:(K)key;
 - (void)setObject:(V)value forKeyedSubscript:(K)key;

@@ -11,8 +11,8 @@
 + (NSException *)exceptionWithName:(NSExceptionName)name
                             reason:(NSString *)reason
                           userInfo:(NSDictionary *)info;
-+ (void)raise:(NSExceptionName)name format:(NSString *)format, ...
-    NS_FORMAT_FUNCTION(2, 3);
++ (void)raise:(NSExceptionName)name
+       format:(NSString *)format, ... NS_FORMAT_FUNCTION(2, 3);
 + (void)raise:(NSExceptionName)name
        format:(NSString *)format
     arguments:(va_list)arguments;
@@ -26,12 +26,12 @@
 @property(readonly, copy) NSArray<NSString *> *callStackSymbols;
 @end
 
-#define NSAssert(condition, text, ...)                                    \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
-      [NSException raise:NSInternalInconsistencyException                 \
-                  format:(text), ##__VA_ARGS__];                          \
-    }                                                                     \
+#define NSAssert(condition, text, ...)                    \
+  do {                                                    \
+    if (!(condition)) {                                   \
+      [NSException raise:NSInternalInconsistencyException \
+                  format:(text), ##__VA_ARGS__];          \
+    }                                                     \
   } while (0)
 #define NSCAssert NSAssert
 #define NSParameterAssert(condition) NSAssert((condition), @"%s", #condition)

@@ -29,9 +29,8 @@ typedef NS_OPTIONS(NSUInteger, NSDirectoryEnumerationOptions) {
 - (NSDate *)fileModificationDate;
 @end
 
-@interface NSDirectoryEnumerator<T> : NSEnumerator<T>
-@property(readonly, copy)
-    NSDictionary<NSFileAttributeKey, id> *fileAttributes;
+@interface NSDirectoryEnumerator<T> : NSEnumerator <T>
+@property(readonly, copy) NSDictionary<NSFileAttributeKey, id> *fileAttributes;
 @end
 
 @interface NSFileManager : NSObject
@@ -45,8 +44,9 @@ typedef NS_OPTIONS(NSUInteger, NSDirectoryEnumerationOptions) {
 - (BOOL)isExecutableFileAtPath:(NSString *)path;
 - (BOOL)isDeletableFileAtPath:(NSString *)path;
 - (BOOL)changeCurrentDirectoryPath:(NSString *)path;
-- (NSDictionary<NSFileAttributeKey, id> *)attributesOfItemAtPath:(NSString *)path
-                                                           error:(NSError **)error;
+- (NSDictionary<NSFileAttributeKey, id> *)
+    attributesOfItemAtPath:(NSString *)path
+                     error:(NSError **)error;
 - (NSString *)destinationOfSymbolicLinkAtPath:(NSString *)path
                                         error:(NSError **)error;
 - (NSData *)contentsAtPath:(NSString *)path;

@@ -18,9 +18,7 @@
 - (instancetype)self;
 - (id)performSelector:(SEL)selector;
 - (id)performSelector:(SEL)selector withObject:(id)object;
-- (id)performSelector:(SEL)selector
-           withObject:(id)object
-           withObject:(id)other;
+- (id)performSelector:(SEL)selector withObject:(id)object withObject:(id)other;
 - (BOOL)isProxy;
 - (BOOL)isKindOfClass:(Class)cls;
 - (BOOL)isMemberOfClass:(Class)cls;
@@ -47,7 +45,7 @@
 @end
 
 __attribute__((objc_root_class))
-@interface NSObject <NSObject> {
+@interface NSObject<NSObject> {
   Class isa;
 }
 + (void)load;

@@ -17,8 +17,7 @@ NS_INLINE NSUInteger NSMaxRange(NSRange range) {
   return range.location + range.length;
 }
 NS_INLINE bool NSLocationInRange(NSUInteger location, NSRange range) {
-  return location >= range.location &&
-         location - range.location < range.length;
+  return location >= range.location && location - range.location < range.length;
 }
 NS_INLINE bool NSEqualRanges(NSRange one, NSRange other) {
   return one.location == other.location && one.length == other.length;
@@ -26,17 +25,15 @@ NS_INLINE bool NSEqualRanges(NSRange one, NSRange other) {
 NS_INLINE NSRange NSUnionRange(NSRange one, NSRange other) {
   const NSUInteger first =
       one.location < other.location ? one.location : other.location;
-  const NSUInteger end = NSMaxRange(one) > NSMaxRange(other)
-                             ? NSMaxRange(one)
-                             : NSMaxRange(other);
+  const NSUInteger end =
+      NSMaxRange(one) > NSMaxRange(other) ? NSMaxRange(one) : NSMaxRange(other);
   return NSMakeRange(first, end - first);
 }
 NS_INLINE NSRange NSIntersectionRange(NSRange one, NSRange other) {
   const NSUInteger first =
       one.location > other.location ? one.location : other.location;
-  const NSUInteger end = NSMaxRange(one) < NSMaxRange(other)
-                             ? NSMaxRange(one)
-                             : NSMaxRange(other);
+  const NSUInteger end =
+      NSMaxRange(one) < NSMaxRange(other) ? NSMaxRange(one) : NSMaxRange(other);
   return first < end ? NSMakeRange(first, end - first) : NSMakeRange(0, 0);
 }
 typedef NSRange *NSRangePointer;

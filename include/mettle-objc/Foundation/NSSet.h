@@ -7,11 +7,12 @@
 
 #ifdef __OBJC__
 
-@interface NSSet<__covariant T> : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
+@interface NSSet<__covariant T>
+    : NSObject <NSCopying, NSMutableCopying, NSFastEnumeration>
 @property(readonly) NSUInteger count;
 - (T)member:(T)object;
 @end
-@interface NSSet<T> (NSExtendedSet)
+@interface NSSet <T>(NSExtendedSet)
 + (instancetype)set;
 + (instancetype)setWithObject:(T)object;
 + (instancetype)setWithObjects:(const T[])objects count:(NSUInteger)count;
@@ -33,7 +34,7 @@
 - (void)enumerateObjectsUsingBlock:(void (^)(T object, BOOL *stop))block;
 @end
 
-@interface NSMutableSet<T> : NSSet<T>
+@interface NSMutableSet<T> : NSSet <T>
 + (instancetype)setWithCapacity:(NSUInteger)capacity;
 - (instancetype)initWithCapacity:(NSUInteger)capacity;
 - (void)addObject:(T)object;

@@ -38,8 +38,8 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
                          encoding:(NSStringEncoding)encoding;
 + (instancetype)stringWithCharacters:(const unichar *)units
                               length:(NSUInteger)length;
-+ (instancetype)stringWithFormat:(NSString *)format, ...
-    NS_FORMAT_FUNCTION(1, 2);
++ (instancetype)stringWithFormat:(NSString *)format,
+                                 ... NS_FORMAT_FUNCTION(1, 2);
 + (instancetype)stringWithContentsOfFile:(NSString *)path
                                 encoding:(NSStringEncoding)encoding
                                    error:(NSError **)error;
@@ -68,12 +68,11 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
                        freeWhenDone:(BOOL)frees;
 - (instancetype)initWithCharacters:(const unichar *)units
                             length:(NSUInteger)length;
-- (instancetype)initWithData:(NSData *)data
-                    encoding:(NSStringEncoding)encoding;
-- (instancetype)initWithFormat:(NSString *)format, ...
-    NS_FORMAT_FUNCTION(1, 2);
+- (instancetype)initWithData:(NSData *)data encoding:(NSStringEncoding)encoding;
+- (instancetype)initWithFormat:(NSString *)format, ... NS_FORMAT_FUNCTION(1, 2);
 - (instancetype)initWithFormat:(NSString *)format arguments:(va_list)arguments;
-@property(readonly) const char *UTF8String __attribute__((objc_returns_inner_pointer));
+@property(readonly) const char *UTF8String
+    __attribute__((objc_returns_inner_pointer));
 @property(readonly) int intValue;
 @property(readonly) NSInteger integerValue;
 @property(readonly) long long longLongValue;
@@ -89,7 +88,8 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
 @property(readonly, copy) NSString *stringByStandardizingPath;
 @property(readonly, copy) NSArray *pathComponents;
 @property(readonly, getter=isAbsolutePath) BOOL absolutePath;
-@property(readonly) const char *fileSystemRepresentation __attribute__((objc_returns_inner_pointer));
+@property(readonly) const char *fileSystemRepresentation
+    __attribute__((objc_returns_inner_pointer));
 - (BOOL)isEqualToString:(NSString *)other;
 - (NSComparisonResult)compare:(NSString *)other;
 - (NSComparisonResult)caseInsensitiveCompare:(NSString *)other;
@@ -101,8 +101,8 @@ typedef NS_OPTIONS(NSUInteger, NSStringCompareOptions) {
 - (NSString *)substringFromIndex:(NSUInteger)first;
 - (NSString *)substringWithRange:(NSRange)range;
 - (NSString *)stringByAppendingString:(NSString *)other;
-- (NSString *)stringByAppendingFormat:(NSString *)format, ...
-    NS_FORMAT_FUNCTION(1, 2);
+- (NSString *)stringByAppendingFormat:(NSString *)format,
+                                      ... NS_FORMAT_FUNCTION(1, 2);
 - (NSString *)stringByAppendingPathComponent:(NSString *)part;
 - (NSString *)stringByAppendingPathExtension:(NSString *)extension;
 - (NSString *)stringByReplacingOccurrencesOfString:(NSString *)wanted

@@ -21,8 +21,8 @@
 @property(readonly) void *pointerValue;
 @end
 
-#define NUMBER(Name, type)                          \
-  +(NSNumber *)numberWith##Name : (type)value;      \
+#define NUMBER(Name, type)                     \
+  +(NSNumber *)numberWith##Name : (type)value; \
   -(instancetype)initWith##Name : (type)value
 @interface NSNumber : NSValue
 NUMBER(Char, char);

@@ -35,19 +35,18 @@
 - (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures
           withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
-- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+- (void)setSamplerStates:
+            (const id<MTLSamplerState> __unsafe_unretained[])samplers
                withRange:(NSRange)range;
 - (void)setVisibleFunctionTable:(id<MTLVisibleFunctionTable>)table
                         atIndex:(NSUInteger)index;
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)pipeline
                         atIndex:(NSUInteger)index;
-- (void)setComputePipelineStates:
-            (id<MTLComputePipelineState> const[])pipelines
+- (void)setComputePipelineStates:(id<MTLComputePipelineState> const[])pipelines
                        withRange:(NSRange)range;
 - (void)setIndirectCommandBuffer:(id<MTLIndirectCommandBuffer>)commands
                          atIndex:(NSUInteger)index;
-- (void)setIndirectCommandBuffers:
-            (id<MTLIndirectCommandBuffer> const[])commands
+- (void)setIndirectCommandBuffers:(id<MTLIndirectCommandBuffer> const[])commands
                         withRange:(NSRange)range;
 - (void *)constantDataAtIndex:(NSUInteger)index;
 - (id<MTLArgumentEncoder>)newArgumentEncoderForBufferAtIndex:(NSUInteger)index;

@@ -87,8 +87,7 @@ typedef NS_OPTIONS(NSUInteger, MTLBlitOption) {
        destinationLevel:(NSUInteger)target_level
              sliceCount:(NSUInteger)slices
              levelCount:(NSUInteger)levels;
-- (void)copyFromTexture:(id<MTLTexture>)source
-              toTexture:(id<MTLTexture>)target;
+- (void)copyFromTexture:(id<MTLTexture>)source toTexture:(id<MTLTexture>)target;
 - (void)synchronizeTexture:(id<MTLTexture>)texture
                      slice:(NSUInteger)slice
                      level:(NSUInteger)level;

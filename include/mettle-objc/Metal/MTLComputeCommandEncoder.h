@@ -30,13 +30,15 @@
 - (void)setTextures:(const id<MTLTexture> __unsafe_unretained[])textures
           withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index;
-- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+- (void)setSamplerStates:
+            (const id<MTLSamplerState> __unsafe_unretained[])samplers
                withRange:(NSRange)range;
 - (void)setSamplerState:(id<MTLSamplerState>)sampler
             lodMinClamp:(float)min
             lodMaxClamp:(float)max
                 atIndex:(NSUInteger)index;
-- (void)setSamplerStates:(const id<MTLSamplerState> __unsafe_unretained[])samplers
+- (void)setSamplerStates:
+            (const id<MTLSamplerState> __unsafe_unretained[])samplers
             lodMinClamps:(const float[])mins
             lodMaxClamps:(const float[])maxs
                withRange:(NSRange)range;
@@ -49,8 +51,7 @@
                  withBufferRange:(NSRange)range;
 - (void)setTensor:(id<MTLTensor>)tensor atBufferIndex:(NSUInteger)index;
 - (void)dispatchThreads:(MTLSize)grid threadsPerThreadgroup:(MTLSize)group;
-- (void)dispatchThreadgroups:(MTLSize)grid
-       threadsPerThreadgroup:(MTLSize)group;
+- (void)dispatchThreadgroups:(MTLSize)grid threadsPerThreadgroup:(MTLSize)group;
 - (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
                           indirectBufferOffset:(NSUInteger)offset
                          threadsPerThreadgroup:(MTLSize)group;

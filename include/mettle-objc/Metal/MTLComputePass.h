@@ -23,8 +23,8 @@
 @interface MTLComputePassDescriptor : NSObject <NSCopying>
 + (MTLComputePassDescriptor *)computePassDescriptor;
 @property MTLDispatchType dispatchType;
-@property(readonly)
-    MTLComputePassSampleBufferAttachmentDescriptorArray *sampleBufferAttachments;
+@property(readonly) MTLComputePassSampleBufferAttachmentDescriptorArray
+    *sampleBufferAttachments;
 @end
 
 #endif

@@ -19,7 +19,7 @@ typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
 // Sources: the sample was not taken; no sample is wanted.
 #define MTLCounterErrorValue ((uint64_t)~0ULL)
 
-#define MTLCounterDontSample ((NSUInteger)-1)
+#define MTLCounterDontSample ((NSUInteger) - 1)
 
 typedef struct {
   uint64_t timestamp;

@@ -11,32 +11,33 @@
 
 #ifdef __OBJC__
 
-@protocol MTLDevice, MTLCommandQueue, MTLCommandBuffer,
-    MTLComputeCommandEncoder, MTLBlitCommandEncoder, MTLLibrary, MTLFunction,
-    MTLComputePipelineState, MTLBuffer, MTLTexture, MTLSamplerState, MTLHeap,
-    MTLEvent, MTLSharedEvent, MTLFence, MTLIndirectCommandBuffer,
-    MTLIndirectComputeCommand, MTLArgumentEncoder, MTLResidencySet,
-    MTLVisibleFunctionTable, MTLFunctionHandle, MTLCaptureScope, MTLLogState,
-    MTLDynamicLibrary, MTL4CommandQueue, MTL4CommandAllocator,
-    MTL4CommandBuffer, MTL4ArgumentTable, MTL4Compiler;
+@protocol MTLDevice
+, MTLCommandQueue, MTLCommandBuffer, MTLComputeCommandEncoder,
+    MTLBlitCommandEncoder, MTLLibrary, MTLFunction, MTLComputePipelineState,
+    MTLBuffer, MTLTexture, MTLSamplerState, MTLHeap, MTLEvent, MTLSharedEvent,
+    MTLFence, MTLIndirectCommandBuffer, MTLIndirectComputeCommand,
+    MTLArgumentEncoder, MTLResidencySet, MTLVisibleFunctionTable,
+    MTLFunctionHandle, MTLCaptureScope, MTLLogState, MTLDynamicLibrary,
+    MTL4CommandQueue, MTL4CommandAllocator, MTL4CommandBuffer,
+    MTL4ArgumentTable, MTL4Compiler;
 
 @class MTLCompileOptions, MTLFunctionConstantValues, MTLFunctionDescriptor,
     MTLComputePipelineDescriptor, MTLComputePipelineReflection,
     MTLTextureDescriptor, MTLSamplerDescriptor, MTLTensorDescriptor,
-    MTLHeapDescriptor,
-    MTLResidencySetDescriptor, MTLIndirectCommandBufferDescriptor,
-    MTLCommandQueueDescriptor, MTLCommandBufferDescriptor,
-    MTLComputePassDescriptor, MTLBlitPassDescriptor, MTLSharedEventListener,
-    MTLVisibleFunctionTableDescriptor, MTLLinkedFunctions, MTLArchitecture,
-    MTLStageInputOutputDescriptor, MTLArgumentDescriptor,
-    MTLCounterSampleBufferDescriptor, MTLBinaryArchiveDescriptor,
-    MTLLogStateDescriptor, MTLFunctionConstant, MTLSharedEventHandle,
-    MTLStructType, MTLArrayType, MTLPointerType,
+    MTLHeapDescriptor, MTLResidencySetDescriptor,
+    MTLIndirectCommandBufferDescriptor, MTLCommandQueueDescriptor,
+    MTLCommandBufferDescriptor, MTLComputePassDescriptor, MTLBlitPassDescriptor,
+    MTLSharedEventListener, MTLVisibleFunctionTableDescriptor,
+    MTLLinkedFunctions, MTLArchitecture, MTLStageInputOutputDescriptor,
+    MTLArgumentDescriptor, MTLCounterSampleBufferDescriptor,
+    MTLBinaryArchiveDescriptor, MTLLogStateDescriptor, MTLFunctionConstant,
+    MTLSharedEventHandle, MTLStructType, MTLArrayType, MTLPointerType,
     MTL4CommandQueueDescriptor, MTL4CommandAllocatorDescriptor,
     MTL4ArgumentTableDescriptor, MTL4CompilerDescriptor;
 
-@protocol MTLCounterSet, MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor,
-    MTLAllocation, MTLResource, MTLBinding, MTLLogContainer;
+@protocol MTLCounterSet
+, MTLCounterSampleBuffer, MTLBinaryArchive, MTLTensor, MTLAllocation,
+    MTLResource, MTLBinding, MTLLogContainer;
 
 @class MTLArgument;
 

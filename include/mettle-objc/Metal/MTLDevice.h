@@ -146,27 +146,31 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(
                                      error:(NSError **)error;
 - (id<MTLDynamicLibrary>)newDynamicLibraryWithURL:(NSURL *)url
                                             error:(NSError **)error;
-- (void)newComputePipelineStateWithFunction:(id<MTLFunction>)function
-                                    options:(MTLPipelineOption)options
-                          completionHandler:
-    (MTLNewComputePipelineStateWithReflectionCompletionHandler)handler;
-- (void)newComputePipelineStateWithDescriptor:
-            (MTLComputePipelineDescriptor *)descriptor
-                                      options:(MTLPipelineOption)options
-                            completionHandler:
-    (MTLNewComputePipelineStateWithReflectionCompletionHandler)handler;
+- (void)
+    newComputePipelineStateWithFunction:(id<MTLFunction>)function
+                                options:(MTLPipelineOption)options
+                      completionHandler:
+                          (MTLNewComputePipelineStateWithReflectionCompletionHandler)
+                              handler;
+- (void)
+    newComputePipelineStateWithDescriptor:
+        (MTLComputePipelineDescriptor *)descriptor
+                                  options:(MTLPipelineOption)options
+                        completionHandler:
+                            (MTLNewComputePipelineStateWithReflectionCompletionHandler)
+                                handler;
 - (BOOL)supportsFamily:(MTLGPUFamily)family;
 - (void)sampleTimestamps:(MTLTimestamp *)cpu gpuTimestamp:(MTLTimestamp *)gpu;
 - (uint64_t)queryTimestampFrequency;
 @property(readonly) NSArray<id<MTLCounterSet>> *counterSets;
 - (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point;
-- (id<MTLCounterSampleBuffer>)
-    newCounterSampleBufferWithDescriptor:
-        (MTLCounterSampleBufferDescriptor *)descriptor
-                                   error:(NSError **)error;
-- (id<MTLBinaryArchive>)
-    newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor *)descriptor
-                             error:(NSError **)error;
+- (id<MTLCounterSampleBuffer>)newCounterSampleBufferWithDescriptor:
+                                  (MTLCounterSampleBufferDescriptor *)descriptor
+                                                             error:(NSError **)
+                                                                       error;
+- (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:
+                            (MTLBinaryArchiveDescriptor *)descriptor
+                                                 error:(NSError **)error;
 - (id<MTLArgumentEncoder>)newArgumentEncoderWithArguments:
     (NSArray<MTLArgumentDescriptor *> *)arguments;
 - (id<MTLCommandQueue>)newCommandQueue;
@@ -194,8 +198,7 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(
     (MTLTensorDescriptor *)descriptor;
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor *)descriptor;
 - (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length
-                                            options:
-                                                (MTLResourceOptions)options;
+                                            options:(MTLResourceOptions)options;
 - (MTLSizeAndAlign)heapTextureSizeAndAlignWithDescriptor:
     (MTLTextureDescriptor *)descriptor;
 - (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:
@@ -237,18 +240,17 @@ typedef void (^MTLNewComputePipelineStateWithReflectionCompletionHandler)(
                                     error:(NSError **)error;
 // Metal 4: MTL4.h.
 - (id<MTL4CommandQueue>)newMTL4CommandQueue;
-- (id<MTL4CommandQueue>)
-    newMTL4CommandQueueWithDescriptor:(MTL4CommandQueueDescriptor *)descriptor
-                                error:(NSError **)error;
+- (id<MTL4CommandQueue>)newMTL4CommandQueueWithDescriptor:
+                            (MTL4CommandQueueDescriptor *)descriptor
+                                                    error:(NSError **)error;
 - (id<MTL4CommandAllocator>)newCommandAllocator;
-- (id<MTL4CommandAllocator>)
-    newCommandAllocatorWithDescriptor:
-        (MTL4CommandAllocatorDescriptor *)descriptor
-                                error:(NSError **)error;
+- (id<MTL4CommandAllocator>)newCommandAllocatorWithDescriptor:
+                                (MTL4CommandAllocatorDescriptor *)descriptor
+                                                        error:(NSError **)error;
 - (id<MTL4CommandBuffer>)newCommandBuffer;
-- (id<MTL4ArgumentTable>)
-    newArgumentTableWithDescriptor:(MTL4ArgumentTableDescriptor *)descriptor
-                             error:(NSError **)error;
+- (id<MTL4ArgumentTable>)newArgumentTableWithDescriptor:
+                             (MTL4ArgumentTableDescriptor *)descriptor
+                                                  error:(NSError **)error;
 - (id<MTL4Compiler>)newCompilerWithDescriptor:
                         (MTL4CompilerDescriptor *)descriptor
                                         error:(NSError **)error;

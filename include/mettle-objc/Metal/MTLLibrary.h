@@ -98,13 +98,13 @@ MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
                                  error:(NSError **)error;
 - (void)newFunctionWithName:(NSString *)name
              constantValues:(MTLFunctionConstantValues *)values
-          completionHandler:(void (^)(id<MTLFunction> function,
-                                      NSError *error))handler;
+          completionHandler:
+              (void (^)(id<MTLFunction> function, NSError *error))handler;
 - (id<MTLFunction>)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
                                        error:(NSError **)error;
 - (void)newFunctionWithDescriptor:(MTLFunctionDescriptor *)descriptor
-                completionHandler:(void (^)(id<MTLFunction> function,
-                                            NSError *error))handler;
+                completionHandler:
+                    (void (^)(id<MTLFunction> function, NSError *error))handler;
 @end
 
 @protocol MTLFunction <NSObject>
@@ -113,8 +113,8 @@ MTL_EXTERN NSErrorDomain const MTLLibraryErrorDomain;
 @property(readonly) NSString *name;
 @property(readonly) MTLFunctionType functionType;
 @property(readonly) MTLFunctionOptions options;
-@property(readonly)
-    NSDictionary<NSString *, MTLFunctionConstant *> *functionConstantsDictionary;
+@property(readonly) NSDictionary<NSString *, MTLFunctionConstant *>
+    *functionConstantsDictionary;
 - (id<MTLArgumentEncoder>)newArgumentEncoderWithBufferIndex:(NSUInteger)index;
 @end
 

@@ -12,8 +12,7 @@
 @property(copy) NSArray<id<MTLFunction>> *functions;
 @property(copy) NSArray<id<MTLFunction>> *binaryFunctions;
 @property(copy) NSArray<id<MTLFunction>> *privateFunctions;
-@property(copy)
-    NSDictionary<NSString *, NSArray<id<MTLFunction>> *> *groups;
+@property(copy) NSDictionary<NSString *, NSArray<id<MTLFunction>> *> *groups;
 @end
 
 #endif

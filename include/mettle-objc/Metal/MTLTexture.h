@@ -43,15 +43,15 @@ typedef struct {
   MTLTextureSwizzle red, green, blue, alpha;
 } MTLTextureSwizzleChannels;
 
-NS_INLINE MTLTextureSwizzleChannels MTLTextureSwizzleChannelsMake(
-    MTLTextureSwizzle red, MTLTextureSwizzle green, MTLTextureSwizzle blue,
-    MTLTextureSwizzle alpha) {
+NS_INLINE MTLTextureSwizzleChannels
+MTLTextureSwizzleChannelsMake(MTLTextureSwizzle red, MTLTextureSwizzle green,
+                              MTLTextureSwizzle blue, MTLTextureSwizzle alpha) {
   MTLTextureSwizzleChannels channels = {red, green, blue, alpha};
   return channels;
 }
 
-#define MTLTextureSwizzleChannelsDefault                                       \
-  MTLTextureSwizzleChannelsMake(MTLTextureSwizzleRed, MTLTextureSwizzleGreen,  \
+#define MTLTextureSwizzleChannelsDefault                                      \
+  MTLTextureSwizzleChannelsMake(MTLTextureSwizzleRed, MTLTextureSwizzleGreen, \
                                 MTLTextureSwizzleBlue, MTLTextureSwizzleAlpha)
 
 typedef NS_ENUM(NSInteger, MTLTextureCompressionType) {
@@ -135,8 +135,8 @@ typedef NS_ENUM(NSInteger, MTLTextureCompressionType) {
                                     textureType:(MTLTextureType)type
                                          levels:(NSRange)levels
                                          slices:(NSRange)slices
-                                        swizzle:(MTLTextureSwizzleChannels)
-                                                    swizzle;
+                                        swizzle:
+                                            (MTLTextureSwizzleChannels)swizzle;
 @end
 
 #endif

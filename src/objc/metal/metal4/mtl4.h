@@ -66,7 +66,32 @@ typedef struct table_contents {
 
 const table_contents *table_contents_of(id table);
 
-// --- Resources by their identifiers (resource_table.c) ---------------------------
+// --- Command buffers (mtl4_command_buffer.c)
+// ----------------------------------
+
+// A list of commands with what they were given.
+typedef struct mtl4_commands {
+  struct objc_object object;
+  id device;  // +1
+  id label;
+  id sets;  // +1: residency sets of its own
+  struct mtl4_command *first;
+  struct mtl4_command **last;
+  bool is_open;
+} mtl4_commands;
+
+// Makes an MTL4ComputeCommandEncoder, autoreleased, of an MTL4CommandBuffer;
+// mtl4_encoder.c, as what follows.
+id mtl4_encoder_make(id commands);
+// Empties a list.
+void mtl4_commands_clear(mtl4_commands *of);
+// Encodes a list into an MTLCommandBuffer, with the allocations that are
+// resident; the text of what is wrong, or NULL.
+const char *mtl4_commands_encode(const mtl4_commands *of, id target,
+                                 id resident);
+
+// --- Resources by their identifiers (resource_table.c)
+// ------------------------
 
 // Notes a sampler, texture, tensor or function table by its gpuResourceID, as
 // long as it lives.
