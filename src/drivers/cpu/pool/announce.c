@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// announce.c: who is told of work, and who is woken for it.
+//
+// An idle thread first looks out for work for a moment, then naps, looking up
+// now and then, and then sleeps; one thread at the most does each of the first
+// two. Who comes from a job, which others will follow, looks out for longer,
+// and so does the client's thread that waits for its queue: for them a job
+// costs no wake, and shorter ones are worth sharing. A thread is light while it
+// is awake and has not begun on a kernel or a copy: it will look at the lists
+// again within a microsecond or so. Who has work for n threads wakes n less the
+// light ones; a light thread that does begin on something long wakes others for
+// what is then on the lists. So queues that pass events to and fro, or come
+// faster than a wake, cost none.
+//
+// A client that commits and at once waits runs its queue on its own thread
+// (cpu_queue_help), and then waking a worker for it is a waste that costs more
+// than the work. So a queue that was run that way last time is not announced,
+// as long as somebody naps: if the client does not come this time, the napper
+// finds the queue, and the next commit is announced again.
+#include "drivers/cpu/pool/pool.h"
+
+enum {
+  // A wake takes the waker 2 to 6 us, so those who are woken wake others.
+  WAKES = 2,
+};
+
+// How many threads are light.
+static uint32_t count_light(const cpu_pool *pool) {
+  uint32_t light = (uint32_t)atomic_load(&pool->clients.awake);
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  for (uint32_t i = 0; i < squads; i++) {
+    light += (uint32_t)atomic_load(&pool->squads[i].awake);
+  }
+  return light;
+}
+
+// True if a worker looks out.
+bool cpu_pool_has_looking(const cpu_pool *pool) {
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  for (uint32_t i = 0; i < squads; i++) {
+    if (atomic_load_explicit(&pool->squads[i].awake, memory_order_relaxed) >=
+        LOOKING) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Returns how many threads have been told.
+static uint32_t tell_squad(cpu_squad *squad, uint64_t news) {
+  const uint64_t awake = atomic_load(&squad->awake);
+  if (awake >= LOOKING) {
+    // pairs with the acquire in look_out
+    atomic_store_explicit(&squad->news, news, memory_order_release);
+  }
+  return (uint32_t)(awake / LOOKING);
+}
+
+// Has count threads or more of those that look out come. Clients' threads look
+// for work of their own queue, and see whether it is.
+void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count) {
+  tell_squad(&pool->clients, news);
+  const uint32_t squads =
+      atomic_load_explicit(&pool->squad_count, memory_order_relaxed);
+  uint32_t told = 0;
+  for (uint32_t i = 0; i < squads && told < count; i++) {
+    told += tell_squad(&pool->squads[i], news);
+  }
+}
+
+// How many threads will come for what queue has, without being woken.
+static uint32_t count_coming(const cpu_pool *pool, const cpu_queue *queue) {
+  uint32_t coming = count_light(pool) + pool->woken;
+  const cpu_context *stayer = pool->stayers;
+  for (; stayer; stayer = stayer->next_stayer) {
+    coming += stayer->stays_for == (uintptr_t)queue;
+  }
+  return coming;
+}
+
+// Has the next unlock wake some of those that are to be woken.
+void cpu_pool_wake_some(cpu_pool *pool) {
+  const uint32_t wakes = pool->owed < WAKES ? pool->owed : WAKES;
+  pool->owed -= wakes;
+  pool->to_wake += wakes;
+}
+
+// Wakes as many threads as are missing for queue's work for count threads, or
+// if it is NULL for some queue's. The lock is held.
+static void wake_missing(cpu_pool *pool, const cpu_queue *queue,
+                         uint32_t count) {
+  const uint32_t coming = count_coming(pool, queue);
+  const uint32_t asleep =
+      pool->sleepers > pool->woken ? pool->sleepers - pool->woken : 0;
+  const uint32_t missing = count > coming ? count - coming : 0;
+  const uint32_t wakes = missing < asleep ? missing : asleep;
+  pool->woken += wakes;
+  pool->owed += wakes;
+  cpu_pool_wake_some(pool);
+  if (missing > wakes && pool->first_ready) {
+    cpu_overseer_watch_ready(pool->overseer);
+    pool->wants_overseer = cpu_overseer_is_wanted(pool->overseer);
+  }
+}
+
+// Says that queue, or if it is NULL some queue, is ready, or count are. The
+// lock is held.
+static void announce(cpu_pool *pool, const cpu_queue *queue, uint32_t count) {
+  // Sleepers see it through the futex, who is about to look out before that.
+  const uint32_t news = atomic_fetch_add(&pool->news, 1) + 1;
+  cpu_pool_tell_lookouts(pool, POOL_NEWS | news, count);
+  wake_missing(pool, queue, count);
+}
+
+// Says that a job of queue has been opened, for count threads.
+void cpu_pool_announce_job(cpu_pool *pool, const cpu_queue *queue,
+                           uint64_t news, uint32_t count) {
+  cpu_pool_tell_lookouts(pool, news, count);
+  if (count_light(pool) >= count) {
+    return;
+  }
+  cpu_pool_lock(pool);
+  atomic_fetch_add(&pool->news, 1);
+  wake_missing(pool, queue, count);
+  cpu_pool_unlock(pool);
+}
+
+void cpu_pool_add_ready(cpu_pool *pool, cpu_queue *queue) {
+  queue->state = CPU_QUEUE_READY;
+  queue->next_ready = NULL;
+  if (pool->last_ready) {
+    pool->last_ready->next_ready = queue;
+  } else {
+    pool->first_ready = queue;
+  }
+  pool->last_ready = queue;
+  atomic_fetch_add(&pool->ready_count, 1);
+  if (queue->was_helped && (pool->has_napper || cpu_pool_has_looking(pool))) {
+    pool->quiet_count++;
+  } else {
+    announce(pool, queue, 1);
+  }
+}
+
+void cpu_pool_lighten(cpu_pool *pool, cpu_context *context) {
+  (void)pool;
+  context->is_light = true;
+  atomic_fetch_add(&context->squad->awake, LIGHT);
+}
+
+// The thread is light no longer, nor looks out.
+void cpu_pool_darken(cpu_context *context) {
+  const uint64_t was = LIGHT + (context->is_looking ? LOOKING : 0);
+  context->is_light = context->is_looking = false;
+  atomic_fetch_sub(&context->squad->awake, was);
+}
+
+// The thread looks out, or no longer.
+void cpu_pool_look(cpu_context *context, bool is_looking) {
+  if (context->is_looking != is_looking) {
+    context->is_looking = is_looking;
+    if (is_looking) {
+      atomic_fetch_add(&context->squad->awake, LOOKING);
+    } else {
+      atomic_fetch_sub(&context->squad->awake, LOOKING);
+    }
+  }
+}
+
+void cpu_pool_weigh(cpu_pool *pool, cpu_context *context) {
+  if (!context->is_light) {
+    return;
+  }
+  cpu_pool_darken(context);
+  if (atomic_load(&pool->ready_count)) {
+    cpu_pool_lock(pool);
+    announce(pool, NULL, atomic_load(&pool->ready_count));
+    cpu_pool_unlock(pool);
+  }
+}
+
+bool cpu_pool_take_ready(cpu_pool *pool, cpu_queue *queue) {
+  if (queue->state != CPU_QUEUE_READY) {
+    return false;
+  }
+  cpu_queue *previous = NULL;
+  cpu_queue **link = &pool->first_ready;
+  while (*link != queue) {
+    previous = *link;
+    link = &previous->next_ready;
+  }
+  *link = queue->next_ready;
+  if (pool->last_ready == queue) {
+    pool->last_ready = previous;
+  }
+  atomic_fetch_sub(&pool->ready_count, 1);
+  pool->taken_count++;
+  queue->state = CPU_QUEUE_RUNNING;
+  return true;
+}
+
+bool cpu_pool_has_work(cpu_pool *pool) {
+  return atomic_load_explicit(&pool->ready_count, memory_order_relaxed) ||
+         cpu_jobs_are_open(pool->jobs, 0);
+}
+
+bool cpu_pool_has_lookout(cpu_pool *pool) {
+  return cpu_pool_has_looking(pool) ||
+         atomic_load_explicit(&pool->clients.awake, memory_order_relaxed) >=
+             LOOKING;
+}
+
+cpu_queue *cpu_pool_find_ready(cpu_pool *pool, uintptr_t address) {
+  cpu_queue *queue = pool->first_ready;
+  while (queue && address && (uintptr_t)queue != address) {
+    queue = queue->next_ready;
+  }
+  return queue;
+}

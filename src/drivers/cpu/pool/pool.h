@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pool.h: the pool's parts, for the files that serve it.
+#ifndef CPU_POOL_H
+#define CPU_POOL_H
+
+#include "drivers/cpu/cpu.h"
+
+enum {
+  THREAD_LIMIT = 1024,
+  SQUADS = 16,
+};
+
+// Threads that look out together. A job that is worth few threads is told to
+// few squads, so that not all rush for it.
+struct cpu_squad {
+  // Another with each announcement: one of cpu_jobs_open, or the pool's news
+  // behind those.
+  _Alignas(64) _Atomic uint64_t news;
+  // How many threads are light, by LIGHT, and look out, by LOOKING.
+  // Sequentially consistent: either the thread sees the queue made ready or the
+  // job opened, or who announces that sees the thread.
+  _Atomic uint64_t awake;
+};
+#define LIGHT UINT64_C(1)
+#define LOOKING (UINT64_C(1) << 32)
+#define POOL_NEWS ((uint64_t)CPU_SLOTS << 32)
+
+struct cpu_pool {
+  mtli_object object;  // one reference of the device, one of each thread
+  pthread_mutex_t lock;
+  uint32_t thread_limit;  // that may run one job
+  bool may_look_out;      // spinning on a single CPU only keeps others off it
+  cpu_overseer *overseer;
+  cpu_jobs *jobs;  // shared
+  // Under lock:
+  cpu_queue *first_ready;
+  cpu_queue *last_ready;
+  cpu_context *free_contexts;
+  bool has_napper;
+  cpu_context *stayers;  // clients' that look out
+  uint32_t quiet_count;  // queues made ready and not announced, to date
+  uint32_t sleepers;
+  uint32_t woken;         // sleepers that were woken and have not come yet
+  uint32_t to_wake;       // by the next unlock
+  uint32_t owed;          // of those woken: by the ones who come
+  bool wants_overseer;    // the next unlock starts it
+  uint32_t worker_count;  // threads that the pool begins with
+  uint32_t thread_count;  // and those that were added
+  uint32_t client_count;  // contexts made for clients' threads
+  _Atomic bool is_ending;
+  // Counts queues made ready and announced, and wakes; what sleepers sleep on.
+  _Atomic uint32_t news;
+  _Atomic uint32_t ready_count;  // queues on the list
+  _Atomic uint32_t squad_count;  // of workers
+  cpu_squad squads[SQUADS];
+  cpu_squad clients;
+  // Under lock:
+  uint64_t taken_count;   // queues taken off the list, to date
+  cpu_context *contexts;  // all, free ones too
+  pthread_t threads[THREAD_LIMIT];
+};
+
+// --- contexts.c --------------------------------------------------------------
+
+// The calling thread takes the context. The lock is held.
+void cpu_pool_take_context(cpu_context *context);
+
+// Ends a context. The lock is held.
+void cpu_pool_remove_context(cpu_pool *pool, cpu_context *context);
+
+// --- announce.c --------------------------------------------------------------
+
+// True if a worker looks out.
+bool cpu_pool_has_looking(const cpu_pool *pool);
+
+// Has count threads or more of those that look out come. Clients' threads look
+// for work of their own queue, and see whether it is.
+void cpu_pool_tell_lookouts(cpu_pool *pool, uint64_t news, uint32_t count);
+
+// Has the next unlock wake some of those that are to be woken.
+void cpu_pool_wake_some(cpu_pool *pool);
+
+// Says that a job of queue has been opened, for count threads.
+void cpu_pool_announce_job(cpu_pool *pool, const cpu_queue *queue,
+                           uint64_t news, uint32_t count);
+
+// The thread is light no longer, nor looks out.
+void cpu_pool_darken(cpu_context *context);
+
+// The thread looks out, or no longer.
+void cpu_pool_look(cpu_context *context, bool is_looking);
+
+// --- idle.c ------------------------------------------------------------------
+
+// What had been announced when the lists were looked at last.
+typedef struct cpu_pool_seen {
+  uint32_t news;   // the pool's
+  uint64_t squad;  // the squad's
+} cpu_pool_seen;
+
+cpu_pool_seen cpu_pool_see(const cpu_pool *pool, const cpu_squad *squad);
+
+// Waits for work; may return for no reason. The thread is light on entry and
+// return. False if an extra one has had nothing to do for long and others are
+// idle, too.
+bool cpu_pool_idle(cpu_pool *pool, cpu_context *context, cpu_pool_seen before);
+
+#endif
