@@ -51,6 +51,9 @@ typedef struct mtli_ptx_ranges {
 } mtli_ptx_ranges;
 #define MTLI_PTX_NO_SLOT UINT32_MAX  // of an access: any memory
 
+// Texts begin at multiples of so many bytes, and their memory ends at one.
+enum { MTLI_PTX_TEXT_BYTES = 16 };
+
 // Bits of an access that was refused.
 enum {
   MTLI_PTX_WRITE = 1,

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "code/ptx_abi.h"
@@ -446,7 +447,7 @@ static LLVMValueRef place_of(const entry *e, LLVMValueRef instruction) {
     return LLVMConstNull(e->types.pointer);
   }
   snprintf(text, sizeof text, "%.*s:%u", (int)length, file, line);
-  return LLVMBuildGlobalString(e->builder, text, "mettle_place");
+  return mtlc_ptx_add_text(e->kernel, text, strlen(text) + 1, 1);
 }
 
 static void replace_trap(entry *e, LLVMValueRef call, LLVMValueRef trap,

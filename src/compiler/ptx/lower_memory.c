@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // lower_memory.c: what LLVM 19's PTX back end does not take or takes wrongly of
 // memory: fences, ordered atomics, and constants with vectors of three, whose
-// padding it leaves out.
+// padding it leaves out. Constants of bytes are padded, so that the host may read
+// a text piece by piece (code/ptx_abi.h).
 //
 // Requires  any module
 // Leaves    fences as machine code; relaxed atomics; no initialiser with a
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "code/ptx_abi.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/names.h"
@@ -174,6 +176,41 @@ static void flatten(mtlc_kernel *kernel, LLVMValueRef global) {
   free(p.items.items);
 }
 
+static bool is_text(LLVMValueRef global) {
+  LLVMValueRef value = LLVMGetInitializer(global);
+  return value && LLVMIsGlobalConstant(global) &&
+         LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == 0 &&
+         LLVMIsAConstantDataSequential(value) && LLVMIsConstantString(value);
+}
+
+LLVMValueRef mtlc_ptx_add_text(mtlc_kernel *kernel, const char *text,
+                               size_t length, unsigned alignment) {
+  enum { UNIT = MTLI_PTX_TEXT_BYTES };
+  const size_t padded = (length + UNIT - 1) / UNIT * UNIT;
+  char *bytes = calloc(1, padded + 1);
+  if (!bytes) {
+    abort();  // as LLVM does
+  }
+  memcpy(bytes, text, length);
+  LLVMValueRef value = LLVMConstStringInContext(kernel->context, bytes,
+                                                (unsigned)padded, true);
+  free(bytes);
+  LLVMValueRef made = LLVMAddGlobal(kernel->module, LLVMTypeOf(value), "");
+  LLVMSetInitializer(made, value);
+  LLVMSetGlobalConstant(made, true);
+  LLVMSetLinkage(made, LLVMInternalLinkage);
+  LLVMSetAlignment(made, alignment > UNIT ? alignment : UNIT);
+  return made;
+}
+
+static void pad_text(mtlc_kernel *kernel, LLVMValueRef global) {
+  size_t length = 0;
+  const char *text = LLVMGetAsString(LLVMGetInitializer(global), &length);
+  LLVMReplaceAllUsesWith(
+      global, mtlc_ptx_add_text(kernel, text, length, LLVMGetAlignment(global)));
+  LLVMDeleteGlobal(global);
+}
+
 static void flatten_constants(mtlc_kernel *kernel) {
   mtlc_values globals = {0};
   for (LLVMValueRef global = LLVMGetFirstGlobal(kernel->module); global;
@@ -188,6 +225,8 @@ static void flatten_constants(mtlc_kernel *kernel) {
                !LLVMIsNull(LLVMGetInitializer(global)) &&
                has_vector(LLVMGlobalGetValueType(global))) {
       flatten(kernel, global);
+    } else if (is_text(global)) {
+      pad_text(kernel, global);
     }
   }
   free(globals.items);

@@ -29,6 +29,10 @@ void mtlc_set_ptx_module(mtlc_kernel *kernel);
 // and enter_block, in front of an access.
 #define MTLC_PTX_ASK "mettle.ptx.ask"
 
+// Adds a constant of bytes, with zeros behind it (MTLI_PTX_TEXT_BYTES).
+LLVMValueRef mtlc_ptx_add_text(mtlc_kernel *kernel, const char *text,
+                               size_t length, unsigned alignment);
+
 // The passes, each in the file of its name.
 mtlc_pass mtlc_ptx_approximate;
 mtlc_pass mtlc_ptx_multiply_tiles;

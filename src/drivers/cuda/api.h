@@ -105,8 +105,6 @@ typedef struct CUDA_KERNEL_NODE_PARAMS {
   F(cuGetErrorString, (CUresult result, const char **text))                    \
   F(cuMemGetInfo, (size_t *free_bytes, size_t *total_bytes))                   \
   F(cuMemAlloc, (CUdeviceptr * address, size_t bytes))                         \
-  F(cuMemGetAddressRange,                                                      \
-    (CUdeviceptr * first, size_t *bytes, CUdeviceptr address))                 \
   F(cuMemFree, (CUdeviceptr address))                                          \
   F(cuMemAllocManaged, (CUdeviceptr * address, size_t bytes, unsigned flags))  \
   F(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))            \

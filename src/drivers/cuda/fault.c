@@ -10,43 +10,19 @@
 
 enum { TEXT_LIMIT = 1024 };
 
-// How many bytes of the GPU's memory there are from address on; 0 if that is not
-// known.
-static size_t bytes_from(const cuda_worker *worker, uint64_t address) {
-  CUdeviceptr first = 0;
-  size_t bytes = 0;
-  cuda_enter(worker->device);
-  const bool is_known =
-      cuda.cuMemGetAddressRange(&first, &bytes, address) == CUDA_SUCCESS &&
-      address - first < bytes;
-  cuda_leave();
-  return is_known ? first + bytes - address : 0;
-}
-
-// Copies a text from the GPU, "" for address 0. In small steps where nothing is
-// known of what is behind its end. False if nothing could be read.
+// Copies a text from the GPU, "" for address 0. By pieces of MTLI_PTX_TEXT_BYTES
+// at such addresses, which end where the text's memory does or before. False if
+// nothing could be read.
 static bool read_text(cuda_worker *worker, uint64_t address, char *text,
                       size_t capacity) {
-  enum { STEP = 16 };
-  size_t length = 0, most = STEP;
+  enum { STEP = MTLI_PTX_TEXT_BYTES };
+  size_t length = 0;
   text[0] = '\0';
-  const size_t known_bytes = address ? bytes_from(worker, address) : 0;
-  if (known_bytes) {
-    length = known_bytes < capacity ? known_bytes : capacity - 1;
-    const bool is_read =
-        cuda_read(worker->device, text, address, length) == MTL_OK;
-    text[is_read ? length : 0] = '\0';
-    return is_read;
-  }
   while (address && length + STEP < capacity) {
-    const size_t step = most > 1 ? STEP - (address + length) % STEP : 1;
+    const size_t step = STEP - (address + length) % STEP;
     if (cuda_read(worker->device, text + length, address + length, step) !=
         MTL_OK) {
-      if (step == 1) {
-        break;
-      }
-      most = 1;  // the memory that the module has ends within the step
-      continue;
+      break;
     }
     length += step;
     if (memchr(text + length - step, 0, step)) {

@@ -535,7 +535,13 @@ mtl_status cuda_queue_create(mtl_queue *queue) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a queue");
   }
   mtli_object_init(&worker->object, worker_destroy);
-  pthread_mutex_init(&worker->lock, NULL);
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  // Spins before it sleeps: the lock is never held for long, and to be woken
+  // takes as long as four small command buffers.
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+  pthread_mutex_init(&worker->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
   pthread_cond_init(&worker->submitted, NULL);
   pthread_cond_init(&worker->stepped, NULL);
   worker->device = device;
