@@ -146,41 +146,60 @@ static uint64_t group_width(uint64_t row) {
   return width;
 }
 
-// Channels lie along the lanes. The weights are turned first: as they come, the
-// lanes' lie a window apart.
+// Channels lie along the lanes.
+static mtl_status record_channels(mtl_stream *stream, ops_dispatch dispatch,
+                                  const ops_convolution *it, uint64_t batches,
+                                  const mtl_tensor *taps) {
+  const uint64_t parts =
+      ((uint64_t)it->out_size[2] + POSITIONS - 1) / POSITIONS;
+  dispatch.kernel = "convolve_depthwise_channels";
+  dispatch.constants[1] = MTL_TYPE_FLOAT;
+  dispatch.constants[4] = it->out_strides[1] == 1   ? OUT_CHANNELS
+                          : it->out_strides[4] == 1 ? OUT_LINES
+                                                    : 0;
+  dispatch.tensors[1] = taps;
+  dispatch.grid_threads[0] = it->groups;
+  dispatch.grid_threads[1] =
+      (uint64_t)it->out_size[0] * (uint64_t)it->out_size[1] * parts;
+  dispatch.grid_threads[2] = batches;
+  dispatch.group_threads[0] = 32;
+  dispatch.group_threads[1] = 1;
+  return ops_record(stream, &dispatch);
+}
+
+// The weights are turned first: as they come, the lanes' lie a window apart.
 static mtl_status convolve_channels(mtl_stream *stream, ops_dispatch dispatch,
                                     const ops_convolution *it,
                                     uint64_t batches) {
   const mtl_tensor *weight = dispatch.tensors[1];
-  mtl_tensor turned = {.buffer = weight->buffer,
-                       .offset_bytes = weight->offset_bytes,
-                       .type = weight->type,
-                       .rank = 4,
-                       .sizes = {it->window[0], it->window[1], it->window[2],
-                                 it->groups},
-                       .strides = {it->weight_strides[2], it->weight_strides[3],
-                                   it->weight_strides[4],
-                                   it->weight_strides[0]}};
+  mtl_buffer *kept = weight->type == MTL_TYPE_FLOAT
+                         ? ops_packed_taps(stream, it, weight)
+                         : NULL;
+  if (kept) {
+    const mtl_tensor taps = {.buffer = kept,
+                             .type = MTL_TYPE_FLOAT,
+                             .rank = 1,
+                             .sizes = {1},
+                             .strides = {1}};
+    const mtl_status status =
+        record_channels(stream, dispatch, it, batches, &taps);
+    mtl_buffer_release(kept);
+    return status;
+  }
+  mtl_tensor turned = {
+      .buffer = weight->buffer,
+      .offset_bytes = weight->offset_bytes,
+      .type = weight->type,
+      .rank = 4,
+      .sizes = {it->window[0], it->window[1], it->window[2], it->groups},
+      .strides = {it->weight_strides[2], it->weight_strides[3],
+                  it->weight_strides[4], it->weight_strides[0]}};
   ops_scratch scratch;
   STREAM_TRY(
       ops_scratch_create(stream, MTL_TYPE_FLOAT, 4, turned.sizes, &scratch));
   mtl_status status = mtl_ops_copy(stream, &turned, &scratch.tensor);
   if (status == MTL_OK) {
-    const uint64_t parts =
-        ((uint64_t)it->out_size[2] + POSITIONS - 1) / POSITIONS;
-    dispatch.kernel = "convolve_depthwise_channels";
-    dispatch.constants[1] = MTL_TYPE_FLOAT;
-    dispatch.constants[4] = it->out_strides[1] == 1   ? OUT_CHANNELS
-                            : it->out_strides[4] == 1 ? OUT_LINES
-                                                      : 0;
-    dispatch.tensors[1] = &scratch.tensor;
-    dispatch.grid_threads[0] = it->groups;
-    dispatch.grid_threads[1] =
-        (uint64_t)it->out_size[0] * (uint64_t)it->out_size[1] * parts;
-    dispatch.grid_threads[2] = batches;
-    dispatch.group_threads[0] = 32;
-    dispatch.group_threads[1] = 1;
-    status = ops_record(stream, &dispatch);
+    status = record_channels(stream, dispatch, it, batches, &scratch.tensor);
   }
   ops_scratch_release(&scratch);
   return status;

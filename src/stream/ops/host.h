@@ -121,15 +121,20 @@ mtl_status ops_device_convolution(mtl_stream *stream, const mtl_tensor *in,
 
 // --- ops/packed.c ------------------------------------------------------------
 
-// A forward convolution by our kernels, with constant weights, which are kept in
-// their order. *out_done is false if it is left to the others.
+// A forward convolution by our kernels, with constant weights, which are kept
+// in their order. *out_done is false if it is left to the others.
 mtl_status ops_packed_convolution(mtl_stream *stream, const mtl_tensor *in,
                                   const mtl_tensor *weight,
                                   const mtl_tensor *bias,
                                   const ops_convolution *shape,
                                   const mtl_tensor *out, bool *out_done);
 
-// The same for a product, as ops_host_matmul, whose b is a constant.
+// A depthwise convolution's weights, if they are constants, as
+// [taps][channels], +1; or NULL.
+mtl_buffer *ops_packed_taps(mtl_stream *stream, const ops_convolution *shape,
+                            const mtl_tensor *weight);
+
+// A product, as ops_host_matmul, whose b is a constant.
 mtl_status ops_packed_matmul(mtl_stream *stream, const mtl_tensor *a,
                              const mtl_tensor *b, const mtl_tensor *bias,
                              float alpha, float beta, const mtl_tensor *out,

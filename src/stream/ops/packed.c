@@ -69,7 +69,8 @@ static void pack_channel(const ops_convolution *s, size_t element,
   }
 }
 
-static void pack(const ops_convolution *s, const mtl_tensor *weight, char *to) {
+static void pack_blocks(const ops_convolution *s, const mtl_tensor *weight,
+                        char *to) {
   const size_t element = mtl_data_type_size(weight->type);
   const char *from =
       (const char *)mtl_buffer_contents(weight->buffer) + weight->offset_bytes;
@@ -87,6 +88,28 @@ static void pack(const ops_convolution *s, const mtl_tensor *weight, char *to) {
   }
 }
 
+// Depthwise weights: for each tap those of all channels, side by side.
+static void pack_taps(const ops_convolution *s, const mtl_tensor *weight,
+                      char *to) {
+  const size_t element = mtl_data_type_size(weight->type);
+  for (uint32_t group = 0; group < s->groups; ++group) {
+    const char *at = (const char *)mtl_buffer_contents(weight->buffer) +
+                     weight->offset_bytes +
+                     (int64_t)group * s->weight_strides[0] * (int64_t)element;
+    char *lane = to + group * element;
+    for (int z = 0; z < s->window[0]; ++z) {
+      for (int y = 0; y < s->window[1]; ++y) {
+        for (int x = 0; x < s->window[2]; ++x) {
+          const int64_t i = z * s->weight_strides[2] +
+                            y * s->weight_strides[3] + x * s->weight_strides[4];
+          memcpy(lane, at + i * (int64_t)element, element);
+          lane += s->groups * element;
+        }
+      }
+    }
+  }
+}
+
 static void packed_delete(void *context, void *bytes, size_t length_bytes) {
   (void)context;
   (void)length_bytes;
@@ -95,19 +118,25 @@ static void packed_delete(void *context, void *bytes, size_t length_bytes) {
 
 // The packed weights, +1; NULL if there is no room for them.
 static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
-                        const mtl_tensor *weight) {
+                        const mtl_tensor *weight, bool is_depthwise) {
   const size_t element = mtl_data_type_size(weight->type);
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t zeros_bytes =
       (size_t)s->window[2] * s->in_channels * sizeof(float);
-  const size_t bytes =
-      (weight_bytes(s, element) + zeros_bytes + page - 1) / page * page;
+  const size_t used_bytes = is_depthwise
+                                ? (size_t)taps_of(s) * s->groups * element
+                                : weight_bytes(s, element) + zeros_bytes;
+  const size_t bytes = (used_bytes + page - 1) / page * page;
   void *memory = NULL;
   if (!ops_kept_has_room(bytes) || posix_memalign(&memory, page, bytes) != 0) {
     return NULL;
   }
   memset(memory, 0, bytes);
-  pack(s, weight, memory);
+  if (is_depthwise) {
+    pack_taps(s, weight, memory);
+  } else {
+    pack_blocks(s, weight, memory);
+  }
   const mtl_buffer_desc desc = {.length_bytes = bytes,
                                 .no_copy_bytes = memory,
                                 .deallocator = packed_delete};
@@ -120,15 +149,16 @@ static mtl_buffer *make(mtl_stream *stream, const ops_convolution *s,
 }
 
 static mtl_buffer *find_or_make(mtl_stream *stream, const ops_convolution *s,
-                                const mtl_tensor *weight) {
+                                const mtl_tensor *weight, bool is_depthwise) {
   struct {
-    int32_t window[3];
+    int32_t window[3], is_depthwise;
     uint32_t in_channels, out_channels, groups;
     int64_t strides[5];
     uint64_t offset_bytes, type;
   } key;
   memset(&key, 0, sizeof key);  // its gaps are compared, too
   memcpy(key.window, s->window, sizeof key.window);
+  key.is_depthwise = is_depthwise;
   key.in_channels = s->in_channels;
   key.out_channels = s->out_channels;
   key.groups = s->groups;
@@ -139,7 +169,7 @@ static mtl_buffer *find_or_make(mtl_stream *stream, const ops_convolution *s,
   mtl_buffer *kept =
       ops_kept_find(weight->constant, &key, sizeof key, &is_known);
   if (!is_known) {
-    kept = make(stream, s, weight);
+    kept = make(stream, s, weight, is_depthwise);
     ops_kept_add(weight->constant, &key, sizeof key, kept);
   }
   return kept;
@@ -187,6 +217,13 @@ static bool is_device_fit(mtl_stream *stream) {
   return info->runs_host_work && info->has_unified_memory;
 }
 
+mtl_buffer *ops_packed_taps(mtl_stream *stream, const ops_convolution *shape,
+                            const mtl_tensor *weight) {
+  return weight->constant != 0 && is_device_fit(stream)
+             ? find_or_make(stream, shape, weight, true)
+             : NULL;
+}
+
 static bool is_fit(const ops_convolution *s, const mtl_tensor *weight) {
   const bool is_in_place = is_dense_channels(s) || is_pointwise(s);
   const uint32_t least = !is_in_place     ? WIDTH  // repays that it is turned
@@ -201,7 +238,7 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
                          packed *it, uint64_t batches, const mtl_tensor *out,
                          bool *out_done) {
   const ops_convolution *s = &it->shape;
-  mtl_buffer *kept = find_or_make(stream, s, weight);
+  mtl_buffer *kept = find_or_make(stream, s, weight, false);
   if (!kept) {
     return MTL_OK;
   }
