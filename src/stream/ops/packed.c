@@ -257,6 +257,9 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
       mtl_device_get_info(mtl_stream_device(stream))->compute_units;
   const bool are_enough = parts * blocks * batches * s->groups >=
                           GROUP_ROWS * GROUPS_PER_UNIT * units;
+  // Few channels leave half of the lanes to the next positions.
+  const uint32_t width =
+      is_flat(s) && s->out_channels <= WIDTH / 2 ? WIDTH / 2 : WIDTH;
   *out_done = true;
   const mtl_status status = ops_record(
       stream,
@@ -277,8 +280,9 @@ static mtl_status record(mtl_stream *stream, const mtl_tensor *in,
           .tensor_count = 4,
           .arguments = it,
           .arguments_bytes = sizeof *it,
-          .grid_threads = {WIDTH, parts, batches * s->groups * blocks},
-          .group_threads = {WIDTH, are_enough ? GROUP_ROWS : 1, 1},
+          .grid_threads = {width, parts, batches * s->groups * blocks},
+          .group_threads = {width,
+                            (are_enough ? GROUP_ROWS : 1) * (WIDTH / width), 1},
       });
   mtl_buffer_release(kept);
   return status;
