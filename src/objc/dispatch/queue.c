@@ -79,7 +79,7 @@ static void queue_dealloc(id self, SEL _cmd) {
     free(each);
   }
   free(queue->label);
-  objc_release(&queue->target->object);
+  objc_release((id)queue->target);
   instance_dispose(self);
 }
 
@@ -335,12 +335,12 @@ void dispatch_queue_set_target(id object, id target) {
   dispatch_queue *wanted = target == dispatch_get_global_queue(0, 0)
                                ? NULL
                                : (dispatch_queue *)target;
-  objc_retain(&wanted->object);
+  objc_retain((id)wanted);
   pthread_mutex_lock(&queue->lock);
   dispatch_queue *before = queue->target;
   queue->target = wanted;
   pthread_mutex_unlock(&queue->lock);
-  objc_release(&before->object);
+  objc_release((id)before);
 }
 
 OBJC_EXPORT void dispatch_queue_set_specific(id object, const void *key,

@@ -339,24 +339,25 @@ void dispatch_source_suspend(id object) {
   pthread_mutex_unlock(&state->lock);
 }
 
-// The first call activates it.
-void dispatch_source_resume(id object) {
-  source_state *state = state_of(object);
+// The first call activates it; one more goes on after a suspension.
+static void go_on(source_state *state, bool is_activation) {
   pthread_mutex_lock(&state->lock);
   if (!state->is_active) {
     state->is_active = true;
     start_timer(state);
-  } else if (state->suspensions) {
+  } else if (!is_activation && state->suspensions) {
     --state->suspensions;
   }
   deliver(state);
   pthread_mutex_unlock(&state->lock);
 }
 
+void dispatch_source_resume(id object) {
+  go_on(state_of(object), false);
+}
+
 void dispatch_source_activate(id object) {
-  if (!state_of(object)->is_active) {
-    dispatch_source_resume(object);
-  }
+  go_on(state_of(object), true);
 }
 
 void dispatch_source_set_context(id object, void *context) {
