@@ -44,6 +44,7 @@ typedef enum mtli_builtin {
   MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP,
   MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP,
   MTLI_THREADS_PER_SIMDGROUP,  // thread_execution_width
+  MTLI_THREADGROUPS_AT_ONCE,   // of the compiler's own: mtli_cpu_group.count
   MTLI_BUILTIN_COUNT,
 } mtli_builtin;
 

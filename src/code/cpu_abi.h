@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define MTLI_CPU_ABI_VERSION 6
+#define MTLI_CPU_ABI_VERSION 7
 #define MTLI_CPU_CODE_SYMBOL "mettle_code"
 #define MTLI_CPU_SCRATCH_ALIGNMENT 64  // bytes; a cache line, a zmm register
 #define MTLI_CPU_SCRATCH_MARGIN_BYTES 1024  // 32 threads' 32 bytes each
@@ -50,6 +50,8 @@ typedef struct mtli_cpu_position {
   // reserved[0], offset 16: 0, or why the code stopped itself:
   // 1 __builtin_trap, 2 an assertion, 3 what the text says (the reason of
   // mettle.trap in docs/ir.md, plus 1). The code sets it to 0 on entry.
+  // reserved[1], offset 20: how many threadgroups run at once, of which group is
+  // the first (mtli_cpu_group.count).
   // reserved[2] and [3], offset 24: the address of the text, which ends with a
   // zero; NULL if there is none. To stop, the code writes these and thread_in_group and executes
   // llvm.trap: the worker gets SIGILL (x86-64, ud2) or SIGTRAP (AArch64, brk)
@@ -79,9 +81,12 @@ typedef struct mtli_cpu_group {
   uint32_t size[3];      // offset 12: threads_per_threadgroup, of this one
   uint32_t origin[3];    // offset 24: position in the grid of its first thread
   uint32_t threads;      // offset 36: the product of size
+  // offset 40: 1, or mtli_cpu_code.groups_at_once: so many threadgroups of that
+  // size, the others groups_apart and its multiples further along x.
+  uint32_t count;
 } mtli_cpu_group;
 
-// Runs a threadgroup to its end.
+// Runs a threadgroup to its end, or several.
 typedef void mtli_cpu_run_group(const mtli_cpu_launch *launch, void *scratch,
                                 void *context, const mtli_cpu_group *group);
 
@@ -106,7 +111,18 @@ typedef struct mtli_cpu_code {
   uint64_t thread_bytes;     // offset 48
   // The places of checked code (check_abi.h); NULL if it is not checked.
   const struct mtli_check_sites *sites;  // offset 56
+  // How many threadgroups run_group takes at once, and how far apart they are;
+  // 0: one. Only with all others of their window: whole threadgroups, of which
+  // the first along x is a multiple of the product of the two.
+  uint32_t groups_at_once;  // offset 64
+  uint32_t groups_apart;    // offset 68
 } mtli_cpu_code;
+
+// Returns how many threadgroups along x should be run by one call of
+// mtli_cpu_code_run, from a multiple of that on; 1 if it makes no difference.
+static inline uint32_t mtli_cpu_code_window(const mtli_cpu_code *code) {
+  return code->groups_at_once ? code->groups_at_once * code->groups_apart : 1;
+}
 
 // Returns the bytes that the code needs to keep.
 uint64_t mtli_cpu_code_bytes(const mtli_cpu_code *code,

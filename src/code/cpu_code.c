@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cpu_code.c: the loop over a worker's threadgroups around compiled code.
+#include <stdbool.h>
+
 #include "code/cpu_abi.h"
 
 enum { SIMD_WIDTH = 32 };
@@ -32,6 +34,7 @@ static void note(volatile mtli_cpu_position *position,
     position->group[i] = group->position[i];
   }
   position->thread_in_group = 0;
+  position->reserved[1] = group->count;
 }
 
 // Moves a group on to the next, x fastest.
@@ -44,6 +47,35 @@ static void step(const mtli_cpu_launch *launch, mtli_cpu_group *group) {
     }
     place(launch, group, i, 0);
   }
+}
+
+static void run_one(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
+                    mtli_cpu_group *group, void *scratch, void *context) {
+  group->threads = group->size[0] * group->size[1] * group->size[2];
+  note(scratch, group);
+  code->run_group(launch, scratch, context, group);
+}
+
+// True if the window of threadgroups that begins with a group is complete, and
+// among `left` threadgroups.
+static bool begins_window(const mtli_cpu_launch *launch, uint32_t window,
+                          const mtli_cpu_group *group, uint32_t left) {
+  const uint32_t whole = launch->grid_threads[0] / launch->group_threads[0];
+  const uint32_t x = group->position[0];
+  return left >= window && x % window == 0 && x < whole && whole - x >= window;
+}
+
+// Runs a window of threadgroups, and leaves group at its last.
+static void run_window(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
+                       mtli_cpu_group *group, void *scratch, void *context) {
+  const uint32_t x = group->position[0];
+  group->count = code->groups_at_once;
+  for (uint32_t i = 0; i < code->groups_apart; i++) {
+    place(launch, group, 0, x + i);
+    run_one(code, launch, group, scratch, context);
+  }
+  group->count = 1;
+  place(launch, group, 0, x + mtli_cpu_code_window(code) - 1);
 }
 
 void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
@@ -64,12 +96,19 @@ void mtli_cpu_code_run(const mtli_cpu_code *code, const mtli_cpu_launch *launch,
   place(launch, &group, 0, first_group % columns);
   place(launch, &group, 1, row % rows);
   place(launch, &group, 2, row / rows);
+  void *context = (uint8_t *)kept + code->kept_bytes;
+  const uint32_t window = mtli_cpu_code_window(code);
+  group.count = 1;
   for (uint32_t left = end_group - first_group;;) {
-    group.threads = group.size[0] * group.size[1] * group.size[2];
-    note(position, &group);
-    code->run_group(launch, scratch, (uint8_t *)kept + code->kept_bytes,
-                    &group);
-    if (--left == 0) {
+    uint32_t done = 1;
+    if (code->groups_at_once && begins_window(launch, window, &group, left)) {
+      run_window(code, launch, &group, scratch, context);
+      done = window;
+    } else {
+      run_one(code, launch, &group, scratch, context);
+    }
+    left -= done;
+    if (left == 0) {
       break;
     }
     step(launch, &group);

@@ -40,6 +40,7 @@ static const char *const builtin_names[MTLI_BUILTIN_COUNT] = {
     [MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP] =
         "dispatch_quadgroups_per_threadgroup",
     [MTLI_THREADS_PER_SIMDGROUP] = "threads_per_simdgroup",
+    [MTLI_THREADGROUPS_AT_ONCE] = "threadgroups_at_once",
 };
 
 static mtli_parameter parse_parameter(const char *word) {

@@ -3,6 +3,7 @@
 #include "conformance.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char faulty_kernels[] =
@@ -332,6 +333,44 @@ TEST(faults, assertion_tells_thread_line_and_expression) {
 
 TEST(faults, assertions_go_with_ndebug) {
   run_assertions(false, &(mtl_macro){.name = "NDEBUG"});
+}
+
+// Threadgroup 9 goes wrong, of several that may run at once.
+TEST(faults, small_threadgroups_are_told_that_ran_with_a_wrong_one) {
+  static const char kernels[] =
+      "#include <metal_stdlib>\n"
+      "using namespace metal;\n"
+      "kernel void tile(device uint *out [[buffer(0)]],\n"
+      "                 device ulong *at [[buffer(1)]],\n"
+      "                 uint group [[threadgroup_position_in_grid]],\n"
+      "                 uint i [[thread_position_in_threadgroup]]) {\n"
+      "  out[group % 2 * 32 + i + select(0ul, at[0], group == 9)] = group;\n"
+      "}\n";
+  uint64_t far_away[1] = {UINT64_C(1) << 60};
+  mtl_pipeline *pipeline;
+  CHECK_OK(mtl_pipeline_create(new_function(new_library(kernels), "tile"),
+                               &(mtl_pipeline_desc){.group_threads = {32, 1, 1}},
+                               &pipeline));
+  release_pipeline_later(pipeline);
+  mtl_command_buffer *commands = new_commands(new_queue());
+  mtl_compute_encoder *encoder = new_encoder(commands);
+  mtl_compute_encoder_set_pipeline(encoder, pipeline);
+  mtl_compute_encoder_set_buffer(encoder, new_buffer(256), 0, 0);
+  mtl_compute_encoder_set_buffer(encoder, BUFFER_OF(far_away), 0, 1);
+  mtl_compute_encoder_dispatch_threadgroups(encoder, size_of(16, 1, 1),
+                                            size_of(32, 1, 1));
+  end(encoder);
+  CHECK_OK(mtl_command_buffer_commit(commands));
+  CHECK_EQUAL(mtl_command_buffer_wait(commands), MTL_KERNEL_FAULT);
+  const char *text = NULL;
+  (void)mtl_command_buffer_error(commands, &text);
+  const char *place = strstr(text, "of threadgroup (");
+  unsigned first = 0, others = 0, apart = 1;
+  CHECK(place && sscanf(place,
+                        "of threadgroup (%u, 0, 0) or one of the %u next, %u "
+                        "apart",
+                        &first, &others, &apart) >= 1);
+  CHECK(first <= 9 && 9 <= first + others * apart && (9 - first) % apart == 0);
 }
 
 TEST(faults, later_work_of_the_queue_still_runs) {

@@ -19,6 +19,8 @@ _Static_assert(offsetof(mtli_cpu_code, context_bytes) == 32, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, simdgroup_bytes) == 40, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, thread_bytes) == 48, "cpu_abi.h");
 _Static_assert(offsetof(mtli_cpu_code, sites) == 56, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_code, groups_at_once) == 64, "cpu_abi.h");
+_Static_assert(offsetof(mtli_cpu_code, groups_apart) == 68, "cpu_abi.h");
 
 static LLVMValueRef function_or_null(const mtlc_kernel *kernel,
                                      const char *name) {
@@ -46,7 +48,9 @@ mtl_status mtlc_describe_code(mtlc_kernel *kernel) {
       mtlc_i64(context, kernel->context_bytes),
       mtlc_i64(context, kernel->simdgroup_bytes),
       mtlc_i64(context, kernel->thread_bytes),
-      sites_or_null(kernel)};
+      sites_or_null(kernel),
+      mtlc_i32(context, kernel->groups_at_once),
+      mtlc_i32(context, kernel->groups_apart)};
   LLVMValueRef table = LLVMConstStructInContext(
       context, fields, sizeof fields / sizeof fields[0], false);
   LLVMValueRef code =

@@ -86,6 +86,8 @@ static const pass passes[] = {
     {"advance_together_checked", mtlc_advance_together, CHECKED},
     // While variables are still objects, each with its size.
     {"check_accesses", mtlc_check_accesses, CHECKED},
+    // Before they have places, which LLVM cannot tell from each other.
+    {"drop_unread", mtlc_drop_unread, T1},
     // Places before vectors and loops are made; not before LLVM has seen that
     // different variables do not overlap.
     {"lower_threadgroup_memory", mtlc_lower_threadgroup_memory, ALL},

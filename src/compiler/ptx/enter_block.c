@@ -278,6 +278,7 @@ static LLVMValueRef position(const entry *e, mtli_builtin builtin,
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
       return units(e, at->full, QUAD_WIDTH);
     case MTLI_THREADS_PER_SIMDGROUP: return number(e, MTL_SIMD_WIDTH);
+    case MTLI_THREADGROUPS_AT_ONCE: return number(e, 1);
     case MTLI_BUILTIN_NONE:
     case MTLI_BUILTIN_COUNT: break;
   }

@@ -37,6 +37,7 @@
 #include "compiler/vectorize/prepare/expand_memcpy.h"
 #include "compiler/vectorize/prepare/hoist_loads.h"
 #include "compiler/vectorize/prepare/interchange_simdgroups.h"
+#include "compiler/vectorize/prepare/versions/merge_groups.h"
 #include "compiler/vectorize/prepare/pointer_induction.h"
 #include "compiler/vectorize/prepare/recognise_tile_loads.h"
 #include "compiler/vectorize/prepare/sink_tests.h"
@@ -118,6 +119,7 @@ static mtl_status refuse(lanes_vectorizer *v) {
       LLVMDeleteFunction(v->variants[i].at_once);
     }
   }
+  v->kernel->groups_at_once = v->kernel->groups_apart = 0;
   lanes_vector_function_forget(v->kernel);
   lanes_forget_uniform_versions(v->kernel->module);
   mtlc_report(v->kernel, "not vectorised: %s", v->refusal);
@@ -363,6 +365,20 @@ static mtl_status choose_group_class(lanes_vectorizer *v) {
   return MTL_OK;
 }
 
+// Several threadgroups of one simdgroup each.
+static mtl_status merge_groups(lanes_vectorizer *v) {
+  if (!lanes_may_merge_groups(v->kernel) ||
+      !lanes_put_body_apart(v->kernel, facts(v))) {
+    return MTL_OK;
+  }
+  flow_changed(v);
+  if (lanes_merge_groups(v->kernel, facts(v))) {
+    MTL_TRY(mtlc_run_llvm_passes(v->kernel, "function(early-cse,adce)"));
+    flow_changed(v);
+  }
+  return MTL_OK;
+}
+
 // For simdgroups that are whole: where indices may be cut off at an edge, or
 // out of bounds, they need not ask of each access.
 static mtl_status version_interior(lanes_vectorizer *v) {
@@ -504,6 +520,7 @@ static const struct step {
     {STEP(sink_tests), PLAIN},
     {STEP(choose_group_class), NEEDED | PLAIN},
     // Versions last: each holds what has been done before.
+    {STEP(merge_groups), PLAIN | COUNTED},
     {STEP(version_interior), PLAIN | COUNTED},
     {STEP(version_uniform), PLAIN | COUNTED},
     // What lanes have side by side for themselves, in blocks without masks.

@@ -170,6 +170,7 @@ struct cpu_job {
   // Of a dispatch: for its threadgroups, and for those cut off along x.
   const cpu_code *code;
   const cpu_code *edge_code;
+  uint32_t piece_groups;  // of a dispatch: threadgroups in a piece
   uint64_t piece_count;
   bool is_in_order;  // one thread runs the pieces, from the first to the last
   // Of a job that is shared (jobs.c, pieces.c):

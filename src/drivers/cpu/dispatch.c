@@ -20,9 +20,29 @@ static void enter(cpu_job *job, const cpu_code *code, uint64_t first,
                     context->scratch, context->kept);
 }
 
+static uint64_t count_groups(const mtli_cpu_launch *launch) {
+  return (uint64_t)launch->group_count[0] * launch->group_count[1] *
+         launch->group_count[2];
+}
+
+// Pieces are windows of threadgroups that the code takes together, where there
+// are enough for all threads.
+static void cut_windows(cpu_queue *queue, cpu_job *job) {
+  enum { LEAST_WINDOWS = 2 };  // for each thread
+  const uint64_t groups = count_groups(&job->launch);
+  const uint64_t window = mtli_cpu_code_window(job->code->code);
+  const uint64_t threads = cpu_pool_threads(queue->pool);
+  const bool are_enough =
+      threads == 1 || groups / window >= threads * LEAST_WINDOWS;
+  job->piece_groups = are_enough ? (uint32_t)window : 1;
+  job->piece_count = (groups + job->piece_groups - 1) / job->piece_groups;
+}
+
 void cpu_run_groups(cpu_job *job, uint64_t first, uint64_t end,
                     cpu_context *context) {
   const uint64_t row = job->launch.group_count[0];
+  first *= job->piece_groups;
+  end = at_most(end * job->piece_groups, count_groups(&job->launch));
   if (job->edge_code == job->code) {
     enter(job, job->code, first, end, context);
     return;
@@ -246,12 +266,13 @@ bool cpu_dispatch_run(cpu_queue *queue, mtli_command *command,
     return state == CODE_FAILED;
   }
   const mtli_tier tier = (mtli_tier)pipeline->pipeline.kernel->tier;
-  job->piece_count = (uint64_t)launch->group_count[0] * launch->group_count[1] *
-                     launch->group_count[2];
+  job->piece_groups = 1;
+  job->piece_count = count_groups(launch);
   if (tier == MTLI_TIER_CHECKED) {
     return run_checked(queue, command, job, context);
   }
   job->run = cpu_run_groups;
+  cut_windows(queue, job);
   prepare_code(job, tier == MTLI_TIER_1);
   cpu_job_run(queue, job, &pipeline->group_ns, pipeline->habits, context);
   return true;

@@ -52,6 +52,10 @@ typedef struct mtlc_kernel {
   uint64_t simdgroup_bytes;
   uint64_t frame_bytes;  // of those, by half a simdgroup where halves run
   uint64_t thread_bytes;
+  // Threadgroups along x that the code can run at once, and how far apart they
+  // are; 0: one at a time.
+  uint32_t groups_at_once;
+  uint32_t groups_apart;
   // Set with it, and by passes in front: how the code depends on group_class.
   mtli_cpu_facts facts;
   // Set with it if the vectoriser made it, and knows how to optimise it.

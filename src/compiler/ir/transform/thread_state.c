@@ -136,6 +136,7 @@ static LLVMValueRef position_value(const binder *b, mtli_builtin builtin,
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
       return units(b, full_group_threads(b), QUAD_WIDTH);
     case MTLI_THREADS_PER_SIMDGROUP: return u32(b, SIMD_WIDTH);
+    case MTLI_THREADGROUPS_AT_ONCE: return u32(b, 1);
     case MTLI_BUILTIN_NONE:
     case MTLI_BUILTIN_COUNT: break;
   }

@@ -27,7 +27,8 @@ static bool is_common_position(LLVMValueRef call) {
     case MTLI_QUADGROUPS_PER_THREADGROUP:
     case MTLI_DISPATCH_SIMDGROUPS_PER_THREADGROUP:
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
-    case MTLI_THREADS_PER_SIMDGROUP: return true;
+    case MTLI_THREADS_PER_SIMDGROUP:
+    case MTLI_THREADGROUPS_AT_ONCE: return true;
     // Uniform only in what is asked for lane by lane.
     case MTLI_THREAD_INDEX_IN_SIMDGROUP:
     case MTLI_THREAD_INDEX_IN_QUADGROUP: return true;

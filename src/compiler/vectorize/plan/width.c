@@ -40,7 +40,8 @@ static bool tells_simdgroups(uint64_t builtin) {
     case MTLI_THREADGROUPS_PER_GRID:
     case MTLI_DISPATCH_THREADS_PER_THREADGROUP:
     case MTLI_GRID_SIZE:
-    case MTLI_GRID_ORIGIN: return false;
+    case MTLI_GRID_ORIGIN:
+    case MTLI_THREADGROUPS_AT_ONCE: return false;
     default: return true;
   }
 }

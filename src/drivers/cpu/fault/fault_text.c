@@ -273,6 +273,19 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+// Which threadgroups ran with the one that the position names, if any did.
+static void describe_others(const cpu_job *job,
+                            const mtli_cpu_position *position, char *text,
+                            size_t capacity) {
+  const mtli_cpu_code *code = job->code->code;
+  const uint32_t count = position->reserved[1];
+  text[0] = 0;
+  if (count > 1 && count == code->groups_at_once) {
+    snprintf(text, capacity, " or one of the %u next, %u apart", count - 1,
+             code->groups_apart);
+  }
+}
+
 // Writes "file:line, " of the instruction that faulted, or of the call if it is
 // in a function that has no lines, such as memcpy; or nothing.
 static void write_line(const cpu_job *job, const cpu_fault *fault, char *out,
@@ -328,17 +341,19 @@ void cpu_fault_report(const cpu_job *job, const cpu_context *context) {
     group[i] = place / dispatch->group_threads[i];
     thread[i] = place % dispatch->group_threads[i];
   }
+  char others[64];
+  describe_others(job, position, others, sizeof others);
   const mtl_status status =
       is_stop ? atomic_load_explicit(&job->queue->stop, memory_order_relaxed)
               : MTL_KERNEL_FAULT;
   cpu_queue_fail(job->queue, status,
                  "kernel '%s' (%s:%u)%s%s%s %s at %sthread (%u, %u, %u) of "
                  "threadgroup "
-                 "(%u, %u, %u): %s",
+                 "(%u, %u, %u)%s: %s",
                  kernel->name, kernel->file ? kernel->file : "", kernel->line,
                  dispatch->debug_group ? " in debug group '" : "",
                  dispatch->debug_group ? dispatch->debug_group : "",
                  dispatch->debug_group ? "'" : "",
                  is_stop ? "ended early" : "failed", line, thread[0], thread[1],
-                 thread[2], group[0], group[1], group[2], what);
+                 thread[2], group[0], group[1], group[2], others, what);
 }

@@ -282,6 +282,8 @@ static LLVMValueRef position(lanes_emitter *e, mtli_builtin builtin,
     case MTLI_DISPATCH_QUADGROUPS_PER_THREADGROUP:
       return units(e, full_group_threads(e), 4);
     case MTLI_THREADS_PER_SIMDGROUP: return u32(e, e->lanes);
+    case MTLI_THREADGROUPS_AT_ONCE:
+      return group_u32(e, offsetof(mtli_cpu_group, count), 0);
     case MTLI_BUILTIN_NONE:
     case MTLI_BUILTIN_COUNT: break;
   }

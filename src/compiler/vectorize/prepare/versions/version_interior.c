@@ -621,9 +621,13 @@ static void move_allocas(LLVMBuilderRef builder, LLVMBasicBlockRef from) {
 }
 
 bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values) {
+  return needs_body(kernel, values) && lanes_put_body_apart(kernel, values);
+}
+
+bool lanes_put_body_apart(mtlc_kernel *kernel, const lanes_values *values) {
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(kernel->thread);
   LLVMBasicBlockRef end = returning_block(kernel->thread);
-  if (!end || !needs_body(kernel, values)) {
+  if (!end) {
     return false;
   }
   lanes_clone p = lanes_clone_begin(kernel, values);

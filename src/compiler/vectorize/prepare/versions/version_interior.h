@@ -14,6 +14,10 @@
 // again.
 bool lanes_set_body_apart(mtlc_kernel *kernel, const lanes_values *values);
 
+// The same whether or not it is worth it; false if threads return in several
+// places.
+bool lanes_put_body_apart(mtlc_kernel *kernel, const lanes_values *values);
+
 // Gives the body, or else sides of branches, a form in which nothing is cut off
 // at an edge, of at most `room` instructions in all; what is used is taken off.
 // Returns whether there are any: the graph is to be built again.
