@@ -26,7 +26,8 @@ typedef enum mtl_check {
   MTL_CHECK_ALIGN = 16,     // addresses that are no multiple of their alignment
   MTL_CHECK_NAN = 32,       // where a value that is not finite is born
   MTL_CHECK_INTEGER = 64,   // division by zero, long shifts
-  MTL_CHECK_HOST = 128,     // the host writes to a buffer that is in use
+  MTL_CHECK_HOST = 128,     // the host accesses a buffer in use; where kernels
+                            // see other memory than it: on cpu-discrete
   MTL_CHECK_UNIFORM = 256,  // races of writes of one and the same value, too
   MTL_CHECK_STOP = 512,     // end the dispatch at its first finding
   MTL_CHECK_DEFAULT = 31,

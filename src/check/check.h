@@ -37,6 +37,37 @@ void mtli_check_memory_set(uint64_t first, uint64_t bytes);
 // The same with what is at source, whose bytes may be unset.
 void mtli_check_memory_copy(uint64_t first, uint64_t source, uint64_t bytes);
 
+// --- hosts --------------------------------------------------------------------
+
+// MTLI_CHECK_HOST is asked for, of a device whose kernels see other memory than
+// the host.
+bool mtli_check_host_is_on(void);
+void mtli_check_host_turn_on(void);
+
+// The host's memory of a buffer that work uses which is about to be committed.
+typedef struct mtli_check_held {
+  uint64_t contents;
+  uint64_t bytes;
+  bool has_pages;   // pages of its own
+  bool is_written;  // by the work, else read
+  bool is_managed;  // the host sees what was written once that is synchronised
+  const char *label;
+  const char *user;  // the kernel, or command
+} mtli_check_held;
+
+// committed: of mtli_check_commit. The host's accesses are told until it has
+// seen that the work is complete.
+void mtli_check_host_hold(void *committed, const mtli_check_held *held);
+// Mettle is about to access such memory itself, or has done so.
+void mtli_check_host_open(uint64_t contents, bool is_opened);
+// A managed buffer has been synchronised.
+void mtli_check_host_synchronize(uint64_t contents);
+// The buffer ends.
+void mtli_check_host_forget(uint64_t contents);
+// True if a fault is of memory that is held, so that the host may go on.
+bool mtli_check_host_fault(uint64_t address, bool is_write,
+                           uint64_t instruction);
+
 // --- dispatches -----------------------------------------------------------------
 
 // One parameter of a kernel.
@@ -122,10 +153,11 @@ void mtli_check_event_ends(uint64_t event);
 // returns that. A queue begins with one, for which that is passed in, or NULL.
 void *mtli_check_commit(void);
 void mtli_check_start(uint64_t queue, const void *committed);
-// A queue's work is complete; returns what that is. The host has seen so. What
-// both functions return is the caller's to free.
-void *mtli_check_complete(uint64_t queue);
-void mtli_check_seen(const void *completed);
+// A queue's work, which was committed so, is complete; returns what that is. The
+// host has seen so. What both functions return is given back to be forgotten.
+void *mtli_check_complete(uint64_t queue, void *committed);
+void mtli_check_seen(void *completed);
+void mtli_check_forget(void *clock);
 
 // What a command that is no dispatch does to memory.
 typedef struct mtli_check_piece {

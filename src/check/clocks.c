@@ -18,6 +18,7 @@ enum {
 // What a queue or the host knows, for a command buffer to keep.
 typedef struct check_clock {
   uint32_t age;  // segments of other ages are forgotten
+  check_hold *holds;
   check_segment known[CHECK_QUEUES];
 } check_clock;
 
@@ -364,6 +365,7 @@ static check_clock *copy_of(const check_segment *known) {
     abort();
   }
   clock->age = age;
+  clock->holds = NULL;
   memcpy(clock->known, known, sizeof clock->known);
   return clock;
 }
@@ -386,20 +388,40 @@ void mtli_check_start(uint64_t queue, const void *committed) {
   pthread_mutex_unlock(&check_lock);
 }
 
-void *mtli_check_complete(uint64_t queue) {
+void *mtli_check_complete(uint64_t queue, void *committed) {
+  check_clock *before = committed;
   check_segment known[CHECK_QUEUES];
   pthread_mutex_lock(&check_lock);
   copy_clock(clock_of(queue), known);
   check_clock *clock = copy_of(known);
+  if (before) {
+    clock->holds = before->holds;
+    before->holds = NULL;
+  }
   pthread_mutex_unlock(&check_lock);
   return clock;
 }
 
-void mtli_check_seen(const void *completed) {
-  const check_clock *clock = completed;
+void mtli_check_seen(void *completed) {
+  check_clock *clock = completed;
   pthread_mutex_lock(&check_lock);
   if (clock->age == age) {
     merge(host, clock->known);
   }
+  check_hold *holds = clock->holds;
+  clock->holds = NULL;
   pthread_mutex_unlock(&check_lock);
+  check_host_release(holds);
+}
+
+void mtli_check_host_hold(void *committed, const mtli_check_held *held) {
+  check_host_hold(&((check_clock *)committed)->holds, held);
+}
+
+// What the host has never seen stays held.
+void mtli_check_forget(void *clock) {
+  if (clock) {
+    check_hold_free(((check_clock *)clock)->holds);
+  }
+  free(clock);
 }

@@ -23,6 +23,10 @@ static const mtli_check_site places[] = {
 static const mtli_check_sites command_sites = {
     .sites = places, .count = 3, .texts = texts};
 
+const mtli_check_sites *check_command_sites(void) {
+  return &command_sites;
+}
+
 bool check_is_command(const mtli_check_sites *sites) {
   return sites == &command_sites;
 }

@@ -33,6 +33,7 @@ static const struct {
     {"align", MTLI_CHECK_ALIGN},
     {"nan", MTLI_CHECK_NAN},
     {"integer", MTLI_CHECK_INTEGER},
+    {"host", MTLI_CHECK_HOST},
     {"uniform", MTLI_CHECK_UNIFORM},
     {"stop", MTLI_CHECK_STOP},
     {"default", MTL_CHECK_DEFAULT},
@@ -126,7 +127,7 @@ static void read_settings(void) {
     wanted = MTL_CHECK_DEFAULT;
     snprintf(wrong, sizeof wrong,
              "METTLE_CHECK is \"%.64s\": it may be a list of races, bounds, "
-             "init, sync, align, nan, integer, uniform, stop, all",
+             "init, sync, align, nan, integer, host, uniform, stop, all",
              text);
   }
   process = getpid();

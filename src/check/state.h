@@ -193,6 +193,13 @@ void check_clocks_forget(void);
 // memory for it. Keeps what it is of for findings; false if there is none.
 check_state *check_state_prepare(void);
 bool check_past_add(check_state *s);
+// host.c: pages that are held; added to a list, given back, and forgotten.
+typedef struct check_hold check_hold;
+void check_host_hold(check_hold **holds, const mtli_check_held *held);
+void check_host_release(check_hold *holds);
+void check_hold_free(check_hold *holds);
+// commands.c: the places of a command that is no dispatch: 1 reads, 2 writes.
+const mtli_check_sites *check_command_sites(void);
 // commands.c: true of the places of a command that is no dispatch.
 bool check_is_command(const mtli_check_sites *sites);
 // Forgets what is known of segments below end.

@@ -463,7 +463,7 @@ struct mtl_command_buffer {
   // The client has asked for its end. Set before queue_cancel is called, and
   // perhaps before queue_submit: then nothing but the SIGNAL commands runs.
   _Atomic bool is_cancelled;
-  // Of the checker (check/check.h), malloc'ed; NULL without one: what came
+  // Of the checker (check/check.h); NULL without one: what came
   // before the commit, and what the host knows who has seen it completed.
   void *check_committed;
   void *check_completed;

@@ -32,13 +32,18 @@ static mtl_device *device;
 static mtl_queue *queues[3];
 static mtl_library *library;
 
-static inline void open_all(void) {
-  CHECK_OK(mtl_device_default(&device));
+static inline void open_all_of(const char *name) {
+  CHECK_OK(name ? mtl_device_by_name(name, &device)
+                : mtl_device_default(&device));
   for (int i = 0; i < 3; ++i) {
     CHECK_OK(mtl_queue_create(device, NULL, &queues[i]));
   }
   CHECK_OK(mtl_library_create_from_source(device, source, strlen(source), NULL,
                                           &library));
+}
+
+static inline void open_all(void) {
+  open_all_of(NULL);
 }
 
 static inline mtl_pipeline *pipeline_of(const char *name, uint32_t check) {

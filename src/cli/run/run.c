@@ -252,7 +252,7 @@ static const char run_help[] =
     "bounds,\n"
     "                         init, sync, align if LIST is not given; nan, "
     "integer,\n"
-    "                         uniform, stop, all\n"
+    "                         host, uniform, stop, all\n"
     "  --check-report FILE    write the findings as text, FILE.json or "
     "FILE.sarif\n"
     "  --check-suppress FILE  leave out what FILE names, a line "

@@ -32,6 +32,9 @@ void cpu_check_buffer_created(const mtl_buffer *buffer, bool is_unset) {
 }
 
 void cpu_check_buffer_destroyed(const mtl_buffer *buffer) {
+  if (mtli_check_host_is_on()) {
+    mtli_check_host_forget((uintptr_t)buffer->contents);
+  }
   if (mtli_check_is_on() && !buffer->parent && buffer->length_bytes) {
     mtli_check_memory_remove(buffer->gpu_address, buffer->length_bytes);
   }
@@ -423,6 +426,9 @@ void cpu_check_committed(mtl_command_buffer *command_buffer) {
   if (mtli_check_is_on()) {
     command_buffer->check_committed = mtli_check_commit();
   }
+  if (mtli_check_host_is_on()) {
+    cpu_check_host_hold(command_buffer);
+  }
 }
 
 void cpu_check_started(const cpu_queue *queue) {
@@ -433,6 +439,7 @@ void cpu_check_started(const cpu_queue *queue) {
 
 void cpu_check_completed(const cpu_queue *queue) {
   if (mtli_check_is_on()) {
-    queue->current->check_completed = mtli_check_complete(number_of(queue));
+    queue->current->check_completed = mtli_check_complete(
+        number_of(queue), queue->current->check_committed);
   }
 }

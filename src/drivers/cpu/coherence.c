@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
 enum { WORD_BYTES = 8, PIECE_BYTES = 32 * WORD_BYTES };
@@ -65,8 +66,14 @@ mtl_status cpu_coherence_modified(cpu_buffer *buffer, size_t offset_bytes,
   return MTL_OK;
 }
 
+// The host's memory may be held by the checker.
+static void open_host(const cpu_buffer *buffer, bool is_opened) {
+  mtli_check_host_open((uintptr_t)buffer->host.bytes, is_opened);
+}
+
 static void upload(cpu_buffer *buffer) {
   pthread_mutex_lock(cpu_buffer_lock(buffer));
+  open_host(buffer, true);
   if (buffer->buffer.storage_mode == MTL_STORAGE_SHARED) {
     move_changes(buffer->host.bytes, buffer->synced.bytes, buffer->memory.bytes,
                  buffer->buffer.length_bytes);
@@ -78,6 +85,7 @@ static void upload(cpu_buffer *buffer) {
            buffer->host.bytes + range->offset_bytes, range->length_bytes);
     free(range);
   }
+  open_host(buffer, false);
   pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }
 
@@ -86,8 +94,10 @@ static void download(cpu_buffer *buffer) {
     return;
   }
   pthread_mutex_lock(cpu_buffer_lock(buffer));
+  open_host(buffer, true);
   move_changes(buffer->memory.bytes, buffer->synced.bytes, buffer->host.bytes,
                buffer->buffer.length_bytes);
+  open_host(buffer, false);
   pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }
 
@@ -115,6 +125,9 @@ void cpu_coherence_download(mtl_command_buffer *command_buffer) {
 
 void cpu_coherence_synchronize(cpu_buffer *buffer) {
   pthread_mutex_lock(cpu_buffer_lock(buffer));
+  open_host(buffer, true);
   memcpy(buffer->host.bytes, buffer->memory.bytes, buffer->buffer.length_bytes);
+  mtli_check_host_synchronize((uintptr_t)buffer->host.bytes);
+  open_host(buffer, false);
   pthread_mutex_unlock(cpu_buffer_lock(buffer));
 }

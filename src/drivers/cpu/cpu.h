@@ -622,6 +622,9 @@ void cpu_check_waited(const cpu_queue *queue, const mtli_command *command);
 void cpu_check_host_signals(const mtl_event *event, uint64_t value);
 void cpu_check_event_destroyed(const mtl_event *event);
 void cpu_check_committed(mtl_command_buffer *command_buffer);
+// check_host.c: the work's buffers are held until the host has seen that it is
+// complete.
+void cpu_check_host_hold(mtl_command_buffer *command_buffer);
 void cpu_check_started(const cpu_queue *queue);
 void cpu_check_completed(const cpu_queue *queue);
 // is_unset: kernels alone can write it, and none has.

@@ -7,6 +7,7 @@
 
 #include "base/settings.h"
 #include "mettle/check.h"
+#include "check/check.h"
 #include "runtime/objects.h"
 #include "runtime/record/inline_bytes.h"
 
@@ -253,6 +254,9 @@ mtl_status mtl_device_default(mtl_device **out_device) {
   }
   *out_device = NULL;
   const char *name = getenv("METTLE_DEVICE");
+  if ((!name || !*name) && (mtli_check_wanted() & MTLI_CHECK_HOST)) {
+    name = "cpu-discrete";  // what hosts do is seen there alone
+  }
   if (name && *name) {
     return mtl_device_by_name(name, out_device);
   }

@@ -248,6 +248,24 @@ static mtli_group_class first_class(const mtl_pipeline_desc *desc) {
                             .is_whole = !limit || limit >= MTL_SIMD_WIDTH};
 }
 
+// What the host does to buffers in use is seen where kernels have memory of
+// their own.
+static void check_host(struct mtli_pipeline_parts *parts,
+                       const mtl_device *device) {
+  if (!(parts->checks & MTLI_CHECK_HOST)) {
+    return;
+  }
+  parts->checks &= ~(uint32_t)MTLI_CHECK_HOST;
+  if (device->driver->checks && !device->info.has_unified_memory) {
+    mtli_check_turn_on();
+    mtli_check_host_turn_on();
+  } else {
+    mtli_check_note_unchecked("what the host does to buffers in use: unsupported "
+                              "on device '%s'; on 'cpu-discrete' it is checked",
+                              device->info.name);
+  }
+}
+
 // Fills in what this and any later code of the pipeline is made of.
 static void choose_code(struct mtli_pipeline_parts *parts,
                         const mtl_function *function,
@@ -255,9 +273,7 @@ static void choose_code(struct mtli_pipeline_parts *parts,
   const bool debug = desc->debug || function->library->compiled.code->debug;
   parts->tier = debug ? MTLI_TIER_0 : MTLI_TIER_1;
   parts->checks = desc->check ? desc->check : mtli_check_wanted();
-  if (parts->checks & MTLI_CHECK_HOST) {
-    mtli_check_note_unchecked("what the host does to buffers in use");
-  }
+  check_host(parts, function->library->device);
   if (parts->checks && !function->library->device->driver->checks) {
     mtli_check_note_unchecked("device '%s' checks no kernels",
                               function->library->device->info.name);

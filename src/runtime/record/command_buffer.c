@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/futex.h"
+#include "check/check.h"
 #include "runtime/log.h"
 #include "runtime/record/counters.h"
 #include "runtime/record/recording.h"
@@ -34,8 +35,8 @@ static void command_buffer_destroy(mtli_object *object) {
   callbacks_free(recording->completed_callbacks);
   callbacks_free(recording->direct_callbacks);
   mtli_work_times_free(recording->work_times);
-  free(command_buffer->check_committed);
-  free(command_buffer->check_completed);
+  mtli_check_forget(command_buffer->check_committed);
+  mtli_check_forget(command_buffer->check_completed);
   free(command_buffer->log);
   mtl_log_state_release(recording->log_state);  // -1
   free(recording->error_text);

@@ -13,6 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "check/check.h"
 #include "drivers/cpu/cpu.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -165,6 +166,11 @@ static void handle(int signal, siginfo_t *info, void *state) {
     if (context && cpu_interrupt_is_due(context, fault.instruction)) {
       leave_interrupted(context, &fault, state);
     }
+    return;
+  }
+  if (fault.is_access && info->si_code > 0 && !context &&
+      mtli_check_host_fault(fault.address, fault.is_write,
+                            fault.instruction)) {
     return;
   }
   // A code <= 0: sent, not caused here.
