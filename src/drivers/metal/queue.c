@@ -186,7 +186,10 @@ static int by_address(const void *a, const void *b) {
 // Lists the buffers once each, by rising address.
 static mtl_status sort_buffers(metal_encoding *encoding) {
   const mtl_command_buffer *from = encoding->command_buffer;
-  encoding->buffers = calloc(from->buffer_count + 1, sizeof(mtl_buffer *));
+  if (!from->buffer_count) {
+    return MTL_OK;
+  }
+  encoding->buffers = calloc(from->buffer_count, sizeof(mtl_buffer *));
   if (!encoding->buffers) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
   }
