@@ -305,6 +305,20 @@ def too_large(paths):
             yield f"{room}: {count} lines, the most is {MOST_LINES}"
 
 
+PASSES = "src/compiler/passes/passes.c"
+TRAVEL = "docs/travel.md"
+
+
+def untold_passes():
+    """Whether the document that lists the passes has each, in their order."""
+    with open(os.path.join(ROOT, PASSES), encoding="utf-8") as file:
+        passes = re.findall(r'^    \{"(\w+)", ', file.read(), re.MULTILINE)
+    with open(os.path.join(ROOT, TRAVEL), encoding="utf-8") as file:
+        told = re.findall(r"^\| `(\w+)` \|", file.read(), re.MULTILINE)
+    if passes != told:
+        yield f"{TRAVEL}: its passes are not those of {PASSES}, in their order"
+
+
 def files():
     """What is in the repository, and what is about to be."""
     result = subprocess.run(
@@ -328,7 +342,7 @@ def main():
     for circle in large_circles(paths):
         failed += 1
         print(f"files that call each other in a circle: {', '.join(circle)}")
-    for problem in too_large(paths):
+    for problem in [*too_large(paths), *untold_passes()]:
         failed += 1
         print(problem)
     for path in sorted(paths):
