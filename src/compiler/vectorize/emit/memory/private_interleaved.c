@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "compiler/vectorize/analysis/components.h"
-#include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/masked.h"

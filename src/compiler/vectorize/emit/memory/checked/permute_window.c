@@ -17,15 +17,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "compiler/ir/llvm/instructions.h"
 #include "compiler/ir/llvm/types.h"
 #include "compiler/vectorize/analysis/components.h"
 #include "compiler/vectorize/analysis/shape.h"
-#include "compiler/vectorize/analysis/uniformity.h"
 #include "compiler/vectorize/base/alignment.h"
 #include "compiler/vectorize/emit/address/common_index.h"
 #include "compiler/vectorize/emit/lanes/collectives.h"
 #include "compiler/vectorize/emit/lanes/lane_loop.h"
+#include "compiler/vectorize/emit/memory/checked/window_loads.h"
 #include "compiler/vectorize/emit/memory/gathers.h"
 #include "compiler/vectorize/emit/memory/load_store.h"
 #include "compiler/vectorize/emit/memory/masked.h"
@@ -37,229 +36,10 @@
 #include "compiler/vectorize/plan/access/access.h"
 #include "compiler/vectorize/plan/access/access_plan.h"
 
-// --- Where the windows are ---------------------------------------------------
-
-// An access's indices, in 32 bits. What is added to those of all lanes is left
-// out: several accesses that differ in nothing else share what is found out
-// about the rest.
-typedef struct window_indices {
-  LLVMValueRef index;  // the thread function's
-  LLVMValueRef added;  // i32, or NULL
-  bool is_signed;      // all and added together, as they become an address
-} window_indices;
-
-static bool may_part(lanes_emitter *e, LLVMValueRef value, unsigned uniform) {
-  LLVMValueRef added = LLVMGetOperand(value, uniform);
-  LLVMValueRef rest = LLVMGetOperand(value, 1 - uniform);
-  return lanes_is_uniform(lanes_shape_of(e->values, added)) &&
-         !lanes_is_uniform(lanes_shape_of(e->values, rest)) &&
-         lanes_is_at_hand(e, added) && lanes_is_at_hand(e, rest);
-}
-
-static window_indices indices_of(const lanes_access *a) {
-  LLVMValueRef index = lanes_index_of(a->pointer);
-  return (window_indices){.index = LLVMGetOperand(index, 0),
-                          .is_signed = LLVMIsASExtInst(index) != NULL};
-}
-
-static void add_to_all(lanes_emitter *e, window_indices *indices,
-                       LLVMValueRef number) {
-  indices->added = indices->added
-                       ? LLVMBuildAdd(e->builder, indices->added, number, "")
-                       : number;
-}
-
-// Takes what is added to all lanes' out.
-static void part_indices(lanes_emitter *e, window_indices *indices) {
-  LLVMValueRef index = indices->index;
-  while (mtlc_is_opcode(index, LLVMAdd)) {
-    const unsigned uniform = may_part(e, index, 1) ? 1 : 0;
-    if (!may_part(e, index, uniform)) {
-      break;
-    }
-    add_to_all(e, indices, lanes_scalar(e, LLVMGetOperand(index, uniform), 0));
-    index = LLVMGetOperand(index, 1 - uniform);
-  }
-  indices->index = index;
-}
-
-// A register's window begins at its first lane's element or just before it, at
-// an index that is a multiple of its lanes. Returns all registers'.
-static LLVMValueRef begins_of(lanes_emitter *e, LLVMValueRef all) {
-  const uint32_t each = lanes_register_words(e);
-  const uint32_t count = e->lanes / each;
-  int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < count; i++) {
-    lanes[i] = (int)(i * each);
-  }
-  return LLVMBuildAnd(
-      e->builder, lanes_shuffle(e, all, NULL, lanes, count),
-      lanes_splat_to(e, e->builder, mtlc_i32(e->context, ~(each - 1)), count),
-      "");
-}
-
-// The same in all elements of one register.
-static LLVMValueRef begin_of(lanes_emitter *e, LLVMValueRef own) {
-  static const int firsts[MOST_LANES];
-  const uint32_t each = lanes_register_words(e);
-  return LLVMBuildAnd(
-      e->builder, lanes_shuffle(e, own, NULL, firsts, each),
-      lanes_splat_to(e, e->builder, mtlc_i32(e->context, ~(each - 1)), each),
-      "");
-}
-
-// Registers of AVX-512 are few, and their begins found together.
-static LLVMValueRef places_in_few(lanes_emitter *e, LLVMValueRef all,
-                                  LLVMValueRef *out_begins) {
-  const uint32_t each = lanes_register_words(e);
-  LLVMValueRef begins = begins_of(e, all);
-  int lanes[MOST_LANES];
-  for (uint32_t i = 0; i < e->lanes; i++) {
-    lanes[i] = (int)(i / each);
-  }
-  for (uint32_t i = 0; i < e->lanes / each; i++) {
-    out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
-                                            mtlc_i32(e->context, i), "");
-  }
-  return LLVMBuildSub(e->builder, all,
-                      lanes_shuffle(e, begins, NULL, lanes, e->lanes), "");
-}
-
-// Each lane's place in its register's window, if it has one.
-static LLVMValueRef places_in(lanes_emitter *e, LLVMValueRef all,
-                              LLVMValueRef *out_begins) {
-  if (e->machine.has_masks) {
-    return places_in_few(e, all, out_begins);
-  }
-  const uint32_t each = lanes_register_words(e);
-  LLVMValueRef places[MOST_LANES];
-  for (uint32_t i = 0; i < e->lanes / each; i++) {
-    LLVMValueRef own = lanes_subvector(e, all, i * each, each);
-    LLVMValueRef begins = begin_of(e, own);
-    places[i] = LLVMBuildSub(e->builder, own, begins, "");
-    out_begins[i] = LLVMBuildExtractElement(e->builder, begins,
-                                            mtlc_i32(e->context, 0), "");
-  }
-  return lanes_concatenated(e, places, e->lanes / each);
-}
-
-// The address at which a window begins, given where without what is added, and
-// the index with it.
-static LLVMValueRef address_in(lanes_emitter *e, const lanes_access *a,
-                               const window_indices *indices,
-                               LLVMValueRef begin, bool is_signed,
-                               LLVMValueRef *out_begin) {
-  if (indices->added) {
-    begin = LLVMBuildAdd(e->builder, begin, indices->added, "");
-  }
-  *out_begin = begin;
-  LLVMValueRef wide =
-      LLVMBuildIntCast2(e->builder, begin, e->types.i64, is_signed, "");
-  return LLVMBuildGEP2(e->builder, e->types.i32,
-                       lanes_base_indexed(e, a->pointer), &wide, 1, "");
-}
-
-// --- Loads -------------------------------------------------------------------
-
-// A window can be read whole if it does not leave the page, nor may an index
-// wrap within it. Around a worker's own memory there is enough of it, and an
-// index that wraps is no index into it.
-static LLVMValueRef is_there(lanes_emitter *e, LLVMValueRef begin,
-                             LLVMValueRef address, bool is_signed) {
-  const uint32_t each = lanes_register_words(e);
-  LLVMValueRef end = mtlc_i32(
-      e->context, (is_signed ? INT32_MAX : UINT32_MAX) - (2 * each - 1));
-  LLVMValueRef is_below = LLVMBuildICmp(
-      e->builder, is_signed ? LLVMIntSLE : LLVMIntULE, begin, end, "");
-  return LLVMBuildAnd(e->builder, is_below,
-                      lanes_is_in_page(e, address, 8 * each), "");
-}
-
-// True if words of AVX2's registers have bits in common with none of a
-// pattern's: one instruction, where the registers are joined.
-static LLVMValueRef have_no_bits(lanes_emitter *e, LLVMValueRef words,
-                                 uint32_t pattern) {
-  LLVMBuilderRef b = e->builder;
-  const uint32_t each = lanes_register_words(e);
-  LLVMValueRef all = lanes_subvector(e, words, 0, each);
-  for (uint32_t i = each; i < LLVMGetVectorSize(LLVMTypeOf(words)); i += each) {
-    all = LLVMBuildOr(b, all, lanes_subvector(e, words, i, each), "");
-  }
-  all = LLVMBuildAnd(
-      b, all, lanes_splat_to(e, b, mtlc_i32(e->context, pattern), each), "");
-  LLVMTypeRef whole = LLVMIntTypeInContext(e->context, 32 * each);
-  return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildBitCast(b, all, whole, ""),
-                       LLVMConstNull(whole), "");
-}
-
-static LLVMValueRef are_inside(lanes_emitter *e, LLVMValueRef places) {
-  LLVMBuilderRef b = e->builder;
-  const uint32_t within = 2 * lanes_register_words(e);
-  if (!e->machine.has_masks) {
-    LLVMValueRef running = LLVMBuildSelect(
-        b, e->mask, places, LLVMConstNull(LLVMTypeOf(places)), "");
-    return have_no_bits(e, running, ~(within - 1));
-  }
-  LLVMValueRef outside = LLVMBuildICmp(
-      b, LLVMIntUGE, places, lanes_steps(e->lanes, e->types.i32, within, 0), "");
-  outside = LLVMBuildSelect(b, e->mask, outside,
-                            LLVMConstNull(LLVMTypeOf(outside)), "");
-  return LLVMBuildNot(b, lanes_any(e, outside), "");
-}
-
-// True if each register's lanes lie one behind the other where its window
-// begins.
-static LLVMValueRef are_in_order(lanes_emitter *e, LLVMValueRef places) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef own[MOST_LANES];
-  for (uint32_t i = 0; i < e->lanes; i++) {
-    own[i] = mtlc_i32(e->context, i % lanes_register_words(e));
-  }
-  LLVMValueRef order = LLVMConstVector(own, e->lanes);
-  if (!e->machine.has_masks) {
-    return have_no_bits(e, LLVMBuildXor(b, places, order, ""), UINT32_MAX);
-  }
-  LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntNE, places, order, "");
-  return LLVMBuildNot(b, lanes_any(e, differ), "");
-}
-
-static LLVMValueRef half_of(lanes_emitter *e, const lanes_access *a,
-                            uint32_t window, uint32_t half) {
-  return lanes_address_at(e, a->firsts[window],
-                          half * 4 * lanes_register_words(e));
-}
-
-static LLVMValueRef load_half(lanes_emitter *e, const lanes_access *a,
-                              uint32_t window, uint32_t half) {
-  LLVMTypeRef words = LLVMVectorType(e->types.i32, lanes_register_words(e));
-  LLVMValueRef loaded =
-      LLVMBuildLoad2(e->builder, words, half_of(e, a, window, half), "");
-  LLVMSetAlignment(loaded, lanes_common_alignment(a->alignment, 4));
-  return loaded;
-}
-
-// All registers', their windows' first halves or picked from both.
-static LLVMValueRef load_windows(lanes_emitter *e, const lanes_access *a,
-                                 bool in_order) {
-  const uint32_t each = lanes_register_words(e);
-  LLVMValueRef parts[MOST_LANES];
-  for (uint32_t i = 0; i < e->lanes / each; i++) {
-    parts[i] = load_half(e, a, i, 0);
-    if (!in_order) {
-      LLVMValueRef halves[] = {parts[i], load_half(e, a, i, 1)};
-      parts[i] = lanes_pick_words(e, halves, 2,
-                                  lanes_subvector(e, a->places, i * each, each));
-    }
-  }
-  return LLVMBuildBitCast(e->builder,
-                          lanes_concatenated(e, parts, e->lanes / each),
-                          lanes_vector_of(e->lanes, a->element), "");
-}
-
 // --- Tables ------------------------------------------------------------------
 
 LLVMValueRef lanes_load_table(lanes_emitter *e, const lanes_access *a) {
-  return load_windows(e, a, false);
+  return lanes_window_load(e, a, false);
 }
 
 LLVMValueRef lanes_check_table(lanes_emitter *e, lanes_access *a,
@@ -351,7 +131,7 @@ static LLVMValueRef find_rising(lanes_emitter *e, LLVMValueRef places,
 static void store_masked_half(lanes_emitter *e, const lanes_access *a,
                               uint32_t window, uint32_t half,
                               LLVMValueRef words, LLVMValueRef mask) {
-  lanes_masked_store(e, a, words, half_of(e, a, window, half),
+  lanes_masked_store(e, a, words, lanes_window_half_of(e, a, window, half),
                      lanes_common_alignment(a->alignment, 4), mask);
 }
 
@@ -462,7 +242,7 @@ static LLVMValueRef are_alike(lanes_emitter *e, LLVMValueRef places) {
     LLVMValueRef own = lanes_subvector(e, places, i * WORDS, WORDS);
     differ[i] = LLVMBuildXor(b, own, first, "");
   }
-  return have_no_bits(e, lanes_concatenated(e, differ, e->lanes / WORDS),
+  return lanes_window_have_no_bits(e, lanes_concatenated(e, differ, e->lanes / WORDS),
                       UINT32_MAX);
 }
 
@@ -508,8 +288,8 @@ static void store_half(lanes_emitter *e, const lanes_access *a, uint32_t window,
                          LLVMConstNull(LLVMTypeOf(is_new)), "");
   LLVMValueRef both =
       LLVMBuildSelect(b, is_new, lanes_pick_words(e, &words, 1, lanes),
-                      load_half(e, a, window, half), "");
-  LLVMSetAlignment(LLVMBuildStore(b, both, half_of(e, a, window, half)),
+                      lanes_window_load_half(e, a, window, half), "");
+  LLVMSetAlignment(LLVMBuildStore(b, both, lanes_window_half_of(e, a, window, half)),
                    lanes_common_alignment(a->alignment, 4));
 }
 
@@ -539,8 +319,8 @@ static void store_in_order(lanes_emitter *e, const lanes_access *a,
       continue;
     }
     LLVMValueRef both =
-        LLVMBuildSelect(e->builder, mask, own, load_half(e, a, i, 0), "");
-    LLVMSetAlignment(LLVMBuildStore(e->builder, both, half_of(e, a, i, 0)),
+        LLVMBuildSelect(e->builder, mask, own, lanes_window_load_half(e, a, i, 0), "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, both, lanes_window_half_of(e, a, i, 0)),
                      lanes_common_alignment(a->alignment, 4));
   }
 }
@@ -578,18 +358,18 @@ static bool is_known(const lanes_emitter *e, const lanes_window *near,
 static void find_places(lanes_emitter *e, lanes_window *near, LLVMValueRef own,
                         bool store) {
   LLVMValueRef all = LLVMBuildFreeze(e->builder, own, "");
-  near->places = places_in(e, store ? all : lanes_filled(e, all), near->begins);
+  near->places = lanes_window_places_in(e, store ? all : lanes_filled(e, all), near->begins);
 }
 
 // Returns whether it had been known. AVX2 has no registers to keep in what is
 // the same in all simdgroups: to ask once for several accesses takes less.
 static bool find_lanes(lanes_emitter *e, lanes_window *near,
-                       window_indices *indices, bool store) {
+                       lanes_window_indices *indices, bool store) {
   lanes_common_index_parts parts = {0};
   bool knows = is_known(e, near, indices->index);
   if (!knows && !(e->machine.has_masks &&
                   lanes_common_index(e, indices->index, &parts))) {
-    part_indices(e, indices);
+    lanes_window_part_indices(e, indices);
     knows = is_known(e, near, indices->index);
     parts = (lanes_common_index_parts){
         .own = knows ? NULL : lanes_vector(e, indices->index, 0)};
@@ -602,7 +382,7 @@ static bool find_lanes(lanes_emitter *e, lanes_window *near,
     find_places(e, near, parts.own, store);
   }
   if (near->common) {
-    add_to_all(e, indices, near->common);
+    lanes_window_add_to_all(e, indices, near->common);
   }
   return knows;
 }
@@ -610,7 +390,7 @@ static bool find_lanes(lanes_emitter *e, lanes_window *near,
 // Sets the first address of each window. Returns i1: they can be read whole;
 // NULL if they always can.
 static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
-                                const window_indices *indices,
+                                const lanes_window_indices *indices,
                                 const lanes_window *near) {
   const bool is_own = lanes_is_own_memory(e->planning, a);
   const bool is_signed = is_own || indices->is_signed;
@@ -618,9 +398,9 @@ static LLVMValueRef find_firsts(lanes_emitter *e, const lanes_access *a,
   for (uint32_t i = 0; i < e->lanes / lanes_register_words(e); i++) {
     LLVMValueRef begin;
     a->firsts[i] =
-        address_in(e, a, indices, near->begins[i], is_signed, &begin);
+        lanes_window_address_in(e, a, indices, near->begins[i], is_signed, &begin);
     if (!is_own) {
-      LLVMValueRef is_one = is_there(e, begin, a->firsts[i], is_signed);
+      LLVMValueRef is_one = lanes_window_is_there(e, begin, a->firsts[i], is_signed);
       are_there =
           are_there ? LLVMBuildAnd(e->builder, are_there, is_one, "") : is_one;
     }
@@ -648,10 +428,10 @@ static void ask(lanes_emitter *e, lanes_window *near, bool store,
     may = LLVMBuildAnd(b, may, are_close(e, near->begins), "");
   }
   LLVMBasicBlockRef next = lanes_block(e, "");
-  branch(e, LLVMBuildAnd(b, may, are_in_order(e, near->places), ""),
+  branch(e, LLVMBuildAnd(b, may, lanes_window_are_in_order(e, near->places), ""),
          ways[IN_ORDER], next);
   LLVMPositionBuilderAtEnd(b, next);
-  LLVMValueRef fit = !store ? are_inside(e, near->places)
+  LLVMValueRef fit = !store ? lanes_window_are_inside(e, near->places)
                      : e->machine.has_masks
                          ? find_rising(e, near->places, near->lanes)
                          : fill_windows(e, near->places, near->lanes);
@@ -677,7 +457,7 @@ static void follow(lanes_emitter *e, const lanes_window *near,
 static void go(lanes_emitter *e, const lanes_access *a, bool in_order,
                bool store, LLVMValueRef *component) {
   if (!store) {
-    *component = load_windows(e, a, in_order);
+    *component = lanes_window_load(e, a, in_order);
     return;
   }
   LLVMValueRef words = LLVMBuildBitCast(e->builder, *component,
@@ -710,7 +490,7 @@ static void keep(lanes_emitter *e, lanes_window *near, bool store,
 void lanes_access_window(lanes_emitter *e, const lanes_choice *choice,
                          const lanes_access *a, bool store,
                          LLVMValueRef *component) {
-  window_indices indices = indices_of(a);
+  lanes_window_indices indices = lanes_window_indices_of(a);
   lanes_window *near = &e->near[store];
   LLVMValueRef firsts[MOST_LANES];
   lanes_access window = *a;
