@@ -61,9 +61,6 @@ struct mtl_device {
   uint64_t process;       // mtli_process_number() at the start
   mtl_device_info info;   // device_open fills it in, but for name
   uint64_t memory_bytes;  // all buffers together at the most; by device_open
-  // What its pipelines are compiled for, by device_open (compiler.h), while the
-  // device lives; NULL for the CPU that the process runs on.
-  const char *code_target;
   // The addresses in command_buffer->log are of texts that the driver has
   // copied, not of constant memory; by device_open.
   bool copies_log_texts;
@@ -589,6 +586,10 @@ typedef void mtli_device_close_fn(mtl_device *device);
 // Tells whether the device has all of a family. Any thread; does not block.
 typedef bool mtli_device_family_fn(const mtl_device *device, mtl_family family);
 
+// Returns what a pipeline is to be compiled for, as compiler.h has it: yours to
+// free; NULL for the CPU that the process runs on. Any thread; does not block.
+typedef char *mtli_device_code_target_fn(const mtl_device *device);
+
 // Reads CLOCK_MONOTONIC in nanoseconds, and the device's clock, which samples
 // are of and info.timestamp_frequency_hz counts, at one moment. Any thread.
 typedef mtl_status mtli_device_timestamps_fn(mtl_device *device,
@@ -781,6 +782,7 @@ struct mtli_driver {
   mtli_device_open_fn *device_open;
   mtli_device_close_fn *device_close;
   mtli_device_family_fn *device_family;
+  mtli_device_code_target_fn *device_code_target;
   mtli_device_timestamps_fn *device_timestamps;
   mtli_buffer_create_fn *buffer_create;
   mtli_buffer_destroy_fn *buffer_destroy;

@@ -33,7 +33,6 @@ typedef struct cpu_device {
   cpu_pool *pool;
   cpu_late *late;           // of cpu-discrete; NULL on cpu
   uint64_t clock_start_ns;  // of cpu-discrete's clock
-  char *code_target;        // malloc'ed; NULL for this machine
 } cpu_device;
 
 // Turns a time of CLOCK_MONOTONIC into the device's: the same on cpu.
@@ -657,6 +656,7 @@ mtli_device_is_listed_fn cpu_device_is_listed;
 mtli_device_open_fn cpu_device_open;
 mtli_device_close_fn cpu_device_close;
 mtli_device_family_fn cpu_device_family;
+mtli_device_code_target_fn cpu_device_code_target;
 mtli_device_timestamps_fn cpu_device_timestamps;
 mtli_buffer_create_fn cpu_buffer_create;
 mtli_buffer_destroy_fn cpu_buffer_destroy;

@@ -2,8 +2,6 @@
 // device.c: "cpu", whose memory is the host's, and "cpu-discrete", which
 // behaves like a device with memory of its own.
 
-#include <stdlib.h>
-
 #include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/cpu/cpu.h"
@@ -66,6 +64,11 @@ uint64_t cpu_device_ticks(const cpu_device *device, uint64_t now_ns) {
              : now_ns;
 }
 
+char *cpu_device_code_target(const mtl_device *device) {
+  (void)device;
+  return mtli_cpu_target();
+}
+
 mtl_status cpu_device_timestamps(mtl_device *device, uint64_t *out_host_ns,
                                  uint64_t *out_device) {
   *out_host_ns = mtli_now_ns();
@@ -87,7 +90,6 @@ mtl_status cpu_device_open(mtl_device *device) {
     }
   }
   cpu->clock_start_ns = mtli_now_ns();
-  device->code_target = cpu->code_target = mtli_cpu_target();
   info_fill(cpu);
   cpu_fault_install();
   return MTL_OK;
@@ -100,7 +102,6 @@ void cpu_device_close(mtl_device *device) {
     cpu_late_end(cpu->late, is_inherited);
   }
   cpu_pool_end(cpu->pool, is_inherited);
-  free(cpu->code_target);
 }
 
 // Compute features only: Apple7 is the newest family whose compute features

@@ -29,6 +29,7 @@ const mtli_driver mtli_cpu_driver = {
     .device_open = cpu_device_open,
     .device_close = cpu_device_close,
     .device_family = cpu_device_family,
+    .device_code_target = cpu_device_code_target,
     .device_timestamps = cpu_device_timestamps,
     .buffer_create = cpu_buffer_create,
     .buffer_destroy = cpu_buffer_destroy,

@@ -299,6 +299,7 @@ mtli_device_is_listed_fn cuda_device_is_listed;
 mtli_device_open_fn cuda_device_open;
 mtli_device_close_fn cuda_device_close;
 mtli_device_family_fn cuda_device_family;
+mtli_device_code_target_fn cuda_device_code_target;
 mtli_device_timestamps_fn cuda_device_timestamps;
 mtli_buffer_create_fn cuda_buffer_create;
 mtli_buffer_destroy_fn cuda_buffer_destroy;

@@ -153,7 +153,6 @@ static mtl_status choose_target(cuda_device *device) {
   snprintf(device->target, sizeof device->target, "nvptx64 sm_%d +ptx78%s",
            capability < MOST_CAPABILITY ? capability : MOST_CAPABILITY,
            device->device.info.approximates_fast_math ? " +approximate" : "");
-  device->device.code_target = device->target;
   return MTL_OK;
 }
 
@@ -302,6 +301,10 @@ static mtl_status read_clock(cuda_device *device, uint64_t *out_start_ns,
                     "reading the clock"));
   *out_took_ns = mtli_now_ns() - *out_start_ns;
   return MTL_OK;
+}
+
+char *cuda_device_code_target(const mtl_device *device) {
+  return strdup(((const cuda_device *)device)->target);
 }
 
 mtl_status cuda_device_timestamps(mtl_device *base, uint64_t *out_host_ns,

@@ -27,6 +27,7 @@ const mtli_driver mtli_cuda_driver = {
     .device_open = cuda_device_open,
     .device_close = cuda_device_close,
     .device_family = cuda_device_family,
+    .device_code_target = cuda_device_code_target,
     .device_timestamps = cuda_device_timestamps,
     .buffer_create = cuda_buffer_create,
     .buffer_destroy = cuda_buffer_destroy,

@@ -132,6 +132,12 @@ bool metal_device_family(const mtl_device *device, mtl_family family) {
           0xff) != 0;
 }
 
+// Metal compiles for its own devices.
+char *metal_device_code_target(const mtl_device *device) {
+  (void)device;
+  return NULL;
+}
+
 mtl_status metal_device_timestamps(mtl_device *device, uint64_t *out_host_ns,
                                    uint64_t *out_device) {
   SEND(void (*)(id, SEL, uint64_t *, uint64_t *), metal_device_of(device)->object,

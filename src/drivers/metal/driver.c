@@ -29,6 +29,7 @@ const mtli_driver mtli_metal_driver = {
     .device_open = metal_device_open,
     .device_close = metal_device_close,
     .device_family = metal_device_family,
+    .device_code_target = metal_device_code_target,
     .device_timestamps = metal_device_timestamps,
     .buffer_create = metal_buffer_create,
     .buffer_destroy = metal_buffer_destroy,

@@ -112,6 +112,7 @@ mtli_device_is_listed_fn metal_device_is_listed;
 mtli_device_open_fn metal_device_open;
 mtli_device_close_fn metal_device_close;
 mtli_device_family_fn metal_device_family;
+mtli_device_code_target_fn metal_device_code_target;
 mtli_device_timestamps_fn metal_device_timestamps;
 mtli_buffer_create_fn metal_buffer_create;
 mtli_buffer_destroy_fn metal_buffer_destroy;

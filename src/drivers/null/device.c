@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // device.c: one device that does nothing, with the cpu device's limits, so
 // that what it accepts runs there.
-#include <stdlib.h>
-
 #include "base/futex.h"
 #include "base/machine.h"
 #include "drivers/null/null.h"
@@ -23,7 +21,6 @@ bool null_device_is_listed(uint32_t index) {
 
 mtl_status null_device_open(mtl_device *device) {
   const uint64_t memory_bytes = mtli_machine_memory_bytes();
-  device->code_target = mtli_cpu_target();
   device->memory_bytes = memory_bytes;
   mtl_device_info *info = &device->info;
   info->architecture = "null";
@@ -44,12 +41,17 @@ mtl_status null_device_open(mtl_device *device) {
 }
 
 void null_device_close(mtl_device *device) {
-  free((char *)device->code_target);  // open's own
+  (void)device;
 }
 
 bool null_device_family(const mtl_device *device, mtl_family family) {
   (void)device;
   return family >= MTL_FAMILY_COMMON1 && family <= MTL_FAMILY_COMMON3;
+}
+
+char *null_device_code_target(const mtl_device *device) {
+  (void)device;
+  return mtli_cpu_target();
 }
 
 // The host's clock is the device's.

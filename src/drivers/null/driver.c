@@ -27,6 +27,7 @@ const mtli_driver mtli_null_driver = {
     .device_open = null_device_open,
     .device_close = null_device_close,
     .device_family = null_device_family,
+    .device_code_target = null_device_code_target,
     .device_timestamps = null_device_timestamps,
     .buffer_create = null_buffer_create,
     .buffer_destroy = null_buffer_destroy,

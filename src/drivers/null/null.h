@@ -32,6 +32,7 @@ mtli_device_is_listed_fn null_device_is_listed;
 mtli_device_open_fn null_device_open;
 mtli_device_close_fn null_device_close;
 mtli_device_family_fn null_device_family;
+mtli_device_code_target_fn null_device_code_target;
 mtli_device_timestamps_fn null_device_timestamps;
 mtli_buffer_create_fn null_buffer_create;
 mtli_buffer_destroy_fn null_buffer_destroy;

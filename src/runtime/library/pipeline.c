@@ -284,8 +284,8 @@ static void choose_code(struct mtli_pipeline_parts *parts,
         parts->is_screened ? MTLI_TIER_SCREENED : MTLI_TIER_CHECKED;
     mtli_check_turn_on();
   }
-  const char *target = function->library->device->code_target;
-  parts->target = target ? strdup(target) : NULL;
+  const mtl_device *device = function->library->device;
+  parts->target = device->driver->device_code_target(device);
 }
 
 mtl_status mtli_pipeline_compile(mtl_pipeline *pipeline,
