@@ -3,6 +3,7 @@
 // function tables, tiles of simdgroups, and what looks like such mistakes.
 // run: relaxed_flag --grid 128 --group 32 0=zeros:f32:4 1=zeros:f32:4 2=zeros:u32:1
 // find: race.device @relaxed_flag_w,@relaxed_flag_r
+// schedule: forward
 // run: shuffle_loop --grid 32 --group 32 0=iota:32 1=zeros:32
 // find: sync.simdgroup @shuffle_loop
 // run: broadcast_lane --grid 32 --group 32 0=iota:32 1=zeros:32
