@@ -108,7 +108,9 @@ static void print_elements(const kernel_binding *binding) {
   const size_t size_bytes = (size_t)element->size_bytes * element->array_length;
   check(nowhere != NULL && binding->values_bytes % size_bytes == 0);
   check(binding->array.data_bytes == binding->values_bytes);
-  for (size_t i = 0; i < binding->values_bytes; i += size_bytes) {
+  // The first tell what the rest would, and cost less.
+  const size_t most = size_bytes * 64;
+  for (size_t i = 0; i < binding->values_bytes && i < most; i += size_bytes) {
     element_print(nowhere, element, binding->values + i, i % 2 == 1);
   }
 }
