@@ -102,6 +102,8 @@ static const pass passes[] = {
     {"ptx_multiply_tiles", mtlc_ptx_multiply_tiles, PTX},
     // Before it is asked whether threads wait for each other: here they do.
     {"lower_tiles", mtlc_lower_tiles, T0 | T1 | PTX},
+    // What faults in the other tier does so where it is looked for.
+    {"probe_alignment", mtlc_probe_alignment, T0},
     // Where the simdgroup is no vector, which is in step by itself.
     {"advance_together", mtlc_advance_together, T0},
     // Of the same kernel a block of an NVIDIA GPU.

@@ -49,6 +49,7 @@ mtlc_pass mtlc_fix_threads;
 mtlc_pass mtlc_simplify_thread;
 mtlc_pass mtlc_find_unused;
 mtlc_pass mtlc_lower_tiles;
+mtlc_pass mtlc_probe_alignment;
 mtlc_pass mtlc_advance_together;
 mtlc_pass mtlc_loop_lanes;
 mtlc_pass mtlc_make_coroutines;
