@@ -103,7 +103,8 @@ static void gather(const work *w, const void *in, int64_t from,
   }
 }
 
-// What `taps` neighbouring taps of a line's window meet, channels innermost.
+// Copies the inputs under `taps` neighbouring taps of a line's window, channels
+// innermost.
 static float *add_taps(const work *w, const void *in, int64_t from, int64_t x,
                        int taps, float *to) {
   const ops_convolution *s = &w->shape;

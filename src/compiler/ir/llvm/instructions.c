@@ -152,7 +152,8 @@ LLVMBasicBlockRef mtlc_split_above(LLVMBuilderRef builder,
     next = LLVMGetNextInstruction(i);
     move_to_end(builder, i, above);
   }
-  // With a branch at its end, a block is replaced in phis, too.
+  // LLVM renames a block in phis only while it ends in a branch, so the branch
+  // is there and comes back.
   move_to_end(builder, branch, above);
   LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block),
                          LLVMBasicBlockAsValue(above));

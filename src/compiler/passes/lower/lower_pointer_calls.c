@@ -58,7 +58,7 @@ static bool has_tables(LLVMModuleRef module) {
   return calls.count > 0;
 }
 
-// The linked functions of the type that a function may find in a table.
+// Collects the linked functions that a call of that type may find in a table.
 static void collect_linked(const mtlc_kernel *kernel, LLVMTypeRef type,
                            LLVMValueRef caller, choices *c) {
   const uint32_t level = mtlc_level_of(caller) + 1;

@@ -250,7 +250,7 @@ static LLVMValueRef shuffle(cells *c, LLVMValueRef left, LLVMValueRef right,
                                 LLVMConstVector(mask, count), "");
 }
 
-// The first lanes of a vector, or these and others.
+// Cuts a vector to its first lanes, or appends lanes without a value.
 static LLVMValueRef resize(cells *c, LLVMValueRef value, uint32_t count) {
   int lanes[MOST_ELEMENTS];
   LLVMTypeRef type = LLVMTypeOf(value);

@@ -356,7 +356,7 @@ static bool has_first(const turns *t, const counted *c, LLVMValueRef value,
                     has_first(t, c, LLVMGetOperand(value, 1), depth - 1));
 }
 
-// That value. The builder computes it.
+// Builds what has_first() speaks of, where the builder stands.
 static LLVMValueRef first_of(const turns *t, LLVMValueRef value) {
   if (is_common(t, value)) {
     return value;

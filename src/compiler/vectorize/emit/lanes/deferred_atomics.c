@@ -319,8 +319,8 @@ static LLVMValueRef index_from(lanes_emitter *e, const lanes_base_index *place,
                        "");
 }
 
-// Elements of a power of two of bytes: which indices are inside is known in 32
-// bits, once for all lanes.
+// Compares indices in 32 bits, for all lanes at once; elements must have a
+// power of two of bytes.
 static window_words words_by_index(lanes_emitter *e, const lanes_base_index *place,
                                    LLVMValueRef window) {
   LLVMBuilderRef b = e->builder;

@@ -55,7 +55,8 @@ static LLVMValueRef load_part(lanes_emitter *e, const lanes_access *part,
   if (is_vector) {
     LLVMValueRef at =
         lanes_address_at(e, lanes_scalar(e, part->pointer, 0), offset);
-    // Private: reading the copies of lanes that do not run is harmless.
+    // Needs no mask: the memory is private, and reading the copies of lanes
+    // that do not run is harmless.
     LLVMValueRef value =
         LLVMBuildLoad2(e->builder, lanes_vector_of(e->lanes, part->element), at, "");
     LLVMSetAlignment(value, lanes_common_alignment(64, unit * e->lanes));

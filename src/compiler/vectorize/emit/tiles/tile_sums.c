@@ -65,7 +65,7 @@ static bool is_phi_of_tiles(const sums_finder *f, LLVMValueRef value) {
          number_of(f, value) != LANES_NONE;
 }
 
-// Joins a value's set with another's; a phi that is in none comes along.
+// Unites the sets of two values; a phi in no set is added.
 static bool join(sums_finder *f, uint32_t number, LLVMValueRef value) {
   const uint32_t other = number_of(f, value);
   if (other == LANES_NONE) {

@@ -26,8 +26,8 @@ enum { WORD_BITS = 32 };
 
 // --- Addresses ---------------------------------------------------------------
 
-// For interleaved private memory the offsets are multiplied, so each index
-// becomes bytes of its own.
+// Computes the address in bytes, index by index: interleaved private memory
+// multiplies each offset.
 static LLVMValueRef scaled_address(lanes_emitter *e, LLVMValueRef address,
                                    uint32_t scale, uint32_t width) {
   LLVMTargetDataRef data = e->values->data;

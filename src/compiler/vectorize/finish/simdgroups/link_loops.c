@@ -80,7 +80,7 @@ static char *fill_in(const char *text, const replacement *replacements,
   return result;
 }
 
-// Instructions that a block leads to, itself included, by its number.
+// Counts the instructions that a block leads to, its own included.
 static uint32_t count_behind(const lanes_map *numbers, LLVMBasicBlockRef from,
                              LLVMBasicBlockRef *work, bool *seen,
                              uint32_t block_count) {

@@ -244,7 +244,8 @@ LLVMValueRef lanes_joined_pieces(lanes_region *l, LLVMBuilderRef builder,
   return parts[0];
 }
 
-// Two vectors' lanes by turns, or of what two such hold the even or odd ones.
+// Interleaves the lanes of two vectors, or takes the even or the odd lanes of
+// both.
 static LLVMValueRef zipped(lanes_region *l, LLVMBuilderRef builder,
                            LLVMValueRef a, LLVMValueRef b, bool second) {
   const uint32_t count = lanes_in_piece(l);
