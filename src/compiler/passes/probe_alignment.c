@@ -34,9 +34,8 @@ static bool is_variable(LLVMValueRef address) {
 }
 
 static bool is_copy(LLVMValueRef instruction) {
-  LLVMValueRef callee = LLVMIsACallInst(instruction)
-                            ? mtlc_callee(instruction)
-                            : NULL;
+  LLVMValueRef callee =
+      LLVMIsACallInst(instruction) ? mtlc_callee(instruction) : NULL;
   return callee && (mtlc_starts_with(mtlc_name(callee), "llvm.memcpy") ||
                     mtlc_starts_with(mtlc_name(callee), "llvm.memmove"));
 }
