@@ -26,11 +26,13 @@ typedef enum mtl_family {
   MTL_FAMILY_APPLE7 = 1007,
   MTL_FAMILY_APPLE8 = 1008,
   MTL_FAMILY_APPLE9 = 1009,
+  MTL_FAMILY_APPLE10 = 1010,
   MTL_FAMILY_MAC2 = 2002,
   MTL_FAMILY_COMMON1 = 3001,
   MTL_FAMILY_COMMON2 = 3002,
   MTL_FAMILY_COMMON3 = 3003,
   MTL_FAMILY_METAL3 = 5001,
+  MTL_FAMILY_METAL4 = 5002,
 } mtl_family;
 
 // What a device is. Every limit carries its unit in its name.
@@ -104,7 +106,8 @@ MTL_API void mtl_device_release(mtl_device *device);
 // Returns the device's description, valid as long as the device.
 MTL_API const mtl_device_info *mtl_device_get_info(const mtl_device *device);
 
-// Tells whether the device has all compute features of family.
+// Tells whether the device has all compute features of family, or METTLE_FAMILY
+// says that it has.
 //
 // Source     Metal: -[MTLDevice supportsFamily:]
 MTL_API bool mtl_device_supports_family(const mtl_device *device,

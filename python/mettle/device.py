@@ -32,11 +32,13 @@ class Family(enum.IntEnum):
     APPLE7 = 1007
     APPLE8 = 1008
     APPLE9 = 1009
+    APPLE10 = 1010
     MAC2 = 2002
     COMMON1 = 3001
     COMMON2 = 3002
     COMMON3 = 3003
     METAL3 = 5001
+    METAL4 = 5002
 
 
 class Device(Handle):

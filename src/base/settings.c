@@ -37,6 +37,7 @@ static const setting settings[] = {
     {.name = "METTLE_CPU_THREADS", .least = 1, .most = 1 << 16},
     {.name = "METTLE_DEVICE_LIBRARY", .words = "cublas|cudnn|none|0"},
     {.name = "METTLE_EXACT", .words = "0|1"},
+    {.name = "METTLE_FAMILY", .words = "apple8|apple9|apple10|metal4"},
     {.name = "METTLE_GUARDS", .words = "advice|mappings"},
     {.name = "METTLE_HOST_LIBRARY", .words = "onednn|openblas|none|0"},
     {.name = "METTLE_KERNEL_SECONDS", .is_seconds = true},

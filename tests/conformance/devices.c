@@ -66,6 +66,7 @@ TEST(devices, wrong_values_of_the_environment_are_errors) {
   check_setting("METTLE_CONSTANTS_MB", "-1", "a number from 0 to ");
   check_setting("METTLE_POOL_MB", "x", "a number from 0 to ");
   check_setting("METTLE_GUARDS", "none", "advice|mappings");
+  check_setting("METTLE_FAMILY", "metal5", "apple8|apple9|apple10|metal4");
   check_setting("METTLE_HOST_LIBRARY", "mkl", "onednn|openblas|none|0");
   check_setting("METTLE_DEVICE_LIBRARY", "mkl", "cublas|cudnn|none|0");
   check_setting("METTLE_HOST_LIBRARY", "one", "onednn|openblas|none|0");
@@ -177,6 +178,19 @@ TEST(devices, families_follow_from_one_another) {
     CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE7));
   }
   CHECK(!mtl_device_supports_family(the_device(), (mtl_family)424242));
+}
+
+TEST(devices, the_environment_names_a_newer_family) {
+  CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_METAL4));
+  setenv("METTLE_FAMILY", "metal4", 1);
+  CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_METAL4));
+  CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE9));
+  setenv("METTLE_FAMILY", "apple9", 1);
+  CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE9));
+  CHECK(mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE8));
+  CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE10));
+  unsetenv("METTLE_FAMILY");
+  CHECK(!mtl_device_supports_family(the_device(), MTL_FAMILY_APPLE10));
 }
 
 TEST(devices, allocated_bytes_follow_buffers) {
