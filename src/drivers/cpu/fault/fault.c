@@ -169,8 +169,7 @@ static void handle(int signal, siginfo_t *info, void *state) {
     return;
   }
   if (fault.is_access && info->si_code > 0 && !context &&
-      mtli_check_host_fault(fault.address, fault.is_write,
-                            fault.instruction)) {
+      mtli_check_host_fault(fault.address, fault.is_write, fault.instruction)) {
     return;
   }
   // A code <= 0: sent, not caused here.
