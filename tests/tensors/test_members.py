@@ -215,6 +215,71 @@ def versions():
             "'MetalPerformancePrimitives' is of Metal 4", 310, "")
 
 
+def spellings():
+    # The library's headers are in the folder metal too, each one file.
+    text = ("#include <metal/metal_stdlib>\n#include <metal_stdlib>\n"
+            "#include <metal/metal_simdgroup_matrix>\n"
+            "#include <metal_simdgroup_matrix>\n"
+            "#if __has_include(<metal/metal_none>) || "
+            "__has_include(<metal/simd.h>)\n#error found\n#endif\n"
+            "kernel void k(device int *out) "
+            "{ out[0] = metal::popcount(7u); }")
+    for language in (310, 410):
+        out = Program(text, language, head="").run(
+            "k", {0: np.zeros(1, np.int32)}, group=(1,))[0]
+        check.equal(f"folder metal, {language}", out, np.array([3], np.int32))
+    refused("folder metal before Metal 4", "#include <metal/metal_tensor>\n",
+            "'metal_tensor' is of Metal 4", 320, "")
+    refused("folder metal, unsupported", "#include <metal/metal_raytracing>\n",
+            "'metal_raytracing' is unsupported: Mettle has no ray tracing",
+            410, "")
+    program = Program("""kernel void product(
+          device half *x, device float *out) {
+      auto a = tensor(x, dextents<int, 2>{16, 16}, array<int, 2>{1, 16});
+      using A = __tensor_ops_detail::__remove_addrspace_t<decltype(a)>;
+      static_assert(is_same_v<A, decltype(a)>);
+      static_assert(is_same_v<__tensor_ops_detail::__remove_addrspace_t<
+                                  device float>, float>);
+      matmul2d<matmul2d_descriptor(16, 16, 16), execution_simdgroup> op;
+      auto c = op.get_destination_cooperative_tensor<A, A, float>();
+      op.run(a, a, c);
+      c.store(tensor(out, dextents<int, 2>{16, 16}));
+    }""")
+    x = np.arange(256).reshape(16, 16).astype(np.float16) / 16
+    out = program.run("product", {0: x, 1: np.zeros((16, 16), np.float32)})[1]
+    check.equal("bare types", out, x.astype(np.float32) @ x.astype(np.float32))
+
+
+def formats():
+    small = "Mettle has no integers of two or four bits"
+    floats = "Mettle has no floating-point numbers of four or eight bits"
+    planes = "Mettle has no tensors with a plane of scales"
+    for name, wanted in (("int2b_format", small), ("uint2b_format", small),
+                         ("int4b_format", small), ("uint4b_format", small),
+                         ("metal_fp4_e2m1_format", floats),
+                         ("metal_fp8_e4m3_format", floats),
+                         ("metal_fp8_e5m2_format", floats),
+                         ("metal_fp8_ue8m0_format", floats),
+                         ("tensor_plane_scales", planes)):
+        wanted = f"'{name}' is unsupported: {wanted}"
+        refused("an element", "kernel void k(device uchar *x) { auto t = "
+                f"tensor<device {name}, dextents<int, 2>, tensor_inline>"
+                "(x, dextents<int, 2>(32, 1)); }", wanted, 410)
+        refused("a type", f"using T = metal::{name};", wanted, 410)
+        refused("an argument", "template <typename T> void f() {}\n"
+                f"kernel void k() {{ f<{name}>(); }}", wanted, 410)
+    refused("a plane", "using plane = tensor_blockwise<int, float, 32>;",
+            "'tensor_blockwise' is unsupported: " + planes, 410)
+    refused("packed", "using p = packed_numeric_type<char, 8>;",
+            "'packed_numeric_type' is unsupported: " + small, 410)
+    # A program may have such a name of its own.
+    out = Program("struct int4b_format { int v; };\n"
+                  "kernel void k(device int *out) "
+                  "{ int4b_format f = {7}; out[0] = f.v; }", 410).run(
+                      "k", {0: np.zeros(1, np.int32)}, group=(1,))[0]
+    check.equal("a name of the program's", out, np.array([7], np.int32))
+
+
 def errors():
     refused("elements", "kernel void k(device bool *x) { tensor(x, "
             "dextents<int, 1>(4)); }", "a tensor's elements are numbers")
@@ -241,7 +306,8 @@ def errors():
             "kernel void k() { f(); }", "must be declared in a kernel")
 
 
-for test in (members, layout, coverage, versions, errors):
+for test in (members, layout, coverage, versions, spellings, formats,
+             errors):
     try:
         test()
     except mettle.Error as error:

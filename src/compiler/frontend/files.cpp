@@ -66,13 +66,13 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
       if (!Result) observe(Name, nullptr, 0);
       return Result;
     }
-    if (const auto Found = Files.find(Name); Found != Files.end())
-      return makeStatus(Name, Found->second);
+    if (const auto Found = find(Name); Found != Files.end())
+      return makeStatus(Name, Found->second, Found->first());
     // A header of the client's has a dot in its name; anything else between
     // is a directory.
     StringRef Text;
     const bool IsFile = llvm::sys::path::filename(Name).contains('.');
-    if (IsFile && askClient(Name, Text)) return makeStatus(Name, Text);
+    if (IsFile && askClient(Name, Text)) return makeStatus(Name, Text, Name);
     if (IsFile ||
         (!StringRef(Name).starts_with(StringRef(CallbackDir).drop_back()) &&
          !isLibraryDir(Name)))
@@ -87,11 +87,11 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     const std::string Name = Path.str();
     if (!isVirtual(Name)) return openOnDisk(Name);
     StringRef Text;
-    if (const auto Found = Files.find(Name); Found != Files.end())
-      Text = Found->second;
-    else if (!askClient(Name, Text))
-      return noSuchFile();
-    return std::make_unique<TextFile>(makeStatus(Name, Text), Text);
+    if (const auto Found = find(Name); Found != Files.end())
+      return std::make_unique<TextFile>(
+          makeStatus(Name, Found->second, Found->first()), Found->second);
+    if (!askClient(Name, Text)) return noSuchFile();
+    return std::make_unique<TextFile>(makeStatus(Name, Text, Name), Text);
   }
 
   llvm::vfs::directory_iterator dir_begin(const llvm::Twine &,
@@ -109,7 +109,17 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     return Name.starts_with("/mettle/") || Name == "/mettle";
   }
 
+  // A header of the library's is in its folder metal too, and one file.
+  llvm::StringMap<StringRef>::const_iterator find(StringRef Name) const {
+    StringRef Rest = Name;
+    if (Rest.consume_front(LibraryDir) && Rest.consume_front("metal/") &&
+        Rest.starts_with("metal_"))
+      return Files.find((llvm::Twine(LibraryDir) + Rest).str());
+    return Files.find(Name);
+  }
+
   bool isLibraryDir(const std::string &Name) const {
+    if (Name == std::string(LibraryDir) + "metal") return true;
     for (const auto &File : Files)
       if (File.first().starts_with(Name + "/")) return true;
     return false;
@@ -119,8 +129,9 @@ class SourceFileSystem : public llvm::vfs::ProxyFileSystem {
     return {UINT64_MAX, llvm::hash_value(Name)};
   }
 
-  static llvm::vfs::Status makeStatus(StringRef Name, StringRef Text) {
-    return llvm::vfs::Status(Name, identity(Name), {}, 0, 0, Text.size(),
+  static llvm::vfs::Status makeStatus(StringRef Name, StringRef Text,
+                                      StringRef File) {
+    return llvm::vfs::Status(Name, identity(File), {}, 0, 0, Text.size(),
                              llvm::sys::fs::file_type::regular_file,
                              llvm::sys::fs::all_read);
   }

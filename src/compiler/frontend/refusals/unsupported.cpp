@@ -16,6 +16,9 @@ constexpr char RayTracing[] = "ray tracing";
 constexpr char MeshShaders[] = "mesh shaders";
 constexpr char TileShaders[] = "tile shaders and no imageblocks";
 constexpr char Tensors[] = "";  // of Metal 4, which has them
+constexpr char Narrow[] = "integers of two or four bits";
+constexpr char NarrowFloats[] = "floating-point numbers of four or eight bits";
+constexpr char Planes[] = "tensors with a plane of scales";
 constexpr char Graphics[] = "graphics pipelines";
 
 struct Unsupported {
@@ -61,6 +64,17 @@ constexpr Unsupported Names[] = {
     {"tensor_inline", Tensors},
     {"tensor_ops", Tensors},
     {"cooperative_tensor", Tensors},
+    {"int2b_format", Narrow},
+    {"uint2b_format", Narrow},
+    {"int4b_format", Narrow},
+    {"uint4b_format", Narrow},
+    {"packed_numeric_type", Narrow},
+    {"metal_fp4_e2m1_format", NarrowFloats},
+    {"metal_fp8_e4m3_format", NarrowFloats},
+    {"metal_fp8_e5m2_format", NarrowFloats},
+    {"metal_fp8_ue8m0_format", NarrowFloats},
+    {"tensor_blockwise", Planes},
+    {"tensor_plane_scales", Planes},
     {"render_command", Graphics},
     {"render_pipeline_state", Graphics},
     {"metal_interpolate", Graphics},
@@ -71,8 +85,8 @@ constexpr Unsupported Names[] = {
 };
 
 // The name that an error does not know: the first that it quotes, if that is
-// what it is about, of a header in a folder the folder; "" if it is about
-// something else.
+// what it is about, of a header in a folder the folder (but for metal, which
+// holds the library's own); "" if it is about something else.
 StringRef unknownName(StringRef Text) {
   const bool IsUnknown =
       Text.ends_with(" file not found") ||
@@ -81,8 +95,10 @@ StringRef unknownName(StringRef Text) {
       Text.starts_with("no template named '") ||
       Text.starts_with("no type named '") ||
       (Text.starts_with("no member named '") && Text.contains("in namespace"));
-  return IsUnknown ? Text.split('\'').second.split('\'').first.split('/').first
-                   : "";
+  if (!IsUnknown) return "";
+  StringRef Name = Text.split('\'').second.split('\'').first;
+  Name.consume_front("metal/");
+  return Name.split('/').first;
 }
 
 // The word at which an error stands.
@@ -101,9 +117,11 @@ std::string wordAt(const Diagnostic &Info) {
 
 std::string mtlc::unsupportedText(const Diagnostic &Info, StringRef Text,
                                   bool IsMetal4) {
-  const std::string Name = Text == "expected namespace name"
-                               ? wordAt(Info)
-                               : unknownName(Text).str();
+  // An unknown type after an address space is taken for a name.
+  const std::string Name =
+      Text == "expected namespace name" || Text == "type-id cannot have a name"
+          ? wordAt(Info)
+          : unknownName(Text).str();
   for (const Unsupported &Known : Names)
     if (Name == Known.Name && Known.What != Tensors)
       return std::string("'") + Known.Name +

@@ -13,6 +13,12 @@
 namespace mpp {
 namespace tensor_ops {
 
+// No documented name, but programs write it for metal::remove_addrspace_t.
+namespace __tensor_ops_detail {
+template <typename T>
+using __remove_addrspace_t = metal::remove_addrspace_t<T>;
+}
+
 // A length that the operands tell.
 template <typename T>
 inline constexpr T dynamic_length_v = T(-1);
