@@ -491,6 +491,7 @@ mtl_pipeline_thread_execution_width: p -> u
 mtl_pipeline_static_threadgroup_memory_bytes: p -> z
 mtl_pipeline_arguments: p f -> p
 mtl_pipeline_label: p -> t
+mtl_pipeline_resource_id: p f -> s
 mtl_pipeline_report: p -> t
 mtl_pipeline_dump: p -> t
 mtl_function_table_create: p f f -> s

@@ -439,6 +439,13 @@ class Pipeline(Handle):
         """The label given, or the function's name."""
         return mtl.mtl_pipeline_label(self)
 
+    @property
+    def resource_id(self) -> int:
+        """What kernels know it by: a compute_pipeline_state of MSL."""
+        found = ctypes.c_uint64()
+        mtl.mtl_pipeline_resource_id(self, ctypes.byref(found))
+        return found.value
+
     def checked(self, checks: int) -> "Pipeline":
         """The same function, checked for the bits of mtl_check."""
         if checks == self._checks:

@@ -2,12 +2,8 @@
 """resource_cases.py: function tables, indirect command buffers, argument
 buffers and logs."""
 
-import ctypes
-
 import mettle
 import numpy as np
-from mettle import _native
-
 from air import buffer, builtin, module
 from world import DEVICE, QUEUE, raises, run
 from writer import pack
@@ -239,25 +235,6 @@ def argument_buffers(assembler):
 
 # --- indirect command buffers ------------------------------------------------
 
-class CommandsDesc(ctypes.Structure):  # mtl_indirect_command_buffer_desc
-    _fields_ = [("max_commands", ctypes.c_uint32),
-                ("command_types", ctypes.c_uint32),
-                ("max_buffers", ctypes.c_uint32),
-                ("max_threadgroup_memory", ctypes.c_uint32),
-                ("inherit_buffers", ctypes.c_bool),
-                ("inherit_pipeline", ctypes.c_bool),
-                ("label", ctypes.c_char_p)]
-
-
-def call(name, *arguments):
-    """A function that the package has no use for."""
-    function = getattr(_native.LIBRARY, name)
-    status = function(*[ctypes.c_void_p(a.handle)
-                        if isinstance(a, mettle._handle.Handle) else a
-                        for a in arguments])
-    assert status == 0, _native.last_error()
-
-
 @case
 def commands_that_a_kernel_encodes(assembler):
     """Command i adds i + 1 to word i of a buffer, 8 times."""
@@ -311,24 +288,14 @@ def commands_that_a_kernel_encodes(assembler):
         ("encode", "kernel", assembler(encode))]))
     added = library.function("add").pipeline()
     encoding = library.function("encode").pipeline()
-    commands_id, pipeline_id = ctypes.c_uint64(), ctypes.c_uint64()
-    indirect = ctypes.c_void_p()
-    desc = CommandsDesc(max_commands=4, max_buffers=1)
-    call("mtl_indirect_command_buffer_create", DEVICE, ctypes.byref(desc),
-         ctypes.byref(indirect))
-    call("mtl_indirect_command_buffer_resource_id", indirect,
-         ctypes.byref(commands_id))
-    call("mtl_pipeline_resource_id", added, ctypes.byref(pipeline_id))
+    indirect = DEVICE.new_indirect_command_buffer(4, max_buffers=1)
     arguments = DEVICE.new_buffer(np.array(
-        [commands_id.value, pipeline_id.value], np.uint64))
+        [indirect.resource_id, added.resource_id], np.uint64))
     data = DEVICE.new_buffer(np.zeros(8, np.uint32))
-    encoders = _native.LIBRARY
     for step in range(2):
         with QUEUE.command_buffer() as commands:
             with commands.compute_encoder() as compute:
-                handle = ctypes.c_void_p(compute.handle)
-                encoders.mtl_compute_encoder_use_commands(
-                    handle, indirect, ctypes.c_int(3))
+                compute.use_commands(indirect, "read_write")
                 if step == 0:
                     compute.set_pipeline(encoding)
                     compute.set_buffer(0, arguments)
@@ -336,11 +303,8 @@ def commands_that_a_kernel_encodes(assembler):
                     compute.dispatch_threads(4, 4)
                 else:
                     compute.use_buffer(data, "read_write")
-                    encoders.mtl_compute_encoder_execute_commands(
-                        handle, indirect, ctypes.c_uint32(0),
-                        ctypes.c_uint32(4))
+                    compute.execute(indirect)
         commands.wait()
-    encoders.mtl_indirect_command_buffer_release(indirect)
     assert data.numpy(np.uint32).tolist() == [1, 2, 3, 4, 0, 0, 0, 4]
 
 

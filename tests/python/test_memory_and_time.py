@@ -221,22 +221,22 @@ class IndirectCommands(unittest.TestCase):
             kernel void encode(constant Args &args [[buffer(0)]],
                                device int *x [[buffer(1)]]) {
               compute_command command(args.commands, 0);
+              command.set_compute_pipeline_state(args.p);
               command.set_kernel_buffer(x, 0);
               command.concurrent_dispatch_threads(uint3(4, 1, 1),
                                                   uint3(4, 1, 1));
             }""")
-        inner = DEVICE.new_indirect_command_buffer(1, max_buffers=1,
-                                                   inherit_pipeline=True)
+        inner = DEVICE.new_indirect_command_buffer(1, max_buffers=1)
+        added = library["add"].pipeline()
         self.assertNotEqual(inner.resource_id, 0)
         with QUEUE.command_buffer() as commands:
             with commands.compute_encoder() as encoder:
                 encoder.set_pipeline(library["encode"].pipeline())
-                encoder.set_bytes(0, np.array([inner.resource_id, 0],
-                                              np.uint64))
+                encoder.set_bytes(0, np.array(
+                    [inner.resource_id, added.resource_id], np.uint64))
                 encoder.set_buffer(1, self.x)
                 encoder.use_commands(inner)
                 encoder.dispatch_threads(1, 1)
-                encoder.set_pipeline(library["add"].pipeline())
                 encoder.use_buffer(self.x, "read_write")
                 encoder.execute(inner)
         commands.wait()
