@@ -35,8 +35,10 @@ def compile_runtime(folder):
     """Compiles every file of the runtime; returns the objects."""
     objc = os.path.join(ROOT, "src", "objc")
     files = [path for room in ("runtime", "foundation", "dispatch")
-             for path in glob.glob(os.path.join(objc, room, "*.c"))]
-    files += glob.glob(os.path.join(objc, "runtime", "*_aarch64.S"))
+             for path in glob.glob(os.path.join(objc, room, "**", "*.c"),
+                                   recursive=True)]
+    files += glob.glob(os.path.join(objc, "runtime", "**", "*_aarch64.S"),
+                       recursive=True)
     files.append(os.path.join(objc, "launch", "crt.c"))
     compiler = [f"{TRIPLE}-gcc", "-std=gnu11", "-O1", "-fPIC", "-fexceptions",
                 "-fvisibility=hidden", "-D_GNU_SOURCE",
