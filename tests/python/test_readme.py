@@ -91,6 +91,17 @@ class Examples(unittest.TestCase):
         self.assertEqual(printed(
             lambda: asyncio.run(module.main())).count("#"), 5)
 
+    def test_find_a_race(self):
+        module = example("find_a_race")
+        x = np.arange(1024, dtype=np.float32)
+        _, findings = module.sums("", x)
+        self.assertEqual([(f.kind, f.first.line, f.second.line)
+                          for f in findings],
+                         [("race.threadgroup", 11, 15),
+                          ("race.threadgroup", 15, 15)])
+        self.assertIn("[32640.0, 98176.0, 163712.0, 229248.0]",
+                      printed(module.main))
+
     def test_run_model(self):
         self.needs("torch")
         result = subprocess.run(
