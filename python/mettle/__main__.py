@@ -6,12 +6,12 @@ import shutil
 import sys
 from typing import NoReturn
 
-from . import _native
+from . import _loading
 
 
 def main() -> NoReturn:
     """Becomes the command."""
-    folder = _native.folder()
+    folder = _loading.folder()
     path = os.path.join(folder, "mettle") if folder else \
         shutil.which("mettle") or "mettle"
     if not os.access(path, os.X_OK):

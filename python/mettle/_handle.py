@@ -4,7 +4,8 @@ API, released with the Python object."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Optional
+import ctypes
+from typing import Any, ClassVar, Optional, Sequence
 
 
 class Handle:
@@ -32,3 +33,9 @@ class Handle:
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to its process")
+
+
+def handles(objects: Sequence[Handle]) -> Any:
+    """Their C objects, as an array."""
+    return (ctypes.c_void_p * len(objects))(
+        *(one.handle for one in objects))

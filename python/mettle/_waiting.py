@@ -18,7 +18,8 @@ import weakref
 from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, TypeVar
 
-from ._native import EventCallback, launch, mtl
+from ._native import launch, mtl
+from ._structures import EventCallback
 
 T = TypeVar("T")
 SLICE_NS = 50_000_000  # of a wait that cannot be cancelled

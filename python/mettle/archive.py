@@ -8,7 +8,7 @@ import ctypes
 import os
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from . import _native, _waiting
+from . import _structures, _waiting
 from ._handle import Handle
 from ._native import encode, make, mtl
 
@@ -29,7 +29,7 @@ class BinaryArchive(Handle):
                  label: Optional[str] = None) -> None:
         """An empty archive, or that of a file: its path, or its bytes."""
         self.device = device
-        desc = _native.BinaryArchiveDesc(label=encode(label))
+        desc = _structures.BinaryArchiveDesc(label=encode(label))
         if isinstance(source, (bytes, bytearray)):
             held: Any = ctypes.create_string_buffer(bytes(source), len(source))
             desc.data, desc.data_bytes = ctypes.addressof(held), len(source)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _dtypes, _host
 from ._handle import Handle
-from ._native import BufferDesc, encode, launch, make, mtl
+from ._native import encode, launch, make, mtl
+from ._structures import BufferDesc
 from .errors import InvalidArgumentError, InvalidStateError
 
 if TYPE_CHECKING:
@@ -27,6 +28,21 @@ def storage_code(name: str) -> int:
         raise InvalidArgumentError(f"storage {name!r} is none of "
                                    f"{', '.join(STORAGE)}")
     return STORAGE[name]
+
+
+def buffer_desc(source: Any, **fields: Any) -> BufferDesc:
+    """mtl_buffer_desc of a number of bytes, or of an array to copy, which the
+    result keeps."""
+    desc = BufferDesc(**fields)
+    if isinstance(source, (int, np.integer)):
+        if source < 0:
+            raise InvalidArgumentError(f"a length of {source} bytes")
+        desc.length_bytes = int(source)
+    else:
+        desc.source = np.ascontiguousarray(_host.as_numpy(source))
+        desc.length_bytes = desc.source.nbytes
+        desc.bytes = desc.source.ctypes.data
+    return desc
 
 
 class Buffer(Handle):
@@ -46,18 +62,9 @@ class Buffer(Handle):
         # The last work of compile_shader or metal_kernel that uses it.
         self._last: Optional[CommandBuffer] = None
         if _handle is None:
-            desc = BufferDesc(storage_mode=storage_code(storage),
-                              hazard_tracking=int(not hazard_tracked),
-                              guarded=guarded, label=encode(label))
-            initial = None
-            if isinstance(source, (int, np.integer)):
-                if source < 0:
-                    raise InvalidArgumentError(f"a length of {source} bytes")
-                desc.length_bytes = int(source)
-            else:
-                initial = np.ascontiguousarray(_host.as_numpy(source))
-                desc.length_bytes = initial.nbytes
-                desc.bytes = initial.ctypes.data
+            desc = buffer_desc(source, storage_mode=storage_code(storage),
+                               hazard_tracking=int(not hazard_tracked),
+                               guarded=guarded, label=encode(label))
             _handle = make(mtl.mtl_buffer_create, device, ctypes.byref(desc))
         super().__init__(_handle)
 
@@ -161,3 +168,14 @@ class Buffer(Handle):
     @label.setter
     def label(self, text: str) -> None:
         mtl.mtl_buffer_set_label(self, encode(text))
+
+
+def bound(memory: Any) -> Tuple[Optional[Buffer], int]:
+    """The buffer of what set_buffer is given, a Buffer, an Array or None, and
+    the byte in it where that begins."""
+    buffer = getattr(memory, "buffer", memory)
+    if buffer is not None and not isinstance(buffer, Buffer):
+        raise TypeError("set_buffer takes a Buffer or an Array, not "
+                        f"{type(memory).__name__}; Device.wrap makes a "
+                        "buffer of an array")
+    return buffer, getattr(memory, "offset", 0)

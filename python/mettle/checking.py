@@ -13,7 +13,8 @@ import os
 from typing import (Any, Dict, Iterable, Iterator, List, NamedTuple, Optional,
                     Tuple, Union)
 
-from ._native import CheckHandler, CheckPlace, mtl
+from ._native import mtl
+from ._structures import CheckHandler, CheckPlace
 from .errors import FindingsError, InvalidArgumentError, KernelFaultError
 
 KINDS = {"bounds": 1, "races": 2, "init": 4, "sync": 8, "align": 16,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _native
+from . import _structures
 from ._handle import Handle
 from ._native import encode, make, mtl
 from .buffer import storage_code
@@ -41,7 +41,7 @@ def work_times(commands: Any) -> List[WorkTime]:
     address = mtl.mtl_command_buffer_work_times(commands, ctypes.byref(count))
     if not count.value:
         return []
-    table = (_native.WorkTime * count.value).from_address(address)
+    table = (_structures.WorkTime * count.value).from_address(address)
     return [WorkTime(WORK_KINDS[w.kind],
                      None if w.encoder == NO_ENCODER else w.encoder,
                      (w.name or b"").decode(errors="replace"),
@@ -69,7 +69,7 @@ class CounterSampleBuffer(Handle):
                  storage: str = "shared",
                  label: Optional[str] = None) -> None:
         self.device = device
-        desc = _native.CounterDesc(sample_count=count,
+        desc = _structures.CounterDesc(sample_count=count,
                                    storage_mode=storage_code(storage),
                                    label=encode(label))
         super().__init__(make(mtl.mtl_counter_sample_buffer_create, device,

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, \
     Tuple, Union
 
-from . import _native
+from . import _structures
 from ._handle import Handle
 from ._native import encode, make, mtl
 
@@ -56,7 +56,7 @@ class Device(Handle):
             _handle = make(mtl.mtl_device_default) if name is None else \
                 make(mtl.mtl_device_by_name, encode(name))
         super().__init__(_handle)
-        self._info = _native.DeviceInfo.from_address(
+        self._info = _structures.DeviceInfo.from_address(
             mtl.mtl_device_get_info(self))
         self._queue: Optional[Queue] = None
 

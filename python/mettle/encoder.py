@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _dtypes, _host, _native, checking
-from ._handle import Handle
-from ._native import Region, Size, encode, make, mtl
-from .buffer import Buffer
+from ._handle import Handle, handles
+from ._native import encode, make, mtl, size_of
+from ._structures import Region
+from .buffer import Buffer, bound
 from .counters import CounterSampleBuffer
 from .errors import InvalidArgumentError
 from .event import Fence
@@ -26,10 +26,6 @@ from .texture import Sampler, Texture
 Sizes = Union[int, Sequence[int]]
 USAGES = {"read": 1, "write": 2, "read_write": 3}
 SCOPES = {"buffers": 1, "textures": 2, "all": 3}
-
-
-def _size(sizes: Sizes, what: str) -> Size:
-    return Size(*_native.triple(sizes, what))
 
 
 def _region(origin: Sizes, size: Sizes) -> Region:
@@ -91,12 +87,7 @@ class ComputeEncoder(_Encoder):
 
     def set_buffer(self, index: int, buffer: Any, offset: int = 0) -> None:
         """Binds a Buffer or an Array; None unbinds. offset is in bytes."""
-        inner = getattr(buffer, "buffer", buffer)
-        start = getattr(buffer, "offset", 0)
-        if inner is not None and not isinstance(inner, Buffer):
-            raise TypeError("set_buffer takes a Buffer or an Array, not "
-                            f"{type(buffer).__name__}; Device.wrap makes a "
-                            "buffer of an array")
+        inner, start = bound(buffer)
         mtl.mtl_compute_encoder_set_buffer(self, inner, start + offset, index)
 
     def set_buffer_offset(self, index: int, offset: int) -> None:
@@ -149,18 +140,18 @@ class ComputeEncoder(_Encoder):
     def dispatch_threads(self, grid: Sizes, group: Sizes) -> None:
         """Runs grid threads in threadgroups of group threads."""
         mtl.mtl_compute_encoder_dispatch_threads(
-            self, _size(grid, "the grid"), _size(group, "the group"))
+            self, size_of(grid, "the grid"), size_of(group, "the group"))
 
     def dispatch_threadgroups(self, groups: Sizes, group: Sizes) -> None:
         """Runs groups whole threadgroups of group threads."""
         mtl.mtl_compute_encoder_dispatch_threadgroups(
-            self, _size(groups, "the grid"), _size(group, "the group"))
+            self, size_of(groups, "the grid"), size_of(group, "the group"))
 
     def dispatch_threadgroups_indirect(self, buffer: Buffer, group: Sizes,
                                        offset: int = 0) -> None:
         """The same with three uint32 of buffer, read when it runs."""
         mtl.mtl_compute_encoder_dispatch_threadgroups_indirect(
-            self, buffer, offset, _size(group, "the group"))
+            self, buffer, offset, size_of(group, "the group"))
 
     def execute(self, commands: IndirectCommandBuffer, first: int = 0,
                 count: Optional[int] = None) -> None:
@@ -195,9 +186,9 @@ class ComputeEncoder(_Encoder):
         if isinstance(scope, str):
             mtl.mtl_compute_encoder_memory_barrier(self, SCOPES[scope])
             return
-        handles = [buffer.handle for buffer in scope]
+        buffers = list(scope)
         mtl.mtl_compute_encoder_memory_barrier_buffers(
-            self, (ctypes.c_void_p * len(handles))(*handles), len(handles))
+            self, handles(buffers), len(buffers))
 
     def use_buffer(self, buffer: Buffer, usage: str = "read") -> None:
         """Keeps a buffer for kernels that reach it through an address."""

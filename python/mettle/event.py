@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
 from . import _waiting
 from ._handle import Handle
-from ._native import EventDesc, encode, make, mtl
+from ._native import encode, make, mtl
+from ._structures import EventDesc
 from .errors import TimedOutError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Optional, Union
 
-from . import _dtypes, _native
+from . import _dtypes, _native, _structures
 from ._handle import Handle
 from ._native import make, mtl
 from .buffer import Buffer
@@ -39,7 +39,7 @@ class FunctionTable(Handle):
 
     def __init__(self, pipeline: Pipeline, count: int) -> None:
         self.pipeline = pipeline
-        desc = _native.FunctionTableDesc(function_count=count)
+        desc = _structures.FunctionTableDesc(function_count=count)
         super().__init__(make(mtl.mtl_function_table_create, pipeline,
                               ctypes.byref(desc)))
 

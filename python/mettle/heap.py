@@ -7,12 +7,10 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, Union
 
-import numpy as np
-
-from . import _host, _native
+from . import _structures
 from ._handle import Handle
 from ._native import encode, make, mtl
-from .buffer import Buffer, storage_code
+from .buffer import Buffer, buffer_desc, storage_code
 from .errors import InvalidArgumentError
 from .texture import PixelFormat, Texture, texture_desc
 
@@ -32,7 +30,7 @@ class SizeAndAlign(NamedTuple):
 
 def buffer_size_and_align(device: "Device", length: int) -> SizeAndAlign:
     """What a buffer of so many bytes takes of a heap."""
-    found = _native.SizeAndAlign()
+    found = _structures.SizeAndAlign()
     mtl.mtl_device_heap_buffer_size_and_align(device, length,
                                               ctypes.byref(found))
     return SizeAndAlign(found.size_bytes, found.align_bytes)
@@ -58,7 +56,7 @@ class Heap(Handle):
         if length < 0:
             raise InvalidArgumentError(f"a length of {length} bytes")
         self.device = device
-        desc = _native.HeapDesc(
+        desc = _structures.HeapDesc(
             length_bytes=length, type=HEAP_TYPES[type],
             storage_mode=storage_code(storage),
             tracks_hazards=tracks_hazards, label=encode(label))
@@ -89,16 +87,9 @@ class Heap(Handle):
                    label: Optional[str] = None) -> Buffer:
         """A buffer in the heap: of so many bytes, which are what was there
         before, or with a copy of an array. offset is for placement heaps."""
-        desc = _native.BufferDesc(
-            storage_mode=mtl.mtl_heap_storage_mode(self), label=encode(label))
-        if isinstance(source, (int, np.integer)):
-            if source < 0:
-                raise InvalidArgumentError(f"a length of {source} bytes")
-            desc.length_bytes = int(source)
-        else:
-            initial = np.ascontiguousarray(_host.as_numpy(source))
-            desc.length_bytes = initial.nbytes
-            desc.bytes = initial.ctypes.data
+        desc = buffer_desc(
+            source, storage_mode=mtl.mtl_heap_storage_mode(self),
+            label=encode(label))
         handle = make(mtl.mtl_heap_create_buffer, self, ctypes.byref(desc),
                       offset)
         return Buffer(self.device, 0, _handle=handle)
@@ -125,15 +116,15 @@ def _allocations(resources: Iterable[Allocation]) -> Any:
     rows = []
     for resource in resources:
         if isinstance(resource, Buffer):
-            rows.append(_native.Allocation(buffer=resource.handle))
+            rows.append(_structures.Allocation(buffer=resource.handle))
         elif isinstance(resource, Texture):
-            rows.append(_native.Allocation(texture=resource.handle))
+            rows.append(_structures.Allocation(texture=resource.handle))
         elif isinstance(resource, Heap):
-            rows.append(_native.Allocation(heap=resource.handle))
+            rows.append(_structures.Allocation(heap=resource.handle))
         else:
             raise TypeError("a residency set has buffers, textures and heaps,"
                             f" not {type(resource).__name__}")
-    return (_native.Allocation * len(rows))(*rows)
+    return (_structures.Allocation * len(rows))(*rows)
 
 
 class ResidencySet(Handle):
@@ -146,7 +137,7 @@ class ResidencySet(Handle):
     def __init__(self, device: "Device", *,
                  label: Optional[str] = None) -> None:
         self.device = device
-        desc = _native.ResidencySetDesc(label=encode(label))
+        desc = _structures.ResidencySetDesc(label=encode(label))
         super().__init__(make(mtl.mtl_residency_set_create, device,
                               ctypes.byref(desc)))
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Union
 
-from . import _native, checking
+from . import _structures, checking
 from ._handle import Handle
-from ._native import Size, encode, make, mtl
+from ._native import encode, make, mtl, size_of
+from .buffer import bound
 
 if TYPE_CHECKING:
     from .device import Device
@@ -39,7 +40,7 @@ class IndirectCommandBuffer(Handle):
         self.device = device
         # {command: {what: object}}: the C object keeps none of them.
         self._keeps: Dict[int, Dict[Any, Any]] = {}
-        desc = _native.IndirectDesc(
+        desc = _structures.IndirectDesc(
             max_commands=max_commands, max_buffers=max_buffers,
             max_threadgroup_memory=max_threadgroup_memory,
             inherit_buffers=inherit_buffers,
@@ -96,8 +97,7 @@ class IndirectCommand:
 
     def set_buffer(self, index: int, buffer: Any, offset: int = 0) -> None:
         """Binds a Buffer or an Array; None unbinds. offset is in bytes."""
-        inner = getattr(buffer, "buffer", buffer)
-        start = getattr(buffer, "offset", 0)
+        inner, start = bound(buffer)
         mtl.mtl_indirect_command_buffer_set_buffer(
             self.commands, self.index, inner, start + offset, index)
         self._keep(index, inner)
@@ -115,15 +115,14 @@ class IndirectCommand:
     def dispatch_threads(self, grid: Sizes, group: Sizes) -> None:
         """Has it run grid threads in threadgroups of group threads."""
         mtl.mtl_indirect_command_buffer_dispatch_threads(
-            self.commands, self.index, Size(*_native.triple(grid, "the grid")),
-            Size(*_native.triple(group, "the group")))
+            self.commands, self.index, size_of(grid, "the grid"),
+            size_of(group, "the group"))
 
     def dispatch_threadgroups(self, groups: Sizes, group: Sizes) -> None:
         """Has it run groups whole threadgroups of group threads."""
         mtl.mtl_indirect_command_buffer_dispatch_threadgroups(
-            self.commands, self.index,
-            Size(*_native.triple(groups, "the grid")),
-            Size(*_native.triple(group, "the group")))
+            self.commands, self.index, size_of(groups, "the grid"),
+            size_of(group, "the group"))
 
     def reset(self) -> None:
         """Empties it."""

@@ -11,8 +11,8 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, List, Mapping,
 
 import numpy as np
 
-from . import _dtypes, _native, _waiting, checking
-from ._handle import Handle
+from . import _dtypes, _native, _structures, _waiting, checking
+from ._handle import Handle, handles
 from ._native import encode, make, mtl
 from .errors import (InvalidArgumentError, NotFoundError,
                      UnsupportedError)
@@ -94,7 +94,7 @@ def read_arguments(function: Callable[..., Any], owner: Any) -> \
     address = function(owner, ctypes.byref(count))
     if not count.value:
         return ()
-    table = (_native.ArgumentInfo * count.value).from_address(address)
+    table = (_structures.ArgumentInfo * count.value).from_address(address)
     return tuple(Argument(
         (a.name or b"").decode(), KINDS[a.kind], a.index, ACCESSES[a.access],
         (a.type_name or b"").decode(), _dtypes.MSL_NAMES[a.type],
@@ -117,7 +117,7 @@ def header_callback(headers: Headers, keep: List[Any]) -> Any:
     """A callback that finds headers in a mapping or by a function. What it
     gives out stays in keep."""
     if headers is None:
-        return _native.HeaderCallback()
+        return _structures.HeaderCallback()
     find = headers.get if isinstance(headers, Mapping) else headers
 
     def call(_context: Any, name: bytes, out_text: Any, out_length: Any) -> \
@@ -134,13 +134,13 @@ def header_callback(headers: Headers, keep: List[Any]) -> Any:
         out_text[0] = ctypes.cast(ctypes.c_char_p(raw), ctypes.c_void_p)
         out_length[0] = len(raw)
         return True
-    return _native.HeaderCallback(call)
+    return _structures.HeaderCallback(call)
 
 
 def _constants_at(address: Any, count: int) -> Dict[str, Constant]:
     if not count:
         return {}
-    table = (_native.ConstantInfo * count).from_address(address)
+    table = (_structures.ConstantInfo * count).from_address(address)
     return {c.name.decode(): Constant(
         c.name.decode(), c.index, _dtypes.MSL_NAMES[c.type], c.components,
         c.required) for c in table}
@@ -186,13 +186,13 @@ class Library(Handle):
                                        "2.4, 3.0, 3.1, 3.2, 4.0, 4.1")
         text = source.encode()
         names = dict(macros or {})
-        table = (_native.Macro * len(names))(*(
-            _native.Macro(name.encode(), _macro_text(value))
+        table = (_structures.Macro * len(names))(*(
+            _structures.Macro(name.encode(), _macro_text(value))
             for name, value in names.items()))
         paths = (ctypes.c_char_p * len(include_paths))(*(
             os.fsencode(path) for path in include_paths))
         keep: List[Any] = []
-        options = _native.CompileOptions(
+        options = _structures.CompileOptions(
             language_version=LANGUAGES[language_version],
             math_mode=MATH_MODES[math_mode], macros=table,
             macro_count=len(table), include_paths=paths,
@@ -347,11 +347,6 @@ class Function(Handle):
         return Pipeline(self, **options)
 
 
-def _handles(objects: Sequence[Handle]) -> Any:
-    return (ctypes.c_void_p * len(objects))(
-        *(one.handle for one in objects))
-
-
 def pipeline_desc(*, label: Optional[str] = None,
                   max_total_threads_per_threadgroup: int = 0,
                   group_threads: Union[int, Sequence[int], None] = None,
@@ -363,14 +358,14 @@ def pipeline_desc(*, label: Optional[str] = None,
                   fail_on_archive_miss: bool = False,
                   checks: int = 0) -> Any:
     """mtl_pipeline_desc of Pipeline's options."""
-    linked, private = _handles(linked_functions), _handles(private_functions)
-    desc = _native.PipelineDesc(
+    linked, private = handles(linked_functions), handles(private_functions)
+    desc = _structures.PipelineDesc(
         max_total_threads_per_threadgroup=max_total_threads_per_threadgroup,
         label=encode(label), max_call_stack_depth=max_call_stack_depth,
         debug=debug, dump_after=encode(dump_after), report_code=report_code,
-        archives=_handles(archives), archive_count=len(archives),
+        archives=handles(archives), archive_count=len(archives),
         fail_on_archive_miss=fail_on_archive_miss, check=checks,
-        linked_functions=_native.LinkedFunctions(
+        linked_functions=_structures.LinkedFunctions(
             linked, len(linked), private, len(private)))
     if group_threads is not None:
         desc.group_threads[:] = _native.triple(group_threads, "group_threads")

@@ -9,7 +9,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional
 
 from ._handle import Handle
-from ._native import LogHandler, LogStateDesc, encode, make, mtl
+from ._native import encode, make, mtl
+from ._structures import LogHandler, LogStateDesc
 
 if TYPE_CHECKING:
     from .device import Device

@@ -8,15 +8,16 @@ import ctypes
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Union
 
-from . import _native
+from . import _loading, _native, _structures
 from ._handle import Handle
-from ._native import AOTI_TABLE, Functions, ModelTensor, encode, make
+from ._native import AOTI_TABLE, Functions, encode, make
+from ._structures import ModelTensor
 from .array import Array, array
 from .buffer import Buffer
 from .device import Device, default_device
 from .errors import InvalidArgumentError, NotFoundError
 
-aoti = Functions(_native.load("libmettle-aoti.so.0"), AOTI_TABLE)
+aoti = Functions(_loading.load("libmettle-aoti.so.0"), AOTI_TABLE)
 COMMIT_AND_WAIT = 2  # MTL_SYNC_COMMIT_AND_WAIT
 # mtl_scalar_type, by the names of NumPy.
 SCALARS: Dict[str, int] = {
@@ -68,7 +69,7 @@ class Model(Handle):
     def __init__(self, path: Union[str, os.PathLike], *,
                  weights_path: Union[str, os.PathLike, None] = None,
                  instances: int = 1, compile_lazily: bool = False) -> None:
-        desc = _native.ModelDesc(
+        desc = _structures.ModelDesc(
             weights_path=None if weights_path is None
             else os.fsencode(weights_path),
             instances=instances, compile_lazily=compile_lazily)
@@ -93,7 +94,7 @@ class Model(Handle):
         """The weights."""
         found = []
         for i in range(aoti.mtl_model_constant_count(self)):
-            one = _native.ModelConstant()
+            one = _structures.ModelConstant()
             aoti.mtl_model_get_constant(self, i, ctypes.byref(one))
             found.append(Constant(one.name.decode(),
                                   (one.original_name or b"").decode(),

@@ -10,11 +10,12 @@ import enum
 import sys
 import threading
 from typing import (TYPE_CHECKING, Any, Callable, Deque, Generator, List,
-                    NamedTuple, Optional, Sequence)
+                    NamedTuple, Optional)
 
-from . import _native, _waiting, counters
-from ._handle import Handle
-from ._native import CommandBufferCallback, encode, make, mtl
+from . import _native, _structures, _waiting, counters
+from ._handle import Handle, handles
+from ._native import encode, make, mtl
+from ._structures import CommandBufferCallback
 from .errors import InvalidStateError, MettleError, TimedOutError
 from .event import Event
 
@@ -46,11 +47,6 @@ class Times(NamedTuple):
     device_end: float
 
 
-def _handles(objects: Sequence[Handle]) -> Any:
-    return (ctypes.c_void_p * len(objects))(
-        *(one.handle for one in objects))
-
-
 def _nanoseconds(seconds: Optional[float]) -> int:
     if seconds is None:
         return 0
@@ -74,7 +70,7 @@ class Queue(Handle):
         self._in_flight: Deque[CommandBuffer] = collections.deque()
         self._value = 0
         self._lock = threading.Lock()  # values rise in the order of commits
-        desc = _native.QueueDesc(
+        desc = _structures.QueueDesc(
             max_command_buffers=max_command_buffers, label=encode(label),
             log_state=log_state.handle if log_state else None,
             time_limit_ns=_nanoseconds(time_limit))
@@ -102,7 +98,7 @@ class Queue(Handle):
         """Makes an empty command buffer. As a context it is committed at the
         end: ``with queue.command_buffer() as commands: ...``. times_work has
         its work_times tell when each dispatch and copy ran."""
-        desc = _native.CommandBufferDesc(
+        desc = _structures.CommandBufferDesc(
             label=encode(label),
             log_state=log_state.handle if log_state else None,
             time_limit_ns=_nanoseconds(time_limit), times_work=times_work)
@@ -111,11 +107,11 @@ class Queue(Handle):
 
     def add_residency_sets(self, *sets: "ResidencySet") -> None:
         """Has the sets' memory resident while the queue works."""
-        mtl.mtl_queue_add_residency_sets(self, _handles(sets), len(sets))
+        mtl.mtl_queue_add_residency_sets(self, handles(sets), len(sets))
 
     def remove_residency_sets(self, *sets: "ResidencySet") -> None:
         """Takes sets from the queue."""
-        mtl.mtl_queue_remove_residency_sets(self, _handles(sets), len(sets))
+        mtl.mtl_queue_remove_residency_sets(self, handles(sets), len(sets))
 
     def synchronize(self) -> None:
         """Waits for all that this process has committed; raises the first
@@ -212,7 +208,7 @@ class CommandBuffer(Handle):
 
     def use_residency_sets(self, *sets: "ResidencySet") -> None:
         """Has the sets' memory resident while this runs."""
-        mtl.mtl_command_buffer_use_residency_sets(self, _handles(sets),
+        mtl.mtl_command_buffer_use_residency_sets(self, handles(sets),
                                                   len(sets))
 
     # --- running

@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _dtypes, _native
+from . import _dtypes, _structures
 from ._handle import Handle
 from ._native import encode, make, mtl
 from .array import Array
@@ -51,7 +51,7 @@ class Tensor(Handle):
             raise InvalidArgumentError(f"{len(strides)} strides for "
                                        f"{len(self.shape)} dimensions")
         numbers = ctypes.c_int64 * max(len(self.shape), 1)
-        desc = _native.TensorDesc(
+        desc = _structures.TensorDesc(
             type=code, rank=len(self.shape),
             extents=numbers(*self.shape[::-1]), offset_bytes=offset,
             label=encode(label))
@@ -65,7 +65,7 @@ class Tensor(Handle):
 
     def numpy(self) -> np.ndarray:
         """The tensor's memory as a NumPy array, without a copy."""
-        desc = _native.TensorDesc.from_address(
+        desc = _structures.TensorDesc.from_address(
             mtl.mtl_buffer_tensor_info(self))
         size = self.dtype.itemsize
         steps = [desc.strides[i] * size for i in range(desc.rank)][::-1]

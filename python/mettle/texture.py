@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _native
+from . import _structures
 from ._handle import Handle
 from ._native import encode, make, mtl
 from .buffer import Buffer, storage_code
@@ -211,7 +211,7 @@ class Texture(Handle):
              swizzle: str = "") -> "Texture":
         """A texture that shows levels and slices of this one's memory.
         swizzle says where components come from: "bgra", "rrr1"."""
-        desc = _native.TextureViewDesc(
+        desc = _structures.TextureViewDesc(
             type=TEXTURE_TYPES.index(type or ""),
             pixel_format=int(self.format if format is None
                              else _format(format)),
@@ -228,7 +228,7 @@ class Texture(Handle):
 
     @property
     def _info(self) -> Any:
-        return _native.TextureDesc.from_address(mtl.mtl_texture_info(self))
+        return _structures.TextureDesc.from_address(mtl.mtl_texture_info(self))
 
     @property
     def type(self) -> str:
@@ -292,7 +292,7 @@ class Texture(Handle):
     def _region(self, level: int) -> Any:
         sides = [max(1, side >> level) for side in
                  (self.width, self.height, self.depth)]
-        return _native.Region(0, 0, 0, *sides)
+        return _structures.Region(0, 0, 0, *sides)
 
     def _level_array(self, level: int) -> np.ndarray:
         kind, count = layout(self.format)
@@ -355,7 +355,7 @@ def texture_desc(width: int, height: int, depth: int,
     if kind not in TEXTURE_TYPES:
         raise InvalidArgumentError(f"texture type {kind!r} is none of "
                                    f"{', '.join(TEXTURE_TYPES[1:])}")
-    return _native.TextureDesc(
+    return _structures.TextureDesc(
         type=TEXTURE_TYPES.index(kind),
         pixel_format=int(_format(pixel_format)), width=width, height=height,
         depth=depth, level_count=levels, array_length=array_length,
@@ -407,7 +407,7 @@ class Sampler(Handle):
         modes = [address] * 3 if isinstance(address, str) else list(address)
         codes = [_index(ADDRESS_MODES, mode, "address") for mode in modes]
         codes += [0] * (3 - len(codes))
-        desc = _native.SamplerDesc(
+        desc = _structures.SamplerDesc(
             min_filter=_index(FILTERS, min_filter or filter, "filter"),
             mag_filter=_index(FILTERS, mag_filter or filter, "filter"),
             mip_filter=_index(MIP_FILTERS, mip_filter, "mip_filter"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// layouts.c: where the fields of the public structures lie, for _native.py: a
-// header that gains a field needs no change there.
+// layouts.c: where the fields of the public structures lie, for _structures.py:
+// a header that gains a field needs no change there.
 #include <mettle/model.h>
 #include <stddef.h>
 

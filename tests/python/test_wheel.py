@@ -22,7 +22,7 @@ lib = mettle.compile_shader("kernel void twice(device float *x, "
                             "{ x[i] *= 2; }")
 x = np.arange(5, dtype=np.float32)
 lib.twice(x)
-print(x, mettle._native.folder())
+print(x, mettle._loading.folder())
 """
 
 
