@@ -3,7 +3,7 @@
 #include "compiler/vectorize/analysis/shape.h"
 
 #include "compiler/ir/llvm/marks.h"
-
+#include "compiler/vectorize/base/constants.h"
 
 lanes_shape lanes_shape_varying(uint8_t lanes) {
   return (lanes_shape){.lanes = lanes, .row = 1, .bits = 64};
@@ -235,17 +235,13 @@ static lanes_shape shifted_left(LLVMValueRef instruction,
   return by_rows(operands, 2, width);
 }
 
-static bool is_power_of_two(uint64_t value) {
-  return value && !(value & (value - 1));
-}
-
 // The longest runs in which numbers 2^n apart stay in one block of 2^bits
 // numbers: 1 if they are not as regular. Equal ones do.
 static uint8_t row_in_blocks(lanes_shape a, uint32_t bits) {
   if (a.stride == 0 && !a.conditional) {
     return a.row;
   }
-  if (a.conditional || a.stride < 0 || !is_power_of_two((uint64_t)a.stride)) {
+  if (a.conditional || a.stride < 0 || !lanes_is_power_of_two((uint64_t)a.stride)) {
     return 1;
   }
   const uint32_t step = trailing_zeros((uint64_t)a.stride);
@@ -327,7 +323,7 @@ static lanes_shape bitwise_and(LLVMValueRef instruction,
     // others.
     const uint32_t end = (int64_t)mask < 0 ? width : bit_length(mask);
     const bool is_one_field =
-        (int64_t)mask < 0 ? is_power_of_two(~mask + 1) : !(ones & (ones + 1));
+        (int64_t)mask < 0 ? lanes_is_power_of_two(~mask + 1) : !(ones & (ones + 1));
     if (is_one_field) {
       return some_bits(operands[0], first, end, width);
     }
@@ -350,7 +346,7 @@ static lanes_shape divided(LLVMValueRef instruction,
   uint64_t divisor = 0;
   const bool constant =
       constant_value(LLVMGetOperand(instruction, 1), &divisor);
-  if (constant && positive && is_power_of_two(divisor) &&
+  if (constant && positive && lanes_is_power_of_two(divisor) &&
       operands[0].no_unsigned_wrap) {
     const uint32_t bits = bit_length(divisor) - 1u;
     return remainder ? low_bits(operands[0], bits, width)

@@ -10,6 +10,7 @@
 #include "compiler/ir/llvm/marks.h"
 #include "compiler/vectorize/analysis/shape.h"
 #include "compiler/vectorize/analysis/uniformity.h"
+#include "compiler/vectorize/base/constants.h"
 #include "compiler/vectorize/base/tables.h"
 
 enum {
@@ -182,14 +183,6 @@ static uint32_t width_of(LLVMValueRef value) {
              : 64;
 }
 
-static bool constant_of(LLVMValueRef value, uint64_t *out_value) {
-  if (!LLVMIsAConstantInt(value) || width_of(value) > 64) {
-    return false;
-  }
-  *out_value = LLVMConstIntGetZExtValue(value);
-  return true;
-}
-
 static lanes_pattern operand_of(lanes_pattern_finder *f, LLVMValueRef i,
                                 unsigned k) {
   return lanes_pattern_of(f, LLVMGetOperand(i, k));
@@ -246,7 +239,7 @@ static lanes_pattern of_both(lanes_pattern a, lanes_pattern b) {
 static lanes_pattern by_constant(lanes_pattern_finder *f, LLVMValueRef i) {
   const uint32_t width = width_of(i);
   uint64_t c = 0;
-  if (!constant_of(LLVMGetOperand(i, 1), &c)) {
+  if (!lanes_constant_of(LLVMGetOperand(i, 1), &c)) {
     return of_both(operand_of(f, i, 0), operand_of(f, i, 1));
   }
   switch (LLVMGetInstructionOpcode(i)) {

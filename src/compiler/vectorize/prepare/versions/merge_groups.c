@@ -31,8 +31,10 @@
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/graph.h"
 #include "compiler/vectorize/analysis/shape.h"
+#include "compiler/vectorize/base/constants.h"
 #include "compiler/vectorize/base/tables.h"
 #include "compiler/vectorize/prepare/versions/clone_region.h"
+#include "compiler/vectorize/prepare/versions/group_difference.h"
 #include "compiler/vectorize/prepare/versions/version_interior.h"
 #include "compiler/vectorize/target/machine.h"
 
@@ -46,21 +48,6 @@ enum {
   GATHER_COST = 16,
 };
 
-// How a value differs between the threadgroups.
-typedef enum between {
-  ALIKE,    // not at all
-  ALIGNED,  // `step` from each to the next, from a number in the first COUNTth
-            // of a window of COUNT * step
-  EVEN,     // `step` from each to the next
-  OWN,      // in any way
-} between;
-
-typedef struct form {
-  between difference;
-  uint64_t step;
-  bool wraps;  // an ALIGNED number is known modulo 2 to the number of its bits
-} form;
-
 typedef struct merger {
   mtlc_kernel *kernel;
   const lanes_values *values;
@@ -68,9 +55,9 @@ typedef struct merger {
   lanes_clone part;  // the body
   uint32_t count;    // of threadgroups
   uint32_t apart;
-  lanes_map numbers;    // instruction of the body or in front to its form
+  lanes_map numbers;    // instruction of the body or in front to its number
   LLVMValueRef *items;  // [item_count]
-  form *forms;          // [item_count]
+  lanes_difference *differences;  // [item_count]
   uint32_t item_count;
   uint32_t own_count;  // that stand there once for each threadgroup
   // Of the copy:
@@ -80,138 +67,78 @@ typedef struct merger {
 
 // --- How values differ -------------------------------------------------------
 
-static form alike(void) {
-  return (form){.difference = ALIKE};
-}
-
-static form own(void) {
-  return (form){.difference = OWN};
-}
-
-static form evenly(between difference, uint64_t step, bool wraps) {
-  return step == 0 ? alike()
-                   : (form){.difference = difference,
-                            .step = step,
-                            .wraps = wraps && difference == ALIGNED};
-}
-
-static form form_of(const merger *m, LLVMValueRef value) {
+static lanes_difference difference_of(const merger *m, LLVMValueRef value) {
   const uint32_t number = lanes_map_get(&m->numbers, value);
-  return number == LANES_NONE ? alike() : m->forms[number];
-}
-
-static bool constant_of(LLVMValueRef value, uint64_t *out_constant) {
-  if (!LLVMIsAConstantInt(value) ||
-      LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64) {
-    return false;
-  }
-  *out_constant = LLVMConstIntGetZExtValue(value);
-  return true;
-}
-
-static bool is_power(uint64_t number) {
-  return number && (number & (number - 1)) == 0;
-}
-
-static form times(form a, uint64_t factor, bool wraps) {
-  return a.difference == ALIKE || a.difference == OWN
-             ? a
-             : evenly(a.difference, a.step * factor, a.wraps || wraps);
-}
-
-static form divided(const merger *m, form a, uint64_t by) {
-  if (a.difference == ALIKE) {
-    return a;
-  }
-  if (a.difference != ALIGNED || a.wraps || by == 0) {
-    return own();
-  }
-  return a.step % by == 0                ? evenly(ALIGNED, a.step / by, false)
-         : by % (m->count * a.step) == 0 ? alike()
-                                         : own();
-}
-
-static form rest_of(const merger *m, form a, uint64_t by) {
-  if (a.difference == ALIKE) {
-    return a;
-  }
-  if (a.difference != ALIGNED || by == 0 || (a.wraps && !is_power(by))) {
-    return own();
-  }
-  return a.step % by == 0                ? alike()
-         : by % (m->count * a.step) == 0 ? evenly(ALIGNED, a.step, false)
-                                         : own();
-}
-
-// Bits side by side of a number, which stay where they are.
-static form masked(const merger *m, form a, uint64_t mask) {
-  const uint64_t unit = mask & -mask;
-  if (a.difference == ALIKE) {
-    return a;
-  }
-  if (a.difference != ALIGNED || mask == 0 || !is_power(mask / unit + 1)) {
-    return own();
-  }
-  // As unit * (a / unit % rest): the bits above are of no consequence.
-  const form whole = {.difference = a.difference, .step = a.step};
-  const form high = divided(m, whole, unit);
-  return times(rest_of(m, high, mask / unit + 1), unit, false);
-}
-
-static form sum_of(form a, form b, bool is_difference) {
-  if (a.difference == OWN || b.difference == OWN) {
-    return own();
-  }
-  return evenly(EVEN, is_difference ? a.step - b.step : a.step + b.step, false);
+  return number == LANES_NONE ? lanes_difference_alike()
+                              : m->differences[number];
 }
 
 static bool all_alike(const merger *m, LLVMValueRef i) {
   for (int k = 0; k < LLVMGetNumOperands(i); k++) {
     LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
     if (!LLVMValueIsBasicBlock(operand) &&
-        form_of(m, operand).difference != ALIKE) {
+        difference_of(m, operand).kind != LANES_ALIKE) {
       return false;
     }
   }
   return true;
 }
 
-static form form_of_position(const merger *m, LLVMValueRef call) {
+static lanes_difference difference_of_position(const merger *m,
+                                               LLVMValueRef call) {
   const uint64_t builtin = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
   const uint64_t dimension = LLVMConstIntGetZExtValue(LLVMGetOperand(call, 1));
   if (dimension != 0) {
-    return alike();
+    return lanes_difference_alike();
   }
   return builtin == MTLI_THREADGROUP_POSITION_IN_GRID
-             ? evenly(ALIGNED, m->apart, false)
-         : builtin == MTLI_THREAD_POSITION_IN_GRID ? own()
-                                                   : alike();
+             ? lanes_difference_evenly(LANES_ALIGNED, m->apart, false)
+         : builtin == MTLI_THREAD_POSITION_IN_GRID ? lanes_difference_own()
+                                                   : lanes_difference_alike();
 }
 
-static form form_of_arithmetic(const merger *m, LLVMValueRef i) {
-  const form a = form_of(m, LLVMGetOperand(i, 0));
-  const form b =
-      LLVMGetNumOperands(i) > 1 ? form_of(m, LLVMGetOperand(i, 1)) : alike();
+static lanes_difference difference_of_arithmetic(const merger *m,
+                                                 LLVMValueRef i) {
+  const lanes_difference a = difference_of(m, LLVMGetOperand(i, 0));
+  const lanes_difference b = LLVMGetNumOperands(i) > 1
+                                 ? difference_of(m, LLVMGetOperand(i, 1))
+                                 : lanes_difference_alike();
   uint64_t c = 0;
   const bool has_constant =
-      LLVMGetNumOperands(i) > 1 && constant_of(LLVMGetOperand(i, 1), &c);
+      LLVMGetNumOperands(i) > 1 && lanes_constant_of(LLVMGetOperand(i, 1), &c);
   switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd: return sum_of(a, b, false);
-    case LLVMSub: return sum_of(a, b, true);
-    case LLVMOr: return LLVMGetIsDisjoint(i) ? sum_of(a, b, false) : own();
-    case LLVMMul: return has_constant ? times(a, c, !LLVMGetNUW(i)) : own();
+    case LLVMAdd: return lanes_difference_sum_of(a, b, false);
+    case LLVMSub: return lanes_difference_sum_of(a, b, true);
+    case LLVMOr:
+      return LLVMGetIsDisjoint(i) ? lanes_difference_sum_of(a, b, false)
+                                  : lanes_difference_own();
+    case LLVMMul:
+      return has_constant ? lanes_difference_times(a, c, !LLVMGetNUW(i))
+                          : lanes_difference_own();
     case LLVMShl:
-      return has_constant && c < 32 ? times(a, UINT64_C(1) << c, !LLVMGetNUW(i))
-                                    : own();
-    case LLVMUDiv: return has_constant ? divided(m, a, c) : own();
+      return has_constant && c < 32
+                 ? lanes_difference_times(a, UINT64_C(1) << c, !LLVMGetNUW(i))
+                 : lanes_difference_own();
+    case LLVMUDiv:
+      return has_constant ? lanes_difference_divided(a, m->count, c)
+                          : lanes_difference_own();
     case LLVMLShr:
-      return has_constant && c < 32 ? divided(m, a, UINT64_C(1) << c) : own();
-    case LLVMURem: return has_constant ? rest_of(m, a, c) : own();
-    case LLVMAnd: return has_constant ? masked(m, a, c) : own();
-    case LLVMZExt: return a.difference == ALIGNED && !a.wraps ? a : own();
+      return has_constant && c < 32
+                 ? lanes_difference_divided(a, m->count, UINT64_C(1) << c)
+                 : lanes_difference_own();
+    case LLVMURem:
+      return has_constant ? lanes_difference_rest_of(a, m->count, c)
+                          : lanes_difference_own();
+    case LLVMAnd:
+      return has_constant ? lanes_difference_masked(a, m->count, c)
+                          : lanes_difference_own();
+    case LLVMZExt:
+      return a.kind == LANES_ALIGNED && !a.wraps ? a : lanes_difference_own();
     case LLVMTrunc:
-      return a.difference == OWN ? own() : evenly(EVEN, a.step, false);
-    default: return own();
+      return a.kind == LANES_OWN
+                 ? lanes_difference_own()
+                 : lanes_difference_evenly(LANES_EVEN, a.step, false);
+    default: return lanes_difference_own();
   }
 }
 
@@ -219,35 +146,35 @@ static bool is_integer(LLVMValueRef value) {
   return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMIntegerTypeKind;
 }
 
-static form find_form(const merger *m, LLVMValueRef i) {
+static lanes_difference find_difference(const merger *m, LLVMValueRef i) {
   if (LLVMIsAStoreInst(i)) {
-    return own();
+    return lanes_difference_own();
   }
   if (LLVMIsACallInst(i) && lanes_callee_of(i) == LANES_CALLEE_POSITION) {
-    return form_of_position(m, i);
+    return difference_of_position(m, i);
   }
-  return all_alike(m, i)                       ? alike()
-         : is_integer(i) && !LLVMIsAPHINode(i) ? form_of_arithmetic(m, i)
-                                               : own();
+  return all_alike(m, i)                       ? lanes_difference_alike()
+         : is_integer(i) && !LLVMIsAPHINode(i) ? difference_of_arithmetic(m, i)
+                                               : lanes_difference_own();
 }
 
 // Forms get no better from one round to the next, and what has two is any.
-static void find_forms(merger *m) {
+static void find_differences(merger *m) {
   for (uint32_t n = 0; n < m->item_count; n++) {
-    m->forms[n] = alike();
+    m->differences[n] = lanes_difference_alike();
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (uint32_t n = 0; n < m->item_count; n++) {
-      const form before = m->forms[n];
-      form now = find_form(m, m->items[n]);
-      if (before.difference != ALIKE &&
-          (now.difference != before.difference || now.step != before.step)) {
-        now = own();
+      const lanes_difference before = m->differences[n];
+      lanes_difference now = find_difference(m, m->items[n]);
+      if (before.kind != LANES_ALIKE &&
+          (now.kind != before.kind || now.step != before.step)) {
+        now = lanes_difference_own();
       }
-      if (before.difference != OWN &&
-          (now.difference != before.difference || now.wraps != before.wraps)) {
-        m->forms[n] = now;
+      if (before.kind != LANES_OWN &&
+          (now.kind != before.kind || now.wraps != before.wraps)) {
+        m->differences[n] = now;
         changed = true;
       }
     }
@@ -324,7 +251,7 @@ static bool go_together(const merger *m) {
     LLVMValueRef i = m->items[n];
     if (LLVMIsATerminatorInst(i) && LLVMGetNumOperands(i) > 0 &&
         LLVMIsABranchInst(i) && LLVMIsConditional(i) &&
-        form_of(m, LLVMGetCondition(i)).difference != ALIKE) {
+        difference_of(m, LLVMGetCondition(i)).kind != LANES_ALIKE) {
       return false;
     }
   }
@@ -345,7 +272,7 @@ static uint64_t shared_cost(const merger *m) {
   uint64_t cost = 0;
   for (uint32_t n = 0; n < m->item_count; n++) {
     LLVMValueRef i = m->items[n];
-    if (!LLVMIsALoadInst(i) || m->forms[n].difference != ALIKE) {
+    if (!LLVMIsALoadInst(i) || m->differences[n].kind != LANES_ALIKE) {
       continue;
     }
     const lanes_shape shape = lanes_shape_of(m->values, LLVMGetOperand(i, 0));
@@ -365,16 +292,16 @@ static uint64_t shared_cost(const merger *m) {
 static uint64_t period_of(const merger *m, LLVMValueRef i) {
   uint64_t c = 0;
   if (!is_integer(i) || LLVMIsACallInst(i) || LLVMGetNumOperands(i) < 2 ||
-      !constant_of(LLVMGetOperand(i, 1), &c)) {
+      !lanes_constant_of(LLVMGetOperand(i, 1), &c)) {
     return 0;
   }
-  const form a = form_of(m, LLVMGetOperand(i, 0));
+  const lanes_difference a = difference_of(m, LLVMGetOperand(i, 0));
   const LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
   const uint64_t by = opcode == LLVMURem || opcode == LLVMUDiv ? c
                       : opcode == LLVMLShr && c < 32 ? UINT64_C(1) << c
                       : opcode == LLVMAnd            ? c + (c & -c)
                                                      : 0;
-  return a.difference == ALIGNED && by % a.step == 0 ? by / a.step : 0;
+  return a.kind == LANES_ALIGNED && by % a.step == 0 ? by / a.step : 0;
 }
 
 // Finds the distances to try. What differs is known for the first of them.
@@ -410,10 +337,11 @@ static uint32_t sum_registers(const merger *m) {
     uint64_t bytes = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(header);
          i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) {
-      bytes += is_number_kind(LLVMTypeOf(i)) && form_of(m, i).difference == OWN
-                   ? LLVMStoreSizeOfType(m->values->data, LLVMTypeOf(i)) *
-                         m->values->lanes
-                   : 0;
+      bytes +=
+          is_number_kind(LLVMTypeOf(i)) && difference_of(m, i).kind == LANES_OWN
+              ? LLVMStoreSizeOfType(m->values->data, LLVMTypeOf(i)) *
+                    m->values->lanes
+              : 0;
     }
     most_bytes = bytes > most_bytes ? bytes : most_bytes;
   }
@@ -424,7 +352,7 @@ static uint32_t sum_registers(const merger *m) {
 static void count_own(merger *m) {
   m->own_count = 0;
   for (uint32_t n = 0; n < m->item_count; n++) {
-    m->own_count += m->forms[n].difference != ALIKE;
+    m->own_count += m->differences[n].kind != LANES_ALIKE;
   }
 }
 
@@ -434,11 +362,11 @@ static void choose_apart(merger *m) {
   uint64_t best = 0;
   uint32_t best_apart = 1;
   m->apart = 1;
-  find_forms(m);
+  find_differences(m);
   const uint32_t tried = find_distances(m, distances);
   for (uint32_t k = 0; k < tried; k++) {
     m->apart = distances[k];
-    find_forms(m);
+    find_differences(m);
     const uint64_t cost = go_together(m) ? shared_cost(m) + 1 : 0;
     if (cost > best || (cost == best && m->apart < best_apart)) {
       best = cost;
@@ -446,7 +374,7 @@ static void choose_apart(merger *m) {
     }
   }
   m->apart = best_apart;
-  find_forms(m);
+  find_differences(m);
 }
 
 static bool choose(merger *m) {
@@ -480,8 +408,9 @@ static LLVMValueRef call_position(const merger *m, mtli_builtin builtin) {
 static LLVMValueRef distance_of(const merger *m, uint32_t item,
                                 uint32_t number) {
   LLVMValueRef i = m->items[item];
-  if (m->forms[item].difference != OWN) {
-    return LLVMConstInt(LLVMTypeOf(i), m->forms[item].step * number, false);
+  if (m->differences[item].kind != LANES_OWN) {
+    return LLVMConstInt(LLVMTypeOf(i), m->differences[item].step * number,
+                        false);
   }
   return LLVMBuildMul(m->builder,
                       call_position(m, MTLI_THREADS_PER_THREADGROUP),
@@ -490,7 +419,7 @@ static LLVMValueRef distance_of(const merger *m, uint32_t item,
 
 static bool is_added(const merger *m, uint32_t item) {
   LLVMValueRef i = m->items[item];
-  return m->forms[item].difference != OWN ||
+  return m->differences[item].kind != LANES_OWN ||
          (LLVMIsACallInst(i) && lanes_callee_of(i) == LANES_CALLEE_POSITION);
 }
 
@@ -546,14 +475,14 @@ static void multiply(merger *m) {
   lanes_map items = {0};
   m->made = lanes_allocate(arena, m->item_count, sizeof *m->made);
   for (uint32_t n = 0; n < m->item_count; n++) {
-    if (m->forms[n].difference != ALIKE) {
+    if (m->differences[n].kind != LANES_ALIKE) {
       LLVMValueRef first = lanes_clone_copy_of(&m->part, m->items[n]);
       lanes_map_set(arena, &items, first, n);
       make_others(m, n, first);
     }
   }
   for (uint32_t n = 0; n < m->item_count; n++) {
-    if (m->forms[n].difference != ALIKE) {
+    if (m->differences[n].kind != LANES_ALIKE) {
       connect(m, &items, n);
     }
   }
@@ -591,7 +520,8 @@ static void make_form(merger *m) {
 static void collect(merger *m) {
   mtli_arena *arena = m->graph->arena;
   m->items = lanes_allocate(arena, m->part.instructions, sizeof *m->items);
-  m->forms = lanes_allocate(arena, m->part.instructions, sizeof *m->forms);
+  m->differences =
+      lanes_allocate(arena, m->part.instructions, sizeof *m->differences);
   for (uint32_t n = m->part.first; n <= m->part.last; n++) {
     LLVMBasicBlockRef block = lanes_clone_block(&m->part, n);
     for (LLVMValueRef i = block ? LLVMGetFirstInstruction(block) : NULL; i;
