@@ -53,8 +53,7 @@ typedef struct AOTIMetalShaderLibraryOpaque *AOTIMetalShaderLibraryHandle;
 typedef struct AOTIMetalKernelFunctionOpaque *AOTIMetalKernelFunctionHandle;
 typedef struct AOTIProxyExecutorOpaque *AOTIProxyExecutorHandle;
 
-// --- Constants
-// ----------------------------------------------------------------
+// --- Constants ---------------------------------------------------------------
 
 MTL_API int32_t aoti_torch_device_type_cpu(void);
 MTL_API int32_t aoti_torch_device_type_cuda(void);
@@ -100,8 +99,7 @@ MTL_API int32_t aoti_torch_memory_format_channels_last_3d(void);
 MTL_API int32_t aoti_torch_memory_format_preserve_format(void);
 MTL_API uint64_t aoti_torch_abi_version(void);
 
-// --- Tensors: making and deleting
-// ---------------------------------------------
+// --- Tensors: making and deleting --------------------------------------------
 
 // Borrows data: it must live as long as tensors over it, unless it is memory
 // that Mettle knows (stream.h), which the tensor then retains. storage_offset
@@ -132,8 +130,7 @@ MTL_API AOTITorchError aoti_torch_clone(AtenTensorHandle tensor,
 MTL_API AOTITorchError aoti_torch_clone_preserve_strides(
     AtenTensorHandle tensor, AtenTensorHandle *out_new);
 
-// --- Tensors: views
-// -----------------------------------------------------------
+// --- Tensors: views ----------------------------------------------------------
 
 // storage_offset of _reinterpret_tensor is an increment on self's. What would
 // reach past the storage is refused.
@@ -152,8 +149,7 @@ MTL_API AOTITorchError aoti_torch_assign_tensors(AtenTensorHandle source,
 MTL_API AOTITorchError aoti_torch_assign_tensors_out(AtenTensorHandle source,
                                                      AtenTensorHandle *out_new);
 
-// --- Tensors: what they are
-// ---------------------------------------------------
+// --- Tensors: what they are --------------------------------------------------
 
 // Sizes and strides are borrowed: valid as long as the handle.
 MTL_API AOTITorchError aoti_torch_get_data_ptr(AtenTensorHandle tensor,
@@ -191,8 +187,7 @@ MTL_API AOTITorchError aoti_torch_is_contiguous(AtenTensorHandle tensor,
 MTL_API AOTITorchError aoti_torch_is_defined(AtenTensorHandle tensor,
                                              bool *out_is_defined);
 
-// --- Tensors: contents
-// --------------------------------------------------------
+// --- Tensors: contents -------------------------------------------------------
 
 // copy_ converts types, and broadcasts source to target.
 MTL_API AOTITorchError aoti_torch_copy_(AtenTensorHandle target,
@@ -250,8 +245,7 @@ aoti_torch_scalar_to_tensor_int64(int64_t value, AtenTensorHandle *out_new);
 MTL_API AOTITorchError
 aoti_torch_scalar_to_tensor_bool(bool value, AtenTensorHandle *out_new);
 
-// --- The process
-// --------------------------------------------------------------
+// --- The process -------------------------------------------------------------
 
 // warn prints to stderr; a check that fails becomes the stream's error.
 MTL_API bool aoti_torch_grad_mode_is_enabled(void);
@@ -265,8 +259,7 @@ MTL_API AOTITorchError aoti_torch_proxy_executor_call_function(
     AOTIProxyExecutorHandle proxy, int node_index, int int_count, int64_t *ints,
     int tensor_count, AtenTensorHandle *tensors);
 
-// --- Kernels
-// ------------------------------------------------------------------
+// --- Kernels -----------------------------------------------------------------
 
 // Kernels live as long as their library; the same name gives the same one.
 // length and group_size are threads. A tensor on the host may be an argument if
@@ -310,8 +303,7 @@ MTL_API AOTITorchError aoti_torch_mps_run_command_block(
     AOTIMetalKernelFunctionHandle function,
     aoti_torch_mps_command_block_callback_t callback, void *user_data);
 
-// --- Memory
-// --------------------------------------------------------------------
+// --- Memory ------------------------------------------------------------------
 
 // Sizes and offsets are bytes. 0 bytes are NULL.
 MTL_API AOTITorchError aoti_torch_mps_malloc(void **out_buffer,
@@ -335,8 +327,7 @@ MTL_API AOTITorchError aoti_torch_mps_copy_buffer(void *source, void *target,
                                                   size_t source_offset,
                                                   size_t target_offset);
 
-// --- Operators
-// -----------------------------------------------------------------
+// --- Operators ---------------------------------------------------------------
 
 // Those ending in _out write into out; others give new tensors. An optional
 // tensor or number is a pointer, NULL for none. ops.h says what each computes.

@@ -114,8 +114,7 @@ static void grow(void *items, size_t count, size_t *capacity, size_t bytes) {
   *(void **)items = grown;
 }
 
-// --- encoders and fences
-// ---------------------------------------------------------
+// --- encoders and fences -----------------------------------------------------
 
 static bool has_bit(const uint64_t *bits, uint32_t at) {
   return bits[at / 64] >> at % 64 & 1;
@@ -211,8 +210,7 @@ bool check_past_is_ordered(const check_state *s, const check_past *past,
           is_encoder_known(own->encoder, past->encoder));
 }
 
-// --- dispatches
-// ------------------------------------------------------------------
+// --- dispatches --------------------------------------------------------------
 
 uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
                           uint32_t *out_encoder) {
@@ -272,8 +270,7 @@ void mtli_check_queue_orders(uint64_t queue) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// --- events
-// ----------------------------------------------------------------------
+// --- events ------------------------------------------------------------------
 
 static event_clock *event_of(uint64_t event) {
   for (size_t i = 0; i < event_count; ++i) {
@@ -356,8 +353,7 @@ void mtli_check_event_ends(uint64_t number) {
   pthread_mutex_unlock(&check_lock);
 }
 
-// --- command buffers
-// -------------------------------------------------------------
+// --- command buffers ---------------------------------------------------------
 
 static check_clock *copy_of(const check_segment *known) {
   check_clock *clock = malloc(sizeof *clock);

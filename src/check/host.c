@@ -177,8 +177,7 @@ void mtli_check_host_forget(uint64_t contents) {
   pthread_mutex_unlock(&host_lock);
 }
 
-// --- faults
-// ----------------------------------------------------------------------
+// --- faults ------------------------------------------------------------------
 
 // Where the host's code is: its function if that has a name, and its place in
 // the program or library, for addr2line.

@@ -14,8 +14,7 @@
 #define GRID "%t = call i32 @mettle.position(i32 1, i32 0)\n"
 #define BUFFER "%x = call ptr @mettle.argument(i32 0)\n"
 
-// --- graph
-// -----------------------------------------------------------------------
+// --- graph -------------------------------------------------------------------
 
 TEST(graph, a_latch_stands_behind_the_blocks_of_its_loop) {
   CHECK_TEXT(facts_of("entry: br label %head\n"
@@ -69,8 +68,7 @@ TEST(graph, loops_nest) {
              "loop 1 to 5\n");
 }
 
-// --- shape
-// -----------------------------------------------------------------------
+// --- shape -------------------------------------------------------------------
 
 TEST(shape, sums_and_products_keep_strides) {
   CHECK_TEXT(
@@ -124,8 +122,7 @@ TEST(shape, vectors_of_half_a_simdgroup_have_their_own_rows) {
              "next by 0 in rows of 8\n");
 }
 
-// --- uniformity
-// ------------------------------------------------------------------
+// --- uniformity --------------------------------------------------------------
 
 TEST(uniformity, a_branch_by_lane_masks_its_arms_and_joins_behind) {
   CHECK_TEXT(facts_of(LANE "%c = icmp ult i32 %lane, 9\n"
@@ -173,8 +170,7 @@ TEST(uniformity, threads_leave_a_loop_one_by_one) {
   CHECK_CONTAINS(facts_of(body, 32, 32, facts_of_flow), "loop left together");
 }
 
-// --- private_layout
-// --------------------------------------------------------------
+// --- private_layout ----------------------------------------------------------
 
 TEST(private_layout, what_all_threads_keep_alike_is_kept_once) {
   CHECK_TEXT(facts_of(LANE "%same = alloca [4 x i32]\n"
@@ -191,8 +187,7 @@ TEST(private_layout, what_all_threads_keep_alike_is_kept_once) {
              "short for each lane, 16 bytes in units of 2\n");
 }
 
-// --- group_uniformity
-// ------------------------------------------------------------
+// --- group_uniformity --------------------------------------------------------
 
 TEST(group_uniformity, simdgroups_differ_where_threadgroups_do_not) {
   CHECK_TEXT(facts_of("%group = call i32 @mettle.position(i32 3, i32 0)\n"
@@ -221,8 +216,7 @@ TEST(group_uniformity, a_barrier_of_some_simdgroups_is_met_apart) {
       "waits apart");
 }
 
-// --- lane_bits
-// -------------------------------------------------------------------
+// --- lane_bits ---------------------------------------------------------------
 
 TEST(lane_bits, each_bit_adds_its_own) {
   CHECK_TEXT(facts_of(LANE "%column = and i32 %lane, 3\n"
@@ -261,8 +255,7 @@ TEST(lane_bits, half_a_simdgroup_has_four_bits) {
              "at 3 6 12 24 ?\n");
 }
 
-// --- affine
-// ----------------------------------------------------------------------
+// --- affine ------------------------------------------------------------------
 
 TEST(affine, an_address_is_base_scale_terms_and_bytes) {
   CHECK_TEXT(
@@ -280,8 +273,7 @@ TEST(affine, an_address_is_base_scale_terms_and_bytes) {
       "u: x + 0 * (0) + 0\n");
 }
 
-// --- induction
-// -------------------------------------------------------------------
+// --- induction ---------------------------------------------------------------
 
 TEST(induction, steps_of_counters_pointers_and_what_hangs_on_them) {
   CHECK_TEXT(facts_of("entry:\n" BUFFER
@@ -313,8 +305,7 @@ TEST(induction, steps_of_counters_pointers_and_what_hangs_on_them) {
              "more unknown\n");
 }
 
-// --- trip_counts
-// -----------------------------------------------------------------
+// --- trip_counts -------------------------------------------------------------
 
 TEST(trip_counts, a_counter_goes_up_to_its_bound) {
   CHECK_TEXT(facts_of("entry: br label %head\n"
@@ -331,8 +322,7 @@ TEST(trip_counts, a_counter_goes_up_to_its_bound) {
              "half is none\n");
 }
 
-// --- effects
-// ---------------------------------------------------------------------
+// --- effects -----------------------------------------------------------------
 
 TEST(effects, stores_barriers_and_unknown_calls_may_write) {
   CHECK_TEXT(facts_of(BUFFER "%m = call ptr @mettle.argument(i32 7)\n"
@@ -352,8 +342,7 @@ TEST(effects, stores_barriers_and_unknown_calls_may_write) {
              "elsewhere may write\n");
 }
 
-// --- callees
-// ---------------------------------------------------------------------
+// --- callees -----------------------------------------------------------------
 
 TEST(callees, are_sorted_by_their_names) {
   CHECK_TEXT(
@@ -390,8 +379,7 @@ TEST(callees, reductions_are_one_for_all_and_scans_are_not) {
       "d uniform\n");
 }
 
-// --- no_wrap
-// ---------------------------------------------------------------------
+// --- no_wrap -----------------------------------------------------------------
 
 TEST(no_wrap, an_index_that_only_leads_to_buffers_does_not_wrap) {
   static const char before[] = LANE BUFFER
@@ -411,8 +399,7 @@ TEST(no_wrap, an_index_that_only_leads_to_buffers_does_not_wrap) {
              "all may wrap\nunsigned\n");
 }
 
-// --- predicates, components
-// ------------------------------------------------------
+// --- predicates, components --------------------------------------------------
 
 TEST(predicates, inverse_swapped_signed_and_less) {
   CHECK_EQUAL(lanes_inverse_predicate(LLVMIntULT), LLVMIntUGE);

@@ -282,8 +282,7 @@ bool mtlc_load_kernel(LLVMContextRef context, const void *bitcode,
   return false;
 }
 
-// --- The subject
-// -----------------------------------------------------------------
+// --- The subject -------------------------------------------------------------
 
 static const char declarations[] =
     "declare ptr @mettle.argument(i32)\n"

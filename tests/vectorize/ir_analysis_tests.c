@@ -24,8 +24,7 @@ static void for_each(const facts_subject *s,
   }
 }
 
-// --- cycles, loops
-// ---------------------------------------------------------------
+// --- cycles, loops -----------------------------------------------------------
 
 static void facts_of_cycles(const facts_subject *s) {
   mtlc_flow flow = mtlc_flow_of(s->kernel->thread);
@@ -87,8 +86,7 @@ TEST(loops, turns_are_known_where_a_count_is_compared_with_a_constant) {
   CHECK_TEXT(facts_of(unknown, 32, 32, facts_of_turns), "unknown\n");
 }
 
-// --- forward
-// ---------------------------------------------------------------------
+// --- forward -----------------------------------------------------------------
 
 static void add_forward(const facts_subject *s, LLVMValueRef i) {
   if (LLVMIsALoadInst(i)) {
@@ -117,8 +115,7 @@ TEST(forward, a_load_is_what_was_last_stored_there) {
              "shared is shared\n");
 }
 
-// --- variable_use, inlined_size
-// --------------------------------------------------
+// --- variable_use, inlined_size ----------------------------------------------
 
 static void facts_of_thread(const facts_subject *s) {
   facts_add("%s, %" PRIu64 " instructions",

@@ -6,8 +6,7 @@
 
 #include "drivers/metal/metal.h"
 
-// --- arguments
-// -----------------------------------------------------------------
+// --- arguments ---------------------------------------------------------------
 
 static uint32_t inline_bytes(const mtli_dispatch *dispatch, uint32_t slot) {
   for (uint32_t i = 0; i < dispatch->inline_count; i++) {
@@ -171,8 +170,7 @@ static mtl_status bind_all(metal_encoding *encoding,
   return MTL_OK;
 }
 
-// --- shadows
-// -------------------------------------------------------------------
+// --- shadows -----------------------------------------------------------------
 
 typedef void shadow_fn(metal_encoding *encoding, metal_texture *texture);
 
@@ -243,8 +241,7 @@ static void visit_shadows(metal_encoding *encoding,
   }
 }
 
-// --- the dispatch
-// --------------------------------------------------------------
+// --- the dispatch ------------------------------------------------------------
 
 static bool is_even(const mtli_dispatch *dispatch) {
   return dispatch->grid_threads[0] % dispatch->group_threads[0] == 0 &&

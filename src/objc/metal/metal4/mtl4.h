@@ -66,8 +66,7 @@ typedef struct table_contents {
 
 const table_contents *table_contents_of(id table);
 
-// --- Command buffers (mtl4_command_buffer.c)
-// ----------------------------------
+// --- Command buffers (mtl4_command_buffer.c) ---------------------------------
 
 // A list of commands with what they were given.
 typedef struct mtl4_commands {
@@ -90,8 +89,7 @@ void mtl4_commands_clear(mtl4_commands *of);
 const char *mtl4_commands_encode(const mtl4_commands *of, id target,
                                  id resident);
 
-// --- Resources by their identifiers (resource_table.c)
-// ------------------------
+// --- Resources by their identifiers (resource_table.c) -----------------------
 
 // Notes a sampler, texture, tensor or function table by its gpuResourceID, as
 // long as it lives.

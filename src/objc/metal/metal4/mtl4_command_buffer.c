@@ -7,8 +7,7 @@
 extern struct objc_class OBJC_CLASS_$_MettleAllocator4;
 extern struct objc_class OBJC_CLASS_$_MettleCommands4;
 
-// --- MTL4CommandAllocator
-// --------------------------------------------------------
+// --- MTL4CommandAllocator ----------------------------------------------------
 
 // Commands lie in the C library's memory: there is nothing to give back.
 typedef struct allocator {
@@ -54,8 +53,7 @@ METHODS(allocator_methods, REFERENCES_METHODS(allocator),
 DEFINE_CLASS(MettleAllocator4, NSObject, sizeof(allocator), allocator_methods,
              NO_METHODS);
 
-// --- MTL4CommandBuffer
-// -----------------------------------------------------------
+// --- MTL4CommandBuffer -------------------------------------------------------
 
 static id new_commands(id self, SEL _cmd) {
   (void)_cmd;

@@ -13,8 +13,7 @@
 extern struct objc_class OBJC_CLASS_$_MettleQueue4;
 extern struct objc_class OBJC_CLASS_$_MettleFeedback4;
 
-// --- What a commit tells
-// --------------------------------------------------------------
+// --- What a commit tells -----------------------------------------------------
 
 typedef struct feedback {
   struct objc_object object;
@@ -62,8 +61,7 @@ METHODS(options_methods, METHOD("dealloc", "v16@0:8", options_dealloc),
 DEFINE_CLASS(MTL4CommitOptions, NSObject, sizeof(commit_options),
              options_methods, NO_METHODS);
 
-// --- MTL4CommandQueue
-// -----------------------------------------------------------------
+// --- MTL4CommandQueue --------------------------------------------------------
 
 typedef struct queue4 {
   struct objc_object object;

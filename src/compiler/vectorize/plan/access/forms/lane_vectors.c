@@ -24,8 +24,7 @@ enum {
   LEAST_RUN = 4,
 };
 
-// --- What lies beside an access
-// -----------------------------------------------
+// --- What lies beside an access ----------------------------------------------
 
 // Numbers of whole bytes.
 static bool is_whole(const lanes_access *a) {
@@ -167,8 +166,7 @@ static bool is_worth_it(const lanes_lane_vector *row, LLVMValueRef load) {
   return member_of(row, load) && elements > cost_of(row->bytes);
 }
 
-// --- Where the rows are
-// --------------------------------------------------------
+// --- Where the rows are ------------------------------------------------------
 
 uint64_t lanes_last_index(const lanes_affine *at) {
   const unsigned bits = LLVMGetIntTypeWidth(at->index_type) - at->is_signed;
