@@ -175,8 +175,8 @@ enum { CHECK_DUMP_BYTES = 1 << 16, CHECK_MOST_INLINE = 1 << 14 };
 // its queue orders encoders over the memory that both access.
 bool check_past_is_ordered(const check_state *s, const check_past *past,
                            check_segment segment, bool is_tracked);
-// A queue takes up a dispatch, whose segments are to begin with next. Returns
-// the queue's index, and its encoder's number.
+// Begins a dispatch of a queue; next is the number that its first segment gets.
+// Returns the queue's index, and the number of the encoder that it is in.
 uint32_t check_clock_take(uint64_t queue, bool is_ordered, check_segment next,
                           uint32_t *out_encoder);
 // A queue's own segments from there on are not ordered before what it does.

@@ -12,11 +12,11 @@
 // what is then on the lists. So queues that pass events to and fro, or come
 // faster than a wake, cost none.
 //
-// A client that commits and at once waits runs its queue on its own thread
-// (cpu_queue_help), and then waking a worker for it is a waste that costs more
-// than the work. So a queue that was run that way last time is not announced,
-// as long as somebody naps: if the client does not come this time, the napper
-// finds the queue, and the next commit is announced again.
+// A client that commits and waits at once runs its queue on its own thread
+// (cpu_queue_help). Waking a worker for it would cost more than the work. So a
+// queue that was run that way last time is not announced, as long as another
+// thread naps: if the client does not come this time, that thread finds the
+// queue, and the next commit is announced again.
 #include "drivers/cpu/pool/pool.h"
 
 enum {

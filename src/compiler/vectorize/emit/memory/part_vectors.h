@@ -5,7 +5,9 @@
 
 #include "compiler/vectorize/emit/values/emitter.h"
 
-// Takes apart what lies in count vectors of 32 as the machine does it best.
+// Deinterleaves count vectors of one element a lane, as they lie in memory side
+// by side, into `wanted` vectors: one for each component of a lane. The second
+// function is the reverse. Both take the shuffles that cost the machine least.
 void lanes_part_vectors(lanes_emitter *e, LLVMValueRef *parts, uint32_t count,
                         uint64_t size_bytes, uint32_t wanted,
                         LLVMValueRef *out_components);
