@@ -33,8 +33,8 @@ typedef struct handler {
   dispatch_function *function;
 } handler;
 
-// What a source shares with its timer's thread and its queued block: it outlives
-// the object, whose end cancels it.
+// What a source shares with its timer's thread and its queued block. It
+// outlives the object, whose end cancels it.
 typedef struct source_state {
   _Atomic size_t references;
   source_kind kind;
