@@ -108,8 +108,8 @@ set_source_files_properties(${CMAKE_BINARY_DIR}/absent_targets.c PROPERTIES
   COMPILE_OPTIONS "-Wno-strict-prototypes;-fvisibility=default")
 
 add_executable(mettlec_wheel EXCLUDE_FROM_ALL $<TARGET_OBJECTS:mettlec>
-  ${CMAKE_BINARY_DIR}/absent_targets.c $<TARGET_OBJECTS:mettle_base>
-  $<TARGET_OBJECTS:mettle_code> $<TARGET_OBJECTS:mettle_frontend>)
+  ${CMAKE_BINARY_DIR}/absent_targets.c ${mettlec_objects}
+  $<TARGET_OBJECTS:mettle_frontend>)
 in_wheel(mettlec_wheel)
 set_target_properties(mettlec_wheel PROPERTIES OUTPUT_NAME mettlec)
 target_link_options(mettlec_wheel PRIVATE -static-libstdc++
