@@ -37,7 +37,7 @@ static bool is_in(const mtlc_flow *flow, LLVMBasicBlockRef block, int cycle) {
   return at == cycle;
 }
 
-// --- counted loops -----------------------------------------------------------
+// --- counted loops ----------------------------------------------------------
 
 // Sets the blocks that lead to a header from outside and from inside. False if
 // there is not one of each.
@@ -192,7 +192,7 @@ static void find_loops(hoist *h, LLVMBasicBlockRef block) {
   }
 }
 
-// --- extremes ----------------------------------------------------------------
+// --- extremes ---------------------------------------------------------------
 
 static LLVMValueRef number(const hoist *h, int64_t value) {
   return LLVMConstInt(LLVMInt64TypeInContext(

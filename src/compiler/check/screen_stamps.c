@@ -94,9 +94,9 @@ static LLVMBasicBlockRef add_block(const emitter *e) {
   return LLVMAppendBasicBlockInContext(e->kernel->context, e->function, "");
 }
 
-// Marks words as read: by this thread if no other thread has read them since the
-// barrier, else by several. Threads may do this at once, so each loads the stamp
-// again and falls back to "several" if another thread overwrote its own.
+// Marks words as read: by this thread if no other thread has read them since
+// the barrier, else by several. Threads may do this at once, so each loads the
+// stamp again and falls back to "several" if another thread overwrote its own.
 static void note_read(emitter *e, const LLVMValueRef *stamps) {
   LLVMBasicBlockRef lost = add_block(e), done = add_block(e),
                     alone = add_block(e);
@@ -110,8 +110,8 @@ static void note_read(emitter *e, const LLVMValueRef *stamps) {
   mtlc_set_attribute(function, "willreturn", 0);
   mtlc_set_attribute(function, "memory", 0);
   LLVMValueRef offset = parameter(e, OFFSET);
-  LLVMBuildCondBr(e->builder, mtlc_call(e->builder, function, &offset, 1),
-                  lost, alone);
+  LLVMBuildCondBr(e->builder, mtlc_call(e->builder, function, &offset, 1), lost,
+                  alone);
   LLVMPositionBuilderAtEnd(e->builder, alone);
   for (unsigned k = 0; k < e->words; ++k) {
     LLVMValueRef is_first =
@@ -146,10 +146,9 @@ static void look_at_read(emitter *e, bool is_written) {
   }
   for (unsigned k = 0; k < e->words; ++k) {
     stamps[k] = load(e, READS, k);
-    LLVMValueRef stays = either(
-        e, is_own(e, stamps[k]), compare(e, LLVMIntEQ, stamps[k], e->several));
-    is_noted =
-        is_noted ? LLVMBuildAnd(e->builder, is_noted, stays, "") : stays;
+    LLVMValueRef stays = either(e, is_own(e, stamps[k]),
+                                compare(e, LLVMIntEQ, stamps[k], e->several));
+    is_noted = is_noted ? LLVMBuildAnd(e->builder, is_noted, stays, "") : stays;
   }
   LLVMBasicBlockRef note = add_block(e), done = add_block(e);
   LLVMBuildCondBr(e->builder, is_noted, done, note);
@@ -201,11 +200,14 @@ static void look_at_atomic(emitter *e, bool is_read) {
 }
 
 static LLVMTypeRef function_type(const mtlc_types *types) {
-  LLVMTypeRef parameters[PARAMETER_COUNT] = {
-      [WRITES] = types->pointer,       [READS] = types->pointer,
-      [WRITES_AGAIN] = types->pointer, [READS_AGAIN] = types->pointer,
-      [OFFSET] = types->i64,           [OWN] = types->i32,
-      [FLOOR] = types->i32,            [LEAST] = types->i32};
+  LLVMTypeRef parameters[PARAMETER_COUNT] = {[WRITES] = types->pointer,
+                                             [READS] = types->pointer,
+                                             [WRITES_AGAIN] = types->pointer,
+                                             [READS_AGAIN] = types->pointer,
+                                             [OFFSET] = types->i64,
+                                             [OWN] = types->i32,
+                                             [FLOOR] = types->i32,
+                                             [LEAST] = types->i32};
   return LLVMFunctionType(types->i1, parameters, PARAMETER_COUNT, false);
 }
 
@@ -220,9 +222,8 @@ static LLVMValueRef make_function(mtlc_kernel *kernel, const char *name,
   mtlc_set_attribute(e.function, "nounwind", 0);
   mtlc_set_attribute(e.function, "alwaysinline", 0);
   LLVMPositionBuilderAtEnd(e.builder, add_block(&e));
-  e.several =
-      LLVMBuildOr(e.builder, parameter(&e, FLOOR),
-                  mtlc_i32(kernel->context, 0x80000000u), "");
+  e.several = LLVMBuildOr(e.builder, parameter(&e, FLOOR),
+                          mtlc_i32(kernel->context, 0x80000000u), "");
   switch (access->kind) {
     case MTLI_CHECK_READ: look_at_read(&e, access->is_also_written); break;
     case MTLI_CHECK_WRITE: look_at_write(&e, access->is_also_read); break;
