@@ -107,7 +107,7 @@ typedef struct mtli_execute {
   uint32_t count;
   mtl_buffer *range;  // NULL, or two uint32_t at range_offset_bytes are first
   size_t range_offset_bytes;  // and count
-  bool is_serial;  // each command waits for the one before
+  bool is_serial;             // each command waits for the one before
   const char *debug_group;
   const mtli_used_buffer *used;     // by the encoder
   const mtli_inherited *inherited;  // NULL if they inherit nothing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// driver_objects.h: the objects as a driver sees them. The first members of each
-// are the runtime's; a driver's own part lies behind (see driver.h).
+// driver_objects.h: the objects as a driver sees them. The first members of
+// each are the runtime's; a driver's own part lies behind (see driver.h).
 //
 //   +1       the object holds a reference
 //   runtime  "the runtime's" members: a driver leaves them alone
@@ -151,8 +151,8 @@ struct mtl_pipeline {
   uint32_t max_threads;  // in a threadgroup
   bool is_foreign;       // METTLE_CPU_TARGET: code that this machine cannot run
   struct mtli_pipeline_parts *parts;  // the runtime's (pipeline.c)
-  uint64_t id;  // under device->lock; 0 if kernels do not know it
-  _Atomic(mtli_weak *) weak;          // the runtime's
+  uint64_t id;                // under device->lock; 0 if kernels do not know it
+  _Atomic(mtli_weak *) weak;  // the runtime's
 };
 
 struct mtl_function_table {
@@ -176,10 +176,10 @@ struct mtl_queue {
   mtl_command_buffer *first_place;  // enqueued or committed, not submitted
   mtl_command_buffer *last_place;
   uint32_t max_command_buffers;
-  uint64_t time_limit_ns;      // of command buffers without one; 0 for none
-  bool times_work;             // of all its command buffers
-  mtli_trace_track track;      // under lock: of the timeline whose number is
-  uint32_t track_timeline;     // this
+  uint64_t time_limit_ns;   // of command buffers without one; 0 for none
+  bool times_work;          // of all its command buffers
+  mtli_trace_track track;   // under lock: of the timeline whose number is
+  uint32_t track_timeline;  // this
   mtl_residency_set *residency_sets[MTL_MAX_RESIDENCY_SETS];  // [count] +1
   _Atomic uint32_t residency_set_count;
   _Atomic uint32_t in_flight;  // created and not completed; a futex

@@ -4,14 +4,10 @@
 // descriptor that a fork or an exec inherits.
 #include "compiler/client/connection.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +20,7 @@
 
 #include "base/scratch_file.h"
 #include "base/status.h"
-
-#ifndef METTLE_LIBEXEC
-#define METTLE_LIBEXEC "/usr/local/libexec"
-#endif
+#include "compiler/client/server_program.h"
 
 // One per process.
 static struct {
@@ -119,137 +112,7 @@ __attribute__((destructor)) static void let_go(void) {
   }
 }
 
-// --- where the compiler is
-
-static bool is_program(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-         access(path, X_OK) == 0;
-}
-
-mtl_status mtlc_compiler_path(char out_path[PATH_MAX]) {
-  static const char *const places[] = {"mettlec", "../libexec/mettle/mettlec",
-                                       // from lib/<architecture>, as on Debian
-                                       "../../libexec/mettle/mettlec"};
-  const char *chosen = secure_getenv("METTLE_COMPILER");
-  if (chosen && *chosen) {
-    if (!is_program(chosen) || strlen(chosen) >= PATH_MAX) {
-      return mtli_fail(MTL_COMPILER_LOST,
-                       "METTLE_COMPILER is %s, which is no program", chosen);
-    }
-    strcpy(out_path, chosen);
-    return MTL_OK;
-  }
-  Dl_info library;
-  char library_path[PATH_MAX];
-  // Any symbol of ours would do.
-  if (!dladdr(&connection, &library) ||
-      !realpath(library.dli_fname, library_path)) {
-    return mtli_fail(MTL_COMPILER_LOST,
-                     "no compiler: the library's own place is unknown; set "
-                     "METTLE_COMPILER");
-  }
-  const char *folder = dirname(library_path);
-  for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
-    const int length = snprintf(out_path, PATH_MAX, "%s/%s", folder, places[i]);
-    if (length < PATH_MAX && is_program(out_path)) {
-      return MTL_OK;
-    }
-  }
-  strcpy(out_path, METTLE_LIBEXEC "/mettle/mettlec");
-  if (is_program(out_path)) {
-    return MTL_OK;  // of a program that has the library linked in
-  }
-  return mtli_fail(MTL_COMPILER_LOST,
-                   "no compiler: neither %s/%s nor %s/%s is a program; set "
-                   "METTLE_COMPILER",
-                   folder, places[0], folder, places[1]);
-}
-
 // --- starting it
-
-// Keeps descriptors off 0 to 2, where a host that has closed them expects the
-// next file that it opens.
-static int above_standard(int fd) {
-  if (fd > STDERR_FILENO || fd < 0) {
-    return fd;
-  }
-  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  close(fd);
-  return moved;
-}
-
-// Has glibc ask for huge pages: a large library is some 400 MB of small
-// objects, and takes a twelfth less time with them. A host that has tuned its
-// allocator keeps that.
-#define TUNABLES_NAME "GLIBC_TUNABLES="
-#define HUGE_PAGES "glibc.malloc.hugetlb=1"
-
-// The environment of the compiler process: the host's, with that. The strings
-// are the host's but for one, which *out_text holds; NULL without memory.
-static char **make_environment(char **out_text) {
-  const size_t name_length = strlen(TUNABLES_NAME);
-  size_t count = 0;
-  const char *tunables = NULL;
-  while (environ && environ[count]) {
-    if (strncmp(environ[count], TUNABLES_NAME, name_length) == 0) {
-      tunables = environ[count] + name_length;
-    }
-    ++count;
-  }
-  char **result = calloc(count + 2, sizeof *result);
-  *out_text = NULL;
-  if (!result || (tunables && strstr(tunables, "glibc.malloc.")) ||
-      asprintf(out_text, TUNABLES_NAME "%s%s" HUGE_PAGES,
-               tunables ? tunables : "", tunables ? ":" : "") < 0) {
-    *out_text = NULL;
-    free(result);
-    return NULL;
-  }
-  size_t kept = 0;
-  result[kept++] = *out_text;
-  for (size_t i = 0; i < count; ++i) {
-    if (strncmp(environ[i], TUNABLES_NAME, name_length) != 0) {
-      result[kept++] = environ[i];
-    }
-  }
-  return result;
-}
-
-// error_fd, -1 for none, takes what it writes to standard error.
-static int spawn_server(const char *path, int their_fd, int error_fd,
-                        pid_t *out_pid) {
-  char *arguments[] = {"mettlec", "--serve", NULL};
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawn_file_actions_init(&actions);
-  // First: its number may be the control socket's.
-  if (error_fd >= 0) {
-    posix_spawn_file_actions_adddup2(&actions, error_fd, 2);
-  } else {
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  }
-  posix_spawn_file_actions_adddup2(&actions, their_fd, MTLC_CONTROL_FD);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  char *text;
-  char **environment = make_environment(&text);
-  const int error = posix_spawn(out_pid, path, &actions, &attributes, arguments,
-                                environment ? environment : environ);
-  free(environment);
-  free(text);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
 
 // Makes the control socket and the process behind it. No fork of the host may
 // copy the process' end, so the lock is held.
@@ -263,9 +126,9 @@ static mtl_status launch(const char *path, int error_fd, int *out_fd,
     return mtli_fail(MTL_COMPILER_LOST, "no socket to the compiler: %s",
                      strerror(error));
   }
-  ends[0] = above_standard(ends[0]);
-  ends[1] = above_standard(ends[1]);
-  const int error = spawn_server(path, ends[1], error_fd, out_pid);
+  ends[0] = mtlc_above_standard(ends[0]);
+  ends[1] = mtlc_above_standard(ends[1]);
+  const int error = mtlc_spawn_server(path, ends[1], error_fd, out_pid);
   close(ends[1]);
   if (error) {
     close(ends[0]);
@@ -355,8 +218,7 @@ static void abandon_start(int control_fd) {
 static void read_last_words(int error_fd, char *out_text, size_t capacity) {
   const off_t end = error_fd < 0 ? 0 : lseek(error_fd, 0, SEEK_END);
   const off_t first = end > (off_t)capacity - 1 ? end - (off_t)capacity + 1 : 0;
-  ssize_t length =
-      end > 0 ? pread(error_fd, out_text, capacity - 1, first) : 0;
+  ssize_t length = end > 0 ? pread(error_fd, out_text, capacity - 1, first) : 0;
   while (length > 0 && out_text[length - 1] == '\n') {
     --length;
   }
@@ -432,7 +294,7 @@ static mtl_status start_server(const mtlc_limits *limits) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory to start the compiler");
   }
   // Where there is no such file, its last words are lost.
-  const int error_fd = above_standard(mtli_scratch_file("mettlec-stderr"));
+  const int error_fd = mtlc_above_standard(mtli_scratch_file("mettlec-stderr"));
   const mtl_status status = start_at(path, error_fd, limits, hello);
   if (error_fd >= 0) {
     close(error_fd);
@@ -518,8 +380,8 @@ static int make_ends(mtlc_channel *channel, int their_ends[2]) {
     close(stream[1]);
     return error;
   }
-  channel->stream_fd = above_standard(stream[0]);
-  channel->obituary_fd = above_standard(obituary[0]);
+  channel->stream_fd = mtlc_above_standard(stream[0]);
+  channel->obituary_fd = mtlc_above_standard(obituary[0]);
   their_ends[0] = stream[1];
   their_ends[1] = obituary[1];
   return 0;

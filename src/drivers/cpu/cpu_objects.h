@@ -167,7 +167,7 @@ struct cpu_job {
   cpu_run *runs;       // [run_count], the slot's
   uint32_t run_count;  // 0 as long as it is not shared
   uint64_t chunk;      // pieces taken at a time
-  bool may_overlap;  // set by prepare: a command beside it needs no order
+  bool may_overlap;    // set by prepare: a command beside it needs no order
   // Of a checked dispatch: its code is screened, and has stopped.
   bool is_screened;
   bool is_by_group;  // the checker is told of each threadgroup

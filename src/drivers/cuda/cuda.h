@@ -268,6 +268,14 @@ bool cuda_stream_is_idle(const cuda_worker *worker);
 void cuda_mark_free(cuda_worker *worker, cuda_mark *mark);
 // Puts a step behind the others; it is copied.
 void cuda_step_add(cuda_worker *worker, const cuda_step *step);
+// Waits for the step's mark, then does it and frees it.
+void cuda_step_do(cuda_worker *worker, cuda_step *step);
+// Tells threads that look out that there is something new. The worker's lock is
+// held.
+void cuda_worker_tell_news(cuda_worker *worker);
+// Wakes the thread that does steps, unless a client is about to do them. The
+// worker's lock is held.
+void cuda_worker_wake_stepper(cuda_worker *worker);
 // Hands a command buffer's commands to the stream, and adds its steps.
 void cuda_commands_run(cuda_worker *worker, mtl_command_buffer *command_buffer);
 // Hands launches to the stream: one by one, or where the same ones came before

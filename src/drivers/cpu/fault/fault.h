@@ -31,12 +31,12 @@ struct cpu_context {
   void *caller_stack;  // of the thread, while a kernel runs (stack_call.S)
   cpu_context *next;   // free ones, in the pool
   cpu_pool *pool;
-  bool is_extra;    // of a worker beyond those that the pool began with
-  bool is_light;    // its thread has not begun on anything long (pool.c)
-  bool is_looking;  // it looks out, or is about to
-  cpu_squad *squad;         // whom its thread looks out with (pool.c)
-  uint32_t number;          // of the thread, in the pool
-  uint64_t look_until_ns;   // a worker: it has lately been in a shared job
+  bool is_extra;           // of a worker beyond those that the pool began with
+  bool is_light;           // its thread has not begun on anything long (pool.c)
+  bool is_looking;         // it looks out, or is about to
+  cpu_squad *squad;        // whom its thread looks out with (pool.c)
+  uint32_t number;         // of the thread, in the pool
+  uint64_t look_until_ns;  // a worker: it has lately been in a shared job
   // The queue that its thread looks out for, and the next such context; under
   // the pool's lock.
   uintptr_t stays_for;

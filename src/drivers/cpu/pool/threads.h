@@ -129,8 +129,8 @@ void cpu_habit_note(cpu_habit *habit, bool was_shared, uint64_t spent_ns,
 // --- share.c -----------------------------------------------------------------
 
 // Runs all pieces of a job, or hands them to the pool. *lately_ns is what a
-// piece took lately, 0 if unknown; it is brought up to date. habits may be NULL:
-// then a job that is worth it is always shared. The context may be left
+// piece took lately, 0 if unknown; it is brought up to date. habits may be
+// NULL: then a job that is worth it is always shared. The context may be left
 // unfinished.
 void cpu_job_run(cpu_queue *queue, cpu_job *job, _Atomic uint64_t *lately_ns,
                  cpu_habit *habits, cpu_context *context);
