@@ -278,7 +278,7 @@ static const char compile_help[] =
     "  --dump-after=PASS      print the LLVM IR of each kernel after PASS; a\n"
     "                         wrong name lists the passes. vectorize.STEP is a\n"
     "                         step of the vectoriser, 'steps' a table of all\n"
-    "                         with their changes and times\n"
+    "                         with their changes and processor times\n"
     "  --dump-plan            print how each load and store is done, and why\n"
     "  --without=STEP[,STEP]  leave out steps of the vectoriser\n"
     "  --asm                  print each kernel's machine code, with the "

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/futex.h"
 #include "base/status.h"
 #include "compiler/check/check.h"
 #include "compiler/ir/kernel/kernel.h"
@@ -228,10 +227,11 @@ mtl_status mtlc_run_passes(mtlc_kernel *kernel) {
   if (kernel->without) {
     MTL_TRY(check_left_out(kernel->without));
   }
-  mtlc_step_done(kernel, "frontend", MTLC_NOT_COUNTED, mtli_now_ns());
+  mtlc_step_done(kernel, "frontend", MTLC_NOT_COUNTED,
+                 mtlc_step_begin(kernel));
   const unsigned list = kernel->is_ptx ? PTX : 1u << kernel->tier;
   for (size_t i = 0; i < PASS_COUNT; ++i) {
-    const uint64_t start_ns = mtli_now_ns();
+    const uint64_t start_ns = mtlc_step_begin(kernel);
     if (passes[i].lists & list) {
       MTL_TRY(passes[i].run(kernel));
       if (VERIFY_EACH || i + 1 == PASS_COUNT) {

@@ -195,7 +195,9 @@ static mtl_status make_code(pipeline *p) {
   if (wants_listing(p)) {
     MTL_TRY(mtlc_list_code(&p->kernel, &p->kernel.dump));
   }
+  const uint64_t start_ns = mtlc_step_begin(&p->kernel);
   MTL_TRY(mtlc_emit_object(&p->kernel, &p->object, &p->object_bytes));
+  mtlc_step_done(&p->kernel, "emit_object", MTLC_NOT_COUNTED, start_ns);
   if (p->request->report_code && p->kernel.tier == MTLI_TIER_1) {
     mtlc_report_code(&p->kernel, p->object, p->object_bytes);
   }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/futex.h"
 #include "base/status.h"
 #include "compiler/ir/kernel/kernel.h"
 #include "compiler/ir/kernel/report.h"
@@ -553,7 +552,7 @@ static mtl_status run_step(lanes_vectorizer *v, const struct step *step) {
       mtlc_step_is_left_out(v->kernel, step->name)) {
     return MTL_OK;
   }
-  const uint64_t start_ns = mtli_now_ns();
+  const uint64_t start_ns = mtlc_step_begin(v->kernel);
   v->changes = 0;
   MTL_TRY(step->run(v));
   mtlc_step_done(v->kernel, step->name,

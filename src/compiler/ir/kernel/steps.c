@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/futex.h"
 #include "compiler/ir/kernel/kernel.h"
 
 bool mtlc_step_is_left_out(const mtlc_kernel *kernel, const char *name) {
@@ -37,6 +37,20 @@ void mtlc_dump_add(mtlc_kernel *kernel, const char *text) {
   kernel->dump = grown;
 }
 
+static bool wants_table(const mtlc_kernel *kernel) {
+  return kernel->dump_after && strcmp(kernel->dump_after, MTLC_STEP_TABLE) == 0;
+}
+
+static uint64_t processor_ns(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+uint64_t mtlc_step_begin(const mtlc_kernel *kernel) {
+  return wants_table(kernel) ? processor_ns() : 0;
+}
+
 static void add_to_table(mtlc_kernel *kernel, const char *name,
                          uint32_t changes, uint64_t time_ns) {
   char line[96];
@@ -54,8 +68,8 @@ void mtlc_step_done(mtlc_kernel *kernel, const char *name, uint32_t changes,
   if (!kernel->dump_after) {
     return;
   }
-  if (strcmp(kernel->dump_after, MTLC_STEP_TABLE) == 0) {
-    add_to_table(kernel, name, changes, mtli_now_ns() - start_ns);
+  if (wants_table(kernel)) {
+    add_to_table(kernel, name, changes, processor_ns() - start_ns);
   } else if (strcmp(kernel->dump_after, name) == 0) {
     char *text = LLVMPrintModuleToString(kernel->module);
     free(kernel->dump);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// steps.h: what is shown of the passes and of their steps: the module behind
-// one, a table of them all, and which are left out.
+// steps.h: dumps and timings of passes and of the vectoriser's steps, and which
+// of them a request leaves out.
 #ifndef MTLC_STEPS_H
 #define MTLC_STEPS_H
 
@@ -9,15 +9,16 @@
 
 #include "compiler/ir/kernel/kernel.h"
 
-// dump_after's word for the table: a line for each pass and step, with how
-// often it changed something, where that is counted, and its time.
+// The value of dump_after that asks for a table: a line for each pass and step,
+// with the count of its changes, where it has one, and its processor time. The
+// last line, emit_object, is the time from IR to machine code.
 #define MTLC_STEP_TABLE "steps"
-// Its word for the plan of loads and stores, of each version of the code.
+// The value that asks for the plan of loads and stores, version by version.
 #define MTLC_ACCESS_PLAN "plan"
-// Between dump_after and the steps that are left out, apart by commas.
+// Stands between dump_after and the names of left-out steps, comma-separated.
 #define MTLC_STEPS_WITHOUT " without "
 
-// How often a step changed something: not counted.
+// The count of a step that counts no changes.
 #define MTLC_NOT_COUNTED UINT32_MAX
 
 // True if the request leaves the step out.
@@ -25,13 +26,15 @@ bool mtlc_step_is_left_out(const mtlc_kernel *kernel, const char *name);
 
 // True if the request asks for the plan of loads and stores.
 bool mtlc_wants_access_plan(const mtlc_kernel *kernel);
-// Adds a text to what is shown.
+// Appends a text to the dump.
 void mtlc_dump_add(mtlc_kernel *kernel, const char *text);
 
-// To be called behind each pass and step that is not left out: keeps the module
-// as text, if this is where it is wanted, and adds to the table.
+// Call before and after each pass or step that is not left out. mtlc_step_done
+// dumps the module if the request wants it after this step, and adds a line to
+// the table.
 //
-//   start_ns  mtli_now_ns() in front of it
+//   start_ns  from mtlc_step_begin
+uint64_t mtlc_step_begin(const mtlc_kernel *kernel);
 void mtlc_step_done(mtlc_kernel *kernel, const char *name, uint32_t changes,
                     uint64_t start_ns);
 
