@@ -109,7 +109,7 @@ static void print_elements(const kernel_binding *binding) {
   check(nowhere != NULL && binding->values_bytes % size_bytes == 0);
   check(binding->array.data_bytes == binding->values_bytes);
   // The first tell what the rest would, and cost less.
-  const size_t most = size_bytes * 64;
+  const size_t most = size_bytes * 8;
   for (size_t i = 0; i < binding->values_bytes && i < most; i += size_bytes) {
     element_print(nowhere, element, binding->values + i, i % 2 == 1);
   }

@@ -19,7 +19,8 @@ static unsigned least(unsigned a, unsigned b) {
 
 // Counts the letters to insert, drop, replace or swap with their neighbour
 // (optimal string alignment); case makes no difference. FAR if they are more
-// than most, of which lengths may tell at once.
+// than most: lengths tell at once, and so does a row with nothing nearer, since
+// no later row has a smaller least.
 static unsigned distance(const char *a, size_t a_length, const char *b,
                          size_t b_length, size_t most) {
   unsigned rows[3][LONGEST + 1];
@@ -34,6 +35,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b,
     unsigned *row = rows[i % 3];
     const unsigned *above = rows[(i + 2) % 3];
     row[0] = (unsigned)i;
+    unsigned row_least = row[0];
     for (size_t j = 1; j <= b_length; ++j) {
       const bool equal = same(a[i - 1], b[j - 1]);
       row[j] = least(above[j - 1] + !equal, least(above[j], row[j - 1]) + 1);
@@ -41,6 +43,10 @@ static unsigned distance(const char *a, size_t a_length, const char *b,
           same(a[i - 2], b[j - 1])) {
         row[j] = least(row[j], rows[(i + 1) % 3][j - 2] + 1);
       }
+      row_least = least(row_least, row[j]);
+    }
+    if (row_least > most) {
+      return FAR;
     }
   }
   return rows[a_length % 3][b_length];
