@@ -39,23 +39,26 @@ typedef struct mtl_buffer_desc {
                         // no_copy_alignment_bytes; shared mode only
   mtl_buffer_deallocator *deallocator;  // for no_copy_bytes; NULL for none
   void *deallocator_context;
-  bool guarded;       // an inaccessible page right behind the last byte: an
-                      // access past the end faults. 16 MiB on both sides are
-                      // inaccessible
+  bool guarded;  // an inaccessible page right behind the last byte: an
+                 // access past the end faults. 16 MiB on both sides are
+                 // inaccessible
   // What the first byte of a guarded buffer is aligned to: 1, 2, 4, 8 or 16; 0
   // is 16. So many bytes less one may lie between the last byte and the page
-  // behind it, unless length_bytes is a multiple.
+  // behind it, unless length_bytes is a multiple. Of a buffer that is not
+  // guarded: 0 to have it begin with a page; or the alignment of one that ends
+  // with a page, with what is inaccessible behind all buffers right behind it.
   uint8_t guard_alignment_bytes;
   const char *label;  // copied; NULL for none
 } mtl_buffer_desc;
 
 // Makes a buffer. Contents start as desc->bytes, or as zeros. The pages of a
 // buffer are its own, and memory around them is inaccessible: a kernel that
-// leaves it reaches no other buffer and nothing of the program's, but faults
-// (docs/errors.md). With no_copy_bytes the memory around is the program's: a
-// kernel that leaves the buffer reaches it, but one that stays inside leaves
-// the bytes beside it alone, to the last. Kernels need the alignment that their
-// arguments' types have; blits need none.
+// leaves them reaches no other buffer and nothing of the program's, but faults
+// (docs/errors.md). METTLE_GUARD_ENDS=1 has all buffers end with a page. With
+// no_copy_bytes the memory around is the program's: a kernel that leaves the
+// buffer reaches it, but one that stays inside leaves the bytes beside it
+// alone, to the last. Kernels need the alignment that their arguments' types
+// have; blits need none.
 //
 // Ownership  The buffer is yours; it retains device. bytes is borrowed;
 //            no_copy_bytes stays the caller's until the deallocator is called.
@@ -75,8 +78,9 @@ MTL_API mtl_buffer *mtl_buffer_retain(mtl_buffer *buffer);
 // NULL is allowed; work in flight keeps the buffer alive.
 MTL_API void mtl_buffer_release(mtl_buffer *buffer);
 
-// Returns the host's address of the first byte, page aligned unless guarded,
-// or NULL for a private buffer. Valid as long as the buffer.
+// Returns the host's address of the first byte, page aligned unless guarded or
+// with a guard alignment, or NULL for a private buffer. Valid as long as the
+// buffer.
 MTL_API void *mtl_buffer_contents(const mtl_buffer *buffer);
 MTL_API size_t mtl_buffer_length(const mtl_buffer *buffer);
 MTL_API mtl_storage_mode mtl_buffer_storage_mode(const mtl_buffer *buffer);

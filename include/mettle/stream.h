@@ -282,7 +282,10 @@ typedef enum mtl_memory_use {
 //
 //   stream         NULL for the current one
 //   length_bytes   0 gives NULL
-//   out_address    page aligned, or a multiple of 256 bytes in a pooled buffer
+//   out_address    a multiple of 256 bytes. What lies behind the length,
+//   rounded
+//                  up to an eighth of its power of two and 256, is
+//                  inaccessible, unless memory was freed that fits as well
 //
 // Ownership  The memory is yours: mtl_memory_free.
 // Threads    Any.

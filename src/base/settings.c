@@ -38,6 +38,7 @@ static const setting settings[] = {
     {.name = "METTLE_DEVICE_LIBRARY", .words = "cublas|cudnn|none|0"},
     {.name = "METTLE_EXACT", .words = "0|1"},
     {.name = "METTLE_FAMILY", .words = "apple8|apple9|apple10|metal4"},
+    {.name = "METTLE_GUARD_ENDS", .words = "0|1"},
     {.name = "METTLE_GUARDS", .words = "advice|mappings"},
     {.name = "METTLE_HOST_LIBRARY", .words = "onednn|openblas|none|0"},
     {.name = "METTLE_KERNEL_SECONDS", .is_seconds = true},
@@ -72,8 +73,8 @@ static bool read_number(const setting *self, const char *text,
 static bool read_seconds(const char *text, uint64_t *out_ns) {
   enum { SECOND_NS = 1000000000, MOST_SECONDS = 1 << 24 };
   const size_t whole = strspn(text, "0123456789");
-  const size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789")
-                                         : 0;
+  const size_t part =
+      text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
   const size_t length = whole + (text[whole] == '.') + part;
   if (text[length] != '\0' || whole + part == 0) {
     return false;
@@ -113,8 +114,8 @@ static mtl_status check(const setting *self) {
     return access(text, R_OK) == 0
                ? MTL_OK
                : mtli_fail(MTL_INVALID_ARGUMENT,
-                           "%s is \"%s\", which cannot be read: %s",
-                           self->name, text, strerror(errno));
+                           "%s is \"%s\", which cannot be read: %s", self->name,
+                           text, strerror(errno));
   }
   if (self->words) {
     return is_word(self->words, text)

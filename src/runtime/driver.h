@@ -17,6 +17,7 @@
 // feature uses mtli_no_<slot>, which returns MTL_UNSUPPORTED.
 #ifndef MTLI_DRIVER_H
 #define MTLI_DRIVER_H
+#include "base/memory/pages.h"
 #include "runtime/driver_commands.h"
 #include "runtime/driver_objects.h"
 
@@ -146,8 +147,9 @@ typedef mtl_status mtli_device_timestamps_fn(mtl_device *device,
                                              uint64_t *out_host_ns,
                                              uint64_t *out_device);
 
-// Returns what mtli_pages_create takes: 0 for a buffer that is not guarded.
-size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc);
+// Makes pages for a buffer that lie and are guarded as desc says.
+mtl_status mtli_buffer_create_pages(const mtl_buffer_desc *desc,
+                                    mtli_pages *out_pages);
 // Allocates; sets contents and gpu_address; contents start as desc->bytes or
 // zeros. With buffer->parent there is nothing to allocate: the buffer is a part
 // of parent's memory, of the same storage mode, whatever else lies there, and
@@ -276,7 +278,8 @@ typedef void mtli_indirect_set_threadgroup_memory_fn(void *native,
                                                      uint32_t index,
                                                      size_t length_bytes,
                                                      uint32_t memory_index);
-// type is one of mtl_indirect_command_type; grid counts threads or threadgroups.
+// type is one of mtl_indirect_command_type; grid counts threads or
+// threadgroups.
 typedef void mtli_indirect_dispatch_fn(void *native, uint32_t index,
                                        uint32_t type, mtl_size grid,
                                        mtl_size group);
@@ -311,8 +314,8 @@ struct mtli_driver {
   // its gpu_address, and the driver calls mtli_execution_begin in its turn.
   bool kernels_encode_commands;
   bool binds_tensors;  // kernels read metal_tensor's record of them
-  bool has_heaps;  // buffer_create knows of parents
-  bool checks;     // runs code of MTLI_TIER_CHECKED
+  bool has_heaps;      // buffer_create knows of parents
+  bool checks;         // runs code of MTLI_TIER_CHECKED
   // Sizes of the objects with the driver's part.
   size_t device_bytes;
   size_t buffer_bytes;

@@ -81,7 +81,7 @@ static void kept_delete(kept *old) {
 
 // Lengths come in steps of an eighth of their power of two, 256 bytes at the
 // least, so that what is freed fits what comes next. Buffers take whole pages
-// anyway.
+// anyway, and end with one: what a kernel reaches past a tensor is a fault.
 static size_t round_up(size_t length_bytes) {
   size_t step = 256;
   while (step < length_bytes / 8) {
@@ -137,7 +137,8 @@ mtl_status buffer_pool_take(mtl_stream *stream, size_t length_bytes,
     kept_delete(fit);
     return MTL_OK;
   }
-  const mtl_buffer_desc desc = {.length_bytes = wanted_bytes};
+  const mtl_buffer_desc desc = {.length_bytes = wanted_bytes,
+                                .guard_alignment_bytes = 16};
   STREAM_TRY(mtl_buffer_create(device, &desc, out_buffer));
   count_use(device, wanted_bytes, false);
   return MTL_OK;

@@ -260,7 +260,8 @@ TEST(buffers, no_copy_of_any_address_and_length) {
   CHECK_TEXT(bytes, "neighbourabcdeneighbour");
 }
 
-// A kernel writes all of a no-copy buffer; the bytes around it stay as they are.
+// A kernel writes all of a no-copy buffer; the bytes around it stay as they
+// are.
 TEST(buffers, no_copy_leaves_neighbours_alone) {
   if (the_info()->no_copy_alignment_bytes != 1) {
     return;
@@ -401,6 +402,25 @@ TEST(buffers, guarded_end_with_a_page_as_their_alignment_allows) {
     CHECK_ERROR(mtl_buffer_create(the_device(), &desc, &buffer),
                 MTL_INVALID_ARGUMENT, "1, 2, 4, 8 or 16");
   }
+}
+
+TEST(buffers, that_are_not_guarded_may_end_with_a_page) {
+  for (size_t length = 16; length <= 100000; length = length * 5 / 16 * 16) {
+    mtl_buffer *buffer = new_buffer_like(
+        (mtl_buffer_desc){.length_bytes = length, .guard_alignment_bytes = 16});
+    const uintptr_t address = (uintptr_t)mtl_buffer_contents(buffer);
+    CHECK_EQUAL((address + length) % page_bytes(), 0);
+    CHECK_EQUAL(words(buffer)[length / 4 - 1], 0);
+  }
+}
+
+TEST(buffers, all_end_with_a_page_where_a_setting_says_so) {
+  setenv("METTLE_GUARD_ENDS", "1", 1);
+  mtl_buffer *buffer = new_buffer_like((mtl_buffer_desc){.length_bytes = 48});
+  CHECK_EQUAL(((uintptr_t)mtl_buffer_contents(buffer) + 48) % page_bytes(), 0);
+  setenv("METTLE_GUARD_ENDS", "0", 1);
+  buffer = new_buffer_like((mtl_buffer_desc){.length_bytes = 48});
+  CHECK_EQUAL((uintptr_t)mtl_buffer_contents(buffer) % page_bytes(), 0);
 }
 
 TEST(buffers, did_modify_range_checks_the_range) {

@@ -65,6 +65,7 @@ TEST(devices, wrong_values_of_the_environment_are_errors) {
   check_setting("METTLE_CALLS", "some", "all|none");
   check_setting("METTLE_CONSTANTS_MB", "-1", "a number from 0 to ");
   check_setting("METTLE_POOL_MB", "x", "a number from 0 to ");
+  check_setting("METTLE_GUARD_ENDS", "yes", "0|1");
   check_setting("METTLE_GUARDS", "none", "advice|mappings");
   check_setting("METTLE_FAMILY", "metal5", "apple8|apple9|apple10|metal4");
   check_setting("METTLE_HOST_LIBRARY", "mkl", "onednn|openblas|none|0");

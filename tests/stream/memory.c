@@ -190,6 +190,30 @@ TEST(pool, gives_the_host_nothing_that_pending_work_still_uses) {
   CHECK_OK(mtl_memory_free(elsewhere));
 }
 
+TEST(pool, ends_where_memory_cannot_be_accessed) {
+  static const size_t lengths[] = {256, 512, 20480, 5 << 20};
+  for (size_t i = 0; i < 4; ++i) {
+    mtl_stream *stream = new_stream();
+    const uint64_t words = lengths[i] / 4;
+    uint32_t *memory = allocate(stream, lengths[i], MTL_MEMORY_FOR_HOST);
+    CHECK_EQUAL((uintptr_t)memory % 256, 0);
+    memory[0] = memory[words - 1] = 1;
+    CHECK_OK(mtl_stream_start_encoding(stream, new_kernel("add_one")));
+    CHECK_OK(mtl_stream_set_address(stream, 0, memory, lengths[i]));
+    CHECK_OK(mtl_stream_dispatch(stream, &words, 1, NULL));
+    CHECK_OK(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_AND_WAIT));
+    CHECK_EQUAL(memory[0], 2);
+    CHECK_EQUAL(memory[words - 1], 2);
+    const uint64_t too_many = words + 1;
+    CHECK_OK(mtl_stream_start_encoding(stream, new_kernel("add_one")));
+    CHECK_OK(mtl_stream_set_address(stream, 0, memory, lengths[i]));
+    CHECK_OK(mtl_stream_dispatch(stream, &too_many, 1, NULL));
+    CHECK_ERROR(mtl_stream_synchronize(stream, MTL_SYNC_COMMIT_AND_WAIT),
+                MTL_KERNEL_FAULT, "add_one");
+    CHECK_OK(mtl_memory_free(memory));
+  }
+}
+
 TEST(pool, zero_bytes_are_null_and_strangers_are_refused) {
   void *memory = &memory;
   CHECK_OK(mtl_memory_allocate(NULL, 0, MTL_MEMORY_FOR_HOST, &memory));

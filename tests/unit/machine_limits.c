@@ -64,9 +64,9 @@ static int status_after_touch(volatile char *byte) {
   return status;
 }
 
-TEST(pages, guarded_end_at_their_last_byte) {
+TEST(pages, that_are_wide_end_at_their_last_byte) {
   mtli_pages pages;
-  CHECK_OK(mtli_pages_create(4096 + 32, 16, &pages));
+  CHECK_OK(mtli_pages_create_wide(4096 + 32, 16, &pages));
   CHECK_EQUAL((uintptr_t)pages.bytes % 16, 0);
   CHECK_EQUAL(status_after_touch(pages.bytes + 4096 + 31), 0);
   CHECK(status_after_touch(pages.bytes + 4096 + 32) != 0);
@@ -123,7 +123,7 @@ TEST(pages, are_kept_apart_as_the_setting_says) {
 
 TEST(pages, that_cannot_be_had_are_an_error) {
   mtli_pages pages;
-  CHECK_ERROR(mtli_pages_create((size_t)1 << 60, 0, &pages),
-              MTL_OUT_OF_MEMORY, "1152921504606846976");
+  CHECK_ERROR(mtli_pages_create((size_t)1 << 60, 0, &pages), MTL_OUT_OF_MEMORY,
+              "1152921504606846976");
   CHECK(pages.bytes == NULL);
 }

@@ -135,10 +135,23 @@ static bool create_plain(size_t whole_bytes, bool is_small,
   return first != NULL;
 }
 
-static mtl_status create_guarded(size_t length_bytes, size_t whole_bytes,
-                                 size_t alignment_bytes,
-                                 mtli_pages *out_pages) {
+static size_t round_up(size_t length_bytes, size_t unit_bytes) {
+  return (length_bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+}
+
+// Has the memory end where the last page does, not begin where the first one
+// does.
+static void move_to_end(size_t length_bytes, size_t whole_bytes,
+                        size_t alignment_bytes, mtli_pages *pages) {
+  pages->bytes += whole_bytes - round_up(length_bytes, alignment_bytes);
+}
+
+mtl_status mtli_pages_create_wide(size_t length_bytes,
+                                  size_t end_alignment_bytes,
+                                  mtli_pages *out_pages) {
   const size_t page_bytes = mtli_machine_page_bytes();
+  const size_t whole_bytes = round_up(length_bytes, page_bytes);
+  *out_pages = (mtli_pages){0};
   if (!map_apart(whole_bytes, WIDE_GUARD_BYTES, out_pages) &&
       !map_apart(whole_bytes, page_bytes, out_pages)) {
     return mtli_fail(MTL_OUT_OF_MEMORY,
@@ -148,22 +161,15 @@ static mtl_status create_guarded(size_t length_bytes, size_t whole_bytes,
   if (out_pages->is_counted) {  // what a client asked for, it gets
     atomic_fetch_add_explicit(&apart_count, 1, memory_order_relaxed);
   }
-  out_pages->bytes += whole_bytes - ((length_bytes + alignment_bytes - 1) &
-                                     ~(alignment_bytes - 1));
+  move_to_end(length_bytes, whole_bytes, end_alignment_bytes, out_pages);
   return MTL_OK;
 }
 
 mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                              mtli_pages *out_pages) {
-  const size_t page_bytes = mtli_machine_page_bytes();
-  const size_t whole_bytes =
-      (length_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const size_t whole_bytes = round_up(length_bytes, mtli_machine_page_bytes());
   const bool is_small = whole_bytes <= mtli_slots_most_bytes();
   *out_pages = (mtli_pages){0};
-  if (end_alignment_bytes) {
-    return create_guarded(length_bytes, whole_bytes, end_alignment_bytes,
-                          out_pages);
-  }
   if (!create_apart(whole_bytes, is_small, out_pages) &&
       !create_plain(whole_bytes, is_small, out_pages)) {
     return mtli_fail(MTL_OUT_OF_MEMORY,
@@ -173,6 +179,9 @@ mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
   if (whole_bytes >= HUGE_BYTES) {
     // A wish; failure is no matter.
     madvise(out_pages->bytes, whole_bytes, MADV_HUGEPAGE);
+  }
+  if (end_alignment_bytes) {
+    move_to_end(length_bytes, whole_bytes, end_alignment_bytes, out_pages);
   }
   return MTL_OK;
 }

@@ -3,10 +3,10 @@
 // cannot be accessed before and behind it. What goes past an end faults, and
 // never reaches other memory of the process.
 //
-//   pages                  apart from other memory by
-//   of up to 16 KiB        20 KiB, at least, in a slot (slots.h)
-//   larger                 64 KiB, at least
-//   that end as asked for  16 MiB
+//   pages                    apart from other memory by
+//   of up to 16 KiB          20 KiB, at least, in a slot (slots.h)
+//   larger                   64 KiB, at least
+//   mtli_pages_create_wide   16 MiB
 //
 // Before Linux 6.13 (guard.h) each takes up to two of the mappings that a
 // process may have (vm.max_map_count, 65530). From half of those on, small
@@ -37,6 +37,11 @@ typedef struct mtli_pages {
 // Errors  MTL_OUT_OF_MEMORY  the text has the length
 mtl_status mtli_pages_create(size_t length_bytes, size_t end_alignment_bytes,
                              mtli_pages *out_pages);
+// The same; end_alignment_bytes is not 0. An error where mtli_pages_create
+// would do without inaccessible memory.
+mtl_status mtli_pages_create_wide(size_t length_bytes,
+                                  size_t end_alignment_bytes,
+                                  mtli_pages *out_pages);
 // Loses what is in [bytes, bytes + length_bytes), and whatever shares pages
 // with it, and gives its memory back; zeros come in its place.
 void mtli_pages_discard(void *bytes, size_t length_bytes);

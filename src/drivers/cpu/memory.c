@@ -18,8 +18,7 @@ static mtl_status host_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
   if (desc->no_copy_bytes) {
     cpu->host.bytes = desc->no_copy_bytes;
   } else {
-    MTL_TRY(mtli_pages_create(desc->length_bytes,
-                              mtli_buffer_end_alignment(desc), &cpu->host));
+    MTL_TRY(mtli_buffer_create_pages(desc, &cpu->host));
   }
   if (desc->bytes) {
     memcpy(cpu->host.bytes, desc->bytes, desc->length_bytes);
@@ -39,8 +38,7 @@ static mtl_status host_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
 
 static mtl_status discrete_create(cpu_buffer *cpu,
                                   const mtl_buffer_desc *desc) {
-  MTL_TRY(mtli_pages_create(desc->length_bytes,
-                            mtli_buffer_end_alignment(desc), &cpu->memory));
+  MTL_TRY(mtli_buffer_create_pages(desc, &cpu->memory));
   if (desc->storage_mode != MTL_STORAGE_PRIVATE) {
     return host_create(cpu, desc);
   }
@@ -54,8 +52,7 @@ static mtl_status unified_create(cpu_buffer *cpu, const mtl_buffer_desc *desc) {
   if (desc->no_copy_bytes) {
     cpu->memory.bytes = desc->no_copy_bytes;
   } else {
-    MTL_TRY(mtli_pages_create(desc->length_bytes,
-                            mtli_buffer_end_alignment(desc), &cpu->memory));
+    MTL_TRY(mtli_buffer_create_pages(desc, &cpu->memory));
   }
   if (desc->bytes) {
     memcpy(cpu->memory.bytes, desc->bytes, desc->length_bytes);

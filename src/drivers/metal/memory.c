@@ -8,10 +8,9 @@
 unsigned long metal_resource_options(mtl_storage_mode storage_mode,
                                      mtl_hazard_tracking hazard_tracking) {
   enum { MANAGED = 1 << 4, PRIVATE = 2 << 4, UNTRACKED = 1 << 8 };
-  const unsigned long storage = storage_mode == MTL_STORAGE_MANAGED ? MANAGED
-                                : storage_mode == MTL_STORAGE_PRIVATE
-                                    ? PRIVATE
-                                    : 0;
+  const unsigned long storage = storage_mode == MTL_STORAGE_MANAGED   ? MANAGED
+                                : storage_mode == MTL_STORAGE_PRIVATE ? PRIVATE
+                                                                      : 0;
   return storage | (hazard_tracking == MTL_HAZARD_UNTRACKED ? UNTRACKED : 0);
 }
 
@@ -19,8 +18,8 @@ mtl_status metal_blit_now(metal_device *device, metal_blit_fn *encode,
                           void *context) {
   pthread_mutex_lock(&device->lock);
   if (!device->staging) {
-    device->staging = SEND(id(*)(id, SEL, unsigned long), device->object,
-                           newQueue, 16ul);
+    device->staging =
+        SEND(id(*)(id, SEL, unsigned long), device->object, newQueue, 16ul);
   }
   const id queue = device->staging;
   pthread_mutex_unlock(&device->lock);
@@ -48,8 +47,8 @@ static void encode_filling(id encoder, void *context) {
   const filling *it = context;
   if (it->source) {
     SEND(void (*)(id, SEL, id, unsigned long, id, unsigned long, unsigned long),
-         encoder, copyBuffer, it->source, 0ul, it->target,
-         it->offset_bytes, it->length_bytes);
+         encoder, copyBuffer, it->source, 0ul, it->target, it->offset_bytes,
+         it->length_bytes);
   } else {
     SEND(void (*)(id, SEL, id, metal_range, unsigned char), encoder, fillBuffer,
          it->target, ((metal_range){it->offset_bytes, it->length_bytes}), 0);
@@ -80,9 +79,7 @@ static mtl_status fill_private(metal_device *device, const metal_buffer *target,
 static id create_guarded(const metal_device *device, metal_buffer *buffer,
                          const mtl_buffer_desc *desc) {
   const uintptr_t page = (uintptr_t)mtli_machine_page_bytes();
-  if (mtli_pages_create(desc->length_bytes,
-                        mtli_buffer_end_alignment(desc),
-                        &buffer->pages) != MTL_OK) {
+  if (mtli_buffer_create_pages(desc, &buffer->pages) != MTL_OK) {
     return NULL;
   }
   char *bytes = buffer->pages.bytes;
@@ -136,19 +133,20 @@ static mtl_status fill_in(metal_buffer *made, const mtl_buffer_desc *desc) {
   if (!is_part) {
     metal_label(made->object, desc->label);
   }
-  buffer->gpu_address = SEND(uint64_t(*)(id, SEL), made->object, gpuAddress) +
+  buffer->gpu_address = SEND(uint64_t (*)(id, SEL), made->object, gpuAddress) +
                         made->offset_bytes;
-  buffer->contents =
-      is_private ? NULL
-                 : SEND(char *(*)(id, SEL), made->object, contents) +
-                       made->offset_bytes;
+  buffer->contents = is_private
+                         ? NULL
+                         : SEND(char *(*)(id, SEL), made->object, contents) +
+                               made->offset_bytes;
   if (is_part && desc->bytes && buffer->contents) {
     memcpy(buffer->contents, desc->bytes, desc->length_bytes);
   }
   return MTL_OK;
 }
 
-mtl_status metal_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
+mtl_status metal_buffer_create(mtl_buffer *buffer,
+                               const mtl_buffer_desc *desc) {
   metal_buffer *made = (metal_buffer *)buffer;
   void *pool = metal.pool_push();
   made->object = create(metal_device_of(buffer->device), made, desc);
@@ -204,8 +202,7 @@ mtl_status metal_buffer_advise(mtl_buffer *buffer, mtli_advice advice) {
     SET_NUMBER(object, setPurgeableState, EMPTY);
     SET_NUMBER(object, setPurgeableState, NON_VOLATILE);
   } else {
-    request_residency(metal_device_of(buffer->device),
-                      metal_object_of(buffer));
+    request_residency(metal_device_of(buffer->device), metal_object_of(buffer));
   }
   return MTL_OK;
 }

@@ -11,8 +11,7 @@ mtl_status null_buffer_create(mtl_buffer *buffer, const mtl_buffer_desc *desc) {
             buffer->parent_offset_bytes;
   } else if (!bytes) {
     mtli_pages *pages = &((null_buffer *)buffer)->pages;
-    MTL_TRY(mtli_pages_create(desc->length_bytes,
-                              mtli_buffer_end_alignment(desc), pages));
+    MTL_TRY(mtli_buffer_create_pages(desc, pages));
     bytes = pages->bytes;
   }
   if (desc->bytes) {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/futex.h"
 #include "runtime/objects.h"
@@ -12,10 +13,25 @@
 // What kernels may rely on (src/compiler/passes/lower/enter_kernel.c).
 enum { BOUND_ALIGNMENT = 16 };
 
-size_t mtli_buffer_end_alignment(const mtl_buffer_desc *desc) {
-  return !desc->guarded                ? 0
-         : desc->guard_alignment_bytes ? desc->guard_alignment_bytes
-                                       : BOUND_ALIGNMENT;
+// True if all buffers are to end where a page does.
+static bool are_ends_guarded(void) {
+  const char *setting = getenv("METTLE_GUARD_ENDS");
+  return setting && strcmp(setting, "1") == 0;
+}
+
+static size_t end_alignment(const mtl_buffer_desc *desc) {
+  return desc->guard_alignment_bytes           ? desc->guard_alignment_bytes
+         : desc->guarded || are_ends_guarded() ? BOUND_ALIGNMENT
+                                               : 0;
+}
+
+mtl_status mtli_buffer_create_pages(const mtl_buffer_desc *desc,
+                                    mtli_pages *out_pages) {
+  const size_t alignment_bytes = end_alignment(desc);
+  return desc->guarded ? mtli_pages_create_wide(desc->length_bytes,
+                                                alignment_bytes, out_pages)
+                       : mtli_pages_create(desc->length_bytes, alignment_bytes,
+                                           out_pages);
 }
 
 static mtl_status check_no_copy(const mtl_device *device,
@@ -83,9 +99,9 @@ static mtl_status check_desc(const mtl_device *device,
 
 static void trace_memory(const mtl_device *device) {
   if (mtli_trace_is_on()) {
-    mtli_trace_counter(device->info.name, "bytes of buffers", mtli_now_ns(),
-                       atomic_load_explicit(&device->allocated_bytes,
-                                            memory_order_relaxed));
+    mtli_trace_counter(
+        device->info.name, "bytes of buffers", mtli_now_ns(),
+        atomic_load_explicit(&device->allocated_bytes, memory_order_relaxed));
   }
 }
 

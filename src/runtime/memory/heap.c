@@ -44,8 +44,8 @@ static void heap_destroy(mtli_object *object) {
 
 static mtl_status check_desc(const mtl_device *device,
                              const mtl_heap_desc *desc) {
-  MTL_TRY(mtli_buffer_check_length(device, desc->length_bytes,
-                                   "mtl_heap_create"));
+  MTL_TRY(
+      mtli_buffer_check_length(device, desc->length_bytes, "mtl_heap_create"));
   if ((unsigned)desc->type > MTL_HEAP_PLACEMENT) {
     return mtli_fail(MTL_INVALID_ARGUMENT,
                      "mtl_heap_create: type %d does not exist",
@@ -73,7 +73,7 @@ mtl_status mtl_heap_create(mtl_device *device, const mtl_heap_desc *desc,
   if (!heap) {
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a heap object");
   }
-  const mtl_buffer_desc memory = {.length_bytes = desc->length_bytes,
+  const mtl_buffer_desc memory = {.length_bytes = round_up(desc->length_bytes),
                                   .storage_mode = desc->storage_mode,
                                   .hazard_tracking = desc->tracks_hazards
                                                          ? MTL_HAZARD_TRACKED
