@@ -178,8 +178,9 @@ struct mtl_queue {
   uint32_t max_command_buffers;
   uint64_t time_limit_ns;   // of command buffers without one; 0 for none
   bool times_work;          // of all its command buffers
-  mtli_trace_track track;   // under lock: of the timeline whose number is
-  uint32_t track_timeline;  // this
+  // Of the timeline whose number follows; written under lock.
+  _Atomic mtli_trace_track track;
+  _Atomic uint32_t track_timeline;
   mtl_residency_set *residency_sets[MTL_MAX_RESIDENCY_SETS];  // [count] +1
   _Atomic uint32_t residency_set_count;
   _Atomic uint32_t in_flight;  // created and not completed; a futex

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,16 +32,18 @@ typedef struct block {
   _Alignas(8) unsigned char bytes[BLOCK_BYTES - 2 * sizeof(void *)];
 } block;
 
-// What a thread has recorded and the writer has not got.
+// What a thread has recorded and the writer has not got. Its thread alone
+// touches it while a timeline is being written, with is_busy set; who has ended
+// the timeline waits for that, and takes the block.
 typedef struct thread_log {
-  pthread_mutex_t lock;  // over block and named_in
-  block *block;          // NULL if there is nothing
-  uint32_t named_in;     // the timeline in which the thread has its name
+  _Atomic bool is_busy;
+  block *block;       // NULL if there is nothing
+  uint32_t named_in;  // the timeline in which the thread has its name
   uint64_t thread;
   struct thread_log *next, **link;  // under logs.lock
 } thread_log;
 
-// Locks are taken in this order: control, logs.lock, a log's, trace.lock.
+// Locks are taken in this order: control, logs.lock, trace.lock.
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;  // starts and stops
 static struct {
   pthread_mutex_t lock;
@@ -51,6 +54,7 @@ static struct {
   pthread_mutex_t lock;  // over what follows, up to the empty line
   pthread_cond_t changed;
   block *first, **last;  // full, in order
+  block *empty;          // written: taken again, for fresh pages cost more
   size_t count;
   bool has_writer, ends;
   _Atomic uint32_t number;  // of timelines so far
@@ -69,7 +73,8 @@ static struct {
 static _Atomic uint64_t track_count;
 static _Atomic uint64_t flow_count;
 
-// --- The writer ----------------------------------------------------------------
+// --- The writer
+// ----------------------------------------------------------------
 
 // Not stdio's buffers: a child of fork would write them once more when it ends.
 static void flush(void) {
@@ -120,8 +125,9 @@ static void write_blocks(void) {
     }
     pthread_mutex_unlock(&trace.lock);
     write_block(full);
-    free(full);
     pthread_mutex_lock(&trace.lock);
+    full->next = trace.empty;
+    trace.empty = full;
     --trace.count;
     pthread_cond_broadcast(&trace.changed);
   }
@@ -164,7 +170,32 @@ static void hand_over(block *full) {
   pthread_mutex_unlock(&trace.lock);
 }
 
-// --- Threads' logs -------------------------------------------------------------
+// An empty block; NULL without memory.
+static block *take_block(void) {
+  pthread_mutex_lock(&trace.lock);
+  block *taken = trace.empty;
+  if (taken) {
+    trace.empty = taken->next;
+  }
+  pthread_mutex_unlock(&trace.lock);
+  taken = taken ? taken : malloc(sizeof *taken);
+  if (taken) {
+    taken->length = 0;
+  }
+  return taken;
+}
+
+// trace.lock is held.
+static void free_blocks(void) {
+  while (trace.empty) {
+    block *next = trace.empty->next;
+    free(trace.empty);
+    trace.empty = next;
+  }
+}
+
+// --- Threads' logs
+// -------------------------------------------------------------
 
 static pthread_key_t log_key;
 static bool has_log_key;
@@ -178,11 +209,10 @@ static void end_log(void *data) {
   if (log->next) {
     log->next->link = log->link;
   }
-  pthread_mutex_unlock(&logs.lock);
-  if (log->block) {
+  if (log->block) {  // before anybody ends the timeline that it is of
     hand_over(log->block);
   }
-  pthread_mutex_destroy(&log->lock);
+  pthread_mutex_unlock(&logs.lock);
   free(log);
 }
 
@@ -202,7 +232,6 @@ static thread_log *own_log(void) {
     free(log);
     return NULL;
   }
-  pthread_mutex_init(&log->lock, NULL);
   log->thread = (uint64_t)syscall(SYS_gettid);
   pthread_mutex_lock(&logs.lock);
   log->next = logs.first;
@@ -217,36 +246,53 @@ static thread_log *own_log(void) {
 }
 
 // Room for bytes in the log's block, which may be a new one; NULL without
-// memory. The log's lock is held.
+// memory.
 static void *room_in(thread_log *log, size_t bytes) {
   if (log->block && log->block->length + bytes > sizeof log->block->bytes) {
     hand_over(log->block);
     log->block = NULL;
   }
   if (!log->block) {
-    log->block = malloc(sizeof *log->block);
+    log->block = take_block();
     if (!log->block) {
       return NULL;
     }
-    log->block->length = 0;
   }
   void *room = log->block->bytes + log->block->length;
   log->block->length += bytes;
   return room;
 }
 
-static void append(thread_log *log, mtli_trace_event event, const char *name,
-                   const mtli_trace_arguments *arguments) {
-  event.name_length = (uint16_t)strnlen(name, MTLI_TRACE_NAME_BYTES);
+// What an event has behind it.
+typedef struct payload {
+  const char *name;
+  const mtli_trace_arguments *arguments;
+  const mtli_trace_arrow *arrival, *departure;
+} payload;
+
+static void append(thread_log *log, mtli_trace_event event,
+                   const payload *behind) {
+  const mtli_trace_arguments *arguments = behind->arguments;
+  event.name_length = (uint16_t)strnlen(behind->name, MTLI_TRACE_NAME_BYTES);
   event.arguments_length = (uint16_t)(arguments ? arguments->length : 0);
+  event.arrivals = behind->arrival && behind->arrival->flow;
+  event.departures = behind->departure && behind->departure->flow;
   mtli_trace_event *kept = room_in(log, mtli_trace_event_bytes(&event));
-  if (kept) {
-    *kept = event;
-    memcpy(kept + 1, name, event.name_length);
-    if (arguments) {
-      memcpy((char *)(kept + 1) + event.name_length, arguments->bytes,
-             event.arguments_length);
-    }
+  if (!kept) {
+    return;
+  }
+  *kept = event;
+  mtli_trace_arrow *arrow = (mtli_trace_arrow *)(kept + 1);
+  if (event.arrivals) {
+    *arrow++ = *behind->arrival;
+  }
+  if (event.departures) {
+    *arrow++ = *behind->departure;
+  }
+  memcpy(arrow, behind->name, event.name_length);
+  if (arguments) {
+    memcpy((char *)arrow + event.name_length, arguments->bytes,
+           event.arguments_length);
   }
 }
 
@@ -255,8 +301,8 @@ static void append_meta(thread_log *log, uint64_t track, const char *kind,
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   mtli_trace_text(&arguments, "name", name);
-  append(log, (mtli_trace_event){.kind = 'M', .track = track}, kind,
-         &arguments);
+  append(log, (mtli_trace_event){.kind = 'M', .track = track},
+         &(payload){.name = kind, .arguments = &arguments});
 }
 
 // Names the thread when it comes into a timeline.
@@ -271,59 +317,75 @@ static void name_thread(thread_log *log) {
   }
 }
 
-static void record(mtli_trace_event event, const char *name,
-                   const mtli_trace_arguments *arguments) {
-  thread_log *log = own_log();
+static void record(mtli_trace_event event, const payload *behind) {
+  thread_log *log = mtli_trace_is_on() ? own_log() : NULL;
   if (!log) {
     return;
   }
-  pthread_mutex_lock(&log->lock);
-  if (mtli_trace_is_on()) {
+  // Sequentially consistent, with collect: either this sees that the timeline
+  // has ended, or collect sees that the log is busy.
+  atomic_store(&log->is_busy, true);
+  if (atomic_load(&mtli_trace_state)) {
     if (event.track == MTLI_TRACE_THREAD) {
       name_thread(log);
       event.track = log->thread;
     }
-    append(log, event, name, arguments);
+    append(log, event, behind);
   }
-  pthread_mutex_unlock(&log->lock);
+  atomic_store_explicit(&log->is_busy, false, memory_order_release);
 }
 
-// Hands over what all threads have. None of them adds more.
+// Hands over what all threads have. The timeline has ended: each of them adds
+// one event more at the most.
 static void collect(void) {
   pthread_mutex_lock(&logs.lock);
   for (thread_log *log = logs.first; log; log = log->next) {
-    pthread_mutex_lock(&log->lock);
+    while (atomic_load(&log->is_busy)) {
+      sched_yield();
+    }
     if (log->block) {
       hand_over(log->block);
       log->block = NULL;
     }
-    pthread_mutex_unlock(&log->lock);
   }
   pthread_mutex_unlock(&logs.lock);
 }
 
-// --- Events --------------------------------------------------------------------
+// --- Events
+// --------------------------------------------------------------------
 
-void mtli_trace_slice(mtli_trace_track track, const char *category,
-                      const char *name, uint64_t start_ns, uint64_t end_ns,
-                      const mtli_trace_arguments *arguments) {
+void mtli_trace_slice_joined(mtli_trace_track track, const char *category,
+                             const char *name, uint64_t start_ns,
+                             uint64_t end_ns,
+                             const mtli_trace_arguments *arguments,
+                             const mtli_trace_arrow *arrival,
+                             const mtli_trace_arrow *departure) {
   record((mtli_trace_event){.kind = 'X',
                             .track = track,
                             .category = category,
                             .time_ns = start_ns,
                             .length_ns =
                                 end_ns > start_ns ? end_ns - start_ns : 0},
-         name, arguments);
+         &(payload){.name = name,
+                    .arguments = arguments,
+                    .arrival = arrival,
+                    .departure = departure});
+}
+
+void mtli_trace_slice(mtli_trace_track track, const char *category,
+                      const char *name, uint64_t start_ns, uint64_t end_ns,
+                      const mtli_trace_arguments *arguments) {
+  mtli_trace_slice_joined(track, category, name, start_ns, end_ns, arguments,
+                          NULL, NULL);
 }
 
 void mtli_trace_instant(mtli_trace_track track, const char *category,
                         const char *name, uint64_t at_ns,
                         const mtli_trace_arguments *arguments) {
-  record((mtli_trace_event){.kind = 'i',
-                            .track = track,
-                            .category = category,
-                            .time_ns = at_ns},
-         name, arguments);
+  record(
+      (mtli_trace_event){
+          .kind = 'i', .track = track, .category = category, .time_ns = at_ns},
+      &(payload){.name = name, .arguments = arguments});
 }
 
 void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
@@ -331,31 +393,12 @@ void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   mtli_trace_number(&arguments, unit, value);
-  record((mtli_trace_event){.kind = 'C', .time_ns = at_ns}, name, &arguments);
+  record((mtli_trace_event){.kind = 'C', .time_ns = at_ns},
+         &(payload){.name = name, .arguments = &arguments});
 }
 
 uint64_t mtli_trace_new_flow(void) {
   return atomic_fetch_add_explicit(&flow_count, 1, memory_order_relaxed) + 1;
-}
-
-static void record_flow(char kind, mtli_trace_track track, const char *name,
-                        uint64_t flow, uint64_t at_ns) {
-  record((mtli_trace_event){.kind = kind,
-                            .track = track,
-                            .category = "flow",
-                            .time_ns = at_ns,
-                            .flow = flow},
-         name, NULL);
-}
-
-void mtli_trace_flow_begins(mtli_trace_track track, const char *name,
-                            uint64_t flow, uint64_t at_ns) {
-  record_flow('s', track, name, flow, at_ns);
-}
-
-void mtli_trace_flow_ends(mtli_trace_track track, const char *name,
-                          uint64_t flow, uint64_t at_ns) {
-  record_flow('f', track, name, flow, at_ns);
 }
 
 mtli_trace_track mtli_trace_add_track(const char *name) {
@@ -367,15 +410,17 @@ mtli_trace_track mtli_trace_add_track(const char *name) {
     mtli_trace_arguments arguments;
     mtli_trace_clear(&arguments);
     mtli_trace_text(&arguments, "name", i == 0 ? name : "beside it");
-    record(event, "thread_name", &arguments);
+    record(event, &(payload){.name = "thread_name", .arguments = &arguments});
     mtli_trace_clear(&arguments);
     mtli_trace_number(&arguments, "sort_index", number * MTLI_TRACE_ROWS + i);
-    record(event, "thread_sort_index", &arguments);
+    record(event,
+           &(payload){.name = "thread_sort_index", .arguments = &arguments});
   }
   return first;
 }
 
-// --- The file ------------------------------------------------------------------
+// --- The file
+// ------------------------------------------------------------------
 
 // path with the process's number for each %p. malloc'ed.
 static char *resolve(const char *path) {
@@ -402,8 +447,7 @@ static mtl_status open_file(const char *path) {
   if (trace.buffer) {
     return mtli_fail(MTL_INVALID_STATE, "a timeline is being written already");
   }
-  const int file =
-      open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) {
     return mtli_fail(MTL_IO_ERROR, "a timeline in %s: %s", path,
                      strerror(errno));
@@ -427,9 +471,7 @@ static mtl_status open_file(const char *path) {
   write_text("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   atomic_fetch_add_explicit(&trace.number, 1, memory_order_relaxed);
   start_writer();
-  pthread_mutex_lock(&log->lock);
   append_meta(log, log->thread, "process_name", program_invocation_short_name);
-  pthread_mutex_unlock(&log->lock);
   return MTL_OK;
 }
 
@@ -441,7 +483,7 @@ mtl_status mtli_trace_start(const char *path) {
   pthread_mutex_lock(&control);
   const mtl_status status = open_file(resolved);
   if (status == MTL_OK) {
-    atomic_store_explicit(&mtli_trace_state, true, memory_order_relaxed);
+    atomic_store(&mtli_trace_state, true);
   }
   pthread_mutex_unlock(&control);
   free(resolved);
@@ -461,9 +503,10 @@ mtl_status mtli_trace_start_by_setting(void) {
   pthread_once(&once, start_by_setting);
   return setting_status == MTL_OK
              ? MTL_OK
-             : mtli_fail(MTL_INVALID_ARGUMENT,
-                         "METTLE_TRACE is \"%s\", a file that cannot be written",
-                         getenv("METTLE_TRACE"));
+             : mtli_fail(
+                   MTL_INVALID_ARGUMENT,
+                   "METTLE_TRACE is \"%s\", a file that cannot be written",
+                   getenv("METTLE_TRACE"));
 }
 
 // control is held.
@@ -482,6 +525,7 @@ static mtl_status close_file(void) {
   }
   pthread_mutex_lock(&trace.lock);
   write_blocks();
+  free_blocks();
   pthread_mutex_unlock(&trace.lock);
   if (BUFFER_BYTES - trace.length < MTLI_TRACE_TEXT_BYTES) {
     flush();
@@ -493,9 +537,9 @@ static mtl_status close_file(void) {
   }
   free(trace.buffer);
   trace.buffer = NULL;
-  return trace.error ? mtli_fail(MTL_IO_ERROR, "a timeline: %s",
-                                 strerror(trace.error))
-                     : MTL_OK;
+  return trace.error
+             ? mtli_fail(MTL_IO_ERROR, "a timeline: %s", strerror(trace.error))
+             : MTL_OK;
 }
 
 uint32_t mtli_trace_timeline(void) {
@@ -504,7 +548,7 @@ uint32_t mtli_trace_timeline(void) {
 
 mtl_status mtli_trace_stop(void) {
   pthread_mutex_lock(&control);
-  atomic_store_explicit(&mtli_trace_state, false, memory_order_relaxed);
+  atomic_store(&mtli_trace_state, false);
   const mtl_status status = close_file();
   pthread_mutex_unlock(&control);
   return status;
@@ -519,12 +563,12 @@ void mtli_trace_forget(void) {
   pthread_cond_init(&trace.changed, NULL);
   trace.has_writer = false;
   trace.buffer = NULL;
-  trace.first = NULL;
+  trace.first = trace.empty = NULL;
   trace.last = &trace.first;
   trace.count = 0;
   logs.first = NULL;
   if (own) {
-    pthread_mutex_init(&own->lock, NULL);
+    own->is_busy = false;
     own->block = NULL;
     own->thread = (uint64_t)syscall(SYS_gettid);
     own->next = NULL;

@@ -62,23 +62,30 @@ void mtli_trace_number(mtli_trace_arguments *arguments, const char *name,
 void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
                       const uint32_t value[3]);
 
+// One end of an arrow, which leads from a slice to a later one.
+typedef struct mtli_trace_arrow {
+  const char *name;  // a literal
+  uint64_t flow;     // of both ends, and of no other arrow; 0 for no arrow
+  uint64_t at_ns;    // within the slice of this end
+} mtli_trace_arrow;
+uint64_t mtli_trace_new_flow(void);
+
 // Records events, if a timeline is being written. Categories and counters'
 // units are literals; names are copied, their first 512 bytes. arguments may be
-// NULL.
+// NULL, and so may what ends in a slice (arrival) and begins there (departure).
 void mtli_trace_slice(mtli_trace_track track, const char *category,
                       const char *name, uint64_t start_ns, uint64_t end_ns,
                       const mtli_trace_arguments *arguments);
+void mtli_trace_slice_joined(mtli_trace_track track, const char *category,
+                             const char *name, uint64_t start_ns,
+                             uint64_t end_ns,
+                             const mtli_trace_arguments *arguments,
+                             const mtli_trace_arrow *arrival,
+                             const mtli_trace_arrow *departure);
 void mtli_trace_instant(mtli_trace_track track, const char *category,
                         const char *name, uint64_t at_ns,
                         const mtli_trace_arguments *arguments);
 void mtli_trace_counter(const char *name, const char *unit, uint64_t at_ns,
                         uint64_t value);
-// An arrow from the slice of one track that runs at a time to that of another;
-// both ends have a number that nothing else has.
-uint64_t mtli_trace_new_flow(void);
-void mtli_trace_flow_begins(mtli_trace_track track, const char *name,
-                            uint64_t flow, uint64_t at_ns);
-void mtli_trace_flow_ends(mtli_trace_track track, const char *name,
-                          uint64_t flow, uint64_t at_ns);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-// --- Arguments, as they are kept -----------------------------------------------
+// --- Arguments, as they are kept
+// -----------------------------------------------
 
 typedef struct argument {
   const char *name;  // a literal
@@ -15,7 +16,8 @@ typedef struct argument {
 
 static void add(mtli_trace_arguments *arguments, char kind, const char *name,
                 const void *value, size_t length) {
-  const argument head = {.name = name, .length = (uint32_t)length, .kind = kind};
+  const argument head = {
+      .name = name, .length = (uint32_t)length, .kind = kind};
   if (sizeof head + length > sizeof arguments->bytes - arguments->length) {
     return;
   }
@@ -40,9 +42,12 @@ void mtli_trace_sizes(mtli_trace_arguments *arguments, const char *name,
   add(arguments, 's', name, value, 3 * sizeof *value);
 }
 
-// --- Texts ---------------------------------------------------------------------
+// --- Texts
+// ---------------------------------------------------------------------
 
-static char *put_text(char *at, const char *text) {
+// Inlined, so that the length of a literal is a constant.
+__attribute__((always_inline)) static inline char *put_text(char *at,
+                                                            const char *text) {
   const size_t length = strlen(text);
   memcpy(at, text, length);
   return at + length;
@@ -127,23 +132,34 @@ static char *put_arguments(char *at, const char *bytes, size_t length) {
   return put_text(at, "}");
 }
 
+// What all objects begin with.
+static char *put_head(char *at, char kind, uint64_t process, uint64_t track) {
+  const char text[] = {kind, '\0'};
+  at = put_text(put_text(at, "{\"ph\":\""), text);
+  at = put_number(put_text(at, "\",\"pid\":"), process);
+  return put_text(put_number(put_text(at, ",\"tid\":"), track), ",\"name\":\"");
+}
+
+static char *put_arrow(char *at, char kind, uint64_t process, uint64_t track,
+                       const mtli_trace_arrow *arrow) {
+  at = put_text(put_head(put_text(at, ",\n"), kind, process, track),
+                arrow->name);
+  at = put_number(put_text(at, "\",\"cat\":\"flow\",\"id\":\""), arrow->flow);
+  // "e": to the slice around that time, not to the next one.
+  at = put_text(at, kind == 'f' ? "\",\"bp\":\"e\"" : "\"");
+  return put_text(put_time(at, ",\"ts\":", arrow->at_ns), "}");
+}
+
 char *mtli_trace_write_text(char *target, uint64_t process,
                             const mtli_trace_event *event) {
-  const char *name = (const char *)(event + 1);
-  const char kind[] = {event->kind, '\0'};
-  char *at = put_text(put_text(target, "{\"ph\":\""), kind);
-  at = put_number(put_text(at, "\",\"pid\":"), process);
-  at = put_number(put_text(at, ",\"tid\":"), event->track);
-  at = put_escaped(put_text(at, ",\"name\":\""), name, event->name_length);
-  at = put_text(at, "\"");
+  const mtli_trace_arrow *arrows = (const mtli_trace_arrow *)(event + 1);
+  const size_t count = (size_t)event->arrivals + event->departures;
+  const char *name = (const char *)(arrows + count);
+  char *at = put_head(target, event->kind, process, event->track);
+  at = put_text(put_escaped(at, name, event->name_length), "\"");
   if (event->category) {
     at = put_text(put_text(at, ",\"cat\":\""), event->category);
     at = put_text(at, "\"");
-  }
-  if (event->kind == 's' || event->kind == 'f') {
-    at = put_number(put_text(at, ",\"id\":\""), event->flow);
-    // "e": to the slice around that time, not to the next one.
-    at = put_text(at, event->kind == 'f' ? "\",\"bp\":\"e\"" : "\"");
   }
   if (event->kind != 'M') {
     at = put_time(at, ",\"ts\":", event->time_ns);
@@ -156,5 +172,10 @@ char *mtli_trace_write_text(char *target, uint64_t process,
   if (event->arguments_length) {
     at = put_arguments(at, name + event->name_length, event->arguments_length);
   }
-  return put_text(at, "}");
+  at = put_text(at, "}");
+  for (size_t i = 0; i < count; ++i) {
+    at = put_arrow(at, i < event->arrivals ? 'f' : 's', process, event->track,
+                   &arrows[i]);
+  }
+  return at;
 }

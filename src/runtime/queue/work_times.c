@@ -7,8 +7,13 @@
 
 #include "runtime/record/counters.h"
 
-mtli_work_times *mtli_work_times_create(void) {
-  return calloc(1, sizeof(mtli_work_times));
+mtli_work_times *mtli_work_times_create(mtli_arena_pool *pool) {
+  // Not calloc, which passes by the thread's own list of freed memory.
+  mtli_work_times *times = malloc(sizeof *times);
+  if (times) {
+    *times = (mtli_work_times){.arena.pool = pool};
+  }
+  return times;
 }
 
 void mtli_work_times_free(mtli_work_times *times) {
@@ -75,10 +80,10 @@ void mtli_work_times_add(mtli_recording *recording, mtli_command *command) {
   mtl_work_kind kind = MTL_WORK_HOST_WORK;
   const bool is_event = command->kind == MTLI_COMMAND_WAIT ||
                         command->kind == MTLI_COMMAND_SIGNAL;
-  mtli_work_entry *entry = find_kind(command->kind, &kind) ||
-                                   (is_event && mtli_trace_is_on())
-                               ? append(recording)
-                               : NULL;
+  mtli_work_entry *entry =
+      find_kind(command->kind, &kind) || (is_event && mtli_trace_is_on())
+          ? append(recording)
+          : NULL;
   if (entry) {
     entry->command = command;
     entry->is_hidden = is_event;

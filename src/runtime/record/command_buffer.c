@@ -82,9 +82,9 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
     return mtli_fail(MTL_OUT_OF_MEMORY, "no memory for a command buffer");
   }
   mtl_status status = prepare_log(recording, log_state);
-  if (status == MTL_OK && (queue->times_work || (desc && desc->times_work) ||
-                           mtli_trace_is_on())) {
-    recording->work_times = mtli_work_times_create();
+  if (status == MTL_OK &&
+      (queue->times_work || (desc && desc->times_work) || mtli_trace_is_on())) {
+    recording->work_times = mtli_work_times_create(&queue->device->arenas);
     status = recording->work_times
                  ? MTL_OK
                  : mtli_fail(MTL_OUT_OF_MEMORY, "no memory for times of work");
@@ -112,6 +112,7 @@ mtl_status mtl_command_buffer_create(mtl_queue *queue,
   if (desc) {
     recording->unretained_references = desc->unretained_references;
     recording->label = mtli_label_copy(desc->label);
+    recording->is_labelled = recording->label != NULL;
   }
   *out_command_buffer = command_buffer;
   return MTL_OK;
@@ -403,8 +404,12 @@ mtl_status mtl_command_buffer_on_completed_directly(
 
 void mtl_command_buffer_set_label(mtl_command_buffer *command_buffer,
                                   const char *label) {
-  mtli_label_set(command_buffer->queue->device,
-                 &mtli_recording_of(command_buffer)->label, label);
+  mtli_recording *recording = mtli_recording_of(command_buffer);
+  mtli_label_set(command_buffer->queue->device, &recording->label, label);
+  if (label) {
+    // Relaxed: a timeline that does not see it yet shows the label before.
+    atomic_store_explicit(&recording->is_labelled, true, memory_order_relaxed);
+  }
 }
 
 const char *mtl_command_buffer_label(const mtl_command_buffer *command_buffer) {

@@ -35,8 +35,9 @@ struct mtli_work_times {
   mtl_work_time *shown;  // [count] filled in at completion
 };
 
-// Makes an empty list; NULL when out of memory.
-mtli_work_times *mtli_work_times_create(void);
+// Makes an empty list in blocks of pool, which outlives it; NULL when out of
+// memory.
+mtli_work_times *mtli_work_times_create(mtli_arena_pool *pool);
 void mtli_work_times_free(mtli_work_times *times);
 // An encoder opens, and ends. Fail the recording when out of memory.
 void mtli_work_times_open(mtli_recording *recording, mtl_work_kind kind);

@@ -35,6 +35,7 @@ typedef struct mtli_recording {
   mtl_command_buffer command_buffer;
   const mtli_driver *driver;
   char *label;               // under the device's lock; NULL for none
+  _Atomic bool is_labelled;  // false while the label is NULL
   mtl_log_state *log_state;  // +1; NULL for none
   bool unretained_references;
   mtli_arena arena;  // commands and what they point at, but for

@@ -11,7 +11,8 @@
 #include "mettle/trace.h"
 #include "runtime/record/counters.h"
 
-// --- On the client's threads -----------------------------------------------------
+// --- On the client's threads
+// -----------------------------------------------------
 
 static void add_label(mtli_trace_arguments *arguments, const char *name,
                       const char *label) {
@@ -20,9 +21,12 @@ static void add_label(mtli_trace_arguments *arguments, const char *name,
   }
 }
 
-// Labels change under the device's lock.
+// Labels change under the device's lock. Most have none.
 static void add_label_of(mtli_trace_arguments *arguments,
                          mtli_recording *recording) {
+  if (!atomic_load_explicit(&recording->is_labelled, memory_order_relaxed)) {
+    return;
+  }
   mtl_device *device = recording->command_buffer.queue->device;
   pthread_mutex_lock(&device->lock);
   add_label(arguments, "label", recording->label);
@@ -33,13 +37,12 @@ void mtli_trace_commit(mtli_recording *recording, uint64_t start_ns) {
   mtli_trace_arguments arguments;
   mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
-  const uint64_t end_ns = mtli_now_ns();
-  mtli_trace_slice(MTLI_TRACE_THREAD, "commit", "commit", start_ns, end_ns,
-                   &arguments);
   recording->commit_flow = mtli_trace_new_flow();
   recording->wait_flow = mtli_trace_new_flow();
-  mtli_trace_flow_begins(MTLI_TRACE_THREAD, "commit", recording->commit_flow,
-                         start_ns);
+  const mtli_trace_arrow departure = {
+      .name = "commit", .flow = recording->commit_flow, .at_ns = start_ns};
+  mtli_trace_slice_joined(MTLI_TRACE_THREAD, "commit", "commit", start_ns,
+                          mtli_now_ns(), &arguments, NULL, &departure);
 }
 
 void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns) {
@@ -47,24 +50,25 @@ void mtli_trace_wait(mtli_recording *recording, uint64_t start_ns) {
   mtli_trace_clear(&arguments);
   add_label_of(&arguments, recording);
   const uint64_t end_ns = mtli_now_ns();
-  mtli_trace_slice(MTLI_TRACE_THREAD, "wait", "wait for a command buffer",
-                   start_ns, end_ns, &arguments);
-  if (recording->wait_flow) {
-    mtli_trace_flow_ends(MTLI_TRACE_THREAD, "wait", recording->wait_flow,
-                         end_ns);
-  }
+  const mtli_trace_arrow arrival = {
+      .name = "wait", .flow = recording->wait_flow, .at_ns = end_ns};
+  mtli_trace_slice_joined(MTLI_TRACE_THREAD, "wait",
+                          "wait for a command buffer", start_ns, end_ns,
+                          &arguments, &arrival, NULL);
 }
 
 mtl_status mtl_trace_start(const char *path) {
-  return path ? mtli_trace_start(path)
-              : mtli_fail(MTL_INVALID_ARGUMENT, "mtl_trace_start: path is NULL");
+  return path
+             ? mtli_trace_start(path)
+             : mtli_fail(MTL_INVALID_ARGUMENT, "mtl_trace_start: path is NULL");
 }
 
 mtl_status mtl_trace_stop(void) {
   return mtli_trace_stop();
 }
 
-// --- On a queue's track ----------------------------------------------------------
+// --- On a queue's track
+// ----------------------------------------------------------
 
 static void name_queue(mtl_queue *queue, char *name, size_t room) {
   pthread_mutex_lock(&queue->device->lock);
@@ -76,20 +80,21 @@ static void name_queue(mtl_queue *queue, char *name, size_t room) {
 // The queue's rows in the timeline that is being written.
 static mtli_trace_track track_of(mtl_queue *queue) {
   const uint32_t timeline = mtli_trace_timeline();
-  pthread_mutex_lock(&queue->lock);
-  if (queue->track_timeline != timeline) {
-    pthread_mutex_unlock(&queue->lock);  // the device's is not taken inside it
+  // Acquire: pairs with the release below, so that the rows are that one's.
+  if (atomic_load_explicit(&queue->track_timeline, memory_order_acquire) !=
+      timeline) {
     char name[128];
     name_queue(queue, name, sizeof name);
     pthread_mutex_lock(&queue->lock);
     if (queue->track_timeline != timeline) {
-      queue->track_timeline = timeline;
-      queue->track = mtli_trace_add_track(name);
+      atomic_store_explicit(&queue->track, mtli_trace_add_track(name),
+                            memory_order_relaxed);
+      atomic_store_explicit(&queue->track_timeline, timeline,
+                            memory_order_release);
     }
+    pthread_mutex_unlock(&queue->lock);
   }
-  const mtli_trace_track track = queue->track;
-  pthread_mutex_unlock(&queue->lock);
-  return track;
+  return atomic_load_explicit(&queue->track, memory_order_relaxed);
 }
 
 static void add_dispatch(mtli_trace_arguments *arguments,
@@ -155,8 +160,8 @@ static const char *describe(const mtli_command *command,
 // other arrows are small.
 static uint64_t flow_of(const mtli_command *command) {
   const uint64_t event = (uintptr_t)command->event.event;
-  return (event * 0x9e3779b97f4a7c15u + command->event.value) |
-         (uint64_t)1 << 63;
+  return (event * 0x9e3779b97f4a7c15u + command->event.value) | (uint64_t)1
+                                                                    << 63;
 }
 
 // Commands that overlap stand in rows below each other.
@@ -190,14 +195,15 @@ static void trace_entry(queue_rows *rows, const mtli_work_entry *entry) {
   mtli_trace_clear(&arguments);
   const mtli_trace_track row = row_for(rows, shown);
   const char *name = describe(entry->command, shown, &arguments);
-  mtli_trace_slice(row, entry->is_hidden ? "event" : "command", name,
-                   shown->start_ns, shown->end_ns, &arguments);
-  if (entry->command->kind == MTLI_COMMAND_SIGNAL) {
-    mtli_trace_flow_begins(row, "event", flow_of(entry->command),
-                           shown->start_ns);
-  } else if (entry->command->kind == MTLI_COMMAND_WAIT) {
-    mtli_trace_flow_ends(row, "event", flow_of(entry->command), shown->end_ns);
-  }
+  const bool is_wait = entry->command->kind == MTLI_COMMAND_WAIT;
+  const bool is_signal = entry->command->kind == MTLI_COMMAND_SIGNAL;
+  const mtli_trace_arrow arrow = {
+      .name = "event",
+      .flow = is_wait || is_signal ? flow_of(entry->command) : 0,
+      .at_ns = is_wait ? shown->end_ns : shown->start_ns};
+  mtli_trace_slice_joined(row, entry->is_hidden ? "event" : "command", name,
+                          shown->start_ns, shown->end_ns, &arguments,
+                          is_wait ? &arrow : NULL, is_signal ? &arrow : NULL);
 }
 
 void mtli_trace_command_buffer(mtli_recording *recording) {
@@ -205,8 +211,8 @@ void mtli_trace_command_buffer(mtli_recording *recording) {
     return;
   }
   const mtl_command_buffer_times *times = &recording->times;
-  const uint64_t start_ns = times->device_start_ns ? times->device_start_ns
-                                                   : times->kernel_start_ns;
+  const uint64_t start_ns =
+      times->device_start_ns ? times->device_start_ns : times->kernel_start_ns;
   const uint64_t end_ns =
       times->device_end_ns ? times->device_end_ns : times->kernel_end_ns;
   queue_rows rows = {.first = track_of(recording->command_buffer.queue)};
@@ -217,20 +223,20 @@ void mtli_trace_command_buffer(mtli_recording *recording) {
     mtli_trace_text(&arguments, "error",
                     recording->error_text ? recording->error_text : "");
   }
-  mtli_trace_slice(rows.first, "command buffer", "command buffer", start_ns,
-                   end_ns, &arguments);
-  if (recording->commit_flow) {
-    mtli_trace_flow_ends(rows.first, "commit", recording->commit_flow,
-                         start_ns);
-    mtli_trace_flow_begins(rows.first, "wait", recording->wait_flow, end_ns);
-  }
+  const mtli_trace_arrow arrival = {
+      .name = "commit", .flow = recording->commit_flow, .at_ns = start_ns};
+  const mtli_trace_arrow departure = {
+      .name = "wait", .flow = recording->wait_flow, .at_ns = end_ns};
+  mtli_trace_slice_joined(rows.first, "command buffer", "command buffer",
+                          start_ns, end_ns, &arguments, &arrival, &departure);
   for (const mtli_work_entry *entry = recording->work_times->first; entry;
        entry = entry->next) {
     trace_entry(&rows, entry);
   }
 }
 
-// --- On the threads that run commands ---------------------------------------------
+// --- On the threads that run commands
+// ---------------------------------------------
 
 void mtli_trace_command(const mtli_command *command, uint64_t start_ns,
                         uint64_t end_ns) {
