@@ -322,6 +322,90 @@ TEST(trip_counts, a_counter_goes_up_to_its_bound) {
              "half is none\n");
 }
 
+// --- value_ranges ------------------------------------------------------------
+
+TEST(ranges, arithmetic_of_lanes) {
+  CHECK_TEXT(facts_of(LANE "%thrice = mul i32 %lane, 3\n"
+                           "%less = sub i32 7, %thrice\n"
+                           "%half = lshr i32 %thrice, 1\n"
+                           "%low = and i32 %thrice, 15\n"
+                           "%rest = urem i32 %thrice, 200\n"
+                           "%wide = zext i32 %thrice to i64\n"
+                           "%apart = or disjoint i32 %thrice, 128\n"
+                           "ret void\n",
+                      32, 32, facts_of_ranges),
+             "lane from 0 to 31\n"
+             "thrice from 0 to 93\n"
+             "less from -86 to 7\n"
+             "half from 0 to 46\n"
+             "low from 0 to 15\n"
+             "rest from 0 to 93\n"
+             "wide from 0 to 93\n"
+             "apart from 128 to 221\n"
+             "right\n");
+}
+
+// A number below 0 is a large one there.
+TEST(ranges, a_number_that_leaves_its_type_is_not_taken_for_itself) {
+  CHECK_TEXT(facts_of(LANE "%less = sub i32 %lane, 1\n"
+                           "%wide = zext i32 %less to i64\n"
+                           "ret void\n",
+                      32, 32, facts_of_ranges),
+             "lane from 0 to 31\n"
+             "less from -1 to 30\n"
+             "wide from -1 to 30\n"
+             "wrong\n");
+}
+
+TEST(ranges, counters_go_up_and_down_to_their_bounds) {
+  CHECK_TEXT(facts_of("entry: br label %head\n"
+                      "head:\n"
+                      "  %up = phi i32 [2, %entry], [%up.next, %head]\n"
+                      "  %by4 = phi i32 [1, %entry], [%by4.next, %head]\n"
+                      "  %other = phi i32 [64, %entry], [%less, %head]\n"
+                      "  %up.next = add i32 %up, 1\n"
+                      "  %by4.next = add i32 %by4, 4\n"
+                      "  %less = lshr i32 %other, 1\n"
+                      "  %more = icmp slt i32 %by4.next, 16\n"
+                      "  br i1 %more, label %head, label %next\n"
+                      "next: br label %down.head\n"
+                      "down.head:\n"
+                      "  %down = phi i32 [9, %next], [%down.next, %down.head]\n"
+                      "  %down.next = add i32 %down, -1\n"
+                      "  %again = icmp sgt i32 %down.next, 3\n"
+                      "  br i1 %again, label %down.head, label %done\n"
+                      "done: ret void\n",
+                      32, 32, facts_of_ranges),
+             "up is any\n"
+             "by4 from 1 to 13\n"
+             "other is any\n"
+             "up.next is any\n"
+             "by4.next from 5 to 17\n"
+             "less is any\n"
+             "down from 4 to 9\n"
+             "down.next from 3 to 8\n"
+             "right\n");
+}
+
+TEST(ranges, what_a_loop_leaves_behind_is_not_what_it_counts) {
+  CHECK_TEXT(facts_of("entry: br label %head\n"
+                      "head:\n"
+                      "  %i = phi i32 [0, %entry], [%next, %body]\n"
+                      "  %more = icmp ult i32 %i, 8\n"
+                      "  br i1 %more, label %body, label %done\n"
+                      "body:\n"
+                      "  %next = add i32 %i, 1\n"
+                      "  br label %head\n"
+                      "done:\n"
+                      "  %behind = phi i32 [%i, %head]\n"
+                      "  ret void\n",
+                      32, 32, facts_of_ranges),
+             "i from 0 to 7\n"
+             "next from 1 to 8\n"
+             "behind is any\n"
+             "right\n");
+}
+
 // --- effects -----------------------------------------------------------------
 
 TEST(effects, stores_barriers_and_unknown_calls_may_write) {

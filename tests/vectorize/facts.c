@@ -21,6 +21,7 @@
 #include "compiler/vectorize/analysis/callees.h"
 #include "compiler/vectorize/analysis/effects.h"
 #include "compiler/vectorize/analysis/group_uniformity.h"
+#include "compiler/vectorize/prepare/versions/value_ranges.h"
 #include "harness/test.h"
 
 static char text[4096];
@@ -215,6 +216,43 @@ void facts_of_counters(const facts_subject *s) {
       facts_add("%s is none", mtlc_name(s->values->items[i]));
     }
   }
+}
+
+// Of numbers whose range is known at compile time, for a place that nothing but
+// the entry leads to: "right if asked" where the launch has to tell.
+void facts_of_ranges(const facts_subject *s) {
+  LLVMBasicBlockRef place = LLVMAppendBasicBlockInContext(
+      s->kernel->context, s->kernel->thread, "place");
+  lanes_ranges ranges = {
+      .graph = s->graph,
+      .data = s->values->data,
+      .context = s->kernel->context,
+      .module = s->kernel->module,
+      .builder = LLVMCreateBuilderInContext(s->kernel->context),
+      .holds = LLVMConstInt(LLVMInt1TypeInContext(s->kernel->context), 1, 0)};
+  LLVMPositionBuilderAtEnd(ranges.builder, place);
+  for (uint32_t n = 0; n < s->values->count; n++) {
+    LLVMValueRef i = s->values->items[n];
+    lanes_range range;
+    if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMIntegerTypeKind ||
+        LLVMIsACmpInst(i)) {
+      continue;
+    }
+    if (!lanes_range_of(&ranges, i, &range)) {
+      facts_add("%s is any", facts_name(i));
+    } else if (LLVMIsAConstantInt(range.least) &&
+               LLVMIsAConstantInt(range.greatest)) {
+      facts_add("%s from %s to %s", facts_name(i), facts_name(range.least),
+                facts_name(range.greatest));
+    } else {
+      facts_add("%s as the launch is", facts_name(i));
+    }
+  }
+  facts_add("%s", !LLVMIsAConstantInt(ranges.holds) ? "right if asked"
+                  : LLVMIsNull(ranges.holds)        ? "wrong"
+                                                    : "right");
+  LLVMDisposeBuilder(ranges.builder);
+  LLVMDeleteBasicBlock(place);
 }
 
 void facts_of_effects(const facts_subject *s) {

@@ -22,7 +22,8 @@ const char *facts_name(LLVMValueRef value);
 typedef void facts_printer(const facts_subject *subject);
 facts_printer facts_of_graph, facts_of_shapes, facts_of_flow, facts_of_privates,
     facts_of_groups, facts_of_bits, facts_of_addresses, facts_of_steps,
-    facts_of_counters, facts_of_effects, facts_of_callees, facts_of_wraps;
+    facts_of_counters, facts_of_effects, facts_of_callees, facts_of_wraps,
+    facts_of_ranges;
 
 // Finds the facts of @thread, for vectors of that many lanes and rows of that
 // many threads, and returns what the printer says. The body follows

@@ -95,6 +95,8 @@ static const pass passes[] = {
     // Behind all that makes indices of private arrays constant, and before
     // 32 threads' arrays lie side by side.
     {"bound_private", mtlc_bound_private, T0 | T1 | PTX},
+    // The last of what is alike for lanes and for an NVIDIA GPU's threads.
+    {"version_apart", mtlc_version_apart, 1 << MTLI_TIER_1 | PTX},
     // The best code there is, where it can be had; those below stand back.
     {"vectorize", vectorize, T1},
     // While products of tiles can be seen.

@@ -43,6 +43,7 @@
 #include "compiler/vectorize/prepare/split_exits.h"
 #include "compiler/vectorize/prepare/split_geps.h"
 #include "compiler/vectorize/prepare/unroll_row_walks.h"
+#include "compiler/vectorize/prepare/versions/version_apart.h"
 #include "compiler/vectorize/prepare/versions/version_interior.h"
 #include "compiler/vectorize/prepare/versions/version_uniform.h"
 #include "compiler/vectorize/survey.h"
@@ -73,6 +74,12 @@ static const char cleaning[] =
 // Behind what makes vectors shorter. Rows' numbers differ by one: so does what
 // is a product of each.
 static const char adding[] = "function(slsr,early-cse,adce)";
+
+// Out of memory what a loop keeps there, where nothing else is.
+static const char promotion[] =
+    "function(loop-simplify,lcssa,loop-mssa(loop-rotate<header-duplication>,"
+    "licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,"
+    "simplifycfg<no-switch-range-to-icmp;no-switch-to-lookup;keep-loops>,adce)";
 
 enum {
   MOST_UNMASKED_INSTRUCTIONS = 1500,
@@ -559,6 +566,38 @@ static mtl_status run_step(lanes_vectorizer *v, const struct step *step) {
                  step->kind & COUNTED ? v->changes : MTLC_NOT_COUNTED,
                  start_ns);
   return MTL_OK;
+}
+
+// A graph of the function as it is now; false if it cannot have one.
+static bool build_new(mtlc_kernel *kernel, mtli_arena *arena,
+                      lanes_graph *out_graph) {
+  mtli_arena_clear(arena);
+  return lanes_graph_build(kernel->thread, arena, out_graph);
+}
+
+mtl_status mtlc_version_apart(mtlc_kernel *kernel) {
+  static const char form[] = "function(loop-simplify,lcssa)";
+  mtli_arena arena = {0};
+  lanes_graph graph;
+  mtl_status status = MTL_OK;
+  uint32_t count = 0;
+  if (has_plain_branches(kernel->thread) && build_new(kernel, &arena, &graph) &&
+      lanes_may_version_apart(&graph)) {
+    status = mtlc_run_llvm_passes(kernel, form);
+    while (status == MTL_OK && build_new(kernel, &arena, &graph) &&
+           lanes_version_apart(kernel, &graph)) {
+      count++;
+      status = mtlc_run_llvm_passes(kernel, form);
+    }
+  }
+  mtli_arena_clear(&arena);
+  if (count && status == MTL_OK) {
+    mtlc_report(kernel,
+                "sums in registers where memory lies apart: %u nest%s of loops",
+                count, count == 1 ? "" : "s");
+    status = mtlc_run_llvm_passes(kernel, promotion);
+  }
+  return status;
 }
 
 mtl_status mtlc_vectorize(mtlc_kernel *kernel) {

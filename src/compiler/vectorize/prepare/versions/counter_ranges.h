@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// counter_ranges.h: what the counters of loops lie between.
+#ifndef MTLC_COUNTER_RANGES_H
+#define MTLC_COUNTER_RANGES_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/vectorize/analysis/graph.h"
+#include "compiler/vectorize/prepare/versions/value_ranges.h"
+
+// A phi that begins with start; each turn adds step, and there is another only
+// if the test holds for what the counter is then.
+typedef struct lanes_counted {
+  LLVMValueRef start;
+  LLVMValueRef bound;
+  int64_t step;
+  LLVMIntPredicate predicate;
+  uint32_t width;
+  bool is_tested_first;
+} lanes_counted;
+
+// Returns false if a phi in a loop's header is none such. Of a loop that is
+// tested where it begins, it tells of what stands behind the test.
+bool lanes_counted_find(const lanes_graph *graph, LLVMValueRef phi,
+                        lanes_counted *out_counted);
+// True if a phi hands on nothing from a loop around which it stands: counters
+// are something else behind their loop.
+bool lanes_phi_is_plain(const lanes_graph *graph, LLVMValueRef phi);
+// What it lies between, by the ranges of start and bound.
+bool lanes_counted_range(lanes_ranges *ranges, const lanes_counted *counted,
+                         lanes_range start, lanes_range bound,
+                         lanes_range *out_range);
+
+// --- For it, of value_ranges.c -----------------------------------------------
+
+void lanes_range_demand(lanes_ranges *ranges, LLVMValueRef condition);
+LLVMValueRef lanes_range_smaller(const lanes_ranges *ranges, LLVMValueRef a,
+                                 LLVMValueRef b);
+LLVMValueRef lanes_range_greater(const lanes_ranges *ranges, LLVMValueRef a,
+                                 LLVMValueRef b);
+// Has a number be one of its type, with or without a sign.
+void lanes_range_as_type(lanes_ranges *ranges, lanes_range *range,
+                         uint32_t width, bool is_signed);
+bool lanes_range_times(lanes_ranges *ranges, lanes_range a, int64_t factor,
+                       lanes_range *out);
+
+#endif
